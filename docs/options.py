@@ -1,4 +1,4 @@
-"""Write the options of a session into docs/server.md from their record, or check that they are there.
+"""Write the options of a session into docs/reference/options.md from their record, or check that they are there.
 
     python docs/options.py [--check]
 
@@ -17,7 +17,7 @@ from sayahead.cli.options import flag_of
 from sayahead.config import bound_of, documented, hints_of
 from sayahead.engine.options import SessionOptions
 
-DOCUMENT = Path(__file__).parent / "server.md"
+DOCUMENT = Path(__file__).parent / "reference" / "options.md"
 PLACE = re.compile(r"(?<=<!-- options -->\n).*?(?=<!-- /options -->)", re.DOTALL)
 FLAGS = {"markup": "--ssml"}
 

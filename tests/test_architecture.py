@@ -222,6 +222,16 @@ def test_the_document_names_the_rooms(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert set(re.findall(r"^\| `(\w+)", document.read_text(encoding="utf-8"), re.MULTILINE)) == rooms
 
 
+def test_the_reference_pages_have_the_docstrings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    script: dict[str, Any] = runpy.run_path(str(SOURCE.parent / "docs" / "api.py"))
+    assert script["main"](["--check"]) == 0
+    (tmp_path / "errors.md").write_text("<!-- api sayahead.errors.TextError -->\nold\n<!-- /api -->\n", "utf-8")
+    monkeypatch.setitem(script["main"].__globals__, "PAGES", tmp_path)
+    assert script["main"](["--check"]) == 1
+    assert script["main"]([]) == 0
+    assert "Text that cannot be accepted" in (tmp_path / "errors.md").read_text("utf-8")
+
+
 def test_the_document_names_the_files_with_slow_tests() -> None:
     root = SOURCE.parent
     document = (root / "docs" / "testing.md").read_text(encoding="utf-8")

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import re
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from support.servers import KEY, Running, serving, toy_voice
+from websockets.asyncio.client import connect
 
 from sayahead import ConfigError, LookaheadK, SessionError, TextError
 from sayahead.client import Client, ServerError
-from sayahead.types import AudioChunk
+from sayahead.client.resume import Splice, begin_again
+from sayahead.types import AudioChunk, WordTiming
 
 TEXT = "Hello there, how are you today? I am fine. "
 
@@ -259,3 +263,158 @@ def test_text_that_fails_ends_the_stream_and_no_other(server: Running) -> None:
             assert isinstance(wrong, TextError)
 
     asyncio.run(run())
+
+
+LONG = "Hello there, how are you today? I am fine, thank you, and I have been for years, as you know. Good! " * 3
+
+
+async def lose(client: Client) -> None:
+    """Break the connection, as the death of a server does."""
+    client._wire._socket.transport.abort()
+    await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("each", [1, 3, 7])
+def test_a_text_goes_on_elsewhere(server: Running, each: int) -> None:
+    """Every few chunks the connection breaks: nothing is said twice, nothing is missing, and the joints are smooth."""
+
+    async def run() -> None:
+        async with Client([server.ws, other.ws]) as client:
+            chunks = list[AudioChunk]()
+            async for chunk in client.stream(re.findall(r"\S+\s*", LONG)):
+                chunks.append(chunk)
+                if len(chunks) % each == 0 and client.resumed < 5:
+                    await lose(client)
+            assert client.resumed >= 3
+        words = [word for chunk in chunks for word in chunk.words]
+        assert [LONG[word.start : word.end] for word in words] == LONG.split()
+        sound, whole = np.concatenate([c.samples for c in chunks]), toy_voice().synthesize(LONG)
+        # Within the first sentence it is the same to the bit; later, this voice's waves begin elsewhere.
+        assert np.abs(sound[:3900] - whole[:3900]).max() < 1e-4
+        assert len(sound) == pytest.approx(len(whole), abs=5 * 80)
+        assert np.abs(np.diff(sound)).max() < np.abs(np.diff(whole)).max() + 0.02
+        assert [c.start for c in chunks] == list(np.cumsum([0, *(len(c.samples) for c in chunks[:-1])]))
+        assert all(c.start <= word.onset < c.start + len(c.samples) for c in chunks for word in c.words)
+
+    with serving(step_s=0.005) as other:
+        asyncio.run(run())
+
+
+def test_what_was_flushed_revised_and_finished_while_nobody_listened_is_said(server: Running) -> None:
+    async def run() -> None:
+        async with Client(server.ws, resume=True) as client:
+            first, second = client.speech(), client.speech()
+            await first.push("Hello there, how are you")
+            await first.flush()
+            words = [w.text for w in (await anext(first)).words]
+            await lose(client)
+            assert await first.revise(13, "old are you") == 13
+            await first.finish()
+            await second.push("Good morning.")
+            await second.finish()
+            words += [w.text async for chunk in first for w in chunk.words]
+            assert words == ["Hello", "there,", "old", "are", "you"]
+            assert first.text == "Hello there, old are you"
+            assert [w.text async for chunk in second for w in chunk.words] == ["Good", "morning."]
+            # Nothing is open: it connects again when there is something to say, and a cancelled text stays silent.
+            await lose(client)
+            third = client.speech()
+            await third.push(TEXT * 20)
+            heard = await anext(third)
+            await lose(client)
+            assert (await third.cancel()).played_s >= len(heard.samples) / heard.sample_rate
+            assert [chunk async for chunk in third] == []
+            assert [chunk async for chunk in client.stream([TEXT])]
+            assert client.resumed >= 2
+
+    asyncio.run(run())
+
+
+def test_a_text_that_ends_servers_is_given_up(server: Running) -> None:
+    async def run() -> None:
+        async with Client(server.ws, resume=True) as client:
+            speech = client.speech()
+            await speech.push("Hello")
+            for _ in range(3):
+                await lose(client)
+                await asyncio.sleep(0.2)
+            with pytest.raises(ServerError, match="closed the connection"):
+                [chunk async for chunk in speech]
+
+    asyncio.run(run())
+
+
+def test_where_no_server_is_left_the_texts_end(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Client, "RESUME_S", 0.2)
+
+    async def run() -> None:
+        async with Client(server.ws, resume=True) as client:
+            speech = client.speech()
+            await speech.push(TEXT)
+            client._urls[:] = ["ws://127.0.0.1:1/v1/stream"]
+            await lose(client)
+            with pytest.raises(ServerError) as caught:
+                [chunk async for chunk in speech]
+            assert caught.value.code == "unreachable"
+
+    asyncio.run(run())
+
+
+WORDS = [WordTiming(name, 4 * n, 4 * n + 3, 100 * n + 10, 100 * n + 80) for n, name in enumerate(["one", "two", "six"])]
+
+
+@pytest.mark.parametrize(
+    ("arrived", "samples", "offset", "shift", "skip"),
+    [
+        # Nothing, only silence, more of it than there is now.
+        (0, 0, 0, 0, 0),
+        (0, 5, 0, 0, 5),
+        (0, 50, 0, 0, 10),
+        # In a word, which is now elsewhere; after it; in a pause that is shorter now.
+        (2, 140, 4, 100, 40),
+        (2, 190, 4, 100, 90),
+        (2, 290, 4, 100, 110),
+        # In a word that is not said again as it was.
+        (2, 140, 5, 100, 110),
+    ],
+)
+def test_what_is_new_of_a_sentence_said_again(arrived: int, samples: int, offset: int, shift: int, skip: int) -> None:
+    old = WORDS[arrived - 1] if arrived else None
+    splice, said = Splice(old, samples, offset, np.zeros(0, np.float32)), [w for w in WORDS if w.start >= offset]
+    new = [WordTiming(w.text, w.start - offset, w.end - offset, w.onset - shift, w.offset - shift) for w in said]
+    whole, parts, words = np.arange(300, dtype=np.float32), list[np.ndarray[Any, Any]](), list[WordTiming]()
+    for at in range(0, 300, 20):
+        sound, fresh = splice.take(whole[at : at + 20], [w for w in new if at <= w.onset < at + 20])
+        parts.append(sound)
+        words += fresh
+    assert np.array_equal(np.concatenate(parts), whole[skip:])
+    assert [(w.text, w.start) for w in words] == [(w.text, w.start) for w in WORDS[arrived:] if w.start >= offset]
+    assert splice.shift == skip - samples
+
+
+def test_a_text_is_said_again_from_its_open_sentence() -> None:
+    text = 'It is late. "Are you there?" he asked, and'
+    words = [WordTiming(m[0], m.start(), m.end(), 0, 0) for m in re.finditer(r"\S+", text)]
+    assert [text[begin_again(text, words[:n]) :][:4] for n in (0, 1, 3, 4, 6, 9)] == ["It i"] * 3 + ['"Are'] * 2 + [
+        "he a"
+    ]
+    endless = "word " * 1000
+    words = [WordTiming(m[0], m.start(), m.end(), 0, 0) for m in re.finditer(r"\S+", endless)]
+    assert len(endless) - begin_again(endless, words) < 450
+
+
+def test_a_session_that_ends_is_a_success_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    async def run(address: str) -> None:
+        async with Client(address) as client:
+            assert [chunk async for chunk in client.stream([TEXT])]
+        # Others hang up when they have heard it all.
+        async with connect(f"{address}/v1/stream") as socket:
+            await socket.send('{"type": "input_text.append", "text": "Hello."}')
+            await socket.send('{"type": "input_text.end"}')
+            while '"speech.done"' not in str(await socket.recv()):
+                pass
+
+    with caplog.at_level(logging.INFO, "sayahead.server"), serving() as running:
+        asyncio.run(run(running.ws))
+        running.settle()
+    assert [vars(record)["outcome"] for record in caplog.records if record.msg == "closed"] == ["done", "done"]

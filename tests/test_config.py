@@ -11,6 +11,8 @@ import pytest
 from sayahead import ConfigError
 from sayahead.config import from_mapping, nearest
 
+pytestmark = pytest.mark.smoke
+
 
 @dataclass(frozen=True)
 class Inner:

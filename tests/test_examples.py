@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import array
+import asyncio
+import base64
+import contextlib
+import html
 import importlib.util
-import itertools
-import wave
-from itertools import pairwise
+import io
+import json
+import math
+import re
+import threading
+import time
+import zipfile
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-import numpy as np
+import av
 import pytest
-from support.toy import toy_session
+from starlette.websockets import WebSocketDisconnect
+from support.servers import toy_voice
+from websockets.asyncio.client import connect
+from websockets.asyncio.server import serve
 
-from sayahead import LookaheadK
-from sayahead.types import Floats
+from sayahead import Player
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -28,58 +41,221 @@ def example(name: str) -> Any:
     return module
 
 
-def test_custom_policy() -> None:
-    phrases = example("custom_policy").main("When the rain stops, and it will, we go out.")
-    words = [word for phrase in phrases for word in phrase]
-    assert words == ["When", "the", "rain", "stops,", "and", "it", "will,", "we", "go", "out."]
-    assert len(phrases) == 3
-
-
-def test_custom_context() -> None:
-    with_script, without = example("custom_context").main()
-    assert with_script != without
-
-
 def test_voice_agent() -> None:
     heard = example("voice_agent").main()
     assert heard.startswith("Sure! The museum opens")
     assert len(heard) < 80
 
 
-def test_shadow(tmp_path: Path) -> None:
-    shadow = example("shadow")
-    rate = shadow.RECOGNITION_RATE
-    script = ["We", "moved", "to", "Paris", "in", "the", "spring,", "and", "stayed."]
-    mistakes = {"Paris": "Berlim", "spring,": "sprint"}
-    ends = [0.5 * (i + 1) for i in range(len(script))]
+class FakeModel(BaseHTTPRequestHandler):
+    """A language model with OpenAI's and Ollama's streams, slow enough to be interrupted."""
 
-    def recognizer(samples: Floats) -> list[Any]:
-        # It hears each word when it ends, and two of them right only 0.8 s later.
-        seconds = len(samples) / rate
-        heard = [(word, end) for word, end in zip(script, ends, strict=True) if end <= seconds]
-        return [shadow.Word(mistakes.get(word, word) if seconds < end + 0.8 else word, end) for word, end in heard]
+    asked: ClassVar[list[list[dict[str, str]]]] = []
+    reply = "The museum opens at nine. On Sundays it is free, but expect a long queue. "
 
-    # Each time it takes 0.1 s.
-    ticks = itertools.count()
-    session = toy_session(LookaheadK(1))
-    recording = np.zeros(6 * rate, np.float32)
-    playback, heard, revisions = shadow.shadow(recording, recognizer, session, timer=lambda: 0.1 * next(ticks))
-    assert [word.text for word in heard] == script
-    assert [word.text for word in playback.words] == script
-    assert revisions == 2
-    rows = shadow.lags(playback.words, heard)
-    assert [text for text, _ in rows] == script
-    assert all(0.1 < lag_s < 3.0 for _, lag_s in rows)
-    assert all(one[0] + len(one[1]) / session.sample_rate <= two[0] + 1e-9 for one, two in pairwise(playback.chunks))
-    shadow.save(str(tmp_path / "both.wav"), np.ones(100, np.float32), playback, session.sample_rate)
-    with wave.open(str(tmp_path / "both.wav")) as file:
-        assert (file.getnchannels(), file.getframerate()) == (2, session.sample_rate)
-        both = np.frombuffer(file.readframes(file.getnframes()), "<i2").reshape(-1, 2)
-    begin_s, samples = playback.chunks[1]
-    at = round(begin_s * session.sample_rate)
-    assert np.abs(both[at : at + len(samples), 1] / 32767 - samples).max() < 1e-4
-    assert both[:100, 0].min() == 32767
-    assert not both[100:, 0].any()
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.asked.append(body["messages"])
+        ollama = self.path == "/api/chat"
+        self.send_response(200)
+        self.send_header("Content-Type", "application/x-ndjson" if ollama else "text/event-stream")
+        self.end_headers()
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            for at in range(0, len(self.reply), 6):
+                piece = self.reply[at : at + 6]
+                delta = {"choices": [{"index": 0, "delta": {"content": piece}}]}
+                line = {"message": {"content": piece}} if ollama else delta
+                self.wfile.write(json.dumps(line).encode() + b"\n" if ollama else sse(line))
+            self.wfile.write(b"" if ollama else b"data: [DONE]\n\n")
+
+    def log_message(self, *_: object) -> None: ...
+
+
+def sse(event: object) -> bytes:
+    return b"data: " + json.dumps(event).encode() + b"\n\n"
+
+
+@pytest.fixture
+def model() -> Iterator[str]:
+    FakeModel.asked.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), FakeModel) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("kind", ["openai", "ollama"])
+def test_chat(model: str, kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("SAYAHEAD_DEVICE", "null")
+    monkeypatch.setenv("OPENAI_API_KEY", "any")
+    monkeypatch.setattr(FakeModel, "reply", "It opens at nine. " if kind == "ollama" else FakeModel.reply)
+    command = ["--model", "m", "--url", model, *(["--ollama"] if kind == "ollama" else [])]
+
+    def typed() -> Iterator[str]:
+        yield "When does it open?\n"
+        if kind == "openai":
+            time.sleep(1.5)
+            yield "Thank you!\n"
+            time.sleep(0.5)
+            yield "\n"
+
+    history = example("chat").main(typed(), command)
+    assert [message["role"] for message in history[:3]] == ["system", "user", "assistant"]
+    if kind == "ollama":
+        assert [message["content"] for message in history[1:]] == ["When does it open?", "It opens at nine."]
+    else:
+        heard = history[2]["content"]
+        assert heard.startswith("The museum")
+        assert len(heard) < len(FakeModel.reply) - 10
+        # The model is told what was heard, and asked the next question.
+        assert FakeModel.asked[1][2:] == [
+            {"role": "assistant", "content": heard},
+            {"role": "user", "content": "Thank you!"},
+        ]
+    assert history[2]["content"] in capsys.readouterr().out
+
+
+def test_microphone(monkeypatch: pytest.MonkeyPatch) -> None:
+    microphone = example("microphone")
+    noise = [array.array("h", [(-1) ** n * 100 for n in range(320)])] * 50
+    talk = [array.array("h", [round(8000 * math.sin(n / 5)) for n in range(320)])] * 10
+    detector = microphone.Detector()
+    assert not any(detector.speaks(frame) for frame in noise)
+    assert [detector.speaks(frame) for frame in talk].index(True) == 4
+
+    def frames() -> Iterator[array.array[int]]:
+        yield from noise
+        while speech_player.played_s < 0.4:
+            time.sleep(0.01)
+        yield from talk
+
+    with Player(8000, device="null") as speech_player:
+        heard = microphone.read_aloud(toy_voice(), "one two three four five six. " * 5, frames(), speech_player)
+    assert 0 < heard.words < 30
+
+
+def test_telephone() -> None:
+    telephone = example("telephone")
+    payloads = list(telephone.packets(toy_voice(), ["one two ", "three. "]))
+    assert {len(payload) for payload in payloads} == {160}
+    chunks = toy_voice().stream("one two three. ", format="mulaw", sample_rate=8000)
+    whole = b"".join(chunk.data for chunk in chunks)
+    assert b"".join(payloads) == whole.ljust(160 * len(payloads), b"\xff")
+
+    async def run() -> tuple[Any, list[str]]:
+        calls, events = list[Any](), list[str]()
+
+        async def hold(socket: Any) -> None:
+            calls.append(await telephone.answer(socket, toy_voice()))
+
+        async with serve(hold, "127.0.0.1", 0) as server:
+            port = next(iter(server.sockets)).getsockname()[1]
+            async with connect(f"ws://127.0.0.1:{port}") as twilio:
+                start = {"event": "start", "start": {"streamSid": "MZ1"}}
+                await twilio.send(json.dumps({"event": "connected"}))
+                await twilio.send(json.dumps(start))
+                while events.count("mark") < 4:
+                    message = json.loads(await twilio.recv())
+                    events.append(message["event"])
+                    assert message["streamSid"] == "MZ1"
+                    if message["event"] == "mark" and events.count("mark") == 2:
+                        # Twilio has played up to here.
+                        await twilio.send(json.dumps(message))
+                for quiet in (b"\xff" * 160, b"\x00\x80" * 80):
+                    payload = base64.b64encode(quiet).decode()
+                    await twilio.send(json.dumps({"event": "media", "media": {"payload": payload}}))
+                while events[-1] != "clear":
+                    events.append(json.loads(await asyncio.wait_for(twilio.recv(), 10))["event"])
+                await twilio.send(json.dumps({"event": "stop"}))
+                await twilio.wait_closed()
+        return calls[0], events
+
+    call, events = asyncio.run(asyncio.wait_for(run(), 30))
+    assert events[:2] == ["media", "mark"]
+    assert len(call.heard) == 1
+    assert telephone.GREETING.replace(" ", "").startswith(call.heard[0].text.replace(" ", ""))
+
+
+def test_relay() -> None:
+    pytest.importorskip("fastapi", reason="needs FastAPI: pip install fastapi")
+    from starlette.testclient import TestClient
+
+    relay = example("relay")
+    with TestClient(relay.app) as client:
+        answer = client.get("/speech", params={"text": "Hello there."})
+        assert answer.headers["content-type"] == "audio/mpeg"
+        with av.open(io.BytesIO(answer.content)) as sound:
+            assert 0.5 < float(sound.streams.audio[0].duration or 0) * float(sound.streams.audio[0].time_base or 0) < 3
+        with client.websocket_connect("/speech") as socket:
+            socket.send_text("Hello ")
+            socket.send_text("there.")
+            socket.send_text("")
+            words, sound_bytes = [], b""
+            with contextlib.suppress(WebSocketDisconnect):
+                while True:
+                    message = socket.receive()
+                    if message["type"] == "websocket.close":
+                        break
+                    if message.get("text"):
+                        words.append(json.loads(message["text"])["word"])
+                    else:
+                        sound_bytes += message["bytes"]
+        assert words == ["Hello", "there."]
+        assert sound_bytes[:1] == b"\xff"
+
+
+def test_captions(tmp_path: Path) -> None:
+    captions = example("captions")
+
+    def lines() -> Iterator[str]:
+        yield "one two\n"
+        yield "one two thr\n"
+        yield "one two four five\n"
+        yield "one two four five. six. \n"
+
+    speech = captions.captions(toy_voice(), lines(), str(tmp_path / "x.wav"))
+    assert speech.text == "one two four five. six. "
+    assert [word.text for word in speech.words] == ["one", "two", "four", "five.", "six."]
+    assert (tmp_path / "x.wav").stat().st_size > 5000
+
+
+def test_audiobook(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    audiobook = example("audiobook")
+    (tmp_path / "book.md").write_text("# One\n\nfirst text.\n\n## Two, 2/3\n\nsecond text.\n", encoding="utf-8")
+    made = audiobook.audiobook(toy_voice(), tmp_path / "book.md", tmp_path / "out", ".mp3")
+    assert [path.name for path in made] == ["01 One.mp3", "02 Two 23.mp3"]
+    assert "first" in made[0].with_suffix(".vtt").read_text(encoding="utf-8")
+    assert (tmp_path / "out" / "playlist.m3u").read_text(encoding="utf-8").splitlines() == [path.name for path in made]
+    before = made[0].stat().st_mtime_ns
+    made[1].unlink()
+    audiobook.audiobook(toy_voice(), tmp_path / "book.md", tmp_path / "out", ".mp3")
+    # What was there is not spoken again; what was missing is.
+    assert made[0].stat().st_mtime_ns == before
+    assert made[1].exists()
+    pages = {"b": "<h1>Beginning</h1><p>It is &amp; was.</p><script>no</script>", "a": "<p>The<br/>end.</p>"}
+    with zipfile.ZipFile(tmp_path / "book.epub", "w") as file:
+        container = '<c xmlns="x"><rootfiles><rootfile full-path="OEBPS/p.opf"/></rootfiles></c>'
+        file.writestr("META-INF/container.xml", container)
+        items = "".join(f'<item id="{name}" href="{name}.xhtml"/>' for name in pages)
+        spine = '<spine><itemref idref="b"/><itemref idref="a"/></spine>'
+        file.writestr("OEBPS/p.opf", f'<package xmlns="x"><manifest>{items}</manifest>{spine}</package>')
+        for name, body in pages.items():
+            file.writestr(f"OEBPS/{name}.xhtml", f"<html><body>{body}</body></html>")
+    chapters = list(audiobook.epub(tmp_path / "book.epub"))
+    assert chapters == [("Beginning", "Beginning\nIt is & was."), ("", "The\nend.")]
+
+
+def test_read_along() -> None:
+    made = example("read_along").page(toy_voice(), "one <two> & three.")
+    buttons = re.findall(r"<button>(.*?)</button>", made)
+    assert (
+        html.unescape(re.sub(r"</?button>", "", made[made.index("<p>") + 3 : made.index("</p>")]))
+        == "one <two> & three."
+    )
+    times = json.loads(re.findall(r"const times = (.*);", made)[0])
+    assert len(buttons) == len(times) >= 3
+    assert times == sorted(times)
+    assert base64.b64decode(re.findall(r"base64,(.*?)\"", made)[0])[:1] == b"\xff"
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)

@@ -18,6 +18,8 @@ import sayahead
 from sayahead import VoiceError, extensions
 from sayahead.cli import main
 
+pytestmark = pytest.mark.smoke
+
 ROOT = Path(__file__).parents[1]
 MOST_BYTES = 15_000_000
 """Of the wheel."""

@@ -1,43 +1,63 @@
-"""What the README shows works."""
+"""What the README and the tutorial show works: their Python here, their commands in .ci/run (docs/tools/blocks.py)."""
 
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import sayahead
+from sayahead.errors import SayaheadError
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
-
-
-def test_the_python_blocks_run_one_after_the_other(capsys: Any) -> None:
-    played = []
-    names: dict[str, Any] = {"play": lambda samples, rate: played.append((len(samples), rate))}
-    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(blocks) >= 2
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), names)
-    assert sum(length for length, _ in played) > 10_000
-    assert capsys.readouterr().out.split()[0] == "The"
-    assert names["chunks"][0].words[0].text == "Doctor"
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS: dict[str, Any] = runpy.run_path(str(ROOT / "docs" / "tools" / "blocks.py"))
 
 
-def test_the_tutorials_program_runs(capsys: Any) -> None:
-    tutorial = (Path(__file__).parent.parent / "docs" / "tutorial.md").read_text(encoding="utf-8")
-    program = re.findall(r"```python\n(.*?)```", tutorial, re.DOTALL)[0]
-    exec(compile(program, "tutorial.md", "exec"), {})
-    assert "s of sound: ['Sure!'" in capsys.readouterr().out
+def test_the_readme_makes_sound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SAYAHEAD_DEVICE", "null")
+    names: dict[str, Any] = {}
+    for block in BLOCKS["blocks"](ROOT / "README.md"):
+        if block.language == "python":
+            exec(compile(block.code, block.where, "exec"), names)
+    assert (tmp_path / "hello.wav").stat().st_size > 40_000
+    assert capsys.readouterr().out.split() == "The quick brown fox jumps. Let me".split()
+
+
+def test_every_block_of_the_pages_is_found_and_what_is_not_run_has_a_reason() -> None:
+    found = [block for pattern in BLOCKS["PATTERNS"] for page in ROOT.glob(pattern) for block in BLOCKS["blocks"](page)]
+    assert len(found) > 60
+    assert [block.where for block in found if block.mark == "not run" and len(block.reason) < 10] == []
+    tutorial = [block for block in found if block.where.startswith("docs/tutorial.md")]
+    assert {block.mark for block in tutorial} == {"", "serves"}
+    assert len(tutorial) >= 9
+
+
+def test_no_page_installs_by_a_name_that_no_index_has() -> None:
+    wrong = [
+        block.where
+        for pattern in BLOCKS["PATTERNS"]
+        for page in ROOT.glob(pattern)
+        for block in BLOCKS["blocks"](page)
+        if re.search(r"pip install [^\n&|]*(?<![\w./-])'?\w*-?sayahead", block.code)
+    ]
+    assert wrong == []
 
 
 def test_every_link_leads_somewhere() -> None:
-    root = Path(__file__).parent.parent
-    for name in ("README.md", *(str(path.relative_to(root)) for path in root.glob("docs/*.md"))):
-        text = (root / name).read_text(encoding="utf-8")
+    for name in ("README.md", *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md"))):
+        text = (ROOT / name).read_text(encoding="utf-8")
         for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", re.sub(r"`[^`]*`", "", text)):
-            assert target.startswith("http") or (root / name).parent.joinpath(target).exists(), (name, target)
+            assert target.startswith("http") or (ROOT / name).parent.joinpath(target).exists(), (name, target)
 
 
 def test_the_public_names_it_uses_exist() -> None:
-    for name in re.findall(r"`(\w+)\(.*?\)`", README):
-        assert hasattr(sayahead, name) or hasattr(sayahead.Voice, name) or hasattr(sayahead.Session, name), name
+    assert issubclass(sayahead.OutputError, SayaheadError)
+    for name in re.findall(r"`(?:voice|speech)\.(\w+)\(", README):
+        assert any(hasattr(kind, name) for kind in (sayahead.Voice, sayahead.Speech)), name

@@ -26,6 +26,8 @@ from sayahead import (
 )
 from sayahead.types import Floats
 
+pytestmark = pytest.mark.smoke
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

@@ -37,9 +37,7 @@ SHARED = (
 ).split()
 """What the server's page and this one have in common."""
 VOICES = ("heart", "heart-bright", "heart-low")
-ROOMS = "contexts engine policies sound systems text vocoders".split()
-ENCODERS = ("__init__.py", "synthesis/__init__.py", "synthesis/formats.py", "synthesis/resample.py")
-"""Of the server: what makes 16-bit samples at the browser's rate."""
+ROOMS = "contexts engine policies sound speech systems text vocoders".split()
 NOT_READ = ("hibari.onnx", "lexicon_", "oov_gb", "tagger.json")
 """What begins so in hibari-tts's assets speaks, is British, or is in the file of tables: nothing reads it."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -181,8 +179,7 @@ def sources() -> Iterator[tuple[str, Path]]:
     """Names in the archive and files: sayahead as far as a session needs it, the front end, and what is of the page."""
     rooms = [path for room in ROOMS for path in (PACKAGE / room).rglob("*")]
     voices = [path for voice in VOICES for path in (PACKAGE / "voices" / voice).iterdir()]
-    encoders = [PACKAGE / "server" / name for name in ENCODERS]
-    for path in [*PACKAGE.glob("*.py"), *rooms, *(PACKAGE / "voices").glob("*.py"), *voices, *encoders]:
+    for path in [*PACKAGE.glob("*.py"), *rooms, *(PACKAGE / "voices").glob("*.py"), *voices]:
         if path.is_file() and "__pycache__" not in path.parts:
             yield f"sayahead/{path.relative_to(PACKAGE).as_posix()}", path
     for path in (HERE / "desk.py", *(HERE / "runtime").glob("*.py")):

@@ -15,7 +15,7 @@ from typing import Any
 
 from sayahead.engine.options import Options
 from sayahead.errors import SayaheadError
-from sayahead.server.synthesis.formats import AudioFormat, Encoder, encoder
+from sayahead.sound.formats import AudioFormat, Encoder, encoder
 from sayahead.types import AudioChunk
 from sayahead.voice import Voice, load_voice
 

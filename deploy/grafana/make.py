@@ -22,6 +22,14 @@ PANELS = (
     ("Texts by how they ended", "short", [
         ("sum by (outcome) (rate(tts_sessions_total[$__rate_interval]))", "{{outcome}}"),
     ]),
+    ("Audio by voice", "short", [
+        ("sum by (voice) (rate(tts_voice_audio_seconds_total[$__rate_interval]))", "{{voice}}"),
+    ]),
+    ("Characters by key", "short", [
+        ("topk(10, sum by (key) (rate(tts_key_characters_total[$__rate_interval])))", "{{key}}"),
+    ]),
+    ("Memory, by server", "bytes", [("process_resident_memory_bytes{job=~\".*sayahead.*\"}", "{{instance}}")]),
+    ("Version", "short", [("count by (version) (sayahead_build_info)", "{{version}}")]),
     ("Connections", "short", [("sum by (protocol) (tts_connections_active)", "{{protocol}}")]),
 )  # fmt: skip
 

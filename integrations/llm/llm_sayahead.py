@@ -12,7 +12,7 @@ import llm
 
 import sayahead
 from sayahead.sound.device import Player
-from sayahead.sound.files import FORMATS
+from sayahead.sound.formats import FORMATS
 
 
 @llm.hookimpl

@@ -13,6 +13,7 @@ import argparse
 import csv
 import json
 import math
+import posixpath
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +23,12 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "lab" / "benchmarks" / "results"
-DOCUMENTS = ("README.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md")))
+DOCUMENTS = (
+    "README.md",
+    *sorted(str(page.relative_to(ROOT)) for docs in ("docs", "lab/docs") for page in (ROOT / docs).rglob("*.md")),
+)
+LINK = re.compile(r"(?<=\]\()((?:docs|lab)/[^)#\s]+)")
+"""A link of a place, from the repository's root; it becomes one from the document's folder."""
 
 
 def load(name: str) -> Any:
@@ -30,10 +36,9 @@ def load(name: str) -> Any:
 
 
 def summary() -> str:
-    """How fast, how good and for how many: three bullets."""
-    bench, server = load("bench.json"), load("server/threads.json")
-    first, machine = bench["first_audio_ms"], server["machine"]
-    row = next(row for row in server["rounds"] if row["sessions"] == server["largest"])
+    """How fast, how good and for how many: three bullets, each with what it includes."""
+    bench = load("bench.json")
+    first = bench["first_audio_ms"]
     quality = read_table(RESULTS / "context" / "quality.csv")
     latency = read_table(RESULTS / "context" / "latency-1.csv")
     wer, opinion = (
@@ -41,19 +46,83 @@ def summary() -> str:
     )
     waits = [f"{float(latency[name]['first audible sample p50, ms']) / 1000:.1f} s" for name in ("k = 1", "full")]
     token = next(row for row in load("first_token.json")["rows"] if row["lookahead"] == 1)
-    return f"""- **Fast**: on one {bench["machine"]["cpu"]} core, sound starts {first["p50"]:.1f} ms \
-(median; p95 {first["p95"]:.1f} ms) after the word it waited for,
-  in sentences of 5 words as in those of 80 ([all timings](docs/heart.md#speed)).
-  From a language model's first token to sound, at 62 tokens a second: {token["mean_ms"]:.0f} ms \
-([beside others](docs/performance.md#beside-others)).
-- **Concurrent**: {machine["cores"]} {machine["cpu"]} cores serve {row["sessions"]} sessions at once, each fed \
-50 tokens a second, without a stall; time to first
-  audio is at most {math.ceil(row["first_ms"]["p95"])} ms in 95 of 100 turns \
-([how it was measured](docs/server.md#settings)).
-- **As good as whole sentences** with one word of lookahead, by automatic judges (no human listeners yet): word error
-  rate {wer[0]} % against {wer[1]} %, DistillMOS {opinion[0]} against {opinion[1]}. At a reader's 180 \
-words a minute, time to first audio is
-  {waits[0]} instead of {waits[1]} ([200 sentences, all settings](docs/context.md#what-it-brings))."""
+    return f"""- **Latency**: from a language model's first token (62 a second) to the first sound \
+{token["mean_ms"]:.0f} ms, the wait for the words included.
+  Synthesis is {first["p50"]:.1f} ms of it (median; p95 {first["p95"]:.1f} ms) on one {bench["machine"]["cpu"]} core \
+that does nothing else, in sentences of 5 words as of 80.
+  At a reader's 180 words a minute the first sound comes after {waits[0]}; whole sentences take {waits[1]}. `say` and \
+`doctor` print the
+  first sound of a text that is there at once, in a fresh process, on your machine as busy as it is: more than this.
+- **Quality** with one word of lookahead is that of whole sentences, by automatic judges (nobody has listened yet): \
+word error rate
+  {wer[0]} % against {wer[1]} %, DistillMOS {opinion[0]} against {opinion[1]}, on 200 sentences.
+- **Capacity**: {conversations()}"""
+
+
+def conversations() -> str:
+    """How many a server speaks to at once."""
+    server = load("server/threads.json")
+    machine, row = server["machine"], next(r for r in server["rounds"] if r["sessions"] == server["largest"])
+    return (
+        f"{machine['cores']} {machine['cpu']} cores, which also ran the clients, serve {row['sessions']} conversations "
+        f"at once at 50 tokens a second each,\n  without a stall; the first sound comes within "
+        f"{math.ceil(row['first_ms']['p95'])} ms of a turn's first character in 95 of 100 turns."
+    )
+
+
+def capacity() -> str:
+    """The same, and what a conversation takes."""
+    memory = read_rows("server/memory.md")[-2]
+    return (
+        conversations().replace("\n  ", "\n")
+        + f" A conversation in the middle of a sentence takes {float(memory[3]):.1f} MB.\n"
+        "[All measurements](lab/docs/server.md), with their commands."
+    )
+
+
+def read_rows(name: str) -> list[list[str]]:
+    """The cells of a results file's table, without its heading."""
+    lines = [line for line in (RESULTS / name).read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def cost() -> str:
+    """Latency, computing time, memory and start in one table."""
+    bench, token = load("bench.json"), {row["lookahead"]: row for row in load("first_token.json")["rows"]}
+    first, word, rtf = bench["first_audio_ms"], bench["word_ms"], bench["rtf"]
+    server, memory = load("server/threads.json"), read_rows("server/memory.md")
+    row = next(one for one in server["rounds"] if one["sessions"] == server["largest"])
+    many = f"{row['sessions']} conversations on {server['machine']['cores']} cores"
+    waited, words = row["first_ms"], "waiting for the words, synthesis"
+    rows = [
+        (
+            "a language model's first token (62/s) to first sound",
+            f"{token[1]['mean_ms']:.0f} ms",
+            words,
+            "first_token.md",
+        ),
+        ("the same without lookahead", f"{token[0]['mean_ms']:.0f} ms", words, "first_token.md"),
+        ("the word waited for to first sound", f"{first['p50']:.1f} ms (p95 {first['p95']:.1f} ms)", "synthesis", ""),
+        ("the same, for each further word of the sentence", f"{first['slope_ms_per_word']:+.4f} ms", "synthesis", ""),
+        ("a word", f"{word['p50']:.1f} ms (p99 {word['p99']:.1f} ms)", "computing", ""),
+        ("a second of sound, word by word", f"{1000 * rtf['streamed']:.0f} ms", "computing", ""),
+        ("a second of sound, whole sentences", f"{1000 * rtf['oneshot']:.0f} ms", "computing", ""),
+        ("the same with hibari-tts", f"{1000 * rtf['peer_oneshot']:.0f} ms", "computing", ""),
+        ("a new process to first sound", f"{bench['cold_start_s']:.2f} s", "Python, imports, loading", ""),
+        (
+            f"a turn's first character (50 tokens/s) to first sound over a socket, {many}",
+            f"{waited['p50']:.0f} ms (p95 {waited['p95']:.0f} ms)",
+            f"{words}, the way",
+            "server/threads.json",
+        ),
+        ("a server without conversations", f"{float(memory[0][1]):.0f} MB", "memory", "server/memory.md"),
+        ("each conversation", f"{float(memory[-2][3]):.1f} MB", "memory", "server/memory.md"),
+    ]
+    lines = ["| from, or of | | what it includes | result |", "|---|---|---|---|"]
+    for what, value, includes, file in rows:
+        name = file or "bench.json"
+        lines.append(f"| {what} | {value} | {includes} | [{name}](lab/benchmarks/results/{name}) |")
+    return "\n".join(lines)
 
 
 def speed() -> str:
@@ -63,7 +132,7 @@ def speed() -> str:
     before = load("bench_imported.json")["rtf"]["streamed"]
     low, high = first["slope_ci95"]
     return f"""One {bench["machine"]["cpu"]} core, one word of lookahead, sentences of 5 to 80 words
-([bench.json](../lab/benchmarks/results/bench.json), made by `sayahead bench --json`):
+([bench.json](lab/benchmarks/results/bench.json), made by `sayahead bench --json`):
 
 | | |
 |---|---|
@@ -83,7 +152,7 @@ def bench_runs() -> str:
     return "\n".join(
         [
             f"`sayahead bench --json FILE`, {len(ratios)} runs one after the other on a quiet machine "
-            "([results](../lab/benchmarks/results/bench_runs)); the last is bench.json.",
+            "([results](lab/benchmarks/results/bench_runs)); the last is bench.json.",
             "",
             "| processor time beside hibari-tts | of each run |",
             "|---|---|",
@@ -122,7 +191,7 @@ def server_processes() -> str:
         f"Worker processes served {'as many' if processes == threads else processes} sessions, but their p95 time to "
         f"first audio was {passed[0]} against {passed[1]}\n"
         f"with threads ({failed[0]} against {failed[1]} when overloaded, "
-        "[processes.json](../lab/benchmarks/results/server/processes.json)), so they\nwere removed; to scale further, "
+        "[processes.json](lab/benchmarks/results/server/processes.json)), so they\nwere removed; to scale further, "
         "run more servers."
     )
 
@@ -162,6 +231,8 @@ class Figure:
     """Its column; one named so with " low" and " high" after it has the 95 % interval."""
     digits: int = 2
     """Decimal places."""
+    bare: bool = False
+    """Whether its interval is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +280,7 @@ def cell(table: Mapping[str, Mapping[str, str]], name: str, figure: Figure, fold
         )
     parts = [table[name].get(figure.column + part, "") for part in ("", " low", " high")]
     value, low, high = (f"{float(part):.{figure.digits}f}" if part else "" for part in parts)
-    return f"{value} ({low} to {high})" if value and low and high else value or "–"
+    return f"{value} ({low} to {high})" if value and low and high and not figure.bare else value or "–"
 
 
 LOOKAHEAD = FromReport(
@@ -263,6 +334,23 @@ ANOTHER_SPEAKER = FromReport(
     "sayahead eval run lab/benchmarks/another_speaker.toml",
     SHAPES.figures[:4],
     {name: name for name in ("teacher", "pupil", "pupil, k = 1")},
+)
+
+WAITING = FromReport(
+    "context",
+    "sayahead eval run lab/benchmarks/context.toml",
+    (
+        Figure("word error rate, %", "quality.csv", "WER, %", bare=True),
+        Figure("DistillMOS", "quality.csv", "DistillMOS", bare=True),
+        Figure("first sound, ms", "latency-1.csv", "first audible sample p50, ms", 0),
+        Figure("mean lag of a word, s", "latency-1.csv", "word lag mean, s", bare=True),
+    ),
+    {
+        "whole sentences": "full",
+        "one word of lookahead (the default)": "k = 1",
+        "none, and 300 ms held back": "k = 0, distilled, 300 ms held back",
+        "none": "k = 0",
+    },
 )
 
 SUMMARY = replace(
@@ -480,6 +568,9 @@ MOHAN_LATENCY = FromReport(
 
 PLACES: dict[str, Callable[[], str]] = {
     "summary": summary,
+    "capacity": capacity,
+    "cost": cost,
+    "waiting": WAITING,
     "speed": speed,
     "server_load": server_load,
     "server_processes": server_processes,
@@ -563,11 +654,12 @@ PLACES: dict[str, Callable[[], str]] = {
 }
 
 
-def filled(text: str) -> str:
-    """The document with its figures as the results have them."""
+def filled(text: str, folder: str) -> str:
+    """The document with its figures as the results have them; ``folder`` is its own, from the repository's root."""
 
     def place(match: re.Match[str]) -> str:
-        return f"{match[1]}\n{PLACES[match[2]]()}\n{match[3]}"
+        made = LINK.sub(lambda link: posixpath.relpath(link[1], folder), PLACES[match[2]]())
+        return f"{match[1]}\n{made}\n{match[3]}"
 
     return re.sub(r"(<!-- figures:(\w+) -->)\n.*?(<!-- /figures -->)", place, text, flags=re.DOTALL)
 
@@ -580,10 +672,10 @@ def main(command: Sequence[str] | None = None) -> int:
     for name in DOCUMENTS:
         path = ROOT / name
         text = path.read_text(encoding="utf-8")
-        if filled(text) != text:
+        if (now := filled(text, posixpath.dirname(name) or ".")) != text:
             wrong.append(name)
             if not arguments.check:
-                path.write_text(filled(text), encoding="utf-8")
+                path.write_text(now, encoding="utf-8")
     if wrong and arguments.check:
         print(
             f"Figures differ from the results in: {', '.join(wrong)}. Run: python lab/benchmarks/figures.py",

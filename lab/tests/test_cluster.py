@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
-from collections.abc import Iterator, Sequence
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +19,7 @@ from lab_support.noise_teacher import ToySpec
 from sayahead import __version__
 from sayahead.errors import ConfigError
 
-from sayahead_lab.cluster import Cluster, begun, workers
+from sayahead_lab.cluster import WAITING, Cluster, begun, workers
 from sayahead_lab.eval.experiment.conditions import load_matrix
 from sayahead_lab.eval.experiment.folder import measured_traces
 from sayahead_lab.eval.experiment.run import run
@@ -47,12 +51,71 @@ def test_a_machine_of_another_version_is_told(tmp_path: Path) -> None:
         begun(partial(begin, tmp_path), "0.0.0", str(tmp_path))
 
 
+class BusyRay:
+    """A cluster of four cores, some of them free: of all workers asked for, only so many ever start."""
+
+    exceptions = SimpleNamespace(RayError=OSError)
+
+    def __init__(self, free: int) -> None:
+        self.free, self.waits = free, 0
+
+    def is_initialized(self) -> bool:
+        return True
+
+    def available_resources(self) -> dict[str, float]:
+        return {"CPU": float(max(0, self.free))}
+
+    def cluster_resources(self) -> dict[str, float]:
+        return {"CPU": 4.0}
+
+    def remote(self, **_: Any) -> Any:
+        return lambda kind: SimpleNamespace(remote=lambda *given: self.worker(kind(*given)))
+
+    def worker(self, member: Any) -> Any:
+        placed, self.free = self.free > 0, self.free - 1
+
+        def call(method: Callable[..., Any]) -> Any:
+            return SimpleNamespace(remote=lambda *given: (placed, method, given))
+
+        return SimpleNamespace(ready=call(member.ready), carry_out=call(member.carry_out))
+
+    def wait(self, asked: Sequence[Any], *, num_returns: int, timeout: float | None) -> tuple[list[Any], list[Any]]:
+        done = [each for each in asked if each[0]]
+        if not done:
+            assert timeout is not None, "It would wait for ever for who never starts."
+            self.waits += 1
+            if self.waits == 2:
+                raise KeyboardInterrupt
+        return done[:1], []
+
+    def get(self, asked: Any) -> Any:
+        return asked[1](*asked[2])
+
+    def kill(self, member: Any) -> None:
+        pass
+
+
+def test_only_who_has_a_core_gets_a_task(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", BusyRay(2))
+    assert (Cluster().count, Cluster(3).count, Cluster(9).count) == (2, 3, 4)
+    # Two of the four never start.
+    assert doubled(Cluster(4), tmp_path, [1, 2, 3, 4, 5]) == {1: 2, 2: 4, 3: 6, 4: 8, 5: 10}
+    assert not caplog.records
+    monkeypatch.setitem(sys.modules, "ray", BusyRay(0))
+    with pytest.raises(KeyboardInterrupt):
+        doubled(Cluster(), tmp_path, [1, 2])
+    assert caplog.messages == [WAITING % (4, 0)]
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     ray = pytest.importorskip("ray", reason="needs the extra ray")
     folder = Path(__file__).parents[2]
     os.environ["RAY_AUTH_MODE"] = "disabled"
-    source = [str(folder / "src"), str(folder / "tests"), os.environ.get("PYTHONPATH", "")]
+    places = ("src", "tests", "lab/src", "lab/tests")
+    source = [*(str(folder / place) for place in places), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(source)
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     yield Cluster()
@@ -105,6 +168,33 @@ def test_an_evaluation_sounds_the_same_and_goes_on(cluster: Cluster, tmp_path: P
         assert [[word.onset for word in trace.words] for trace in there] == [
             [word.onset for word in trace.words] for trace in here
         ]
+
+
+@pytest.mark.slow
+def test_an_evaluation_waits_for_a_core_and_says_so(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    ray = sys.modules["ray"]
+    monkeypatch.setattr("sayahead_lab.cluster.TELL_S", 0.5)
+    other = ray.remote(num_cpus=2)(Holder).remote()
+    assert ray.get(other.hold.remote()) == "held"
+    results = dict[int, int]()
+    working = threading.Thread(target=lambda: results.update(doubled(Cluster(2), tmp_path, [1, 2, 3])))
+    with caplog.at_level(logging.WARNING):
+        working.start()
+        working.join(5)
+    assert working.is_alive()
+    assert WAITING % (2, 0) in caplog.messages
+    ray.kill(other)
+    working.join(60)
+    assert results == {1: 2, 2: 4, 3: 6}
+
+
+class Holder:
+    """What has the cluster's cores."""
+
+    def hold(self) -> str:
+        return "held"
 
 
 @pytest.mark.slow

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
+import wave
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,9 @@ import numpy as np
 import pytest
 import torch
 from lab_support.readspeak import BANDS, Recital, sentence
-from sayahead import ConfigError
+from sayahead import ConfigError, LookaheadK, load_voice
+from sayahead.types import Floats
+from support.toy import toy_session
 
 from sayahead_lab.training.mohan.environment import PathEpisodes, RewardConfig, wait_end, walk
 
@@ -30,6 +35,68 @@ def test_custom_peer() -> None:
     made = example("custom_peer").main("One sentence. And another.")
     assert [chunk.samples for chunk in made.chunks] == [800 * 13, 800 * 12]
     assert [chunk.read for chunk in made.chunks] == [15, 26]
+
+
+def test_custom_policy() -> None:
+    phrases = example("custom_policy").main("When the rain stops, and it will, we go out.")
+    words = [word for phrase in phrases for word in phrase]
+    assert words == ["When", "the", "rain", "stops,", "and", "it", "will,", "we", "go", "out."]
+    assert len(phrases) == 3
+
+
+def test_custom_context() -> None:
+    with_script, without = example("custom_context").main()
+    assert with_script != without
+
+
+def test_shadow(tmp_path: Path) -> None:
+    shadow = example("shadow")
+    rate = shadow.RECOGNITION_RATE
+    script = ["We", "moved", "to", "Paris", "in", "the", "spring,", "and", "stayed."]
+    mistakes = {"Paris": "Berlim", "spring,": "sprint"}
+    ends = [0.5 * (i + 1) for i in range(len(script))]
+
+    def recognizer(samples: Floats) -> list[Any]:
+        # It hears each word when it ends, and two of them right only 0.8 s later.
+        seconds = len(samples) / rate
+        heard = [(word, end) for word, end in zip(script, ends, strict=True) if end <= seconds]
+        return [shadow.Word(mistakes.get(word, word) if seconds < end + 0.8 else word, end) for word, end in heard]
+
+    # Each time it takes 0.1 s.
+    ticks = itertools.count()
+    session = toy_session(LookaheadK(1))
+    recording = np.zeros(6 * rate, np.float32)
+    playback, heard, revisions = shadow.shadow(recording, recognizer, session, timer=lambda: 0.1 * next(ticks))
+    assert [word.text for word in heard] == script
+    assert [word.text for word in playback.words] == script
+    assert revisions == 2
+    rows = shadow.lags(playback.words, heard)
+    assert [text for text, _ in rows] == script
+    assert all(0.1 < lag_s < 3.0 for _, lag_s in rows)
+    assert all(one[0] + len(one[1]) / session.sample_rate <= two[0] + 1e-9 for one, two in pairwise(playback.chunks))
+    shadow.save(str(tmp_path / "both.wav"), np.ones(100, np.float32), playback, session.sample_rate)
+    with wave.open(str(tmp_path / "both.wav")) as file:
+        assert (file.getnchannels(), file.getframerate()) == (2, session.sample_rate)
+        both = np.frombuffer(file.readframes(file.getnframes()), "<i2").reshape(-1, 2)
+    begin_s, samples = playback.chunks[1]
+    at = round(begin_s * session.sample_rate)
+    assert np.abs(both[at : at + len(samples), 1] / 32767 - samples).max() < 1e-4
+    assert both[:100, 0].min() == 32767
+    assert not both[100:, 0].any()
+
+
+def test_interpreter() -> None:
+    module = example("interpreter")
+    german = [("guten", 0.4), ("tag", 0.7), ("meine", 1.2), ("damen", 1.6), ("herren", 2.3)]
+    delay_ms, heard = module.interpret(german, load_voice("heart").session())
+    assert " ".join(words for _, words in heard if words) == "good afternoon ladies gentlemen."
+    assert heard[0][0] < 1.2
+    assert 300 < delay_ms < 2000
+    incremental = pytest.importorskip("simulstream.server.speech_processors.incremental_output", reason="simulstream")
+    speech = module.SpokenOutput(load_voice("heart").session())
+    chunks = speech.take(incremental.IncrementalOutput(["my"], "my ", [], ""))
+    chunks += speech.take(incremental.IncrementalOutput(["ladies"], "ladies ", ["my"], "my ")) + speech.end()
+    assert [word.text for chunk in chunks for word in chunk.words] == ["ladies"]
 
 
 # The checker advises bounds; frames have none.

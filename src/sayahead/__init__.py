@@ -37,11 +37,14 @@ if TYPE_CHECKING:
     from sayahead.policies.fixed import LookaheadK as LookaheadK
     from sayahead.policies.fixed import Opportunistic as Opportunistic
     from sayahead.policies.fixed import WaitAll as WaitAll
+    from sayahead.sound.device import Player as Player
+    from sayahead.sound.files import OutputError as OutputError
+    from sayahead.sound.out import play as play
+    from sayahead.sound.out import save as save
     from sayahead.speech import Speech as Speech
-    from sayahead.speech import play as play
-    from sayahead.speech import save as save
     from sayahead.text.lexicon import Lexicon as Lexicon
     from sayahead.types import AudioChunk as AudioChunk
+    from sayahead.types import EncodedChunk as EncodedChunk
     from sayahead.types import Word as Word
     from sayahead.types import WordTiming as WordTiming
     from sayahead.voice import Voice as Voice
@@ -64,9 +67,12 @@ _HOMES = {
     "errors": "ConfigError SayaheadError SessionError TextError VoiceError",
     "policies.characters": "WaitEnd WaitKSteps",
     "policies.fixed": "Independent LookaheadK Opportunistic WaitAll",
-    "speech": "Speech play save",
+    "sound.device": "Player",
+    "sound.files": "OutputError",
+    "sound.out": "play save",
+    "speech": "Speech",
     "text.lexicon": "Lexicon",
-    "types": "AudioChunk Word WordTiming",
+    "types": "AudioChunk EncodedChunk Word WordTiming",
     "voice": "Voice load_voice",
     "voices": "VoiceConfig installed_voices",
 }

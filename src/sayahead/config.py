@@ -96,7 +96,7 @@ def from_mapping(kind: type[T], data: object, *, where: str) -> T:
     fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     for key in data:
         if key not in fields:
-            raise ConfigError(f"{where}: unknown key {key!r}{nearest(str(key), fields)}.")
+            raise ConfigError(f"{where}: unknown key {str(key)[:MOST_NAMED]!r}{nearest(str(key), fields)}.")
     values = {}
     for name, field in fields.items():
         if name in data:
@@ -148,13 +148,16 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+MOST_NAMED = 80
+"""Characters of a name that an error shows."""
 MOST_LISTED = 60
 """More choices than these are not listed: nobody reads them in an error."""
 
 
 def nearest(word: str, known: typing.Iterable[str]) -> str:
     """``" (did you mean 'x'?)"``, or the choices, or nothing: the end of an error about an unknown word."""
-    choices = sorted(known)
+    # Whoever sends a long word must not wait for it, nor make others wait.
+    word, choices = word[:MOST_NAMED], sorted(known)
     close = difflib.get_close_matches(word, choices, n=1)
     if close:
         return f" (did you mean {close[0]!r}?)"
@@ -244,8 +247,10 @@ def is_spec(thing: object) -> TypeGuard[Spec]:
     return isinstance(thing, str | Mapping)
 
 
-def plain(text: str) -> int | float | str:
-    """The text as a number if it is one."""
+def plain(text: str) -> bool | int | float | str:
+    """The text as a number, or as true or false, if it is one."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
     for kind in (int, float):
         try:
             return kind(text)

@@ -138,6 +138,22 @@ class AudioChunk:
 
 
 @dataclass(frozen=True, slots=True)
+class EncodedChunk:
+    """A stretch of encoded sound: all chunks joined are a whole file or stream."""
+
+    data: bytes
+    """What is sent or written; may be empty while the encoder waits for a full frame."""
+    start_s: float
+    """Where the sound that went in begins, in seconds from the first sample; what comes out may lag by a frame."""
+    duration_s: float
+    """Its playing time in seconds; 0 for what is left at the end."""
+    sample_rate: int
+    """Samples per second that the words' times count in: those of the sound that went in."""
+    words: tuple[WordTiming, ...]
+    """The words whose onset lies in this chunk."""
+
+
+@dataclass(frozen=True, slots=True)
 class Shape:
     """How the sound of a voice of source and filter is changed; the default changes nothing."""
 

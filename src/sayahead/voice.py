@@ -6,17 +6,15 @@ import functools
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Unpack, overload
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 
 from sayahead import contexts, policies
 from sayahead.config import Spec, check_number, check_text, check_whole, describe, is_spec, nearest
-from sayahead.contexts.distilled import Distilled
-from sayahead.contexts.hidden_states import hidden_maker
 from sayahead.engine.context import ContextPredictor, NoContext
-from sayahead.engine.files import check_file, inside
+from sayahead.engine.files import inside
 from sayahead.engine.keep_up import KeepUp, keep_up
 from sayahead.engine.letters import Letters
 from sayahead.engine.onnx import beside
@@ -27,22 +25,18 @@ from sayahead.engine.session import Item, Session
 from sayahead.engine.stages import Shapeable
 from sayahead.engine.synthesizer import AnySynthesizer
 from sayahead.errors import ConfigError, VoiceError
-from sayahead.policies.agent import Agent
 from sayahead.policies.characters import WaitEnd
 from sayahead.policies.fixed import LookaheadK
-from sayahead.policies.learned import LearnedPolicy, Network, Reader
-from sayahead.speech import IDLE_S, Speech
+from sayahead.speech import IDLE_S, Speech, fragments_of
 from sayahead.systems import KINDS
 from sayahead.systems.loading import Loaded
+from sayahead.systems.taught import taught_contexts, taught_policies
 from sayahead.text import Normalizer, Phonemizer
 from sayahead.text.lexicon import Lexicon
 from sayahead.text.pronouncing import Pronunciations, pronouncing
-from sayahead.types import AudioChunk, Floats, Rendering, Shape
+from sayahead.types import AudioChunk, EncodedChunk, Floats, Rendering, Shape
 from sayahead.voices import VoiceConfig, located, read_config
-
-LOADED = (".onnx", ".npz")
-"""Endings of files that kinds of voices load: each must be listed with its digest."""
-
+from sayahead.voices.files import check_files
 
 SHAPED = "shaped"
 """The kind of a voice that is another one with its pitch and formants changed."""
@@ -68,7 +62,10 @@ class Voice:
         self._contexts = {**loaded.contexts, **(contexts or {})}
         self._lexicons: WeakKeyDictionary[Lexicon, Pronunciations] = WeakKeyDictionary()
         self._unlisted = Pronunciations(None, normalizer=loaded.normalizer, symbols=config.phonemes)
+        # A lexicon that changes is read again: most of its entries are as they were.
+        self._read = functools.lru_cache(maxsize=4096)(self._unlisted.read)
         self._whose = f"The voice {config.name!r}"
+        self._others = dict[str, Voice]()
 
     @property
     def phonemizer(self) -> Phonemizer:
@@ -134,6 +131,9 @@ class Voice:
         if unknown := sorted(options.keys() - known.keys()):
             raise ConfigError(f"session(): unknown option {unknown[0]!r}{nearest(unknown[0], known)}.")
         chosen = replace(record or SessionOptions(), **options)
+        voice = self.read_for(chosen.speaker)
+        if voice is not self:
+            return voice.session(chosen)
         rendering, sentence = self._rendering(chosen), self._sentence(chosen)
         return Session(
             self._synthesizer(chosen),
@@ -143,6 +143,17 @@ class Voice:
             volume=chosen.volume * self.config.gain,
             keep_up=self._keep_up(chosen.keep_up, rendering.speed),
         )
+
+    def read_for(self, speaker: str | int | None) -> Voice:
+        """The voice as it reads the language of a speaker: itself, but where that is another than its own."""
+        other = self.loaded.other(self._speaker(speaker)) if self.loaded.other is not None else None
+        if other is None:
+            return self
+        language, loaded = other
+        if language not in self._others:
+            config = replace(self.config, language=language)
+            self._others[language] = Voice(config, loaded, policies=self._policies, contexts=self._contexts)
+        return self._others[language]
 
     def _synthesizer(self, options: SessionOptions) -> AnySynthesizer:
         """The voice's own, or one with the pitch and formants that a session wants."""
@@ -155,13 +166,18 @@ class Voice:
             raise ConfigError(f"{self._whose} has no source and filter, so its pitch and formants cannot be changed.")
         return synthesizer.shaped(shape)
 
+    def knows(self, lexicon: object) -> bool:
+        """Whether a lexicon has been read, so that the next session with it takes no time."""
+        return isinstance(lexicon, Lexicon) and lexicon in self._lexicons
+
     def pronunciations(self, lexicon: object = None) -> Pronunciations:
         """A lexicon, or what SessionOptions take for one, as this voice says it; ConfigError for what it cannot say."""
         if lexicon is None:
             return self._unlisted
         made = Lexicon.of(lexicon)
         if (known := self._lexicons.get(made)) is None:
-            known = Pronunciations(made, normalizer=self.loaded.normalizer, symbols=self.config.phonemes)
+            symbols = self.config.phonemes
+            known = Pronunciations(made, normalizer=self.loaded.normalizer, symbols=symbols, read=self._read)
             self._lexicons[made] = known
         return known
 
@@ -201,6 +217,8 @@ class Voice:
         if not speakers:
             raise ConfigError(f"{self._whose} has one speaker alone: leave speaker={given!r} out.")
         number = speakers.get(str(given), int(given) if str(given).isdecimal() else None)
+        if number is None and self.loaded.blend is not None and not isinstance(given, int) and "+" in given:
+            return self.loaded.blend(given)
         if number is None or number not in speakers.values():
             raise ConfigError(f"{self._whose} has no speaker {given!r}{nearest(str(given), speakers)}.")
         return number
@@ -215,35 +233,105 @@ class Voice:
             raise ConfigError(f"The voice {self.config.name!r} reads characters and takes no context: leave it out.")
         return Letters(policy, self.loaded.speller)
 
-    def stream(self, fragments: Iterable[Item], **options: Unpack[Options]) -> Iterator[AudioChunk]:
-        """Chunks of speech, each as soon as the fragments read so far allow it."""
-        return iter(self.speak(fragments, **options))
+    @overload
+    def stream(
+        self,
+        fragments: str | Iterable[Item],
+        *,
+        format: None = None,
+        sample_rate: int | None = None,
+        **options: Unpack[Options],
+    ) -> Iterator[AudioChunk]: ...
+    @overload
+    def stream(
+        self,
+        fragments: str | Iterable[Item],
+        *,
+        format: str,
+        sample_rate: int | None = None,
+        bit_rate: int | None = None,
+        **options: Unpack[Options],
+    ) -> Iterator[EncodedChunk]: ...
+    def stream(
+        self,
+        fragments: str | Iterable[Item],
+        *,
+        format: str | None = None,
+        sample_rate: int | None = None,
+        bit_rate: int | None = None,
+        **options: Unpack[Options],
+    ) -> Iterator[AudioChunk] | Iterator[EncodedChunk]:
+        """Chunks of speech, each as soon as the fragments read so far allow it.
 
+        With a ``format`` they are bytes: pcm_s16le, pcm_f32le, mulaw, alaw, wav, flac, mp3, opus or aac; the last four
+        need the extra ``codecs``. ``sample_rate``: None is the voice's own, or a good one for the format.
+        """
+        if format is None:
+            return iter(self.speak(fragments, sample_rate=sample_rate, **options))
+        speech = self.speak(fragments, **options)
+        return iter(speech.encoded(format, sample_rate=sample_rate, bit_rate=bit_rate))
+
+    @overload
     def astream(
-        self, fragments: AsyncIterable[Item], *, idle_s: float | None = IDLE_S, **options: Unpack[Options]
-    ) -> AsyncIterator[AudioChunk]:
+        self,
+        fragments: str | Iterable[Item] | AsyncIterable[Item],
+        *,
+        format: None = None,
+        sample_rate: int | None = None,
+        idle_s: float | None = IDLE_S,
+        **options: Unpack[Options],
+    ) -> AsyncIterator[AudioChunk]: ...
+    @overload
+    def astream(
+        self,
+        fragments: str | Iterable[Item] | AsyncIterable[Item],
+        *,
+        format: str,
+        sample_rate: int | None = None,
+        bit_rate: int | None = None,
+        idle_s: float | None = IDLE_S,
+        **options: Unpack[Options],
+    ) -> AsyncIterator[EncodedChunk]: ...
+    def astream(
+        self,
+        fragments: str | Iterable[Item] | AsyncIterable[Item],
+        *,
+        format: str | None = None,
+        sample_rate: int | None = None,
+        bit_rate: int | None = None,
+        idle_s: float | None = IDLE_S,
+        **options: Unpack[Options],
+    ) -> AsyncIterator[AudioChunk] | AsyncIterator[EncodedChunk]:
         """The same as ``stream``, for asyncio; synthesis runs in a worker thread.
 
         After ``idle_s`` seconds without text, everything so far is spoken, with a breath; None: it waits for more.
         """
-        return aiter(self.speak(fragments, idle_s=idle_s, **options))
+        if format is None:
+            return aiter(self.speak(fragments, idle_s=idle_s, sample_rate=sample_rate, **options))
+        speech = self.speak(fragments, idle_s=idle_s, **options)
+        return aiter(speech.encoded(format, sample_rate=sample_rate, bit_rate=bit_rate))
 
     def speak(
         self,
         text: str | Iterable[Item] | AsyncIterable[Item],
         *,
         idle_s: float | None = IDLE_S,
+        sample_rate: int | None = None,
         **options: Unpack[Options],
     ) -> Speech:
         """Speak a text: iterate over the result, play it, save it, ask what was heard, or cancel it. See Speech."""
-        return Speech(self.session(**options), text, idle_s=idle_s)
+        return Speech(self.session(**options), fragments_of(text), idle_s=idle_s, sample_rate=sample_rate)
 
-    def synthesize(self, text: str, **options: Unpack[Options]) -> Floats:
+    def speech(
+        self, *, idle_s: float | None = IDLE_S, sample_rate: int | None = None, **options: Unpack[Options]
+    ) -> Speech:
+        """A text that is pushed, piece by piece and by any thread: ``push``, ``revise``, ``finish``."""
+        return Speech(self.session(**options), None, idle_s=idle_s, sample_rate=sample_rate)
+
+    def synthesize(self, text: str, *, sample_rate: int | None = None, **options: Unpack[Options]) -> Floats:
         """All samples (S,) of a text under the session's policy: the chunks of ``stream``, joined."""
-        session = self.session(**options)
-        session.push(check_text("synthesize", text))
-        session.finish()
-        chunks = [chunk.samples for chunk in session.chunks()]
+        speech = self.speak(check_text("synthesize", text), sample_rate=sample_rate, **options)
+        chunks = [chunk.samples for chunk in speech]
         return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
 
 
@@ -303,45 +391,3 @@ def shaped_voice(config: VoiceConfig, folder: Path, *, threads: int, verify: boo
         return voice.described(config, synthesizer.shaped(config.shape))
     except ConfigError as error:
         raise VoiceError(f"The voice {name!r} cannot be shaped as {config.name!r}: {error}") from error
-
-
-def check_files(config: VoiceConfig, folder: Path, *, verify: bool) -> None:
-    """VoiceError unless the folder has all files of the voice, as voice.json lists them, and no others to be loaded."""
-    files = ((inside(folder, file), digest if verify else None) for file, digest in config.files.items())
-    beside(*(functools.partial(check_file, *file) for file in files))
-    used = {path.name for path in folder.iterdir() if path.suffix in LOADED}
-    used |= {config.learned.weights} if config.learned else set()
-    used |= {config.agent.graph} if config.agent else set()
-    used |= {config.distilled.graph, config.distilled.vectors} if config.distilled else set()
-    for file in sorted(used - config.files.keys()):
-        raise VoiceError(f"{folder / 'voice.json'}: files does not list {file[:80]!r}, which the voice would load.")
-
-
-def taught_policies(
-    config: VoiceConfig, folder: Path, loaded: Loaded, threads: int
-) -> dict[str, Callable[..., Policy]]:
-    """Makers of the policies that a voice has learned, by name."""
-    makers: dict[str, Callable[..., Policy]] = {}
-    if config.learned is not None:
-        network = Network.load(folder / config.learned.weights)
-        phonemizer: Any = loaded.phonemizer
-        if not isinstance(phonemizer, Reader):
-            raise VoiceError(
-                f"The voice {config.name!r} has a learned policy, but its front end lacks parts of speech."
-            )
-        makers["learned"] = functools.partial(LearnedPolicy, network, network.clues(phonemizer))
-    if config.agent is not None:
-        agent = Agent.load(folder, config.agent, threads=threads)
-        makers["agent"] = lambda: agent
-    return makers
-
-
-def taught_contexts(config: VoiceConfig, folder: Path, threads: int) -> dict[str, Callable[..., ContextPredictor]]:
-    """Makers of the context predictors that a voice has learned, by name."""
-    makers = dict[str, Callable[..., ContextPredictor]]()
-    if config.distilled is not None:
-        distilled = Distilled.load(folder, config.distilled, threads=threads)
-        makers["distilled"] = lambda: distilled
-    if config.hidden is not None:
-        makers["hidden"] = hidden_maker(folder, config.hidden, threads=threads)
-    return makers

@@ -300,3 +300,21 @@ def check_revised(text: str, wrong: str, right: str, *, markup: str = "none") ->
     wanted = spoken_of(toy_voice().session(policy=LookaheadK(0), markup=markup), text + right, over=True)
     assert len(segments) == len(wanted)
     assert all(same(one, other) for one, other in zip(segments, wanted, strict=True))
+
+
+@pytest.mark.parametrize("text", ["i—n 2h ", "x—y—z yes!no, ", "a,b “wow!” he—said so;what "])
+def test_a_text_revised_to_itself_loses_nothing(text: str) -> None:
+    """A word behind a dash, or a mark, whose first half was spoken was left out: ``i— 2h``."""
+    whole = [word for chunk in spoken_chunks(text, pulls=0) for word in chunk]
+    for pulls in range(1, 5):
+        assert [word for chunk in spoken_chunks(text, pulls=pulls) for word in chunk] == whole
+
+
+def spoken_chunks(text: str, *, pulls: int) -> list[str]:
+    """The letters and figures of the words of each chunk, of a text that is revised to itself after some chunks."""
+    session = toy_voice().session()
+    session.push(text)
+    chunks = [chunk for _ in range(pulls) if (chunk := session.pull()) is not None]
+    session.revise(0, text)
+    session.finish()
+    return ["".join(filter(str.isalnum, word.text)) for chunk in [*chunks, *session.chunks()] for word in chunk.words]

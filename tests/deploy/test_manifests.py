@@ -85,6 +85,11 @@ def test_the_chart_uses_the_values_that_it_has() -> None:
 VALUES = """
 drain: 1000000
 keysSecret: my-keys
+keysToml: true
+hosts: [speech.example]
+ingress: {enabled: true, host: tts.example, tlsSecret: tls}
+serviceAccount: {create: true}
+podMonitor: {enabled: true, labels: {release: prometheus}}
 autoscaling: {enabled: true, ratio: 0.65}
 settings: {breath_s: 0.5, limits.utterance_characters: 2000000, page: false, voices: [heart, ma-lj], grpc_port: 50051}
 """
@@ -98,18 +103,28 @@ def test_helm_makes_of_it_what_kubernetes_and_the_server_take() -> None:
     assert helm.lint(str(folder), strict=True)["errors"] == []
     with helm.Chart.load(str(folder)) as chart:
         rendered = [chart.render(yaml.safe_load(values), name="one") for values in ("{}", VALUES)]
-    plain, full = (list(yaml.safe_load_all("".join(files.values()))) for files in rendered)
-    assert [each["kind"] for each in plain] == ["Deployment", "Service"]
-    assert [each["kind"] for each in full] == ["Deployment", "Service", "HorizontalPodAutoscaler"]
+    plain, full = (
+        [each for text in files.values() for each in yaml.safe_load_all(text) if each is not None] for files in rendered
+    )
+    assert {each["kind"] for each in plain} == {"Deployment", "Service", "PodDisruptionBudget"}
+    kinds = "HorizontalPodAutoscaler Ingress PodMonitor PrometheusRule ServiceAccount".split()
+    assert {each["kind"] for each in full} == {each["kind"] for each in plain} | set(kinds)
+    (container,) = next(each for each in plain if each["kind"] == "Deployment")["spec"]["template"]["spec"][
+        "containers"
+    ]
+    hosts = load_settings(environment=environment(container)).hosts
+    assert hosts == ("one", "one.default", "one.default.svc", "one.default.svc.cluster.local", "localhost")
     for each in [*plain, *full, *(each for path in KUBERNETES for each in documents(path))]:
         if not each["apiVersion"].startswith("monitoring"):
             kubernetes.validate(each, "1.37", strict=True)
-    (container,) = full[0]["spec"]["template"]["spec"]["containers"]
+    of_kind = {each["kind"]: each for each in full}
+    (container,) = of_kind["Deployment"]["spec"]["template"]["spec"]["containers"]
     given = {entry["name"]: entry["value"] for entry in container["env"] if "value" in entry}
     settings = load_settings(environment={name: value for name, value in given.items() if name != f"{PREFIX}KEYS_FILE"})
     assert (settings.drain_s, settings.limits.utterance_characters, settings.limits.sessions) == (1e6, 2_000_000, 32)
     assert (settings.breath_s, settings.page, settings.voices) == (0.5, False, ("heart", "ma-lj"))
-    assert full[2]["spec"]["metrics"][0]["pods"]["target"]["averageValue"] == "650m"
+    assert settings.hosts[-2:] == ("tts.example", "speech.example")
+    assert of_kind["HorizontalPodAutoscaler"]["spec"]["metrics"][0]["pods"]["target"]["averageValue"] == "650m"
 
 
 def test_ray_takes_its_files() -> None:
@@ -129,12 +144,13 @@ def test_ray_takes_its_files() -> None:
 
 def test_the_dashboard_asks_for_metrics_that_there_are() -> None:
     path = DEPLOY / "grafana" / "sayahead.json"
+    alerts = (DEPLOY / "helm" / "sayahead" / "alerts.yaml").read_text(encoding="utf-8")
     text = path.read_text(encoding="utf-8")
     known = {sample.name for family in Metrics().registry.collect() for sample in family.samples} | {
         name for family in Metrics().registry.collect() for name in (f"{family.name}_bucket", f"{family.name}_total")
     }
     known |= {family.name for family in Metrics().registry.collect()}
-    asked = set(re.findall(r"\btts_\w+", text))
+    asked = set(re.findall(r"\b(?:tts|process)_\w+", text + alerts))
     assert asked <= known, asked - known
     # It is what its maker makes.
     runpy.run_path(str(DEPLOY / "grafana" / "make.py"), run_name="__main__")
@@ -147,6 +163,16 @@ def test_compose_ends_no_text_too_early() -> None:
     settings = load_settings(environment=server["environment"])
     assert int(server["stop_grace_period"].removesuffix("s")) > settings.drain_s
     assert settings.hosts[0] == "sayahead"
+    for service in ("prometheus", "grafana"):
+        for volume in services[service]["volumes"]:
+            assert (DEPLOY / volume.partition(":")[0]).exists()
+    rules = [
+        each["alert"]
+        for group in documents(DEPLOY / "helm/sayahead/alerts.yaml")[0]["groups"]
+        for each in group["rules"]
+    ]
+    page = (ROOT / "docs" / "how-to" / "operate.md").read_text(encoding="utf-8")
+    assert [rule for rule in rules if f"`{rule}`" not in page] == []
     targets = documents(DEPLOY / "prometheus.yaml")[0]["scrape_configs"][0]["static_configs"][0]["targets"]
     assert targets == [f"sayahead:{Settings().port}"]
 

@@ -19,9 +19,10 @@ import numpy as np
 import pytest
 from support.servers import free_port
 
-from sayahead.client import Client, ServerError
-from sayahead.deploy.ray import ENVIRONMENT, Fleet, build, parsed
+from sayahead.client import Client
+from sayahead.deploy.ray import ENVIRONMENT, Fleet, build, parsed, samples
 from sayahead.errors import ConfigError
+from sayahead.server.operation.metrics import Metrics
 from sayahead.voice import load_voice
 
 WORDS = "Every word of this text is spoken while the text is still being written, and none of them is lost. ".split()
@@ -51,6 +52,17 @@ def test_wrong_arguments_are_told() -> None:
 def test_arguments_of_serve_run_are_texts() -> None:
     given = {"replicas": "2", "load": "0.5", "serve.voices": "heart", "serve": {"limits.sessions": 4}}
     assert parsed(given) == {"replicas": 2, "load": 0.5, "serve": {"voices": "heart", "limits.sessions": 4}}
+
+
+def test_ray_is_told_all_that_the_server_counts() -> None:
+    metrics = Metrics()
+    metrics.first_audio.labels("first_text").observe(0.02)
+    metrics.sessions.labels("native", "done").inc(3)
+    told = {(sample.name, *sample.labels.values()): sample.value for sample in samples(metrics.registry)}
+    assert told["tts_sessions_total", "native", "done"] == 3
+    assert told["tts_first_audio_seconds_bucket", "first_text", "0.02"] == 1
+    assert told["tts_rejected_total", "quota"] == 0
+    assert not [name for name, *_ in told if name.startswith(("process", "python")) or name.endswith("_created")]
 
 
 def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +122,7 @@ async def written(times: int, pause_s: float) -> AsyncIterator[str]:
 
 
 async def session(port: int, times: int, pause_s: float = 0.05) -> tuple[float, float]:
-    """Seconds of sound, and the longest wait for more of it since it began. ServerError if it was cut."""
+    """Seconds of sound, and the longest wait for more of it since it began."""
     seconds, worst, last = 0.0, 0.0, 0.0
     async with Client([f"ws://127.0.0.1:{port}"] * 3) as client:
         async for chunk in client.stream(written(times, pause_s)):
@@ -154,21 +166,18 @@ def test_two_protocols_and_a_replica_that_is_killed(cluster: tuple[Any, int]) ->
     seconds, _ = asyncio.run(session(port, 1))
     assert seconds == pytest.approx(expected, abs=0.01)
 
-    async def main() -> list[tuple[float, float] | BaseException]:
+    async def main() -> list[tuple[float, float]]:
         talks = [asyncio.create_task(session(port, 8)) for _ in range(6)]
         await asyncio.sleep(3.0)
         os.kill(replica_processes()[0], signal.SIGKILL)
-        return await asyncio.gather(*talks, return_exceptions=True)
+        return await asyncio.gather(*talks)
 
+    # Those of the killed one go on elsewhere; the others never wait.
     ended = asyncio.run(main())
-    cut = [each for each in ended if isinstance(each, BaseException)]
-    whole = [each for each in ended if not isinstance(each, BaseException)]
-    # Those of the killed one end with an error that says so; the others are whole and never wait.
-    assert all(isinstance(each, ServerError) for each in cut), cut
-    assert 1 <= len(cut) <= 5
     one = len(load_voice("heart").synthesize(" ".join(WORDS * 8) + " ")) / 24000
-    assert all(seconds == pytest.approx(one, abs=0.1) for seconds, _ in whole)
-    assert all(worst < 2.0 for _, worst in whole), whole
+    assert all(seconds == pytest.approx(one, abs=0.2) for seconds, _ in ended), ended
+    assert sum(worst < 2.0 for _, worst in ended) >= 1, ended
+    assert all(worst < 10.0 for _, worst in ended), ended
     # A new one comes, and speaks.
     wait_until(lambda: running(serve) == 2 and len(replica_processes()) == 2, 120)
     assert asyncio.run(session(port, 1))[0] == pytest.approx(expected, abs=0.01)

@@ -22,7 +22,7 @@ from websockets.exceptions import ConnectionClosed
 from sayahead.client import Client, ServerError
 from sayahead.server.json_messages import joined
 from sayahead.server.operation.logs import JsonLines, Lines
-from sayahead.server.synthesis.resample import Resampler
+from sayahead.sound.resample import Resampler
 
 HUGE = "1" + "0" * 400
 BODY = (

@@ -374,9 +374,8 @@ def test_a_text_whose_client_has_left_leaves_no_task_behind() -> None:
             raise m.GoneError("The client closed the connection.")
 
         lease, left = hub.enter("native", Caller("anybody")), list[str]()
-        utterance = Utterance(
-            "a", m.Options(), hub, lease, Outbox(gone, stall_s=1.0), leave=lambda _, outcome: left.append(outcome)
-        )
+        outbox, bill = Outbox(gone, stall_s=1.0), hub.bill(lease, m.Options())
+        utterance = Utterance("a", m.Options(), hub, lease, outbox, bill, leave=lambda _, how: left.append(how))
         utterance.start()
         utterance.push("Hello")
         await asyncio.sleep(0.1)

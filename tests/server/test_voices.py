@@ -130,7 +130,9 @@ def test_elevenlabs_lists_and_chooses(server: Running, opened: Opened) -> None:
 
 def test_the_native_socket_chooses(server: Running, opened: Opened) -> None:
     async def run() -> None:
-        for choice, wanted in (({"voice": "anna", "speaker": "high"}, "high"), ({"voice": "anna:low"}, "low")):
+        choices: list[tuple[dict[str, Any], str]]
+        choices = [({"voice": "anna", "speaker": "high"}, "high"), ({"voice": "anna:low"}, "low")]
+        for choice, wanted in choices:
             async with Client(server.ws, **choice) as client:
                 assert [chunk async for chunk in client.stream(["Hello."])]
             assert opened[-1] == ("anna", wanted)

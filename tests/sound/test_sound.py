@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from sayahead.cli.text_source import Source
 from sayahead.errors import ConfigError
 from sayahead.sound.device import Player
-from sayahead.sound.files import FORMATS, FlacWriter, OutputError, RawWriter, WavWriter, read_wav, wav_file, write_wav
+from sayahead.sound.files import FlacWriter, OutputError, RawWriter, WavWriter, read_wav, wav_file, write_wav
+from sayahead.sound.formats import FORMATS
 from sayahead.sound.pcm import AUDIBLE, audible, audible_ends, from_pcm16, to_pcm16
 from sayahead.sound.subtitles import FORMS, lines, write_timings
 from sayahead.types import Floats, WordTiming
@@ -223,6 +224,9 @@ WORDS = [
 def test_subtitles() -> None:
     srt = FORMS[".srt"](WORDS, sample_rate=RATE)
     assert srt == ("1\n00:00:00,020 --> 00:00:01,000\nSalt, <b> rest.\n\n2\n00:00:01,500 --> 02:00:00,000\nThen\n")
+    single = FORMS[".srt"](WORDS, sample_rate=RATE, each_word=True)
+    assert single.count(" --> ") == len(WORDS)
+    assert single.split("\n")[2] == WORDS[0].text
     vtt = FORMS[".vtt"](WORDS, sample_rate=RATE)
     assert vtt.startswith(
         "WEBVTT\n\n00:00:00.020 --> 00:00:01.000\nSalt, <00:00:00.400>&lt;b&gt; <00:00:00.600>rest.\n\n"

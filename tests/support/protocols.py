@@ -20,7 +20,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from sayahead.server.protocols.google import GoogleSettings
 from sayahead.server.protocols.wyoming import WyomingSettings
-from sayahead.server.synthesis.resample import Resampler
+from sayahead.sound.resample import Resampler
 from sayahead.types import Floats
 from support.servers import Running, toy_voice
 

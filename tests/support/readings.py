@@ -1,12 +1,14 @@
 """How a text should be read, and a judge of how it is: readings in words, or phonemes for a single word.
 
 A file of readings has a header and lines of category, text and accepted readings, parted by tabs. Readings are parted
-by " | ", sentences in them by " / "; ``word/phonemes/`` wants phonemes of one word. ``\\n`` in a text is a line break.
+by " | ", sentences in them by " / ", and words that may stand for each other are in braces: ``{five|oh five}``;
+``word/phonemes/`` wants phonemes of one word. ``\\n`` in a text is a line break.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +37,16 @@ class Case:
 def cases(path: Path) -> list[Case]:
     """The cases of a file."""
     rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()[1:]]
-    return [Case(category, text.replace("\\n", "\n"), tuple(said.split(" | "))) for category, text, said in rows]
+    return [
+        Case(category, text.replace("\\n", "\n"), tuple(itertools.chain(*map(spread, said.split(" | ")))))
+        for category, text, said in rows
+    ]
+
+
+def spread(reading: str) -> list[str]:
+    """A reading for each choice of the words in its braces."""
+    parts = [part.split("|") for part in re.split(r"[{}]", reading)]
+    return [" ".join("".join(choice).split()) for choice in itertools.product(*parts)]
 
 
 @functools.cache
@@ -75,16 +86,18 @@ def canonical(text: str) -> list[str]:
 
 def alike(said: str, wanted: str) -> bool:
     """Whether two texts are the same words, or sound the same with single letters spelled."""
-    if canonical(said) == canonical(wanted):
+    if canonical(wanted) in (canonical(said), canonical(re.sub(r"\b[A-Z]{2,}\b", _letters, said))):
         return True
-    letters = [
-        " ".join(
-            "A." if word == "a" and spell else word.upper() if len(word) == 1 and word not in "ai" else word
-            for word in wanted.split()
-        )
-        for spell in (False, True)
-    ]
-    return sound(said) in map(sound, letters)
+    letters = [word.upper() if len(word) == 1 and word not in "ai" else word for word in wanted.split()]
+    # An "a" may be a letter or an article.
+    options = [("a", "A.") if word == "a" and letters.count("a") < 5 else (word,) for word in letters]
+    return sound(said) in (sound(" ".join(choice)) for choice in itertools.product(*options))
+
+
+def _letters(initials: re.Match[str]) -> str:
+    """Capitals as their letters, where the voice spells them."""
+    apart = " ".join(initials[0])
+    return apart if sound(initials[0]) == sound(apart) else initials[0]
 
 
 def sentences(words: list[Word]) -> list[str]:

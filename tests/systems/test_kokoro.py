@@ -1,114 +1,174 @@
-"""Kokoro by whole utterances: added from its files, and spoken by sentence or in pieces of one."""
+"""Kokoro word by word: steps are the whole, what was spoken stays, styles and blends of them are options."""
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from support.tiny_kokoro import ROWS, SAMPLES, VOCAB, WIDTH, tiny_kokoro
+from support.toy_voices import TOYS, changed, toy
 
-from sayahead import ConfigError, Independent, Voice, VoiceError, load_voice
+from sayahead import ConfigError, LookaheadK, Voice, VoiceError, WaitAll, load_voice
+from sayahead.systems.kokoro import KokoroAcoustic, KokoroState
 from sayahead.text.espeak.misaki import spelled
-from sayahead.types import WordTiming
-from sayahead.voices.install.kokoro import add_kokoro
+from sayahead.types import Floats, Rendering, Segment, WordTiming
+from sayahead.vocoders.kokoro import KokoroVocoder, source
 
-TEXT = "One two. And three, four!"
+TEXT = "Every word is said when the next is there. And then another!"
 
 
 @pytest.fixture(scope="module")
-def voice(tmp_path_factory: pytest.TempPathFactory) -> Voice:
-    folder = tmp_path_factory.mktemp("kokoro")
-    add_kokoro(tiny_kokoro(folder / "given"), None, folder / "voice")
-    return load_voice(folder / "voice")
+def voice() -> Voice:
+    return toy("kokoro")
 
 
-def spoken(voice: Voice, fragments: list[str], **options: object) -> tuple[list[int], list[WordTiming]]:
-    chunks = list(voice.stream(fragments, **options))  # type: ignore[arg-type]
-    return [len(chunk.samples) for chunk in chunks], [word for chunk in chunks for word in chunk.words]
+def spoken(voice: Voice, fragments: list[str], **options: Any) -> tuple[Floats, list[WordTiming]]:
+    chunks = list(voice.stream(fragments, **options))
+    return np.concatenate([chunk.samples for chunk in chunks]), [word for chunk in chunks for word in chunk.words]
 
 
-def test_it_says_whole_sentences_however_the_text_comes(voice: Voice) -> None:
-    sizes, words = spoken(voice, [TEXT])
-    assert (sizes, words) == spoken(voice, list(TEXT))
-    assert len([size for size in sizes if size]) == 2
+def test_with_all_words_in_sight_steps_are_the_whole(tmp_path: Path) -> None:
+    wide = changed("kokoro", tmp_path / "voice", model={"window": 1000, "seen": 1000})
+    expected = wide.synthesize(TEXT, policy=WaitAll())
+    said = wide.synthesize(TEXT, policy=LookaheadK(99))
+    assert len(said) == len(expected)
+    assert np.abs(said - expected).max() < 1e-5
+
+
+@pytest.mark.parametrize("options", [{}, {"policy": "lookahead:k=0"}, {"k2": 1}, {"policy": WaitAll()}, {"delta": 3}])
+def test_any_split_gives_the_same_sound(voice: Voice, options: Any) -> None:
+    (one, words), (two, others) = (spoken(voice, parts, **options) for parts in ([TEXT], list(TEXT)))
+    assert np.array_equal(one, two)
+    assert words == others
     assert [word.text for word in words] == TEXT.split()
-    assert all(word.onset < word.offset for word in words)
-    assert words[1].offset < sizes[0] <= words[2].onset
+    for word, after in itertools.pairwise(words):
+        assert word.onset <= word.offset <= after.onset
 
 
-def test_pieces_of_a_sentence_are_said_at_once(voice: Voice) -> None:
-    sizes, words = spoken(voice, list("One two three four."), policy=Independent(words=2))
-    assert len([size for size in sizes if size]) == 2
-    assert [word.text for word in words] == ["One", "two", "three", "four."]
+def test_sound_comes_before_the_sentence_is_over(voice: Voice) -> None:
+    session = voice.session(policy=LookaheadK(1))
+    session.push("Every word is ")
+    assert sum(len(chunk.samples) for chunk in session.chunks()) > 0
 
 
-def test_speed_style_and_pause_are_options(voice: Voice) -> None:
-    plain, pause = voice.synthesize("One two."), round(voice.config.pause_s * voice.sample_rate)
-    assert len(voice.synthesize("One two.", speed=2.0)) - pause == pytest.approx((len(plain) - pause) / 2, rel=0.1)
-    assert np.array_equal(plain, voice.synthesize("One two.", speaker="af_one"))
-    assert not np.array_equal(plain, voice.synthesize("One two.", speaker="am_two"))
+def test_the_source_goes_on_where_it_was() -> None:
+    hz = np.random.default_rng(0).uniform(0, 300, 40).astype(np.float32)
+    turns, voiced, middles = source(hz, 0, None)
+    assert len(turns) == len(voiced) == 40 * 300 + 20
+    for cut in (2, 8, 31):
+        after, heard, later = source(hz[cut:], int(middles[cut - 1]), float(hz[cut - 1]))
+        assert np.array_equal(after, turns[10 + cut * 300 - 5 :])
+        assert np.array_equal(heard, voiced[10 + cut * 300 - 5 :])
+        assert np.array_equal(later, middles[cut:])
+    # A tone of 240 Hz turns once in 100 samples.
+    steady = source(np.full(20, 240, np.float32), 0, None)[0][160:-160]
+    assert np.abs((np.diff(steady) + 0.5) % 1 - 0.5 - 0.01).max() < 1e-6
+
+
+def test_units_in_steps_are_those_at_once(voice: Voice) -> None:
+    vocoder: Any = voice.synthesizer.vocoder  # type: ignore[attr-defined]
+    assert isinstance(vocoder, KokoroVocoder)
+    acoustic: Any = voice.synthesizer.acoustic  # type: ignore[attr-defined]
+    ids = voice.phonemizer.ids("ðə kwˈɪk bɹˈWn fˈɑks")
+    frames = acoustic.step(Segment(ids, len(ids), (), True), acoustic.initial(), Rendering(), hold_back=0)[0].final
+    whole = vocoder.step(frames, frames[:0], vocoder.initial(0), seed=0, ended=True)[0]
+    end = len(frames)
+    for cuts in ([0, 5, end], [0, 1, 2, 19, end], [*range(0, end, 7), end]):
+        state, made = vocoder.initial(0), list[Floats]()
+        for begin, after in itertools.pairwise(cuts):
+            right = frames[after:][: vocoder.context]
+            samples, state = vocoder.step(frames[begin:after], right, state, seed=0, ended=after == end)
+            made.append(samples)
+        assert np.abs(np.concatenate(made) - whole).max() < 1e-5
+
+
+def test_what_is_final_stays_and_what_is_held_back_may_change(voice: Voice) -> None:
+    acoustic: Any = voice.synthesizer.acoustic  # type: ignore[attr-defined]
+    assert isinstance(acoustic, KokoroAcoustic)
+    words = [voice.phonemizer.ids(symbols) for symbols in ("wˈʌn", " tˈu", " θɹˈi", " fˈɔɹ")]
+    state: KokoroState = acoustic.initial()
+    total, before = 0, np.zeros(0, np.int64)
+    for n, word in enumerate(words):
+        ids = np.concatenate(words[n : n + 2])
+        last = n == len(words) - 1
+        segment = Segment(ids, len(word), ((0, len(word)),), last)
+        frames, state = acoustic.step(segment, state, Rendering(), hold_back=0 if last else 6)
+        total += len(frames.final)
+        if not last:
+            final = int(state.units.sum()) - state.held
+            assert state.done == total
+            whole = int(np.searchsorted(np.cumsum(before), final, side="right"))
+            assert np.array_equal(state.units[:whole], before[:whole])
+            before = state.units
+    assert frames.ended
+    assert frames.words[0][1] <= total
+
+
+def test_pace_style_and_pitch_are_options(voice: Voice) -> None:
+    plain = voice.synthesize(TEXT)
+    assert np.array_equal(plain, voice.synthesize(TEXT, speaker="af_one"))
+    assert not np.array_equal(plain, voice.synthesize(TEXT, speaker="am_two"))
+    assert len(voice.synthesize(TEXT, speed=2.0)) < 0.8 * len(plain)
+    higher = voice.synthesize(TEXT, pitch=4.0)
+    assert len(higher) == len(plain)
+    assert not np.array_equal(higher, plain)
+    assert not np.array_equal(voice.synthesize(TEXT, pitch_range=0.0), plain)
+    with pytest.raises(ConfigError, match="no filter"):
+        voice.session(formants=1.2)
     with pytest.raises(ConfigError, match="has no speaker"):
         voice.session(speaker="bm_none")
 
 
-def test_long_utterances_are_said_in_parts(tmp_path: Path) -> None:
-    add_kokoro(tiny_kokoro(tmp_path / "given"), None, tmp_path / "voice")
-    about = json.loads((tmp_path / "voice" / "voice.json").read_text("utf-8"))
-    about["model"]["longest"] = 9
-    (tmp_path / "voice" / "voice.json").write_text(json.dumps(about), "utf-8")
-    short, text = load_voice(tmp_path / "voice"), "One two three four five six seven eight nine ten."
-    sizes, words = spoken(short, [text])
-    assert [word.text for word in words] == text.split()
-    # Two more tokens, the edges, for each part but the first.
-    assert sum(sizes) > len(words) * 3 * SAMPLES
+def test_styles_can_be_blended(voice: Voice) -> None:
+    one, two = (voice.synthesize(TEXT, speaker=name) for name in ("af_one", "am_two"))
+    half = voice.synthesize(TEXT, speaker="af_one+am_two")
+    assert np.array_equal(half, voice.synthesize(TEXT, speaker="am_two:2 + af_one:2.0"))
+    assert not np.array_equal(half, one)
+    assert not np.array_equal(half, two)
+    assert np.array_equal(voice.synthesize(TEXT, speaker="af_one:0.5+am_two:0"), one)
+    for wrong, message in (
+        ("af_one+am_too", "no style 'am_too' to blend .did you mean 'am_two'"),
+        ("af_one:x+am_two", "share of af_one is 'x'"),
+        ("af_one:-1+am_two", "share of af_one is '-1'"),
+        ("af_one:0+am_two:0", "are all 0"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            voice.session(speaker=wrong)
 
 
-def test_the_language_is_the_first_style_s_or_the_one_that_is_named(tmp_path: Path) -> None:
-    british = tiny_kokoro(tmp_path / "given", tokens="input_ids", styles=("bf_a", "bm_b", "ff_c", "jf_d"))
-    add_kokoro(british, None, tmp_path / "british-voice")
-    made = load_voice(tmp_path / "british-voice")
-    assert (made.config.kind, made.config.language) == ("kokoro", "en-GB")
-    assert list(made.config.speakers) == ["bf_a", "bm_b"]
-    assert len(made.synthesize("One.")) > SAMPLES
-    french = tiny_kokoro(tmp_path / "french", styles=("bf_a", "ff_c"), language="fr-FR")
-    add_kokoro(french, None, tmp_path / "voice")
-    other = load_voice(tmp_path / "voice")
-    assert (other.config.language, list(other.config.speakers)) == ("fr-FR", ["bf_a", "ff_c"])
-    assert len(other.synthesize("Bonjour.")) > SAMPLES
+def test_too_long_a_sentence_is_refused_as_a_whole_and_said_word_by_word(tmp_path: Path) -> None:
+    short = changed("kokoro", tmp_path / "voice", model={"longest": 60, "window": 20})
+    text = "One two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen."
+    with pytest.raises(VoiceError, match="too long to be said as a whole"):
+        short.synthesize(text, policy=WaitAll())
+    assert len(short.synthesize(text, policy=LookaheadK(1))) > 0
 
 
-def test_styles_may_be_files_of_their_own(tmp_path: Path) -> None:
-    file = tiny_kokoro(tmp_path / "given")
-    (tmp_path / "given" / "voices.npz").unlink()
-    (tmp_path / "given" / "voices").mkdir()
-    for name in ("af_x", "af_y"):
-        np.zeros((ROWS, 256), np.float32).tofile(tmp_path / "given" / "voices" / f"{name}.bin")
-    add_kokoro(file, None, tmp_path / "voice")
-    assert np.load(tmp_path / "voice" / "styles.npy").shape == (2, ROWS, 256)
-    with pytest.raises(VoiceError, match=rf"must be \(speakers, rows, {WIDTH}\)"):
-        load_voice(tmp_path / "voice")
-
-
-def test_what_is_missing_or_damaged_is_said_by_name(tmp_path: Path) -> None:
-    file = tiny_kokoro(tmp_path / "given", styles=("jf_one",))
-    with pytest.raises(VoiceError, match="Japanese needs its own front end"):
-        add_kokoro(file, None, tmp_path / "voice")
-    (tmp_path / "given" / "voices.npz").write_bytes(b"PK\3\4 no archive")
-    with pytest.raises(VoiceError, match=r"needs styles beside it|cannot be read as styles|make no rows"):
-        add_kokoro(file, None, tmp_path / "voice")
-    (tmp_path / "given" / "voices.npz").unlink()
-    with pytest.raises(VoiceError, match="needs styles beside it"):
-        add_kokoro(file, None, tmp_path / "voice")
-    for content, message in (("[]", "vocab is"), ("{", "cannot be read as JSON"), ('{"vocab": {"ab": 1}}', "vocab is")):
-        (tmp_path / "given" / "config.json").write_text(content, "utf-8")
-        with pytest.raises(VoiceError, match=message):
-            add_kokoro(file, None, tmp_path / "voice")
-    (tmp_path / "given" / "config.json").unlink()
-    with pytest.raises(VoiceError, match=r"needs the model's config\.json"):
-        add_kokoro(file, None, tmp_path / "voice")
-    assert not (tmp_path / "voice").exists()
+def test_folders_of_earlier_versions_and_damaged_ones_are_refused(tmp_path: Path) -> None:
+    about = json.loads((TOYS / "kokoro" / "voice.json").read_text("utf-8"))
+    (tmp_path / "earlier").mkdir()
+    (tmp_path / "earlier" / "model.onnx").touch()
+    earlier = about | {"files": {"model.onnx": "0" * 64}}
+    (tmp_path / "earlier" / "voice.json").write_text(json.dumps(earlier), "utf-8")
+    with pytest.raises(VoiceError, match="add it again"):
+        load_voice(tmp_path / "earlier", verify=False)
+    folder = tmp_path / "voice"
+    shutil.copytree(TOYS / "kokoro", folder)
+    with np.load(folder / "styles.npz") as file:
+        tables = dict(file)
+    np.savez(folder / "styles.npz", **{**tables, "mean": tables["mean"][:, :-1]})
+    with pytest.raises(VoiceError, match="does not belong to the graphs"):
+        load_voice(folder, verify=False)
+    (folder / "styles.npz").write_bytes(b"PK\3\4 no archive")
+    with pytest.raises(VoiceError, match=r"styles\.npz cannot be read"):
+        load_voice(folder, verify=False)
+    with pytest.raises(ConfigError, match="right is"):
+        dataclasses.replace(toy("kokoro").synthesizer.acoustic._config, right=(1,))  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -123,4 +183,3 @@ def test_what_is_missing_or_damaged_is_said_by_name(tmp_path: Path) -> None:
 )
 def test_phonemes_are_spelled_as_it_reads_them(given: str, language: str, expected: str) -> None:
     assert spelled(given, language) == expected
-    assert all(len(symbol) == 1 for symbol in VOCAB)

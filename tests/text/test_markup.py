@@ -259,3 +259,12 @@ def test_the_default_voice(heart: Voice) -> None:
     assert len(quick) < 0.9 * len(heart.synthesize("It is rather quick now you see."))
     with pytest.raises(ConfigError, match=r"markup is 'sml' \(did you mean 'ssml'"):
         heart.session(markup="sml")
+
+
+def test_elements_that_are_never_closed_take_little_memory() -> None:
+    """Each kept all that were open before it: 90 kB of them took 355 MB."""
+    markup = Markup(RESOURCES)
+    marked = markup(0)
+    marked.push("<prosody rate='fast'>a " * 3000)
+    assert len(marked._rates) == 32
+    assert sum(len(rates) for _, rates in markup._open) < 32 * 600

@@ -197,9 +197,11 @@ class SayaheadTTSService(TTSService):
         await self.remove_audio_context(context_id)
 
     async def _append(self, turn: Turn, context_id: str, chunk: AudioChunk, resampler: Any) -> None:
-        """A chunk's words with their times in seconds, as they were written, and its samples."""
-        source = "".join(turn.written)
-        words = [(source[word.start : word.end], word.onset / chunk.sample_rate) for word in chunk.words]
+        """A chunk's words, as they were written, with the seconds in their middle, and its samples.
+
+        Pipecat takes a word for heard from its time on; it was when half of it had been."""
+        source, twice = "".join(turn.written), 2 * chunk.sample_rate
+        words = [(source[word.start : word.end], (word.onset + word.offset) / twice) for word in chunk.words]
         await self.add_word_timestamps(words, context_id)
         samples = to_pcm16(chunk.samples).tobytes()
         if chunk.sample_rate != self.sample_rate:

@@ -133,7 +133,7 @@ def test_sound_comes_before_the_last_word_and_words_have_times(voice: Voice) -> 
             await bot.end_of_turn()
         assert bot.ear.samples() == to_pcm16(voice.synthesize(TEXT + " ")).tobytes()
         assert "".join(TEXT.split()) == "".join("".join(frame.text.split()) for frame in bot.ear.words)
-        expected = [word.onset / 24000 for chunk in voice.stream([TEXT + " "]) for word in chunk.words]
+        expected = [(word.onset + word.offset) / 48000 for chunk in voice.stream([TEXT + " "]) for word in chunk.words]
         times = [frame.pts for frame in bot.ear.words if frame.pts is not None]
         assert len(times) == len(expected)
         got = (np.array(times) - times[0]) / 1e9 + expected[0]

@@ -88,7 +88,7 @@ def main() -> None:
     (item,), _ = TeacherSpec(PRESETS["ma"], "final").open().items("sentence", SENTENCE)
     ways: dict[str, tuple[Policy, dict[str, Any]]] = {
         "full sentence": (WaitAll(), {}),
-        "lookahead-1": (LookaheadK(1, 18, 6), {"k2": 0, "delta": 0}),
+        "lookahead-1": (LookaheadK(1, 18, 6, in_chunks=True), {"k2": 0, "delta": 0}),
     }
     seen = {name: watch(load_voice("ma-lj"), policy, **options) for name, (policy, options) in ways.items()}
     folder.mkdir(parents=True, exist_ok=True)

@@ -11,62 +11,59 @@ SAYAHEAD_MA_VOICE names the voice whose vocoder is meant (default: ma-lj), SAYAH
 from __future__ import annotations
 
 import os
-import sys
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from sayahead import load_voice
 from sayahead.engine.synthesizer import TwoStage
 from sayahead.types import Floats
 
-from sayahead_lab.eval.experiment.peer_worker import Speak, serve
-from sayahead_lab.eval.experiment.peers import Peer, WorkerPeer
+from sayahead_lab.eval.peers.peer import Engine
 
 
-def load(vocode: bool, name: str) -> Speak:
+def load(vocode: bool, voice: str = "ma-lj") -> Any:
     """Runs in the worker: the teacher, and the named voice's vocoder where its mel is to be vocoded."""
     from sayahead_lab.training.corpus.frontend import PRESETS
     from sayahead_lab.training.corpus.teacher import TeacherSpec
 
     teacher = TeacherSpec(PRESETS["ma"], "final").open()
-    voice = load_voice(name)
-    synthesizer = voice.synthesizer
+    loaded = load_voice(voice)
+    synthesizer = loaded.synthesizer
     assert isinstance(synthesizer, TwoStage)
 
-    def sound(text: str) -> tuple[Floats, int]:
-        made = []
-        for item in teacher.items("text", text)[0]:
-            assert item.audio is not None
-            if vocode:
-                made.append(synthesizer.vocode(item.mel.astype(np.float32)))
-            else:
-                made.append(item.audio.astype(np.float32) / np.float32(32767))
-        return np.concatenate(made) if made else np.zeros(0, np.float32), voice.sample_rate
+    def speak(text: Iterator[str], whole: bool, seed: int) -> Iterator[Floats]:
+        for piece in text:
+            for item in teacher.items("text", piece)[0]:
+                assert item.audio is not None
+                if vocode:
+                    yield synthesizer.vocode(item.mel.astype(np.float32))
+                else:
+                    yield item.audio.astype(np.float32) / np.float32(32767)
 
-    return sound
+    return {"rate": loaded.sample_rate}, speak
 
 
-def truth() -> Peer:
+def truth() -> Engine:
     """Runs in the evaluation: the ground truth."""
-    return WorkerPeer("ground truth", [sys.executable, __file__, "truth"])
+    return Engine("ground truth", f"{__file__}:load", options={"vocode": False})
 
 
-def vocoded() -> Peer:
+def vocoded() -> Engine:
     """Runs in the evaluation: the ground truth's mel through the vocoder."""
-    voice = os.environ.get("SAYAHEAD_MA_VOICE", "ma-lj")
-    return WorkerPeer("ground truth mel", [sys.executable, __file__, "vocoded", voice])
+    return through("ground truth mel", os.environ.get("SAYAHEAD_MA_VOICE", "ma-lj"))
 
 
-def beside() -> Peer:
+def beside() -> Engine:
     """Runs in the evaluation: the ground truth's mel through the vocoder of a second voice."""
-    return WorkerPeer(
-        "ground truth mel, beside", [sys.executable, __file__, "vocoded", os.environ["SAYAHEAD_MA_BESIDE"]]
-    )
+    return through("ground truth mel, beside", os.environ["SAYAHEAD_MA_BESIDE"])
 
 
-def shipped() -> Peer:
+def shipped() -> Engine:
     """Runs in the evaluation: the ground truth's mel through the vocoder of ma-lj, beside another's."""
-    return WorkerPeer("ground truth mel, ma-lj", [sys.executable, __file__, "vocoded", "ma-lj"])
+    return through("ground truth mel, ma-lj", "ma-lj")
 
 
-if __name__ == "__main__":
-    serve(lambda: load(sys.argv[1] == "vocoded", [*sys.argv, "ma-lj"][2]))
+def through(name: str, voice: str) -> Engine:
+    """The ground truth's mel through a voice's vocoder."""
+    return Engine(name, f"{__file__}:load", options={"vocode": True, "voice": voice})

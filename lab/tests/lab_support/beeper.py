@@ -1,42 +1,60 @@
-"""A peer's process for tests: a beep of 0.1 s a letter between two silences, and bad behaviour on request."""
+"""A peer's engine for tests: a beep of 0.1 s a letter between two silences, and bad behaviour on request."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-
-from sayahead_lab.eval.experiment.peer_worker import Speak, serve
 
 RATE = 1000
 
 
-def load() -> Speak:
-    if "broken" in sys.argv:
+def load(broken: bool = False, simulates: bool = True) -> Any:
+    if broken:
         raise FileNotFoundError("no voice here")
     os.system("echo printed by a library")
-    return speak
+    return {"rate": RATE, "version": "1", "flushes": True, "simulates": simulates}, speak
 
 
-def speak(text: str) -> tuple[NDArray[np.float32], int]:
+def speak(text: Iterator[str], whole: bool, seed: int) -> Iterator[Any]:
     print("printed by an engine")
-    if "die" in text:
-        print("out of luck", file=sys.stderr, flush=True)
-        os._exit(3)
-    if "refuse" in text:
-        raise ValueError(f"cannot say {text!r}.")
-    if "hang" in text:
-        time.sleep(60)
-    if "nothing" in text:
-        return np.zeros(0, np.float32), RATE
-    time.sleep(0.01)
-    silence = np.zeros(50, np.float32)
-    beep = np.full(0 if "hush" in text else 100 * sum(map(str.isalnum, text)), 0.5, np.float32)
-    return np.concatenate([silence, beep, silence]), 2 * RATE if "fast" in text else RATE
+    for piece in text:
+        if "die" in piece:
+            print("out of luck", file=sys.stderr, flush=True)
+            os._exit(3)
+        if "refuse" in piece:
+            raise ValueError(f"cannot say {piece!r}.")
+        if "hang" in piece:
+            time.sleep(60)
+        time.sleep(0.01)
+        silence = np.zeros(50, np.float32)
+        beep = np.full(0 if "hush" in piece else 100 * sum(map(str.isalnum, piece)), 0.5, np.float32)
+        yield {"gpu_s": 0.5}
+        yield np.zeros(0) if "nothing" in piece else np.concatenate([silence, beep, silence])
 
 
-if __name__ == "__main__":
-    serve(load)
+def exact(wav: str = "", delay_s: float = 0.0, stall_s: float = 0.0, shift_s: float = 0.0) -> Any:
+    """An engine whose times are known: ``delay_s`` after the whole text, half of a sound, the rest in time to be
+    ``stall_s`` late; all of it ``shift_s`` later in the sound."""
+    import wave
+
+    with wave.open(wav) as file:
+        rate, data = file.getframerate(), file.readframes(2**30)
+    sound = np.frombuffer(data, "<i2").astype(np.float32) / np.float32(32768)
+
+    def play(text: Iterator[str], whole: bool, seed: int) -> Iterator[Any]:
+        for _ in text:
+            continue
+        begun = time.monotonic()
+        shifted = np.concatenate([np.zeros(round(shift_s * rate), np.float32), sound])
+        half = len(shifted) // 2
+        time.sleep(max(0.0, begun + delay_s - time.monotonic()))
+        yield shifted[:half]
+        time.sleep(max(0.0, begun + delay_s + half / rate + stall_s - time.monotonic()))
+        yield shifted[half:]
+
+    return {"rate": rate}, play

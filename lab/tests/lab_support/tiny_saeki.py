@@ -25,6 +25,7 @@ CONFIG = TacotronConfig(
     embedding=24,
     kernel=3,
     prenet=(16, 16),
+    prenet_dropout=0.0,
     attention_rnn=32,
     decoder_rnn=24,
     attention=12,

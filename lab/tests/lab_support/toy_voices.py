@@ -12,14 +12,12 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
-import onnx
 import torch
-from onnx import TensorProto, helper, numpy_helper
+from sayahead.voices.install.kokoro.voice import add_kokoro
 from support.states import WIDTH
-from support.tiny_kokoro import SAMPLES
-from support.tiny_kokoro import WIDTH as STYLE
 
 from lab_support import tiny
+from lab_support.tiny_kokoro import tiny_kokoro
 from lab_support.tiny_mohan import tiny_mohan
 from lab_support.tiny_saeki import tiny_saeki
 from lab_support.tiny_vits import SHAPES, Shape, added_vits
@@ -66,9 +64,8 @@ def make(folder: Path) -> None:
             shutil.copytree(Path(given) / "voice", folder / name)
     for license_file in (*folder.glob("*/[LN]*"), *folder.glob("*/MODEL_CARD")):
         license_file.unlink()
-    (folder / "kokoro").mkdir()
-    for tokens in ("tokens", "input_ids"):
-        (folder / "kokoro" / f"{tokens}.onnx").write_bytes(kokoro(tokens).SerializeToString())
+    with tempfile.TemporaryDirectory() as given:
+        add_kokoro(tiny_kokoro(Path(given)), None, folder / "kokoro")
     (folder / "contexts").mkdir()
     torch.manual_seed(0)
     student = Student(StudentConfig(vectors=WIDTH, recurrent=6, wide=8, embedding=5)).eval()
@@ -77,46 +74,6 @@ def make(folder: Path) -> None:
     rows = graph.input("vectors", np.float32, ["N", 4])
     graph.output(graph.op("ReduceSum", rows, graph.constant(np.array([0])), keepdims=0), "embedding", np.float32, [4])
     graph.save(str(folder / "contexts" / "distilled.onnx"))
-
-
-def kokoro(tokens: str) -> onnx.ModelProto:
-    """Tokens, style and speed to audio: each token beeps, for longer at less speed, as loud as the style's first."""
-    nodes = [
-        helper.make_node("Cast", [tokens], ["numbers"], to=TensorProto.FLOAT),
-        helper.make_node("Div", ["samples", "speed"], ["long"]),
-        helper.make_node("Cast", ["long"], ["repeats"], to=TensorProto.INT64),
-        helper.make_node("Concat", ["one", "repeats"], ["grid"], axis=0),
-        helper.make_node("Transpose", ["numbers"], ["column"], perm=[1, 0]),
-        helper.make_node("Expand", ["column", "grid"], ["spread"]),
-        helper.make_node("Shape", ["spread"], ["size"]),
-        helper.make_node("Gather", ["size", "second"], ["width"]),
-        helper.make_node("Range", ["zero", "width", "step"], ["time"]),
-        helper.make_node("Cast", ["time"], ["clock"], to=TensorProto.FLOAT),
-        helper.make_node("Mul", ["spread", "clock"], ["phase"]),
-        helper.make_node("Mul", ["phase", "pitch"], ["angle"]),
-        helper.make_node("Sin", ["angle"], ["beeps"]),
-        helper.make_node("Reshape", ["beeps", "flat"], ["beep"]),
-        helper.make_node("Gather", ["style", "zero"], ["loudness"], axis=1),
-        helper.make_node("Mul", ["beep", "loudness"], ["audio"]),
-    ]
-    constants = {
-        "samples": np.array([SAMPLES], np.float32),
-        "one": np.array([1]),
-        "second": np.array(1),
-        "zero": np.array(0),
-        "step": np.array(1),
-        "pitch": np.array(0.01, np.float32),
-        "flat": np.array([-1]),
-    }
-    weights = [numpy_helper.from_array(value, name) for name, value in constants.items()]
-    inputs = [
-        helper.make_tensor_value_info(tokens, TensorProto.INT64, (1, "sequence_length")),
-        helper.make_tensor_value_info("style", TensorProto.FLOAT, (1, STYLE)),
-        helper.make_tensor_value_info("speed", TensorProto.FLOAT, (1,)),
-    ]
-    outputs = [helper.make_tensor_value_info("audio", TensorProto.FLOAT, ("audio_length",))]
-    made = helper.make_graph(nodes, "kokoro", inputs, outputs, weights)
-    return helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
 if __name__ == "__main__":

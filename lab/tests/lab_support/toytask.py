@@ -76,7 +76,7 @@ class ToyTask(Task[nn.Module]):
         bad = self.data.get("bad_from", 10**9) <= step < self.data.get("bad_to", 10**9)
         return error * float("nan") if bad else error, {"square": float(error.detach())}
 
-    def check_start(self, *, voice: bool) -> None:
+    def check_start(self, *, voice: bool, run: bool) -> None:
         if self.data.get("voice_only") and not voice:
             raise ConfigError("A voice, please.")
 

@@ -292,7 +292,7 @@ def test_a_training_begins_with_a_voice_and_keeps_its_context_network(task: Hear
 
 def test_a_context_network_that_stays_is_a_voices(task: HeartMemory) -> None:
     fixed = HeartMemory({}, {"fixed_context": True}, task.corpus)
-    fixed.check_start(voice=True)
+    fixed.check_start(voice=True, run=False)
     with pytest.raises(ConfigError, match=r"set \[train\] start to a voice's name or folder"):
-        fixed.check_start(voice=False)
-    task.check_start(voice=False)
+        fixed.check_start(voice=False, run=False)
+    task.check_start(voice=False, run=False)

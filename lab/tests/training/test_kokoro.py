@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,9 @@ import pytest
 from onnx import helper
 from sayahead.cli import main
 from sayahead.errors import ConfigError
-from sayahead.voices.install.kokoro import add_kokoro
+from support.toy_voices import TOYS
 
+from sayahead_lab.training.corpus import kokoro
 from sayahead_lab.training.corpus.frontend import PRESETS
 from sayahead_lab.training.corpus.kokoro import DURATIONS, ENERGY, PITCH, KokoroSpec, KokoroTeacher, trim_exact
 from sayahead_lab.training.corpus.store import Corpus
@@ -72,15 +74,14 @@ def graph(*, tapped: bool = True) -> onnx.ModelProto:
 
 
 def voice(parent: Path, *, tapped: bool = True) -> Path:
-    """A folder of the kind kokoro with the toy graph and two styles."""
+    """The toy graph with two styles beside it."""
     given = parent / "given"
     given.mkdir()
     onnx.save(graph(tapped=tapped), str(given / "toy.onnx"))
     (given / "config.json").write_text(json.dumps({"vocab": inventory()[0], "language": "en-US"}), encoding="utf-8")
     for name, level in STYLES.items():
         np.full((510, 256), level, np.float32).tofile(given / f"{name}.bin")
-    add_kokoro(given / "toy.onnx", None, parent / "toy")
-    return parent / "toy"
+    return given / "toy.onnx"
 
 
 def test_what_the_graph_says_inside_is_what_the_pupil_is_taught(tmp_path: Path) -> None:
@@ -125,7 +126,43 @@ def test_a_corpus_is_made_by_command(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "did you mean 'af_quiet'?" in capsys.readouterr().err
     other = [*command[:-1], "heart", "--speaker", "af_quiet"]
     assert main(other) == 2
-    assert "--speaker names a style of a Kokoro voice" in capsys.readouterr().err
+    assert "--speaker belongs to a Kokoro voice" in capsys.readouterr().err
+
+
+def test_a_short_first_pad_is_made_as_long_as_the_pupils(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = voice(tmp_path)
+    whole = KokoroSpec(PRESETS["ma"], voice=str(folder)).open().items("A-1", TEXT)[0][0]
+    monkeypatch.setitem(globals(), "UNITS", np.concatenate([[1], UNITS[1:]]))
+    (tmp_path / "short").mkdir()
+    short = KokoroSpec(PRESETS["ma"], voice=str(voice(tmp_path / "short"))).open().items("A-1", TEXT)[0][0]
+    ours, theirs = spoken(short), spoken(whole)
+    assert np.array_equal(ours.units[:-1], theirs.units[:-1])
+    # The same sound begins at the same phoneme.
+    first = 600 * int(ours.units[0])
+    assert not ours.audio[: first - 600].any()
+    assert np.count_nonzero(ours.audio[first : first + 1200]) > 1000
+
+
+def test_what_a_listener_does_not_understand_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, texts, whisper = voice(tmp_path), tmp_path / "texts.csv", tmp_path / "whisper"
+    texts.write_text(f"A-1|{TEXT}\nA-2|It was cold.\n", encoding="utf-8")
+    command = ["train", "corpus", str(tmp_path / "corpus"), "--train", str(texts), "--teacher", str(folder)]
+    assert main([*command, "--understood", str(whisper)]) == 2
+    assert "no model.bin" in capsys.readouterr().err
+    whisper.mkdir()
+    for name in ("model.bin", "config.json", "tokenizer.json"):
+        (whisper / name).touch()
+    answers = iter(["The printed letters should be beautiful, he sat.", "It was gold."])
+    monkeypatch.setattr(kokoro, "load_whisper", lambda folder, **_: lambda samples: next(answers))
+    monkeypatch.setattr(kokoro, "load_normalizer", lambda _: str.lower)
+    assert main([*command, "--understood", str(whisper)]) == 0
+    # One word in eight is forgiven, one in three is not.
+    assert [item.name for item in Corpus(tmp_path / "corpus").split("train")] == ["A-1"]
+    assert "A-2: 33% of the words are heard otherwise (It was gold.)" in capsys.readouterr().err
+    assert main([*command[:-1], "heart", "--understood", str(whisper)]) == 2
+    assert "--understood belongs to a Kokoro voice" in capsys.readouterr().err
 
 
 def test_another_export_is_refused(tmp_path: Path) -> None:
@@ -134,3 +171,25 @@ def test_another_export_is_refused(tmp_path: Path) -> None:
         spec.open()
     with pytest.raises(ConfigError, match="not kokoro"):
         KokoroSpec(PRESETS["ma"], voice="heart")
+    with pytest.raises(ConfigError, match="no file"):
+        KokoroSpec(PRESETS["ma"], voice=str(tmp_path / "none.onnx"))
+    with pytest.raises(ConfigError, match="is in parts, which speak word by word"):
+        KokoroSpec(PRESETS["ma"], voice=str(TOYS / "kokoro"))
+
+
+def test_folders_that_kept_the_whole_graph_teach_as_before(tmp_path: Path) -> None:
+    published, folder = voice(tmp_path), tmp_path / "former"
+    shutil.copytree(TOYS / "kokoro", folder)
+    about = json.loads((folder / "voice.json").read_text("utf-8"))
+    speakers = {name: number for number, name in enumerate(STYLES)}
+    about |= {"files": {"model.onnx": "0" * 64}, "speakers": speakers, "phonemes": inventory()[0], "model": {}}
+    (folder / "voice.json").write_text(json.dumps(about), "utf-8")
+    shutil.copyfile(published, folder / "model.onnx")
+    tables = [np.fromfile(published.with_name(f"{name}.bin"), np.float32).reshape(510, 1, 256) for name in STYLES]
+    np.save(folder / "styles.npy", np.stack(tables)[:, :, 0])
+    items = [
+        KokoroSpec(PRESETS["ma"], voice=str(one), speaker="af_quiet").open().items("A-1", TEXT)[0][0]
+        for one in (published, folder)
+    ]
+    for name in ("audio", "energy", "f0", "durations"):
+        assert np.array_equal(getattr(items[0], name), getattr(items[1], name)), name

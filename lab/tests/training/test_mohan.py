@@ -170,21 +170,22 @@ def test_characters_share_their_words_phonemes() -> None:
 
 
 def test_the_paper_preset_has_tacotron_2_s_sizes() -> None:
-    """Embedding, one LSTM, prenet, two LSTMs with attention between, frame and stop: no convolution, no postnet."""
+    """Embedding, one LSTM, prenet, two LSTMs with attention between, frames and stop: no convolution, no postnet."""
     parts = {
         "embedding": len(ALPHABET) * 512,
         "encoder": 4 * 512 * (512 + 512 + 2),
-        "prenet": 128 * 256 + 256 * 256,
+        "prenet": 2 * 128 * 256 + 256 * 256,
         "attention rnn": 4 * 1024 * (256 + 512 + 1024 + 2),
         "attention": 128 * (1024 + 512 + 32 + 1) + 32 * 2 * 31,
         "decoder": 4 * 1024 * (1024 + 512 + 1024 + 2),
-        "outputs": (1024 + 512 + 1) * (128 + 1),
+        "outputs": (1024 + 512 + 1) * (2 * 128 + 1),
     }
     recipe = load_recipe(Path(__file__).parents[2] / "recipes" / "mohan" / "tts-paper.toml")
-    assert recipe.model == recipe.data == {}
+    assert recipe.model == {"reduction": 2, "context_teaches": True}
+    assert recipe.data == {}
     with torch.device("meta"):
-        model = ModifiedTacotron(ModifiedTacotronConfig())
-    assert sum(p.numel() for p in model.parameters()) == sum(parts.values()) == 20_459_713
+        model = ModifiedTacotron(ModifiedTacotronConfig(**recipe.model))
+    assert sum(p.numel() for p in model.parameters()) == sum(parts.values()) == 20_689_217
 
 
 @pytest.mark.slow
@@ -227,6 +228,17 @@ def test_training_step_by_step_equals_speaking(window: tuple[int, ...]) -> None:
     assert torch.allclose(made.frames, mel, atol=1e-5)
     assert torch.allclose(made.stop, stop, atol=1e-5)
     assert torch.allclose(made.weights.exp(), weights, atol=1e-5)
+
+
+@pytest.mark.parametrize("teaches", [True, False])
+def test_the_encoder_learns_through_what_attention_saw_before_if_told_to(teaches: bool) -> None:
+    model, (ids, scope, frames) = tacotron(dataclasses.replace(CONFIG, context_teaches=teaches)), batch(2)
+    gradients = []
+    for made in (model(ids, scope, frames).frames, drive(model, ids, scope, frames)[0]):
+        model.zero_grad()
+        made.square().mean().backward()
+        gradients.append(model.embedding.weight.grad.clone())
+    assert torch.allclose(*gradients, rtol=1e-3, atol=1e-7) == teaches
 
 
 def test_training_at_once_equals_speaking_where_attention_is_where_it_is_taken_to_be() -> None:

@@ -14,6 +14,7 @@ from lab_support.sentences import PAD, PHONEMES, TEXTS
 from lab_support.tiny_training import lessons
 from sayahead import load_voice
 from sayahead.cli import main
+from sayahead.engine.files import sha256
 from sayahead.engine.onnx import OnnxGraph, count
 from sayahead.errors import ConfigError
 from sayahead.voices.locations import packaged_voices
@@ -25,9 +26,10 @@ from sayahead_lab.training.graph.builder import quantized
 from sayahead_lab.training.heart.decoder import AHEAD, DecoderWeights, HeartVoice, linears
 from sayahead_lab.training.heart.export import decoder_graph
 from sayahead_lab.training.heart.own_voice_data import Spoken, energy_of, spoken, whole_edges
-from sayahead_lab.training.heart.own_voice_task import HELD, HeartVoiceTask, pace_error
+from sayahead_lab.training.heart.own_voice_task import HELD, PARTS, HeartVoiceTask, pace_error, taught_by
 from sayahead_lab.training.heart.task import LEAD_UNITS, spread_rows
 from sayahead_lab.training.loop.recipe import load_recipe
+from sayahead_lab.training.loop.warm_start import Start, begin
 
 RECIPE = Path(__file__).parents[2] / "recipes" / "heart" / "another-voice.toml"
 FRONT = PRESETS["ma"]
@@ -37,6 +39,13 @@ FRONT = PRESETS["ma"]
 def task() -> HeartVoiceTask:
     corpus: Any = SimpleNamespace(info=SimpleNamespace(phonemes=PHONEMES, punctuation="all", pad=PAD, front_end=FRONT))
     return HeartVoiceTask({}, {"nothing_share": 1.0, "units": 40, "spoken_steps": 3}, corpus)
+
+
+def alone(part: str, units: int = 40, crops: int = 3) -> HeartVoiceTask:
+    """The task of a part of the networks."""
+    corpus: Any = SimpleNamespace(info=SimpleNamespace(phonemes=PHONEMES, punctuation="all", pad=PAD, front_end=FRONT))
+    told = {"nothing_share": 1.0, "units": units, "spoken_steps": crops, "part": part, "fixed_context": True}
+    return HeartVoiceTask({}, told, corpus)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +71,7 @@ def streamed(task: HeartVoiceTask, items: list[Item], said: list[Spoken], *, wor
         for item in items
     ]
     batch = task.lessons.unfolded(items, streams, np.random.default_rng(0))
-    return {**batch, **task.cropped(batch, said, np.random.default_rng(1))}
+    return {**batch, **taught_by(said), **task.cropped(batch, said, np.random.default_rng(1))}
 
 
 def parts_of(task: HeartVoiceTask, model: HeartVoice, batch: dict[str, Any]) -> dict[str, float]:
@@ -89,6 +98,53 @@ def test_the_imported_voices_own_sound_is_learned_where_it_is(
         assert found[0]["magnitudes"] < 0.5 * found[1]["magnitudes"]
         assert found[0]["pitch"] < 0.05
         assert found[0]["durations"] < 0.1
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_sound_alone_is_made_with_what_the_corpus_says(model: HeartVoice, items: list[Item], words: bool) -> None:
+    """Each crop is the same frames of a copy of the sentence, with the corpus's durations, pitch and energy."""
+    task, said = alone("sound"), [spoken(item) for item in items]
+    batch = streamed(task, items, said, words=words)
+    with torch.no_grad():
+        out = model(batch)
+    assert set(out) == {"parts"}
+    errors = parts_of(task, model, batch)
+    assert set(errors) == {"convergence", "magnitudes"}
+    moved = [replace(one, audio=np.roll(one.audio, 300)) for one in said]
+    assert errors["magnitudes"] < 0.8 * parts_of(task, model, streamed(task, items, moved, words=words))["magnitudes"]
+    if not words:
+        copy = task.speak(model, np.asarray(items[0].ids, np.int64), said[0])
+        assert len(copy) == len(said[0].audio)
+        quiet = replace(said[0], energy=said[0].energy - 3)
+        assert np.std(task.speak(model, np.asarray(items[0].ids, np.int64), quiet)) < 0.8 * np.std(copy)
+        # The energy that the corpus says is heard in a crop, too.
+        softer = task.cropped(batch, [replace(one, energy=one.energy - 3) for one in said], np.random.default_rng(1))
+        with torch.no_grad():
+            assert (model({**batch, **softer})["parts"] - out["parts"]).abs().max() > 0.5
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_learns_alone_from_all_of_a_run(items: list[Item], part: str, tmp_path: Path) -> None:
+    """Networks that do not learn are as the run before has left them, too: its part would be lost otherwise."""
+    task, low = alone(part, units=14, crops=1), np.float32(0.5)
+    said = [replace(one, f0=one.f0 * low) for one in map(spoken, items)]
+    network = task.model()
+    with torch.no_grad():
+        network.decoder.norm.bias.add_(1)
+        network.heart.text.norm.bias.add_(1)
+    before = {name: weight.clone() for name, weight in network.state_dict().items()}
+    (tmp_path / "corpus.json").write_text("{}", encoding="utf-8")
+    about = {"corpus": {"fingerprint": sha256(tmp_path / "corpus.json")}, "counters": {"step": 1}}
+    task.check_start(voice=False, run=True)
+    network = task.model()
+    begin(Start(tmp_path, {}, {"model": before, "ema": None, **about}), task, network, None, tmp_path)
+    assert all(torch.equal(weight, before[name]) for name, weight in network.state_dict().items())
+    steps = lessons(task, network, [streamed(task, items[:1], said[:1], words=False)], 3e-4)
+    changed = {name for name, weight in network.state_dict().items() if not torch.equal(weight, before[name])}
+    assert all(any(name.startswith(f"{own}.") for own in PARTS[part]) for name in changed)
+    assert all(any(name.startswith(f"{own}.") for name in changed) for own in PARTS[part])
+    expected = {"sound": {"convergence", "magnitudes"}, "prosody": {"durations", "pitch", "energy", "pace"}}
+    assert set(steps[0]) == {*expected[part], "loss"}
 
 
 def test_a_whole_crop_is_what_the_decoder_makes_of_the_sentence(model: HeartVoice, items: list[Item]) -> None:
@@ -232,6 +288,8 @@ def test_a_corpus_that_does_not_fit_is_refused() -> None:
     with pytest.raises(ConfigError, match="--front-end ma"):
         HeartVoiceTask({}, {}, corpus)
     info.front_end = FRONT
+    with pytest.raises(ConfigError, match=r"part is 'sounds'.*did you mean 'sound'"):
+        HeartVoiceTask({}, {"part": "sounds"}, corpus)
     with pytest.raises(ConfigError, match="units is 10"):
         HeartVoiceTask({}, {"units": 10}, corpus)
 

@@ -150,7 +150,7 @@ def test_a_recipe_survives_being_written() -> None:
 
 
 def test_the_documents_name_every_setting() -> None:
-    text = (Path(__file__).parents[3] / "docs" / "training.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
     assert [field.name for field in fields(TrainSettings) if f"| `{field.name}` |" not in text] == []
 
 

@@ -501,6 +501,24 @@ def test_stop_and_resting_attention_are_rules_that_can_be_switched_off(tmp_path:
     assert frames(0.0, 0, longest=0) == pytest.approx((1 + 8) * 40, abs=3)
 
 
+def test_dropout_in_the_prenet_is_drawn_by_the_seed_and_an_option(tmp_path: Path) -> None:
+    voice: Any = tiny_saeki(tmp_path, replace(CONFIG, prenet_dropout=0.5))
+    own, segment = voice.synthesizer.acoustic, Segment(ids(10), 8, ((0, 8),), False)
+    assert own._model.prenet_dropout == 0.5
+    still = SegmentalAcoustic(own._graphs, replace(own._model, prenet_dropout=0.0), pad=0)
+    one, same, other = (spoken(own, segment, seed=seed).final for seed in (1, 1, 2))
+    off, also_off = (spoken(still, segment, seed=seed).final for seed in (1, 2))
+    assert np.array_equal(one, same)
+    assert np.array_equal(off, also_off)
+    assert not np.array_equal(one[:6], other[:6])
+    assert not np.array_equal(one[:6], off[:6])
+    kept = np.concatenate([own._kept(np.random.default_rng(seed))["kept"] for seed in range(500)])
+    assert set(np.unique(kept)) == {0.0, 2.0}
+    assert abs(kept.mean() - 1) < 0.03
+    with pytest.raises(ConfigError, match="without dropout"):
+        replace(own._model, prenet=0)
+
+
 def test_free_attention_speaks_as_torch_does(tmp_path: Path) -> None:
     config = replace(CONFIG, taught=False)
     voice: Any = tiny_saeki(tmp_path, config)

@@ -17,6 +17,8 @@ EXTRAS = {
     "grpc": ("grpcio",),
     "lm": ("torch", "transformers"),
 }
+RARE = (*EXTRAS["grpc"], *EXTRAS["lm"])
+"""What few need: missing, it is told to programs alone (``--json``)."""
 SENTENCE = "The quick brown fox jumps over the lazy dog, and then it sleeps."
 
 
@@ -41,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     findings = []
     for finding in examine():
         findings.append(finding)
-        if not arguments.json:
+        if not arguments.json and (finding.state != "optional" or finding.name not in RARE):
             print(f"{finding.state:9} {finding.name}: {finding.found}", flush=True)
     broken = any(finding.state == "broken" for finding in findings)
     if arguments.json:
@@ -108,31 +110,29 @@ def devices() -> Finding:
     """Whether sound can be played."""
     if installed("miniaudio") is None:
         return Finding("sound device", "not checked: pip install 'sayahead[play]'", "optional")
-    import miniaudio
-
-    from sayahead.sound.device import Player, hushed, real_backends
-    from sayahead.sound.files import OutputError
+    from sayahead.errors import SayaheadError
+    from sayahead.sound.device import Player
 
     try:
-        player = Player(24000)
+        player = Player()
         player.close()
-        with hushed():
-            found = miniaudio.Devices(real_backends(miniaudio)).get_playbacks()
-    except (OutputError, miniaudio.MiniaudioError):
+    except SayaheadError:
         hint = "none opens: connect one, or start a sound server (PipeWire, PulseAudio); -o and --raw need none"
         return Finding("sound device", hint, "optional")
-    return Finding("sound device", f"{player.backend}: {', '.join(device['name'] for device in found)}")
+    return Finding("sound device", f"{player.backend}: {', '.join(Player.devices())}")
 
 
 def voice_files(name: str) -> Finding:
     """Whether a voice is intact."""
     from sayahead.errors import SayaheadError
-    from sayahead.voice import load_voice
+    from sayahead.voice import SHAPED, load_voice
 
     try:
         voice = load_voice(name, verify=True)
     except SayaheadError as error:
         return Finding(f"voice {name}", str(error), "broken")
+    if voice.config.kind == SHAPED:
+        return Finding(f"voice {name}", f"a shape of {voice.config.model['voice']}")
     return Finding(f"voice {name}", f"{len(voice.config.files)} files, intact")
 
 

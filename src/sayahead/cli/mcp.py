@@ -7,7 +7,6 @@ import asyncio
 import functools
 from typing import TYPE_CHECKING, Any
 
-from sayahead.cli import one_of
 from sayahead.errors import ConfigError, SayaheadError
 
 if TYPE_CHECKING:
@@ -33,10 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--voice", default="heart", metavar="NAME", help="the default voice, a name or folder (default: heart)")
     add(
         "--device",
-        type=one_of("default", "null"),
-        default="default",
-        metavar="KIND",
-        help="default: the sound device; null: play into nothing, in real time, to try it without one",
+        metavar="NAME",
+        help="a part of a sound device's name; null: play into nothing, in real time, to try it without one",
     )
 
 
@@ -57,11 +54,19 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def device(kind: str, sample_rate: int) -> Device:
+def device(kind: str | None, sample_rate: int) -> Device:
     """Where the sound goes."""
-    from sayahead.sound.device import Player, require_miniaudio
+    from sayahead.sound.device import Player
+    from sayahead.sound.files import OutputError
 
-    return Player(sample_rate, backends=[require_miniaudio().Backend.NULL] if kind == "null" else None)
+    try:
+        return Player(sample_rate, device=kind)
+    except OutputError as error:
+        # Whoever reads this is an agent, or asks one: it has no shell pipe to fall back on.
+        reason = str(error).partition(". ")[0]
+        raise OutputError(
+            f"{reason}. The user hears nothing: tell them in writing, and that `sayahead doctor` says what is missing."
+        ) from error
 
 
 def make_server(narrator: Narrator, voice: str) -> MCPServer[Any]:

@@ -56,9 +56,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     idle = f"after so long without text, speak what is there, then go on (default: {IDLE_S:g})"
     add("--idle", type=number(float, 0.0), default=IDLE_S, metavar="SECONDS", help=idle)
     add = parser.add_argument_group("output (default: the sound device)").add_argument
-    add("-o", "--output", metavar="FILE", help="write FILE.wav or FILE.flac, or WAV to standard output (-)")
+    add(
+        "-o", "--output", metavar="FILE", help="write FILE.wav, .flac, .mp3, .opus, .aac, or WAV to standard output (-)"
+    )
+    add("--device", metavar="NAME", help="the sound device, by a part of its name (sayahead doctor lists them)")
     add("--raw", action="store_true", help="write raw samples to standard output: 16-bit little-endian mono")
-    add("--timings", type=Path, metavar="FILE", help="write each word's start and end to FILE.json, .srt or .vtt")
+    add("--timings", type=Path, metavar="FILE", help="write word times: FILE.json, .vtt, or .srt by lines")
+    add("--each-word", action="store_true", help="a subtitle for each word, in .srt and .vtt")
     add("-i", "--interactive", action="store_true", help="show the text, mark each word as it is heard; follow keys")
     add("--queue", action="store_true", help="wait until other programs that say --queue, and sayahead mcp, are silent")
     add("-q", "--quiet", action="store_true", help="show nothing but errors")
@@ -96,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
         speaker = Speaker(session, console, source, arguments.idle)
         stack.callback(speaker.report, target(arguments))
         if arguments.timings is not None:
-            stack.callback(keep_timings(arguments.timings, speaker.speech, voice.sample_rate))
+            stack.callback(keep_timings(arguments, speaker.speech, voice.sample_rate))
         if arguments.queue:
             from sayahead.sound.speaker_lock import turn
 
@@ -219,11 +223,15 @@ def pieces(fragment: str, *, by_line: bool) -> list[str]:
 
 def check(arguments: argparse.Namespace) -> None:
     """ConfigError for options that do not go together."""
-    from sayahead.sound.files import FORMATS
+    from sayahead.sound.formats import FORMATS
     from sayahead.sound.subtitles import FORMS
 
     if arguments.text and arguments.file is not None:
         raise ConfigError("Give TEXT or --file, not both.")
+    if arguments.device is not None and (arguments.raw or arguments.output is not None):
+        raise ConfigError("--device is for sound that is played: leave it out, or -o and --raw.")
+    if arguments.each_word and (arguments.timings is None or arguments.timings.suffix.lower() == ".json"):
+        raise ConfigError("--each-word is for subtitles: add --timings FILE.srt or FILE.vtt.")
     if arguments.raw and arguments.output is not None:
         raise ConfigError("--raw writes to standard output: leave out -o or --raw.")
     if arguments.output not in (None, "-"):
@@ -274,7 +282,8 @@ def open_source(arguments: argparse.Namespace, console: Console) -> tuple[Source
 
 def open_sink(arguments: argparse.Namespace, sample_rate: int, console: Console) -> Sink:
     """Where the sound goes."""
-    from sayahead.sound.files import FORMATS, RawWriter, WavWriter
+    from sayahead.sound.files import RawWriter, WavWriter
+    from sayahead.sound.formats import FORMATS
 
     if arguments.raw or arguments.output == "-":
         stdout = open(sys.stdout.fileno(), "wb", buffering=0, closefd=False)  # noqa: SIM115
@@ -287,7 +296,7 @@ def open_sink(arguments: argparse.Namespace, sample_rate: int, console: Console)
         return FORMATS[path.suffix.lower()](path, sample_rate=sample_rate)
     from sayahead.sound.device import Player
 
-    return Player(sample_rate)
+    return Player(sample_rate, device=arguments.device)
 
 
 def target(arguments: argparse.Namespace) -> str:
@@ -297,13 +306,14 @@ def target(arguments: argparse.Namespace) -> str:
     return arguments.output or "Spoken"
 
 
-def keep_timings(path: Path, speech: Speech, sample_rate: int) -> Callable[[], None]:
+def keep_timings(arguments: argparse.Namespace, speech: Speech, sample_rate: int) -> Callable[[], None]:
     """A function that writes the word times; the file is opened now, so that a wrong path fails before any sound."""
     from sayahead.sound.files import open_output
     from sayahead.sound.subtitles import write_timings
 
+    path, each = arguments.timings, arguments.each_word
     open_output(path).close()
-    return lambda: write_timings(path, speech.words, sample_rate=sample_rate)
+    return lambda: write_timings(path, speech.words, sample_rate=sample_rate, each_word=each)
 
 
 def session_options(arguments: argparse.Namespace, voice: Voice) -> Any:

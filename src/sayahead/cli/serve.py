@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ Every setting can also be set by an environment variable: SAYAHEAD_SERVE_PORT=90
 """
 FLAGS = {"voices": "voice", "origins": "origin", "hosts": "allowed-host", "breath_s": "breath", "drain_s": "drain"}
 """Flags that have other names than their settings."""
-NO_FLAGS = ("keys", "token_secret", "limits", "protocols")
+NO_FLAGS = ("keys", "token_secret", "usage_database", "limits", "protocols")
 """What are no flags: secrets, which other users of the machine would see, and tables."""
 
 
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until SIGTERM or Ctrl-C."""
+    """Serve until SIGTERM or Ctrl-C; take over changed files, also on SIGHUP."""
     try:
         from sayahead.engine.onnx import cores
         from sayahead.server.hub import Hub
@@ -60,10 +61,11 @@ def run(arguments: argparse.Namespace) -> int:
         from sayahead.server.process.run import Server, check_ports
     except ImportError as error:
         raise missing(error) from error
-    settings = load_settings(arguments.config, given=given(arguments))
+    reread = functools.partial(load_settings, arguments.config, given=given(arguments))
+    settings = reread()
     logs.set_up(settings.log, text=settings.log_text)
     malloc.bound_heaps(settings.workers or cores())
-    hub = Hub(settings)
+    hub = Hub(settings, config=arguments.config, reread=reread)
     if arguments.check:
         hub.close()
         print(*check.findings(hub), *check.taken(settings), sep="\n")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sayahead.contexts.word_vectors import WordVectors, tokens_of
 from sayahead.engine.context import NOTHING, Prediction
+from sayahead.engine.files import Borrowed
 from sayahead.engine.onnx import OnnxGraph
 
 CLOSING = (".", "!", "?")
@@ -18,7 +19,7 @@ CLOSING = (".", "!", "?")
 
 @dataclass(frozen=True, slots=True)
 class DistilledConfig:
-    """What voice.json says about its predictor under ``distilled``; both files are listed under ``files``."""
+    """What voice.json says about its predictor under ``distilled``; both files are the voice's own, or another's."""
 
     graph: str
     """File of the graph: ``vectors`` (N, K) of tokens -> ``embedding`` (D,)."""
@@ -26,6 +27,8 @@ class DistilledConfig:
     """File of the word vectors (``WordVectors.save``)."""
     most: int = 64
     """Tokens at the end of the open sentence that the network sees."""
+    borrowed: Borrowed | None = None
+    """The voice that both files lie with, if not this one."""
 
 
 class Distilled:

@@ -15,6 +15,7 @@ import numpy as np
 from sayahead.contexts.distilled import open_sentence
 from sayahead.contexts.language_model import TransformersModel
 from sayahead.engine.context import NOTHING, Prediction
+from sayahead.engine.files import inside
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.errors import ConfigError
 from sayahead.types import Floats
@@ -86,7 +87,7 @@ def states_of(model: StatesModel, words: Sequence[str], layer: int) -> tuple[Flo
 
 def hidden_maker(folder: Path, config: HiddenConfig, *, threads: int = 1) -> Callable[..., Hidden]:
     """What makes a voice's predictor; VoiceError if its graph cannot be read."""
-    graph = OnnxGraph(folder / config.graph, threads=threads)
+    graph = OnnxGraph(inside(folder, config.graph), threads=threads)
 
     def hidden(model: str | Path = "") -> Hidden:
         return Hidden(graph, config, TransformersModel(str(model or config.model)))

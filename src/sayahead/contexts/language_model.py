@@ -22,8 +22,9 @@ class LanguageModel:
     """Pseudo lookahead: the words with which a causal language model continues the text (Saeki-a, II-B).
 
     Any causal model of transformers, by its hub name or its folder (``gpt2`` is the papers'); needs the ``lm`` extra.
-    The continuation is sampled from the ``top_k`` likeliest tokens (1: greedy, as in the papers' main results) and
-    stops at a sentence's end.
+    The continuation is sampled from the ``top_k`` likeliest tokens (1: greedy, as in the papers' main results). It
+    stops at a sentence's end, as in Saeki-b; without ``stop_at_end`` it is always ``words`` long, as in Saeki-a
+    (III-A).
     """
 
     HISTORY_WORDS = 64
@@ -36,12 +37,13 @@ class LanguageModel:
         words: int = 5,
         top_k: int = 1,
         seed: int = 0,
+        stop_at_end: bool = True,
         load: Callable[[str], CausalModel] | None = None,
     ) -> None:
         if words < 1 or top_k < 1:
             raise ConfigError(f"LanguageModel: words is {words!r} and top_k {top_k!r}, but both must be at least 1.")
         self._model = (load or TransformersModel)(str(model))
-        self._words, self._top_k, self._seed = words, top_k, seed
+        self._words, self._top_k, self._seed, self._stop_at_end = words, top_k, seed, stop_at_end
 
     def predict(self, words: Sequence[str]) -> Prediction:
         """With nothing to continue there is no prediction."""
@@ -60,14 +62,14 @@ class LanguageModel:
                 break
             ids, tokens = [token], [*tokens, token]
             text = self._model.decode(tokens)
-            if ended(text, self._words):
+            if ended(text, self._words, anywhere=self._stop_at_end):
                 break
         return Prediction(tuple(future_words(text, self._words)))
 
 
-def ended(text: str, words: int) -> bool:
-    """Whether a continuation has enough complete words, or its sentence has ended."""
-    return len(text.split()) > words or text.rstrip()[-1:] in CLOSING or "\n" in text.strip(" ")
+def ended(text: str, words: int, *, anywhere: bool = True) -> bool:
+    """Whether a continuation has enough complete words, or ``anywhere`` its sentence has ended."""
+    return len(text.split()) > words or (anywhere and (text.rstrip()[-1:] in CLOSING or "\n" in text.strip(" ")))
 
 
 def future_words(text: str, words: int) -> list[str]:

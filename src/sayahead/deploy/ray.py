@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sayahead.config import check_number, check_whole, from_mapping, hints_of, plain
 from sayahead.errors import ConfigError
 from sayahead.server.hub import PLACES_PER_CORE, Hub
+from sayahead.server.operation import logs
 from sayahead.server.operation.settings import Settings, declared, load_settings
 from sayahead.server.process.app import create_app
 
 if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+    from prometheus_client.samples import Sample
     from ray.serve import Application
     from starlette.applications import Starlette
 
@@ -134,20 +138,31 @@ def parsed(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def replica(settings: Settings) -> Starlette:
-    """One server's application, in the process of a replica."""
+    """One server's application, in the process of a replica; its log is in the worker's ``.err`` file of Ray's."""
+    logs.set_up(settings.log, text=settings.log_text)
     hub = Hub(settings)
     threading.Thread(target=report, args=(hub,), name="report", daemon=True).start()
     return create_app(hub)
 
 
 def report(hub: Hub) -> None:
-    """Tell Ray's metrics how many places are taken of how many, for ever: a scrape through the ingress would meet any
-    one replica."""
+    """Tell Ray's metrics what the server's own say, for ever: a scrape through the ingress would meet any one replica.
+
+    Every sample becomes a gauge of its name, which Ray exports with ``ray_`` before it, and by replica."""
     from ray.serve import metrics
 
-    taken = metrics.Gauge("tts_sessions_active", description="Places taken: texts being spoken.")
-    limit = metrics.Gauge("tts_sessions_limit", description="Places there are.")
+    gauges: dict[str, Any] = {}
     while not hub.closing.is_set():
-        taken.set(hub.taken)
-        limit.set(hub.places)
-        threading.Event().wait(REPORT_S)
+        for sample in samples(hub.metrics.registry):
+            if sample.name not in gauges:
+                about = {"description": sample.name, "tag_keys": tuple(sample.labels)}
+                gauges[sample.name] = metrics.Gauge(sample.name, **about)
+            gauges[sample.name].set(sample.value, tags=dict(sample.labels))
+        time.sleep(REPORT_S)
+
+
+def samples(registry: CollectorRegistry) -> Iterator[Sample]:
+    """What the server counts, without what Ray knows itself of its processes."""
+    for family in registry.collect():
+        if not family.name.startswith(("process_", "python_")):
+            yield from (sample for sample in family.samples if not sample.name.endswith("_created"))

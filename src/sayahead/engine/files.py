@@ -6,6 +6,7 @@ import hashlib
 import io
 import zipfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayahead.errors import VoiceError
+
+
+@dataclass(frozen=True, slots=True)
+class Borrowed:
+    """Files that lie in another voice's folder."""
+
+    voice: str
+    """The other voice's name: a folder beside this voice's, or one that came with the package."""
+    files: dict[str, str]
+    """Its files to the SHA-256 of their content."""
 
 
 def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:

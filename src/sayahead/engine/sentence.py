@@ -15,13 +15,17 @@ from typing import Protocol
 import numpy as np
 
 from sayahead.engine.context import ContextPredictor, Prediction
+from sayahead.engine.pieces import FEW, MOST_PHONEMES, fitting, in_pieces
 from sayahead.engine.policy import Read, Speak, View, WordPolicy, check_action
 from sayahead.errors import ConfigError, SessionError
-from sayahead.text import Phonemizer, pronounced
+from sayahead.text import Phonemizer, pronounced, sounds
 from sayahead.types import Floats, Segment, Speech, Word
 
 PAUSES = ",;:—–…"
 """Marks after which a phrase may pause."""
+
+CUT_LOOKAHEAD = 2
+"""Words that a model sees after those it speaks where a step is cut because it would be too large."""
 
 
 class Sentence(Protocol):
@@ -172,7 +176,8 @@ class Words:
         return self._end
 
     def take(self, words: Sequence[Word]) -> None:
-        self._pending.extend(words)
+        for word in words:
+            self._pending.extend(in_pieces(word))
 
     def take_back(self) -> bool:
         rest, begun = rest_of(self._continues, self._pending)
@@ -236,7 +241,7 @@ class Words:
             action = Speak(len(pending), 0)
         if not 1 <= action.words <= len(pending):
             raise SessionError(f"{self._policy!r} spoke {action.words} words where {len(pending)} were pending.")
-        words, visible = pending[: action.words], pending[action.words : action.words + action.lookahead]
+        words, visible = self._bounded(pending, action)
         words, visible = before_break(words, visible)
         if action.alone:
             words, visible = (*words[:-1], replace(words[-1], ends=True)), ()
@@ -282,7 +287,7 @@ class Words:
 
     def _count(self, word: Word) -> int:
         """Number of phonemes of a word by itself."""
-        return len(word.phonemes) or self._phonemizer.phonemes(word)
+        return sounds(word.phonemes) or self._phonemizer.phonemes(word)
 
     def _left(self) -> list[str]:
         """The last words of the open sentence that were spoken."""
@@ -296,6 +301,17 @@ class Words:
             if word.ends:
                 break
         return tuple(words)
+
+    def _bounded(self, pending: tuple[Word, ...], action: Speak) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+        """What an action speaks and shows, as far as one step may; the rest of what it speaks comes in the next."""
+        shown = pending[: action.words + action.lookahead]
+        # A few words fit, as none of them is long to say; to count takes time.
+        fit = len(shown) if len(shown) <= FEW else fitting(shown, self._count, MOST_PHONEMES)
+        if fit < action.words:
+            # Where it is cut, the model sees what follows.
+            spoken = max(1, fit - CUT_LOOKAHEAD)
+            return shown[:spoken], shown[spoken : max(fit, spoken)]
+        return shown[: action.words], shown[action.words : fit]
 
     def _segment(self, words: tuple[Word, ...], visible: tuple[Word, ...]) -> Segment:
         """Phonemes of the words, then of what the model may see after them: real words, then predicted ones."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -72,6 +73,9 @@ class Session:
         self._untimed: deque[Word] = deque()
         self._state = synthesizer.initial(rendering)
         self._observation: Floats | None = None
+        # What is spoken next, once it is known.
+        self._next: Segment | None = None
+        self._size = 0
         # Whether the synthesizer has more of what the last segment says.
         self._more = False
         self._samples = 0
@@ -134,6 +138,7 @@ class Session:
         the end.
         """
         self._check_open("revise", text)
+        self._next = None
         source, (begin, spoken) = self.text, self._sentence.fixed_until
         at = check_whole("at", at, 0, len(source))
         if at <= spoken:
@@ -205,6 +210,36 @@ class Session:
         self._cancelled = True
         return self.heard(played_s)
 
+    def prepare(self, characters: int | None = None) -> int | None:
+        """How many phonemes or steps the synthesizer's next step has, at least 1; 0 where more text is needed first.
+
+        ``characters``: how many of the text are read to find out, at most; None where that was not enough: call again.
+        ``pull`` does the same first. So whoever shares processors knows before what a pull will cost.
+        """
+        if self._more or self._cancelled:
+            return self._size if self._more else 0
+        left = math.inf if characters is None else characters
+        while self._next is None:
+            eager = self._sentence.eager and bool(self._inbox) and self._inbox[0] is not Flush.BREATH
+            if not eager and (segment := self._segment()) is not None:
+                self._next = segment
+            elif left <= 0:
+                return None
+            elif not self._read():
+                self._check_spoken()
+                return 0
+            left -= self.BITE
+        self._size = max(1, len(self._next.ids), self._next.steps or 0)
+        return self._size
+
+    def _check_spoken(self) -> None:
+        """SessionError where the text is over and the policy waits for more of it."""
+        if self._ended and self._sentence.has_more and self._pace.keep_up is None:
+            raise SessionError(
+                f"The policy reads on where the text has ended, and never speaks its rest, from character "
+                f"{self._sentence.spoken_until} on: a sentence whose last word is there must be spoken."
+            )
+
     def pull(self) -> AudioChunk | None:
         """The next chunk, or None if more text (or its end) is needed first."""
         while not self._cancelled:
@@ -234,22 +269,15 @@ class Session:
             speech = self._silenced(speech)
             self._pace.emitted(len(speech.samples))
             return speech
-        while self._sentence.eager and self._inbox and self._inbox[0] is not Flush.BREATH:
-            self._read()
-        while (segment := self._segment()) is None:
-            if not self._read():
-                if self._ended and self._sentence.has_more and self._pace.keep_up is None:
-                    raise SessionError(
-                        f"The policy reads on where the text has ended, and never speaks its rest, from character "
-                        f"{self._sentence.spoken_until} on: a sentence whose last word is there must be spoken."
-                    )
-                return None
+        self.prepare()
+        if (segment := self._next) is None:
+            return None
         if segment.silence_s and not segment.breath:
             speech = Speech(np.zeros(0, np.float32), (), self._observation)
         else:
             segment = self._pace.applied(segment, *self._progress())
             speech, self._state = self._synthesizer.step(segment, self._state)
-        self._more, self._observation = speech.more, speech.observation
+        self._next, self._more, self._observation = None, speech.more, speech.observation
         self._untimed.extend(self._sentence.done(speech))
         self._released = segment.breath
         self._silence_s = segment.silence_s

@@ -95,10 +95,12 @@ class TwoStage(Generic[A, V]):
     in frames.
 
     With ``first_frames``, so many of a sentence go through the vocoder first, and then at most ``GROWTH`` times as many
-    as have before: its first sound does not wait for all of its first step, however long.
+    as have before: its first sound does not wait for all of its first step, however long. No piece has more than
+    ``MOST_S`` seconds, with any voice.
     """
 
     GROWTH = 4
+    MOST_S = 12.0
 
     def __init__(
         self,
@@ -170,9 +172,11 @@ class TwoStage(Generic[A, V]):
 
         ``acoustic`` and ``waiting`` are the first stage's next state; ``words``: frames of those not heard.
         """
-        rendering, most = state.rendering, max(self._first_frames, self.GROWTH * state.frames)
+        rendering, most = state.rendering, round(self.MOST_S * self.sample_rate / self.vocoder.hop_length)
+        if self._first_frames:
+            most = min(most, max(self._first_frames, self.GROWTH * state.frames))
         reach = self.vocoder.context if rendering.delta is None else rendering.delta
-        rest = (final[most:], right, pause) if self._first_frames and most < len(final) else None
+        rest = (final[most:], right, pause) if most < len(final) else None
         if rest is not None:
             final, right, pause = final[:most], np.concatenate([rest[0], right]), None
         ended = pause is not None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 from sayahead.config import Bound, check_bounds
 from sayahead.engine.policy import READ, Read, Speak, View
+from sayahead.types import Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +16,8 @@ class LookaheadK:
     """Speak a chunk as soon as the ``k`` words after it are there: g(t) = min(k + t, |x|) (Ma, Eq. 7).
 
     A chunk is the smallest number of words with at least a given number of phonemes (Ma 5.1). Ma's settings are 18 for
-    the first chunk of a sentence and 6 for the others, or 7 for all; 1 and 1 speak word by word.
+    the first chunk of a sentence and 6 for the others, or 7 for all, with ``in_chunks``: his t counts chunks.
+    1 and 1 speak word by word.
     """
 
     k: Annotated[int, Bound(client=16)] = 1
@@ -25,21 +28,37 @@ class LookaheadK:
     """Minimum phonemes of every other chunk."""
     words: Annotated[int, Bound(1, client=16)] = 1
     """Minimum words of any chunk (Saeki's N, 2)."""
+    in_chunks: bool = False
+    """Whether ``k`` counts chunks instead of words, as Ma's does."""
     unit = "words"
 
     def __post_init__(self) -> None:
         check_bounds(self)
 
     def decide(self, view: View) -> Read | Speak:
-        least, phonemes = (self.first_chunk if view.first else self.chunk), 0
-        for number, word in enumerate(view.pending, start=1):
+        number = self._chunk(view, view.pending, self.first_chunk if view.first else self.chunk)
+        if not number:
+            return READ
+        if view.pending[number - 1].ends:
+            return Speak(number, self.k)
+        after, lookahead = view.pending[number:], self.k
+        if self.in_chunks:
+            lookahead = 0
+            for _ in range(self.k):
+                more = self._chunk(view, after[lookahead:], self.chunk)
+                if not more and not view.pending[-1].ends:
+                    return READ
+                lookahead += more
+        return Speak(number, lookahead) if len(after) >= lookahead or view.pending[-1].ends else READ
+
+    def _chunk(self, view: View, pending: Sequence[Word], least: int) -> int:
+        """Number of words of the next chunk; 0 where its end is not there."""
+        phonemes = 0
+        for number, word in enumerate(pending, start=1):
             phonemes += view.phonemes(word)
-            if word.ends:
-                return Speak(number, self.k)
-            if phonemes >= least and number >= self.words:
-                whole = len(view.pending) - number >= self.k or view.pending[-1].ends
-                return Speak(number, self.k) if whole else READ
-        return READ
+            if word.ends or (phonemes >= least and number >= self.words):
+                return number
+        return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +89,8 @@ class WaitAll:
     """Speak each sentence at once when it is complete: what other engines do, and the reference for quality."""
 
     max_words: Annotated[int, Bound(1, client=120)] = 120
-    """A sentence without end is spoken in pieces of at most this many words, cut after a comma if there is one."""
+    """A sentence without end is spoken in pieces of at most this many words, cut after a comma if there is one; of more
+    than 300 phonemes, some 50 words, a sentence is more than one step (``engine/pieces.py``)."""
     unit = "words"
 
     def __post_init__(self) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator
+from typing import Any
 
+from sayahead.errors import VoiceError
 from sayahead.server.hub import NEEDED, Hub, Lease, RefusedError
 from sayahead.server.outbox import Outbox
 from sayahead.server.synthesis import messages as m
@@ -26,7 +28,7 @@ async def serve_session(
     """
     outbox = Outbox(send, stall_s=hub.limits.write_stall_s)
     connection = Connection(hub, lease, outbox, idle_s)
-    log.info("open", extra={"session": lease.id, "protocol": lease.protocol, "caller": lease.caller.name})
+    log.info("open", extra={"session": lease.id, **who(lease)})
     reading = asyncio.ensure_future(connection.read(commands))
     watching = asyncio.ensure_future(connection.watch())
     try:
@@ -36,7 +38,7 @@ async def serve_session(
             task.cancel()
         await asyncio.gather(reading, watching, return_exceptions=True)
         await connection.drop()
-    log.info("closed", extra={"session": lease.id, "outcome": outcome.code, **connection.figures()})
+    log.info("closed", extra={"session": lease.id, "outcome": outcome.code, **who(lease), **connection.figures()})
     return outcome
 
 
@@ -51,6 +53,8 @@ class Connection:
         self._start = self._last_command = self._loop.time()
         self._first, self._ending = True, False
         self._characters, self._audio_s = 0, 0.0
+        # Whether a text was spoken to its end, or to where its client wanted.
+        self._spoke = False
         # The utterance that was refused last: further commands for it cause no more errors.
         self._refused_name: str | None = None
 
@@ -64,13 +68,17 @@ class Connection:
                 if self._outbox.ended.done():
                     return
             if not self._ending:
-                self._outbox.end("gone")
+                self._left()
         except m.GoneError:
-            self._outbox.end("gone")
+            self._left()
         except Exception as error:
             log.exception("A connection failed", extra={"session": self._lease.id})
             message = f"Internal error ({type(error).__name__}): the client is not at fault."
             await self._outbox.fail("failed", message)
+
+    def _left(self) -> None:
+        """The peer has left: once it had heard all of its texts, as some do, or in the middle of one."""
+        self._outbox.end("done" if self._spoke and not self._utterances else "gone")
 
     async def _carry_out(self, command: m.Command) -> None:
         match command:
@@ -109,16 +117,15 @@ class Connection:
                 message = f"The context {name[:80]!r} {what}."
                 await self._outbox.send(m.Failed("unknown_context", message, name, mark=revision_mark(command)))
             return
-        refusal: str | None = None
+        refusal, code = None, "too_much_text"
         match command:
-            case m.Text(_, text):
-                refusal = utterance.push(text)
+            case m.Text(_, text) | m.Revise(text=text):
+                if (refusal := utterance.bill.refusal(len(text))) is not None:
+                    code = "quota"
+                else:
+                    refusal = utterance.push(text) if isinstance(command, m.Text) else utterance.revise(command)
                 if refusal is None:
                     self._characters += len(text)
-            case m.Revise():
-                refusal = utterance.revise(command)
-                if refusal is None:
-                    self._characters += len(command.text)
             case m.Flush():
                 refusal = utterance.flush(command)
             case m.Finish():
@@ -126,21 +133,26 @@ class Connection:
             case m.Cancel(_, played_s):
                 await utterance.cancel(played_s)
         if refusal is not None:
-            self._hub.metrics.rejected.labels("too_much_text").inc()
-            await self._outbox.send(m.Failed("too_much_text", refusal, name, mark=revision_mark(command)))
+            caller = self._lease.caller
+            self._hub.refused(code, caller.address, self._lease.protocol, caller=caller.name, session=self._lease.id)
+            await self._outbox.send(m.Failed(code, refusal, name, mark=revision_mark(command)))
 
     async def _open(self, command: m.Open) -> None:
         name, options = command.utterance, command.options
         try:
+            options = self._hub.permitted(self._lease.caller, options)
+            bill = self._hub.bill(self._lease, options)
             self._hub.open_utterance(self._lease)
-        except RefusedError as refused:
+        except (RefusedError, VoiceError) as refused:
+            code = refused.code if isinstance(refused, RefusedError) else "unknown_voice"
             self._refused_name = name
-            await self._outbox.send(m.Failed(refused.code, str(refused), name, gone=True))
+            await self._outbox.send(m.Failed(code, str(refused), name, gone=True))
             if options.sole:
-                self._outbox.end(refused.code, str(refused))
+                self._outbox.end(code, str(refused))
             return
         self._refused_name = None
-        utterance = Utterance(name, options, self._hub, self._lease, self._outbox, leave=self._leave)
+        bill.begin()
+        utterance = Utterance(name, options, self._hub, self._lease, self._outbox, bill, leave=self._leave)
         self._utterances[name] = utterance
         utterance.start()
 
@@ -151,6 +163,8 @@ class Connection:
             self._hub.close_utterance(self._lease)
             self._hub.metrics.sessions.labels(self._lease.protocol, outcome).inc()
             self._audio_s += utterance.sent_s
+            utterance.note(self._lease)
+            self._spoke = self._spoke or outcome in ("done", "cancelled")
             self._last_command = self._loop.time()
             self._end_if_done()
 
@@ -193,10 +207,24 @@ class Connection:
             closing.cancel()
             lost.cancel()
 
-    def figures(self) -> dict[str, float]:
+    def figures(self) -> dict[str, Any]:
         """What the log says of the connection."""
-        lasted = self._loop.time() - self._start
-        return {"characters": self._characters, "audio_s": round(self._audio_s, 3), "lasted_s": round(lasted, 3)}
+        lasted, lease = self._loop.time() - self._start, self._lease
+        figures: dict[str, Any] = {"voice": ",".join(lease.voices), "language": ",".join(lease.languages)}
+        figures |= {"texts": lease.texts, "characters": self._characters, "audio_s": round(self._audio_s, 3)}
+        if lease.first_audio_s is not None:
+            figures["first_audio_s"] = round(lease.first_audio_s, 3)
+        return figures | {"underruns": lease.underruns, "lasted_s": round(lasted, 3)}
+
+
+def who(lease: Lease) -> dict[str, str]:
+    """Whose connection it is, for the log."""
+    caller = lease.caller
+    return {
+        "protocol": lease.protocol,
+        "caller": caller.name,
+        **({"address": caller.address} if caller.address else {}),
+    }
 
 
 def revision_mark(command: m.Command) -> str | int | None:

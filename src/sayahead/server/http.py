@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -16,10 +18,15 @@ from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, RefusedError
 from sayahead.server.json_messages import MessageError, json_object
 from sayahead.server.operation.access import Caller, credential
+from sayahead.server.operation.budgets import Account
+from sayahead.server.operation.identity import request_id
 from sayahead.server.synthesis import messages as m
-from sayahead.server.synthesis.formats import AudioFormat
+from sayahead.sound.formats import AudioFormat
 
+T = TypeVar("T")
 RETRY_S = 2
+PATIENCE_S = 10.0
+"""How long a request may wait for its client's turn."""
 # Texts reach the engine in parts of this size.
 PART = 1000
 
@@ -56,6 +63,7 @@ def answers(
     enough; ``failure`` answers what it raises."""
 
     def endpoint(answer: Endpoint) -> Callable[[Request], Awaitable[ASGIApp]]:
+        @functools.wraps(answer, assigned=("__doc__",))
         async def guarded(request: Request) -> ASGIApp:
             try:
                 return await answer(request, caller_of(hub, request, tokens=tokens))
@@ -75,10 +83,12 @@ def caller_of(hub: Hub, request: Request, *, tokens: bool = True) -> Caller:
     """Whose request it is. RequestError without a valid key."""
     address = request.client.host if request.client else None
     key = credential(request.headers, request.query_params)
-    caller = hub.access.caller(key, address=address, tokens=tokens)
+    name = request_id(request.scope)
+    caller = hub.access.caller(key, address=address, tokens=tokens, request=name)
     if caller is None:
-        hub.metrics.rejected.labels("unauthorized").inc()
+        hub.refused("unauthorized", address, session=name)
         raise RequestError("unauthorized", "A valid API key is required: Authorization: Bearer KEY.")
+    request.scope["caller"] = caller
     return caller
 
 
@@ -100,7 +110,24 @@ async def body_of(hub: Hub, request: Request) -> bytes:
         raise RequestError("idle", f"The body did not arrive within {hub.limits.first_message_s:g} seconds.") from error
     except ClientDisconnect as error:
         raise RequestError("invalid_message", "The body is incomplete.") from error
+    # What comes faster than a client's bytes may waits, or comes again: bodies that wait take memory.
+    if (wait_s := account_of(hub, request).bytes.take(len(body))) > PATIENCE_S:
+        raise RequestError("overloaded", f"Too much was sent: try again in {math.ceil(wait_s)} seconds.")
+    await asyncio.sleep(wait_s)
     return bytes(body)
+
+
+def account_of(hub: Hub, request: Request) -> Account:
+    """What whoever sent a request takes."""
+    return hub.accounts.of(request.scope["caller"].share)
+
+
+async def aside(hub: Hub, request: Request, job: Callable[[], T]) -> T:
+    """``Hub.aside`` for a request. RequestError where it would have to wait long."""
+    try:
+        return await hub.aside(account_of(hub, request), job, most_s=PATIENCE_S)
+    except RefusedError as refused:
+        raise RequestError(refused.code, str(refused)) from refused
 
 
 def text_of(hub: Hub, body: dict[str, Any], field: str) -> str:
@@ -145,7 +172,7 @@ class SpeechResponse:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            lease = self._hub.enter(self._protocol, self._caller)
+            lease = self._hub.enter(self._protocol, self._caller, characters=len(self._text))
         except RefusedError as refused:
             await self._failure(RequestError(refused.code, str(refused)))(scope, receive, send)
             return
@@ -187,6 +214,8 @@ class SpeechResponse:
                 self._started = True
                 kind = self._wrapping.media_type.encode("latin-1")
                 headers = [(b"content-type", kind), (b"cache-control", b"no-store"), (b"x-accel-buffering", b"no")]
+                told = self._hub.concurrency(self._caller)
+                headers += [(name.encode(), value.encode()) for name, value in told.items()]
                 await send({"type": "http.response.start", "status": 200, "headers": headers})
             await send({"type": "http.response.body", "body": data, "more_body": more})
         except OSError as error:

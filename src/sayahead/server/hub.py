@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import logging
+import math
 import secrets
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from sayahead.engine.onnx import cores
-from sayahead.errors import SayaheadError
+from sayahead.errors import SayaheadError, VoiceError
 from sayahead.server.operation.access import Access, Caller
+from sayahead.server.operation.budgets import Account, Accounts
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.settings import Settings
+from sayahead.server.operation.shared_usage import Shared
+from sayahead.server.operation.usage import Bill, File, Store, Usage
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.threads import Pool, Speaking
 from sayahead.server.voices import Voices
 from sayahead.text.lexicon import Lexicon
 
+T = TypeVar("T")
+log = logging.getLogger("sayahead.server")
 NEEDED = "This connection was idle and another client needed its place: reconnect in a few seconds."
 PLACES_PER_CORE = 16
 # A connection without a text keeps its place for so long when others want it.
@@ -40,22 +50,48 @@ class RefusedError(SayaheadError):
 class Lease:
     """A connection that was admitted; ends with ``Hub.leave``."""
 
-    def __init__(self, protocol: str, caller: Caller) -> None:
-        self.id = secrets.token_hex(6)
-        """Names the connection in the log."""
+    def __init__(self, protocol: str, caller: Caller, account: Account) -> None:
+        self.account = account
+        """What its client takes."""
+        self.id = caller.request or secrets.token_hex(8)
+        """Names the connection in the log, and to its client."""
+        self.voices, self.languages = dict[str, None](), dict[str, None]()
+        """What it was spoken with, in order."""
+        self.texts = self.underruns = 0
+        self.first_audio_s: float | None = None
+        """Time to first audio of its first text."""
         self.protocol, self.caller = protocol, caller
         self.utterances, self.idle_since = 0, time.monotonic()
         self.lost = asyncio.Event()
         """Set when its place went to another, who speaks."""
 
 
+def store_of(settings: Settings) -> Store:
+    """Where usage is kept. ConfigError for a place where it cannot be."""
+    file = File(settings.usage)
+    return file if settings.usage_database is None else Shared(file, settings.usage_database)
+
+
 class Hub:
     """What one server's connections share."""
 
-    def __init__(self, settings: Settings, *, voices: Voices | None = None) -> None:
-        """``voices`` take the place of those of the settings, for tests."""
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        voices: Voices | None = None,
+        config: Path | None = None,
+        reread: Callable[[], Settings] | None = None,
+    ) -> None:
+        """``voices`` take the place of those of the settings, for tests. ``config`` is the file of the settings, if
+        any, and ``reread`` gives those that it and the environment say now."""
         self.settings, self.limits = settings, settings.limits
+        self.config, self.given_voices = config, voices is not None
+        self.reread = reread or (lambda: settings)
+        self.changed = list[Callable[[], None]]()
+        """Called when settings were taken over."""
         self.access, self.metrics = Access(settings), Metrics()
+        self.usage = Usage(store_of(settings), self.metrics)
         self.voices = voices or Voices(settings.voices)
         self.lexicon = None if settings.lexicon is None else Lexicon.of(settings.lexicon)
         """How words are said in all texts."""
@@ -63,19 +99,34 @@ class Hub:
         """What several protocols share, by its class."""
         self._lexicons: WeakKeyDictionary[Lexicon, Lexicon] = WeakKeyDictionary()
         self.pool = Pool(settings.workers or cores())
+        self.accounts = Accounts(settings.limits.bytes_per_s)
+        """What each client takes of what all share."""
         # Loading takes seconds: it has its own thread, and whoever asks for a loaded voice does not wait.
         self._loader, self._openers = ThreadPoolExecutor(1, "load"), ThreadPoolExecutor(OPENERS, "open")
-        self.places = settings.limits.sessions or PLACES_PER_CORE * cores()
-        self.metrics.limit.set(self.places)
-        fair = self.places if self.access.keys == 1 else max(1, self.places // 2)
-        self.share = settings.limits.sessions_per_key or fair
-        """Places that one key, or one address, may take."""
+        self._aside = ThreadPoolExecutor(1, "aside")
+        self._count_places()
         self.closing = asyncio.Event()
         """Set when connections must end now."""
         self.draining = False
         """Whether no new connection is admitted."""
         self._leases: set[Lease] = set()
         self._by_caller: Counter[str] = Counter()
+
+    def _count_places(self) -> None:
+        self.places = self.limits.sessions or PLACES_PER_CORE * cores()
+        self.metrics.limit.set(self.places)
+        fair = self.places if self.access.keys == 1 else max(1, self.places // 2)
+        self.share = self.limits.sessions_per_key or fair
+        """Places that one key, or one address, may take."""
+
+    def adopt(self, settings: Settings, access: Access, lexicon: Lexicon | None, voices: Voices) -> None:
+        """Go on with other settings; connections that are open keep the limits that they began with."""
+        self.settings, self.limits = settings, settings.limits
+        self.access, self.voices = access, voices
+        self.lexicon, self._lexicons = lexicon, WeakKeyDictionary()
+        self._count_places()
+        for tell in self.changed:
+            tell()
 
     def start(self) -> None:
         """Load voices, so that the first word need not wait for them."""
@@ -109,16 +160,42 @@ class Hub:
         if voice is not None:
             voice.session(options.session)
 
-    async def speaking(self, options: m.Options) -> Speaking:
-        """A new text to be spoken. VoiceError for an unknown voice, ConfigError for options that it cannot take."""
+    async def speaking(self, options: m.Options, account: Account) -> Speaking:
+        """A new text to be spoken, on somebody's account. VoiceError for an unknown voice, ConfigError for options that
+        it cannot take."""
         options = self._chosen(options)
         name = str(options.voice)
         # A voice may have to be loaded first, which must hold up nobody who speaks.
         loop = asyncio.get_running_loop()
-        voice = self.voices.loaded.get(name)
+        voice = self.voices.in_use(name)
         if voice is None:
-            voice = await loop.run_in_executor(self._loader, self.voices.load, name)
-        return await loop.run_in_executor(self._openers, Speaking, voice, options, self.pool)
+            try:
+                voice = await loop.run_in_executor(self._loader, self.voices.load, name)
+            except VoiceError as error:
+                # What is wrong with it is the operator's: files, paths, digests.
+                log.warning("voice not loaded", extra={"voice": name, "why": str(error)})
+                raise VoiceError(f"The voice {name!r} cannot be loaded: the server's log says why.") from error
+        lexicon = options.session.lexicon
+        if lexicon is not None and not voice.knows(lexicon):
+            await self.aside(account, functools.partial(voice.pronunciations, lexicon))
+        return await loop.run_in_executor(self._openers, Speaking, voice, options, self.pool, account)
+
+    async def aside(self, account: Account, job: Callable[[], T], *, most_s: float = math.inf) -> T:
+        """The result of work that is no speech and grows with what a client sends, such as reading a lexicon: in a
+        thread of its own, at a client's own pace. RefusedError where it would have to wait longer than ``most_s``."""
+        if (wait_s := account.work.take(0.0)) > most_s:
+            self.refused("overloaded", None)
+            raise RefusedError("overloaded", f"Too much to read, too often: try again in {math.ceil(wait_s)} seconds.")
+        await asyncio.sleep(wait_s)
+
+        def timed() -> T:
+            begun = time.thread_time()
+            try:
+                return job()
+            finally:
+                account.work.take(time.thread_time() - begun)
+
+        return await asyncio.get_running_loop().run_in_executor(self._aside, timed)
 
     @property
     def bounds(self) -> dict[str, int | float]:
@@ -127,8 +204,8 @@ class Hub:
 
     @property
     def ready(self) -> bool:
-        """Whether a new connection would be admitted."""
-        return not self.draining and self.taken < self.places
+        """Whether a new connection would be admitted: who has no text makes room for it."""
+        return not self.draining and (self.taken < self.places or bool(self._idle()))
 
     @property
     def taken(self) -> int:
@@ -140,12 +217,19 @@ class Hub:
         """Open connections."""
         return len(self._leases)
 
-    def enter(self, protocol: str, caller: Caller) -> Lease:
-        """Admit a connection, which must ``leave``. RefusedError if there is no place."""
+    def enter(self, protocol: str, caller: Caller, *, characters: int = 0) -> Lease:
+        """Admit a connection, which must ``leave``; ``characters``: how much it will have spoken, if that is known.
+        RefusedError if there is no place, or its key may not have this."""
         if self.draining:
-            raise self._refuse("shutdown", "The server is shutting down: reconnect in a moment.")
+            raise self._refuse(caller, "shutdown", "The server is shutting down: reconnect in a moment.", protocol)
+        terms = caller.terms
+        if terms.read_only or (terms.protocols and protocol not in terms.protocols):
+            what = "speak: it may only ask" if terms.read_only else f"use the protocol {protocol}"
+            raise self._refuse(caller, "forbidden", f"This key may not {what}.", protocol)
+        if (refusal := self.usage.refusal(caller.name, terms, max(1, characters))) is not None:
+            raise self._refuse(caller, "quota", refusal, protocol)
         self._check_place(caller)
-        lease = Lease(protocol, caller)
+        lease = Lease(protocol, caller, self.accounts.of_connection(caller.share))
         self._leases.add(lease)
         self._count(caller, 1)
         self.metrics.connections.labels(protocol).inc()
@@ -166,12 +250,14 @@ class Hub:
 
     def open_utterance(self, lease: Lease) -> None:
         """Take a place for one more utterance. RefusedError if there is none."""
-        most = self.limits.contexts
+        most, caller = self.limits.contexts, lease.caller
         if lease.lost.is_set():
-            raise self._refuse("overloaded", NEEDED)
+            raise self._refuse(caller, "overloaded", NEEDED)
         if lease.utterances >= most:
             sentence = f"This connection has {most} open contexts, the limit: finish or cancel one first."
-            raise self._refuse("too_many_contexts", sentence)
+            raise self._refuse(caller, "too_many_contexts", sentence)
+        if (refusal := self.usage.begin(caller.name, caller.terms)) is not None:
+            raise self._refuse(caller, "quota", refusal)
         if lease.utterances:
             self._check_place(lease.caller)
         lease.utterances += 1
@@ -189,27 +275,71 @@ class Hub:
         share = lease.caller.share
         return max(1, lease.utterances, self._by_caller[share] if share else 0)
 
+    def permitted(self, caller: Caller, options: m.Options) -> m.Options:
+        """A client's options with a voice that its key may use. RefusedError for another one that it names, VoiceError
+        for one that is not offered."""
+        allowed = caller.terms.voices
+        if not allowed:
+            return options
+        name, _ = self.voices.find(options.voice, any_voice=options.any_voice, language=options.language)
+        if name in allowed:
+            return options
+        if (options.voice or "").partition(":")[0] != name and allowed[0] in self.voices.configs:
+            return replace(options, voice=allowed[0])
+        raise self._refuse(caller, "forbidden", f"This key may not use the voice {name!r}.")
+
+    def bill(self, lease: Lease, options: m.Options) -> Bill:
+        """What a text costs its client; its voice is one that is offered."""
+        caller = lease.caller
+        name, _ = self.voices.find(options.voice, any_voice=options.any_voice, language=options.language)
+        lease.voices[name] = lease.languages[self.voices.configs[name].language] = None
+        return self.usage.bill(caller.name, caller.terms, lease.protocol, name)
+
+    def share_of(self, caller: Caller) -> int:
+        """Places that somebody may take."""
+        return caller.terms.sessions or (self.share if caller.share else self.places)
+
+    def places_of(self, caller: Caller) -> int:
+        """Places that somebody has taken, or where that is not counted, that all have."""
+        return self._by_caller[caller.share] if caller.share else self.taken
+
+    def concurrency(self, caller: Caller) -> dict[str, str]:
+        """Headers that tell how many places somebody takes, and may take."""
+        taken = self.places_of(caller)
+        return {"current-concurrent-requests": str(taken), "maximum-concurrent-requests": str(self.share_of(caller))}
+
     def _check_place(self, caller: Caller) -> None:
-        if caller.share and self._by_caller[caller.share] >= self.share:
+        most = self.share_of(caller)
+        if caller.share and self._by_caller[caller.share] >= most:
             whose = "This address" if self.access.open else "This key"
-            raise self._refuse("overloaded", f"{whose} uses {self.share} places, its limit: close a connection first.")
+            sentence = f"{whose} uses {most} places, its limit: close a connection first."
+            raise self._refuse(caller, "overloaded", sentence)
         if self.taken >= self.places and not self._make_room():
-            raise self._refuse("overloaded", "The server is at capacity: try again in a few seconds.")
+            raise self._refuse(caller, "overloaded", "The server is at capacity: try again in a few seconds.")
 
     def _make_room(self) -> bool:
         """Whether a connection without a text could be let go: of whoever has most places, the one longest idle."""
-        late = time.monotonic() - GRACE_S
-        idle = [lease for lease in self._leases if not lease.utterances and lease.idle_since < late]
-        if not idle:
+        if not (idle := self._idle()):
             return False
         lease = min(idle, key=lambda lease: (-self._by_caller[lease.caller.share], lease.idle_since))
         lease.lost.set()
         self.leave(lease)
         return True
 
-    def _refuse(self, code: str, message: str) -> RefusedError:
-        self.metrics.rejected.labels(code).inc()
+    def _idle(self) -> list[Lease]:
+        """Connections without a text."""
+        late = time.monotonic() - GRACE_S
+        return [lease for lease in self._leases if not lease.utterances and lease.idle_since < late]
+
+    def _refuse(self, caller: Caller, code: str, message: str, protocol: str = "") -> RefusedError:
+        self.refused(code, caller.address, protocol, caller=caller.name, session=caller.request)
         return RefusedError(code, message)
+
+    def refused(self, reason: str, address: str | None, protocol: str = "", **who: str) -> None:
+        """Count somebody who is turned away, and say so in the log."""
+        self.metrics.rejected.labels(reason).inc()
+        told = {"reason": reason, "address": address, "protocol": protocol, **who}
+        log.warning("refused", extra={name: value for name, value in told.items() if value})
 
     async def drain(self) -> None:
         """Admit no more, wait for texts being spoken as long as the settings say, then end what is left."""
@@ -224,5 +354,6 @@ class Hub:
     def close(self) -> None:
         """End the threads."""
         self.pool.close()
-        for executor in (self._loader, self._openers):
+        self.usage.close()
+        for executor in (self._loader, self._openers, self._aside):
             executor.shutdown(wait=False, cancel_futures=True)

@@ -14,6 +14,7 @@ from sayahead.engine.heard import TOLERANCE_S, Heard
 from sayahead.errors import SayaheadError
 from sayahead.server.hub import Hub, Lease
 from sayahead.server.json_messages import joined
+from sayahead.server.operation.usage import Bill
 from sayahead.server.outbox import Outbox
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.pacing import Pacing
@@ -37,11 +38,12 @@ class Utterance:
         hub: Hub,
         lease: Lease,
         outbox: Outbox,
+        bill: Bill,
         *,
         leave: Callable[[Utterance, str], None],
     ) -> None:
         """``leave`` is called with the outcome once it is over."""
-        self.name, self.finishing = name, False
+        self.name, self.finishing, self.bill = name, False, bill
         self._options, self._hub, self._lease, self._outbox, self._leave = options, hub, lease, outbox, leave
         limits = hub.limits
         self.idle_s = min(options.idle_s or limits.idle_s, limits.idle_most_s)
@@ -111,20 +113,8 @@ class Utterance:
 
     def _too_much(self, text: str) -> str | None:
         """The limit that a text would break, as a sentence."""
-        limits = self._hub.limits
         self.touch()
-        if len(text) > limits.message_characters:
-            return (
-                f"The text has {len(text)} characters; the limit of a message is {limits.message_characters}: split it."
-            )
-        if self._waiting + len(text) > limits.pending_characters:
-            return (
-                f"{self._waiting} characters are waiting to be spoken, and the limit is {limits.pending_characters}: "
-                "send more once these have been spoken."
-            )
-        if self._received + len(text) > limits.utterance_characters:
-            return f"A context is limited to {limits.utterance_characters} characters: end it and begin another."
-        return None
+        return self._hub.limits.too_much(len(text), waiting=self._waiting, received=self._received)
 
     def flush(self, flush: m.Flush) -> str | None:
         """Speak all so far; the reason if too many flushes wait."""
@@ -216,7 +206,7 @@ class Utterance:
 
     async def _run(self) -> None:
         try:
-            self._speaking = await self._hub.speaking(self._options)
+            self._speaking = await self._hub.speaking(self._options, self._lease.account)
             await self._speak(self._speaking)
         except m.GoneError:
             return
@@ -247,10 +237,22 @@ class Utterance:
                 await self._send(m.Flushed(self.name, flush.mark, self.sent_s))
                 flush = None
             elif ending:
-                await self._close(lambda: m.Finished(self.name, self.sent_s, self._characters), "done")
+                await self._close(self._finished, "done")
                 return
             elif not (self._inbox or self.finishing):
                 await self._rest(speaking)
+
+    def _finished(self) -> m.Finished:
+        self.bill.spoken(self._characters, self.sent_s)
+        return m.Finished(self.name, self.sent_s, self._characters)
+
+    def note(self, lease: Lease) -> None:
+        """What the log is to say of this text, which is over."""
+        self.bill.spoken(self._spoken_end, self.sent_s)
+        self.bill.close()
+        lease.texts, lease.underruns = lease.texts + 1, lease.underruns + self._pacing.underruns
+        if lease.first_audio_s is None:
+            lease.first_audio_s = self._pacing.first_audio_s
 
     def _keep_up(self, speaking: Speaking) -> None:
         """Tell a session that goes by it how much was played; never less than before."""
@@ -384,6 +386,7 @@ class Utterance:
         start_s, start, text = self.sent_s, self._reported_end, ""
         if words:
             self._spoken_end = max(self._spoken_end, words[-1].end)
+            self.bill.spoken(self._spoken_end, self.sent_s)
             rest = self._text[max(0, self._spoken_end - start) :].lstrip()
             text = self._text[: len(self._text) - len(rest)]
             self._text, self._reported_end = rest, start + len(text)

@@ -44,6 +44,7 @@ class Voices:
             raise VoiceError("No voice is installed: reinstall sayahead, or name a voice.")
         self.default = next(iter(self.configs))
         self.loaded: dict[str, Voice] = {}
+        self._used: dict[str, float] = {}
         self._failed: dict[str, tuple[float, VoiceError]] = {}
         self._locks = {name: threading.Lock() for name in self.configs}
 
@@ -107,6 +108,28 @@ class Voices:
                     raise
                 log.info("voice loaded", extra={"voice": name, "took_s": round(time.perf_counter() - begun, 3)})
             return self.loaded[name]
+
+    def in_use(self, name: str) -> Voice | None:
+        """A voice that is to be used now, if it is loaded."""
+        self._used[name] = time.monotonic()
+        return self.loaded.get(name)
+
+    def unload(self, idle_s: float) -> None:
+        """Forget the voices, but the default one, that nobody has begun to use for so long; 0: none. Texts that are
+        being spoken keep theirs, whose memory is free when they end."""
+        late = time.monotonic() - idle_s
+        for name in list(self.loaded) if idle_s else ():
+            if name != self.default and self._used.setdefault(name, time.monotonic()) < late:
+                with self._locks[name]:
+                    self.loaded.pop(name, None)
+                log.info("voice unloaded", extra={"voice": name})
+
+    def take_over(self, old: Voices) -> None:
+        """Keep what another list has loaded of the same voices."""
+        for name, voice in list(old.loaded.items()):
+            if self._folders.get(name) == old._folders.get(name) and self.configs.get(name) == old.configs.get(name):
+                self.loaded[name], self._locks[name] = voice, old._locks[name]
+                self._used[name] = old._used.get(name, time.monotonic())
 
     def unit(self, name: str) -> Unit:
         """What a voice reads and its policies decide on, whether it is loaded or not."""

@@ -15,8 +15,9 @@ from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, RefusedError
 from sayahead.server.json_messages import MessageError
 from sayahead.server.operation.access import SUBPROTOCOL, Caller, credential
+from sayahead.server.operation.budgets import Account, Allowance
+from sayahead.server.operation.identity import request_id
 from sayahead.server.operation.settings import Limits
-from sayahead.server.operation.transport import Allowance
 from sayahead.server.synthesis import messages as m
 
 CLOSE_S = 2.0
@@ -32,6 +33,8 @@ class SocketProtocol:
     """Whether a key may also come in the first message: then ``credential`` finds it."""
     idle_s: float | None = None
     """How long the client wants to stay without an utterance; None: as the server's limits say."""
+    session: str = ""
+    """The connection's name in the log."""
 
     def greeting(self) -> Iterable[str | bytes]:
         """Messages before all others."""
@@ -41,8 +44,8 @@ class SocketProtocol:
         """The key in the first message."""
         raise NotImplementedError
 
-    def read(self, message: str | bytes) -> Iterable[m.Command]:
-        """The commands in a message. A SayaheadError becomes a Refuse by ``refuse``."""
+    def read(self, message: str | bytes) -> Iterable[m.Command | m.Later]:
+        """The commands in a message, or what makes them. A SayaheadError becomes a Refuse by ``refuse``."""
         raise NotImplementedError
 
     def write(self, event: m.Event) -> Iterable[str | bytes]:
@@ -63,9 +66,10 @@ async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol)
     """Serve one connection, from the handshake to its end."""
     key = credential(websocket.headers, websocket.query_params, websocket.scope["subprotocols"])
     address = websocket.client.host if websocket.client else None
-    caller = hub.access.caller(key, address=address)
+    request = request_id(websocket.scope)
+    caller = hub.access.caller(key, address=address, request=request)
     if caller is None and (key is not None or not protocol.key_in_first_message):
-        hub.metrics.rejected.labels("unauthorized").inc()
+        hub.refused("unauthorized", address, protocol.name, session=request)
         await websocket.send_denial_response(JSONResponse({"error": "A valid API key is required."}, 401))
         return
     # A browser that offers subprotocols expects one to be chosen; its token came as one.
@@ -75,9 +79,9 @@ async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol)
     try:
         if caller is None:
             key = protocol.credential(await transport.first_message())
-            caller = hub.access.caller(key, address=address)
+            caller = hub.access.caller(key, address=address, request=request)
             if caller is None:
-                hub.metrics.rejected.labels("unauthorized").inc()
+                hub.refused("unauthorized", address, protocol.name, session=request)
                 await transport.refuse("unauthorized", "A valid API key is required.")
                 return
         await serve_caller(hub, transport, caller)
@@ -93,9 +97,10 @@ async def serve_caller(hub: Hub, transport: Transport, caller: Caller) -> None:
         await transport.refuse(refused.code, str(refused))
         return
     try:
+        transport.protocol.session = lease.id
         await transport.greet()
         outcome = await serve_session(
-            hub, transport.commands(), transport.send, lease=lease, idle_s=transport.protocol.idle_s
+            hub, transport.commands(hub, lease.account), transport.send, lease=lease, idle_s=transport.protocol.idle_s
         )
     finally:
         hub.leave(lease)
@@ -121,16 +126,20 @@ class Transport:
             raise m.GoneError("The first message did not arrive.") from None
         return self._first
 
-    async def commands(self) -> AsyncIterator[m.Command]:
+    async def commands(self, hub: Hub, account: Account) -> AsyncIterator[m.Command]:
         """What the peer wants, message by message."""
         while True:
             message = self._first if self._first is not None else await self._receive()
             self._first = None
             # What comes faster waits with the client; and somebody else has a turn.
-            await asyncio.sleep(self._messages.take())
+            await asyncio.sleep(max(self._messages.take(), account.bytes.take(len(message))))
             try:
                 for command in self.protocol.read(message):
-                    yield command
+                    if not isinstance(command, m.Later):
+                        yield command
+                        continue
+                    for later in await hub.aside(account, lambda command=command: list(command.make())):  # type: ignore[misc]
+                        yield later
             except SayaheadError as error:
                 yield self.protocol.refuse(error)
 

@@ -8,7 +8,6 @@ import os
 import struct
 import time
 import wave
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
@@ -200,7 +199,3 @@ def read_wav(path: Path) -> tuple[Floats, int]:
     if (channels, width) != (1, 2):
         raise ConfigError(f"{path} is not 16-bit mono (bits: {8 * width}, channels: {channels}): convert it.")
     return from_pcm16(data), rate
-
-
-FORMATS: dict[str, Callable[..., Sink]] = {".wav": wav_file, ".flac": FlacWriter}
-"""How a file is written, by the extension of its name."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayahead.config import from_mapping
+from sayahead.engine.files import Borrowed
 from sayahead.engine.onnx import OnnxGraph, count, graphs_of
 from sayahead.engine.stages import Frames
 from sayahead.errors import VoiceError
@@ -18,6 +19,7 @@ from sayahead.systems.loading import Loaded, Stages, ids_of, phoneme_voice
 from sayahead.types import Floats, Ids, Rendering, Segment
 from sayahead.vocoders.heart import HeartVocoder
 from sayahead.voices import VoiceConfig
+from sayahead.voices.loans import lent
 
 MOST_OWED = 2.0
 """Units that a phoneme may be shorter because those before it could not be."""
@@ -74,6 +76,8 @@ class HeartConfig:
     """Ids of the tokens that follow the visible words of an open sentence; none: a continuation follows instead."""
     context: int = 0
     """Channels of the tokens' context embedding."""
+    expect: Borrowed | None = None
+    """The voice whose ``expect.onnx`` this one uses; none: its own."""
 
 
 class HeartAcoustic:
@@ -291,9 +295,15 @@ def whole_units(
 
 
 def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
-    """A voice whose folder has ``text.onnx``, ``prosody.onnx``, ``decoder.onnx`` and perhaps ``expect.onnx``."""
+    """A voice whose folder has ``text.onnx``, ``prosody.onnx``, ``decoder.onnx`` and perhaps ``expect.onnx``.
+
+    The last may be another voice's, in place.
+    """
     heart = from_mapping(HeartConfig, config.model, where="model")
-    names = ("text", "prosody", "decoder", *(["expect"] if heart.context else []))
+    makers = graphs_of(folder, ("text", "prosody", "decoder"), threads)
+    if heart.context:
+        place = folder if heart.expect is None else lent(heart.expect, folder, "the context network", ["expect.onnx"])
+        makers += graphs_of(place, ("expect",), threads)
 
     def stages(*loaded: OnnxGraph) -> Stages:
         graphs = {graph.name: graph for graph in loaded}
@@ -305,4 +315,4 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
         vocoder = HeartVocoder(graphs["decoder"], right=heart.right)
         return HeartAcoustic(graphs, heart, config.phonemes, right_frames=vocoder.context), vocoder
 
-    return phoneme_voice(config, *graphs_of(folder, names, threads), stages=stages)
+    return phoneme_voice(config, *makers, stages=stages)

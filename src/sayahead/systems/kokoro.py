@@ -1,130 +1,384 @@
-"""Kokoro and other StyleTTS 2 in one graph, by whole utterances: phonemes, a style and a speed to samples.
+"""Kokoro word by word: its text encoders read a window, prosody and decoder go on from where they were.
 
-StyleTTS 2 (Li et al., NeurIPS 2023) normalizes over the whole utterance and reads it in both directions, so the graph
-as published says nothing of a sentence before it has all of it. Each SPEAK is a separate utterance: a sentence
-(``wait-all``, the default), or a piece of one (``independent``).
+Kokoro-82M (hexgrad, Apache-2.0) is a StyleTTS 2 (Li et al., NeurIPS 2023), whose norms read the whole utterance: here
+they have fixed statistics of each style, so that frames depend on their surroundings alone. Nothing was trained for
+increments; the prefix-to-prefix scheme is Ma et al. 2020, 4. Its graph is cut by ``voices.install.kokoro``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import functools
+import threading
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from sayahead.config import from_mapping
-from sayahead.engine.onnx import OnnxGraph
+from sayahead.config import from_mapping, nearest
+from sayahead.engine.onnx import Array, OnnxGraph, beside, count, graphs_of
+from sayahead.engine.stages import Frames
 from sayahead.errors import ConfigError, VoiceError
-from sayahead.sound.pcm import audible
-from sayahead.systems.loading import Loaded
-from sayahead.text import front_end
+from sayahead.systems.heart import speeds_of, whole_units
+from sayahead.systems.loading import Loaded, two_stages
+from sayahead.text import FrontEnd, Phonemizer, front_end
 from sayahead.text.espeak.misaki import Misaki
-from sayahead.types import Floats, Ids, Rendering, Segment, Speech
+from sayahead.text.espeak.voices import voice_of
+from sayahead.text.languages import RECORDS, record_of
+from sayahead.types import Floats, Ids, Rendering, Segment, Word
+from sayahead.vocoders.kokoro import SAMPLE_RATE, KokoroVocoder, Styled
 from sayahead.voices import VoiceConfig
 
 EDGE = 0
 """Id at both ends of an utterance."""
 TOKENS = ("tokens", "input_ids")
 """Names that exporters give the input of ids."""
-INSIDE_S = 0.05
-"""Silence kept after a piece of a sentence."""
+GRAPHS = ("text", "prosody", "decoder", "style")
+TABLES = ("row", "mean", "variance", "low", "high", "middle")
+"""Of each style: itself, the statistics of its norms, the ranges of its products, and the middle of its pitch in Hz."""
+BEGINNINGS = {"hidden": 1, "cell": 1, "past": 1, "final": 3, "source": 3, "tail": 1}
+"""What the networks have seen, besides caches, and how many rows of it there are before a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class KokoroConfig:
     """A Kokoro voice's ``model`` table."""
 
-    espeak: str
-    """The voice of espeak-ng whose phonemes it reads, in misaki's spelling."""
-    longest: int = 508
-    """Most phonemes of one utterance; longer ones are said in parts."""
+    right: tuple[int, ...]
+    """Units of 25 ms to the right that make a difference, to prosody's convolutions and to the decoder."""
+    languages: dict[str, str] = field(default_factory=dict)
+    """BCP 47 tags of the styles that speak another language than the voice's."""
+    window: int = 48
+    """Phonemes of the past that the text encoders see."""
+    longest: int = 500
+    """Most phonemes that the text encoders can read at once."""
+    last_units: int = 10
+    """Most units of the edge that ends a sentence."""
+    early: int = 2
+    """Units by which the sound of a phoneme is ahead of its nominal place, for word timings."""
+    long_steps: int = 2
+    """Steps of a sentence that see all of its language's tail, and one more where no word after the spoken ones is
+    visible: what looks like a short sentence begins low. Later steps see its first word."""
+    seen: int = 20
+    """Units that prosody's recurrent network sees after those that its convolutions do."""
+    first_units: int = 12
+    """Units of a sentence that are decoded first, so that its sound begins early."""
+    fade_s: float = 0.008
+    """Seconds of cross-fade where two steps meet."""
 
     def __post_init__(self) -> None:
-        if self.longest < 1:
-            raise ConfigError(f"longest is {self.longest}, but must be at least 1.")
+        if len(self.right) != 2 or min(self.right) < 0:
+            raise ConfigError(f"right is {self.right!r}, but must be two counts of units: prosody's, the decoder's.")
+
+
+class Styles:
+    """A voice's styles and blends of them, by number, as its networks take them."""
+
+    FILE = "styles.npz"
+    sound: int
+    """Channels of the text's encoding that the decoder takes."""
+    MOST = 10_000
+    """Blends that a loaded voice keeps the numbers of."""
+
+    def __init__(self, path: Path, style: OnnxGraph, prosody: OnnxGraph, decoder: OnnxGraph) -> None:
+        """Raises VoiceError for a file that is damaged, or does not belong to the graphs."""
+        try:
+            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+                self._tables = {name: np.asarray(file[name]) for name in TABLES}
+                places = {name: file[f"{name}_places"].tolist() for name in ("prosody", "decoder")}
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            raise VoiceError(f"{path} cannot be read: {error}") from error
+        sizes = {len(table) for table in self._tables.values()}
+        self._style, self._graphs, self._places = style, {"prosody": prosody, "decoder": decoder}, places
+        ranges = [int(graph.shapes["scales"][0]) for graph in self._graphs.values()]
+        statistics = int(style.shapes["mean"][0])
+        if (
+            sizes != {self.count}
+            or self._tables["mean"].shape[1:] != (statistics,)
+            or (self._tables["low"].shape[1:] != (sum(ranges),))
+        ):
+            raise VoiceError(f"{path} does not belong to the graphs beside it: add the voice again.")
+        self.sound = int(decoder.shapes["rows"][1])
+        self._blends = list[tuple[tuple[int, float], ...]]()
+        self._lock = threading.Lock()
+        self._styled = functools.lru_cache(maxsize=64)(self._make)
+
+    @property
+    def count(self) -> int:
+        """Number of styles that are no blends."""
+        return len(self._tables["row"])
+
+    def __getitem__(self, number: int) -> Styled:
+        return self._styled(number)
+
+    def first(self, number: int) -> int:
+        """Of a blend, the style with most of it; a style itself."""
+        return number if number < self.count else max(self._blends[number - self.count], key=lambda part: part[1])[0]
+
+    def blend(self, shares: Mapping[int, float]) -> int:
+        """The number of a blend of styles by their shares, which need not sum to one; ConfigError for too many."""
+        total = sum(shares.values())
+        parts = tuple((number, round(share / total, 3)) for number, share in sorted(shares.items()) if share)
+        if len(parts) == 1:
+            return parts[0][0]
+        with self._lock:
+            if parts not in self._blends:
+                if len(self._blends) >= self.MOST:
+                    raise ConfigError(f"{self.MOST} blends of styles are in use, and no more can be: name one of them.")
+                self._blends.append(parts)
+            return self.count + self._blends.index(parts)
+
+    def _make(self, number: int) -> Styled:
+        parts = ((number, 1.0),) if number < self.count else self._blends[number - self.count]
+        numbers, shares = [n for n, _ in parts], np.array([share for _, share in parts], np.float32)
+        tables = {name: table[numbers] for name, table in self._tables.items()}
+        mixed = {name: np.tensordot(shares, tables[name], 1).astype(np.float32) for name in ("row", "mean")}
+        variance = np.square(np.tensordot(shares, np.sqrt(tables["variance"]), 1)).astype(np.float32)
+        low, high = np.minimum(tables["low"].min(0), 0), np.maximum(tables["high"].max(0), 0)
+        scales = np.maximum((high - low) / 255, 1e-9).astype(np.float32)
+        zeros = np.clip(np.rint(-low / scales), 0, 255).astype(np.uint8)
+        made = self._style(style=mixed["row"][None], mean=mixed["mean"], variance=variance)
+        given, past, at = dict[str, dict[str, Array]](), dict[str, dict[str, Array]](), 0
+        for name, graph in self._graphs.items():
+            size = int(graph.shapes["scales"][0])
+            given[name] = {"style": made[name], "scales": scales[at : at + size], "zeros": zeros[at : at + size]}
+            past[name] = before(graph, given[name]["zeros"], self._places[name])
+            at += size
+        middle = float(np.exp(shares @ np.log(tables["middle"])))
+        return Styled(mixed["row"], given["prosody"], given["decoder"], past["prosody"], past["decoder"], middle)
+
+
+def before(graph: OnnxGraph, zeros: Array | None, places: list[int]) -> dict[str, Array]:
+    """What a network has seen before a sentence: silence, in integers that stand for zero where it takes these."""
+    nothing: dict[str, Array] = {}
+    for name, shape in graph.shapes.items():
+        if name.startswith("cache"):
+            value = 0 if zeros is None else zeros[places[int(name.removeprefix("cache"))]]
+            nothing[name] = np.full([int(size) for size in shape], value, np.uint8)
+        elif name in BEGINNINGS:
+            rows = [BEGINNINGS[name] if isinstance(size, str) else size for size in shape]
+            nothing[name] = np.zeros(rows, np.float32)
+    return nothing
 
 
 @dataclass(frozen=True, slots=True)
 class KokoroState:
-    """How a session is rendered, and how many samples it has got."""
+    """The past of a sentence."""
 
-    rendering: Rendering
-    """Its speaker and speed."""
-    emitted: int = 0
-    """Samples handed out."""
+    ids: Ids
+    """(P,) spoken phonemes that the text encoders still see, from the edge that begins the sentence on."""
+    units: Ids
+    """(P,) their durations."""
+    speeds: Floats
+    """(P,) how many times as fast as the session's speed they are said."""
+    owed: Floats
+    """(P,) units by which what was spoken before each is shorter than its speed asked for."""
+    past: Mapping[str, Array]
+    """What the prosody network has seen, by its names; empty before a sentence's first unit."""
+    held: int = 0
+    """Units at the end of ``units`` that are not final."""
+    done: int = 0
+    """Units that are final, over the whole sentence."""
+    steps: int = 0
+    """Steps that have spoken words."""
 
 
-class KokoroSynthesizer:
-    """Whole utterances by one graph. Word timings are shares of the audible sound by phonemes: the graph tells none."""
+class KokoroAcoustic:
+    """Text encoders, durations, pitch and energy; a unit's features are (encoding C, pitch 2, energy 2, style)."""
 
-    def __init__(self, graph: OnnxGraph, styles: Floats, config: VoiceConfig, *, longest: int) -> None:
-        """``styles`` (K, R, D): of each speaker, a row for each count of phonemes."""
-        self.sample_rate, self._graph, self._styles, self._longest = config.sample_rate, graph, styles, longest
-        self._tokens = next(name for name in TOKENS if name in graph.shapes)
-        self._space = config.phonemes.get(" ", -1)
-        self._lead_in = round(config.lead_in_s * self.sample_rate)
-        self._pause, self._inside = (round(s * self.sample_rate) for s in (config.pause_s, INSIDE_S))
+    def __init__(
+        self,
+        text: OnnxGraph,
+        prosody: OnnxGraph,
+        config: KokoroConfig,
+        styles: Styles,
+        tails: Callable[[int], tuple[Ids, Ids]],
+    ) -> None:
+        """``tails``: of a style by its number, phonemes that stand for the future, the long ones and the short."""
+        self._text, self._prosody, self._config, self._styles, self._tails = text, prosody, config, styles, tails
+        self._tokens = next(name for name in TOKENS if name in text.shapes)
+        self._width = styles.sound + 5
 
-    def initial(self, rendering: Rendering) -> KokoroState:
-        return KokoroState(rendering)
+    def initial(self) -> KokoroState:
+        empty, nothing = np.zeros(0, np.int64), np.zeros(0, np.float32)
+        return KokoroState(empty, empty, nothing, nothing, {})
 
-    def step(self, segment: Segment, state: KokoroState) -> tuple[Speech, KokoroState]:
-        ended, at = segment.ends and segment.speak == len(segment.ids), state.emitted
-        ids = segment.ids[: segment.speak]
-        if not len(ids):
-            return Speech(np.zeros(0, np.float32), ((at, at),) * len(segment.words), ended=ended), state
-        speed = state.rendering.speed
-        if segment.speeds is not None:
-            speed *= float(np.mean(segment.speeds[: segment.speak]))
-        parts = [self._say(part, state.rendering.speaker, speed) for part in self._parts(ids)]
-        samples, first, last = self._cut(np.concatenate(parts), segment.pause if ended else None)
-        share = (last - first) / segment.speak
-        words = tuple((at + first + round(a * share), at + first + round(b * share)) for a, b in segment.words)
-        return Speech(samples, words, ended=ended), KokoroState(state.rendering, at + len(samples))
+    def step(
+        self, segment: Segment, state: KokoroState, rendering: Rendering, *, hold_back: int
+    ) -> tuple[Frames, KokoroState]:
+        """Held-back sound may become longer or shorter."""
+        ended = segment.ends and segment.speak == len(segment.ids)
+        first = not len(state.ids)
+        closes = ended and not (first and not len(segment.ids))
+        if not (segment.speak or closes or (segment.breath and state.held)):
+            # Words without sound: nothing to say, and nothing new about the future.
+            at, nothing = max(0, state.done + state.held - self._config.early), np.zeros((0, self._width), np.float32)
+            return Frames(nothing, nothing, ((at, at),) * len(segment.words), ended), state
+        left = np.array([EDGE], np.int64) if first else state.ids
+        before = np.zeros(1, np.int64) if first else state.units
+        past = 0 if first else int(before.sum()) - state.held
+        ids = np.concatenate([left, segment.ids, self._behind(segment, state, rendering.speaker)])
+        speeds = speeds_of(np.ones(1, np.float32) if first else state.speeds, segment, len(ids))
+        lasting, prosody, sound = self._read(ids, rendering.speaker)
+        lasting /= speeds * np.float32(rendering.speed)
+        lasting[: len(left)] *= np.float32(segment.stretch)
+        lasting[-1] = min(lasting[-1], self._config.last_units)
+        # What is not final of a phoneme that is partly final stays as it is; those after it are as expected now.
+        redo = 0 if first else int(np.searchsorted(np.cumsum(before) - before, past))
+        hurried = (speeds * np.float32(rendering.speed) != 1)[redo:]
+        debt = float(state.owed[redo]) if redo < len(state.owed) else 0.0
+        said, owed = whole_units(lasting[redo:], np.ones(len(ids) - redo, np.int64), hurried, debt)
+        units = np.concatenate([before[:redo], said])
+        end = len(ids) if ended else len(left) + segment.speak
+        spoken = int(units[:end].sum()) - past
+        commit = spoken if ended else max(0, spoken - hold_back)
 
-    def _parts(self, ids: Ids) -> list[Ids]:
-        """An utterance, in parts that end at spaces where it is too long for one."""
-        parts = list[Ids]()
-        while len(ids) > self._longest:
-            spaces = np.flatnonzero(ids[: self._longest] == self._space)
-            end = int(spaces[-1]) + 1 if len(spaces) else self._longest
-            parts, ids = [*parts, ids[:end]], ids[end:]
-        return [*parts, ids]
+        rows = np.repeat(np.arange(len(ids)), units)[past:]
+        features, seen = self._features(prosody, sound, rows, commit, state, rendering.speaker)
+        edges, were = (np.concatenate([[0], np.cumsum(these)]) + state.done - past for these in (units, before))
+        heard, early = np.maximum(edges - self._config.early, 0), self._config.early
+        words = tuple((int(heard[len(left) + a]), int(heard[len(left) + b])) for a, b in segment.words)
+        grown = units[: len(left)] - before
+        drawn = () if first else tuple((max(0, int(were[n + 1]) - early), int(grown[n])) for n in np.flatnonzero(grown))
+        frames = Frames(features[:commit], features[commit:], words, ended, drawn=drawn)
+        if ended:
+            return frames, self.initial()
+        debts = np.concatenate([state.owed[:redo], owed[: end - redo]]).astype(np.float32)
+        steps = state.steps + bool(segment.speak)
+        after = KokoroState(
+            ids[:end], units[:end], speeds[:end], debts, seen, spoken - commit, state.done + commit, steps
+        )
+        return frames, self._forget(after)
 
-    def _say(self, ids: Ids, speaker: int, speed: float) -> Floats:
-        """(S,) samples of an utterance."""
-        style = self._styles[speaker, min(len(ids), self._styles.shape[1]) - 1]
-        tokens = np.concatenate([[EDGE], ids, [EDGE]]).astype(np.int64)[None]
-        made = self._graph(**{self._tokens: tokens}, style=style[None], speed=np.array([speed], np.float32))
-        return np.asarray(next(iter(made.values())), np.float32).reshape(-1)
+    def _behind(self, segment: Segment, state: KokoroState, speaker: int) -> Ids:
+        """Phonemes after the visible words: the sentence's end, or what stands for its future where nothing does."""
+        if segment.ends or segment.predicted:
+            return np.array([EDGE], np.int64)
+        # What is held back without a lookahead word is rendered again a step later: the third step still begins.
+        blind = segment.speak == len(segment.ids)
+        long = state.steps < self._config.long_steps + blind
+        return np.append(self._tails(speaker)[0 if long else 1], EDGE)
 
-    def _cut(self, samples: Floats, pause: float | None) -> tuple[Floats, int, int]:
-        """Samples with bounded silence around them, and where what is heard begins and ends in them."""
-        heard = audible(samples)
-        if not len(heard):
-            return samples[: self._inside], 0, min(len(samples), self._inside)
-        begin, end = max(0, int(heard[0]) - self._lead_in), int(heard[-1]) + 1
-        kept = samples[begin:end]
-        after = self._inside if pause is None else round(self._pause * pause)
-        tail = samples[end : end + after]
-        silence = np.zeros(after - len(tail), np.float32)
-        return np.concatenate([kept, tail, silence]), int(heard[0]) - begin, len(kept)
+    def _read(self, ids: Ids, speaker: int) -> tuple[Floats, Floats, Floats]:
+        """(P,) durations in units at speed 1, (P, D) and (P, C) encodings for prosody and for sound."""
+        edge = int(ids[0] != EDGE)
+        tokens = np.concatenate([[EDGE], ids])[1 - edge :]
+        if len(tokens) > self._config.longest:
+            raise VoiceError(
+                f"{len(tokens)} phonemes are more than Kokoro reads at once, {self._config.longest}: the sentence is "
+                "too long to be said as a whole, so let it be said word by word."
+            )
+        made = self._text(**{self._tokens: tokens[None], "style": self._styles[speaker].row[None]})
+        durations, prosody, sound = (made[name][edge:].copy() for name in ("durations", "prosody", "sound"))
+        return durations, prosody, sound
+
+    def _features(
+        self, prosody: Floats, sound: Floats, rows: Ids, commit: int, state: KokoroState, speaker: int
+    ) -> tuple[Floats, Mapping[str, Array]]:
+        """(T, C + 5) units that become final and those expected after them, and what prosody has seen then."""
+        if not commit:
+            return np.zeros((0, self._width), np.float32), state.past
+        near, right = self._config.right
+        style, seen = self._styles[speaker], rows[: commit + near + self._config.seen]
+        past = state.past or style.prosody_past
+        made = self._prosody(rows=prosody[seen], commit=count(commit), **style.prosody, **past)
+        pitch, energy = (made.pop(name).reshape(-1, 2) for name in ("pitch", "energy"))
+        number, wanted = np.full((len(seen), 1), speaker, np.float32), commit + right
+        features = np.concatenate([sound[seen], pitch, energy, number], axis=1)[:wanted]
+        return features, {name.removeprefix("next_"): value for name, value in made.items()}
+
+    def _forget(self, state: KokoroState) -> KokoroState:
+        """Drop the oldest phonemes beyond the window, but none whose sound is still held back."""
+        over = len(state.ids) - self._config.window
+        if over <= 0:
+            return state
+        final = int(state.units.sum()) - state.held
+        over = min(over, int(np.searchsorted(np.cumsum(state.units), final - 1, side="right")))
+        kept = {name: getattr(state, name)[over:] for name in ("ids", "units", "speeds", "owed")}
+        return replace(state, **kept)
+
+
+def reader(language: str) -> FrontEnd:
+    """The front end of a language, in Kokoro's spelling: our own of English, espeak-ng's of others."""
+    if language.lower().startswith("en"):
+        return front_end(language)
+    return front_end(language, espeak=voice_of(language), layout=Misaki(language=language))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What reads a language for a voice."""
+
+    front: FrontEnd
+    """Its front end."""
+    phonemizer: Phonemizer
+    """Makes its phonemes."""
+    tails: tuple[Ids, Ids]
+    """Phonemes of words that stand for the future: of all of the language's, and of the first."""
+
+
+def reading(language: str, phonemes: Mapping[str, int]) -> Reading:
+    """What reads a language for a voice of these phonemes; ConfigError where nothing does."""
+    front, english = reader(language), language.lower().startswith("en")
+    phonemizer = front.phonemizer(phonemes, stand_in="people" if english else "")
+    base = language.split("-")[0]
+    words = [Word(word, 0, 0) for word in (record_of(base).tail if base in RECORDS else "").split()]
+    made = [word.ids for word in phonemizer.phonemize(words, left=["a"])] if words else []
+    nothing = np.zeros(0, np.int64)
+    return Reading(front, phonemizer, (np.concatenate([nothing, *made]), made[0] if made else nothing))
 
 
 def load_kokoro(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
-    """A voice whose folder has ``model.onnx`` and ``styles.npy``, (K, R, D) with a table for each speaker."""
-    model = from_mapping(KokoroConfig, config.model, where="model")
-    graph, path = OnnxGraph(folder / "model.onnx", threads=threads), folder / "styles.npy"
-    try:
-        styles = np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise VoiceError(f"{path} cannot be read: {error}") from error
-    wanted, most = graph.shapes.get("style", ()), max(config.speakers.values(), default=0)
-    if not {"style", "speed"} <= graph.inputs or not graph.inputs & set(TOKENS):
-        raise VoiceError(f"{folder / 'model.onnx'} takes {sorted(graph.inputs)}, not tokens, style and speed.")
-    if styles.ndim != 3 or not styles.size or styles.shape[0] <= most or (wanted[-1:] not in ((), styles.shape[-1:])):
-        raise VoiceError(f"{path} is {styles.shape}, but must be (speakers, rows, {wanted[-1]}).")
-    front = front_end(config.language, espeak=model.espeak, layout=Misaki(language=config.language))
-    phonemizer = front.phonemizer(config.phonemes, stand_in=config.stand_in, inner_punctuation=config.inner_punctuation)
-    synthesizer = KokoroSynthesizer(graph, styles.astype(np.float32), config, longest=model.longest)
-    return Loaded(synthesizer, front.normalizer, phonemizer, openers=front.openers, policy="wait-all")
+    """A voice whose folder has its four graphs, and ``styles.npz``."""
+    if "model.onnx" in config.files:
+        raise VoiceError(
+            f"{folder} was added by an earlier version, and speaks whole sentences only: add it again, with "
+            "`sayahead voices add kokoro.onnx --replace`."
+        )
+    kokoro = from_mapping(KokoroConfig, config.model, where="model")
+    read = functools.cache(lambda language: reading(language, config.phonemes))
+    *loaded, own = beside(*graphs_of(folder, GRAPHS, threads), lambda: read(config.language))
+    text, prosody, decoder, style = loaded
+    styles = Styles(folder / Styles.FILE, style, prosody, decoder)
+    numbers = {number: kokoro.languages[name] for name, number in config.speakers.items() if name in kokoro.languages}
+
+    def tails(speaker: int) -> tuple[Ids, Ids]:
+        return read(numbers.get(styles.first(speaker), config.language)).tails
+
+    acoustic = KokoroAcoustic(text, prosody, kokoro, styles, tails)
+    fade = round(kokoro.fade_s * SAMPLE_RATE)
+    vocoder = KokoroVocoder(decoder, styles.__getitem__, right=kokoro.right[1], fade=fade)
+    synthesizer = two_stages(config, acoustic, vocoder, first_frames=kokoro.first_units)
+
+    def made(read: Reading) -> Loaded:
+        front = read.front
+        return Loaded(synthesizer, front.normalizer, read.phonemizer, openers=front.openers)
+
+    def other(speaker: int) -> tuple[str, Loaded] | None:
+        language = numbers.get(styles.first(speaker))
+        return None if language is None else (language, made(read(language)))
+
+    def blend(text: str) -> int:
+        return styles.blend(shares(text, config.speakers))
+
+    return replace(made(own), blend=blend, other=other if numbers else None)
+
+
+def shares(text: str, speakers: Mapping[str, int]) -> dict[int, float]:
+    """Shares of styles by number, of a blend such as ``af_heart:0.7+am_michael:0.3``; ConfigError for what is none."""
+    found = dict[int, float]()
+    for part in text.split("+"):
+        name, _, share = part.strip().partition(":")
+        if name not in speakers:
+            raise ConfigError(f"There is no style {name!r} to blend{nearest(name, speakers)}.")
+        try:
+            value = float(share or 1)
+        except ValueError:
+            value = -1.0
+        if not 0 <= value <= 1000:
+            raise ConfigError(f"The share of {name} is {share!r}, but must be a number from 0 up: {name}:0.5.")
+        found[speakers[name]] = found.get(speakers[name], 0.0) + value
+    if not sum(found.values()) > 0:
+        raise ConfigError(f"The shares of {text!r} are all 0: give one of the styles a share.")
+    return found

@@ -38,6 +38,10 @@ class Loaded:
     """Makers of policies that the kind's voices learn, by name."""
     contexts: Mapping[str, Callable[..., ContextPredictor]] = field(default_factory=dict)
     """The same of context predictors."""
+    blend: Callable[[str], int] | None = None
+    """The number of a speaker who is none of the voice's, but a blend of these; ConfigError for what is no blend."""
+    other: Callable[[int], tuple[str, Loaded] | None] | None = None
+    """For a speaker by number who speaks another language than the voice's: its tag, and the same voice reading it."""
 
     @property
     def unit(self) -> Unit:

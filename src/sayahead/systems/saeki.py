@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from sayahead.config import check_whole, from_mapping
+from sayahead.config import check_number, check_whole, from_mapping
 from sayahead.engine.onnx import OnnxGraph, graphs_of
 from sayahead.engine.stages import Frames, Vocoder
+from sayahead.errors import ConfigError
 from sayahead.systems.loading import Loaded, Stages, phoneme_voice
 from sayahead.types import Floats, Ids, Rendering, Segment
 from sayahead.vocoders import load_mel_vocoder
@@ -60,9 +61,16 @@ class SegmentalConfig:
     """Whether each segment is a separate utterance, without past or future (Saeki-a, IV-B: Independent)."""
     early_stop: bool = False
     """Whether the stop ends a segment wherever it fires, as in the papers, or from the last sounding phoneme on."""
+    prenet: int = 0
+    """Units of the prenet's layers in all; 0: its graph has no input for which of them are kept."""
+    prenet_dropout: float = 0.0
+    """Share of the prenet's units that are dropped while it speaks (Shen et al. 2018, 2.2: 0.5)."""
 
     def __post_init__(self) -> None:
-        for name in ("window", "longest", "past", "copies"):
+        check_number("model: acoustic: prenet_dropout", self.prenet_dropout, 0, 0.9)
+        if self.prenet_dropout and not self.prenet:
+            raise ConfigError("model: acoustic: prenet_dropout: this voice's decoder was written without dropout.")
+        for name in ("window", "longest", "past", "copies", "prenet"):
             check_whole(f"model: acoustic: {name}", getattr(self, name), 0, 10_000)
 
 
@@ -131,7 +139,8 @@ class SegmentalAcoustic:
         embedding = self._embedding(segment, past, ended) if segment.embedding is None else segment.embedding
         begin = len(front) - first
         sounded = begin + (segment.words[-1][1] if segment.words else segment.speak) - 1
-        mel, visited = self._decode(ids, embedding, sounded)
+        random = np.random.default_rng([rendering.seed, state.frames])
+        mel, visited = self._decode(ids, embedding, sounded, random)
 
         places = np.array([(begin + a, begin + b) for a, b in segment.words], np.int64).reshape(-1, 2)
         at = np.minimum(np.searchsorted(visited, places) * self._model.reduction, len(mel)) + state.frames
@@ -155,8 +164,13 @@ class SegmentalAcoustic:
         there = np.array([len(past) > 0, len(future) > 0], np.float32)[:, None]
         return self._graphs["context"](past=sides[0], future=sides[1], there=there)["embedding"]
 
-    def _decode(self, ids: Ids, embedding: Floats, sounded: int) -> tuple[Floats, list[int]]:
-        """Log mel (T, n_mels) of a segment, and the place that attention looked at in each step."""
+    def _decode(
+        self, ids: Ids, embedding: Floats, sounded: int, random: np.random.Generator
+    ) -> tuple[Floats, list[int]]:
+        """Log mel (T, n_mels) of a segment, and the place that attention looked at in each step.
+
+        ``random`` says which units of the prenet are dropped.
+        """
         model = self._model
         states = self._graphs["encoder"](ids=ids)["states"]
         memory = self._graphs["memory"](states=states, embedding=np.asarray(embedding, np.float32)[None])
@@ -173,7 +187,7 @@ class SegmentalAcoustic:
         )
         steps, visited, last = list[Floats](), list[int](), len(ids) - 1
         while True:
-            decoder, stops = self._advance(decoder, rows, keys, seen)
+            decoder, stops = self._advance(decoder, rows, keys, seen, self._kept(random))
             seen[0, half : half + len(ids)] = decoder.weights
             seen[1, half : half + len(ids)] += decoder.weights
             # Free attention may go back; a word is over when attention has once passed it.
@@ -189,7 +203,17 @@ class SegmentalAcoustic:
                 break
         return self._graphs["postnet"](frames=np.concatenate(steps))["mel"], visited
 
-    def _advance(self, decoder: DecoderState, rows: Floats, keys: Floats, seen: Floats) -> tuple[DecoderState, Floats]:
+    def _kept(self, random: np.random.Generator) -> dict[str, Floats]:
+        """The decoder's input (1, prenet): a factor for each unit, whose mean is 1."""
+        units, share = self._model.prenet, self._model.prenet_dropout
+        if not units:
+            return {}
+        kept = (random.random((1, units)) >= share) / (1 - share) if share else np.ones((1, units))
+        return {"kept": kept.astype(np.float32)}
+
+    def _advance(
+        self, decoder: DecoderState, rows: Floats, keys: Floats, seen: Floats, kept: Mapping[str, Floats]
+    ) -> tuple[DecoderState, Floats]:
         """One step, and the stops (r,) of its frames."""
         model, at = self._model, decoder.place
         first, end = (at, min(at + model.window, len(rows))) if model.window else (0, len(rows))
@@ -198,7 +222,7 @@ class SegmentalAcoustic:
         visited = around[:, window].transpose(1, 0, 2).reshape(-1, 2 * model.location_kernel)
         frame, context, attention, layer = decoder.frame, decoder.context, decoder.attention, decoder.decoder
         past = {"frame": frame, "context": context, "attention": attention, "decoder": layer}
-        out = self._graphs["decoder"](**past, rows=rows[window], keys=keys[window], seen=visited)
+        out = self._graphs["decoder"](**past, rows=rows[window], keys=keys[window], seen=visited, **kept)
         place = first + int(out["weights"].argmax())
         rested = decoder.rested + 1 if place == at else 1
         if 0 < model.longest < rested and place + 1 < len(rows):

@@ -47,7 +47,7 @@ class Phonemizer(Protocol):
         ...
 
     def phonemes(self, word: Word) -> int:
-        """Number of phonemes of the word by itself."""
+        """Number of phonemes of the word by itself: ``sounds`` of them."""
         ...
 
     def ids(self, phonemes: str) -> Ids:
@@ -99,6 +99,15 @@ class FrontEnd(Protocol):
     def speller(self) -> Speller:
         """Letters, for voices that read characters."""
         ...
+
+
+def sounds(phonemes: str) -> int:
+    """How many symbols of a pronunciation are sounds: stress, length, tones and marks are none."""
+    return sum(symbol.isalpha() and symbol not in PROSODIC for symbol in phonemes)
+
+
+PROSODIC = frozenset("ˈˌːˑʰʲʷˠˤʼ")
+"""Letters of the IPA that say how a sound is spoken."""
 
 
 def pronounced(phonemizer: Phonemizer, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:

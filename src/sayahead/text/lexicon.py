@@ -51,7 +51,9 @@ class Lexicon:
                 raise ConfigError(f"{place}{word!r} has no pronunciation: give words, or IPA as in /ˈwɪn/.")
 
     def __or__(self, other: Lexicon) -> Lexicon:
-        return Lexicon({**self.entries, **other.entries})
+        both = Lexicon({})
+        both.entries = {**self.entries, **other.entries}
+        return both
 
     def __len__(self) -> int:
         return len(self.entries)

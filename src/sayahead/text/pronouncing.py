@@ -63,10 +63,15 @@ class Pronunciations:
     """A lexicon for one voice; shared by any number of sessions."""
 
     def __init__(
-        self, lexicon: Lexicon | None, *, normalizer: Callable[[int], Normalizer], symbols: Mapping[str, int]
+        self,
+        lexicon: Lexicon | None,
+        *,
+        normalizer: Callable[[int], Normalizer],
+        symbols: Mapping[str, int],
+        read: Callable[[str], str] | None = None,
     ) -> None:
-        """``normalizer`` reads the words of respellings; ``symbols`` are the voice's phonemes, none where it reads
-        letters: then entries that are pronunciations are left out, with a warning.
+        """``normalizer`` reads the words of respellings, or ``read``, which may keep them; ``symbols`` are the voice's
+        phonemes, none where it reads letters: then entries that are pronunciations are left out, with a warning.
 
         ConfigError for a pronunciation that the voice cannot say.
         """
@@ -86,7 +91,7 @@ class Pronunciations:
                 except ConfigError as error:
                     raise ConfigError(f"{place}{word!r}: {error}.") from error
             else:
-                reading = Said(self.read(entry.said), dotted=word[-1] == ".")
+                reading = Said((read or self.read)(entry.said), dotted=word[-1] == ".")
                 if not reading.text:
                     raise ConfigError(f"{place}{word!r}: nothing of {entry.said!r} can be read.")
             table.entries[tokens] = reading
@@ -200,7 +205,7 @@ class Pronouncing:
             if not self._lexicon.begins(tokens):
                 break
             if count < len(self._held):
-                if self._between(next_word, self._held[count]):
+                if next_word.ends or self._between(next_word, self._held[count]):
                     break
             elif not (over or next_word.ends) and self._lexicon.may_follow(tokens, self._next_token(next_word)):
                 return None

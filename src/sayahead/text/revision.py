@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-WORD = re.compile(r"\S+")
+WORD = re.compile(r"(?:(?!(?<=[^\W\d_])[,;!?])[^\s—])*(?:—|(?<=[^\W\d_])[,;!?])[^\w\s]*|[^\s—]+")
+"""A word as normalizers end them: at white space, a dash, or a mark after a letter."""
 MARKED = re.compile(r"[^\W\d_][,;!?]$")
 """A word that is over at its mark, whatever touches it."""
 MOST_ALIGNED = 200

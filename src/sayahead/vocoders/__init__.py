@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sayahead.config import from_mapping, nearest
-from sayahead.engine.files import check_file, inside
+from sayahead.engine.files import Borrowed
 from sayahead.engine.stages import Vocoder
-from sayahead.errors import ConfigError, VoiceError
+from sayahead.errors import ConfigError
 from sayahead.extensions import Extensible
-from sayahead.voices import located, read_config
-
-
-@dataclass(frozen=True, slots=True)
-class Borrowed:
-    """A vocoder that lies in another voice's folder."""
-
-    voice: str
-    """The other voice's name: a folder beside this voice's, or one that came with the package."""
-    files: dict[str, str]
-    """Its files to the SHA-256 of their content."""
+from sayahead.voices import read_config
+from sayahead.voices.loans import lent
 
 
 def borrowed(table: Mapping[str, Any], folder: Path) -> tuple[dict[str, Any], Path]:
     """The lender's vocoder table and folder; VoiceError where its files are not there, or are others."""
-    loan = from_mapping(Borrowed, table, where="model: vocoder")
-    beside = inside(folder.parent, loan.voice)
-    lender = next((place for place in (beside, located(loan.voice)) if (place / "voice.json").is_file()), None)
-    if lender is None:
-        raise VoiceError(f"The voice in {folder} needs the vocoder of the voice {loan.voice!r}, which is not there.")
-    for file, digest in loan.files.items():
-        check_file(inside(lender, file), digest)
+    lender = lent(from_mapping(Borrowed, table, where="model: vocoder"), folder, "the vocoder")
     return read_config(lender).model["vocoder"], lender
 
 

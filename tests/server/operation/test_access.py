@@ -26,7 +26,7 @@ OTHER = "another-key-of-the-tests"
 ORIGIN = "https://allowed.example"
 # Every address that must not answer without a key, and how it is asked.
 CLOSED = [("POST", "/v1/audio/speech"), ("GET", "/v1/models"), ("GET", "/v1/audio/voices"), ("POST", "/v1/tokens")]
-OPEN = {"/health", "/ready", "/metrics"}
+OPEN = {"/health", "/ready", "/metrics", "/version", "/openapi.json"}
 SPEECH = {"model": "sayahead", "voice": "alloy", "input": "Hello.", "response_format": "pcm"}
 
 

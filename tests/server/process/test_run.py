@@ -87,6 +87,8 @@ def test_a_text_is_finished_before_the_server_goes() -> None:
             speech = client.speech()
             await speech.push(TEXT)
             await anext(speech)
+            server.process.send_signal(signal.SIGHUP)
+            assert server.row("reloaded")["keys"] == 1
             server.process.send_signal(signal.SIGTERM)
             server.row("draining")
             answer = httpx.get(server.http + "/ready")

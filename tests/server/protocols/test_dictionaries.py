@@ -6,16 +6,18 @@ import asyncio
 import base64
 import contextlib
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import numpy as np
 import pytest
-from support.servers import Running, toy_voice
+from support.servers import Running, serving, toy_voice
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
+from sayahead.server.protocols import dictionaries
 from sayahead.types import Floats
 
 PATH = "/v1/pronunciation-dictionaries"
@@ -84,7 +86,8 @@ def test_a_dictionary_is_changed_listed_and_dropped(http: httpx.Client) -> None:
     assert http.get(own).json()["latest_version_id"] == less["version_id"]
     text = http.get(f"{own}/{made['version_id']}/download").text
     assert "<grapheme>SQL</grapheme><alias>squeal</alias>" in text
-    assert made["id"] in [row["id"] for row in http.get(PATH).json()["pronunciation_dictionaries"]]
+    # Without keys and from this machine, it may be anybody's.
+    assert http.get(PATH).json()["pronunciation_dictionaries"] == []
     two = [
         {"pronunciation_dictionary_id": made["id"], "version_id": version}
         for version in (made["version_id"], more["version_id"])
@@ -102,7 +105,7 @@ def test_a_dictionary_is_changed_listed_and_dropped(http: httpx.Client) -> None:
         ("add-from-rules", {"rules": RULES}, "name must be a text"),
         ("add-from-rules", {"name": "x", "rules": [{"type": "alias"}]}, "rule 1: expected type"),
         ("add-from-rules", {"name": "x", "rules": [{**RULES[0], "string_to_replace": "+"}]}, "rule 1: '+'"),
-        ("add-from-rules", {"name": "x", "rules": MANY}, "1000 rules, not 1001"),
+        ("add-from-rules", {"name": "x", "rules": MANY}, "1001 entries are too many"),
         ("add-from-file", {"name": "x"}, "no form"),
         ("nothing/add-rules", {"rules": RULES}, "no pronunciation dictionary 'nothing'"),
     ],
@@ -111,6 +114,64 @@ def test_bad_dictionaries(http: httpx.Client, path: str, body: dict[str, Any], w
     answer = http.post(f"{PATH}/{path}", json=body)
     assert answer.status_code == 400
     assert why in answer.json()["detail"]["message"]
+
+
+def test_dictionaries_are_a_keys_own() -> None:
+    """A token of a page could rewrite and archive those of its key."""
+    with serving(keys=("one:first-key", "two:second-key")) as server, httpx.Client(base_url=server.http) as http:
+        one, two = ({"xi-api-key": key} for key in ("first-key", "second-key"))
+        made = http.post(PATH + "/add-from-rules", json={"name": "mine", "rules": RULES}, headers=one).json()
+        own = f"{PATH}/{made['id']}"
+        token = {"xi-api-key": http.post("/v1/tokens", headers=one).json()["token"]}
+        for who, status in ((one, 200), (two, 400), (token, 401)):
+            body = {"rules": [{"type": "alias", "string_to_replace": "SQL", "alias": "poison"}]}
+            assert http.post(own + "/add-rules", json=body, headers=who).status_code == status
+            assert http.get(own, headers=who).status_code == status
+        assert [row["id"] for row in http.get(PATH, headers=one).json()["pronunciation_dictionaries"]] == [made["id"]]
+        assert http.get(PATH, headers=two).json()["pronunciation_dictionaries"] == []
+        assert http.patch(own, json={"archived": True}, headers=token).status_code == 401
+
+
+def test_what_an_owner_keeps_has_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """64 dictionaries had 8 versions each, whole, of any length."""
+    monkeypatch.setattr(dictionaries, "MOST_SIZE", 3000)
+    with serving() as server, httpx.Client(base_url=server.http) as http:
+        rules = [{"type": "alias", "string_to_replace": f"a{i}", "alias": "b"} for i in range(10)]
+        made = http.post(PATH + "/add-from-rules", json={"name": "mine", "rules": rules}).json()
+        assert http.post(f"{PATH}/{made['id']}/add-rules", json={"rules": rules}).status_code == 200
+        refused = http.post(f"{PATH}/{made['id']}/add-rules", json={"rules": rules})
+        assert (refused.status_code, "too large" in refused.text) == (400, True)
+        long = [{"type": "alias", "string_to_replace": "a", "alias": "b" * 201}]
+        assert "200 are allowed" in http.post(PATH + "/add-from-rules", json={"name": "x", "rules": long}).text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"--b\r\n" * 2000,
+        b"--b\r\nContent-Disposition: form-data; name=" + b"(" * 20_000 + b"\r\n\r\nx\r\n--b--\r\n",
+        b"--b\r\nContent-Disposition: form-data" + b";" * 16_000 + b" name=a\r\n\r\nx\r\n--b--\r\n",
+        b"".join(b'--b\r\nContent-Disposition: form-data; name="%d"\r\n\r\nx\r\n' % n for n in range(100))
+        + b"--b--\r\n",
+    ],
+    ids="nested comments semicolons many".split(),
+)
+def test_forms_that_take_long_to_read_take_no_time(http: httpx.Client, body: bytes) -> None:
+    """Each was a second of the event loop, or an answer of 500."""
+    headers = {"Content-Type": "multipart/form-data; boundary=b"}
+    begun = time.perf_counter()
+    answer = http.post(PATH + "/add-from-file", content=body, headers=headers)
+    assert answer.status_code == 400
+    assert time.perf_counter() - begun < 0.5
+
+
+def test_a_version_is_a_text(http: httpx.Client) -> None:
+    """A list was an answer of 500."""
+    made = http.post(PATH + "/add-from-rules", json={"name": "mine", "rules": RULES}).json()
+    for version in ([1], {"a": 1}, 7):
+        locators = [{"pronunciation_dictionary_id": made["id"], "version_id": version}]
+        answer = http.post("/v1/text-to-speech/x", json={"text": "Hi.", "pronunciation_dictionary_locators": locators})
+        assert (answer.status_code, "has no version" in answer.text) == (400, True)
 
 
 def test_an_unknown_dictionary_is_told(server: Running) -> None:

@@ -174,6 +174,30 @@ def test_nothing_to_say_is_said_in_full_form(port: int, server: Running) -> None
     play(port, run)
 
 
+def test_a_text_that_is_too_long_is_refused_whole_and_has_no_holes(port: int, server: Running) -> None:
+    """Parts of it were refused, and the others spoken: five errors among thousands of chunks."""
+    most = server.hub.limits.pending_characters
+
+    async def run(hand: Hand) -> None:
+        await hand.say("synthesize", text="word " * (most // 5 + 1))
+        (kind, data, _), *rest = await hand.until("closed", "audio-stop")
+        assert (kind, f"{most} are allowed" in data["text"]) == ("error", True)
+        assert [other for other, _, _ in rest] == ["closed"]
+
+    async def in_pieces(hand: Hand) -> None:
+        await hand.say("synthesize-start")
+        for _ in range(3):
+            await hand.say("synthesize-chunk", text="word " * (most // 7))
+        await hand.say("synthesize-chunk", text="Never. ")
+        await hand.say("synthesize-stop")
+        kinds = [kind for kind, _, _ in await hand.until("error", "synthesize-stopped")]
+        assert kinds[-1] == "error"
+
+    play(port, run)
+    play(port, in_pieces)
+    server.settle()
+
+
 def test_unknown_events_do_no_harm(port: int, server: Running) -> None:
     async def run(hand: Hand) -> None:
         for kind in ("synthesize-stop", "synthesize-chunk", "transcribe", "audio-start"):

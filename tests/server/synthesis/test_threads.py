@@ -13,9 +13,10 @@ import pytest
 from support.servers import Running, serving
 
 from sayahead.client import Client
+from sayahead.server.operation.budgets import Accounts
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.synthesis.pacing import Pacing
-from sayahead.server.synthesis.threads import EncodedChunk, Pool
+from sayahead.server.synthesis.threads import EncodedChunk, Pool, Size
 from sayahead.types import WordTiming
 
 TEXT = "Hello there, how are you today? I am fine. "
@@ -214,6 +215,52 @@ def test_a_thread_is_kept_for_what_is_needed_soon() -> None:
         return waited_s
 
     assert asyncio.run(run()) < 0.15
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_long_steps_and_expensive_voices_hold_nobody_else(threads: int) -> None:
+    """Steps of 0.8 s, or of a voice whose process hung, were on all threads at once: a short turn waited for them."""
+
+    async def run() -> list[float]:
+        pool, waits = Pool(threads), list[float]()
+        pool.learn("cheap", 0.006)
+        pool.learn("dear", 0.08)
+        long = [asyncio.ensure_future(pool.run(lambda: time.sleep(0.2), deadline=0.0, size=Size.LONG)) for _ in "12"]
+        dear = [asyncio.ensure_future(pool.run(lambda: time.sleep(0.2), deadline=0.0, voice="dear")) for _ in "12"]
+        await asyncio.sleep(0.05)
+        for _ in range(2):
+            begun = time.perf_counter()
+            await pool.run(lambda: None, deadline=time.monotonic(), voice="cheap")
+            waits.append(time.perf_counter() - begun)
+        await asyncio.gather(*long, *dear)
+        pool.close()
+        return waits
+
+    assert max(asyncio.run(run())) < 0.1
+
+
+def test_who_takes_much_comes_after_others() -> None:
+    async def run() -> list[str]:
+        pool, gate, order, accounts = Pool(1), threading.Event(), list[str](), Accounts(1)
+        accounts.of("much").charge(3.0)
+        assert accounts.of("much").debt_s == 1.0
+        assert accounts.of("little").debt_s == 0.0
+        blocking = asyncio.ensure_future(pool.run(lambda: gate.wait(10), deadline=0.0))
+        await asyncio.sleep(0.05)
+        now = time.monotonic()
+        jobs = [
+            asyncio.ensure_future(
+                pool.run(lambda name=name: order.append(name), deadline=now + at, account=accounts.of(name))  # type: ignore[misc]
+            )
+            for name, at in (("much", 0.0), ("little", 0.5), ("much", 0.1), ("little", 0.2))
+        ]
+        await asyncio.sleep(0.05)
+        gate.set()
+        await asyncio.gather(blocking, *jobs)
+        pool.close()
+        return order
+
+    assert asyncio.run(run()) == ["little", "little", "much", "much"]
 
 
 def test_what_is_needed_much_later_is_made_in_the_gaps() -> None:

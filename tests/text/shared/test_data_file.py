@@ -62,7 +62,7 @@ def written(folder: Path, text: str) -> Path:
         ("3x4 m", "tre gange fire m"),
         ("14:30", "en fire tre nul"),
         ("-5", "minus fem"),
-        ("2€", "to €"),
+        ("2€", "to euro"),
         ("3.5.2024", "tre maj to nul to fire"),
     ],
 )

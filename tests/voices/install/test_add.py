@@ -6,6 +6,7 @@ import functools
 import http.server
 import io
 import json
+import os
 import shutil
 import tarfile
 import threading
@@ -25,6 +26,7 @@ from sayahead.engine.files import sha256
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.sound.loudness import loudness
 from sayahead.voice import load_voice
+from sayahead.voices.install import add as adding
 from sayahead.voices.install import catalogue as module
 from sayahead.voices.install.add import add, for_trade, pack, remove
 from sayahead.voices.install.catalogue import catalogue
@@ -203,6 +205,74 @@ def test_what_cannot_be_added_leaves_nothing(silbo: Path, tmp_path: Path, own_ho
             add(str(source), **options)
         assert not list(own_home.iterdir())
     assert not (tmp_path / "x").exists()
+
+
+def long_name(archive: Path) -> Path:
+    """An archive of a file with a name of 2 MB, which GNU's tar writes before it."""
+    with tarfile.open(archive, "w:gz", format=tarfile.GNU_FORMAT) as tarred:
+        tarred.addfile(tarfile.TarInfo("a" * 2_000_000))
+    return archive
+
+
+def many_files(archive: Path) -> Path:
+    """One of more files than a voice has, and then nothing that can be read."""
+    with tarfile.open(archive, "w:gz") as tarred:
+        for number in range(300):
+            tarred.addfile(tarfile.TarInfo(str(number)))
+    return archive
+
+
+def test_archives_take_no_more_than_they_may(tmp_path: Path, own_home: Path) -> None:
+    """2.3 MB became 576 MB of memory, and 300,000 entries were all read before they were counted."""
+    sound = many_files(tmp_path / "many.tar.gz").read_bytes()
+    xz = b"\xfd7zXZ\0\0\4" + bytes(range(200))
+    cases = [
+        (long_name(tmp_path / "long.tar.gz"), "longer than any voice's"),
+        (tmp_path / "many.tar.gz", "more than 200 files"),
+        *((damaged(tmp_path / f"{n}.tar.gz", sound[:n] + b"\xff" + sound[n + 1 :]), ".") for n in (12, 40, 200)),
+        (damaged(tmp_path / "bad.tar.xz", xz), "cannot be unpacked"),
+    ]
+    for archive, why in cases:
+        with pytest.raises(VoiceError, match=why):
+            add(str(archive))
+        assert not list(own_home.iterdir())
+    with pytest.raises(ConfigError, match="no file or folder"):
+        add("http://[::1/x.zip", sha256=None)
+
+
+def damaged(archive: Path, data: bytes) -> Path:
+    archive.write_bytes(data)
+    return archive
+
+
+def test_one_of_two_who_add_a_name_has_it(silbo: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both said that they had added it; and what a killed one had begun was left for ever."""
+    left = own_home / ".adding-dead"
+    left.mkdir(parents=True)
+    (left / "file").write_bytes(b"a")
+    os.utime(left, (0, 0))
+    alive = own_home / ".adding-alive"
+    alive.mkdir()
+    inner = adding.finished
+
+    def meanwhile(folder: Path, name: str) -> Any:
+        shutil.copytree(folder, own_home / name)
+        return inner(folder, name)
+
+    monkeypatch.setattr(adding, "finished", meanwhile)
+    with pytest.raises(ConfigError, match="added meanwhile"):
+        add(str(silbo))
+    assert sorted(path.name for path in own_home.iterdir()) == [".adding-alive", "silbo"]
+
+
+def test_a_network_of_hidden_states_is_the_voices_own(silbo: Path, tmp_path: Path) -> None:
+    """An absolute path was loaded, and needed no place in the list of files."""
+    about = json.loads((silbo / "voice.json").read_text())
+    for graph in ("/etc/hostname", "../a.onnx", "unlisted.onnx"):
+        hidden = {"graph": graph, "width": 4, "model": "none"}
+        (silbo / "voice.json").write_text(json.dumps(about | {"hidden": hidden}))
+        with pytest.raises(VoiceError, match="files does not list"):
+            load_voice(silbo)
 
 
 def test_only_added_voices_are_removed() -> None:

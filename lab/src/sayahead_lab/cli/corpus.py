@@ -46,14 +46,14 @@ Spoken by another voice, or by a command that reads a text and writes WAV, and a
 
 By a style of Kokoro, whose graph tells durations, pitch and energy, so that nothing is aligned:
 
-  sayahead train corpus corpus/michael --teacher kokoro --speaker am_michael --punctuation all --train train.csv
+  sayahead train corpus corpus/michael --teacher kokoro.onnx --speaker am_michael --punctuation all --train train.csv
 
 From recordings in LJ Speech's layout, aligned by the package's own aligner, or by another one's TextGrids:
 
   sayahead train corpus corpus/lj --recordings LJSpeech-1.1 --train train.csv --val val.csv
   sayahead train corpus corpus/lj --recordings LJSpeech-1.1 --alignments aligned --train train.csv --val val.csv
 
-If it is stopped, the same command continues. docs/corpora.md describes the files.
+If it is stopped, the same command continues. lab/docs/corpora.md describes the files.
 """
 
 
@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--tail", metavar="N", type=number(int, 4), default=12, help="frames of silence kept at the end (default: 12)")
     add("--no-audio", action="store_true", help="leave out the samples: a fifth of the size remains")
     add("--shard-texts", metavar="N", type=number(int, 1), default=250, help="texts per shard (default: 250)")
-    add("--jobs", metavar="N", type=number(int, 1), help="processes (default: 1; on Ray: one for each of its cores)")
+    add("--jobs", metavar="N", type=number(int, 1), help="processes (default: 1; on Ray: one for each free core)")
     add(
         "--on",
         metavar="ray",
@@ -79,6 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("the voice").add_argument
     add("--teacher", metavar="VOICE", help="another voice by name or folder, or a command that writes WAV")
     add("--speaker", metavar="NAME", help="the style of a Kokoro voice, which tells its durations, pitch and energy")
+    heard = "leave out and list what this Whisper model does not understand of a Kokoro voice"
+    add("--understood", metavar="WHISPER", help=heard)
     explained = "all, or only the sentence's last (Ma 5.1; default where the package's aligner finds the phonemes)"
     add("--punctuation", metavar="all|final", type=one_of("all", "final"), help=explained)
     add("--seed", metavar="N", type=number(int, 0), help="seed of its noise (default: 0)")
@@ -138,12 +140,15 @@ def from_teacher(arguments: argparse.Namespace) -> Spec:
     if arguments.features:
         raise ConfigError("--features applies to the default voice's own network: leave it out, or --teacher.")
     folder = voice_folder(arguments.teacher)
-    if folder is not None and read_config(folder).kind == "kokoro":
+    published = str(arguments.teacher).endswith(".onnx")
+    if published or (folder is not None and read_config(folder).kind == "kokoro"):
         ends = {"lead": arguments.lead, "tail": arguments.tail, "seed": arguments.seed or 0}
         told = {"voice": arguments.teacher, "speaker": arguments.speaker or "", "audio": not arguments.no_audio}
+        told["understood"] = arguments.understood or ""
         return KokoroSpec(PRESETS[arguments.front_end], arguments.punctuation or "all", **ends, **told)
-    if arguments.speaker:
-        raise ConfigError("--speaker names a style of a Kokoro voice: leave it out with another teacher.")
+    for name in ("speaker", "understood"):
+        if getattr(arguments, name):
+            raise ConfigError(f"--{name} belongs to a Kokoro voice: leave it out with another teacher.")
     options = {name: getattr(arguments, name) for name in ("lead", "tail", "skip_missing", "teacher")}
     spec = SpokenSpec(PRESETS[arguments.front_end], audio=not arguments.no_audio, noise=arguments.seed or 0, **options)
     spec = replace(spec, aligner=arguments.aligner or FOLDER, inner_marks=arguments.punctuation == "all")

@@ -11,7 +11,7 @@ from sayahead.cli.console import Console
 from sayahead.errors import ConfigError
 
 if TYPE_CHECKING:
-    from sayahead_lab.eval.experiment.peers import Peer
+    from sayahead_lab.eval.peers.peer import WorkerPeer
 
 HELP = "compare policies: latency on text clocks, quality, peers"
 EPILOG = """An evaluation has three steps, each of which can be repeated:
@@ -20,12 +20,20 @@ EPILOG = """An evaluation has three steps, each of which can be repeated:
   sayahead eval score out --whisper FOLDER                                latency from the traces, quality by listeners
   sayahead eval report out -o report                                      tables, plots, one HTML page
 
+A field of engines (a TOML that names engines) is run the same way, and has two steps of its own:
+
+  sayahead eval run lab/benchmarks/field/field.toml -o out                every engine that is installed, on every clock
+  sayahead eval card out -o cards                                         a JSON for each engine
+  sayahead eval compare cards --clock 'reader 180'                        ranks them, if they can be compared
+
 A text file has lines of name|text. run continues where it was stopped; score and report read what it wrote.
 """
 STEPS = {
     "run": ("texts", "lm", "jobs", "on", "peers"),
     "score": ("lm", "jobs", "whisper", "utmos", "without"),
     "report": ("no_page", "ratings", "listen", "design", "condition"),
+    "card": ("whisper", "utmos", "without", "listen", "design", "condition"),
+    "compare": ("by", "clock"),
 }
 """Options that apply to one or two of the steps."""
 
@@ -33,14 +41,20 @@ STEPS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     count, column = number(int, 1), one_of("wer", "cer", "distillmos", "dnsmos")
     add = parser.add_argument
-    add("step", metavar="run|score|report", type=one_of(*STEPS), help="what to do")
-    add("path", metavar="PATH", type=Path, help="run: the experiment's TOML; score, report: its folder")
+    add("step", metavar="|".join(STEPS), type=one_of(*STEPS), help="what to do")
+    add(
+        "path",
+        metavar="PATH",
+        type=Path,
+        nargs="+",
+        help="run: a TOML; score, report, card: its folder; compare: cards",
+    )
     add(
         "-o",
         "--out",
         metavar="FOLDER",
         type=Path,
-        help="run: folder for traces and sound; report: for tables and plots",
+        help="run: folder for traces and sound; report: for tables and plots; card: for cards",
     )
     add = parser.add_argument_group("run and score").add_argument
     add("--lm", metavar="NAME", help="language model for conditions that need one: a transformers name or folder")
@@ -61,6 +75,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--utmos", metavar="FILE", type=Path, help="UTMOS as TorchScript (or set SAYAHEAD_UTMOS)")
     add("--without", metavar="COLUMN", action="append", type=column, help="leave a column out; may be repeated")
     add = parser.add_argument_group("report").add_argument
+    add("--by", metavar="COLUMN", help="compare: the column that ranks (default: first)")
+    add("--clock", metavar="NAME", help="compare: the clock (default: the cards' first)")
     add("--no-page", action="store_true", default=None, help="write only tables and plots, no HTML page")
     add("--ratings", metavar="FILE", type=Path, nargs="+", help="saved ratings, in addition to those in FOLDER/ratings")
     add("--listen", metavar="N", type=count, help="also write a page for rating N sentences in blind order")
@@ -72,13 +88,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out one step; the exit code."""
+    from sayahead_lab.eval.field.plan import is_field
+
     for name in {name: None for names in STEPS.values() for name in names}:
         if getattr(arguments, name) is not None and name not in STEPS[arguments.step]:
             steps = " and ".join(step for step, names in STEPS.items() if name in names)
             option = name.replace("_", "-")
             raise ConfigError(f"--{option} belongs to sayahead eval {steps}, not to {arguments.step}.")
+    if arguments.step != "compare":
+        if len(arguments.path) > 1:
+            raise ConfigError(f"sayahead eval {arguments.step} takes one PATH, not {len(arguments.path)}.")
+        arguments.path = arguments.path[0]
     console = Console()
     match arguments.step:
+        case "run" if is_field(arguments.path):
+            field_step(arguments, console)
+        case "card":
+            card_step(arguments, console)
+        case "compare":
+            compare_step(arguments)
         case "run":
             run_step(arguments, console)
         case "score":
@@ -93,9 +121,11 @@ def run_step(arguments: argparse.Namespace, console: Console) -> None:
     from sayahead_lab.cluster import workers
     from sayahead_lab.eval.experiment.conditions import load_matrix
     from sayahead_lab.eval.experiment.folder import write_experiment
-    from sayahead_lab.eval.experiment.peers import PeerError, run_peer
     from sayahead_lab.eval.experiment.run import run
+    from sayahead_lab.eval.peers.peer import PeerError
+    from sayahead_lab.eval.peers.run import run_peer
     from sayahead_lab.scripts import read_texts, strided
+    from sayahead_lab.training.aligner.words import word_times
 
     for name in ("out", "texts"):
         if getattr(arguments, name) is None:
@@ -111,7 +141,7 @@ def run_step(arguments: argparse.Namespace, console: Console) -> None:
         why = peer.missing()
         try:
             if why is None:
-                run_peer(peer, matrix, texts, out, progress=console.progress)
+                run_peer(peer, matrix, texts, out, locate=word_times, progress=console.progress)
                 names.append(name)
         except PeerError as error:
             why = str(error)
@@ -123,11 +153,51 @@ def run_step(arguments: argparse.Namespace, console: Console) -> None:
     console.note(f"{out}: {len(names)} conditions, {len(texts)} utterances, {len(matrix.clocks)} clocks")
 
 
-def peers_by_name(names: str | None) -> dict[str, Peer]:
+def field_step(arguments: argparse.Namespace, console: Console) -> None:
+    """Speak and measure all engines of a field."""
+    from sayahead_lab.eval.field.plan import load_field
+    from sayahead_lab.eval.field.run import run_field
+    from sayahead_lab.training.aligner.words import word_times
+
+    if arguments.out is None:
+        raise ConfigError("sayahead eval run needs --out: see sayahead eval --help.")
+    given = [name for name in STEPS["run"] if getattr(arguments, name) is not None]
+    if given:
+        raise ConfigError(f"A field's file says all of it: leave --{given[0]} out.")
+    absent = run_field(load_field(arguments.path), arguments.out, locate=word_times, progress=console.progress)
+    console.progress("")
+    for name, why in absent.items():
+        console.warn(f"{name} is absent: {why}")
+
+
+def card_step(arguments: argparse.Namespace, console: Console) -> None:
+    """Write a card for each engine, and a listening page if one is asked for."""
+    from sayahead_lab.eval.field.card import cards
+    from sayahead_lab.eval.field.run import field_of
+    from sayahead_lab.eval.listening.blind_test import MOST, listening_page
+    from sayahead_lab.eval.listening.quality import Listeners
+
+    listeners, target = Listeners(arguments.whisper, utmos=arguments.utmos), arguments.out or arguments.path / "cards"
+    paths = cards(arguments.path, target, listeners, without=arguments.without or (), progress=console.progress)
+    console.note(f"{target}: {len(paths)} cards")
+    if arguments.listen is not None:
+        engines = arguments.condition or field_of(arguments.path)["engines"][:MOST]
+        design = arguments.design or "mushra"
+        listening_page(arguments.path, target / "listen.html", engines, arguments.listen, design=design)
+
+
+def compare_step(arguments: argparse.Namespace) -> None:
+    """Print cards in order."""
+    from sayahead_lab.eval.field.compare import compare, read_cards
+
+    print(compare(read_cards(arguments.path), by=arguments.by or "first", clock=arguments.clock))
+
+
+def peers_by_name(names: str | None) -> dict[str, WorkerPeer]:
     """The named peers by their own names; ConfigError for one that is unknown or appears twice."""
     if names is None:
         return {}
-    from sayahead_lab.eval.experiment.peers import make_peer
+    from sayahead_lab.eval.peers.catalogue import make_peer
 
     peers = [make_peer(name.strip()) for name in names.split(",")]
     by_name = {peer.name: peer for peer in peers}

@@ -12,7 +12,7 @@ from sayahead.policies.learned import Network
 from sayahead.voice import load_voice
 from sayahead.voices import installed_voices
 
-from sayahead_lab.training.voice import exchange_vocoder, extend_voice, make_heart, make_speaker, make_voice
+from sayahead_lab.training.voice import exchange_vocoder, extend_voice, make_heart, make_voice
 
 if TYPE_CHECKING:
     from sayahead_lab.training.loop.saved_run import Trained
@@ -63,6 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--student", metavar="RUN", type=Path, help="a context student's run, or a voice for its student")
     add("--policy", metavar="RUN", type=Path, help="a learned policy's run, or a file policy.npz")
     add("--agent", metavar="RUN", type=Path, help="an agent's run, the policy of a voice that reads characters")
+    about = "another speaker: use heart's context network and its student in place, for voices that go with it"
+    add("--borrow", action="store_true", default=None, help=about)
     add("--name", metavar="NAME", help="the voice's name")
     add("-o", "--out", metavar="FOLDER", type=Path, required=True, help="where the voice goes")
     add("--description", metavar="TEXT", help="one line about the voice")
@@ -87,13 +89,13 @@ def make(arguments: argparse.Namespace) -> None:
         "policy": None if arguments.policy is None else network(arguments.policy),
     }
     if arguments.heart is not None:
-        refuse(options & {"vocoder", "name", "description", "license", "agent"}, "--heart")
+        refuse(options & {"vocoder", "name", "description", "license", "agent", "borrow"}, "--heart")
         acoustic = None if arguments.acoustic is None else named_or_run(arguments.acoustic)
         make_heart(arguments.heart, arguments.out, acoustic=acoustic, **extras)
         return
     extras["agent"] = None if arguments.agent is None else load(arguments.agent)
     if arguments.acoustic is None:
-        refuse(options & {"vocoder", "name", "description", "license"}, "an existing voice")
+        refuse(options & {"vocoder", "name", "description", "license", "borrow"}, "an existing voice")
         if not options & set(extras):
             raise ConfigError("Nothing to make: give --acoustic and --vocoder, --heart, or what to add to a voice.")
         extend_voice(arguments.out, **extras)
@@ -104,9 +106,14 @@ def make(arguments: argparse.Namespace) -> None:
         run = load(arguments.acoustic)
         if run.recipe.task == "heart-voice":
             refuse(options & {"agent"}, "a voice with the default voice's networks")
+            if arguments.borrow:
+                refuse(options & {"student"}, "a voice that borrows heart's")
             del extras["agent"]
-            make_speaker(run, arguments.out, **about, **extras)
+            from sayahead_lab.training.heart.speaker import make_speaker
+
+            make_speaker(run, arguments.out, **about, **extras, borrow=bool(arguments.borrow))
             return
+    refuse(options & {"borrow"}, "any voice but another speaker with the default voice's networks")
     if arguments.vocoder is None or arguments.name is None:
         raise ConfigError("--acoustic needs --vocoder (a run or a voice's name) and --name.")
     if first in voices:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from sayahead.engine.files import Borrowed
 from sayahead.errors import ConfigError
 from sayahead.extensions import Extensible
 from sayahead.policies.learned import LearnedConfig, Network
-from sayahead.vocoders import Borrowed
 from sayahead.voice import load_voice
 from sayahead.voices import FOLDER, installed_voices, located, read_config
+from sayahead.voices.loans import lent
 from sayahead.voices.write import write_voice
 
 from sayahead_lab.training.corpus.teacher import voice_config
@@ -33,12 +33,6 @@ NOTICE = """The voice "{name}", {license}{see}.
 {source}
 Taught by speech of hibari-tts 0.2.1, Copyright 2026 Maureese Williams, Apache-2.0, whose voice "heart" was distilled
 from Kokoro-82M (voice af_heart) by hexgrad, Apache-2.0; the phoneme symbols are Kokoro's.
-"""
-BEGUN = """The voice "{name}", {license}{see}.
-
-{source}
-Begun with the voice "heart": hibari-tts 0.2.1, Copyright 2026 Maureese Williams, Apache-2.0, distilled from Kokoro-82M
-(voice af_heart) by hexgrad, Apache-2.0; the phoneme symbols are Kokoro's.
 """
 ACOUSTICS: Extensible[Acoustic[Any]] = Extensible(
     "sayahead_lab.acoustics",
@@ -265,63 +259,6 @@ def make_heart(
     write_voice(folder, config, [*files, *others], notice=(FOLDER / "heart" / "NOTICE").read_text(encoding="utf-8"))
 
 
-def make_speaker(
-    run: Run,
-    folder: Path,
-    *,
-    name: str,
-    description: str | None = None,
-    license: str | None = None,
-    student: Run | str | None = None,
-    policy: Network | None = None,
-    observed: int = 16,
-) -> None:
-    """Write the voice of a run of the task ``heart-voice``: the default voice's kind, another speaker.
-
-    The linear layers are computed in integers by what they are given in ``observed`` sentences of the run's corpus; in
-    float32 where the corpus is gone. ``student``, ``policy``: see ``extras``. ConfigError without a licence.
-    """
-    from sayahead_lab.training.heart.export import export
-    from sayahead_lab.training.heart.quantization import observe
-
-    if license is None:
-        raise ConfigError("The corpus's speaker decides about the voice: name its licence with --license.")
-    info = run.corpus.info
-    check_phonemes(info.phonemes)
-    config = json.loads((FOLDER / "heart" / "voice.json").read_text(encoding="utf-8"))
-    for key in ("files", "distilled", "learned"):
-        config.pop(key, None)
-    source = f"{sourced('the networks of the voice heart', run)}."
-    config |= {
-        "name": name,
-        "description": description or "American English; the default voice's networks, 24 kHz",
-        "license": license,
-        "source": source + (f" Speech by {info.source['voice']}." if "voice" in info.source else ""),
-        "inner_punctuation": info.punctuation == "all",
-        "phonemes": info.phonemes,
-    }
-    folder.mkdir(parents=True, exist_ok=True)
-    others, tables = extras(folder, student=student, policy=policy)
-    texts, ranges = some_texts(run, observed), None
-    if texts:
-        with tempfile.TemporaryDirectory() as passing:
-            files, table = export(run, Path(passing), observed=True)
-            write_voice(Path(passing), config | {"model": config["model"] | table}, files)
-            ranges = observe(Path(passing), texts)
-    files, table = export(run, folder, ranges=ranges)
-    config["model"] |= table
-    write_voice(folder, config | tables, [*files, *others], notice=notice_of(BEGUN, config, config["source"]))
-
-
-def some_texts(run: Run, count: int) -> list[str]:
-    """So many texts of a run's corpus, of its validation where it has any; none where only its description is left."""
-    for split in ("val", "train"):
-        if split in run.corpus.info.splits and (run.corpus.path / split).is_dir():
-            texts = [text for shard in run.corpus.split(split).shards for text in shard.texts]
-            return texts[:: max(1, len(texts) // count)][:count]
-    return []
-
-
 def extend_voice(
     folder: Path, *, student: Run | str | None = None, policy: Network | None = None, agent: Run | None = None
 ) -> None:
@@ -370,10 +307,13 @@ def borrow_student(voice: str, folder: Path) -> Written:
     if about is None:
         raise ConfigError(f"The voice {voice} has no student of context to take over.")
     files = [about.graph, about.vectors]
+    if about.borrowed is not None:
+        other = lent(about.borrowed, other, "the student of context", files)
     if other.resolve() != folder.resolve():
         for name in files:
             shutil.copyfile(other / name, folder / name)
-    return [folder / name for name in files], asdict(about)
+    table = {key: value for key, value in asdict(about).items() if key != "borrowed"}
+    return [folder / name for name in files], table
 
 
 def notice_of(text: str, config: Mapping[str, Any], source: str) -> str:

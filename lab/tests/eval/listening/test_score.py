@@ -49,7 +49,7 @@ def experiment(spoken: Path, tmp_path: Path) -> Path:
 def test_scores_come_from_the_folder_alone_and_are_not_made_twice(experiment: Path) -> None:
     about = json.loads((experiment / "experiment.json").read_text(encoding="utf-8"))
     assert about["conditions"] == ["full", "k = 1"]
-    assert about["settings"]["k = 1"]["policy"] == "lookahead:k=1,first_chunk=1,chunk=1,words=1"
+    assert about["settings"]["k = 1"]["policy"] == "lookahead:k=1,first_chunk=1,chunk=1,words=1,in_chunks=false"
     ear = Counting()
     listeners = Listeners(transcriber=ear, normalizer=plain, distillmos=rate, dnsmos=rate, utmos=rate)
     for _ in range(2):

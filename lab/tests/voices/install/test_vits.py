@@ -12,6 +12,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from lab_support.tiny_kokoro import tiny_kokoro
 from lab_support.tiny_vits import LETTERS, SHAPES, added_vits, tiny_vits
 from sayahead import LookaheadK, Voice, VoiceError, WaitAll, load_voice
 from sayahead.types import Floats, Rendering, Segment
@@ -19,7 +20,6 @@ from sayahead.voices import read_config
 from sayahead.voices.install.add import add
 from sayahead.voices.install.piper import tag
 from sayahead.voices.install.vits.voice import add_piper
-from support.tiny_kokoro import tiny_kokoro
 
 QUICK = ("medium", "high, several, fixed durations")
 SHAPED = pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import datetime
 import hashlib
 import hmac
 import ipaddress
@@ -11,11 +12,12 @@ import socket
 import ssl
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from sayahead.errors import ConfigError
+from sayahead.server.operation.keys import NO_TERMS, Key, Terms, keys_of
 from sayahead.server.operation.settings import Settings
 
 ANYBODY = "anybody"
@@ -24,7 +26,7 @@ HEADERS = ("authorization", "xi-api-key", "x-api-key", "x-goog-api-key", "kyutai
 QUERY = ("token", "single_use_token", "access_token", "api_key", "authorization", "auth_id")
 SUBPROTOCOL = "sayahead-token."
 # Domains that nobody can register.
-NEARBY = (".local", ".localhost", ".lan", ".home.arpa", ".internal")
+NEARBY = (".local", ".localhost", ".lan", ".home.arpa", ".internal", ".svc", ".cluster.local")
 SCHEMES = ("bearer ", "token ")
 
 
@@ -36,16 +38,25 @@ class Caller:
     """The key's name; ``anybody`` if no key is needed. May be logged, unlike the key."""
     share: str = ""
     """Whose share of the places it uses: the key's, or an address's; empty: nobody's, and it may have all."""
+    terms: Terms = NO_TERMS
+    """What its key may use."""
+    address: str = field(default="", compare=False)
+    """Where it connects from."""
+    request: str = field(default="", compare=False)
+    """What it calls its request, or is called in the answer."""
 
 
 class Access:
     """Decides who may connect."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, secret: bytes | None = None) -> None:
+        """``secret`` signs tokens where the settings have none; None: a new one."""
         check_certificate(settings)
-        self._keys = dict(named_keys(settings))
-        secret = settings.token_secret
-        self._secret = hashlib.sha256(secret.encode()).digest() if secret else secrets.token_bytes(32)
+        self._keys = keys_of(settings)
+        self._names = {key.name: key for key in self._keys.values()}
+        own = settings.token_secret
+        self.secret = hashlib.sha256(own.encode()).digest() if own else secret or secrets.token_bytes(32)
+        """Signs tokens."""
         self._token_s = settings.token_s
         self._origins = {origin.rstrip("/").lower() for origin in settings.origins}
         self._hosts = {host.lower() for host in settings.hosts}
@@ -61,21 +72,28 @@ class Access:
         """Whether no key is needed."""
         return not self._keys
 
-    def caller(self, credential: str | None, *, address: str | None = None, tokens: bool = True) -> Caller | None:
-        """Whose key or (with ``tokens``) token that is; None if it is neither. Anybody at that address, if no key is
-        needed."""
+    def caller(
+        self, credential: str | None, *, address: str | None = None, tokens: bool = True, request: str = ""
+    ) -> Caller | None:
+        """Whose key or (with ``tokens``) token that is; None if it is neither, or not any more. Anybody at that
+        address, if no key is needed. ``request`` is what the request is called."""
         if self.open:
-            return Caller(ANYBODY, share_of(address))
+            return Caller(ANYBODY, share_of(address), address=address or "", request=request)
+        key = self._key(credential, tokens=tokens)
+        if key is None or not key.good(datetime.datetime.now(datetime.UTC)):
+            return None
+        return Caller(key.name, key.name, key.terms, address or "", request)
+
+    def _key(self, credential: str | None, *, tokens: bool) -> Key | None:
+        """The key that a credential is, or speaks for."""
         if not credential:
             return None
         if credential.lower().startswith(SCHEMES):
             credential = credential.partition(" ")[2].strip()
         digest = hashlib.sha256(credential.encode(errors="replace")).digest()
         # All keys are compared, each in constant time: how long it takes says nothing.
-        names = [name for key, name in self._keys.items() if hmac.compare_digest(key, digest)]
-        if names:
-            return Caller(names[0], names[0])
-        return self._token_caller(credential) if tokens else None
+        found = [key for own, key in self._keys.items() if hmac.compare_digest(own, digest)]
+        return found[0] if found else self._of_token(credential) if tokens else None
 
     def token(self, caller: Caller) -> tuple[str, float]:
         """A token for a browser that connects in this caller's name, and its end in seconds since 1970."""
@@ -83,7 +101,8 @@ class Access:
         claim = f"{end:.6f} {secrets.token_hex(8)} {caller.name}".encode()
         return f"{encode(claim)}.{encode(self._sign(claim))}", end
 
-    def _token_caller(self, token: str) -> Caller | None:
+    def _of_token(self, token: str) -> Key | None:
+        """The key in whose name a token was made."""
         part, _, signature = token.partition(".")
         try:
             claim = decode(part)
@@ -92,10 +111,10 @@ class Access:
         if not hmac.compare_digest(encode(self._sign(claim)).encode(), signature.encode(errors="replace")):
             return None
         end, _, name = claim.decode().split(" ", 2)
-        return Caller(name, name) if time.time() < float(end) and name in self._keys.values() else None
+        return self._names.get(name) if time.time() < float(end) else None
 
     def _sign(self, claim: bytes) -> bytes:
-        return hmac.new(self._secret, claim, hashlib.sha256).digest()
+        return hmac.new(self.secret, claim, hashlib.sha256).digest()
 
     def page_may(self, headers: Mapping[str, str]) -> bool:
         """Whether the web page that sends this, if it is one, is of the server's own host or an allowed one. CORS does
@@ -116,7 +135,8 @@ class Access:
         except ValueError:
             return False
         if self._hosts:
-            return name in self._hosts
+            # An address is no name that somebody could point here; probes and scrapers use the machine's own.
+            return name in self._hosts or is_address(name)
         if self._loopback:
             return loopback(name)
         # Without keys, a page whose name is pointed here would be let in as the server's own.
@@ -135,30 +155,6 @@ def credential(headers: Mapping[str, str], query: Mapping[str, str], subprotocol
         if query.get(name):
             return query[name]
     return None
-
-
-def named_keys(settings: Settings) -> Iterable[tuple[bytes, str]]:
-    """SHA-256 and name of every key."""
-    lines = list(settings.keys)
-    if settings.keys_file is not None:
-        try:
-            lines += Path(settings.keys_file).read_text(encoding="utf-8").split("\n")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"The keys in {settings.keys_file} cannot be read: {error}.") from error
-    number = 0
-    for line in lines:
-        entry = line.strip()
-        if not entry or entry.startswith("#"):
-            continue
-        number += 1
-        name, colon, key = entry.partition(":")
-        if not colon:
-            name, key = f"key-{number}", entry
-        if len(key) < 8:
-            raise ConfigError(f"The key {name!r} is shorter than 8 characters: make a longer one.")
-        yield hashlib.sha256(key.encode()).digest(), name
-    if settings.keys_file is not None and not number:
-        raise ConfigError(f"{settings.keys_file} contains no key: write one per line, or remove the setting.")
 
 
 def check_certificate(settings: Settings) -> None:
@@ -193,10 +189,16 @@ def loopback(host: str) -> bool:
 
 def nearby(host: str) -> bool:
     """Whether a host's name is an address, or one that only its own network gives: no page can have it."""
+    own = socket.gethostname().lower()
+    return is_address(host) or "." not in host or host == own or host.endswith(NEARBY)
+
+
+def is_address(host: str) -> bool:
+    """Whether it is an IP address."""
     try:
         ipaddress.ip_address(host)
     except ValueError:
-        return "." not in host or host == socket.gethostname().lower() or host.endswith(NEARBY)
+        return False
     return True
 
 

@@ -52,7 +52,9 @@ class Seldom(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         if record.levelno < logging.WARNING:
             return True
-        key = (record.name, str(record.msg)[:KEY])
+        # Refusals of different clients are different.
+        who = "".join(str(vars(record).get(name, "")) for name in ("reason", "caller", "address"))
+        key = (record.name, str(record.msg)[:KEY] + who)
         at, dropped = self._last.get(key, (0.0, 0))
         if record.created - at < 1.0:
             self._last[key] = at, dropped + 1

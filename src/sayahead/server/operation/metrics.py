@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Summary, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+    Summary,
+    generate_latest,
+)
+
+from sayahead import __version__
 
 SECONDS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 RTF = (0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 2.0)
@@ -13,6 +24,9 @@ FIRST_AUDIO = (
     "that settled the first word and its lookahead."
 )
 FIRST_COMPUTING = "Processor time of a text's synthesis steps up to its first audible sample."
+BUILD_INFO = "1; the label says which version runs."
+REASONS = "unauthorized origin overloaded shutdown forbidden quota too_many_contexts too_much_text".split()
+"""Reasons of refusals."""
 UNDERRUNS = "Chunks sent after a player without a buffer had run dry, though their text was there."
 
 
@@ -37,6 +51,19 @@ class Metrics:
         self.underruns = Counter("tts_underruns", UNDERRUNS, **shared)
         self.queue = Histogram("tts_queue_seconds", "Wait for a synthesis thread.", **timed)
         self.rejected = Counter("tts_rejected", "Refusals by reason.", ("reason",), **shared)
+        for reason in REASONS:
+            self.rejected.labels(reason)
+        self.reloads = Counter("tts_reloads", "Reloads of changed files.", ("outcome",), **shared)
+        self._by_key = Counter("tts_key_characters", "Text spoken for each key.", ("key",), **shared)
+        self._by_voice = Counter("tts_voice_audio_seconds", "Audio sent with each voice.", ("voice",), **shared)
+        Gauge("sayahead_build_info", BUILD_INFO, ("version",), **shared).labels(__version__).set(1)
+        ProcessCollector(registry=self.registry)
+        PlatformCollector(registry=self.registry)
+
+    def used(self, key: str, voice: str, characters: int, audio_s: float) -> None:
+        """Something was spoken for a key."""
+        self._by_key.labels(key).inc(characters)
+        self._by_voice.labels(voice).inc(audio_s)
 
     def text(self) -> bytes:
         """All of it, as Prometheus reads it."""

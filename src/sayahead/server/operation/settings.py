@@ -45,6 +45,8 @@ class Limits:
     """Flushes of one context that wait to be answered."""
     messages_per_s: Annotated[int, Bound(1)] = 500
     """Messages that are read from one connection in a second; the others wait with the client."""
+    bytes_per_s: Annotated[int, Bound(1)] = 1_000_000
+    """Bytes of messages and bodies that are read from one client in a second; the others wait with the client."""
     head_bytes: Annotated[int, Bound(1)] = 65536
     """A request without its body."""
     connections: Annotated[int, Bound(1)] = 4096
@@ -61,6 +63,21 @@ class Limits:
     """Wait for a client that does not read."""
     buffered_audio_s: Annotated[float, Bound()] = 300.0
     """Audio that is synthesised ahead of its playback."""
+
+    def too_much(self, characters: int, *, waiting: int, received: int) -> str | None:
+        """Which limit so much text more would break, as a sentence, where so much waits and so much has come."""
+        if characters > self.message_characters:
+            return (
+                f"The text has {characters} characters; the limit of a message is {self.message_characters}: split it."
+            )
+        if waiting + characters > self.pending_characters:
+            return (
+                f"{waiting} characters are waiting to be spoken, and the limit is {self.pending_characters}: send more "
+                "once these have been spoken."
+            )
+        if received + characters > self.utterance_characters:
+            return f"A context is limited to {self.utterance_characters} characters: end it and begin another."
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +100,14 @@ class Settings:
     keys: tuple[str, ...] = ()
     """API keys, each after a name for the log and a colon, or alone; empty: no key is needed."""
     keys_file: str | None = None
-    """File with one API key a line, each after a name for the log and a colon, or alone."""
+    """File with one API key a line, each after a name for the log and a colon, or alone; or one that ends in .toml,
+    with a table for each key that says what it may use."""
+    usage: str | None = None
+    """File in which each key's usage is kept, shared by all servers of a machine; none: in memory."""
+    usage_database: str | None = None
+    """PostgreSQL database in which a fleet's servers add up their usage, as postgresql://USER:PASSWORD@HOST/NAME."""
+    unload_s: Annotated[float, Bound()] = 3600.0
+    """How long a voice other than the default one may be unused before its memory is given back; 0: for ever."""
     token_secret: str | None = None
     """Signs browser tokens; none: a random one, so that tokens end with the process."""
     token_s: Annotated[float, Bound()] = 60.0

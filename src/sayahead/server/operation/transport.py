@@ -6,9 +6,11 @@ All that this package builds on the inner classes of uvicorn and websockets is h
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
+import ssl
 import struct
-import time
+from collections.abc import Callable
 from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -16,6 +18,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame
 from websockets.protocol import State
 
+from sayahead.server.operation.budgets import Allowance
 from sayahead.server.operation.settings import Limits
 
 log = logging.getLogger("sayahead.server")
@@ -33,22 +36,11 @@ PIPELINED = 16
 FRAMES, FRAMES_PER_S = 1000, 100
 # Part of the files a process may open that connections may be.
 FILES = 0.8
-TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-
-
-class Allowance:
-    """So much at once, and so much more a second."""
-
-    def __init__(self, most: float, per_s: float) -> None:
-        self._most, self._per_s = most, per_s
-        self._left, self._at = most, time.monotonic()
-
-    def take(self) -> float:
-        """Takes one; how many seconds too early that was."""
-        now = time.monotonic()
-        self._left = min(self._most, self._left + (now - self._at) * self._per_s) - 1
-        self._at = now
-        return max(0.0, -self._left / self._per_s)
+# Handshakes of encrypted connections at once; when there are more, the oldest is cut off. Each takes 0.3 MB.
+HANDSHAKES = 256
+END = b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large" + END
+BAD = b"HTTP/1.1 400 Bad Request" + END
 
 
 class HttpConnection(HttpToolsProtocol):
@@ -81,16 +73,12 @@ class HttpConnection(HttpToolsProtocol):
         self._timer = None if seconds is None else self.loop.call_later(seconds, self.transport.abort)
 
     def data_received(self, data: bytes) -> None:
-        if self._refused:
-            self._overhead += len(data)
-            if self._overhead > REFUSED * self._limits.head_bytes:
-                self.transport.abort()
+        if self._throws_away(data):
             return
         for at in range(0, len(data), PIECE):
-            piece, body = data[at : at + PIECE], self._body
+            piece = data[at : at + PIECE]
             self._overhead += len(piece)
             super().data_received(piece if len(data) > PIECE else data)
-            self._overhead -= self._body - body
             upgraded = self.transport.get_protocol() is not self
             if upgraded and data[at + PIECE :]:
                 # A client that does not wait for the handshake's answer: no WebSocket may.
@@ -100,18 +88,29 @@ class HttpConnection(HttpToolsProtocol):
             limits = self._limits
             large = self._overhead > limits.head_bytes or self._body > 2 * limits.message_bytes
             if large or len(self.pipeline) > PIPELINED:
-                self._refuse()
+                self._refuse(TOO_LARGE)
+            if self._refused:
                 return
         # uvicorn waits for the next request until its first byte.
         if self._timer is None and not self._reading and (self.cycle is None or self.cycle.response_complete):
             self._wait(HEAD_S)
 
-    def _refuse(self) -> None:
-        """End a connection whose request is too large."""
+    def _throws_away(self, data: bytes) -> bool:
+        """Whether nothing of what comes is read any more, of which there may be only so much."""
+        if self._refused:
+            self._overhead += len(data)
+            if self._overhead > REFUSED * self._limits.head_bytes:
+                self.transport.abort()
+        return self._refused
+
+    def _refuse(self, answer: bytes) -> None:
+        """End a connection whose request is too large, or ambiguous."""
+        if self._refused:
+            return
+        self._refused = True
         if self.cycle is None or self.cycle.response_complete:
             # Closed at once, with data still to be read, the connection would lose the answer.
-            self.transport.write(TOO_LARGE)
-            self._refused = True
+            self.transport.write(answer)
             self._wait(LINGER_S)
         else:
             self.transport.abort()
@@ -124,20 +123,28 @@ class HttpConnection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._wait(BODY_S)
-        super().on_headers_complete()
+        if sum(name == b"host" for name, _ in self.headers) > 1:
+            # RFC 9112, 3.2: who is in between may go by the other one.
+            self._refuse(BAD)
+        else:
+            super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         self._body += len(body)
-        super().on_body(body)
+        self._overhead = max(0, self._overhead - len(body))
+        if not self._refused:
+            super().on_body(body)
 
     def on_message_complete(self) -> None:
         self._reading = False
-        self._wait(None)
-        super().on_message_complete()
+        if not self._refused:
+            self._wait(None)
+            super().on_message_complete()
 
     def handle_websocket_upgrade(self) -> None:
-        self._wait(None)
-        super().handle_websocket_upgrade()
+        if not self._refused:
+            self._wait(None)
+            super().handle_websocket_upgrade()
 
     def _unsupported_upgrade_warning(self) -> None:
         """A client may ask for other protocols; it is answered, and nothing more is read."""
@@ -145,6 +152,62 @@ class HttpConnection(HttpToolsProtocol):
             self.transport.close()
         else:
             self.cycle.keep_alive = False
+
+
+class Encrypted(asyncio.Protocol):
+    """A connection until it is encrypted: it counts and has its time from its accept on, and then becomes another."""
+
+    def __init__(
+        self, make: Callable[[], asyncio.Protocol], context: ssl.SSLContext, others: dict[Encrypted, None]
+    ) -> None:
+        """``make`` makes what it becomes; ``others``: all that are not encrypted yet, the oldest first."""
+        self._make, self._context, self._others = make, context, others
+        # What came with the end of the handshake.
+        self._early, self._lost = b"", False
+        self._task: asyncio.Task[None] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.pause_reading()
+        self._others[self] = None
+        if len(self._others) > HANDSHAKES:
+            next(iter(self._others)).abort()
+        self._task = asyncio.ensure_future(self._encrypt())
+
+    def data_received(self, data: bytes) -> None:
+        self._early += data
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._lost = True
+
+    def abort(self) -> None:
+        """Cut it off."""
+        self._others.pop(self, None)
+        self._transport.abort()
+
+    async def _encrypt(self) -> None:
+        loop, encrypted = asyncio.get_running_loop(), None
+        try:
+            encrypted = await loop.start_tls(
+                self._transport, self, self._context, server_side=True, ssl_handshake_timeout=HEAD_S
+            )
+        except OSError:
+            self._transport.abort()
+        finally:
+            self._others.pop(self, None)
+        if encrypted is None or self._lost:
+            return
+        protocol = self._make()
+        encrypted.set_protocol(protocol)
+        protocol.connection_made(encrypted)
+        if self._early:
+            protocol.data_received(self._early)
+
+
+def encrypting(make: Callable[..., asyncio.Protocol], context: ssl.SSLContext) -> Callable[..., asyncio.Protocol]:
+    """Makes connections that are to be encrypted, and then become those of ``make``."""
+    others = dict[Encrypted, None]()
+    return lambda **options: Encrypted(functools.partial(make, **options), context, others)
 
 
 class Gathered:
@@ -199,6 +262,16 @@ class Socket(WebSocketsSansIOProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(cast(asyncio.Transport, Gathered(transport, self.loop)))
+        self._handshake = self.loop.call_later(HEAD_S, self._unanswered)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._handshake.cancel()
+        super().connection_lost(exc)
+
+    def _unanswered(self) -> None:
+        """The time for the handshake is over."""
+        if not self.handshake_complete:
+            self.transport.abort()
 
     async def send(self, message: Any) -> None:
         await self.writable.wait()
@@ -223,6 +296,12 @@ class Socket(WebSocketsSansIOProtocol):
         piece = bytes(self._unread[:PIECE])
         del self._unread[:PIECE]
         super().data_received(piece)
+        if self.conn.handshake_exc is not None and not self.handshake_initiated:
+            # More or longer lines than a handshake may have: the library says nothing.
+            self.handshake_initiated = True
+            self.transport.write(TOO_LARGE)
+            self.transport.close()
+            return
         if self._unread:
             self.transport.pause_reading()
             if not self.read_paused:

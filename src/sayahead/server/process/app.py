@@ -17,14 +17,17 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sayahead.server.hub import Hub
+from sayahead.server.operation.identity import Identity, request_id
 from sayahead.server.operation.malloc import keep_giving_back
 from sayahead.server.operation.transport import most_connections
 from sayahead.server.protocols import PROTOCOLS
+from sayahead.server.reload import Reloader
 
 
-def create_app(hub: Hub) -> Starlette:
-    """The application; the hub's voices are loaded when it starts, and its threads end with it."""
-    modules = list(PROTOCOLS.values())
+def create_app(hub: Hub, reloader: Reloader | None = None) -> Starlette:
+    """The application; the hub's voices are loaded when it starts, its files are watched, and its threads end with
+    it."""
+    modules, reloader = list(PROTOCOLS.values()), reloader or Reloader(hub)
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[dict[str, Any]]:
@@ -33,6 +36,8 @@ def create_app(hub: Hub) -> Starlette:
             await asyncio.to_thread(hub.start)
             giving = asyncio.create_task(keep_giving_back(lambda: (hub.pool.steps, hub.taken, hub.connections)))
             stack.callback(giving.cancel)
+            watching = asyncio.create_task(reloader.watch())
+            stack.callback(watching.cancel)
             for module in modules:
                 if hasattr(module, "listening"):
                     await stack.enter_async_context(module.listening(hub))
@@ -40,9 +45,13 @@ def create_app(hub: Hub) -> Starlette:
 
     routes: list[BaseRoute] = [r for module in modules if hasattr(module, "routes") for r in module.routes(hub)]
     cors = Middleware(
-        CORSMiddleware, allow_origins=list(hub.settings.origins), allow_methods=["GET", "POST"], allow_headers=["*"]
+        CORSMiddleware,
+        allow_origins=list(hub.settings.origins),
+        allow_methods=["GET", "POST"],
+        allow_headers=["*"],
+        expose_headers=["X-Request-ID"],
     )
-    middleware = [Middleware(Guard, hub=hub), cors]
+    middleware = [Middleware(Identity), Middleware(Guard, hub=hub), cors]
     return Starlette(routes=routes, lifespan=life, middleware=middleware, exception_handlers={Exception: server_error})
 
 
@@ -69,7 +78,8 @@ class Guard:
         else:
             await self._app(scope, receive, send)
             return
-        self._hub.metrics.rejected.labels("origin").inc()
+        address = scope["client"][0] if scope.get("client") else None
+        self._hub.refused("origin", address, session=request_id(scope), host=headers.get("host", "")[:200])
         if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
             await receive()
             await send({"type": "websocket.close", "code": 1008})

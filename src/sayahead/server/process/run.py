@@ -7,17 +7,19 @@ import contextlib
 import logging
 import signal
 import socket
-from collections.abc import Iterator
+import ssl
+from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 
 from sayahead.server.hub import Hub
 from sayahead.server.operation.access import loopback
 from sayahead.server.operation.settings import Settings
-from sayahead.server.operation.transport import HttpConnection, Socket
+from sayahead.server.operation.transport import HttpConnection, Socket, encrypting
 from sayahead.server.process.app import create_app
+from sayahead.server.reload import Reloader
 from sayahead.sound.files import OutputError
 
 log = logging.getLogger("sayahead.server")
@@ -35,9 +37,12 @@ class Server(uvicorn.Server):
         silence = {"access_log": False, "log_config": None, "server_header": False}
         tls = {"ssl_certfile": settings.certificate, "ssl_keyfile": settings.certificate_key}
         options: dict[str, Any] = {**address, **socket_options, **bounds, **silence, **tls}
-        super().__init__(uvicorn.Config(create_app(hub), **options))
-        self._hub = hub
+        self._hub, self._reloader = hub, Reloader(hub)
+        super().__init__(uvicorn.Config(create_app(hub, self._reloader), **options))
+        hub.changed.append(self._take_over)
+        self._reloading: asyncio.Task[bool] | None = None
         self._draining: asyncio.Task[None] | None = None
+        self._tls: ssl.SSLContext | None = None
 
     @property
     def port(self) -> int:
@@ -50,8 +55,16 @@ class Server(uvicorn.Server):
         asyncio.run(self.serve(sockets or [bind(settings.host, settings.port)]))
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        if (context := self.config.ssl) is not None:
+            # asyncio tells of an encrypted connection only once its handshake is over.
+            self.config.ssl, self._tls = None, context
+            make = cast(Callable[..., asyncio.Protocol], self.config.http_protocol_class)
+            self.config.http_protocol_class = encrypting(make, context)  # type: ignore[assignment]
         await super().startup(sockets)
         if self.started:
+            # Not on Windows, and not where it runs beside the main thread.
+            with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):
+                asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self.reload)
             scheme = "https" if self._hub.settings.certificate else "http"
             host = self._hub.settings.host
             log.info("listening", extra={"url": f"{scheme}://{bracketed(host)}:{self.port}"})
@@ -62,6 +75,17 @@ class Server(uvicorn.Server):
                 log.warning(
                     "No API key is required: anyone who can reach this address can use it. Set keys_file, or host."
                 )
+
+    def reload(self) -> None:
+        """Take over what has changed; to be called on the server's own thread."""
+        self._reloading = asyncio.get_running_loop().create_task(self._reloader.reload())
+
+    def _take_over(self) -> None:
+        settings = self._hub.settings
+        self.lifespan.state["limits"] = settings.limits
+        if settings.certificate is not None and self._tls is not None:
+            # It was checked a moment ago; connections that are open keep the one they began with.
+            self._tls.load_cert_chain(settings.certificate, settings.certificate_key, password="")
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Drain at the first signal, end at the second."""

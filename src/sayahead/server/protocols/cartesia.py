@@ -24,9 +24,9 @@ from sayahead.server.operation.access import Caller
 from sayahead.server.protocols.character_times import source_words
 from sayahead.server.protocols.dictionaries import Dictionaries
 from sayahead.server.synthesis import messages as m
-from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.server.synthesis.offers import session_of
 from sayahead.server.websocket import SocketProtocol, serve_socket
+from sayahead.sound.formats import AudioFormat
 
 # Cartesia lets a connection idle this long.
 IDLE_S = 300.0
@@ -42,7 +42,6 @@ class Cartesia(SocketProtocol):
 
     def __init__(self, dictionaries: Dictionaries) -> None:
         self._dictionaries = dictionaries
-        self._id = secrets.token_hex(8)
         # Open utterances, and what the client wants to know of each.
         self._open = dict[str, _Wishes]()
 
@@ -90,7 +89,7 @@ class Cartesia(SocketProtocol):
                 if gone and failed is not None:
                     self._open.pop(failed, None)
                 over, title = gone or failed not in self._open, title_of(code)
-                details = {"title": title, "message": message, "error_code": code, "request_id": self._id}
+                details = {"title": title, "message": message, "error_code": code, "request_id": self.session}
                 yield say("error", failed, m.STATUS.get(code, 400), done=over, **details)
 
     def _sound(self, audio: m.Audio, wishes: _Wishes) -> Iterable[str]:

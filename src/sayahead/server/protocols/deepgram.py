@@ -22,9 +22,9 @@ from sayahead.server.hub import Hub
 from sayahead.server.json_messages import MessageError, compact, text_frame, whole
 from sayahead.server.operation.access import Caller
 from sayahead.server.synthesis import messages as m
-from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.server.synthesis.offers import session_of
 from sayahead.server.websocket import SocketProtocol, serve_socket
+from sayahead.sound.formats import AudioFormat
 
 # A connection may idle for as long as the server allows.
 IDLE_S = 3600.0
@@ -49,7 +49,6 @@ class Deepgram(SocketProtocol):
         self._voice = hub.voices.name(query.get("model"), any_voice=True)
         form, session = format_of(query), session_of(query, speed=speed_of(query))
         self._options = replace(OPTIONS, voice=self._voice, format=form, session=session)
-        self._id = str(uuid.uuid4())
         # Whether a text is open, and whether some of it waits for a Flush.
         self._open, self._waits, self._count = False, False, 0
 
@@ -57,7 +56,7 @@ class Deepgram(SocketProtocol):
         """Metadata."""
         uuid_of_voice = str(uuid.uuid5(uuid.NAMESPACE_URL, f"sayahead:{self._voice}"))
         model = {"model_name": self._voice, "model_version": __version__, "model_uuid": uuid_of_voice}
-        yield say("Metadata", request_id=self._id, **model, additional_model_uuids=[])
+        yield say("Metadata", request_id=self.session, **model, additional_model_uuids=[])
 
     def read(self, message: str | bytes) -> Iterable[m.Command]:
         data = text_frame(message)

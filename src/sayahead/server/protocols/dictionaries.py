@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import secrets
 import tempfile
 import time
+from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from email.parser import BytesParser
-from email.policy import HTTP
 from pathlib import Path
 from typing import Any
 
+from python_multipart import create_form_parser
+from python_multipart.exceptions import FormParserError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from sayahead.errors import ConfigError
-from sayahead.server.http import Failure, RequestError, answers, body_of, json_body
+from sayahead.server.http import Failure, RequestError, answers, aside, body_of, json_body
 from sayahead.server.hub import Hub
 from sayahead.server.operation.access import Caller
+from sayahead.server.synthesis.offers import check_lexicon
 from sayahead.text.lexicon import Entry, Lexicon, read_lexicon, spaced
 
-MOST, MOST_RULES, MOST_VERSIONS, MOST_LOCATORS = 64, 1000, 8, 3
-"""Dictionaries of one key, rules of one, versions of it that are kept, dictionaries of one text."""
+MOST, MOST_VERSIONS, MOST_LOCATORS, MOST_FIELDS = 64, 8, 3, 16
+"""Dictionaries of one key, versions of one that are kept, dictionaries of one text, fields of a form."""
+MOST_SIZE, RULE_SIZE = 8_000_000, 100
+"""Size of all dictionaries of one key with their versions: characters, and so many more for each rule."""
+MOST_MERGED, UNUSED_S = 64, 3600.0
+"""Dictionaries that texts named together are kept as one, of so many; where no keys are set, a dictionary is kept so
+long after its last use."""
 PATH = "/v1/pronunciation-dictionaries"
 
 
@@ -39,6 +48,13 @@ class Dictionary:
     created: int
     """Seconds since 1970."""
     versions: dict[str, Lexicon] = field(default_factory=dict)
+    used: float = field(default_factory=time.monotonic)
+    """When it was asked for last."""
+
+    @property
+    def size(self) -> int:
+        """How much it takes."""
+        return sum(map(size_of, self.versions.values()))
 
     def add(self, lexicon: Lexicon) -> None:
         """A new version."""
@@ -66,6 +82,8 @@ class Dictionaries:
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
         self._entries = dict[str, Dictionary]()
+        # Those that were named together, by their versions.
+        self._merged: OrderedDict[tuple[str, ...], Lexicon] = OrderedDict()
 
     @classmethod
     def of_server(cls, hub: Hub) -> Dictionaries:
@@ -82,15 +100,22 @@ class Dictionaries:
             return None
         if not isinstance(locators, list) or len(locators) > MOST_LOCATORS:
             raise ConfigError(f"pronunciation_dictionary_locators must be a list of at most {MOST_LOCATORS}.")
-        merged: Lexicon | None = None
+        named = dict[str, Lexicon]()
         for locator in reversed(locators):
             if not isinstance(locator, dict):
                 raise ConfigError("A pronunciation dictionary locator is an object with pronunciation_dictionary_id.")
             dictionary = self.get(locator.get("pronunciation_dictionary_id"))
             version = locator.get("version_id") or dictionary.latest[0]
-            if version not in dictionary.versions:
+            if not isinstance(version, str) or version not in dictionary.versions:
                 raise ConfigError(f"The dictionary {dictionary.id!r} has no version {str(version)[:80]!r}.")
-            merged = dictionary.versions[version] if merged is None else merged | dictionary.versions[version]
+            named[version] = dictionary.versions[version]
+        if len(named) == 1:
+            return next(iter(named.values()))
+        if (merged := self._merged.pop(tuple(named), None)) is None:
+            merged = functools.reduce(operator.or_, named.values())
+        self._merged[tuple(named)] = merged
+        if len(self._merged) > MOST_MERGED:
+            self._merged.popitem(last=False)
         return merged
 
     def get(self, name: object) -> Dictionary:
@@ -99,36 +124,61 @@ class Dictionaries:
             raise ConfigError(
                 f"There is no pronunciation dictionary {str(name)[:80]!r} on this server: POST {PATH}/add-from-rules."
             )
+        self._entries[name].used = time.monotonic()
         return self._entries[name]
+
+    def owner(self, caller: Caller) -> str:
+        """Whose a caller's dictionaries are: a key's, or without keys an address's."""
+        return caller.share if self._hub.access.open else caller.name
 
     def of(self, caller: Caller) -> list[Dictionary]:
         """A caller's dictionaries."""
-        return [entry for entry in self._entries.values() if entry.owner == caller.name]
+        return [entry for entry in self._entries.values() if entry.owner == self.owner(caller)]
+
+    def listed(self, caller: Caller) -> list[Dictionary]:
+        """Those that a caller is told of: without keys, and from this machine, it may be anybody, and none."""
+        return self.of(caller) if self.owner(caller) else []
 
     def add(self, caller: Caller, name: object, description: object, lexicon: Lexicon) -> Dictionary:
         """A new dictionary. RequestError for one without a name, or too many."""
         if not isinstance(name, str) or not 0 < len(name) <= 200:
             raise RequestError("invalid_option", "name must be a text of 1 to 200 characters.", field="name")
+        if self._hub.access.open:
+            late = time.monotonic() - UNUSED_S
+            self._entries = {key: entry for key, entry in self._entries.items() if entry.used > late}
         if len(self.of(caller)) >= MOST:
             raise RequestError("invalid_option", f"There are {MOST} dictionaries: archive one with PATCH {PATH}/ID.")
-        about = description if isinstance(description, str) else None
-        dictionary = Dictionary(secrets.token_urlsafe(12), name, about, caller.name, int(time.time()))
-        dictionary.add(self.checked(lexicon))
+        about = description[:1000] if isinstance(description, str) else None
+        dictionary = Dictionary(secrets.token_urlsafe(12), name, about, self.owner(caller), int(time.time()))
+        self.change(caller, dictionary, lexicon)
         self._entries[dictionary.id] = dictionary
         return dictionary
+
+    def change(self, caller: Caller, dictionary: Dictionary, lexicon: Lexicon) -> None:
+        """Give a dictionary a new version. RequestError where its owner has too much."""
+        check_lexicon(lexicon.entries)
+        others = sum(entry.size for entry in self.of(caller))
+        if others + size_of(lexicon) > MOST_SIZE:
+            raise RequestError("invalid_option", f"Your dictionaries are too large: archive one with PATCH {PATH}/ID.")
+        dictionary.add(lexicon)
 
     def drop(self, dictionary: Dictionary) -> None:
         """Forget a dictionary."""
         self._entries.pop(dictionary.id, None)
 
-    def checked(self, lexicon: Lexicon) -> Lexicon:
-        """A lexicon that is not too long and that the default voice, if it is loaded, can say."""
-        if len(lexicon) > MOST_RULES:
-            raise RequestError("invalid_option", f"A dictionary may have {MOST_RULES} rules, not {len(lexicon)}.")
+    def checked(self, entries: dict[str, Entry]) -> dict[str, Entry]:
+        """Entries that are not too many and that the default voice, if it is loaded, can say; they take time."""
+        check_lexicon(entries)
+        lexicon = Lexicon(entries)
         voice = self._hub.voices.loaded.get(self._hub.voices.default)
         if voice is not None:
             voice.pronunciations(lexicon)
-        return lexicon
+        return lexicon.entries
+
+
+def size_of(lexicon: Lexicon) -> int:
+    """How much a lexicon takes."""
+    return sum(RULE_SIZE + len(word) + len(entry.said) for word, entry in lexicon.entries.items())
 
 
 def entries_of(rules: object) -> dict[str, Entry]:
@@ -150,16 +200,27 @@ def entries_of(rules: object) -> dict[str, Entry]:
 
 def uploaded(body: bytes, content_type: str) -> dict[str, bytes]:
     """The fields of a form with a file."""
-    head = f"Content-Type: {content_type}\r\n\r\n".encode("latin-1", "replace")
-    message = BytesParser(policy=HTTP).parsebytes(head + body)
-    if not message.is_multipart():
+    if not content_type.lower().startswith("multipart/form-data"):
         raise RequestError("invalid_message", "The body is no form: send multipart/form-data with name and file.")
     fields = dict[str, bytes]()
-    for part in message.iter_parts():
-        content = part.get_payload(decode=True)
-        name = part.get_param("name", header="content-disposition")
-        if isinstance(name, str) and isinstance(content, bytes):
-            fields[name] = content
+
+    def keep(name: bytes | None, content: bytes | None) -> None:
+        if len(fields) >= MOST_FIELDS:
+            raise RequestError("invalid_message", f"The form has more than {MOST_FIELDS} fields.")
+        if name is not None and content is not None:
+            fields[name.decode("utf-8", "replace")] = content
+
+    def keep_file(file: Any) -> None:
+        file.file_object.seek(0)
+        keep(file.field_name, file.file_object.read())
+
+    try:
+        headers = {"Content-Type": content_type.encode("latin-1", "replace")}
+        parser = create_form_parser(headers, lambda field: keep(field.field_name, field.value), keep_file)
+        parser.write(body)
+        parser.finalize()
+    except (FormParserError, ValueError) as error:
+        raise RequestError("invalid_message", "The body is no form that can be read.") from error
     return fields
 
 
@@ -198,24 +259,31 @@ def routes(hub: Hub, store: Dictionaries, failure: Failure) -> list[BaseRoute]:
 def of_all(hub: Hub, store: Dictionaries, failure: Failure) -> list[BaseRoute]:
     """What makes dictionaries, and lists them."""
 
-    @answers(hub, failure)
+    @answers(hub, failure, tokens=False)
     async def from_rules(request: Request, caller: Caller) -> Response:
         body = await json_body(hub, request)
-        lexicon = Lexicon(entries_of(body.get("rules")))
-        return JSONResponse(store.add(caller, body.get("name"), body.get("description"), lexicon).row())
+        entries = await aside(hub, request, lambda: store.checked(entries_of(body.get("rules"))))
+        return JSONResponse(store.add(caller, body.get("name"), body.get("description"), Lexicon(entries)).row())
 
-    @answers(hub, failure)
+    @answers(hub, failure, tokens=False)
     async def from_file(request: Request, caller: Caller) -> Response:
-        fields = uploaded(await body_of(hub, request), request.headers.get("content-type", ""))
-        texts = {name: fields[name].decode("utf-8", "replace") for name in ("name", "description") if name in fields}
-        if "file" not in fields:
-            raise RequestError("invalid_option", "file is missing: a PLS file.", field="file")
-        lexicon = lexicon_of_file(fields["file"])
-        return JSONResponse(store.add(caller, texts.get("name"), texts.get("description"), lexicon).row())
+        body, kind = await body_of(hub, request), request.headers.get("content-type", "")
 
-    @answers(hub, failure)
+        def read() -> tuple[dict[str, str], dict[str, Entry]]:
+            fields = uploaded(body, kind)
+            texts: dict[str, str] = {
+                name: fields[name].decode("utf-8", "replace") for name in ("name", "description") if name in fields
+            }
+            if "file" not in fields:
+                raise RequestError("invalid_option", "file is missing: a PLS file.", field="file")
+            return texts, store.checked(dict(lexicon_of_file(fields["file"]).entries))
+
+        texts, entries = await aside(hub, request, read)
+        return JSONResponse(store.add(caller, texts.get("name"), texts.get("description"), Lexicon(entries)).row())
+
+    @answers(hub, failure, tokens=False)
     async def listed(request: Request, caller: Caller) -> Response:
-        rows = [entry.row() for entry in store.of(caller)]
+        rows = [entry.row() for entry in store.listed(caller)]
         return JSONResponse({"pronunciation_dictionaries": rows, "next_cursor": None, "has_more": False})
 
     return [
@@ -231,11 +299,11 @@ def of_one(hub: Hub, store: Dictionaries, failure: Failure) -> list[BaseRoute]:
 
     def own(request: Request, caller: Caller) -> Dictionary:
         dictionary = store.get(request.path_params["id"])
-        if dictionary.owner != caller.name:
+        if dictionary.owner != store.owner(caller):
             raise ConfigError("This pronunciation dictionary belongs to another key.")
         return dictionary
 
-    @answers(hub, failure)
+    @answers(hub, failure, tokens=False)
     async def one(request: Request, caller: Caller) -> Response:
         dictionary = own(request, caller)
         if request.method == "PATCH":
@@ -245,21 +313,22 @@ def of_one(hub: Hub, store: Dictionaries, failure: Failure) -> list[BaseRoute]:
             dictionary.name = str(body.get("name") or dictionary.name)[:200]
         return JSONResponse(dictionary.row())
 
-    @answers(hub, failure)
+    @answers(hub, failure, tokens=False)
     async def change(request: Request, caller: Caller) -> Response:
         dictionary, body = own(request, caller), await json_body(hub, request)
-        entries = dict(dictionary.latest[1].entries)
         if request.path_params["change"] == "add-rules":
-            entries |= entries_of(body.get("rules"))
+            # Those that were there can be said.
+            added = await aside(hub, request, lambda: store.checked(entries_of(body.get("rules"))))
+            entries = dictionary.latest[1].entries | added
         else:
-            words = body.get("rule_strings")
+            words, entries = body.get("rule_strings"), dict(dictionary.latest[1].entries)
             for word in words if isinstance(words, list) else ():
                 entries.pop(spaced(str(word)), None)
-        dictionary.add(store.checked(Lexicon(entries)))
+        store.change(caller, dictionary, Lexicon(entries))
         version, lexicon = dictionary.latest
         return JSONResponse({"id": dictionary.id, "version_id": version, "version_rules_num": len(lexicon)})
 
-    @answers(hub, failure)
+    @answers(hub, failure, tokens=False)
     async def download(request: Request, caller: Caller) -> Response:
         dictionary, version = own(request, caller), request.path_params["version"]
         if version not in dictionary.versions:

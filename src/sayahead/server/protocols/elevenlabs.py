@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import datetime
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -24,9 +25,9 @@ from sayahead.server.protocols import dictionaries
 from sayahead.server.protocols.character_times import Aligner, Alignment
 from sayahead.server.protocols.dictionaries import Dictionaries
 from sayahead.server.synthesis import messages as m
-from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.server.synthesis.offers import session_of
 from sayahead.server.websocket import SocketProtocol, serve_socket
+from sayahead.sound.formats import AudioFormat
 from sayahead.text.lexicon import Lexicon
 from sayahead.voices import VoiceConfig
 
@@ -40,12 +41,15 @@ opus_48000_32 opus_48000_64 opus_48000_96 opus_48000_128 opus_48000_192
 """.split()
 """Known values of ``output_format``: encoding, samples per second, kilobits per second."""
 DEFAULT = "mp3_44100_128"
+UNLIMITED = 1_000_000_000
+"""The limit of a key that has none: clients expect a number."""
 ERRORS = {
     "idle": "input_timeout_exceeded",
     "invalid_message": "invalid_input_message",
     "too_many_contexts": "max_active_conversations",
     "unauthorized": "invalid_api_key",
     "overloaded": "system_busy",
+    "quota": "quota_exceeded",
 }
 """ElevenLabs' names for ``Failed.code``; the others go by their own."""
 SCHEMA = (
@@ -262,6 +266,40 @@ def voice_row(name: str, config: VoiceConfig) -> dict[str, Any]:
     return {**row, **unknown, "available_for_tiers": [], "high_quality_base_model_ids": []}
 
 
+def models(hub: Hub) -> list[dict[str, Any]]:
+    """The only model, as ElevenLabs' clients expect it."""
+    languages = sorted({config.language for config in hub.voices.configs.values()})
+    able = {"can_do_text_to_speech": True, "can_use_style": False, "can_use_speaker_boost": False}
+    unable = dict.fromkeys(("can_be_finetuned", "can_do_voice_conversion", "serves_pro_voices"), False)
+    most = {"max_characters_request_free_user": hub.limits.pending_characters}
+    most |= {"max_characters_request_subscribed_user": hub.limits.pending_characters}
+    most |= {"maximum_text_length_per_request": hub.limits.pending_characters, "token_cost_factor": 1}
+    about = {"model_id": "sayahead", "name": "sayahead", "description": "Speech that begins before the text ends."}
+    spoken = [{"language_id": language, "name": language} for language in languages]
+    return [{**about, **able, **unable, **most, "languages": spoken, "requires_alpha_access": False}]
+
+
+def subscription(hub: Hub, caller: Caller) -> dict[str, Any]:
+    """What a key has used this month and may use, as ElevenLabs' clients expect it."""
+    _, month = hub.usage.totals(caller.name)
+    now = datetime.datetime.now(datetime.UTC)
+    following = (now.replace(day=1) + datetime.timedelta(days=32)).replace(day=1, hour=0, minute=0, second=0)
+    figures = {"character_count": month, "character_limit": caller.terms.characters_per_month or UNLIMITED}
+    figures |= {"voice_limit": 0, "professional_voice_limit": 0, "voice_slots_used": 0, "voice_add_edit_counter": 0}
+    figures |= {"max_voice_add_edits": 0, "next_character_count_reset_unix": int(following.timestamp())}
+    figures |= {"professional_voice_slots_used": 0, "max_character_limit_extension": 0}
+    cloning = ("can_use_instant_voice_cloning", "can_use_professional_voice_cloning", "has_open_invoices")
+    unable = ("can_extend_character_limit", "allowed_to_extend_character_limit", "can_extend_voice_limit", *cloning)
+    about: dict[str, Any] = {
+        "tier": "sayahead",
+        "status": "active",
+        "currency": "usd",
+        "open_invoices": [],
+        "next_invoice": None,
+    }
+    return {**about, **figures, **dict.fromkeys(unable, False)}
+
+
 def routes(hub: Hub) -> list[BaseRoute]:
     """ElevenLabs' endpoints."""
 
@@ -296,6 +334,15 @@ def routes(hub: Hub) -> list[BaseRoute]:
         rows = [voice_row(name, config) for name, config in listed.items()]
         return JSONResponse({"voices": rows, "has_more": False, "total_count": len(rows), "next_page_token": None})
 
+    @answers(hub, failure)
+    async def user(request: Request, caller: Caller) -> ASGIApp:
+        """The key, and what it has used."""
+        own = subscription(hub, caller)
+        if request.url.path.endswith("subscription"):
+            return JSONResponse(own)
+        about = {"user_id": caller.name, "first_name": caller.name, "is_new_user": False, "xi_api_key": ""}
+        return JSONResponse({**about, "subscription": own, "is_onboarding_completed": True})
+
     @answers(hub, failure, tokens=False)
     async def token(request: Request, caller: Caller) -> ASGIApp:
         return JSONResponse({"token": hub.access.token(caller)[0]}, headers={"Cache-Control": "no-store"})
@@ -306,6 +353,7 @@ def routes(hub: Hub) -> list[BaseRoute]:
         WebSocketRoute(f"{path}/multi-stream-input", multi),
         *(Route(path + rest, speech, methods=["POST"]) for rest in ("", "/stream", "/stream/with-timestamps")),
         *(Route(place, voices) for place in ("/v1/voices", "/v2/voices", "/v1/voices/{voice}")),
+        *(Route(place, user) for place in ("/v1/user", "/v1/user/subscription")),
         Route("/v1/single-use-token/{kind}", token, methods=["POST"]),
         *dictionaries.routes(hub, store, failure),
     ]

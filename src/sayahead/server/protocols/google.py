@@ -63,7 +63,7 @@ async def listening(hub: Hub) -> AsyncIterator[None]:
         options=bounds(hub),
         maximum_concurrent_rpcs=most_connections(hub.limits),
     )
-    port = opened(server, hub.settings, number)
+    port = opened(server, hub, number)
     await server.start()
     log.info("listening", extra={"url": f"grpc://{hub.settings.host}:{port}"})
     try:
@@ -97,19 +97,38 @@ def bounds(hub: Hub) -> list[tuple[str, int]]:
     return [*((name, round(1000 * value)) for name, value in seconds.items()), *numbers.items()]
 
 
-def opened(server: Any, settings: Settings, port: int) -> int:
+def opened(server: Any, hub: Hub, port: int) -> int:
     """Open a port, with TLS if there is a certificate; its number. OutputError if it cannot be had."""
     import grpc
 
+    settings = hub.settings
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     where = f"{host}:{port}"
     try:
         if settings.certificate is None:
             return int(server.add_insecure_port(where))
-        certificate = Path(settings.certificate).read_bytes()
-        key = Path(settings.certificate_key or settings.certificate).read_bytes()
-        return int(server.add_secure_port(where, grpc.ssl_server_credentials([(key, certificate)])))
+        first = certificate_of(hub.settings)
+        credentials = grpc.dynamic_ssl_server_credentials(
+            grpc.ssl_server_certificate_configuration([first]), lambda: renewed(hub), False
+        )
+        return int(server.add_secure_port(where, credentials))
     except OSError as error:
         raise ConfigError(f"The certificate cannot be read: {error}.") from error
     except RuntimeError as error:
         raise OutputError(f"Cannot listen for gRPC on port {port} of {settings.host}.") from error
+
+
+def certificate_of(settings: Settings) -> tuple[bytes, bytes]:
+    """The private key and the certificate."""
+    certificate = Path(settings.certificate or "")
+    return Path(settings.certificate_key or certificate).read_bytes(), certificate.read_bytes()
+
+
+def renewed(hub: Hub) -> Any:
+    """The certificate of a new connection, as it is now; None: as it was."""
+    import grpc
+
+    try:
+        return grpc.ssl_server_certificate_configuration([certificate_of(hub.settings)])
+    except (OSError, ValueError):
+        return None

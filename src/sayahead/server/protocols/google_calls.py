@@ -22,11 +22,11 @@ from sayahead.server.http import PART, RequestError
 from sayahead.server.hub import Hub, RefusedError
 from sayahead.server.json_messages import MessageError
 from sayahead.server.operation.access import Caller, credential
-from sayahead.server.operation.transport import Allowance
+from sayahead.server.operation.budgets import Account, Allowance
 from sayahead.server.protocols import google_messages as messages
 from sayahead.server.synthesis import messages as m
-from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.sound.files import wav_header
+from sayahead.sound.formats import AudioFormat
 from sayahead.text.lexicon import Entry, Lexicon
 
 log = logging.getLogger("sayahead.server")
@@ -37,6 +37,8 @@ Put: TypeAlias = Callable[[bytes], Awaitable[None]]
 STATUS = {
     "unauthorized": grpc.StatusCode.UNAUTHENTICATED,
     "unknown_voice": grpc.StatusCode.NOT_FOUND,
+    "forbidden": grpc.StatusCode.PERMISSION_DENIED,
+    "quota": grpc.StatusCode.RESOURCE_EXHAUSTED,
     "overloaded": grpc.StatusCode.RESOURCE_EXHAUSTED,
     "too_many_contexts": grpc.StatusCode.RESOURCE_EXHAUSTED,
     "too_much_text": grpc.StatusCode.RESOURCE_EXHAUSTED,
@@ -102,6 +104,7 @@ class Calls:
     async def synthesize(self, request: bytes, context: Context) -> None:
         """A whole text, answered by all of its audio."""
         async with self._answering(context) as caller:
+            await asyncio.sleep(self._hub.accounts.of(caller.share).bytes.take(len(request)))
             message = messages.parsed("SynthesizeSpeechRequest", request)
             name = encoding_of(message.audio_config, otherwise=None)
             text, options, sound = whole_text(message), whole_options(message, name), bytearray()
@@ -137,16 +140,17 @@ class Calls:
                     await context.send_initial_metadata(HEAD)
                 await context.write(messages.packed("StreamingSynthesizeResponse", audio_content=data))
 
-            await Call(self._hub, put).serve(caller, self._streamed(requests))
+            account = self._hub.accounts.of_connection(caller.share)
+            await Call(self._hub, put).serve(caller, self._streamed(requests, account))
 
-    async def _streamed(self, requests: AsyncIterator[bytes]) -> AsyncIterator[m.Command]:
+    async def _streamed(self, requests: AsyncIterator[bytes], account: Account) -> AsyncIterator[m.Command]:
         """What the requests want; the end of them ends the text."""
         allowance = Allowance(self._hub.limits.messages_per_s, self._hub.limits.messages_per_s)
         opened = False
         try:
             async for request in requests:
                 # What comes faster waits with the client.
-                await asyncio.sleep(allowance.take())
+                await asyncio.sleep(max(allowance.take(), account.bytes.take(len(request))))
                 message = messages.parsed("StreamingSynthesizeRequest", request)
                 if message.HasField("streaming_config") == opened:
                     raise MessageError(ORDER)
@@ -172,7 +176,7 @@ class Calls:
             caller = self._caller(context)
             share = caller.share
             if self._unread[share] >= max(2 * MOST_ANSWER, UNREAD_EACH * self._hub.share):
-                self._hub.metrics.rejected.labels("overloaded").inc()
+                self._hub.refused("overloaded", caller.address, "google", caller=caller.name)
                 raise RequestError("overloaded", "Too many answers were not read: read them, or cancel their calls.")
             yield caller
             return
@@ -220,7 +224,7 @@ class Calls:
         metadata = {name: value for name, value in context.invocation_metadata() or () if isinstance(value, str)}
         caller = self._hub.access.caller(credential(metadata, {}), address=address_of(context.peer()))
         if caller is None:
-            self._hub.metrics.rejected.labels("unauthorized").inc()
+            self._hub.refused("unauthorized", address_of(context.peer()), "google")
             raise RequestError("unauthorized", "A valid API key is required: send it as x-goog-api-key.")
         return caller
 

@@ -1,16 +1,26 @@
-"""For operators: whether the server is alive and ready, and its metrics; and tokens for browsers."""
+"""For operators: whether the server is alive and ready, its metrics, its version; and tokens for browsers."""
 
 from __future__ import annotations
 
+import platform
+import time
+from typing import Any
+
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp
 
 from sayahead import __version__
 from sayahead.server.http import RequestError, answers
 from sayahead.server.hub import Hub
-from sayahead.server.operation.access import Caller
+from sayahead.server.operation.access import HEADERS, Caller
+
+OPEN = ("/health", "/ready", "/metrics", "/version", "/openapi.json")
+"""What answers without a key."""
+
+SCRAPE_S = 0.1
+"""How old metrics may be."""
 
 
 def failure(error: RequestError) -> Response:
@@ -19,23 +29,65 @@ def failure(error: RequestError) -> Response:
 
 
 def routes(hub: Hub) -> list[Route]:
-    """``/health``, ``/ready``, ``/metrics`` and ``/v1/tokens``."""
+    """``/health``, ``/ready``, ``/metrics``, ``/version``, ``/openapi.json`` and ``/v1/tokens``."""
 
     async def health(request: Request) -> Response:
+        """Whether the process is alive."""
         return JSONResponse({"status": "healthy", "version": __version__})
 
     async def ready(request: Request) -> Response:
+        """Whether a new connection would be admitted: 503 if not."""
         body = {"ready": hub.ready, "places": hub.places, "taken": hub.taken, "connections": hub.connections}
         return JSONResponse(body, 200 if hub.ready else 503)
 
+    scraped: list[Any] = [-SCRAPE_S, b""]
+
     async def metrics(request: Request) -> Response:
-        return Response(hub.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+        """Counters for Prometheus."""
+        # It takes some milliseconds, and needs no key.
+        if (now := time.monotonic()) >= scraped[0] + SCRAPE_S:
+            scraped[:] = now, hub.metrics.text()
+        return Response(scraped[1], media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    async def version(request: Request) -> Response:
+        """Which version runs, and on what."""
+        voices = {name: config.description for name, config in hub.voices.configs.items()}
+        return JSONResponse({"version": __version__, "python": platform.python_version(), "voices": voices})
+
+    async def description(request: Request) -> Response:
+        """This description."""
+        return JSONResponse(described(request.app.routes))
 
     # A token makes no tokens, or it would last for ever.
     @answers(hub, failure, tokens=False)
     async def tokens(request: Request, caller: Caller) -> ASGIApp:
+        """A short-lived token with which a browser connects."""
         token, end = hub.access.token(caller)
         return JSONResponse({"token": token, "expires_at": round(end, 3)}, headers={"Cache-Control": "no-store"})
 
-    endpoints = [Route("/health", health), Route("/ready", ready), Route("/v1/tokens", tokens, methods=["POST"])]
-    return [*endpoints, Route("/metrics", metrics)] if hub.settings.metrics else endpoints
+    found = zip(OPEN, (health, ready, metrics, version, description), strict=True)
+    endpoints = [Route(path, endpoint) for path, endpoint in found if path != "/metrics" or hub.settings.metrics]
+    return [*endpoints, Route("/v1/tokens", tokens, methods=["POST"])]
+
+
+def described(routes: list[BaseRoute]) -> dict[str, Any]:
+    """All that is served over HTTP, as OpenAPI has it; sockets by their first request."""
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        if isinstance(route, Route | WebSocketRoute):
+            named = [{"name": name, "in": "path"} for name in route.param_convertors]
+            told = (route.endpoint.__doc__ or "").split("\n")[0]
+            what: dict[str, Any] = {
+                "summary": told,
+                "parameters": [{**one, "required": True, "schema": {}} for one in named],
+            }
+            what["security"] = [] if route.path in OPEN else [{name: []} for name in HEADERS]
+            socket = isinstance(route, WebSocketRoute)
+            what["responses"] = (
+                {"101": {"description": "A WebSocket."}} if socket else {"200": {"description": "Done."}}
+            )
+            methods = (getattr(route, "methods", None) or {"GET"}) - {"HEAD"}
+            paths.setdefault(route.path, {}).update({method.lower(): what for method in sorted(methods)})
+    schemes = {name: {"type": "apiKey", "in": "header", "name": name} for name in HEADERS}
+    about = {"title": "sayahead", "version": __version__}
+    return {"openapi": "3.1.0", "info": about, "paths": paths, "components": {"securitySchemes": schemes}}

@@ -15,9 +15,9 @@ from sayahead.errors import ConfigError
 from sayahead.server.hub import Hub
 from sayahead.server.json_messages import MessageError, text_frame, whole
 from sayahead.server.synthesis import messages as m
-from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.server.synthesis.offers import session_of
 from sayahead.server.websocket import SocketProtocol, serve_socket
+from sayahead.sound.formats import AudioFormat
 
 RATE = 16000
 # The socket lives as long as the call, and the caller may talk for minutes.

@@ -18,9 +18,9 @@ from sayahead.server.hub import Hub
 from sayahead.server.json_messages import MessageError, whole
 from sayahead.server.protocols.character_times import source_words
 from sayahead.server.synthesis import messages as m
-from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.server.synthesis.offers import session_of
 from sayahead.server.websocket import SocketProtocol, serve_socket
+from sayahead.sound.formats import AudioFormat
 
 RATE = 24000
 # A connection may idle for as long as the server allows.

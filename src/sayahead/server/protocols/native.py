@@ -13,9 +13,9 @@ from sayahead.config import Bound, from_mapping, nearest
 from sayahead.server.hub import Hub
 from sayahead.server.json_messages import MOST_NAME, MessageError, compact, mark_of, number, text_frame, utterance_name
 from sayahead.server.synthesis import messages as m
-from sayahead.server.synthesis.formats import ENCODINGS, RATES, AudioFormat
 from sayahead.server.synthesis.offers import Choice, offers
 from sayahead.server.websocket import SocketProtocol, serve_socket
+from sayahead.sound.formats import ENCODINGS, RATES, AudioFormat
 
 FRAME_S = 0.08
 # More is granted only up to limits.idle_most_s.
@@ -67,6 +67,7 @@ class Native(SocketProtocol):
         yield say(
             "session.created",
             protocol=1,
+            session_id=self.session,
             voice=voices.default,
             voices=list(voices.configs),
             sample_rates={name: config.sample_rate for name, config in voices.configs.items()},
@@ -81,12 +82,12 @@ class Native(SocketProtocol):
             limits=self._hub.bounds | {"name_characters": MOST_NAME},
         )
 
-    def read(self, message: str | bytes) -> Iterable[m.Command]:
+    def read(self, message: str | bytes) -> Iterable[m.Command | m.Later]:
         data = text_frame(message)
         name = utterance_name(data.get("context_id", ""))
         match data.get("type"):
             case "session.update":
-                yield m.Reply(say("session.updated", **self._update(data.get("session"))))
+                yield from self._update(data.get("session"))
             case "input_text.append":
                 text = data.get("text")
                 if not isinstance(text, str):
@@ -139,11 +140,19 @@ class Native(SocketProtocol):
                 yield m.Open(name, self._options)
             yield m.Revise(name, at, text, mark)
 
-    def _update(self, session: object) -> dict[str, Any]:
+    def _update(self, session: object) -> Iterable[m.Command | m.Later]:
         """Choose for the utterances to come; answers with all choices in force."""
         if not isinstance(session, dict):
             raise MessageError("session.update needs session, an object.")
         merged = self._choices | session
+
+        def update() -> Iterable[m.Command]:
+            yield m.Reply(say("session.updated", **self._chosen(merged)))
+
+        yield from [m.Later(update)] if merged.get("lexicon") else update()
+
+    def _chosen(self, merged: dict[str, Any]) -> dict[str, Any]:
+        """Take these choices, if they can be had."""
         choice = from_mapping(SessionUpdate, merged, where="session")
         voice = self._hub.voices.name(choice.voice, language=choice.language)
         options = choice.options()
@@ -169,7 +178,9 @@ class Native(SocketProtocol):
                 yield say("speech.cancelled", context_id=name, **figures, text=heard.text, message=message)
             case m.Failed(code, why, failed, gone, mark):
                 revision = {} if mark is None else {"revise_id": mark}
-                yield say("error", code=code, message=why, context_id=failed, gone=gone, **revision)
+                yield say(
+                    "error", code=code, message=why, context_id=failed, gone=gone, session_id=self.session, **revision
+                )
             case m.Echo(message):
                 yield str(message)
 

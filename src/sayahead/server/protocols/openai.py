@@ -16,9 +16,10 @@ from sayahead.server.http import RequestError, Sound, SpeechResponse, answers, j
 from sayahead.server.hub import Hub
 from sayahead.server.json_messages import compact, number
 from sayahead.server.operation.access import Caller
+from sayahead.server.protocols import elevenlabs
 from sayahead.server.synthesis import messages as m
-from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.server.synthesis.offers import session_of
+from sayahead.sound.formats import AudioFormat
 from sayahead.voices import VoiceConfig
 
 MODEL = "sayahead"
@@ -124,6 +125,9 @@ def routes(hub: Hub) -> list[BaseRoute]:
 
     @endpoint
     async def models(request: Request, caller: Caller) -> ASGIApp:
+        """The names of models; in ElevenLabs' form for its clients."""
+        if "xi-api-key" in request.headers:
+            return JSONResponse(elevenlabs.models(hub))
         rows = [{"id": name, "object": "model", "created": 1767225600, "owned_by": "sayahead"} for name in MODELS]
         return JSONResponse({"object": "list", "data": rows})
 

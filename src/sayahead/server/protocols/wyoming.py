@@ -18,8 +18,8 @@ from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, RefusedError
 from sayahead.server.json_messages import MessageError, json_object
 from sayahead.server.operation.access import Caller, share_of
+from sayahead.server.operation.budgets import Account, Allowance
 from sayahead.server.operation.settings import ProtocolSettings, Settings, there
-from sayahead.server.operation.transport import Allowance
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.offers import session_of
 
@@ -81,6 +81,8 @@ class Wyoming:
     def __init__(self, hub: Hub, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._hub, self._reader, self._writer = hub, reader, writer
         self._name, self._count = "", 0
+        # The text of which a part was refused: so is its rest, that it has no hole.
+        self._refused: str | None = None
         # Whether a text is arriving in pieces, and whether the one being spoken did.
         self._reading = self._streamed = False
         self._rate, self._started = 0, False
@@ -89,13 +91,13 @@ class Wyoming:
 
     # What comes in.
 
-    async def commands(self) -> AsyncIterator[m.Command]:
+    async def commands(self, account: Account) -> AsyncIterator[m.Command]:
         """What the peer wants; the next text is read when the last was spoken."""
         events = Allowance(self._hub.limits.messages_per_s, self._hub.limits.messages_per_s)
         while True:
             await asyncio.sleep(events.take())
             try:
-                kind, data = await self._event()
+                kind, data = await self._event(account)
                 if kind in ("synthesize-start", "synthesize") and not self._reading:
                     await self._quiet.wait()
                 for command in self._read(kind, data):
@@ -103,10 +105,11 @@ class Wyoming:
             except MessageError as error:
                 yield m.Refuse("invalid_message", str(error), fatal=True)
 
-    async def _event(self) -> tuple[str, dict[str, Any]]:
+    async def _event(self, account: Account) -> tuple[str, dict[str, Any]]:
         """The next event's type and data; its payload is thrown away."""
         try:
             line = await self._reader.readline()
+            await asyncio.sleep(account.bytes.take(len(line)))
             if not line.endswith(b"\n"):
                 raise m.GoneError("The client closed the connection.")
             header = json_object(line)
@@ -114,7 +117,8 @@ class Wyoming:
             if not isinstance(kind, str) or not isinstance(data, dict):
                 raise MessageError("An event needs a type, a string, and data, an object.")
             more = await self._reader.readexactly(self._length(header, "data_length"))
-            await self._reader.readexactly(self._length(header, "payload_length"))
+            rest = await self._reader.readexactly(self._length(header, "payload_length"))
+            await asyncio.sleep(account.bytes.take(len(more) + len(rest)))
         except ValueError as error:
             raise MessageError(f"An event's first line is longer than {HEADER_BYTES} bytes.") from error
         except (OSError, EOFError) as error:
@@ -175,11 +179,17 @@ class Wyoming:
         return voice, speaker if speaker in speakers else own
 
     def _say(self, data: dict[str, Any]) -> Iterable[m.Command]:
-        text = data.get("text")
+        text, most = data.get("text"), self._hub.limits.pending_characters
         if not isinstance(text, str):
             raise MessageError("text is missing.")
+        if len(text) > most:
+            # Spoken in parts of which some are refused, it would have holes.
+            raise MessageError(f"The text has {len(text)} characters; {most} are allowed: send it in several.")
+        if self._refused == self._name:
+            return
         for at in range(0, len(text), PART):
-            yield m.Text(self._name, text[at : at + PART])
+            if self._refused != self._name:
+                yield m.Text(self._name, text[at : at + PART])
 
     # What goes out.
 
@@ -204,7 +214,8 @@ class Wyoming:
                 yield event("audio-stop", {"timestamp": round(audio_s * 1000)})
                 if self._streamed:
                     yield event("synthesize-stopped", {})
-            case m.Failed(code, message):
+            case m.Failed(code, message, name):
+                self._refused = name
                 yield event("error", {"text": message, "code": code})
             case m.Echo(message):
                 assert isinstance(message, bytes)
@@ -250,9 +261,9 @@ async def serve_connection(hub: Hub, reader: asyncio.StreamReader, writer: async
     connection, outcome = Wyoming(hub, reader, writer), m.Outcome("failed")
     try:
         peer = writer.get_extra_info("peername") or ("",)
-        lease = hub.enter("wyoming", Caller("wyoming", share_of(peer[0])))
+        lease = hub.enter("wyoming", Caller("wyoming", share_of(peer[0]), address=peer[0]))
         try:
-            outcome = await serve_session(hub, connection.commands(), connection.send, lease=lease)
+            outcome = await serve_session(hub, connection.commands(lease.account), connection.send, lease=lease)
         finally:
             hub.leave(lease)
     except RefusedError as refused:

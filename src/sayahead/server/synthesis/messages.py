@@ -7,14 +7,14 @@ count code points of the utterance's text; seconds count from its first sample.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from sayahead.engine.heard import Heard
 from sayahead.engine.options import SessionOptions
 from sayahead.errors import ConfigError, SayaheadError, VoiceError
-from sayahead.server.synthesis.formats import AudioFormat
+from sayahead.sound.formats import AudioFormat
 
 
 class GoneError(SayaheadError):
@@ -149,6 +149,14 @@ class End:
     """No more commands follow: what is open is finished, then the connection ends."""
 
 
+@dataclass(frozen=True, slots=True)
+class Later:
+    """Commands that take time to make, as those with a lexicon: whoever reads messages has them made by a thread."""
+
+    make: Callable[[], Iterable[Command]]
+    """Makes them; a SayaheadError is the message's."""
+
+
 Command: TypeAlias = Open | Text | Revise | Flush | Finish | Cancel | Played | KeepAlive | Refuse | Reply | End
 
 
@@ -271,6 +279,8 @@ CODES = {
     "too_much_text": "a message, or text or flushes that wait, beyond the limit",
     "overloaded": "the server is at capacity",
     "unauthorized": "no key, or a wrong one",
+    "forbidden": "what the key may not use",
+    "quota": "more than the key may use",
     "idle": "no text for too long",
     "too_long": "a connection open for too long",
     "stalled": "a peer that does not read",
@@ -296,6 +306,8 @@ CLOSING = {"done": 1000, "gone": 1000, "shutdown": 1001, "too_big": 1009, "faile
 
 STATUS = {
     "unauthorized": 401,
+    "forbidden": 403,
+    "quota": 429,
     "unknown_voice": 404,
     "stalled": 408,
     "idle": 408,

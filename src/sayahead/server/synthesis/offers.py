@@ -15,7 +15,7 @@ from sayahead.engine.options import SessionOptions
 from sayahead.errors import ConfigError
 from sayahead.extensions import Extensible
 from sayahead.policies import POLICIES
-from sayahead.text.lexicon import Lexicon
+from sayahead.text.lexicon import Entry, Lexicon
 
 TABLES: dict[str, Extensible[Any]] = {"policy": POLICIES, "context": CONTEXTS}
 UNBOUNDED = Bound(0, 100)
@@ -71,11 +71,35 @@ class Choice(SessionOptions):
         offered."""
         options = {name: getattr(self, name) for name in CHOICES} | {"keep_up": keep_up(self.keep_up)}
         options |= {what: offered(what, options[what]) for what in TABLES}
-        options["lexicon"] = Lexicon.of(self.lexicon) if self.lexicon else None
+        options["lexicon"] = lexicon_of(self.lexicon) if self.lexicon else None
         if "speed" in own:
             # Other services' speeds go further: what the voice can do is what it gets.
             own["speed"] = min(max(own["speed"], SLOWEST), FASTEST)
         return SessionOptions(**options | own)
+
+
+MOST_ENTRIES, MOST_SAID, MOST_LEXICON = 1000, 200, 64_000
+"""Entries of a client's lexicon, characters of what one of them says, and of all of them with their words."""
+
+
+def check_lexicon(entries: Mapping[str, str | Entry]) -> None:
+    """ConfigError for a client's lexicon that would take long to read."""
+    if len(entries) > MOST_ENTRIES:
+        raise ConfigError(f"lexicon: {len(entries)} entries are too many: a client may have {MOST_ENTRIES}.")
+    size = 0
+    for word, entry in entries.items():
+        said = entry.said if isinstance(entry, Entry) else entry
+        if len(said) > MOST_SAID:
+            raise ConfigError(f"lexicon: what {word[:80]!r} says has {len(said)} characters; {MOST_SAID} are allowed.")
+        size += len(word) + len(said)
+    if size > MOST_LEXICON:
+        raise ConfigError(f"lexicon: {size} characters are too many: a client's may have {MOST_LEXICON}.")
+
+
+def lexicon_of(table: Mapping[str, str]) -> Lexicon:
+    """A lexicon that a client sent. ConfigError for one that is too large, or wrong."""
+    check_lexicon(table)
+    return Lexicon.of(table)
 
 
 SLOWEST, FASTEST = 0.1, 10.0

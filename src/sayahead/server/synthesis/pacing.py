@@ -28,6 +28,9 @@ class Pacing:
         self._settled = self._unlocked = loop.time()
         self._dry: float | None = None
         self._audible, self._computed_s = False, 0.0
+        self.underruns = 0
+        self.first_audio_s: float | None = None
+        """From the first text to the first audible sample; None: not yet."""
         self.last_sent = loop.time()
         """When the last chunk was sent."""
         # What a client has said that it played, and when; None: nothing yet.
@@ -81,6 +84,7 @@ class Pacing:
         if self._dry is not None and now > dry + TOLERANCE_S:
             if self._unlocked < dry:
                 self._metrics.underruns.inc()
+                self.underruns += 1
             dry = now
         self._dry = dry + duration_s
         self._metrics.queue.observe(chunk.waited_s)
@@ -92,7 +96,8 @@ class Pacing:
             self._audible = True
             self._metrics.first_computing.observe(self._computed_s)
             if self._first_text is not None:
-                self._metrics.first_audio.labels("first_text").observe(now - self._first_text)
+                self.first_audio_s = now - self._first_text
+                self._metrics.first_audio.labels("first_text").observe(self.first_audio_s)
             self._metrics.first_audio.labels("settling_text").observe(now - self._unlocked)
         for word in chunk.words:
             while self._arrivals and self._arrivals[0][0] < word.end:

@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import heapq
 import itertools
 import math
+import os
+import sys
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, TypeVar
 
 import numpy as np
 
+from sayahead.server.operation.budgets import Account
 from sayahead.server.synthesis import messages as m
-from sayahead.server.synthesis.formats import encoder
+from sayahead.sound.formats import encoder
 from sayahead.sound.pcm import audible
 from sayahead.types import WordTiming
 from sayahead.voice import Voice
@@ -27,6 +32,17 @@ from sayahead.voice import Voice
 T = TypeVar("T")
 MOMENT_S = 0.1
 """Silence in a file of a text without words."""
+READ_AT_ONCE = 240
+"""Characters of a text that a job reads, if they have no word: then others have a turn."""
+MOST_SHORT = 100
+"""Phonemes, spoken and seen, of a step that is not long: some fifteen words. Steps of prose have 10 to 30."""
+
+
+class Size(Enum):
+    """How long a job takes."""
+
+    SHORT = "short"
+    LONG = "long"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +68,9 @@ class EncodedChunk:
 class Speaking:
     """One text being spoken: a session, its encoder, and the threads it runs on."""
 
-    def __init__(self, voice: Voice, options: m.Options, pool: Pool) -> None:
-        """ConfigError for options that the voice cannot take."""
+    def __init__(self, voice: Voice, options: m.Options, pool: Pool, account: Account | None = None) -> None:
+        """``account`` pays for the processor time. ConfigError for options that the voice cannot take."""
+        self._voice, self._account = voice.config.name, account
         self.sample_rate = voice.sample_rate
         """Samples per second of the words' times."""
         self.session = voice.session(options.session)
@@ -68,19 +85,34 @@ class Speaking:
     async def pull(self, *, deadline: float) -> EncodedChunk | None:
         """The next chunk; None if that takes more text. ``deadline`` (time of the event loop) is when the peer runs
         out of audio: the earliest is served first."""
-        request = time.perf_counter()
-        return await self._pool.run(lambda: self._step(request), deadline=deadline)
+        request, size = time.perf_counter(), Size.SHORT
+        while True:
+            job = functools.partial(self._step, request, size)
+            result = await self._run(job, deadline=deadline, size=size)
+            if not isinstance(result, Size):
+                return result
+            size = result
 
     async def revise(self, at: int, text: str) -> int:
         """``Session.revise``, on a thread: it reads the open sentence again."""
-        return await self._pool.run(lambda: self.session.revise(at, text), deadline=time.monotonic())
+        return await self._run(lambda: self.session.revise(at, text), deadline=time.monotonic())
 
-    def _step(self, request: float) -> EncodedChunk | None:
+    async def _run(self, job: Callable[[], T], *, deadline: float, size: Size = Size.SHORT) -> T:
+        return await self._pool.run(job, deadline=deadline, size=size, voice=self._voice, account=self._account)
+
+    def _step(self, request: float, size: Size) -> EncodedChunk | Size | None:
+        """The next chunk; or what the step is, if that is another than it was taken for."""
         start, computing = time.perf_counter(), time.thread_time()
+        phonemes = self.session.prepare(READ_AT_ONCE)
+        if phonemes is None or (phonemes > MOST_SHORT and size is Size.SHORT):
+            self._computed_s += time.thread_time() - computing
+            return Size.SHORT if phonemes is None else Size.LONG
         chunk = self.session.pull()
         samples, words, data, loud = 0, tuple[WordTiming, ...](), b"", False
         if chunk is not None:
             samples, words = len(chunk.samples), chunk.words
+            if size is Size.SHORT:
+                self._pool.learn(self._voice, time.thread_time() - computing)
             data, loud = self._encoder.push(chunk.samples), len(audible(chunk.samples)) > 0
             self._mute = False
         elif self.session.finished and not self._over:
@@ -96,33 +128,71 @@ class Speaking:
         return EncodedChunk(data, samples, words, loud, start - request, took_s, computed_s)
 
 
+@dataclass(order=True, slots=True)
+class Job:
+    """What a thread is to do."""
+
+    order: float
+    """Earlier ones go first: its deadline, later for a client who takes much."""
+    number: int
+    deadline: float = field(compare=False)
+    """When its result is needed."""
+    work: Callable[[], None] = field(compare=False)
+    account: Account | None = field(compare=False)
+    """Who pays for it."""
+
+
 class Pool:
     """Threads that run short jobs, earliest deadline first; one of them is kept for what is needed soon.
 
-    What is needed much later is made in the gaps: only when nothing has been needed soon for a moment.
+    What is needed much later is made in the gaps: only when nothing has been needed soon for a moment. Long jobs have
+    a thread of their own, so that nobody waits for their end; and those of a voice that costs much more than another
+    that is in use leave one thread to that one.
     """
 
     # What is needed later than this may wait: it would be played from a buffer.
     SOON_S = 1.0
     # What is needed later than this waits for a gap of so long: enough is in the buffer.
     LATER_S, GAP_S = 5.0, 0.5
+    # A voice is expensive whose jobs take so many times as long as another's that was in use within so long.
+    EXPENSIVE, IN_USE_S = 3.0, 60.0
+    # How much the thread of long jobs gives way to the others.
+    NICE = 10
 
     def __init__(self, threads: int) -> None:
         self.steps = 0
         """Jobs that have run."""
         # When something was needed soon last.
         self._pressed = -math.inf
-        # Jobs that run and whose result was not needed soon, and how many of them may.
-        self._early, self._most_early = 0, max(1, threads - 1)
-        self._jobs: list[tuple[float, int, Callable[[], None]]] = []
+        # Jobs that run and whose result was not needed soon, and those of expensive voices; how many may.
+        self._early = self._expensive = 0
+        self._most, self._most_but_one = threads, max(1, threads - 1)
+        # Cheap, expensive and long ones.
+        self._jobs: tuple[list[Job], list[Job], list[Job]] = ([], [], [])
+        self._costs = dict[str, tuple[float, float]]()
         self._count = itertools.count()
         self._ready = threading.Condition()
         self._closed = False
-        self._threads = [threading.Thread(target=self._work, name=f"speech-{n}", daemon=True) for n in range(threads)]
+        # With one thread, expensive voices share that of long jobs.
+        makers: list[Callable[[], None]] = [
+            *(functools.partial(self._work, self._next) for _ in range(threads)),
+            self._work_long,
+        ]
+        self._threads = [
+            threading.Thread(target=work, name=f"speech-{n}", daemon=True) for n, work in enumerate(makers)
+        ]
         for thread in self._threads:
             thread.start()
 
-    async def run(self, job: Callable[[], T], *, deadline: float) -> T:
+    async def run(
+        self,
+        job: Callable[[], T],
+        *,
+        deadline: float,
+        size: Size = Size.SHORT,
+        voice: str = "",
+        account: Account | None = None,
+    ) -> T:
         """The job's result; a job whose caller was cancelled before its turn never runs."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
@@ -138,52 +208,90 @@ class Pool:
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(settle, future, result, error)
 
+        order = deadline + (account.debt_s if account else 0.0)
         with self._ready:
             if deadline <= time.monotonic() + self.SOON_S:
                 self._pressed = time.monotonic()
-            heapq.heappush(self._jobs, (deadline, next(self._count), work))
-            self._ready.notify()
+            kind = 2 if size is Size.LONG else int(self._is_expensive(voice))
+            heapq.heappush(self._jobs[kind], Job(order, next(self._count), deadline, work, account))
+            self._ready.notify_all()
         return await future
 
     def close(self) -> None:
         """Let the jobs that run end, and drop the others."""
         with self._ready:
             self._closed = True
-            self._jobs.clear()
+            for jobs in self._jobs:
+                jobs.clear()
             self._ready.notify_all()
         for thread in self._threads:
             thread.join()
 
-    def _work(self) -> None:
+    def _is_expensive(self, voice: str) -> bool:
+        """Whether a voice's jobs take much longer than another's; of one that nothing is known of, yes."""
+        since = time.monotonic() - self.IN_USE_S
+        others = [cost for name, (cost, at) in self._costs.items() if name != voice and at > since]
+        own = self._costs.get(voice, (math.inf, 0.0))[0]
+        return bool(voice) and bool(others) and own > self.EXPENSIVE * min(others)
+
+    def _work_long(self) -> None:
+        with contextlib.suppress(OSError, AttributeError):
+            # A thread of Linux is a process of its own here, which elsewhere it is not.
+            if sys.platform == "linux":
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), self.NICE)
+        self._work(self._next_long)
+
+    def _work(self, following: Callable[[], list[Job] | None]) -> None:
+        """Run one job after another; ``following`` gives the heap of the next."""
         while True:
             with self._ready:
-                while not (self._jobs and self._may_run()):
+                while (jobs := following()) is None:
                     if self._closed:
                         return
-                    self._ready.wait(self.GAP_S / 2 if self._jobs else None)
-                early = self._left_s() > self.SOON_S
-                work = heapq.heappop(self._jobs)[2]
-                self._early += early
-            work()
+                    self._ready.wait(self.GAP_S / 2 if any(self._jobs) else None)
+                job = heapq.heappop(jobs)
+                early, expensive = job.deadline - time.monotonic() > self.SOON_S, jobs is self._jobs[1]
+                general = jobs is not self._jobs[2]
+                self._early += early and general
+                self._expensive += expensive
+            begun = time.thread_time()
+            job.work()
+            if job.account is not None:
+                job.account.charge(time.thread_time() - begun)
             # It holds its text, with all that the voice remembers of it: a thread that waits must not.
-            del work
+            del job
             with self._ready:
                 self.steps += 1
-                self._early -= early
+                self._early -= early and general
+                self._expensive -= expensive
                 if not early:
                     self._pressed = time.monotonic()
-                self._ready.notify()
+                self._ready.notify_all()
 
-    def _left_s(self) -> float:
-        """Seconds until the most urgent job is needed."""
-        return self._jobs[0][0] - time.monotonic()
+    def learn(self, voice: str, took_s: float) -> None:
+        """What a step of a voice costs, on average of those that were not long."""
+        before = self._costs.get(voice, (took_s, 0.0))[0]
+        self._costs[voice] = before + (took_s - before) / 16, time.monotonic()
 
-    def _may_run(self) -> bool:
-        """Whether the most urgent job may take a thread now."""
-        if (left_s := self._left_s()) <= self.SOON_S:
+    def _next(self) -> list[Job] | None:
+        """Where the most urgent job is that a thread may take now."""
+        kinds = self._jobs[:1] if self._most == 1 or self._expensive >= self._most_but_one else self._jobs[:2]
+        return self._first(kinds, room=self._early < self._most_but_one)
+
+    def _next_long(self) -> list[Job] | None:
+        """The same for the thread of long jobs, which has those of expensive voices, too, where there is one other."""
+        return self._first(self._jobs[1:] if self._most == 1 else self._jobs[2:], room=True)
+
+    def _first(self, kinds: Iterable[list[Job]], *, room: bool) -> list[Job] | None:
+        waiting = sorted((jobs for jobs in kinds if jobs), key=lambda jobs: jobs[0])
+        return next((jobs for jobs in waiting if self._may_run(jobs[0], room)), None)
+
+    def _may_run(self, job: Job, room: bool) -> bool:
+        """Whether a job may take a thread now; one that is not needed soon needs ``room``."""
+        if (left_s := job.deadline - time.monotonic()) <= self.SOON_S:
             return True
         quiet = time.monotonic() >= self._pressed + self.GAP_S
-        return self._early < self._most_early and (left_s <= self.LATER_S or quiet)
+        return room and (left_s <= self.LATER_S or quiet)
 
 
 def settle(future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:

@@ -22,7 +22,7 @@ ENDINGS = tables.EXTENSIONS | tables.DOMAINS | tables.SUFFIX_WORDS.keys()
 
 def url(text: str) -> str:
     """A web address without its scheme and ``www``, or a piece of one."""
-    return host(re.sub(r"^[A-Za-z]+://(?:www\.)?|^www\.|^mailto:", "", text))
+    return host(re.sub(r"^[A-Za-z]+://(?:www\.)?|^www\.|^mailto:", "", text, flags=re.IGNORECASE))
 
 
 def host(text: str) -> str:

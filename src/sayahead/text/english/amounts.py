@@ -22,7 +22,8 @@ from sayahead.text.english.numbers import (
 from sayahead.text.english.units import BIG, CENTS, CURRENCIES, currency, unit_of
 
 NUM = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?"
-_PREFIXED = r"(?:US|CA|AU|NZ|HK|NT|MX|C|A|S|R)?\$|(?:CN|RMB)?¥|CHF|SEK|NOK|DKK|PLN|ZAR|CNY|kr"
+_CODES = "CHF SEK NOK DKK PLN ZAR CNY COP ARS CLP PHP UYU TRY THB IDR VND CZK HUF ILS AED SAR MYR TWD".replace(" ", "|")
+_PREFIXED = rf"(?:US|CA|AU|NZ|HK|NT|MX|C|A|S|R)?\$|(?:CN|RMB)?¥|{_CODES}|kr"
 CUR = f"(?:{_PREFIXED}|[{''.join(CURRENCIES)}])"
 _BIG = "|".join(BIG)
 _POINTED = r"[0-9]{1,3}(?:\.[0-9]{3})+"
@@ -63,6 +64,8 @@ def atom(text: str, left: Left = NOTHING) -> str:
         return _decade(m[1], left)
     if left.word in tables.SCRIPTURE and (m := re.fullmatch("([0-9]+):([0-9]+)(?:[-–]([0-9]+))?", text)):
         return f"{number(m[1])} {number(m[2])}" + (f" to {number(m[3])}" if m[3] else "")
+    if (m := re.fullmatch(r"([0-9:]+)([A-Z]{2,4})", text)) and m[2] in tables.ZONES and (t := TIME.fullmatch(m[1])):
+        return f"{clock(t)} {m[2]}"
     if m := TIME.fullmatch(text.removesuffix("ish").removesuffix("-")):
         long = left.word.lower() in tables.LONG
         if m[3] and not m[4] and m[1][0] != "0" and (long or (m[2] == "00" and len(m[1]) == 1)):
@@ -74,8 +77,10 @@ def atom(text: str, left: Left = NOTHING) -> str:
         return f"{cardinal(int(m[1]))} {m[2].upper()}.M."
     if m := re.fullmatch("1/([0-9]{2,4})s", text):
         return f"one {ordinal(int(m[1]))} of a second"
-    if m := re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})(?:st|nd|rd|th)?s?", text):
+    if m := re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})(?:st|nd|rd|th|ST|ND|RD|TH)?s?", text):
         return _slashed(m[1], m[2], left)
+    if (m := re.fullmatch(r"([0-9]{1,2})/([0-9]{1,2})(%|[A-Za-z]+)", text)) and (names := unit_of("1", m[3])):
+        return f"{_slashed(m[1], m[2], left)} {names[1 if left.kind in ('number', 'one') else 0]}"
     return _money(text, left) or _measure(text, left)
 
 
@@ -114,7 +119,7 @@ def counted(text: str, left: Left) -> str:
 def _decade(digits: str, left: Left) -> str:
     """``1990s`` nineteen nineties; ``5s`` and ``a 30s break`` are seconds."""
     value = int(digits)
-    if re.fullmatch("7[0-9]7", digits):  # Boeing's.
+    if re.fullmatch("7[0-9]7|40[1345689]|42[29]|50[234]", digits):  # Boeing's.
         return plural(label(digits))
     if len(digits) < 4 and (value % 10 or left.each or left.kind == "hours"):
         return f"{cardinal(value)} second" + ("" if value == 1 or left.each else "s")
@@ -137,7 +142,7 @@ def money(text: str, left: Left = NOTHING, *, big: str = "") -> str | None:
     before = _SIGNS.get(sign, "")
     if amount[0] in "-−":
         before, amount = "minus ", amount[1:]
-    if re.fullmatch(rf"{_POINTED}(?:,[0-9]{{2}})?", amount) and ("," in amount or cur == "€"):
+    if re.fullmatch(rf"{_POINTED}(?:,[0-9]{{2}})?", amount) and ("," in amount or cur in ("€", "R$")):
         amount = amount.replace(".", "")
     amount = re.sub(r"^([0-9]+),([0-9]{1,2})$", r"\1.\2", amount)
     one, many = currency(cur)
@@ -189,11 +194,11 @@ def _measure(text: str, left: Left) -> str:
 
 
 def _duration(text: str) -> str:
-    m = re.fullmatch(r"(?:([0-9]+)h)?(?:([0-9]+)(?:m|min)?)?(?:([0-9]+)s)?", text)
+    m = re.fullmatch(r"(?:([0-9]+)w)?(?:([0-9]+)d)?(?:([0-9]+)h)?(?:([0-9]+)(?:m|min)?)?(?:([0-9]+)s)?", text)
     if not m or sum(part is not None for part in m.groups()) < 2:
         return ""
     parts = []
-    for amount, name_ in zip(m.groups(), ("hour", "minute", "second"), strict=True):
+    for amount, name_ in zip(m.groups(), ("week", "day", "hour", "minute", "second"), strict=True):
         if amount is not None and text.endswith(amount):
             parts.append(cardinal(int(amount)))
         elif amount is not None:
@@ -224,7 +229,7 @@ def clock(m: re.Match[str], *, half: str = "") -> str:
     if int(minute):
         words.append(pair(minute))
     elif second and int(second):
-        words.append("zero")
+        words.append("oh oh" if half else "zero")
     elif not half:
         words.append("hundred" if int(hour) > 12 else "o'clock")
     if second and int(second):

@@ -35,12 +35,13 @@ def ends(token: Token[str], parts: Parts, reading: str, left: Left, right: Right
         reading in ("versus", "featuring")
         or (reading == tables.LIMITS.get(core) and reading != core)
         or (core in tables.NEVER_ENDS and not measured)
-        or _SHORT_MEASURE.fullmatch(core)
     ):
         return False
+    if _SHORT_MEASURE.fullmatch(core):
+        return right.capital()
     if core.isdigit() and len(core) < 4 and is_move(left.word):
         return False
-    if len(core) == 1 and core.isupper() and core != "I":
+    if len(core) == 1 and core.isupper() and core != "I" and not measured:
         return _initial_ends(left)
     core = core.rpartition("-")[2]
     if core in tables.PLACES or (core == "c" and reading == "century"):

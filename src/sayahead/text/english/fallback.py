@@ -14,6 +14,7 @@ from sayahead.text.english.amounts import AMOUNT, CUR, atom
 from sayahead.text.english.numbers import cardinal, each, initials, label, number
 from sayahead.text.english.units import currency, unit
 from sayahead.text.shared.chemistry import ELEMENTS
+from sayahead.text.shared.signs import name_of
 
 SILENT = frozenset("()[]{}\"'_|`~*†‡$\\")
 """Never said by itself; ``$`` and ``\\`` are marks of LaTeX where no amount and no known name follows."""
@@ -32,6 +33,7 @@ _ION = re.compile(r"([A-Z][A-Za-z0-9_()]*)\^([0-9]?)([-+−])")
 _ANION = re.compile(r"(Cl|Br|OH|NO3|HCO3|HSO4)[-−]")
 _MIXED = re.compile(rf"(?:{_ELEMENT}){{2,4}}")
 _LIMITS = re.compile(r"(\\(?:sum|int|prod)|[∑∫∏])_(?:\{([^{}]+)\}|(\\?\w+?))\^(?:\{([^{}]+)\}?|(\\?\w+))")
+_ACCENT = re.compile(r"\\(bar|hat|tilde|d?dot|overline|prime)\{([^{}]*)\}")
 _PRODUCT = re.compile(r"(?<![A-Za-z\\])[b-df-hj-np-tv-z]{2,3}(?=\^)")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _FUNCTIONS = frozenset(("sin", "cos", "tan"))
@@ -83,7 +85,9 @@ def _letters(run: str, *, beside: bool) -> str:
 def pieces(text: str) -> str:
     """The token with every piece of it said."""
     text = re.sub(r"(\w{2,})\((e?s)\)?", r"\1\2", text)
-    text = re.sub(r"\\d?frac\{([^{}]*)\}\{([^{}]*)\}?", r" \1 \\over \2 ", text)
+    text = _ACCENT.sub(r" \2 \\\1 ", text)
+    if "}{" in text and '"' not in text:
+        text = text.replace("}{", " \\choose " if "binom" in text else " \\over ")
     out: list[str] = []
     matches = list(_PIECE.finditer(text))
     for at, match in enumerate(matches):
@@ -128,6 +132,7 @@ def _piece(piece: str, before: str, after: str) -> str:
         if piece in _FUNCTIONS and after[:1] == "(":
             return tables.LATEX[piece]
         beside = before[-1:].isdigit() or after[:1].isdigit()
+        beside = beside or (piece.isupper() and len(piece) < 4 and re.search("[0-9]", before + after) is not None)
         if (before[-1:] in ("_", ".") or after[:1] == "_") and piece.isalpha():
             shown = piece.lower() if re.search("[AEIOUY]", piece) else piece
             return pronounced(shown) if piece.isupper() else " ".join(map(pronounced, _HUMP.split(piece)))
@@ -146,6 +151,9 @@ def _sign(sign: str, before: str, after: str) -> str:
         if not (last.isalnum() and following.isalnum()):
             return "." if last.isalpha() and re.search(r"\w", after) else ""
         return "point" if last.isdigit() and not after[1:2].isalpha() else "dot"
+    single = last.isalpha() and not before[-2:-1].isalnum() and following.isalpha() and not after[1:2].isalnum()
+    if sign == "/" and single and re.search(r"[()^=+]", before + after):
+        return "over"
     if sign == "/" and last == ")" and following.isalnum():
         return "over"
     if sign == "/":
@@ -153,6 +161,8 @@ def _sign(sign: str, before: str, after: str) -> str:
             return "divided by"
         numeric = last.isdigit() or following.isdigit()
         return "slash" if numeric or not (last.isalnum() and following.isalnum()) else ""
+    if sign == "^" and not before:
+        return "caret"
     if sign == "^":
         if following and following in "23" and not after[1:2].isalnum():
             return ""
@@ -168,6 +178,8 @@ def _sign(sign: str, before: str, after: str) -> str:
         return "" if last.isalpha() and following.isalpha() else tables.SYMBOLS[sign]
     if sign[:2] in ("..", "…"):
         return "…"
+    if sign == "$" and last and last in "+*)]?" and not following:
+        return "dollar"
     if sign == "$" and (last.isdigit() and not following):
         return "dollars"
     if sign == "\\" and last.isalnum() and following.isalnum():
@@ -178,11 +190,13 @@ def _sign(sign: str, before: str, after: str) -> str:
         return "times"
     if sign in SILENT:
         return ""
-    return sign if sign in PAUSES else tables.SYMBOLS.get(sign, "")
+    return sign if sign in PAUSES else tables.SYMBOLS.get(sign) or (name_of(sign) if len(sign) == 1 else "")
 
 
 def _dash(sign: str, before: str, after: str) -> str:
     last, following = before[-1:].strip(), after[:1]
+    if re.search(r"\[[^\]]*\w$", before) and re.match(r"\w[^\[]*\]", after):
+        return "to"
     if sign.startswith("--") or (sign in "–—" and last.isalpha() and following.isalpha()):
         return "—"
     if not following or following in ")]}\"'":
@@ -200,6 +214,7 @@ def _dash(sign: str, before: str, after: str) -> str:
 def powers(text: str) -> str:
     """``x^2`` x squared and ``10^-3`` in words, as far as the exponent is plain."""
     text = _LIMITS.sub(lambda m: f"{m[1]} from {m[2] or m[3]} to {m[4] or m[5]} of ", text)
+    text = re.sub(r"\^\{?\\circ\}?", r" \\degree ", text)
     text = re.sub(r"\^\{([^{}]*)\}", r"^\1", text)
     text = _PRODUCT.sub(lambda m: m[0] if unit(m[0]) else " ".join(map(initials, m[0])), text)
     text = re.sub(r"(?<=[\w)\]}])\^([23])(?!\w)", lambda m: " squared " if m[1] == "2" else " cubed ", text)

@@ -24,12 +24,14 @@ _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
 _DASHES = re.compile(r"[-–—]")
 _COUNTED_WORDS = re.compile(r"[-–]((?:[A-Za-z][A-Za-z']*\.?|[0-9]{1,2})(?:[-–](?:[A-Za-z][A-Za-z']*|[0-9]{1,2}))*)")
 _PRICED = re.compile(rf"([^\W\d_]+)[:=]({CUR}{NUM}\S*)")
-_SIGNED = re.compile(r"([<>=]=|[+~<>±=≈≤≥≠#])(.*[0-9].*)")
+_SIGNED = re.compile(r"(\+/-|[<>=]=|[+~<>±=≈≤≥≠#])(.*[0-9].*)")
 _BOUND = re.compile(r"([<>=~!]=|[<>])([0-9][0-9.]*)")
 _REQUIRED = re.compile(rf"([A-Za-z][\w-]*)({_BOUND.pattern}(?:,{_BOUND.pattern})*)")
 _COMPARED = frozenset("and or to through not but - – > < >= <= == = ≥ ≤ version versions".split())
 """What links a version to another."""
 _POSSESSIVE = re.compile(r"(.*[^A-Za-z'.-].*[^.]|[IVXL]+|[^'.]*[^A-Za-z'.-])'s")
+_EACH = re.compile(r"([0-9][0-9.,]*)/([A-Za-z]+)")
+_POWER_OF_TEN = re.compile(r"[x×](10)\^([-−]?[0-9]+)(?:/([A-Za-zμ]+))?")
 _DECADE = re.compile(r"'?(?:[0-9]{3}|[0-9])0'?s")
 _PLURALS = re.compile("[0-9]{1,3}s")
 _PLURAL = re.compile(r"([A-Z][A-Za-z]{0,3}-?[0-9]+|[A-Za-z]+-[0-9]+)s")
@@ -56,8 +58,9 @@ def read(text: str, left: Left = NOTHING) -> str:
         return word(text, left)
     if left.kind in ("number", "one", "feet", "hours") and (words := spaced_unit(text, left)):
         return words
-    if left.kind == "number" and (m := re.fullmatch(r"([^\d/–-]+)([/–-])([0-9].*)", text)) and (counted := unit(m[1])):
-        link = "to" if m[2] != "/" else "per" if m[1] in _CONSUMED and m[3].startswith("100") else "slash"
+    if left.kind == "number" and (m := re.fullmatch(r"([^\d–-]+)([/–-])([0-9].*)", text)) and (counted := unit(m[1])):
+        each = (m[1] in _CONSUMED and (m[3].startswith("100") or m[1] not in ("g", "kg"))) or m[1].endswith("g")
+        link = "to" if m[2] != "/" else "per" if each or "/" in m[1] else "slash"
         return f"{counted[1]} {link} {read(m[3])}"
     if HALF.fullmatch(text):
         return text[0].upper() + ".M."
@@ -66,7 +69,7 @@ def read(text: str, left: Left = NOTHING) -> str:
     if _WORD.fullmatch(text):
         return _words(text, left)
     if not any(map(str.isalnum, text)):
-        return "" if text in ("#", "*") else tables.SYMBOLS.get(text) or (pieces(text) if len(text) > 1 else "")
+        return "" if text in ("#", "*") else tables.SYMBOLS.get(text) or pieces(text)
     if left.kind == "sign" and (m := re.fullmatch("([0-9]+)(?!st|nd|rd|th)([a-z]{2,3})", text)) and not unit(m[2]):
         return f"{number(m[1])} {initials(m[2])}"
     if text.replace("–", "-").isascii() or "@" in text or not text[0].isalpha():
@@ -104,6 +107,8 @@ def _priced(text: str, left: Left) -> str:
     if m := MONEY_SCALED.fullmatch(text):
         return money(m[1], left, big=m[6]) or ""
     amount, _, each_ = text.rpartition("/")
+    if "-" in each_ and amount and (words := money(amount)) and all(map(str.isalpha, each_.split("-"))):
+        return f"{words} per {' '.join(per(part) or part for part in each_.split('-'))}"
     if each_.isalpha() and amount and amount[-1].isalnum() and (words := money(amount)):
         return f"{words} per {per(each_) or each_}"
     if (m := _RATE.fullmatch(text.lower() if text.istitle() else text)) and (below := per(m[2])):
@@ -117,6 +122,11 @@ def _priced(text: str, left: Left) -> str:
     if (m := _REQUIRED.fullmatch(text)) and (version := Left(word=m[1])).versioned:
         bounds = (f"{tables.SYMBOLS[sign]} {read(number_, version)}" for sign, number_ in _BOUND.findall(m[2]))
         return f"{read(m[1])} {', '.join(bounds)}"
+    if (m := _EACH.fullmatch(text)) and len(m[2]) > 1 and (below := per(m[2])):
+        return f"{number(m[1])} per {below}"
+    if (m := _POWER_OF_TEN.fullmatch(text)) and left.kind in ("one", "number"):
+        below = f" per {per(m[3]) or initials(m[3])}" if m[3] else ""
+        return f"times ten to the power of {number(m[2])}{below}"
     if m := _PRICED.fullmatch(text):
         return f"{m[1]} {read(m[2])}"
     return ""
@@ -127,6 +137,8 @@ def _priced(text: str, left: Left) -> str:
 
 def _compound(text: str, left: Left) -> str:
     """A range, a counted word, a numbered name; nothing if the token is not made of two parts that are known."""
+    if m := re.fullmatch("([0-9]{4})-([A-Z]{1,4})", text):
+        return f"{label(m[1])} {initials(m[2])}"
     sides = text.split("/")
     if (
         len(sides) > 1
@@ -187,7 +199,7 @@ def _range(first: str, last: str, text: str, left: Left) -> str:
         return f"{number(first)} to {number(m[1])} {m[2]}"
     if not (last[:1].isdigit() or last[:1] in CURRENCIES or last in _HOURS):
         return ""
-    beside = replace(left, word="") if left.each else left
+    beside = replace(left, word="") if left.each or (TIME.fullmatch(first) and TIME.fullmatch(last)) else left
     end = last if last in _HOURS else atom(last, replace(left, kind="", word="-", before="-"))
     begin = first if first in _HOURS else atom(first, beside)
     return f"{begin} to {end}".replace(" o'clock", "") if begin and end else ""
@@ -250,6 +262,8 @@ def _numbered(first: str, last: str, left: Left) -> str:
 
 def _words(text: str, left: Left) -> str:
     """Words with hyphens or apostrophes: ``Jan-Mar``, ``Mon-Fri``, ``UTF-encoded``, ``DON'T``."""
+    if text == "A-Z":
+        return "A to Z"
     first, dash, last = text.partition("-")
     if dash and (words := _range(first, last, text, left)):
         return words
@@ -279,6 +293,10 @@ def after(text: str, left: Left, words: str, *, named: bool) -> Left:
             role = "version"
         if left.kind == "month" and text.isdigit() and len(text) < 3:
             role = text
+    if kind in ("one", "number") and left.word in ("by", "x", "×"):
+        role += " by"
+    if not kind and text.isalpha() and left.kind in ("one", "number") and left.word.isdigit():
+        role = "house"
     if left.role.isdigit() and text.lower() in tables.DAY_LINKS:
         kind, role = "days", left.role
     return Left(kind, text, named, role, text)
@@ -313,7 +331,7 @@ def _kind(text: str, left: Left, words: str) -> str:
         return "ordinal"
     if left.kind in ("code", "dial") and low in tables.LINKS:
         return left.kind
-    if text in tables.MONTHS or _DASHES.split(text)[-1] in tables.MONTHS:
+    if text in tables.ANY_MONTHS or _DASHES.split(text)[-1] in tables.MONTHS:
         return "month"
     if low in tables.CUES:
         return tables.CUES[low]
@@ -337,7 +355,7 @@ def _kind(text: str, left: Left, words: str) -> str:
         return "hours"
     if words in ("square", "cubic", "fluid"):
         return "number"
-    if re.fullmatch(r"[0-9][0-9,.]*\+", text):
+    if re.fullmatch(r"[0-9][0-9,.]*\+|'[0-9]{2}", text):
         return "number"
     if _VULGAR.fullmatch(text):
         return "number" if text[0].isdigit() else "one"

@@ -10,9 +10,10 @@ import re
 
 from sayahead.text.english import tables
 from sayahead.text.english.amounts import MONEY
+from sayahead.text.english.grammar import read
 from sayahead.text.english.left_context import Left
 from sayahead.text.english.numbers import each, label, number, ordinal, pair, plural
-from sayahead.text.english.units import BIG, BIG_PREFIXES, currency
+from sayahead.text.english.units import BIG, BIG_PREFIXES, CURRENCIES, currency
 from sayahead.text.shared import chemistry
 from sayahead.text.shared.tokens import Joined, Parts, Right
 
@@ -38,12 +39,20 @@ _ROADS = frozenset((*tables.ROADS, *tables.ROADS.values()))
 _DAYS_OF_TWO = re.compile(rf"([0-9]{{1,2}}) ({_MONTH})\.?[-–]([0-9]{{1,2}})")
 
 
+_ASIDE = ("in", "est", "Sat", "Sun")
+"""Words whose meaning the next one tells."""
+
+
 def _one_of(right: Right, words: str) -> bool | None:
     return right.one_of(tables.AHEAD[words], tables.AHEAD_PREFIXES[words])
 
 
 def reading(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str | bool | None:
     """How a token is read by what stands after it."""
+    if (core in _ASIDE or core[-1] in "★dx") and (short := _short(core, parts, left, right)) is not False:
+        return short
+    if not (core[-1].isdigit() or core[-2:-1].isdigit()):
+        return False
     if m := _SECONDS.fullmatch(core):
         return _seconds(m[1], parts, left, right)
     if core.isdigit() and raw.rstrip(".,;:!?)")[-1:] in ("'", "’"):
@@ -98,6 +107,37 @@ def reading(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str 
     return False
 
 
+def _short(core: str, parts: Parts, left: Left, right: Right) -> str | bool | None:
+    """Words in short: ``6 in wide`` inches, ``Sun. Aug. 3``, ``est. $5``, ``5d 18:53``, ``5★ hotel``."""
+    if core == "in" and left.kind in ("one", "number") and left.word[:1].isdigit():
+        ahead, begun_ = tables.AHEAD["inches"], tables.AHEAD_PREFIXES["inches"]
+        measured = "by" in left.role or (not parts.mark and right.one_of(ahead, begun_))
+        if measured is not False:
+            single = left.kind == "one" or left.each
+            return None if measured is None else "inch" if single else "inches"
+    if core[-1] == "★" and not parts.mark and not right.last and (words := read(core, Left(word="a"))):
+        initial = right.initial()
+        return None if initial is None else words if initial.islower() else read(core, left)
+    if (m := re.fullmatch("([1-9][0-9]?)d", core)) and not parts.mark and not right.last:
+        initial = right.initial()
+        if initial is None or initial.isdigit():
+            return None if initial is None else f"{number(m[1])} day" + ("" if m[1] == "1" else "s")
+    if (m := re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)x", core)) and not parts.mark:
+        follows = _one_of(right, "multiplied")
+        return follows and f"{number(m[1])} times"
+    if core == "est" and parts.dotted and not right.last:
+        initial = right.initial("".join(CURRENCIES))
+        return None if initial is None else "estimated" if initial in CURRENCIES else "established"
+    if parts.dotted and core in ("Sat", "Sun") and not right.last and parts.mark in ("", "."):
+        dated = right.one_of(tables.MONTHS, tables.MONTH_PREFIXES)
+        if dated is None:
+            return None
+        if dated:
+            parts.mark = ""
+            return tables.WEEKDAYS[core]
+    return False
+
+
 def _housed(left: Left, right: Right) -> bool | None:
     """Whether two numbers are a house's, since a road follows: "35-12 83rd St.", "at 30-15 Steinway Street"."""
     text = right.text
@@ -117,6 +157,13 @@ def _housed(left: Left, right: Right) -> bool | None:
 def _seconds(digits: str, parts: Parts, left: Left, right: Right) -> str | bool | None:
     """``six 9s`` nines, ``the 5s timeout`` five second, ``in 30s`` thirty seconds; others are decades or seconds."""
     before, many = left.word.lower(), plural(number(digits))
+    if before in _BY:
+        return many
+    if before == "from" and not parts.mark:
+        if not right.done:
+            return None if "to".startswith(right.text) else many
+        if right.text == "to" and (right.open or re.fullmatch("[0-9]+(?:s|ms|m|min|h)[.,;:!?)]*", right.beyond)):
+            return None if right.open else f"{number(digits)} seconds"
     if left.kind == "plural" or before in tables.AHEAD["numbers"]:
         return many
     tens = len(digits) == 2 and digits[1] == "0"

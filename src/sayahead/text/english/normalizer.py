@@ -12,7 +12,7 @@ from sayahead.text.english.grammar import after, read
 from sayahead.text.english.left_context import Left
 from sayahead.text.english.long_readings import in_portions
 from sayahead.text.english.numbers import cardinal
-from sayahead.text.english.wrapping import MICRO, OPEN_TAG, fold, trim
+from sayahead.text.english.wrapping import MICRO, OPEN_TAG, fold, named_tag, trim
 from sayahead.text.shared.punctuation import foreign_runs, once
 from sayahead.text.shared.tokenizer import PIECE, Waiting
 from sayahead.text.shared.tokens import Joined, Parts, Right, Token
@@ -20,6 +20,9 @@ from sayahead.types import Word
 
 __all__ = ["PIECE", "Normalizer", "normalize"]
 
+_DAYS = frozenset((*tables.WEEKDAYS, *tables.WEEKDAYS.values()))
+_TAG_ENDS = ">)\"'”*_.,;:!?"
+_TAIL = re.compile(r"[\W_]+$")
 _OPENS = re.compile(r"[(\[*_]*[\"“]")
 _SIMPLE = re.compile(r"([A-Za-z]+(?:['’][A-Za-z]+)?)([,.;:!?]?)")
 
@@ -89,7 +92,10 @@ class Normalizer(Waiting[str]):
 
     def _parts(self, token: Token[str]) -> Parts:
         if token.parts is None:
-            token.parts = trim(fold(once(token.raw)))
+            raw = (
+                named_tag(token.raw, self._left.word) if token.raw[-1] in _TAG_ENDS and "<" in token.raw else token.raw
+            )
+            token.parts = trim(fold(once(raw)))
             self._skip(token)
         return token.parts
 
@@ -98,19 +104,20 @@ class Normalizer(Waiting[str]):
         if m is None or not tokens.ordinary(*m.groups()):
             return False
         word, mark = m.groups()
-        role = "regnal" if self._left.word in tables.SOVEREIGNS else ""
+        role = "regnal" if self._left.word in tables.SOVEREIGNS else "house" if self._left.role == "house" else ""
         named = self._open and word[0].isupper()
         self._emit(token, token.raw.replace("’", "'"), out, last=mark != "" and mark in ".!?")
         if self._open:
-            kind = "month" if word in tables.MONTHS else tables.CUES.get(word.lower(), "")
+            kind = "month" if word in tables.ANY_MONTHS else tables.CUES.get(word.lower(), "")
             self._note(Left(kind, word, named, role, word), mark)
         del self._waiting[0]
         return True
 
     def _skip(self, token: Token[str]) -> None:
         """Note what of a token cannot be read, or read it if it is the name of a Greek letter."""
-        measured = self._left.kind in ("one", "number") or token.raw[0].isdigit()
-        if token.raw.isascii() or MICRO.search(token.raw) or (token.raw[-1] in "ΩΩ" and measured):
+        measured = self._left.kind in ("one", "number") or re.match(r"\W*[0-9]", token.raw) is not None
+        ohms = measured and _TAIL.sub("", token.raw)[-1:] in ("Ω", "\u2126")
+        if token.raw.isascii() or MICRO.search(token.raw) or ohms:
             return
         runs = foreign_runs(token.raw, ())
         if len(runs) == 1 and (name := tables.GREEK.get(token.raw[slice(*runs[0])].lower())):
@@ -147,7 +154,8 @@ class Normalizer(Waiting[str]):
         else:
             kind = left.kind if mark in ",:" and left.kind in ("code", "dial", "label") else ""
             role = "version" if mark == "," and left.role == "version" else ""
-            self._left = Left(kind, role=role, before=left.before)
+            day = left.word if mark in ",." and left.word in _DAYS else ""
+            self._left = Left(kind, day, role=role, before=left.before)
 
 
 def normalize(text: str) -> list[Word]:

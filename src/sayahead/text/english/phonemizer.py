@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sayahead.text import sounds
 from sayahead.text.english import hibari_tables, homographs
 from sayahead.types import Ids, Pronunciation, Word
 
@@ -93,7 +94,7 @@ class EnglishPhonemizer:
         return isinstance(entry, dict)
 
     def _count(self, text: str) -> int:
-        return len(self._read([text])[0])
+        return sounds(self._read([text])[0])
 
     def _read(self, texts: Sequence[str], stand_in: str = "") -> list[str]:
         """Phonemes of each text, all read as one sentence, with a word after it that stands for what is to come."""

@@ -36,6 +36,9 @@ def prefixes(whole: Iterable[str]) -> frozenset[str]:
 
 
 MONTHS = readings("months")
+_WRITTEN = {form: name for key, name in MONTHS.items() for form in (key.upper(), key.lower())}
+ANY_MONTHS = MONTHS | {form: name for form, name in _WRITTEN.items() if form not in ("may", "mar", "march")}
+"""The same in capitals and in small letters, but what are other words then."""
 MONTH_NAMES = list(dict.fromkeys(MONTHS.values()))
 MONTH_PREFIXES = prefixes(MONTHS)
 NEVER_ENDS = readings("never ends")
@@ -52,6 +55,8 @@ STARTER_PREFIXES = prefixes(STARTERS)
 HALVES = words("halves")
 ZONES = words("zones")
 BEFORE_NUMBER = readings("before number")
+_SHORT_MONTHS = {form: name for form, name in ANY_MONTHS.items() if form not in MONTHS and form.title() != name}
+BEFORE_NUMBER |= _SHORT_MONTHS | {f"{form}.": name for form, name in _SHORT_MONTHS.items()}
 BOOKS = readings("books")
 # With a dot; a sentence ends only after "the max.".
 LIMITS = {"max": "maximum", "min": "minimum"}
@@ -90,6 +95,8 @@ SPELLED = words("spelled")
 SPELLED_BESIDE_FIGURES = SPELLED | words("spelled beside figures")
 SHORT_WORDS = words("short words")
 LONG = words("long")
+BEFORE_TAGS = words("before tags")
+AIRPORTS = words("airports")
 DOSES = words("doses")
 AMBIGUOUS = words("ambiguous")
 STATES = readings("states")
@@ -98,6 +105,7 @@ WEEKDAYS = readings("weekdays")
 WEEKDAY_PREFIXES = prefixes(WEEKDAYS)
 ALWAYS_WEEKDAYS = words("always weekdays")
 ROADS = readings("roads")
+SMALL_ROADS = {key.lower(): ROADS[key].lower() for key in "St Ave Blvd Rd Dr Ln Ct Hwy Pkwy".split()}
 ONLY_ROADS = words("only roads")
 QUARTERS = readings("quarters")
 EMOTICONS = words("emoticons")

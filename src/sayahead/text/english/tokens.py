@@ -43,7 +43,7 @@ _WITH_DOT = frozenset({*tables.NEVER_ENDS, *tables.LIMITS, *tables.MAY_END, *_BE
 _ALONE = frozenset(
     {*tables.PLAIN, *tables.TITLES, *CURRENCY_CODES, *tables.SAID, *tables.SPELLED, *tables.WEEKDAYS, *tables.ROADS}
     | {key for key in tables.BEFORE_NUMBER if key[-1] != "."}
-    | {"x", *tables.PRICED_EACH}
+    | {"x", *tables.PRICED_EACH, *tables.SMALL_ROADS}
 )
 _BIG = "|".join(name for name in BIG if len(name) > 2)
 _GROUPS = re.compile("[0-9]{3}(?: [0-9]{3})*")
@@ -51,6 +51,8 @@ _LEADING = re.compile("[1-9][0-9]{0,2}")
 _CONTINENTAL = re.compile(r"(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+),[0-9]{2}")
 _MONEY_AFTER = frozenset((*CURRENCIES, *CURRENCY_CODES))
 _MONEY_AFTER_BEGUN = frozenset(name[:n] for name in _MONEY_AFTER for n in range(1, len(name) + 1))
+_POINTED = re.compile(r"([0-9]{1,2})\.([0-5][0-9])")
+_DAYS = ("month", "days", "ordinal")
 _FLAG = re.compile(r"(--?)([A-Za-z][\w-]*)")
 
 
@@ -61,6 +63,8 @@ def join(token: Token[str], parts: Parts, left: Left, right: Right) -> Joined[st
         return False
     if _GROUPS.fullmatch(core) and left.kind in ("one", "number") and _LEADING.fullmatch(left.word):
         return _join_group(core, right)
+    if core[0] == "'" and core[1:].isdigit():
+        return neighbours.join(core[1:], left, right)
     if core[0].isdigit():
         phone = core.isdigit() and parts.before and parts.after and len(core) == 3
         return _join_phone(core, right) if phone else _join_number(core, left, right)
@@ -116,6 +120,10 @@ def _join_number(core: str, left: Left, right: Right) -> Joined[str] | bool | No
     if ":00" in core and (m := TIME.fullmatch(core)) and not m[4] and 0 < int(m[1]) <= 12:
         follows = right.one_of(_HALVES, _HALF_PREFIXES)
         return follows and Joined(right.body, clock(m, half=right.text))
+    if (m := _POINTED.fullmatch(core)) and 0 < int(m[1]) <= 12 and left.kind != "money":
+        follows = right.one_of(_HALVES, _HALF_PREFIXES)
+        time = TIME.fullmatch(f"{m[1]}:{m[2]}")
+        return follows and time is not None and Joined(right.body, clock(time, half=right.text))
     if _CONTINENTAL.fullmatch(core) and (follows := right.one_of(_MONEY_AFTER, _MONEY_AFTER_BEGUN)) is not False:
         sign = right.word(_MONEY_AFTER)
         return follows and Joined(CURRENCY_CODES.get(sign, sign) + core)
@@ -139,10 +147,10 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
         return read(core, left) if words == "" and core else words
     if (words := _marked(token, parts, left)) is not None:
         return words
-    figures = core[-1].isdigit() or core[-2:-1].isdigit()
-    if figures and (beside := neighbours.reading(core, token.raw, parts, left, right)) is not False:
+    if (beside := neighbours.reading(core, token.raw, parts, left, right)) is not False:
         return None if beside is None else str(beside)
-    if core.isdigit() and token.raw == f'{core}"' and not token.quoted:
+    years = left.kind in ("month", "days") or re.fullmatch("(?:19|20)[0-9]{2}", core)
+    if core.isdigit() and token.raw == f'{core}"' and not (token.quoted or years):
         return f"{read(core, left)} inch" + ("" if core == "1" else "es")
     if " " in core and _GROUPS.fullmatch(core):
         groups = core.split()
@@ -179,7 +187,7 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
     if core in tables.TITLES and not parts.mark and placed == core:
         capital = False if right.last else right.capital()
         return None if capital is None else tables.TITLES[core] if capital else read(core, left)
-    return _dotted(core, left, right) if dotted else read(core, left)
+    return _dotted(core, parts, left, right) if dotted else read(core, left)
 
 
 def _verse(right: Right) -> bool | None:
@@ -209,6 +217,10 @@ def _letter(core: str, parts: Parts, left: Left, right: Right) -> str | bool | N
             return tables.QUARTERS[core]
     if core == "M" and left.kind in ("one", "number") and (dissolved := neighbours.molar(right)) is not False:
         return dissolved and "molar"
+    if core == "x" and left.role == "sum" and left.kind in ("one", "number"):
+        if not right.done or right.open:
+            return None
+        return "by" if unit(right.beyond.rstrip(".,;:!?)")) and right.text.isdigit() else False
     if core == "x" and left.kind in ("one", "number"):
         if right.text in ("", "1", "10") and not right.done:
             return None
@@ -217,8 +229,10 @@ def _letter(core: str, parts: Parts, left: Left, right: Right) -> str | bool | N
     return False
 
 
-def _dotted(core: str, left: Left, right: Right) -> str | None:
+def _dotted(core: str, parts: Parts, left: Left, right: Right) -> str | None:
     """The spoken form of a token with a full stop after it."""
+    if core in ("fl", "Fl") and left.kind == "ordinal":
+        return "floor"
     if core == "v" and left.word[:1].isupper():
         return "versus"
     measured = left.kind in ("one", "number", "feet", "hours")
@@ -226,7 +240,8 @@ def _dotted(core: str, left: Left, right: Right) -> str | None:
         capital = False if right.last else right.capital()
         if capital is None:
             return None
-        road = left.named or (core == "St" and not capital and left.word)
+        placed = parts.mark not in ("", ".") or left.kind == "ordinal"
+        road = left.named or (core == "St" and left.word != "" and (placed or not capital))
         return tables.ROADS[core] if road else tables.TITLES[core]
     if measured and core not in "KkMBb" and (unit := unit_of(left.word, core)) and core.isalpha():
         return unit[0 if left.kind == "one" or left.each else 1]
@@ -247,6 +262,12 @@ def _marked(token: Token[str], parts: Parts, left: Left) -> str | None:
     if raw.startswith("(0)") and core[2:].isdigit() and left.kind in ("phone", "dial"):
         parts.before = ""
         return each("0" + core[2:])
+    if (m := re.fullmatch(r"\*([0-9]+)(#?)[.,;:!?)]*", raw)) and (m[2] or left.kind == "dial"):
+        return f"star {each(m[1])} pound" if m[2] else f"star {read(m[1], left)}"
+    if (m := re.fullmatch(r"(A|B|AB|O)([-−+])[.,;:!?)]*", raw)) and left.word.lower() in ("type", "is", "blood", ""):
+        sure = m[1] in ("AB", "O") or left.word.lower() in ("type", "blood") or left.before.lower() == "type"
+        if sure:
+            return f"{initials(m[1])} {'positive' if m[2] == '+' else 'negative'}"
     if raw.count("*") == 1 and raw[0] == "*" and (core[:1] == "." or (core.isdigit() and left.kind == "dial")):
         return f"star {read(core, left)}"
     if re.fullmatch(r"\([a-h]\)" if left.word else r"\(?[a-h]\)", raw):
@@ -256,17 +277,20 @@ def _marked(token: Token[str], parts: Parts, left: Left) -> str | None:
         parts.mark = ""
         return f"{read(core, left)} factorial"
     if parts.mark == "!" and raw.rstrip("\"')*_`").endswith("!") and not raw.endswith("!!"):
-        variable = len(core) == 1 and core.islower() and core not in "aio"
+        variable = len(core) == 1 and core.islower() and core not in "aio" and left.kind not in ("one", "number")
         if variable or (core.isdigit() and (left.kind == "sign" or not left.before)):
             parts.mark = ""
             return f"{read(core, left)} factorial"
-    sure = parts.mark or left.each or left.kind == "feet" or not core.isdigit()
-    inches = sure and raw.rstrip(".,;:!?)").endswith('"') and not token.quoted
+    sure = bool(parts.mark) or left.each or left.kind == "feet" or not core.isdigit()
+    dated = left.kind in _DAYS or re.fullmatch("(?:19|20)[0-9]{2}", core) is not None
+    inches = sure and not dated and raw.rstrip(".,;:!?)").endswith('"') and not token.quoted
     if inches and raw[0].isdigit() and re.fullmatch(r"[0-9./]+(?:[-–][0-9./]+)?", core):
         return f"{read(core, left)} inch" + ("" if left.each or "/" in core or core == "1" else "es")
     if left.word.lower() in ("a", "an", "grade") and re.fullmatch(r"[A-F][-−][.,;:!?)]*", raw):
         return f"{initials(core)} minus"
-    if raw.endswith("'") and raw[0].isdigit() and core.isdigit() and len(core) == 1:
+    if re.fullmatch(r"[0-9]{1,3}(?:,[0-9]{3})+'[.,;:!?)]*", raw):
+        return f"{read(core, left)} feet"
+    if raw.endswith("'") and raw[0].isdigit() and core.isdigit() and len(core) == 1 and left.kind not in _DAYS:
         return f"{read(core, left)} {'foot' if left.each or core == '1' else 'feet'}"
     if raw[0] in "–−" and core[0].isdigit() and left.kind not in ("one", "number", "time", "month"):
         return f"minus {read(core, left)}"
@@ -303,12 +327,20 @@ def _sign(token: Token[str], left: Left, right: Right) -> str | None:
         return "pound" if text == "#" else "star"
     if text == "#" and token.gap != SPACE:
         return ""
+    if text == "×" and "." in left.word and left.kind == "number":
+        if right.text in ("", "1", "10") and not right.done:
+            return None
+        return "times" if fold(right.text).startswith("10^") else "by"
     if text == "×" and unit(left.word) and not left.word.isdigit():
         return "by"
     if text == ">" and left.word.istitle() and len(left.word) > 2 and not right.last:
         initial = right.initial(QUOTES)  # A path through menus: Settings > Privacy.
         return None if initial is None else "" if initial.isupper() else tables.SYMBOLS[text]
     if text == "*" and left.word in ("SELECT", "select"):
+        return "star"
+    if text == "*" and numeric and not right.text and not right.done:
+        return None
+    if text == "*" and (right.text[:1] == "*" or left.word == "*"):
         return "star"
     if text == "*" and (numeric or (len(left.word) == 1 and left.word != "a")):
         return "times"

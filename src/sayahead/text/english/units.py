@@ -27,6 +27,7 @@ GLUED_ONLY = frozenset("k K M x s A V W J N F T B b d BR BA".split())
 """Letters that are a unit only where they touch the number."""
 SPACED_IF_SURE = frozenset("in ins mo pt ct ly rad deg MP pH us um ps ug".split())
 """Also ordinary words or other abbreviations: after a space a unit only where what is to the left says so."""
+_CAPITALS = {name.upper(): name for name in "kg lbs lb oz km cm ml gal ft hrs hr sec secs yds tbsp tsp sq psi".split()}
 _PER = {"mo": "month", "yr": "year", "hr": "hour", "wk": "week", "h": "hour", "s": "second", "d": "day", "mi": "mile"}
 _PER |= {word: word for word in "second minute hour day night week month year person user capita".split()}
 
@@ -57,6 +58,7 @@ def currency(sign: str) -> tuple[str, str]:
 @functools.lru_cache(maxsize=1024)
 def unit(text: str) -> tuple[str, str] | None:
     """One and many of a unit, composed of what is known: ``kg/m³`` kilogram(s) per cubic meter; None if it is none."""
+    text = _CAPITALS.get(text, text)
     if text in _IRREGULAR:
         return _IRREGULAR[text]
     if one := _ONES.get(text):

@@ -29,6 +29,9 @@ _DOMAIN = "|".join(sorted(tables.DOMAINS))
 _MOVE = r"[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8](?:=[QRBN])?[+#]?"
 _PIECES = tables.readings("chess")
 _CHORDS = tables.readings("chords")
+_TAILS = {"-": "dash ", "+": "plus "}
+_SIDES = {"W": "wide", "D": "deep", "H": "high", "L": "long"}
+_MONTHS = "|".join(tables.ANY_MONTHS)
 _FILE = "|".join(sorted(tables.EXTENSIONS))
 _SHOUTED = "|".join(sorted(extension.upper() for extension in tables.EXTENSIONS if len(extension) > 2))
 
@@ -49,7 +52,7 @@ def _version(text: str) -> str:
     if not m or not (m[1] or m[2].count(".") > 1 or (m[3] and "." in m[2] and re.search(r"\d", m[4]))):
         return ""
     numbers = " point ".join(label(part) if part.isdigit() else "x" for part in m[2].split("."))
-    tail = f"{'dash ' if m[3] == '-' else ''}{host(m[4])}" if m[4] else ""
+    tail = f"{_TAILS.get(m[3], '')}{host(m[4])}" if m[4] else ""
     engine = m[1] == "V" and m[2].isdigit()
     return ("V " if engine else "version " if m[1] else "") + f"{numbers} {tail}".strip()
 
@@ -57,7 +60,15 @@ def _version(text: str) -> str:
 _Reading = Callable[[re.Match[str]], str]
 _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"'([0-9]{2})", lambda m: pair(m[1])),
-    (r"([0-9]{4})[-/]([0-9]{1,2})[-/]([0-9]{1,2})(?:T([0-9]{2}:[0-9]{2})[0-9:.]*(Z|[-+−][0-9:]+)?.*)?", _stamp),
+    (rf"({_MONTHS})-([0-9]{{1,2}})-([0-9]{{4}})", lambda m: _named_day(m)),
+    (r"([0-9]{1,3}):([0-9]{1,3}(?:,[0-9]{3})+)", lambda m: f"{number(m[1])} to {number(m[2])}"),
+    (r"([A-Z]{2,}(?:-[A-Z]+)*)-((?:19|20)[0-9]{2})-([0-9]{3,})", lambda m: f"{m[1]} {year(int(m[2]))} {each(m[3])}"),
+    (r"([A-Z])([-–])([A-Z])", lambda m: f"{m[1]} to {m[3]}" if m[2] == "–" or m[0] == "A-Z" else ""),
+    (r"\+([0-9]{1,3})\(([0-9]{3})\)?", lambda m: f"plus {each(m[1])}, {each(m[2])}"),
+    (
+        r"([0-9]{4})[-/]([0-9]{1,2})[-/]([0-9]{1,2})(?:T([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)(?:\.[0-9]+)?(Z|[-+−][0-9:]+)?.*)?",
+        _stamp,
+    ),
     (r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})", lambda m: _day(m)),
     (r"([0-9]{1,2})(/)([0-9]{1,2})/([0-9]{2})", lambda m: _day(m)),
     (r"(?:\+?[0-9]{1,3}[-.])?(?:\(?[0-9]{3}\)?[-. ]?)?[0-9]{3}[-.][0-9]{4}", lambda m: _phone(m[0])),
@@ -65,6 +76,8 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"(?:tel:|sms:)?\+([0-9]{7,15})", lambda m: "plus " + each(m[1])),
     (r"\$([1-9][0-9]{0,2})s", lambda m: plural(number(m[1]))),
     (r"([0-9]{1,2}:[0-5][0-9](?::[0-5][0-9])?)Z", lambda m: f"{clock(TIME.fullmatch(m[1]))} Z"),  # type: ignore[arg-type]
+    (r"(?=(?:.*[0-9]){2})(?=(?:.*[a-f]){2})[0-9a-f]{7,40}", lambda m: spelled_out(m[0])),
+    (r"([0-9.]+)[\"″]([WDHL])", lambda m: f"{number(m[1])} inches {_SIDES[m[2]]}"),
     (r"0b([01]+)", lambda m: f"zero B {each(m[1])}"),
     (r"([A-Za-z]+\.)([0-9]+(?:[-–][0-9]+)?)", lambda m: _numbered(m[1], m[2])),
     (r"([0-9.]+)[x×]([0-9.]+[A-Za-rt-z]+)", lambda m: f"{number(m[1])} by {words}" if (words := atom(m[2])) else ""),
@@ -117,11 +130,11 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"((?:localhost|[\w-]+(?:\.\w[\w-]*)+):[0-9]{2,5})(/\S*)?", lambda m: _port(m[1]) + _path(m[2])),
     (r"#([A-Za-z]\w*|[0-9]+[A-Za-z][a-z]\w*)", lambda m: "hashtag " + name(m[1].replace("_", " "))),
     (r"@(\w[\w.-]*)", lambda m: "at " + pieces(m[1])),
-    (r"(?:https?|ftp)://\S+|www\.\S+", lambda m: url(m[0])),
+    (r"(?i:(?:https?|ftp)://\S+|www\.\S+)", lambda m: url(m[0])),
     (r"([a-z][a-z0-9]{1,8})://(\S+)", lambda m: f"{name(m[1])} {host(m[2])}"),
     (r"([0-9]+)°([0-9]+)'(?:([0-9.]+)(?:\"|''))?([NSEW]?)", lambda m: _degrees(m)),
     (rf"([0-9]{{1,2}})-({'|'.join(tables.MONTHS)})(?:-([0-9]{{4}}))?", lambda m: _dated(m)),
-    (r"(?:mailto:)?[\w.+-]+@[\w-]+(?:\.[\w-]+)+", lambda m: url(m[0])),
+    (r"(?:mailto:)?[\w.+&'-]+@[\w-]+(?:\.[\w-]+)+", lambda m: url(m[0])),
     (rf"(?:[\w-]+\.)+(?:{_DOMAIN})(?:[/:?#]\S*)?", lambda m: url(m[0])),
     (rf"[~.]{{0,2}}[\w./\\()-]*[\w()-]\.(?:{_FILE}|{_SHOUTED})", lambda m: host(m[0])),
     (r"(?:[~.]{0,2}/|[A-Za-z]:\\)[\w.-]+(?:[/\\][\w.-]+)*[/\\]?", lambda m: host(m[0])),
@@ -188,6 +201,16 @@ def _numbered(name_: str, figures: str) -> str:
     """``No.5``, ``pp.12-15``: an abbreviation that its number touches."""
     word = tables.BEFORE_NUMBER.get(name_, "")
     return word and f"{word} {' to '.join(map(label, re.findall('[0-9]+', figures)))}"
+
+
+def spelled_out(text: str) -> str:
+    """Figures and letters one by one."""
+    return " ".join(each(char) if char.isdigit() else initials(char) for char in text)
+
+
+def _named_day(m: re.Match[str]) -> str:
+    day, of = int(m[2]), year(int(m[3]))
+    return f"{tables.ANY_MONTHS[m[1]]} {ordinal(day)}, {of}" if 1 <= day <= 31 else ""
 
 
 def _day(m: re.Match[str]) -> str:

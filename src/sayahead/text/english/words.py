@@ -46,6 +46,8 @@ def spaced_unit(text: str, left: Left) -> str:
         return ""
     if text == "m" and left.kind == "hours":
         text = "min"
+    if text == "U" and measured:
+        return "unit" if left.kind == "one" or left.each else "units"
     if text in CURRENCY_CODES and (text.isupper() or text == "kr"):
         return currency(CURRENCY_CODES[text])[0 if left.kind == "one" or left.each else 1]
     names = unit_of(left.word, text)
@@ -87,7 +89,9 @@ def word(text: str, left: Left) -> str:
     if text == "WHO" and left.word in ("the", "by", "per"):
         return "W.H.O."
     if text.isupper() and len(text) > 1:
-        return text.lower() if shouted(text, left) else initials(text) if text in tables.DOSES else text
+        if shouted(text, left):
+            return text.lower()
+        return initials(text) if text in tables.DOSES or text in tables.AIRPORTS or text == "CO" else text
     if text.islower() and text in tables.SPELLED and text not in ("ai", "os", "us", "so", "id", "eta", "dm", "lan"):
         return initials(text)
     if re.fullmatch("[a-z][A-Z]{2,}s?", text):
@@ -109,6 +113,9 @@ def _short(text: str, left: Left) -> str:
             or left.word in ("on", "On", "every", "next", "this")
         )
         return tables.WEEKDAYS[text] if sure else ""
+    if text in tables.SMALL_ROADS:
+        numbered = left.role == "house" or re.fullmatch(r"[0-9]+(?:st|nd|rd|th)", left.word)
+        return tables.SMALL_ROADS[text] if numbered or left.named else ""
     if text in tables.ROADS:
         placed = left.named or re.fullmatch(r"[0-9]+(?:st|nd|rd|th)", left.word)
         holy = left.word in ("Mount", "Lake", "Port", "Fort", "Bay", "East", "West", "North", "South", "of", "New")

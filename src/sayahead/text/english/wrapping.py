@@ -6,8 +6,10 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from sayahead.text.english import tables
 from sayahead.text.english.numbers import fraction
 from sayahead.text.shared.punctuation import decoded, readable, strongest, uncited
+from sayahead.text.shared.signs import is_picture, is_silent, without_pictures
 from sayahead.text.shared.tokens import Parts
 
 _KEYCAP = re.compile("([0-9]?)[#*]?\ufe0f?\u20e3")
@@ -49,10 +51,10 @@ _LEAD = re.compile(
 )
 _TRAIL = "\"')]}*_`!?,;:|….–—~>- "
 _PRODUCT = re.compile(r"^[^*]*(?<![A-Za-z])[A-Za-z0-9)]\*[A-Za-z0-9(](?![A-Za-z])[^*]*$")
-_APOSTROPHE = re.compile(r"[0-9]{2}(?:'?s)?\b")
+_APOSTROPHE = re.compile(r"[0-9]{2}(?:'?s)?\b(?![.,:–-]?[0-9]|[%°/])")
 MICRO = re.compile(r"(?:^|\d)μ(?:[gmslLAVWF]|mol|Sv)\b")
 _CHARGE = re.compile(r"[A-Z][A-Za-z0-9_()]*\^[0-9]?|Cl|Br|OH|NO_?3|HCO_?3|HSO_?4")
-OHM = re.compile(r"^(?:[0-9.,]*[kMm]?)Ω$")
+OHM = re.compile(r"^\W*(?:[0-9.,]*[kMmG]?)Ω\W*$")
 
 
 def _lowered(m: re.Match[str]) -> str:
@@ -83,7 +85,9 @@ def _plain_char(char: str) -> str:
         return char if readable(char, ()) or char in "μΩ" else " "
     if kind in ("Cf", "Cs", "Cn", "Co", "Cc") or kind[0] == "M":
         return ""
-    return char if kind in ("Sm", "Sc") or char in "°§¶…–—" else " "
+    if kind in ("Sm", "Sc") or char in "°§¶…–—":
+        return char
+    return " " if is_silent(char) or is_picture(char) else f" {char} " if char != "★" else char
 
 
 def fold(raw: str) -> str:
@@ -94,15 +98,24 @@ def fold(raw: str) -> str:
         raw = _ESCAPE.sub("", raw)
     if raw.isascii():
         return raw
-    raw = re.sub(r"^N[º°]$", "No.", raw)
-    raw = _TUNED.sub(_tuned, raw)
-    text = _SUPERSCRIPT.sub(lambda m: "^" + unicodedata.normalize("NFKC", m[0]), _KEYCAP.sub(r"\1 ", raw))
+    raw = re.sub(r"(?<=[0-9])º", "°", re.sub(r"^N[º°]$", "No.", raw))
+    raw = _TUNED.sub(_tuned, without_pictures(_KEYCAP.sub(r"\1 ", raw)))
+    text = _SUPERSCRIPT.sub(lambda m: "^" + unicodedata.normalize("NFKC", m[0]), raw)
     text = unicodedata.normalize("NFKC", _VULGAR.sub(_vulgar, _SUBSCRIPT.sub(_lowered, text).translate(_ALIKE)))
     if "μ" in text and not MICRO.search(text):
         text = text.replace("μ", " ")
     if "Ω" in text and not OHM.search(text):
         text = text.replace("Ω", " ")
     return "".join(c if c.isascii() else _plain_char(c) for c in text)
+
+
+_LONE = re.compile(r"([(\"'“*_]*)<([A-Za-z][A-Za-z0-9]*)\s*/?>([)\"'”*_.,;:!?]*)")
+
+
+def named_tag(raw: str, left: str) -> str:
+    """A token that is an opening tag alone, with its name in its place where the words speak of it: "use a <div>"."""
+    m = _LONE.fullmatch(raw) if left.lower() in tables.BEFORE_TAGS else None
+    return f"{m[1]}{m[2]}{m[3]}" if m else raw
 
 
 def trim(text: str) -> Parts:

@@ -24,7 +24,7 @@ INSTALL = (
     "install it with pip install 'sayahead[espeak]', or as a package of the system (Debian and Ubuntu: apt install "
     "libespeak-ng1; Fedora: dnf install espeak-ng; macOS: brew install espeak-ng)"
 )
-START_S, ANSWER_S = 20.0, 10.0
+START_S, ANSWER_S = 20.0, 2.0
 """How long the worker may take to start, and to answer."""
 LONGEST = 4000
 """Most characters of one request; no word or clause of a normalizer comes near it."""

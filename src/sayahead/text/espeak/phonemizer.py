@@ -10,6 +10,7 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
+from sayahead.text import sounds
 from sayahead.text.espeak.client import ESPEAK
 from sayahead.text.espeak.layout import Layout, mark
 from sayahead.types import Ids, Pronunciation, Word
@@ -88,7 +89,7 @@ class EspeakPhonemizer:
         ]
 
     def phonemes(self, word: Word) -> int:
-        return sum(len(self._alone(token.bare)) for token in _tokens(0, word.text))
+        return sum(sounds(self._alone(token.bare)) for token in _tokens(0, word.text))
 
     def ids(self, phonemes: str) -> Ids:
         return self._layout.ids(phonemes, self._ids)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from sayahead.text.shared.numbers import Numbers
 from sayahead.text.shared.record import CURRENCIES, Record
@@ -14,7 +15,11 @@ LARGEST = 10**15
 _SCALE_LETTERS = {"k": 10**3, "K": 10**3, "M": 10**6}
 _FRACTION = re.compile(r"(?:([0-9]{1,4})[ +])?([0-9]{1,4})/([0-9]{1,4})")
 _ENGLISH_MONEY = re.compile(r"([+-]?)([A-Z]{0,3}\$|£|¥|€)([0-9]+\.[0-9]{2}|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]{2})?)")
-VULGAR = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅛": (1, 8), "⅕": (1, 5), "⅜": (3, 8)}
+VULGAR = {
+    sign: (int(above), int(below))
+    for sign in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"
+    for above, below in [unicodedata.normalize("NFKC", sign).split("⁄")]
+}
 
 
 def numbers_of(record: Record) -> Numbers:
@@ -185,6 +190,8 @@ def measure(core: str, left: Left, record: Record) -> Said | None:
     if m is None or not m[2]:
         return None
     text, name = m[1], m[2].strip("-")
+    if m[2][0] == "-" and len(name) == 1:
+        return None
     if record.decimal == "," and parse(text.lstrip("+-±"), record) is None and text.count(".") == 1:
         text = text.replace(".", ",")
     if name in record.currencies:

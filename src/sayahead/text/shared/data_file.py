@@ -148,7 +148,8 @@ _TABLES: Mapping[str, Callable[[_File, Lines], Any]] = {
         _File.words,
     ),
     **dict.fromkeys(
-        "signs weekdays between never_ends may_end before_number plain half address suffixes letters articles".split(),
+        "signs weekdays between never_ends may_end before_number plain half half_more address suffixes letters "
+        "articles prefixes".split(),
         _File.texts,
     ),
     **dict.fromkeys("cues genders ordinal_suffixes".split(), _File.kinds),
@@ -194,6 +195,7 @@ def read_record(path: Path) -> Record:
         changed = dataclasses.replace(old.numbers, **numbers, sets=sets) if old.numbers else None
         return dataclasses.replace(record, numbers=changed)
     _check(file, fields, sets)
+    fields["units"] = {**_prefixed(fields), **fields.get("units", {})}
     return Record(**fields, numbers=Numbers(sets, **numbers) if sets else None)
 
 
@@ -212,6 +214,21 @@ def _simple(file: _File, line: int, key: str, value: str, fields: dict[str, Any]
         names = [*_RECORD, *_NUMBERS]
         where = f": it is a table, [{key}]" if key in _TABLES else nearest(key, names)
         file.wrong(line, f"{key} is unknown{where}")
+
+
+_TOO_ALIKE = frozenset("pm Mg Mm Ms Gm Gs Tm Ts Tg ps".split())
+"""Metric on paper, and other words in texts."""
+
+
+def _prefixed(fields: dict[str, Any]) -> dict[str, Noun]:
+    """Units with a prefix, by rule: ``kΩ`` Kiloohm."""
+    units: dict[str, Noun] = fields.get("units", {})
+    return {
+        prefix + base: Noun(name + units[base].one.lower(), name + units[base].many.lower(), units[base].gender)
+        for prefix, name in fields.get("prefixes", {}).items()
+        for base in fields.get("metric", ())
+        if base in units and prefix + base not in _TOO_ALIKE
+    }
 
 
 def _months(file: _File, lines: Lines) -> tuple[dict[str, int], tuple[str, ...]]:

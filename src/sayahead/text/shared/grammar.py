@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from sayahead.text.shared import amounts
 from sayahead.text.shared.amounts import figures, number, numbers_of, signed
+from sayahead.text.shared.rates import composed, powered
 from sayahead.text.shared.record import Record
 from sayahead.text.shared.words import Left, Said
 
@@ -79,12 +80,14 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
         return Said(part, Left("number", core, one=True, before=left.word))
     if days := week(core, record):
         return Said(days, Left(word=core))
+    if not core.isascii() and (power := powered(core, left, record, read)):
+        return power
     if _WORD.fullmatch(core):
         numeral = core[0] in "IVXLC" and not core.isupper() and _ordinal(core, left, record, form)
         if numeral:
             return numeral
         return _word(core, left, record) or plain
-    for rule in (_figures, _addressed, _timed, _dated, _ordinal, _paid, _ranged, _coded):
+    for rule in (_figures, _addressed, _timed, _dated, _ordinal, _paid, _composed, _ranged, _coded):
         if reading := rule(core, left, record, form):
             return reading
     return Said(
@@ -257,6 +260,7 @@ def _dated(core: str, left: Left, record: Record, form: str) -> Said | None:
 def _ordinal(core: str, left: Left, record: Record, form: str) -> Said | None:
     """``1er``, ``3ª``, ``XXe``."""
     m = re.fullmatch(r"([0-9]{1,4}|[IVXLC]+)[.-]?([^\W\d]+|[º°ªᵉ]+[.]?)", core)
+    m = m or re.fullmatch(rf"((?:[1-9][0-9]?)[{record.groups}][0-9]{{3}})[.]?([º°ª]+[.]?)", core)
     suffix = re.fullmatch(rf"({record.number}) ?(%?)-?([^\W\d]+)((?:-[^\W\d]+)*)", core)
     if suffix and any(re.fullmatch(pattern, suffix[2] + suffix[3]) for pattern in record.number_suffixes):
         reading = _figures(suffix[1], Left(), record, "n")
@@ -265,7 +269,7 @@ def _ordinal(core: str, left: Left, record: Record, form: str) -> Said | None:
         return reading and Said(reading.text + rest, Left(word=core, before=left.word))
     if m is None or m[2] not in record.ordinal_suffixes:
         return None
-    value = int(m[1]) if m[1].isdecimal() else roman(m[1])
+    value = int(re.sub(r"\D", "", m[1])) if m[1][-1].isdecimal() else roman(m[1])
     if len(m[1]) == 1 and not m[1].isdecimal() and (m[1] not in "IVX" or m[2] not in record.letter_suffixes):
         return None
     if not value or (m[2] == "°" and left.kind == "number"):
@@ -286,6 +290,10 @@ def _paid(core: str, left: Left, record: Record, form: str) -> Said | None:
         paid = amounts.money(price[1], price[0], record)
         return replace(paid, text=f"{paid.text} {each}")
     return amounts.measure(core, left, record)
+
+
+def _composed(core: str, left: Left, record: Record, form: str) -> Said | None:
+    return composed(core, left, record, read)
 
 
 def _ranged(core: str, left: Left, record: Record, form: str) -> Said | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import replace
+from typing import Literal
 
 from sayahead.text.shared import amounts, neighbours
 from sayahead.text.shared.grammar import DAY_AND_MONTH, RANGE, read, roman, week
@@ -22,6 +23,7 @@ from sayahead.text.shared.words import Left, Said
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?: [0-9]{3})*")
 _PHONE = re.compile(r"\(?\+[0-9]{1,3}\)?")
 _ELIDED = re.compile(r"([^\W\d_]+['’])([^\W\d_]+)")
+_SUMS = frozenset("+ - − = × · * ÷ / < > ≤ ≥ ≈ ≠".split())
 _LONGEST_ABBREVIATION = 4
 _VOWELS = "aeiouyæøœıəαεηιουωаеёиоуыэюяіїєў"
 
@@ -48,7 +50,7 @@ def join(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
                 return None
     if record.numbers is None or parts.mark or not any(map(_counts, parts.core)):
         return False
-    for rule in (_grouped, _timed, *PRICES):
+    for rule in (_grouped, _mixed, _timed, *PRICES):
         joined = rule(parts.core, left, right, record)
         if joined is not False:
             return joined
@@ -74,7 +76,18 @@ def _grouped(core: str, left: Left, right: Right, record: Record) -> Joined[Said
     if right.done:
         return bool(re.match(r"[0-9]{3}(?![0-9./:-])", right.body)) and Joined(f"{core} {right.body}")
     text = right.text
-    return None if not text or re.fullmatch(r"[0-9]{1,3}(?:[^0-9./:-].*)?", text) else False
+    return None if not text or re.fullmatch(r"[0-9]{1,3}(?:\.|[^0-9./:-].*)?", text) else False
+
+
+def _mixed(core: str, left: Left, right: Right, record: Record) -> Joined[Said] | bool | None:
+    """``1 1/2``: a number and a fraction of one."""
+    if not re.fullmatch("[1-9][0-9]{0,2}", core) or left.kind in ("phone", "code", "label"):
+        return False
+    if right.done:
+        m = re.fullmatch("([1-9])/([2-9]|1[0-9])", right.body)
+        known = m and int(m[1]) < int(m[2]) and amounts.fraction(right.body, record)
+        return bool(known) and Joined(f"{core} {right.body}")
+    return None if not right.text or re.fullmatch("[1-9](?:/[0-9]{0,2}[^0-9]*)?", right.text) else False
 
 
 def _timed(core: str, left: Left, right: Right, record: Record) -> Joined[Said] | bool | None:
@@ -89,7 +102,8 @@ def _timed(core: str, left: Left, right: Right, record: Record) -> Joined[Said] 
     follows = right.one_of(words, prefixes_of(record, "hour words") | prefixes_of(record, "lasting"))
     if follows and (noun := right.word(words)) in record.lasting and last == core:
         many = [amounts.number(str(part), record, "f") for part in time if part]
-        return Joined(right.body, Said(" ".join([many[0], noun, *many[1:]]), Left("time", noun)))
+        name = record.units[noun].many if noun in record.units else noun
+        return Joined(right.body, Said(" ".join([many[0], name, *many[1:]]), Left("time", noun)))
     reading = record.numbers.clock(*time, left) if last == core else read(core, left, record).text
     return follows and Joined(right.body, Said(reading, Left("time", right.body, before=left.word)))
 
@@ -128,13 +142,8 @@ def reading_of(parts: Parts, token: Token[Said], left: Left, right: Right, recor
         if follows:
             ordinals = [amounts.numbers_of(record).ordinal(roman(part), "m") for part in core.split("-")]
             return Said(f" {record.until} ".join(ordinals), Left(word=core, before=left.word))
-    if record.half and core in ("½", "1/2") and not parts.mark:
-        gender = _gender(right, 1, record)
-        if gender is None:
-            return None
-        sure = gender != "n" or right.body.lower() in record.genders or right.body in record.units
-        if sure and gender in record.half:
-            return Said(record.half[gender], Left("number", core, one=True, before=left.word))
+    if record.half and not parts.mark and (halved := _halved(core, left, right, record)) is not False:
+        return halved
     if core == "0" and record.pairs and not parts.mark:  # The first figure of a telephone number.
         initial = right.initial()
         if initial is None or initial.isdecimal():
@@ -150,10 +159,30 @@ def reading_of(parts: Parts, token: Token[Said], left: Left, right: Right, recor
         if initial.isdecimal():
             return read(core, Left("phone"), record)
     value = amounts.whole(core, record)
-    if value is not None and not parts.mark and record.numbers.varies(value) and left.kind not in ("phone", "code"):
+    if left.kind in ("phone", "code", "label") or parts.mark:
+        value = None
+    if value is not None and record.numbers.varies(value):
         gender = _gender(right, value, record)
         return None if gender is None else read(core, left, record, form=gender)
     return read(core, left, record, dotted=parts.dotted)
+
+
+def _halved(core: str, left: Left, right: Right, record: Record) -> Said | Literal[False] | None:
+    """A half, alone or after a number, as the noun behind it asks for: ``1 1/2 tazas``."""
+    if record.half_more and (m := re.fullmatch("([1-9][0-9]{0,2})(?: 1/2|½)", core)):
+        if (gender := _gender(right, int(m[1]), record)) is None:
+            return None
+        form = "f" if gender == "f" else "m"
+        whole = amounts.number(m[1], record, form if form == "f" else "")
+        return Said(f"{whole} {record.half_more[form]}", Left("number", core, before=left.word))
+    if record.half and core in ("½", "1/2"):
+        gender = _gender(right, 1, record)
+        if gender is None:
+            return None
+        sure = gender != "n" or right.body.lower() in record.genders or right.body in record.units
+        if sure and gender in record.half:
+            return Said(record.half[gender], Left("number", core, one=True, before=left.word))
+    return False
 
 
 def _short(core: str, left: Left, record: Record) -> Said | None:
@@ -226,7 +255,8 @@ def ends(parts: Parts, token: Token[Said], reading: str, left: Left, right: Righ
         return False
     if form in record.never_ends and (form in record.scales or reading == record.never_ends[form]):
         return False
-    if len(core) == 1 and core.isupper() and record.spaced and left.kind != "label":
+    measured = left.kind == "number" and core in record.units
+    if len(core) == 1 and core.isupper() and record.spaced and left.kind != "label" and not measured:
         return starts(right, record) if left.word.lower() in record.cues else False
     if record.dot_ordinals and record.numbers and DAYS.fullmatch(core):
         return right.last or reading == read(core, left, record).text or starts(right, record)
@@ -282,7 +312,8 @@ def _sign(token: Token[Said], left: Left, right: Right, record: Record) -> Said 
         if initial is None:
             return None
         if initial.isdecimal():
-            minus = raw != "–" and not left.before and left.kind == "number"
+            summed = not left.before or left.before in _SUMS
+            minus = raw != "–" and (summed or "x" in left.word) and left.kind == "number"
             return Said(record.sign("-") if minus or raw == "−" else record.until, Left("dash"))
     if raw.rstrip(".,;:!?") == "#" and (left.word.lower() == record.keys != ""):
         return Said(record.sign("#"), Left(word="#"))

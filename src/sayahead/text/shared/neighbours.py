@@ -21,6 +21,10 @@ _HASHTAG = re.compile(r"[^\w#]*#[^\W\d_]")
 _DASHES = ("-", "–")
 _SHARES = re.compile(r"([0-9]{1,2})/\1")
 _ELIDED_PART = re.compile(r"([^\W\d_]+['’])(1/(?:[2-9]|10))")
+_TERM = re.compile("([0-9]{1,3})([x-z])")
+_DAYS = re.compile("([0-9]{1,2})/([0-9]{1,2})")
+_PRESSURE = re.compile("([1-9][0-9]{1,2})/([1-9][0-9]{1,2})")
+_OPERATORS = frozenset("+-−=<>≤≥·×*^)")
 _MOLAR = re.compile(r"([0-9]+(?:[.,][0-9]+)?)M")
 
 
@@ -49,8 +53,18 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
         return _molar(core, left, right, record)
     if left.kind in ("number", "month") and (dated := _dated(parts, left, right, record)) is not False:
         return dated
+    if (m := _TERM.fullmatch(core)) and (term := _term(m, parts, left, right, record)) is not False:
+        return term
     if not core[-1].isdecimal():
         return False
+    if left.word.lower() in record.many_days and (m := _DAYS.fullmatch(core)):
+        follows = right.one_of(record.months, prefixes_of(record, "months"))
+        days = f" {record.and_word} ".join(amounts.number(day, record) for day in m.groups())
+        return follows and Said(days, Left("day", core, before=left.word))
+    if record.pressure and (m := _PRESSURE.fullmatch(core)):
+        measured = right.one_of(("mmHg",), ("m", "mm", "mmH"))
+        words = f" {record.pressure} ".join(amounts.number(part, record) for part in m.groups())
+        return measured and Said(words, Left("number", core))
     if record.each_in and left.word.lower() == record.each_from and (m := _SHARES.fullmatch(core)):
         follows = right.one_of(record.each_units, prefixes_of(record, "each units"))
         many = amounts.number(m[1], record, "f")
@@ -62,6 +76,18 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
         named = record.cues.get(left.word.lower()) == "ordinal" and month_follows(right, record)
         return named and dot_ordinal(core, left, right, record)
     return False if parts.mark else _first_of_two(core, left, right, record)
+
+
+def _term(m: re.Match[str], parts: Parts, left: Left, right: Right, record: Record) -> Beside:
+    """``2x`` in a sum, where it is no "two times"."""
+    reading = Said(f"{amounts.number(m[1], record)} {m[2]}", Left("number", m[0], before=left.word))
+    if left.word in _OPERATORS or m[2] != "x":
+        return reading
+    if parts.mark or right.last:
+        return False
+    if not right.text:
+        return None if not right.done else False
+    return reading if right.text[0] in _OPERATORS and right.text != ">" else False
 
 
 def _tagged(core: str, raw: str, left: Left, record: Record) -> Said | None:

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from sayahead.text.shared.signs import is_picture, is_silent, micro, without_pictures
 from sayahead.text.shared.tokens import Parts
 
 ENDING = ".!?…。！？।॥؟۔։።᙮‼⁇⁈⁉｡．"
@@ -83,7 +84,7 @@ def fold(raw: str) -> str:
         raw = re.sub(r"\\(?=[^\w\s])", "", raw)
     if raw.isascii():
         return raw
-    text = _KEYCAP.sub(r"\1 ", raw).translate(_NARROW)
+    text = without_pictures(micro(_KEYCAP.sub(r"\1 ", raw))).translate(_NARROW)
     return unicodedata.normalize("NFC", "".join(c if c.isascii() else _kept(c) for c in text))
 
 
@@ -91,7 +92,8 @@ def fold(raw: str) -> str:
 def _kept(char: str) -> str:
     """A character as it may be read: figures of any script as ASCII, full width undone, emoji gone."""
     kind = unicodedata.category(char)
-    if kind == "No" and char not in "⁰¹²³⁴⁵⁶⁷⁸⁹½⅓⅔¼¾⅛⅕⅜" and unicodedata.normalize("NFKC", char).isdecimal():
+    raised = char in "⁰¹²³⁴⁵⁶⁷⁸⁹" or unicodedata.decomposition(char).startswith("<fraction>")
+    if kind == "No" and not raised and unicodedata.normalize("NFKC", char).isdecimal():
         return unicodedata.normalize("NFKC", char)
     if kind == "Nd":
         return str(unicodedata.decimal(char))
@@ -99,8 +101,10 @@ def _kept(char: str) -> str:
         return ""
     if char in "\ufe0e\ufe0f":
         return ""
-    if kind in ("So", "Sk") and char not in "°№℃℉":
+    if (kind in ("So", "Sk") and is_silent(char)) or is_picture(char):
         return " "
+    if kind == "Lm" and unicodedata.decomposition(char).startswith("<super>"):
+        return unicodedata.normalize("NFKC", char)
     return unicodedata.normalize("NFKC", char) if unicodedata.east_asian_width(char) == "F" else char
 
 

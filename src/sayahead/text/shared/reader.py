@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sayahead.text.shared import joining, unspaced
+from sayahead.text.shared import joining, mathematics, unspaced
 from sayahead.text.shared.punctuation import ENDING, PAUSING, foreign_runs, once, shown, trim, without
 from sayahead.text.shared.record import Record
+from sayahead.text.shared.signs import greek, without_greek
 from sayahead.text.shared.tokenizer import Waiting
 from sayahead.text.shared.tokens import Joined, Parts, Right, Token
 from sayahead.text.shared.words import Left, Said
@@ -15,6 +16,8 @@ from sayahead.types import Word
 
 AT_ONCE, PORTION = 8, 4
 """Long readings are cut: one of more spoken words than the first number, into pieces of as many as the second."""
+_LONE_TAG = re.compile(r"([(\"'“«„*_]*)<([A-Za-z][A-Za-z0-9]*)/?>([)\"'”»“*_.,;:!?]*)")
+"""An opening tag alone: after an article or another short word its name is said."""
 _CLOSERS = "\"'”’»›)]}」』】》〉"
 
 
@@ -65,9 +68,15 @@ class Reader(Waiting[Said]):
     def _parts(self, token: Token[Said]) -> Parts:
         if token.parts is None:
             raw = once(token.raw)
-            if not raw.isascii() and (runs := foreign_runs(token.raw, self._record.scripts)):
-                self.skipped += ((token.start + a, token.start + b, token.raw[a:b]) for a, b in runs)
-                raw = without(token.raw, runs)
+            if "<" in raw and (tag := _LONE_TAG.fullmatch(raw)) and 0 < len(self._left.word) < 5:
+                raw = tag[1] + tag[2] + tag[3]
+            raw = mathematics.plain(raw) if mathematics.is_formula(raw) else raw
+            if not raw.isascii():
+                named = "GREEK" not in self._record.scripts
+                if runs := foreign_runs(without_greek(token.raw) if named else token.raw, self._record.scripts):
+                    self.skipped += ((token.start + a, token.start + b, token.raw[a:b]) for a, b in runs)
+                    raw = without(token.raw, runs)
+                raw = greek(raw, self._record.greek) if named else raw
             token.parts = trim(raw)
             if token.parts.mark and token.parts.mark == self._record.question:
                 token.parts.mark = "?"
@@ -80,8 +89,12 @@ class Reader(Waiting[Said]):
             return
         if mark == "." and not last:
             mark = ""
+        left = self._left
         self._emit(token, reading.text + shown(token.raw, mark), out, last=last)
         if last:
+            return
+        if mark == "," and parts.core.rstrip(".").lower() in self._record.days_of_week:
+            self._left = left if self._record.dot_ordinals else reading.left
             return
         kind = reading.left.kind if mark and mark in ",:" and reading.left.kind in ("code", "phone", "label") else ""
         self._left = Left(kind) if mark else reading.left

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sayahead.text.shared.numbers import Numbers
+from sayahead.text.shared.signs import name_of
 from sayahead.text.shared.words import Currency, Noun
 
 CURRENCIES = "$€£¥₹₽₺₩₪₫฿₴₦¢"
@@ -55,6 +56,12 @@ class Record:
     """A pattern of words that a number of millions counts: after ``3M`` it is no company then."""
     and_a_half: str = ""
     """A whole number and a half, where they are one word: ``{n}einhalb``."""
+    greek: tuple[str, ...] = ()
+    """Names of the Greek letters, alpha first, with ``_`` for a space; none where they are letters of its own."""
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    """What makes other units of metric ones: ``k = kilo``."""
+    metric: tuple[str, ...] = ()
+    """The units that take prefixes."""
     weekdays: Mapping[str, str] = field(default_factory=dict)
     """Their abbreviations, for ``Mo-Fr``."""
     months: Mapping[str, int] = field(default_factory=dict)
@@ -67,6 +74,10 @@ class Record:
     """What clubs' names go on with after an ordinal, where a full stop makes ordinals: ``1. FC Köln``."""
     linking: frozenset[str] = frozenset()
     """Words of five letters and more between what tells of a number's figures and these: ``die PIN lautet 4711``."""
+    many_days: tuple[str, ...] = ()
+    """Words before several days of one month: ``les 17/18 juin``."""
+    pressure: str = ""
+    """Between the two numbers of a blood pressure: ``120/80 mmHg``."""
     each_in: str = ""
     """``de 8/8 h``: what is said between a length of time and itself."""
     keys: str = ""
@@ -153,6 +164,8 @@ class Record:
     """Units of time that make a length of time of ``10:30`` before them."""
     half: Mapping[str, str] = field(default_factory=dict)
     """``½`` before a noun, by its gender."""
+    half_more: Mapping[str, str] = field(default_factory=dict)
+    """What is said after a number for a half more, by its noun's gender: ``2 1/2 tazas``."""
     centuries: frozenset[str] = frozenset()
     """Nouns that a Roman numeral stands before: ``XX secolo``."""
     names: frozenset[str] = frozenset()
@@ -165,8 +178,8 @@ class Record:
         return f"{self.linked} {noun}" if self.linked else noun
 
     def sign(self, name: str) -> str:
-        """What a sign is called; itself, for the voice to read, where the language has no word for it."""
-        return self.signs.get(name, name)
+        """What a sign is called, by Unicode where the language has no word for it."""
+        return self.signs.get(name) or (name if name.isascii() or not self.signs else name_of(name))
 
     def over(self, name: str) -> str:
         """What a sign between two numbers is called."""
@@ -191,6 +204,11 @@ class Record:
         """Currencies by the words, signs and codes that may stand after a number."""
         words = {name: one for one in self.currencies.values() for name in (one.main.one, one.main.many)}
         return {**words, **self.currencies}
+
+    @functools.cached_property
+    def days_of_week(self) -> frozenset[str]:
+        """Weekdays in small letters, in full and in short."""
+        return frozenset(name.lower() for pair in self.weekdays.items() for name in pair)
 
     @functools.cached_property
     def abbreviations(self) -> Mapping[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from sayahead.text.shared import mathematics
 from sayahead.text.shared.language import Language
 from sayahead.text.shared.line_markers import OF_THEIR_OWN, is_rule, line_marker
 from sayahead.text.shared.open_tag import broken, is_tag, silent_part
@@ -46,7 +47,10 @@ class Waiting(Language[SaidT]):
         self._newlines, self._link = 1, 0
         # What may become a tag, from "<" on; whether the token so far is none, though it begins like one.
         self._tag, self._plainly = "", False
-        self._code = self._inside_quote = self._glue = self._address = self._returned = self._breath = False
+        # Whether a token that came since a fence of code has ticks, too.
+        self._ticks = False
+        self._math = self._code = self._inside_quote = self._glue = self._address = False
+        self._returned = self._breath = False
         self._close()
 
     def _close(self) -> None:
@@ -219,6 +223,7 @@ class Waiting(Language[SaidT]):
 
     def _end_sentence(self, out: list[Word]) -> None:
         """Close the sentence with a full stop of no length if its last word went out before its end was known."""
+        self._math = False
         if self._open:
             out.append(Word(".", self._last_end, self._last_end, ends=True))
         self._close()
@@ -232,6 +237,7 @@ class Waiting(Language[SaidT]):
             self._text, self._start = second, middle
         first = self._newlines > 0 and not self._glue
         raw = f".{self._text}" if self._final_mark == "." and self._names(self._text) else self._text
+        raw = self._formula(raw) if "$" in raw else raw
         token: Token[SaidT] = Token(raw, self._start, end, gap, first, self._address)
         self._final_mark = ""
         address = self._address or bool(_ADDRESS.match(token.raw))
@@ -240,7 +246,20 @@ class Waiting(Language[SaidT]):
         self._glue = gap == GLUED and self.SPACED
         self._newlines = 0
         self._waiting.append(token)
+        self._ticks = self._ticks or "```" in token.raw
         self._settle(out)
+
+    def _formula(self, raw: str) -> str:
+        """A token without the dollar signs that only say where a formula begins and ends."""
+        if (inside := mathematics.whole(raw)) is not None:
+            return inside
+        if self._math and (rest := mathematics.closed(raw)) is not None:
+            self._math = False
+            return rest
+        if not (self._math or self._code) and (begin := mathematics.opened(raw)) is not None:
+            self._math = True
+            return begin
+        return raw
 
     # ---- tokens to words -----------------------------------------------------------------------------------------
 
@@ -271,6 +290,7 @@ class Waiting(Language[SaidT]):
             self._code = not self._code
             token.raw, token.start = token.raw[3:], token.start + 3
             self._line = "fence" if self._code or token.raw else ""
+            self._ticks = any("```" in other.raw for other in self._waiting)
             return not token.raw or token.gap != SPACE
         if not marker or self._code:
             return False
@@ -291,12 +311,12 @@ class Waiting(Language[SaidT]):
 
     def _right(self) -> Right:
         """The next token as far as it is there."""
-        return Right.of(self._waiting[1:], self._text)
+        return Right.of(self._waiting[1:4], self._text)
 
     def _say(self, token: Token[SaidT], out: list[Word]) -> bool:
         """Hand out the first waiting token or make it one with the next; False while later text may change it."""
         if self._line == "fence":  # Silent, unless it is code in the line.
-            if not any("```" in other.raw for other in self._waiting):
+            if not self._ticks:
                 over = self._breath or self._waiting[-1].gap in (LINE, BLANK)
                 del self._waiting[: len(self._waiting) * over]
                 return over

@@ -97,7 +97,7 @@ class Right:
 
     @classmethod
     def of(cls, tokens: Sequence[Token[SaidT]], text: str) -> Right:
-        """What follows a token: others that are complete, and the characters of the next one so far."""
+        """What follows a token: others that are complete, three of them or all, and the characters of the next one."""
         if not tokens:
             return cls(text, done=False)
         first, second, third = (*(token.raw for token in tokens[:3]), text, "", "")[:3]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,7 +22,8 @@ from sayahead.voices import VoiceConfig, installed_voices, read_config
 from sayahead.voices.install.archives import ENDINGS, is_archive, unpack, write_archive
 from sayahead.voices.install.catalogue import archives, catalogue, downloads
 from sayahead.voices.install.fetch import Digest, Progress, fetch, is_address
-from sayahead.voices.install.kokoro import add_kokoro, is_kokoro
+from sayahead.voices.install.kokoro.files import is_kokoro
+from sayahead.voices.install.kokoro.voice import add_kokoro
 from sayahead.voices.install.onnx.graph import read_graph
 from sayahead.voices.install.trial import Measured, keep, measure
 from sayahead.voices.install.vits.voice import add_piper
@@ -29,6 +32,8 @@ from sayahead.voices.write import DESCRIPTION, PAPERS, change_voice, copy_files
 
 MADE = "voice"
 """The folder in a workplace that becomes the voice."""
+ABANDONED_S = 3600.0
+"""A workplace in which nothing was made for so long is nobody's."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,79}")
 NOT_FOR_TRADE = re.compile(r"(?i)\bNC\b|non-?commercial|research (?:use|purposes?) only|academic use")
 
@@ -90,6 +95,7 @@ def workplace() -> Iterator[Path]:
     parent = home()
     try:
         parent.mkdir(parents=True, exist_ok=True)
+        sweep(parent)
         work = Path(tempfile.mkdtemp(prefix=".adding-", dir=parent))
     except OSError as error:
         raise ConfigError(
@@ -101,6 +107,15 @@ def workplace() -> Iterator[Path]:
         shutil.rmtree(work, ignore_errors=True)
 
 
+def sweep(parent: Path) -> None:
+    """Delete what was left by processes that were killed."""
+    late = time.time() - ABANDONED_S
+    for path in (*parent.glob(".adding-*"), *parent.glob(".removed-*")):
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime < late:
+                shutil.rmtree(path, ignore_errors=True)
+
+
 def settle(work: Path, name: str | None, *, replace: bool) -> Added:
     """Hear the voice in a workplace, and give it its place."""
     folder = work / MADE
@@ -108,9 +123,16 @@ def settle(work: Path, name: str | None, *, replace: bool) -> Added:
     measured = finished(folder, voice_name)
     keep(folder, measured)
     target = work.parent / voice_name
-    if target.exists():
+    if replace and target.exists():
         target.rename(work / "before")
-    folder.rename(target)
+    try:
+        # A folder takes no place of one that has files.
+        folder.rename(target)
+    except OSError as error:
+        raise ConfigError(
+            f"The voice {voice_name!r} was added meanwhile, by somebody else: choose another name (--name), or replace "
+            "it (--replace)."
+        ) from error
     return Added(target, read_config(target), measured)
 
 

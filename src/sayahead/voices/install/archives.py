@@ -6,13 +6,14 @@ import gzip
 import lzma
 import tarfile
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
 from sayahead.errors import ConfigError, VoiceError
 
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz")
-MOST_FILES, MOST_BYTES = 200, 4 << 30
+MOST_FILES, MOST_BYTES, MOST_HEAD = 200, 4 << 30, 1 << 20
 # Weights are noise to a compressor: what a byte follows tells nothing of it.
 XZ = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 0, "lp": 0, "pb": 0}]
 
@@ -30,14 +31,67 @@ def unpack(archive: Path, folder: Path) -> None:
                 check([(entry.filename, entry.file_size) for entry in zipped.infolist()], archive)
                 zipped.extractall(folder)
         else:
-            with tarfile.open(archive) as packed:
-                entries = packed.getmembers()
-                check([(entry.name, entry.size) for entry in entries], archive)
-                packed.extractall(folder, filter="data")
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, NotImplementedError, RuntimeError) as error:
+            with opened(archive) as raw:
+                untar(Bounded(raw), archive, folder)
+    except DAMAGES as error:
         # tarfile tells on further lines how each way of packing failed.
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(":.")
         raise VoiceError(f"{archive} cannot be unpacked: {reason}.") from error
+
+
+DAMAGES = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    lzma.LZMAError,
+    zlib.error,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    IndexError,
+)
+"""How the libraries say that an archive is damaged."""
+
+
+class Bounded:
+    """A file of which only so much may be read until more is allowed: tarfile reads names as long as they say."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        self._raw, self._left = raw, 0
+        self.seek, self.tell = raw.seek, raw.tell
+
+    def allow(self, size: int) -> None:
+        """Let so many bytes be read."""
+        self._left = size
+
+    def read(self, size: int) -> bytes:
+        """So many bytes. tarfile.TarError where that is more than allowed."""
+        self._left -= size
+        if not size >= 0 or self._left < 0:
+            raise tarfile.HeaderError("a file's head is longer than any voice's")
+        return self._raw.read(size)
+
+
+def opened(archive: Path) -> IO[bytes]:
+    """A tar's content, by the ending of its name."""
+    ending = archive.suffix.lower()
+    if ending in (".gz", ".tgz"):
+        return cast(IO[bytes], gzip.open(archive))
+    return cast(IO[bytes], lzma.open(archive)) if ending == ".xz" else archive.open("rb")
+
+
+def untar(file: Bounded, archive: Path, folder: Path) -> None:
+    """Unpack a tar, each file checked before the next one's head is read."""
+    file.allow(MOST_HEAD)
+    with tarfile.open(fileobj=cast(IO[bytes], file), mode="r:") as packed:
+        seen = list[tuple[str, int]]()
+        while (entry := packed.next()) is not None:
+            seen.append((entry.name, entry.size))
+            check(seen, archive)
+            file.allow(entry.size + MOST_HEAD)
+            packed.extract(entry, folder, filter="data")
+            file.allow(MOST_HEAD)
 
 
 def check(entries: list[tuple[str, int]], archive: Path) -> None:

@@ -32,7 +32,10 @@ class Digest:
 
 def is_address(source: str) -> bool:
     """Whether a source is the address of a download."""
-    return urlsplit(source).scheme in ("http", "https")
+    try:
+        return urlsplit(source).scheme in ("http", "https")
+    except ValueError:
+        return False
 
 
 def fetch(address: str, target: Path, digest: Digest, progress: Progress | None = None) -> None:

@@ -73,6 +73,31 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedTokens:
+    """A language model's stream of a frozen text, in the tokens of a real tokenizer; with a pause, a tool call's."""
+
+    per_s: float = 50.0
+    """Tokens a second, at equal distances."""
+    pause_s: float = 0.0
+    """Pause in the middle of a clause: before the word nearest the text's middle that follows no mark."""
+
+    def __post_init__(self) -> None:
+        positive("RecordedTokens: per_s", self.per_s)
+        if self.pause_s < 0:
+            raise ConfigError(f"RecordedTokens: pause_s is {self.pause_s!r}, but must be at least 0.")
+
+    def arrivals(self, text: str) -> list[Arrival]:
+        # It needs the lists of texts, which need no clock.
+        from sayahead_lab.eval.experiment.frozen import tokens
+
+        pieces = tokens(text)
+        inside = [at for at in range(1, len(pieces)) if pieces[at][:1] == " " and pieces[at - 1][-1:].isalnum()]
+        late = min(inside, key=lambda at: abs(at - len(pieces) / 2), default=len(pieces))
+        times = [(at + 1) / self.per_s + self.pause_s * (at >= late) for at in range(len(pieces))]
+        return [Arrival(piece, at_s) for piece, at_s in zip(pieces, times, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
 class ReadingClock:
     """A person reading aloud, or an interpreter: word by word, each lasting for its share of the letters."""
 
@@ -147,6 +172,7 @@ CLOCKS: Extensible[Callable[..., TextClock]] = Extensible(
         for name, kind in {
             "all-at-once": "AllAtOnce",
             "tokens": "Tokens",
+            "recorded": "RecordedTokens",
             "reader": "ReadingClock",
             "typist": "Typist",
             "word-ends": "WordEnds",

@@ -99,7 +99,8 @@ def in_full(what: str, spec: Spec, table: Mapping[str, Callable[..., object]]) -
 
 def spelled(name: str, options: Mapping[str, Any]) -> str:
     """A name and options as a string."""
-    return name + ":" * bool(options) + ",".join(f"{key}={value}" for key, value in options.items())
+    written = {key: str(value).lower() if isinstance(value, bool) else value for key, value in options.items()}
+    return name + ":" * bool(options) + ",".join(f"{key}={value}" for key, value in written.items())
 
 
 FORMER_OPTIONS = ("k", "words", "first_chunk", "chunk", "price", "words_per_min")

@@ -93,7 +93,9 @@ class Trace:
     clock: str = ""
     """The text clock in words."""
     closing_s: float = 0.0
-    """Computing time after the last chunk."""
+    """Computing time after the last chunk; on the wall clock, all processor time of the utterance."""
+    repeat: int = 0
+    """Which of several takes of the same utterance it is."""
 
     @property
     def duration_s(self) -> float:
@@ -155,7 +157,7 @@ class TraceRecorder:
         self._handed_s += chunk.duration_s
 
 
-def timed_trace(session: Session, arrivals: Sequence[Arrival], *, index: int = 0, **about: str) -> tuple[Trace, Floats]:
+def timed_trace(session: Session, arrivals: Sequence[Arrival], *, index: int = 0, **about: Any) -> tuple[Trace, Floats]:
     """Run a session on a text clock; its trace and all its samples (S,).
 
     A session that keeps up gets the player's position on the ideal clock, so its sound does not depend on the computer.

@@ -62,26 +62,27 @@ def at_16khz(samples: Floats, rate: int) -> Floats:
     return np.asarray(soxr.resample(samples, rate, RATE), np.float32)
 
 
-def load_whisper(folder: str | Path | None, *, threads: int) -> SpeechRecogniser:
-    """Whisper by faster-whisper: int8, beam 1, English, no conditioning on earlier speech."""
+def load_whisper(folder: str | Path | None, *, threads: int, language: str = "en") -> SpeechRecogniser:
+    """Whisper by faster-whisper: int8, beam 1, no conditioning on earlier speech."""
     require(missing("whisper") or missing_folder(folder))
     from faster_whisper import WhisperModel
 
     model = WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=threads)
 
     def transcribe(samples: Floats) -> str:
-        segments, _ = model.transcribe(samples, language="en", beam_size=1, condition_on_previous_text=False)
+        segments, _ = model.transcribe(samples, language=language, beam_size=1, condition_on_previous_text=False)
         return " ".join(segment.text for segment in segments)
 
     return transcribe
 
 
-def load_normalizer() -> Callable[[str], str]:
-    """Whisper's English text normalizer."""
+def load_normalizer(language: str = "en") -> Callable[[str], str]:
+    """Whisper's text normalizer: English's own, or that of all other languages."""
     require(missing("normalizer"))
+    from whisper_normalizer.basic import BasicTextNormalizer
     from whisper_normalizer.english import EnglishTextNormalizer
 
-    normalize: Callable[[str], str] = EnglishTextNormalizer()
+    normalize: Callable[[str], str] = EnglishTextNormalizer() if language == "en" else BasicTextNormalizer()
     return normalize
 
 

@@ -81,6 +81,16 @@ def first_heard_s(trace: Trace, *, ideal: bool = False) -> float:
     return math.nan if audible is None else float(heard_s(trace, [audible], ideal=ideal)[0])
 
 
+def safe_start_s(trace: Trace, *, ideal: bool = False) -> float:
+    """The earliest time at which playback can start and never stall: max_j (R_j - sum_{i < j} d_i); nan without sound.
+
+    What is heard first at once, and then starved, gains nothing here.
+    """
+    played_s = np.cumsum([0.0, *durations_s(trace)])[:-1]
+    ready_s = np.array([chunk.ideal_s if ideal else chunk.ready_s for chunk in trace.chunks])
+    return float((ready_s - played_s).max()) if len(ready_s) else math.nan
+
+
 def text_wait_s(paced: Trace, at_once: Trace, *, ideal: bool = False) -> float:
     """FPL-L - FPL-A: the part of the time to the first audible sample spent waiting for text.
 

@@ -213,7 +213,9 @@ def manner(condition: Condition) -> str:
     """A condition's context, and how it differs from word by word with all right context that the voice can use."""
     options = condition.policy_options
     sizes = (options.get("first_chunk", 1), options.get("chunk", 1))
-    chunks = "" if sizes == (1, 1) else f", chunks {sizes[0]}-{sizes[1]}"
+    chunks = (
+        "" if sizes == (1, 1) else f", chunks {sizes[0]}-{sizes[1]}" + ", k of them" * options.get("in_chunks", False)
+    )
     delta = "" if condition.delta is None else f", delta {condition.delta}"
     return CONTEXTS.get(condition.context_name, condition.context_name) + chunks + delta
 

@@ -8,7 +8,8 @@ aligner is needed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,19 +17,22 @@ from typing import Any
 import numpy as np
 import onnx
 import onnxruntime
-from sayahead.config import from_mapping, nearest
+from sayahead.config import nearest
 from sayahead.errors import ConfigError
 from sayahead.sound.pcm import audible
-from sayahead.systems.kokoro import EDGE, TOKENS, KokoroConfig
-from sayahead.text import Normalizer, Phonemizer, front_end
-from sayahead.text.espeak.misaki import Misaki
+from sayahead.systems.kokoro import EDGE, TOKENS, reader
+from sayahead.text import Normalizer, Phonemizer
 from sayahead.types import Floats, Ids
-from sayahead.voices import VoiceConfig, located, read_config
+from sayahead.voices import located, read_config
+from sayahead.voices.install.kokoro.files import read_files, read_styles
 
-from sayahead_lab.training.corpus.store import About
+from sayahead_lab.eval.listening.listeners import at_16khz, load_normalizer, load_whisper, missing_folder, require
+from sayahead_lab.eval.measures.word_errors import word_errors
+from sayahead_lab.training.corpus.store import About, Item
 from sayahead_lab.training.corpus.teacher import (
     EARLY,
     HOP,
+    RATE,
     UNIT,
     Frames,
     Take,
@@ -44,8 +48,60 @@ DURATIONS, PITCH, ENERGY = (
     "/encoder/N_proj/Conv_output_0",
 )
 """Tensors of its graph: units of each id (1, P + 2), Hz and energy of each frame (1, 1, 2 x units)."""
+FORMER = "model.onnx"
+"""The whole graph in folders of versions that kept it."""
+LEAST_PAD = 4
+"""Units of the first pad, of which Kokoro may say fewer: the pupil's, and the frames by which phonemes sound early."""
+MOST_WRONG = 0.2
+"""Share of a sentence's words that a listener may mistake."""
 PAUSES = ";:,.!?—…"
 """Marks; a sentence of these alone has no sound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """Kokoro's whole graph, with what lies beside it."""
+
+    name: str
+    """What it is called."""
+    graph: Path
+    """Its file."""
+    phonemes: dict[str, int]
+    """Phonemes to ids."""
+    languages: dict[str, str]
+    """BCP 47 tag of each style."""
+    digest: str
+    """Of what describes it, 16 hexadecimal digits."""
+
+    def style(self, name: str) -> Floats:
+        """(R, D) the table of a style."""
+        if self.graph.name == FORMER:
+            tables = np.load(self.graph.with_name("styles.npy"), allow_pickle=False)
+            return np.asarray(tables[list(self.languages).index(name)], np.float32)
+        return read_styles(self.graph)[name]
+
+
+def whole_of(voice: str) -> Whole:
+    """The published file by its path, or a voice that was added from it by a version that kept it; ConfigError else."""
+    if voice.endswith(".onnx"):
+        path = Path(voice)
+        if not path.is_file():
+            raise ConfigError(f"There is no file {voice}: name Kokoro's graph as it was published.")
+        files = read_files(path, None)
+        digest = hashlib.sha256(json.dumps([files.vocab, files.languages]).encode()).hexdigest()[:16]
+        return Whole(path.stem, path, files.vocab, files.languages, digest)
+    folder = located(voice)
+    config = read_config(folder)
+    if config.kind != "kokoro":
+        raise ConfigError(f"The voice {config.name!r} is of the kind {config.kind!r}, not kokoro.")
+    if FORMER not in config.files:
+        raise ConfigError(
+            f"The voice {config.name!r} is in parts, which speak word by word: as a teacher, name the file that it was "
+            "added from, such as --teacher models/kokoro.onnx."
+        )
+    languages = dict.fromkeys(sorted(config.speakers, key=config.speakers.__getitem__), config.language)
+    digest = hashlib.sha256((folder / "voice.json").read_bytes()).hexdigest()[:16]
+    return Whole(config.name, folder / FORMER, dict(config.phonemes), languages, digest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,46 +109,50 @@ class KokoroSpec(TeacherSpec):
     """A corpus's settings for Kokoro as its teacher."""
 
     voice: str = "kokoro"
-    """Name or folder of a voice of the kind kokoro (``sayahead voices add kokoro.onnx``)."""
+    """Kokoro's graph as it was published, with what lies beside it, or a voice that was added with all of it."""
     speaker: str = ""
     """Name of its style; empty: the first one."""
+    understood: str = ""
+    """Folder of a Whisper model: sentences of which it mistakes more than a fifth are left out; empty: none are."""
 
     def __post_init__(self) -> None:
         super(KokoroSpec, self).__post_init__()
         if self.features:
             raise ConfigError("Kokoro has no features of the default voice: make the corpus without them.")
-        config = self.config()
-        if self.speaker and self.speaker not in config.speakers:
-            raise ConfigError(
-                f"The voice {config.name!r} has no speaker {self.speaker!r}{nearest(self.speaker, config.speakers)}."
-            )
+        if self.understood:
+            if not self.audio:
+                raise ConfigError("What is understood has to be heard: leave out --no-audio, or --understood.")
+            require(missing_folder(self.understood))
+        whole = self.whole
+        if self.speaker and self.speaker not in whole.languages:
+            known = nearest(self.speaker, whole.languages)
+            raise ConfigError(f"The voice {whole.name!r} has no speaker {self.speaker!r}{known}.")
 
     @property
-    def folder(self) -> Path:
-        """The voice's folder."""
-        return located(self.voice)
+    def whole(self) -> Whole:
+        """The whole graph; ConfigError where there is none."""
+        return whole_of(self.voice)
 
-    def config(self) -> VoiceConfig:
-        """The voice's description; ConfigError where it is of another kind."""
-        config = read_config(self.folder)
-        if config.kind != "kokoro":
-            raise ConfigError(f"The voice {config.name!r} is of the kind {config.kind!r}, not kokoro.")
-        return config
+    @property
+    def style(self) -> str:
+        """The name of its style."""
+        return self.speaker or next(iter(self.whole.languages))
 
     def about(self) -> About:
         """What it says of the corpus, with the digest of the voice's files."""
-        config = self.config()
+        whole = self.whole
         source = {
             "kind": "kokoro",
-            "voice": f"{config.name}, {self.speaker or next(iter(config.speakers), '')}",
-            "digest": hashlib.sha256((self.folder / "voice.json").read_bytes()).hexdigest()[:16],
-            "language": config.language,
+            "voice": f"{whole.name}, {self.style}",
+            "digest": whole.digest,
+            "language": whole.languages[self.style],
             "early": str(EARLY),
             "lead": str(self.lead),
             "tail": str(self.tail),
             "audio": str(self.audio).lower(),
+            **({"understood": f"Whisper {Path(self.understood).name}, {MOST_WRONG}"} if self.understood else {}),
         }
-        return About(self.front_end, dict(config.phonemes), EDGE, source, self.punctuation, self.seed)
+        return About(self.front_end, dict(whole.phonemes), EDGE, source, self.punctuation, self.seed)
 
     def open(self) -> KokoroTeacher:
         """The teacher, loaded."""
@@ -103,14 +163,29 @@ class KokoroTeacher(VoiceTeacher):
     """From a text to items, one a sentence, with exact durations, pitch and energy."""
 
     def __init__(self, spec: KokoroSpec) -> None:
-        config = spec.config()
-        self.spec, self._phonemes = spec, config.phonemes
-        self._normalizer, self._phonemizer = front_of(config, spec.punctuation == "all")
-        self._pauses = frozenset(config.phonemes[mark] for mark in PAUSES if mark in config.phonemes)
-        self._graph = load_tapped(spec.folder / "model.onnx")
+        whole = spec.whole
+        language = whole.languages[spec.style]
+        self.spec, self._phonemes = spec, whole.phonemes
+        self._normalizer, self._phonemizer = front_of(language, whole.phonemes, spec.punctuation == "all")
+        self._pauses = frozenset(whole.phonemes[mark] for mark in PAUSES if mark in whole.phonemes)
+        self._graph = load_tapped(whole.graph)
         self._tokens = next(name for name in TOKENS if name in {one.name for one in self._graph.get_inputs()})
-        styles = np.load(spec.folder / "styles.npy", allow_pickle=False)
-        self._style = np.asarray(styles[config.speakers.get(spec.speaker, 0)], np.float32)
+        self._style = whole.style(spec.style)
+        self._mistaken = load_listener(spec.understood, language) if spec.understood else None
+
+    def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
+        """As any teacher's; sentences that the listener does not understand are left out, with what it heard."""
+        items, left_out = super().items(name, text)
+        if self._mistaken is None:
+            return items, left_out
+        kept = list[Item]()
+        for item in items:
+            wrong, heard = self._mistaken(item)
+            if wrong > MOST_WRONG:
+                left_out.append(f"{item.name}: {wrong:.0%} of the words are heard otherwise ({heard})")
+            else:
+                kept.append(item)
+        return kept, left_out
 
     def speak(self, ids: Ids, name: str) -> Take:
         """The sentence of phoneme ids (P,), without pads; the ``name`` draws nothing, since there is no noise."""
@@ -122,7 +197,12 @@ class KokoroTeacher(VoiceTeacher):
             np.asarray(value, np.float32).reshape(-1)
             for value in self._graph.run([self._graph.get_outputs()[0].name, DURATIONS, PITCH, ENERGY], fed)
         )
-        first, edges = trim_exact(np.rint(units).astype(np.int64), samples, lead=self.spec.lead, tail=self.spec.tail)
+        counts = np.rint(units).astype(np.int64)
+        more = max(0, LEAST_PAD - int(counts[0]))
+        counts[0] += more
+        samples, f0 = np.pad(samples, (more * UNIT * HOP, 0)), np.pad(f0, (more * UNIT, 0))
+        energy = np.pad(energy, (more * UNIT, 0), mode="edge")
+        first, edges = trim_exact(counts, samples, lead=self.spec.lead, tail=self.spec.tail)
         end = first + int(edges[-1])
         return Take(edges, f0[first:end], samples[first * HOP : end * HOP], energy=energy[first:end])
 
@@ -149,13 +229,27 @@ def trim_exact(units: Ids, samples: Floats, *, lead: int, tail: int) -> tuple[in
     return first, edges
 
 
-def front_of(config: VoiceConfig, inner_punctuation: bool) -> tuple[Callable[[], Normalizer], Phonemizer]:
+def load_listener(folder: str, language: str) -> Callable[[Item], tuple[float, str]]:
+    """What tells the share of an item's words that Whisper mistakes, and what it hears; ConfigError without it."""
+    name = language.split("-")[0].lower()
+    transcribe, normalize = load_whisper(folder, threads=1, language=name), load_normalizer(name)
+
+    def mistaken(item: Item) -> tuple[float, str]:
+        assert item.audio is not None
+        heard = transcribe(at_16khz(item.audio.astype(np.float32) / np.float32(32767), RATE))
+        return word_errors(normalize(item.text), normalize(heard)).rate, heard.strip()
+
+    return mistaken
+
+
+def front_of(
+    language: str, phonemes: Mapping[str, int], inner_punctuation: bool
+) -> tuple[Callable[[], Normalizer], Phonemizer]:
     """What makes a normalizer, and a phonemizer: for English the default voice's own, which spells as Kokoro does."""
-    if config.phonemes == inventory()[0] and config.language.lower().startswith("en"):
-        return front_end(config.language).normalizer, load_reader(inner_punctuation)
-    espeak = from_mapping(KokoroConfig, config.model, where="model").espeak
-    front = front_end(config.language, espeak=espeak, layout=Misaki(language=config.language))
-    return front.normalizer, front.phonemizer(config.phonemes, inner_punctuation=inner_punctuation)
+    front = reader(language)
+    if phonemes == inventory()[0] and language.lower().startswith("en"):
+        return front.normalizer, load_reader(inner_punctuation)
+    return front.normalizer, front.phonemizer(phonemes, inner_punctuation=inner_punctuation)
 
 
 def load_tapped(path: Path) -> Any:

@@ -64,22 +64,41 @@ class HeartVoice(nn.Module):
         """What ``Heart.stream`` says, and the spectral ``parts`` (V, 2 C, 3005) of a crop in each view.
 
         A crop begins with unit ``crop_first`` (V,) of its view, counts up to ``crop_end`` (V,), and its pitch is
-        ``crop_f0`` (V, 2 C) up to the view's end.
+        ``crop_f0`` (V, 2 C) up to the view's end. Where the batch says the crops' rows, there are parts alone
+        (``told``); where it has no crops, what the prosody networks say alone.
         """
-        out = self.heart.stream(batch)
+        if "crop_row" in batch:
+            return {"parts": self.told(batch)}
+        read = self.heart.read(batch)
+        out = self.heart.intoned(batch, *self.heart.timed(*read))
+        if "crop_f0" not in batch:
+            return out
+        encoded = self.heart.sound(*read)
         rows, prosody, begins = out["rows"], out["prosody"].float(), out["at"][:, :1]
         units = torch.arange(batch["crop_f0"].shape[1] // UNIT, device=rows.device) + batch["crop_first"][:, None]
         at = (units - begins).clamp(max=rows.shape[1] - 1)
         row = rows.gather(1, at)
         real = (row >= 0) & (units < batch["crop_end"][:, None] + AHEAD) & (units - begins < rows.shape[1])
         index = batch["view_index"].gather(1, row.clamp(min=0))
-        sound = out["sound"][batch["view_owner"][:, None], index]
+        sound = encoded[batch["view_owner"][:, None], index]
         parameters = prosody.gather(1, at[..., None].expand(-1, -1, prosody.shape[-1]))
         expected, energy = 100 * parameters[..., :UNIT].flatten(1), LOUD * parameters[..., UNIT:].flatten(1)
         there = (units < batch["crop_known"][:, None]).repeat_interleave(UNIT, 1)
         f0 = torch.where(there, batch["crop_f0"], expected.detach())
         frames = [one.repeat_interleave(UNIT, 1) for one in (sound, real)]
         return out | {"parts": self.decoder(frames[0], f0, energy, frames[1])}
+
+    def told(self, batch: Mapping[str, Tensor]) -> Tensor:
+        """The parts where durations, pitch and energy are the corpus's, also of what is only seen.
+
+        ``crop_row`` (V, C) is the row of each unit in its view, -1 where there is none; ``crop_energy`` (V, 2 C).
+        """
+        row = batch["crop_row"]
+        index = batch["view_index"].gather(1, row.clamp(min=0))
+        sound = self.heart.sound(*self.heart.read(batch))[batch["view_owner"][:, None], index]
+        frames = [one.repeat_interleave(UNIT, 1) for one in (sound, row >= 0)]
+        parts: Tensor = self.decoder(frames[0], batch["crop_f0"], batch["crop_energy"], frames[1])
+        return parts
 
 
 def names() -> dict[str, str]:

@@ -67,7 +67,7 @@ class HeartMemory(HeartPrefixes):
         model.expect.requires_grad_(not self.streaming.fixed_context)
         return model
 
-    def check_start(self, *, voice: bool) -> None:
+    def check_start(self, *, voice: bool, run: bool) -> None:
         if self.streaming.fixed_context and not voice:
             raise ConfigError(
                 "[data] fixed_context keeps the context network of a voice: set [train] start to a voice's name or "

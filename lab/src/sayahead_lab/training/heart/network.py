@@ -143,7 +143,13 @@ class Heart(nn.Module):
         self, ids: Tensor, real: Tensor, context: Tensor, steps: StreamRows | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Sound encoding (B, P, 128), prosody encoding (B, P, 192), log(1 + units) of each phoneme (B, P)."""
-        sound, text = self.sound(ids, real, context, steps), self.text(ids, real, context, steps)
+        return self.sound(ids, real, context, steps), *self.timed(ids, real, context, steps)
+
+    def timed(
+        self, ids: Tensor, real: Tensor, context: Tensor, steps: StreamRows | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Prosody encoding (B, P, 192), log(1 + units) of each phoneme (B, P)."""
+        text = self.text(ids, real, context, steps)
         if steps is None:
             hidden = functional.gelu(self.dur_in(text.transpose(1, 2)).transpose(1, 2))
         else:
@@ -152,7 +158,7 @@ class Heart(nn.Module):
                 around.transpose(2, 3).flatten(2), self.dur_in.weight.flatten(1), self.dur_in.bias
             )
             hidden = functional.gelu(mixed)
-        return sound, text, self.dur_out(hidden)[..., 0]
+        return text, self.dur_out(hidden)[..., 0]
 
     def forward(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The sound of cuts of sentences; a row of the batch is one cut (``train.prefixes.Cut``).
@@ -180,10 +186,18 @@ class Heart(nn.Module):
 
         ``rows`` (B, W): where each unit's row is in its view; -1: none.
         """
+        read = self.read(batch)
+        return {"sound": self.sound(*read)} | self.intoned(batch, *self.timed(*read))
+
+    def read(self, batch: Mapping[str, Tensor]) -> tuple[Tensor, Tensor, Tensor, StreamRows]:
+        """What both text encoders are given of streams: ids, which are there, context and steps."""
         sentences, steps = batch["future_lengths"].shape
         context = self.expect(batch["future"].flatten(0, 1), batch["future_lengths"].flatten())
         unfolded = StreamRows(batch["number"], batch["neighbours"], batch["seen"])
-        sound, text, logs = self.encode(batch["ids"], batch["known"], context.view(sentences, steps, -1), unfolded)
+        return batch["ids"], batch["known"], context.view(sentences, steps, -1), unfolded
+
+    def intoned(self, batch: Mapping[str, Tensor], text: Tensor, logs: Tensor) -> dict[str, Tensor]:
+        """Durations, pitch and energy as ``stream`` returns them, of the prosody encoding and the logarithms."""
         owner, index, begin = batch["view_owner"], batch["view_index"], batch["view_begin"]
         at = torch.arange(index.shape[1], device=index.device)[None]
         real = at < batch["view_seen"][:, None]
@@ -196,8 +210,7 @@ class Heart(nn.Module):
         there = (rows >= 0).to(text.dtype)
         spread = text[owner[:, None], index.gather(1, rows.clamp(min=0))] * there[..., None]
         prosody = self.prosody(spread, there)
-        out = {"sound": sound, "log_units": logs, "prosody": prosody, "at": number, "weight": weight}
-        return out | {"rows": rows}
+        return {"log_units": logs, "prosody": prosody, "at": number, "weight": weight, "rows": rows}
 
 
 REACH, HELD, BEHIND = 54, 4, 12

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from sayahead.config import from_mapping
+from sayahead.config import from_mapping, nearest
 from sayahead.errors import ConfigError
 from sayahead.types import Floats, Ids
 from sayahead.vocoders.sourcefilter import SourceFilter
@@ -51,21 +51,52 @@ class HeartVoiceData(MemoryData):
     """Units of 25 ms of a crop; ``spoken_steps`` crops of each sentence."""
     edge: int = 6
     """Units at a crop's left end that do not count, unless the sentence begins there: they lack their past."""
+    part: str = ""
+    """What learns, a key of ``PARTS``: alone, it takes all else from the corpus and costs a fraction of a step; empty:
+    all of the networks, from each other's output, as the voice speaks."""
+
+
+PARTS = {
+    "sound": ("heart.sound", "decoder"),
+    "prosody": ("heart.text", "heart.dur_in", "heart.dur_out", "heart.prosody"),
+}
+"""Networks that can learn alone: phonemes to sound, given durations, pitch and energy; and phonemes to these."""
 
 
 class Lessons(HeartMemory):
-    """Streams of which a sentence that is spoken at once has as many views as another."""
+    """Streams of which a sentence that is spoken at once has as many views, each with a crop, as another."""
+
+    cropped = True
+    """Whether views have crops: without, one of a sentence says all."""
 
     def _views(self, owner: int, stream: Stream, random: np.random.Generator) -> Iterator[dict[str, Any]]:
         for view in super()._views(owner, stream, random):
-            yield from [view] * (self.streaming.spoken_steps if len(stream.steps) == 1 else 1)
+            yield from [view] * (self.streaming.spoken_steps if self.cropped and len(stream.steps) == 1 else 1)
+
+
+class ViewRows(NamedTuple):
+    """Rows of a sentence that a step of its stream sees."""
+
+    begin: int
+    """The first."""
+    end: int
+    """Those before it are spoken."""
+    seen: int
+    """Those before it are seen; future tokens stand for the last of them."""
 
 
 class HeartVoiceTask(Task[HeartVoice]):
     """Training of another speaker in the default voice's networks, from phonemes to sound."""
 
+    starts_whole = True
+
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.data = from_mapping(HeartVoiceData, data, where="[data]")
+        if self.data.part and self.data.part not in PARTS:
+            raise ConfigError(
+                f"[data] part is {self.data.part!r}{nearest(self.data.part, PARTS)}, but must be one of "
+                f"{', '.join(PARTS)}, or empty."
+            )
         if self.data.units <= self.data.edge + AHEAD:
             raise ConfigError(f"[data] units is {self.data.units}, but must be more than edge and {AHEAD}.")
         front = corpus.info.front_end
@@ -74,17 +105,25 @@ class HeartVoiceTask(Task[HeartVoice]):
                 f"The corpus has {front.sample_rate} Hz and a hop of {front.hop}, but the voice makes {RATE} Hz by "
                 f"hops of {HOP}: make it with --front-end ma."
             )
-        own = {field: value for field, value in asdict(self.data).items() if field not in ("pace", "units", "edge")}
+        own = {
+            field: value for field, value in asdict(self.data).items() if field not in ("pace", "units", "edge", "part")
+        }
         self.corpus, self.lessons = corpus, Lessons(model, own, corpus)
+        self.lessons.cropped = self.data.part != "prosody"
 
     def model(self) -> HeartVoice:
         """The imported voice's networks and decoder."""
         model = HeartVoice(self.lessons.model())
         load_decoder(model.decoder, heart_weights())
+        if self.data.part:
+            model.requires_grad_(False)
+            for name in PARTS[self.data.part]:
+                model.get_submodule(name).requires_grad_(True)
         return model
 
-    def check_start(self, *, voice: bool) -> None:
-        self.lessons.check_start(voice=voice)
+    def check_start(self, *, voice: bool, run: bool) -> None:
+        # A run of this task has the context network of the voice that it began with.
+        self.lessons.check_start(voice=voice or run, run=run)
 
     def read_voice(self, model: HeartVoice, folder: Path, config: VoiceConfig) -> None:
         name = "decoder.onnx"
@@ -101,19 +140,26 @@ class HeartVoiceTask(Task[HeartVoice]):
         items, share = self.corpus.split(split), {"rank": rank, "ranks": ranks}
         for group, batch in enumerate(self.lessons.batches(split, batch_size=batch_size, seed=seed, **share)):
             utterances = [spoken(items[int(number)]) for number in batch["items"]]
-            yield {**batch, **self.cropped(batch, utterances, np.random.default_rng([seed, group, rank, 43]))}
+            crops = self.cropped(batch, utterances, np.random.default_rng([seed, group, rank, 43]))
+            yield {**batch, **taught_by(utterances), **crops}
 
     def cropped(self, batch: Batch, utterances: Sequence[Spoken], random: np.random.Generator) -> dict[str, Tensor]:
-        """What the corpus says of the sentences, and a crop for each of the batch's views, which fits it."""
+        """A crop for each of the batch's views, which fits it; none where prosody learns alone."""
+        if self.data.part == "prosody":
+            return {}
         whole = int(batch["number"].max()) == 0
-        views = zip(*(batch[f"view_{name}"].tolist() for name in ("owner", "begin", "end")), strict=True)
-        rows = [self._crop(utterances[owner], begin, begin + end, random, whole) for owner, begin, end in views]
-        return {**tensors(**{name: np.array([row[name] for row in rows]) for name in rows[0]}), **taught_by(utterances)}
+        views = zip(*(batch[f"view_{name}"].tolist() for name in ("owner", "begin", "end", "seen")), strict=True)
+        rows = [
+            self._crop(utterances[owner], ViewRows(begin, begin + end, begin + seen), random, whole)
+            for owner, begin, end, seen in views
+        ]
+        return tensors(**{name: np.array([row[name] for row in rows]) for name in rows[0]})
 
     def _crop(
-        self, one: Spoken, begin: int, end: int, random: np.random.Generator, whole: bool
+        self, one: Spoken, view: ViewRows, random: np.random.Generator, whole: bool
     ) -> dict[str, int | Floats | Any]:
-        """A crop of a view of rows from ``begin`` on, of which those before ``end`` are spoken: anywhere in a whole."""
+        """A crop of what a view speaks: anywhere in it where it is the whole sentence."""
+        begin, end = view.begin, view.end
         edges, rows = np.cumsum(one.units), len(one.units)
         total, before, size = int(edges[-1]), int(edges[begin] - one.units[begin]), self.data.units
         stop = total if end == rows else max(1, int(edges[end - 1]) - HELD)
@@ -124,7 +170,14 @@ class HeartVoiceTask(Task[HeartVoice]):
         frames, hop = UNIT * (size + AHEAD), UNIT * HOP
         f0, audible = moved(one.f0, UNIT * start, frames, SILENT), np.zeros(frames * HOP, np.float32)
         audible[(self.data.edge if start else 0) * hop : (stop - start) * hop] = 1
-        return {
+        told = dict[str, Any]()
+        if self.data.part == "sound":
+            units = np.arange(start, start + size + AHEAD)
+            row = np.searchsorted(edges, units, side="right")
+            there = (row < min(rows, view.seen)) & (units < stop + AHEAD)
+            told["crop_row"] = np.where(there, row - begin, -1)
+            told["crop_energy"] = moved(one.energy, UNIT * start, frames, SILENT)
+        return told | {
             "view_first": int(np.searchsorted(edges, start, side="right")) - begin,
             "view_end": end - begin,
             "crop_first": start - before,
@@ -137,15 +190,16 @@ class HeartVoiceTask(Task[HeartVoice]):
         }
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        units, prosody = batch["taught_units"], batch["taught_prosody"]
         out = model(batch)
-        target = self.lessons.stream_targets(
-            batch, {"units": units, "log_units": torch.log1p(units.float()), "prosody": prosody}
-        )
-        parts = {**self.lessons.errors(out, batch, target), "pace": pace_error(out["log_units"], target, batch)}
-        total = sum(getattr(self.data, name) * error for name, error in parts.items())
-        sounds = self._heard(out["parts"], batch)
-        return total + self.data.sound * sum(sounds.values()), logged({**parts, **sounds})
+        errors = dict[str, Tensor]()
+        if "log_units" in out:
+            units, prosody = batch["taught_units"], batch["taught_prosody"]
+            taught = {"units": units, "log_units": torch.log1p(units.float()), "prosody": prosody}
+            target = self.lessons.stream_targets(batch, taught)
+            errors = {**self.lessons.errors(out, batch, target), "pace": pace_error(out["log_units"], target, batch)}
+        sounds = self._heard(out["parts"], batch) if "parts" in out else {}
+        total = sum(getattr(self.data, name) * error for name, error in errors.items())
+        return total + self.data.sound * sum(sounds.values()), logged({**errors, **sounds})
 
     @staticmethod
     def _heard(parts: Tensor, batch: Batch) -> dict[str, Tensor]:
@@ -163,17 +217,23 @@ class HeartVoiceTask(Task[HeartVoice]):
             write_sample(folder, item.name, self.corpus.info.front_end, item.mel, samples=samples)
 
     @torch.no_grad()
-    def speak(self, model: HeartVoice, ids: Ids) -> Floats:
-        """(S,) samples of a whole sentence of phonemes (P,)."""
+    def speak(self, model: HeartVoice, ids: Ids, said: Spoken | None = None) -> Floats:
+        """(S,) samples of a whole sentence of phonemes (P,), with the durations, pitch and energy that ``said`` has.
+
+        Without, they are the model's own.
+        """
         device, pad = model.decoder.head.weight.device, self.corpus.info.pad
         rows = torch.from_numpy(np.concatenate([[pad], ids, [pad]]))[None].to(device)
         real = torch.ones_like(rows, dtype=torch.bool)
         sound, text, logs = model.heart.encode(rows, real, torch.zeros(1, model.heart.config.context, device=device))
-        units = torch.expm1(logs.float()).round().clamp(min=1, max=60).long()
-        units[:, 0] = LEAD_UNITS
-        spread, there = spread_rows(text, units)
-        prosody = model.heart.prosody(spread, there)[0].float()
-        f0, energy = 100 * prosody[:, :UNIT].flatten(), LOUD * prosody[:, UNIT:].flatten()
+        if said is None:
+            units = torch.expm1(logs.float()).round().clamp(min=1, max=60).long()
+            units[:, 0] = LEAD_UNITS
+            spread, there = spread_rows(text, units)
+            prosody = model.heart.prosody(spread, there)[0].float()
+            f0, energy = 100 * prosody[:, :UNIT].flatten(), LOUD * prosody[:, UNIT:].flatten()
+        else:
+            units, f0, energy = (torch.from_numpy(one).to(device) for one in (said.units[None], said.f0, said.energy))
         frames = spread_rows(sound, UNIT * units)
         parts = model.decoder(frames[0], f0[None], energy[None], frames[1])[0]
         synthesis, pitch = SourceFilter(), f0.cpu().numpy()

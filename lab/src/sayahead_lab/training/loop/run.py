@@ -113,7 +113,9 @@ class Run:
         self.start = find_start(self.settings.start, maker) if state is None and self.settings.start else None
         self.task: Task[Any] = maker({**recipe.model, **taken_over(self.start, state)}, recipe.data, self.corpus)
         if state is None:
-            self.task.check_start(voice=self.start is not None and self.start.state is None)
+            begins = self.start is not None
+            voice = self.start is not None and self.start.state is None
+            self.task.check_start(voice=voice, run=begins and not voice)
         checkpoints.seed_all(self.settings.seed)
         self.model: nn.Module = self.task.model().to(ranks.device)
         self.average = self._average()

@@ -108,8 +108,14 @@ class Task(ABC, Generic[M]):
         """Values for the recipe's [model] that training takes from a voice it starts from."""
         return {}
 
-    def check_start(self, *, voice: bool) -> None:
-        """ConfigError where the data wants another start: whether a new run begins with a ``voice``. By default any."""
+    starts_whole: bool = False
+    """Whether weights that do not learn are the start's, too; else they stay as ``model`` has them."""
+
+    def check_start(self, *, voice: bool, run: bool) -> None:
+        """ConfigError where the data wants another start: whether a new run begins with a ``voice``, or another run.
+
+        By default any start, or none.
+        """
         return
 
     def read_voice(self, model: M, folder: Path, config: VoiceConfig) -> None:

@@ -99,8 +99,8 @@ def begin(
     """Set a task's model and its average to the start's weights; returns a line for the user.
 
     ``folder`` has the corpus. The parts ``anew`` keep the fresh weights that the model has; frozen weights stay as the
-    task set them. On another corpus than the start's, of the same phonemes and frames, mean and deviation are the new
-    one's. ConfigError for weights or corpora that do not fit.
+    task set them, unless it ``starts_whole``. On another corpus than the start's, of the same phonemes and frames, mean
+    and deviation are the new one's. ConfigError for weights or corpora that do not fit.
     """
     fresh = drawn_anew(model, anew)
     done = set_weights(start, task, model, folder, anew)
@@ -135,7 +135,8 @@ def set_weights(start: Start, task: Task[Any], model: nn.Module, folder: Path, a
         task.read_voice(model, start.path, config)
         return f"Beginning with the voice {config.name}."
     fresh = model.state_dict()
-    own = {name for name, weight in model.named_parameters() if not weight.requires_grad}
+    fixed = {name for name, weight in model.named_parameters() if not weight.requires_grad}
+    own = set() if task.starts_whole else fixed
     own |= drawn_anew(model, anew).keys()
     if moved(start, folder):
         own |= {

@@ -67,6 +67,8 @@ class ModifiedTacotronConfig:
     """Behind each layer of the prenet, in training."""
     rnn_dropout: float = 0.1
     """Of the recurrent layers' outputs, in training."""
+    context_teaches: bool = False
+    """Whether what attention saw before a step teaches the encoder through it, too, as in Tacotron 2's routine."""
 
 
 class CharacterMemory(NamedTuple):
@@ -298,8 +300,8 @@ class ModifiedTacotron(Scaled):
         onward = Deferred(torch.cat([rnn.weight_ih[:, wide:], rnn.weight_hh], 1))
         query, around = Deferred(attention.query.weight), Deferred(attention.placed.weight @ attention.place.weight)
         masks = self.forget(torch.ones(len(inward), previous.shape[1], rnn.hidden_size, device=inward.device))
-        # What goes back to the queries teaches attention, not the encoder: that would take as long as all the rest.
-        rows = memory.rows.detach()
+        # Else what goes back to the queries teaches attention alone: the encoder takes as long as all the rest.
+        rows = memory.rows if self.config.context_teaches else memory.rows.detach()
         queries, looked = list[Tensor](), list[Tensor]()
         # Unbound, as the gradient of each part else is a whole by itself.
         for gates, keep, read in zip(inward.unbind(1), masks.unbind(1), scope.unbind(1), strict=True):

@@ -47,9 +47,10 @@ def export(model: Tacotron, folder: Path, *, frame_s: float, past: int) -> Writt
         make(model).save(str(path))
     sizes = fields(config, "n_mels reduction attention_rnn decoder_rnn location_kernel")
     longest = round(LONGEST_S / frame_s / config.reduction)
-    rules = (config.window, longest, False) if config.taught else (0, 0, True)
-    window, longest, early_stop = rules
-    about = SegmentalConfig(**sizes, window=window, past=past, longest=longest, early_stop=early_stop)
+    window, longest, early_stop = (config.window, longest, False) if config.taught else (0, 0, True)
+    rules = {"window": window, "longest": longest, "early_stop": early_stop}
+    prenet = {"prenet": sum(config.prenet), "prenet_dropout": config.prenet_dropout}
+    about = SegmentalConfig(**sizes, **rules, past=past, **prenet)
     return paths, asdict(about)
 
 
@@ -107,7 +108,8 @@ def memory_graph(model: Tacotron) -> GraphBuilder:
 
 
 def decoder_graph(model: Tacotron) -> GraphBuilder:
-    """One step: frame (1, F), context (1, M), states (2, D), window of memory (W, M), (W, A), places seen (W, 2 K).
+    """One step: frame (1, F), context (1, M), states (2, D), window of memory (W, M), (W, A), places seen (W, 2 K), and
+    ``kept``, factors of the prenet's units.
 
     Gives ``next_frame`` (1, F) normalized, ``stop`` (r,) probabilities, ``weights`` (1, W) and the next states.
     """
@@ -118,9 +120,11 @@ def decoder_graph(model: Tacotron) -> GraphBuilder:
     second = g.input("decoder", np.float32, [2, config.decoder_rnn])
     rows, keys = g.input("rows", np.float32, ["W", wide]), g.input("keys", np.float32, ["W", config.attention])
     window = g.input("seen", np.float32, ["W", 2 * config.location_kernel])
-    for layer in decoder.prenet:
+    kept, widths = g.input("kept", np.float32, [1, sum(config.prenet)]), g.constant(np.array(config.prenet))
+    factors = g.op("Split", kept, widths, outputs=len(config.prenet), axis=1)
+    for layer, factor in zip(decoder.prenet, factors, strict=True):
         assert isinstance(layer, nn.Linear)
-        x = g.op("Relu", dense(g, x, layer.weight))
+        x = g.op("Mul", g.op("Relu", dense(g, x, layer.weight)), factor)
     query, state = lstm_step(g, g.op("Concat", x, context, axis=1), first, decoder.attention_rnn)
     g.output(state, "next_attention", np.float32, [2, config.attention_rnn])
     placed = g.op("MatMul", window, g.constant(array((decoder.placed.weight @ decoder.place.weight).T)))

@@ -59,6 +59,13 @@ class Graph:
         number = self.producer.get(tensor)
         return None if number is None else self.nodes[number]
 
+    def maker(self, tensor: str) -> Any:
+        """The node that makes a tensor; VoiceError where none does."""
+        node = self.made_by(tensor)
+        if node is None:
+            raise self.strange(f"lacks what makes {tensor}")
+        return node
+
     def upstream(self, *tensors: str, stop: Iterable[str] = ()) -> set[str]:
         """All tensors that these depend on, themselves included, up to and with those of ``stop``."""
         visited, ends, todo = set[str](), set(stop), list(tensors)

@@ -1,0 +1,181 @@
+"""Write signatures and docstrings into docs/reference/*.md, or check that they are there.
+
+    python docs/api.py [--check]
+
+Each entry stands between a line such as ``<!-- api sayahead.voice.Voice -->`` and ``<!-- /api -->``: a class with its
+public fields and methods, or a function. With ``--check`` nothing is written, and a page that differs ends the run with
+an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import itertools
+import re
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGES = ROOT / "docs" / "reference"
+PLACE = re.compile(r"(<!-- api (\S+) -->\n).*?(?=<!-- /api -->)", re.DOTALL)
+WIDTH = 100
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write or check the pages; the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing")
+    check = parser.parse_args(arguments).check
+    wrong = []
+    for page in sorted(PAGES.glob("*.md")):
+        before = page.read_text(encoding="utf-8")
+        after = PLACE.sub(lambda match: match[1] + "\n".join(entry(match[2])).strip() + "\n", before)
+        if after != before:
+            wrong.append(page.name)
+            if not check:
+                page.write_text(after, encoding="utf-8")
+    if wrong and check:
+        print(f"These pages are not as the code has it: {', '.join(wrong)}. Run: python docs/api.py", file=sys.stderr)
+        return 1
+    return 0
+
+
+def entry(name: str) -> Iterator[str]:
+    """The lines for a name of a module; SystemExit where there is none."""
+    module, _, own = name.rpartition(".")
+    path = ROOT / "src" / Path(*module.split(".")).with_suffix(".py")
+    if not path.is_file():
+        path = path.with_suffix("") / "__init__.py"
+    nodes = ast.parse(path.read_text(encoding="utf-8")).body
+    found = [node for node in nodes if isinstance(node, ast.ClassDef | Function) and node.name == own]
+    if not found:
+        raise SystemExit(f"{path} has no {own}: mend the page that names it.")
+    yield f"## `{own}`\n"
+    if isinstance(found[-1], ast.ClassDef):
+        yield from of_class(found[-1])
+    else:
+        yield from of_functions([node for node in found if isinstance(node, Function)])
+
+
+def of_class(node: ast.ClassDef) -> Iterator[str]:
+    """What it is, how it is made, its fields, properties and methods."""
+    bases = ", ".join(ast.unparse(base) for base in node.bases if ast.unparse(base) not in ("Protocol", "TypedDict"))
+    methods: dict[str, list[Function]] = {}
+    for one in node.body:
+        if isinstance(one, Function):
+            methods.setdefault(one.name, []).append(one)
+    if "__init__" in methods:
+        yield from signature(methods["__init__"][-1], node.name)
+    elif bases:
+        yield f"*A kind of* `{bases}`\n"
+    yield from documented(node)
+    if "__init__" in methods:
+        yield from documented(methods["__init__"][-1])
+    rows = [*fields(node), *properties(methods)]
+    if rows:
+        yield "| | |\n|---|---|"
+        yield from (f"| `{name}` | {text} |" for name, text in rows)
+        yield ""
+    for name, every in methods.items():
+        if not name.startswith("_") and not marked(every[-1], "property"):
+            yield f"### `{node.name}.{name}`\n"
+            yield from of_functions(every)
+
+
+def of_functions(every: Sequence[Function]) -> Iterator[str]:
+    """A function's signature, or those of its overloads, and what it does."""
+    for node in [node for node in every if marked(node, "overload")] or every[-1:]:
+        yield from signature(node, node.name)
+    yield from documented(every[-1])
+
+
+def marked(node: Function, name: str) -> bool:
+    """Whether a decorator stands above a function."""
+    return any(ast.unparse(decorator).rpartition(".")[2] == name for decorator in node.decorator_list)
+
+
+def signature(node: Function, name: str) -> Iterator[str]:
+    """How it is called, in a block of Python."""
+    arguments = node.args
+    if own := [one for one in (*arguments.posonlyargs, *arguments.args)[:1] if one.arg in ("self", "cls")]:
+        arguments = strip(arguments, own[0])
+    begin = "async def " if isinstance(node, ast.AsyncFunctionDef) else ""
+    result = "" if node.returns is None or name[0].isupper() else f" -> {ast.unparse(node.returns)}"
+    line = f"{begin}{name}({ast.unparse(arguments)}){result}"
+    if len(line) > WIDTH:
+        each = ",\n".join(f"    {part}" for part in parts(ast.unparse(arguments)))
+        line = f"{begin}{name}(\n{each},\n){result}"
+    yield f"```python\n{line}\n```\n"
+
+
+def strip(arguments: ast.arguments, own: ast.arg) -> ast.arguments:
+    """The arguments without the object or class itself."""
+    return ast.arguments(
+        [one for one in arguments.posonlyargs if one is not own],
+        [one for one in arguments.args if one is not own],
+        arguments.vararg,
+        arguments.kwonlyargs,
+        arguments.kw_defaults,
+        arguments.kwarg,
+        arguments.defaults,
+    )
+
+
+def parts(text: str) -> Iterator[str]:
+    """Arguments one by one: at commas outside of brackets."""
+    depth, begin = 0, 0
+    for at, character in enumerate(text):
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 0:
+            yield text[begin:at].strip()
+            begin = at + 1
+    yield text[begin:].strip()
+
+
+def fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    """Annotated fields with the docstring below each, those of ``__init__`` included."""
+    inits = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+    for body in (node.body, *(one.body for one in inits)):
+        for one, below in itertools.pairwise(body):
+            if isinstance(one, ast.AnnAssign | ast.Assign) and isinstance(below, ast.Expr):
+                target = one.target if isinstance(one, ast.AnnAssign) else one.targets[0]
+                name = ast.unparse(target).removeprefix("self.")
+                said = ast.unparse(below.value) if not isinstance(below.value, ast.Constant) else below.value.value
+                if not name.startswith("_") and isinstance(said, str):
+                    yield name, cell(said)
+
+
+def properties(methods: dict[str, list[Function]]) -> Iterator[tuple[str, str]]:
+    """Public properties with their docstrings."""
+    for name, every in methods.items():
+        if not name.startswith("_") and marked(every[-1], "property"):
+            yield name, cell(ast.get_docstring(every[-1]) or "")
+
+
+def cell(text: str) -> str:
+    """A docstring in a cell of a table."""
+    return " ".join(plain(text).split()).replace("|", "\\|")
+
+
+def documented(node: ast.ClassDef | Function) -> Iterator[str]:
+    """Its docstring as Markdown."""
+    if text := ast.get_docstring(node):
+        yield plain(re.sub(r"::\n\n((?:    .*\n?|\n)+)", block, text + "\n")).strip() + "\n"
+
+
+def block(match: re.Match[str]) -> str:
+    return f":\n\n```python\n{textwrap.dedent(match[1]).strip()}\n```\n"
+
+
+def plain(text: str) -> str:
+    """Code as Markdown marks it."""
+    return re.sub(r"``(.+?)``", r"`\1`", text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

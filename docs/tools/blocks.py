@@ -1,0 +1,294 @@
+"""Run every command and block of Python of pages, in a bare environment, as a reader would.
+
+    python docs/tools/blocks.py [PAGE ...] [--uv UV] [--list]
+
+Without pages: README, tutorial, how-tos and integrations. Each page is read in a folder of its own, with a clone of
+this checkout (``git clone`` of the repository's address gives the same) and an environment with nothing in it. Indented
+blocks are commands for bash; blocks of Python share their names, page by page. A line before a block changes that:
+
+    <!-- not run: REASON -->    it is listed, not run
+    <!-- serves -->             its last command goes on; what follows waits until it answers
+
+A page with ``git clone`` makes its own environment, the others are given one with ``pip install '.[play]'``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+ROOT = Path(__file__).parents[2]
+ADDRESS = "https://github.com/sayahead/sayahead"
+PATTERNS = ("README.md", "docs/tutorial.md", "docs/server.md", "docs/conversation.md", "docs/how-to/*.md",
+            "integrations/*/README.md")  # fmt: skip
+BLOCK = re.compile(
+    r"(?:<!-- (?P<mark>not run|serves|example)(?:: (?P<reason>[^\n]*?))? -->\n)?"
+    r"(?:```(?P<language>\w*)\n(?P<fenced>.*?)^```$|(?<=\n)(?P<indented>(?: {4}[^\n]*\n|\n(?= {4}))+))",
+    re.MULTILINE | re.DOTALL,
+)
+BLOCK_S, SERVER_S = 240, 60
+DRIVER = """
+import json, sys, traceback
+names = {"__name__": "__main__"}
+for line in sys.stdin:
+    where, code = json.loads(line)
+    try:
+        exec(compile(code, where, "exec"), names)
+        print("\\x00ran", flush=True)
+    except BaseException:
+        traceback.print_exc()
+        print("\\x00failed", flush=True)
+"""
+"""Runs blocks of Python, one line of JSON each, in one set of names."""
+SHELL = """
+pip() {{ if [ "$1" = install ]; then shift; {uv} pip install --quiet "$@"; else command pip "$@"; fi; }}
+set -eo pipefail
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of a page."""
+
+    where: str
+    """The page and its line."""
+    language: str
+    """``bash`` or ``python``; others are not run."""
+    code: str
+    """What it holds."""
+    mark: str
+    """What stands before it: ``not run``, ``serves`` or nothing."""
+    reason: str
+    """Why it is not run."""
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """The blocks of a page in order."""
+    text = page.read_text(encoding="utf-8")
+    for match in BLOCK.finditer(text):
+        where = f"{page.relative_to(ROOT)}:{text[: match.start()].count(chr(10)) + 1}"
+        indented = match["indented"]
+        if indented is not None and in_list(text[: match.start()]):
+            continue
+        code = match["fenced"] if indented is None else re.sub(r"(?m)^    ", "", indented)
+        given = {"sh": "bash", "py": "python"}.get(match["language"] or "", match["language"] or "")
+        language = given if indented is None else "bash"
+        yield Block(where, language, code, match["mark"] or "", (match["reason"] or "").strip())
+
+
+def in_list(before: str) -> bool:
+    """Whether an indented block continues an item of a list."""
+    lines = [line for line in before.splitlines() if line.strip()]
+    return bool(lines) and bool(re.match(r"\s*([-*]|\d+\.) ", lines[-1]))
+
+
+class Reader:
+    """Somebody who follows a page in a new folder."""
+
+    def __init__(self, folder: Path, uv: str, repository: Path) -> None:
+        self._folder, self._uv, self._python = folder, uv, None
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._talk: subprocess.Popen[str] | None = None
+        self._place = folder / "place"
+        self._place.write_text(str(folder))
+        self._environment = {
+            **{
+                name: value
+                for name, value in os.environ.items()
+                if name not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")
+            },
+            "SAYAHEAD_DEVICE": "null",
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"url.{repository.as_uri()}.insteadOf",
+            "GIT_CONFIG_VALUE_0": ADDRESS,
+        }
+
+    def run(self, block: Block) -> str:
+        """What went wrong; nothing where it ran."""
+        if block.language == "python":
+            return self._speak(block)
+        if block.mark == "serves":
+            return self._serve(block)
+        log = self._folder / "log"
+        with log.open("wb") as output, contextlib.ExitStack() as stack:
+            process = self._started(block.code, output)
+            stack.callback(end, process)
+            try:
+                code = process.wait(BLOCK_S)
+            except subprocess.TimeoutExpired:
+                return f"took longer than {BLOCK_S} s"
+        return "" if code == 0 else f"ended with {code}:\n{log.read_text(errors='replace')[-2000:]}"
+
+    @property
+    def _here(self) -> str:
+        return self._place.read_text().strip()
+
+    def _started(self, code: str, output: IO[bytes]) -> subprocess.Popen[bytes]:
+        """Commands, whose output goes to a file."""
+        command, none = self._command(code), subprocess.DEVNULL
+        return subprocess.Popen(
+            command,
+            env=self._environment,
+            stdin=none,
+            stdout=output,
+            stderr=output,
+            cwd=self._here,
+            start_new_session=True,
+        )
+
+    def _command(self, code: str) -> list[str]:
+        """Bash with the folder and environment that the block before left, which leaves its own."""
+        state = self._folder / "state"
+        restore = f"source {shlex.quote(str(state))} 2>/dev/null || true\n" if state.exists() else ""
+        kept = f"export -p | grep -E ' [A-Z_]+=' > {shlex.quote(str(state))}"
+        leave = f"\npwd > {shlex.quote(str(self._place))}; {kept}"
+        return ["bash", "-c", restore + SHELL.format(uv=shlex.quote(self._uv)) + code + leave]
+
+    def _serve(self, block: Block) -> str:
+        if block.code.count("\n") > 1 or "&&" in block.code:
+            # All but the last command is run to its end.
+            *before, last = [line for line in re.split(r"\n|&&", re.sub(r"#.*", "", block.code)) if line.strip()]
+            for line in before:
+                if failure := self.run(Block(block.where, "bash", line.strip() + "\n", "", "")):
+                    return failure
+            code = last
+        else:
+            code = block.code
+        port = int((re.findall(r"--port (\d+)", code) or ["8000"])[0])
+        if reached(port):
+            return f"port {port} is taken on this machine"
+        log = self._folder / "server.log"
+        process = self._started(code, log.open("wb"))
+        self._processes.append(process)
+        end_s = time.monotonic() + SERVER_S
+        while not reached(port):
+            if process.poll() is not None or time.monotonic() > end_s:
+                return f"does not answer on port {port}:\n{log.read_text(errors='replace')[-2000:]}"
+            time.sleep(0.2)
+        return ""
+
+    def _speak(self, block: Block) -> str:
+        import json
+
+        if self._talk is None:
+            driver = self._folder / "driver.py"
+            driver.write_text(DRIVER)
+            log = (self._folder / "python.log").open("w")
+            # The process reads blocks from its standard input, in the environment that the commands have made.
+            command = self._command(f"exec python {shlex.quote(str(driver))}")
+            pipe = subprocess.PIPE
+            self._talk = subprocess.Popen(
+                command, env=self._environment, cwd=self._here, stdin=pipe, stdout=pipe, stderr=log, text=True,
+                start_new_session=True,
+            )  # fmt: skip
+        assert self._talk.stdin is not None
+        assert self._talk.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._talk.stdin.write(json.dumps([block.where, block.code]) + "\n")
+            self._talk.stdin.flush()
+        for line in self._talk.stdout:
+            if line.endswith("\x00ran\n"):
+                return ""
+            if line.endswith("\x00failed\n"):
+                break
+        return (self._folder / "python.log").read_text(errors="replace")[-2000:] or "Python ended"
+
+    def close(self) -> None:
+        """End what still runs."""
+        for process in [*self._processes, *([self._talk] if self._talk else [])]:
+            end(process)
+
+
+def reached(port: int) -> bool:
+    """Whether somebody listens on a port of this machine."""
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        return True
+    return False
+
+
+def end(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
+    """End a process and those it has started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def follow(page: Path, uv: str, repository: Path) -> Iterator[tuple[Block, str, float]]:
+    """Each block of a page with what became of it (run, marked, or what failed) and the seconds it took."""
+    every = [block for block in blocks(page) if block.language in ("bash", "python")]
+    folder = Path(tempfile.mkdtemp(prefix="blocks-"))
+    reader = Reader(folder, uv, repository)
+    try:
+        if not any("git clone" in block.code for block in every):
+            install = "python3 -m venv --without-pip .venv && . .venv/bin/activate\npip install '.[play]'"
+            begin = f"git clone --quiet {ADDRESS} && cd sayahead\n{install}"
+            if failure := reader.run(Block(str(page), "bash", begin, "", "")):
+                raise SystemExit(f"{page}: the environment cannot be made: {failure}")
+        failed = False
+        for block in every:
+            if block.mark == "not run" or failed:
+                yield block, "marked" if block.mark == "not run" else "not reached", 0.0
+                continue
+            begun = time.monotonic()
+            outcome = reader.run(block)
+            failed = bool(outcome)
+            yield block, outcome or "run", time.monotonic() - begun
+    finally:
+        reader.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the blocks; 1 if one of them failed."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("pages", nargs="*", type=Path)
+    parser.add_argument("--uv", default=shutil.which("uv") or "uv", help="what installs packages, in seconds")
+    parser.add_argument("--list", action="store_true", help="run nothing")
+    given = parser.parse_args(arguments)
+    pages = [page.resolve() for page in given.pages] or [page for one in PATTERNS for page in sorted(ROOT.glob(one))]
+    counts = {"run": 0, "marked": 0, "failed": 0}
+    with tempfile.TemporaryDirectory() as folder:
+        repository = Path(folder) / "repository"
+        if not given.list:
+            copy(repository)
+        for page in pages:
+            listed = ((block, "listed", 0.0) for block in blocks(page))
+            every = listed if given.list else follow(page, given.uv, repository)
+            for block, outcome, seconds in every:
+                said = f"marked: {block.reason}" if outcome == "marked" else outcome
+                print(f"{block.where} ({block.language}) {said}{f', {seconds:.1f} s' if seconds else ''}", flush=True)
+                counts[outcome if outcome in counts else "failed"] += 1
+    print(", ".join(f"{name}: {count}" for name, count in counts.items()))
+    return 1 if counts["failed"] and not given.list else 0
+
+
+def copy(target: Path) -> None:
+    """A repository of one commit with the files of this checkout, uncommitted changes included."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
+    names = listed.decode().split("\0")
+    for name in names:
+        if name and (ROOT / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, target / name)
+    author = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+    for command in (["init", "--quiet"], ["add", "--force", "."], [*author, "commit", "--quiet", "-m", "Read"]):
+        subprocess.run(["git", *command], cwd=target, check=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""How much a voice sounds like its teacher: the cosine of speaker embeddings (Resemblyzer, GE2E), over an experiment.
+
+    sayahead eval run lab/benchmarks/family.toml --texts test.csv -o OUT
+    python lab/benchmarks/likeness.py OUT [--results FILE]
+
+Each utterance is compared with the mean of the first condition's *other* sentences, so that what is said does not
+count; the first condition itself shows what its speaker has with itself. Needs the package Resemblyzer, whose weights
+come with it (``pip install --no-deps Resemblyzer webrtcvad-wheels``; librosa, scipy).
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from output import tell
+from sayahead.sound.files import read_wav
+from sayahead.types import Floats
+
+from sayahead_lab.eval.experiment.folder import read_experiment, wav_path
+from sayahead_lab.eval.measures.intervals import estimate
+
+
+def load_embedder() -> Callable[[Floats, int], Floats]:
+    """What makes an embedding (256,) of length 1 of samples at a rate."""
+    from resemblyzer import VoiceEncoder, preprocess_wav
+
+    encoder = VoiceEncoder("cpu", verbose=False)
+
+    def embed(samples: Floats, rate: int) -> Floats:
+        embedding: Floats = encoder.embed_utterance(preprocess_wav(samples, source_sr=rate))
+        return embedding
+
+    return embed
+
+
+def likeness(utterances: Sequence[Floats], theirs: Sequence[Floats]) -> list[float]:
+    """The cosine of each embedding to the mean of the others' of a teacher, whose sentences are the same."""
+    total = np.sum(theirs, axis=0)
+    others = [(total - one) / np.linalg.norm(total - one) for one in theirs]
+    return [float(one @ other) for one, other in zip(utterances, others, strict=True)]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path, help="an experiment's folder, of sayahead eval run")
+    parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
+    arguments = parser.parse_args()
+    embed = load_embedder()
+    conditions = list(read_experiment(arguments.out)["conditions"])
+    names = [path.stem for path in sorted(wav_path(arguments.out / conditions[0], "").parent.glob("*.wav"))]
+    rows = ["| condition | similarity |", "|---|---:|"]
+    theirs = list[Floats]()
+    for condition in conditions:
+        embeddings = [embed(*read_wav(wav_path(arguments.out / condition, name))) for name in names]
+        theirs = theirs or embeddings
+        rows.append(f"| {condition} | {figure(likeness(embeddings, theirs))} |")
+    tell(rows, arguments.results)
+    return 0
+
+
+def figure(values: Sequence[float]) -> str:
+    """A mean with its interval."""
+    found = estimate(np.array([[value, 1] for value in values]), lambda sums: sums[..., 0] / sums[..., 1])
+    return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

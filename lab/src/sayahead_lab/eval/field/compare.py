@@ -1,0 +1,128 @@
+"""Ranking cards, and refusing to where they are not comparable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from sayahead.config import nearest
+from sayahead.errors import ConfigError
+
+from sayahead_lab.eval.experiment.folder import read_json
+from sayahead_lab.eval.experiment.machine import BUSY_CORES
+from sayahead_lab.eval.field.card import SCHEMA
+
+Card: TypeAlias = Mapping[str, Any]
+Cell: TypeAlias = Callable[[Mapping[str, Any]], str]
+
+
+def ms(figure: Mapping[str, Any]) -> str:
+    """A time as p50 (p25 to p75)."""
+    return f"{1000 * figure['p50']:.0f} ({1000 * figure['p25']:.0f} to {1000 * figure['p75']:.0f})"
+
+
+def points(figure: Mapping[str, Any] | None, digits: int = 1, factor: float = 100, sign: str = "") -> str:
+    """A figure with its interval."""
+    if not figure:
+        return ""
+    value, low, high = (factor * (figure[key] if figure[key] is not None else 0.0) for key in ("value", "low", "high"))
+    return f"{value:{sign}.{digits}f} ({low:{sign}.{digits}f} to {high:{sign}.{digits}f})"
+
+
+COLUMNS: dict[str, tuple[str, Cell, Callable[[Mapping[str, Any]], float | None]]] = {
+    "first": ("first sound, ms", lambda f: ms(f["first_s"]), lambda f: f["first_s"]["p50"]),
+    "first-p95": ("p95", lambda f: f"{1000 * f['first_s']['p95']:.0f}", lambda f: f["first_s"]["p95"]),
+    "given": ("all text there, ms", lambda f: ms(f["given_first_s"]), lambda f: f["given_first_s"]["p50"]),
+    "wait": ("text wait, ms", lambda f: f"{1000 * f['text_wait_s']['p50']:.0f}", lambda f: f["text_wait_s"]["p50"]),
+    "safe": ("safe start, ms", lambda f: ms(f["safe_start_s"]), lambda f: f["safe_start_s"]["p50"]),
+    "lag": ("word lag, s", lambda f: f"{f['word_lag_s']['mean']:.2f}", lambda f: f["word_lag_s"]["mean"]),
+    "stalls": ("texts that stall, %", lambda f: f"{100 * f['stalled']:.0f}", lambda f: f["stalled"]),
+    "rtf": ("RTF", lambda f: f"{f['rtf']:.3f}", lambda f: f["rtf"]),
+    "wer": ("WER, %", lambda f: points(f["wer"]), lambda f: f["wer"] and f["wer"]["value"]),
+    "gap": ("gap: WER", lambda f: points(f.get("gap_wer"), sign="+"), lambda f: (f.get("gap_wer") or {}).get("value")),
+    "gap-words": ("words, ms", lambda f: number(f["gap_word_ms"]), lambda f: f["gap_word_ms"]),
+    "gap-pitch": ("pitch, cents", lambda f: number(f["gap_pitch_cents"]), lambda f: f["gap_pitch_cents"]),
+}
+"""Columns by name: title, a card's figures in words, and what ranks (less is better)."""
+
+
+def number(value: float | None) -> str:
+    """A mean; nothing where there is none."""
+    return "" if value is None else f"{value:.0f}"
+
+
+def read_cards(paths: Sequence[Path]) -> list[Card]:
+    """Cards from files, and from folders of them, with all their clocks; ConfigError for what is none."""
+    files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
+    cards: list[Card] = [read_json(file) for file in files]
+    for file, one in zip(files, cards, strict=True):
+        if one.get("schema") != SCHEMA:
+            raise ConfigError(f"{file} is no card of schema {SCHEMA}: make it with sayahead eval card.")
+    return cards
+
+
+def on(card: Card, clock: str) -> Card:
+    """The card on one of its clocks; ConfigError where it has no such clock."""
+    clocks = card["clocks"]
+    if clock not in clocks:
+        raise ConfigError(f"The card of {card['engine']} has no clock {clock!r}{nearest(clock, clocks)}.")
+    figures = {**card["figures"], **clocks[clock]}
+    return {**card, "clock": {"name": clock, "kind": clocks[clock]["kind"]}, "figures": figures}
+
+
+def compare(cards: Sequence[Card], *, by: str = "first", clock: str | None = None) -> str:
+    """A table on a clock (the first card's first), best first; ConfigError where cards differ in what their figures
+    depend on."""
+    if len(cards) < 2:
+        raise ConfigError(f"{len(cards)} cards are too few to compare: name two, or a folder of them.")
+    chosen = clock or next(iter(cards[0]["clocks"]))
+    cards = [on(card, chosen) for card in cards]
+    if by not in COLUMNS:
+        raise ConfigError(f"There is no column {by!r}{nearest(by, COLUMNS)}.")
+    for what, of in (
+        ("clocks", lambda one: one["clock"]["kind"]),
+        ("texts", lambda one: (sorted(one["texts"]["sets"].items()), one["texts"]["count"])),
+        ("recognizers", lambda one: one["recognizer"]["names"]),
+        ("ways of timing", lambda one: one["timed"]),
+        ("processors", lambda one: one["machine"]["cpu"]),
+    ):
+        values = {str(of(one)): one["engine"] for one in cards}
+        if len(values) > 1:
+            two = " and ".join(f"{engine} has {value}" for value, engine in list(values.items())[:2])
+            raise ConfigError(f"These cards cannot be ranked: their {what} differ ({two}). Compare those that agree.")
+    rank = COLUMNS[by][2]
+    ranked = sorted(cards, key=lambda one: (rank(one["figures"]) is None, rank(one["figures"]) or 0.0))
+    return "\n".join([table(ranked), "", *notes(ranked)])
+
+
+def table(cards: Sequence[Card], columns: Sequence[str] = tuple(COLUMNS)) -> str:
+    """The cards' figures in Markdown."""
+    titles = ["engine", *(COLUMNS[name][0] for name in columns)]
+    rows = [[one["engine"], *(COLUMNS[name][1](one["figures"]) for name in columns)] for one in cards]
+    lines = [titles, ["---", *["---:"] * len(columns)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def notes(cards: Sequence[Card]) -> list[str]:
+    """What the figures of cards depend on, in sentences."""
+    first = cards[0]
+    texts, own = first["texts"], first["recognizer"]["own_wer"]
+    sets = ", ".join(f"{name} ({digest})" for name, digest in texts["sets"].items())
+    told = [
+        f"Clock {first['clock']['kind']}; {texts['count']} texts of {sets}, {texts['repeats']} repeats; "
+        f"{first['machine']['cpu']}; {first['timed']}. Times are medians, in brackets quartiles."
+    ]
+    if first["recognizer"]["names"]:
+        said = f"; of {first['recognizer']['own_wer_of']} it gets {100 * own['value']:.1f} % wrong" if own else ""
+        told.append(f"Words heard by {first['recognizer']['names']['wer']}{said}; in brackets 95 % intervals.")
+    busy = {
+        one["engine"]: most
+        for one in cards
+        if (most := max((load["other_cores"] or 0.0 for load in one["machine"]["load"]), default=0.0)) > BUSY_CORES
+    }
+    if busy:
+        names = ", ".join(f"{name} {cores:.1f}" for name, cores in busy.items())
+        long = "" if "processor time" in first["timed"] else ", which makes times long"
+        told.append(f"Other processes kept cores busy meanwhile{long}: {names}.")
+    return told

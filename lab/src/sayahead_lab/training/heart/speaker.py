@@ -1,0 +1,112 @@
+"""Voices of other speakers in the default voice's networks: from a run of ``heart-voice`` to a folder."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from sayahead.engine.files import Borrowed, sha256
+from sayahead.errors import ConfigError
+from sayahead.policies.learned import Network
+from sayahead.voice import load_voice
+from sayahead.voices import FOLDER, read_config
+from sayahead.voices.install.trial import measure
+from sayahead.voices.write import change_voice, write_voice
+
+from sayahead_lab.training.heart.export import export
+from sayahead_lab.training.heart.quantization import observe
+from sayahead_lab.training.loop.saved_run import Trained
+from sayahead_lab.training.voice import check_phonemes, extras, notice_of, sourced
+
+BEGUN = """The voice "{name}", {license}{see}.
+
+{source}
+Begun with the voice "heart": hibari-tts 0.2.1, Copyright 2026 Maureese Williams, Apache-2.0, distilled from Kokoro-82M
+(voice af_heart) by hexgrad, Apache-2.0; the phoneme symbols are Kokoro's.
+"""
+KOKORO = """Taught by speech of Kokoro-82M by hexgrad, Apache-2.0, of which it is a distillation.
+"""
+EXPECT = "expect.onnx"
+"""A voice's context network."""
+
+
+def make_speaker(
+    run: Trained[Any, Any],
+    folder: Path,
+    *,
+    name: str,
+    description: str | None = None,
+    license: str | None = None,
+    student: Trained[Any, Any] | str | None = None,
+    policy: Network | None = None,
+    borrow: bool = False,
+    observed: int = 16,
+) -> None:
+    """Write the voice of a run of the task ``heart-voice``: the default voice's kind, another speaker.
+
+    The linear layers are computed in integers by what they are given in ``observed`` sentences of the run's corpus; in
+    float32 where the corpus is gone. ``student``, ``policy``: see ``extras``; with ``borrow``, the default voice's
+    student and context network are used in place, as long as it has the same. ConfigError without a licence, and for
+    a run that has changed the context network.
+    """
+    if license is None:
+        raise ConfigError("The corpus's speaker decides about the voice: name its licence with --license.")
+    info = run.corpus.info
+    check_phonemes(info.phonemes)
+    config = json.loads((FOLDER / "heart" / "voice.json").read_text(encoding="utf-8"))
+    for key in ("files", "distilled", "learned"):
+        config.pop(key, None)
+    source = f"{sourced('the networks of the voice heart', run)}."
+    config |= {
+        "name": name,
+        "language": info.source.get("language", config["language"]),
+        "description": description or "American English; the default voice's networks, 24 kHz",
+        "license": license,
+        "source": source + (f" Speech by {info.source['voice']}." if "voice" in info.source else ""),
+        "inner_punctuation": info.punctuation == "all",
+        "phonemes": info.phonemes,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    others, tables = extras(folder, student=student, policy=policy)
+    texts, ranges = some_texts(run, observed), None
+    if texts:
+        with tempfile.TemporaryDirectory() as passing:
+            files, table = export(run, Path(passing), observed=True)
+            write_voice(Path(passing), config | {"model": config["model"] | table}, files)
+            ranges = observe(Path(passing), texts)
+    files, table = export(run, folder, ranges=ranges)
+    config["model"] |= table
+    if borrow:
+        tables |= {"distilled": borrowed_context(config["model"], files)}
+    notice = BEGUN + (KOKORO if info.source.get("kind") == "kokoro" else "")
+    write_voice(folder, config | tables, [*files, *others], notice=notice_of(notice, config, config["source"]))
+    change_voice(folder, {"gain": round(measure(load_voice(folder)).gain, 4)})
+
+
+def borrowed_context(model: dict[str, Any], files: list[Path]) -> dict[str, Any]:
+    """Take the context network, which must be the default voice's, from the files: its own is used in place.
+
+    The table of its student; ``model`` then says where the network is.
+    """
+    heart, own = read_config(FOLDER / "heart"), next(path for path in files if path.name == EXPECT)
+    if sha256(own) != heart.files[EXPECT] or heart.distilled is None:
+        raise ConfigError("The run has another context network than heart: set [data] fixed_context, or do not borrow.")
+    own.unlink()
+    files.remove(own)
+    model["expect"] = asdict(Borrowed("heart", {EXPECT: heart.files[EXPECT]}))
+    names = heart.distilled.graph, heart.distilled.vectors
+    return asdict(heart.distilled) | {
+        "borrowed": asdict(Borrowed("heart", {name: heart.files[name] for name in names}))
+    }
+
+
+def some_texts(run: Trained[Any, Any], count: int) -> list[str]:
+    """So many texts of a run's corpus, of its validation where it has any; none where only its description is left."""
+    for split in ("val", "train"):
+        if split in run.corpus.info.splits and (run.corpus.path / split).is_dir():
+            texts = [text for shard in run.corpus.split(split).shards for text in shard.texts]
+            return texts[:: max(1, len(texts) // count)][:count]
+    return []

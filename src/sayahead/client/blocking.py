@@ -1,0 +1,217 @@
+"""The client without asyncio: the same calls, each of which waits."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import AsyncIterable, Coroutine, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from sayahead.client import Client, ServerError, Speech
+from sayahead.engine.heard import Heard
+from sayahead.errors import SessionError, TextError
+from sayahead.sound.device import Player
+from sayahead.sound.out import save
+from sayahead.speech import fragments_of
+from sayahead.types import AudioChunk
+
+T = TypeVar("T")
+
+
+class SyncClient:
+    """A connection to a server, for programs without asyncio; methods may be called from any thread.
+
+    For example::
+
+        with SyncClient("ws://127.0.0.1:8000") as client:
+            for chunk in client.stream(["Hello ", "there."]):
+                player.write(chunk)
+    """
+
+    def __init__(
+        self,
+        url: str | Sequence[str] = "ws://127.0.0.1:8000",
+        *,
+        key: str | None = None,
+        resume: bool | None = None,
+        **session: Any,
+    ) -> None:
+        """The arguments are those of ``Client``."""
+        self._client = Client(url, key=key, resume=resume, **session)
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def __enter__(self) -> Self:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="sayahead client", daemon=True)
+        self._thread.start()
+        try:
+            self.wait(self._client.__aenter__())
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        try:
+            self.wait(self._client.__aexit__(*error))
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        async def cancel() -> None:
+            for task in asyncio.all_tasks() - {asyncio.current_task()}:
+                task.cancel()
+
+        if self._loop is not None:
+            # Nobody must wait for what will not come.
+            self.wait(cancel())
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+            self._loop = None
+
+    def wait(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of a coroutine of its event loop; where the wait is interrupted, so is the work."""
+        if self._loop is None:
+            work.close()
+            raise SessionError("The client is not connected: use `with SyncClient(...) as client:`.")
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    @property
+    def created(self) -> dict[str, Any]:
+        """The server's first message: its voices, encodings and limits."""
+        return self._client.created
+
+    @property
+    def sample_rate(self) -> int:
+        """Samples per second of all audio."""
+        return self._client.sample_rate
+
+    def speech(self) -> SyncSpeech:
+        """A new text to be spoken."""
+
+        async def begin() -> Speech:
+            return self._client.speech()
+
+        return SyncSpeech(self, self.wait(begin()))
+
+    def speak(self, fragments: str | Iterable[str]) -> SyncSpeech:
+        """A text whose fragments a thread of its own pushes while it is spoken."""
+        given = synchronous(fragments)
+        speech = self.speech()
+        threading.Thread(target=speech._write_apart, args=(given,), daemon=True).start()
+        return speech
+
+    def stream(self, fragments: str | Iterable[str]) -> Iterator[AudioChunk]:
+        """The audio of the fragments, chunk by chunk as it arrives; leaving early silences the server."""
+        speech = self.speak(fragments)
+        try:
+            yield from speech
+        finally:
+            with contextlib.suppress(ServerError, SessionError):
+                self.wait(speech._speech.leave())
+
+
+class SyncSpeech:
+    """One text being spoken; an iterator over its audio. Its calls are those of ``client.Speech``, and wait."""
+
+    def __init__(self, client: SyncClient, speech: Speech) -> None:
+        self._client, self._speech = client, speech
+        self._failure: Exception | None = None
+
+    @property
+    def text(self) -> str:
+        """All text so far, as it was revised."""
+        return self._speech.text
+
+    def push(self, text: str) -> None:
+        """More text. TextError if it is not text, SessionError after the end."""
+        self._client.wait(self._speech.push(text))
+
+    def revise(self, at: int, text: str) -> int:
+        """From character ``at`` of the text on, it is now this one; returns from where it could be changed."""
+        return self._client.wait(self._speech.revise(at, text))
+
+    def flush(self, *, end: bool = False) -> None:
+        """Speak all text so far without waiting for more. ``end`` ends its sentence."""
+        self._client.wait(self._speech.flush(end=end))
+
+    def finish(self) -> None:
+        """Declare that no more text comes."""
+        self._client.wait(self._speech.finish())
+
+    def write(self, fragments: str | Iterable[str]) -> None:
+        """Push all fragments, then finish. Of a long text, the audio must be read by another thread meanwhile."""
+        for fragment in synchronous(fragments):
+            self._client.wait(self._speech.write_piece(fragment))
+        self.finish()
+
+    def _write_apart(self, fragments: str | Iterable[str]) -> None:
+        try:
+            self.write(fragments)
+        except ServerError:
+            # The reader hears of it.
+            return
+        except Exception as error:
+            self._failure = error
+            with contextlib.suppress(ServerError, SessionError):
+                self._client.wait(self._speech.cancel())
+
+    def heard(self, played_s: float | None = None) -> Heard:
+        """What a listener has heard after playing ``played_s`` seconds of this text; None: all that has arrived."""
+        return self._speech.heard(played_s)
+
+    def played(self, played_s: float) -> None:
+        """The listener has heard ``played_s`` seconds of this text: what ``keep_up`` goes by."""
+        self._client.wait(self._speech.played(played_s))
+
+    def cancel(self, played_s: float | None = None) -> Heard:
+        """Fall silent at once (barge-in). What was heard."""
+        return self._client.wait(self._speech.cancel(played_s))
+
+    def __iter__(self) -> Iterator[AudioChunk]:
+        while (chunk := self._client.wait(following(self._speech))) is not None:
+            yield chunk
+        if self._failure is not None:
+            raise self._failure
+
+    def play(self, player: Player | None = None) -> Heard:
+        """Play on the sound device, or a player of that sample rate, to the end; returns what was heard."""
+        own = player is None
+        player = player or Player(self._client.sample_rate)
+        before = player.written()
+        try:
+            for chunk in self:
+                player.write(chunk)
+            player.drain()
+            return self.heard(max(0, player.played() - before) / player.sample_rate)
+        finally:
+            if own:
+                player.close()
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file, as ``sayahead.save`` does."""
+        save(path, self, self._client.sample_rate)
+
+
+def synchronous(fragments: str | Iterable[str]) -> Iterable[str]:
+    """A text's pieces; TextError for what is none, or comes by ``async for``."""
+    given = fragments_of(fragments)
+    if isinstance(given, AsyncIterable):
+        raise TextError("The text is an async iterator: give it to the asyncio Client.")
+    return given
+
+
+async def following(speech: Speech) -> AudioChunk | None:
+    """The next chunk; None at the end."""
+    try:
+        return await anext(speech)
+    except StopAsyncIteration:
+        return None

@@ -1,0 +1,90 @@
+"""A text that another server goes on with: from where it is said again, and what of that is new.
+
+The same text makes the same sound, so the open sentence is said again from its beginning, and as much of it left out as
+has arrived. Where the sound differs, as after a change of version, the cut is at the same place of the same word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from sayahead.types import Floats, WordTiming
+
+MOST_AGAIN = 400
+"""Characters that are said again at most; of a longer sentence, its end."""
+_ENDS = re.compile(r"[.!?…]['\")\]»”’]*\s+$|[。！？]\s*$|\n\s*$")
+
+
+def begin_again(text: str, words: Sequence[WordTiming]) -> int:
+    """The character from which a text is said again whose last ``words`` have arrived: the open sentence's first."""
+    for before, word in zip(reversed(words[:-1]), reversed(words), strict=False):
+        if _ENDS.search(text, before.start, word.start) or words[-1].start - before.start > MOST_AGAIN:
+            return word.start
+    return words[0].start if words else 0
+
+
+class Splice:
+    """Leaves out what has arrived of a sentence that is said again."""
+
+    def __init__(self, last: WordTiming | None, samples: int, offset: int, tail: Floats) -> None:
+        """``last``: the last word that has arrived, and ``samples``: all samples, both counted over the whole text;
+        ``offset``: the text's character with which the new sound begins. ``tail`` (S,): the last samples, to which what
+        follows is joined where the waves fit best: half of their length earlier or later."""
+        self._last, self._samples, self._offset = last, samples, offset
+        self._tail, self._reach = tail, len(tail) // 2
+        # The new sound's sample with which what is missing begins; None: not known yet.
+        self._skip: int | None = None if last is not None else samples
+        # The new sound up to `_seen` that may be needed to join it, and words in it.
+        self._seen, self._kept, self._fresh = 0, tail[:0], list[WordTiming]()
+        self._joined = False
+
+    @property
+    def shift(self) -> int | None:
+        """By how many samples the new sound is ahead of the whole text's; None while that is not known."""
+        return self._skip - self._samples if self._joined and self._skip is not None else None
+
+    def take(self, samples: Floats, words: Sequence[WordTiming]) -> tuple[Floats, list[WordTiming]]:
+        """What is new of a chunk: samples (S,), and words whose places are counted over the whole text. Their times
+        still count from the new sound's first sample."""
+        last = self._last
+        for word in words:
+            start = word.start + self._offset
+            if last is not None and start <= last.start:
+                if start == last.start:
+                    self._skip = self._after(word, last)
+                continue
+            self._fresh.append(WordTiming(word.text, start, word.end + self._offset, word.onset, word.offset))
+            # Before a word that is new, nothing is left out of it.
+            if not self._joined and (self._skip is None or word.onset < self._skip):
+                self._skip = word.onset
+        self._seen += len(samples)
+        if not self._joined:
+            self._kept = np.concatenate([self._kept, samples])
+            if self._skip is None or self._seen < self._skip + self._reach:
+                least = self._seen if self._skip is None else min(self._seen, self._skip)
+                self._kept = self._kept[max(0, least - len(self._tail) - self._reach - self._seen + len(self._kept)) :]
+                return samples[:0], []
+            self._joined, self._skip = True, self._best(self._skip)
+            samples, self._kept = self._kept[self._skip - self._seen + len(self._kept) :], self._tail[:0]
+        fresh, self._fresh = self._fresh, []
+        return samples, fresh
+
+    def _after(self, word: WordTiming, last: WordTiming) -> int:
+        """Where in the new sound the other stopped, which broke off in this word or in the pause after it."""
+        if self._samples > last.offset:
+            return word.offset + self._samples - last.offset
+        return min(word.onset + self._samples - last.onset, word.offset)
+
+    def _best(self, skip: int) -> int:
+        """The place near ``skip`` before which the new sound is most like the tail."""
+        begin, size = self._seen - len(self._kept), len(self._tail)
+        places = [place for place in range(skip - self._reach, skip + self._reach + 1) if place - size >= begin]
+        if not size or not self._tail.any() or not places:
+            return skip
+        windows = np.stack([self._kept[place - size - begin : place - begin] for place in places])
+        likeness = windows @ self._tail / (np.linalg.norm(windows, axis=1) * np.linalg.norm(self._tail) + 1e-9)
+        # Of equally good ones, the nearest.
+        return max(zip(likeness.round(3), (-abs(place - skip) for place in places), places, strict=True))[2]

@@ -1,0 +1,365 @@
+"""One text being spoken by a server, as its client holds it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from collections import deque
+from collections.abc import AsyncIterable, Iterable
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from sayahead.client.resume import MOST_AGAIN, Splice, begin_again
+from sayahead.client.wire import ServerError
+from sayahead.config import check_text, check_whole
+from sayahead.engine.heard import Heard, Transcript
+from sayahead.errors import SessionError
+from sayahead.speech import asynchronous, fragments_of
+from sayahead.text.revision import unspoken
+from sayahead.types import AudioChunk, WordTiming
+
+# Chunks that may wait for their reader; above that, the connection is not read until there is room.
+QUEUE = 1000
+PATIENCE_S = 15.0
+"""How long a long text waits for room at the server without a word: longer than any break in it."""
+TAIL_S = 0.02
+IN_VAIN = 3
+"""How often a text is said again without more of it arriving: another server is not to end by it, too."""
+
+
+class Line(Protocol):
+    """What a text needs of its client."""
+
+    created: dict[str, Any]
+    sample_rate: int
+    _connection: int
+    _resumes: bool
+    _session: dict[str, Any]
+    _open: dict[str, Speech]
+    _needed: asyncio.Event
+
+    async def _say(self, kind: str, **rest: Any) -> None: ...
+
+    def _error(self, code: str, message: str) -> ServerError: ...
+
+    def _forget(self, name: str) -> None: ...
+
+
+class Speech:
+    """One text being spoken; an asynchronous iterator over its audio."""
+
+    def __init__(self, client: Line, name: str) -> None:
+        self._client, self._name = client, name
+        self._chunks: asyncio.Queue[AudioChunk | ServerError | None] = asyncio.Queue()
+        self._room, self._progress = asyncio.Event(), asyncio.Event()
+        self._samples, self._transcript = 0, Transcript()
+        self._over = self._begun = self._silent = False
+        self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        # While the answer to a revision is awaited, other text waits: what it follows is not known yet.
+        self._order = asyncio.Lock()
+        self._revised: asyncio.Future[int] | None = None
+        # The connection that has this text, where in the text its server's part begins, and what of that is new.
+        self._connection, self._offset = client._connection, 0
+        self._splice: Splice | None = None
+        # How far the text was sent, and how far the server that has it has spoken.
+        self._sent = self._spoken = 0
+        # The last words that have arrived, and the places of flushes that may have to be said again.
+        self._words, self._flushes = deque[WordTiming](maxlen=MOST_AGAIN), list[tuple[int, bool]]()
+        self._in_vain, self._arrived = 0, 0
+        # The end of the sound, to which what follows is joined.
+        self._tail = np.zeros(0, np.float32)
+
+    @property
+    def text(self) -> str:
+        """All text so far, as it was revised."""
+        return self._transcript.text
+
+    async def push(self, text: str) -> None:
+        """More text. TextError if it is not text, SessionError after the end."""
+        async with self._order:
+            self._check_open("push", text)
+            await self._append(text)
+
+    async def _append(self, text: str) -> None:
+        most = int(self._client.created["limits"]["message_characters"])
+        for at in range(0, len(text), most):
+            self._begun = True
+            self._transcript.write(text[at : at + most])
+            await self._send("input_text.append", text=text[at : at + most])
+
+    async def _send(self, kind: str, **rest: Any) -> bool:
+        """Tell the server that has this text; where it is lost, the next one is told all anew. Whether it was told."""
+        if self._connection == self._client._connection:
+            try:
+                await self._client._say(kind, context_id=self._name, **rest)
+            except ServerError:
+                if not self._client._resumes:
+                    raise
+            else:
+                self._sent += len(rest.get("text", ""))
+                return True
+        if self._name in self._client._open:
+            self._client._needed.set()
+        return False
+
+    async def revise(self, at: int, text: str) -> int:
+        """From character ``at`` of ``text``, the property, on, it is now this one; what was spoken stays.
+
+        Returns the character from which the change could be made, as ``Session.revise`` does. ConfigError where ``at``
+        is no place of the text, SessionError after the end; neither changes anything.
+        """
+        async with self._order:
+            self._check_open("revise", text)
+            at = check_whole("at", at, 0, len(self.text))
+            if not self._begun:
+                await self._append(text)
+                return 0
+            if self._splice is not None:
+                at, text = self._unspoken(at, text)
+            most = int(self._client.created["limits"]["message_characters"])
+            if len(text) > most:
+                # It takes several messages: the first begins where the texts differ.
+                pairs = zip(text, self.text[at:], strict=False)
+                same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+                at, text = at + same, text[same:]
+            answer = self._revised = asyncio.get_running_loop().create_future()
+            # A slow reader must not hold up the answer.
+            self._room.set()
+            try:
+                told = await self._send("input_text.revise", at=at - self._offset, text=text[:most])
+                place = await answer if told else -1
+            finally:
+                self._revised = None
+            if place < 0:
+                # No server has this text now.
+                at, text = self._unspoken(at, text)
+                self._rewrite(self.text[:at] + text, at)
+                return at
+            self._sent = self._transcript.characters
+            await self._append(text[most:])
+            return place
+
+    def _unspoken(self, at: int, text: str) -> tuple[int, str]:
+        """A revision without what stands for words that have arrived."""
+        spoken = self._words[-1].end if self._words else 0
+        return (spoken, unspoken(self.text[:at], self.text[at:spoken], text)) if at < spoken else (at, text)
+
+    def _rewrite(self, text: str, at: int) -> None:
+        """The text is another from a character on."""
+        self._transcript.rewrite(text)
+        self._flushes = [flush for flush in self._flushes if flush[0] <= at]
+
+    def _check_open(self, call: str, text: object) -> None:
+        check_text(call, text)
+        if self._over:
+            raise SessionError(f"{call}() after the end: take a new speech().")
+
+    async def flush(self, *, end: bool = False) -> None:
+        """Speak all text so far without waiting for more, for example before a tool call. ``end`` ends its sentence."""
+        async with self._order:
+            if self._begun:
+                first = self._words[0].start if self._words else 0
+                place = self._transcript.characters
+                self._flushes = [*(flush for flush in self._flushes if flush[0] >= first), (place, end)]
+                await self._send("input_text.flush", end=end)
+
+    async def finish(self) -> None:
+        """Declare that no more text comes."""
+        async with self._order:
+            if not self._over:
+                self._over = self._begun = True
+                await self._send("input_text.end")
+
+    def heard(self, played_s: float | None = None) -> Heard:
+        """What a listener has heard after playing ``played_s`` seconds of this text; None: all that has arrived.
+
+        It works at any time, even long after the server has sent everything. ConfigError for more than has arrived.
+        """
+        return self._transcript.heard(played_s, samples=self._samples, sample_rate=self._client.sample_rate)
+
+    async def played(self, played_s: float) -> None:
+        """The listener has heard ``played_s`` seconds of this text: what ``keep_up`` goes by.
+
+        Unless it is told, the server assumes that what it sends is played in real time. ConfigError for more than has
+        arrived.
+        """
+        self.heard(played_s)
+        shift = self._splice.shift if self._splice else 0
+        if self._name in self._client._open and self._begun and shift is not None:
+            own_s = played_s + shift / self._client.sample_rate
+            if own_s >= 0:
+                await self._send("speech.played", played_s=own_s)
+
+    async def cancel(self, played_s: float | None = None) -> Heard:
+        """Fall silent at once (barge-in), even where ``heard`` then raises. What was heard."""
+        self._over = self._silent = True
+        self._empty()
+        if self._name in self._client._open and self._begun and await self._send("input_text.cancel"):
+            await self._ended
+        else:
+            self._end(None)
+        return self.heard(played_s)
+
+    async def write(self, fragments: Iterable[str] | AsyncIterable[str]) -> None:
+        """Push all fragments, then finish.
+
+        Of a long text it sends no more than the server lets wait, so the audio must be read meanwhile.
+        """
+        async for fragment in asynchronous(fragments_of(fragments)):
+            await self.write_piece(fragment)
+        await self.finish()
+
+    async def write_piece(self, text: str) -> None:
+        """Push a text of any size as the server has room for it."""
+        size = self._piece()
+        for at in range(0, len(check_text("write", text)), size):
+            await self._until_room(len(text[at : at + size]))
+            await self.push(text[at : at + size])
+
+    def _piece(self) -> int:
+        """Characters that a server takes in one message."""
+        limits = self._client.created["limits"]
+        return int(min(limits["message_characters"], limits["pending_characters"]))
+
+    async def _until_room(self, characters: int) -> None:
+        """Wait until the server takes ``characters`` more; after a while without a word from it, it shall decide."""
+        most = int(self._client.created["limits"]["pending_characters"])
+        connection = self._client._connection
+        while self._sent - self._spoken + characters > most and connection == self._client._connection:
+            if self._ended.done() or self._silent:
+                return
+            self._progress.clear()
+            try:
+                async with asyncio.timeout(PATIENCE_S):
+                    await self._progress.wait()
+            except TimeoutError:
+                return
+
+    def _lost(self, error: ServerError) -> None:
+        """The connection is lost: this text goes on with the next one, if it is of use."""
+        self._progress.set()
+        self._in_vain = 0 if self._samples > self._arrived else self._in_vain + 1
+        self._arrived = self._samples
+        if self._silent or self._in_vain >= IN_VAIN:
+            self._end(None if self._silent else error)
+        elif self._revised is not None and not self._revised.done():
+            self._revised.set_result(-1)
+
+    async def _resume(self) -> None:
+        """Tell the new server what it has to say: the open sentence from its beginning, and all that follows."""
+        async with self._order:
+            self._connection = self._client._connection
+            if self._ended.done() or not self._begun:
+                return
+            text, words = self.text, list(self._words)
+            # Within markup, nothing but the beginning is outside of all tags.
+            marked = self._client._session.get("markup", "none") != "none"
+            self._offset = self._sent = self._spoken = 0 if marked else begin_again(text, words)
+            self._splice = Splice(words[-1] if words else None, self._samples, self._offset, self._tail)
+            flushes = [flush for flush in self._flushes if flush[0] > self._offset]
+            at, size = self._offset, self._piece()
+            for place, end in [*flushes, (len(text), None)]:
+                for begin in range(at, place, size):
+                    part = text[begin : min(begin + size, place)]
+                    await self._until_room(len(part))
+                    if not await self._send("input_text.append", text=part):
+                        return
+                at = place
+                if end is not None:
+                    await self._send("input_text.flush", end=end)
+            if self._over:
+                await self._send("input_text.end")
+
+    async def leave(self) -> None:
+        """Cancel, if it is not over."""
+        if self._name in self._client._open:
+            self._over = True
+            self._client._forget(self._name)
+            if self._begun:
+                await self._send("input_text.cancel")
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> AudioChunk:
+        item = await self._chunks.get()
+        self._room.set()
+        if isinstance(item, AudioChunk):
+            return item
+        # Asking again gives the same answer.
+        self._chunks.put_nowait(item)
+        if item is None:
+            raise StopAsyncIteration
+        raise item
+
+    async def take(self, data: dict[str, Any], sound: bytes) -> None:
+        """Take in a message of the server about this text."""
+        if data["type"] == "speech.audio":
+            chunk = self._new(data["words"], np.frombuffer(sound, "<i2").astype(np.float32) / np.float32(32767))
+            if chunk is None:
+                return
+            while self._chunks.qsize() >= QUEUE and not self._silent and self._revised is None:
+                self._room.clear()
+                await self._room.wait()
+            if not self._silent:
+                self._chunks.put_nowait(chunk)
+        elif data["type"] == "speech.revised":
+            at = self._offset + data["at"]
+            self._rewrite(self.text[:at] + data["text"], at)
+            if self._revised is not None and not self._revised.done():
+                self._revised.set_result(at)
+        elif data["type"] in ("speech.cancelled", "speech.done"):
+            # What another server has said again may end before it could be joined.
+            rest = np.zeros(round(TAIL_S * self._client.sample_rate), np.float32)
+            if self._splice is not None and self._splice.shift is None and (chunk := self._new([], rest)) is not None:
+                self._chunks.put_nowait(chunk)
+            self._end(None)
+        elif data["type"] == "error":
+            if not data["gone"]:
+                # Nothing more is made of it here, nor shall be there.
+                with contextlib.suppress(ServerError):
+                    await self._send("input_text.cancel")
+            self._end(self._client._error(data["code"], data["message"]))
+
+    def _new(self, rows: list[dict[str, Any]], samples: np.ndarray[Any, np.dtype[np.float32]]) -> AudioChunk | None:
+        """What of a message's words and samples (S,) has not arrived yet; None if nothing."""
+        rate = self._client.sample_rate
+        words = [
+            WordTiming(w["word"], w["start"], w["end"], round(w["onset_s"] * rate), round(w["offset_s"] * rate))
+            for w in rows
+        ]
+        if words:
+            self._spoken = self._offset + words[-1].end
+            self._progress.set()
+        if self._splice is not None:
+            samples, words = self._splice.take(samples, words)
+            shift = self._splice.shift or 0
+            words = [WordTiming(w.text, w.start, w.end, w.onset - shift, w.offset - shift) for w in words]
+            if not (len(samples) or words):
+                return None
+        chunk = AudioChunk(samples, self._samples, rate, tuple(words))
+        self._samples += len(samples)
+        self._tail = np.concatenate([self._tail, samples])[-round(TAIL_S * rate) :]
+        self._transcript.add(words)
+        self._words.extend(words)
+        return chunk
+
+    def _end(self, item: ServerError | None) -> None:
+        """Nothing more comes after what is queued; ``item`` is the error, if that is why."""
+        self._over = True
+        self._progress.set()
+        self._client._forget(self._name)
+        if self._revised is not None and not self._revised.done():
+            self._revised.set_exception(item or SessionError("The text was cancelled before it was revised."))
+        if not self._ended.done():
+            self._ended.set_result(None)
+        if self._silent:
+            self._empty()
+        self._chunks.put_nowait(item)
+
+    def _empty(self) -> None:
+        while not self._chunks.empty():
+            self._chunks.get_nowait()
+        self._room.set()

@@ -1,0 +1,122 @@
+"""One connection to a server in its native protocol: where it is, how it begins, and what can go wrong with it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from sayahead.config import sent_as, shown
+from sayahead.errors import ConfigError, SayaheadError
+
+if TYPE_CHECKING:
+    from websockets.asyncio.client import ClientConnection
+
+CODES = {401: "unauthorized", 403: "forbidden", 429: "overloaded", 503: "overloaded"}
+ELSEWHERE = ("overloaded", "shutdown", "unreachable", "gone")
+"""Codes of errors that another server may not have."""
+ENDED = (*ELSEWHERE, "too_long", "idle")
+"""Codes of ends of a connection after which another one can go on."""
+GONE = "The server closed the connection."
+PING_S = 10.0
+"""A server that says nothing for so long is asked, and taken for gone if it does not answer in that time."""
+END_S = 1.0
+"""How long the server has to end a connection with which nothing more is to be done."""
+
+
+class ServerError(SayaheadError):
+    """The server refused something, or has gone. ``code`` is the protocol's name for it."""
+
+    def __init__(self, code: str, message: str, *, session: str = "") -> None:
+        super().__init__(message)
+        self.code, self.session = code, session
+        """``session`` names the connection in the server's log, where it is known."""
+
+
+class Wire:
+    """A connection whose session has begun."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+        self.created: dict[str, Any] = {}
+        """The server's first message."""
+        self.sample_rate = 0
+        """Samples per second of all audio."""
+        self._begun = False
+
+    @classmethod
+    async def connect(cls, url: str, headers: Mapping[str, str], session: Mapping[str, Any]) -> Wire:
+        """Connect to a server, and have it take the session's options. ServerError where it refuses or is not there."""
+        try:
+            from websockets.asyncio.client import connect
+            from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidStatus
+        except ImportError as error:
+            raise ConfigError("sayahead.client needs websockets: pip install 'sayahead[client]'.") from error
+        pings: dict[str, Any] = {"ping_interval": PING_S, "ping_timeout": PING_S}
+        try:
+            socket = await connect(url, additional_headers=headers, compression=None, max_size=None, **pings)
+        except (OSError, EOFError, InvalidHandshake, InvalidMessage) as error:
+            status = error.response.status_code if isinstance(error, InvalidStatus) else 0
+            code = CODES.get(status, "unreachable")
+            raise ServerError(code, f"{url} cannot be connected to: {error}.") from error
+        wire = cls(socket)
+        try:
+            wire.created = (await wire.hear())[0]
+            await wire.say("session.update", session=session)
+            chosen = (await wire.hear())[0]["session"]
+        except BaseException:
+            await socket.close()
+            raise
+        wire._begun = True
+        wire.sample_rate = chosen["sample_rate"] or wire.created["sample_rates"][chosen["voice"]]
+        return wire
+
+    async def say(self, kind: str, **rest: Any) -> None:
+        """Send a message. ServerError if the connection is over."""
+        from websockets.exceptions import ConnectionClosed
+
+        try:
+            await self._socket.send(json.dumps({"type": kind, **rest}, default=sent_as))
+        except ConnectionClosed as error:
+            raise self.error("gone", f"The server closed the connection: {error}.") from error
+
+    async def hear(self) -> tuple[dict[str, Any], bytes]:
+        """The next message, with its audio if it has any. ServerError for the connection's end, or before its beginning
+        for any error."""
+        from websockets.exceptions import ConnectionClosed
+
+        try:
+            data: dict[str, Any] = json.loads(await self._socket.recv())
+            sound = await self._socket.recv() if data["type"] == "speech.audio" else b""
+        except ConnectionClosed as error:
+            raise self.error("gone", GONE) from error
+        if data["type"] == "error" and data["context_id"] is None and (data["gone"] or not self._begun):
+            raise self.error(data["code"], data["message"])
+        return data, sound if isinstance(sound, bytes) else b""
+
+    def error(self, code: str, message: str) -> ServerError:
+        """An error of this connection."""
+        return ServerError(code, message, session=str(self.created.get("session_id", "")))
+
+    async def end(self, *, clean: bool) -> None:
+        """Close; with ``clean``, nothing is open and the server ends the session, which it then counts as a success."""
+        if clean:
+            with contextlib.suppress(ServerError, TimeoutError):
+                async with asyncio.timeout(END_S):
+                    await self.say("session.end")
+                    await self._socket.wait_closed()
+        await self._socket.close()
+
+
+def address(url: object) -> str:
+    """Where a server's native protocol is spoken; ConfigError for what is no address of a server."""
+    scheme, separator, rest = url.partition("://") if isinstance(url, str) else ("", "", "")
+    scheme = {"http": "ws", "https": "wss"}.get(scheme, scheme)
+    with contextlib.suppress(ValueError):
+        found = urlsplit(f"{scheme}{separator}{rest}")
+        if scheme in ("ws", "wss") and found.hostname and (found.port is None or found.port):
+            return f"{scheme}://{rest.rstrip('/')}/v1/stream"
+    raise ConfigError(f"Client: url is {shown(url)}, but must be an address such as ws://127.0.0.1:8000.")

@@ -1,0 +1,81 @@
+"""Chunks of sound at another sample rate, or as an encoder's bytes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from sayahead.sound.formats import AudioFormat, Encoder, encoder, rate_of
+from sayahead.sound.resample import Resampler
+from sayahead.types import AudioChunk, EncodedChunk, WordTiming
+
+
+class Resampled:
+    """Chunks at a sample rate of the caller's choice; at their own they stay as they are."""
+
+    def __init__(self, source: int, target: int | None) -> None:
+        """ConfigError for a rate that is none of ``sound.formats.RATES``, if it is another."""
+        if target is not None and target != source:
+            AudioFormat("pcm_f32le", target).check()
+        self.rate = target or source
+        """Samples per second of what comes out."""
+        self._source, self._samples = source, 0
+        self._resampler = None if self.rate == source else Resampler(source, self.rate)
+
+    def push(self, chunk: AudioChunk) -> AudioChunk:
+        """A chunk at the rate; it may be shorter by up to 3 ms, which come with the next one."""
+        if self._resampler is None:
+            return chunk
+        samples = self._resampler.push(chunk.samples)
+        made = AudioChunk(samples, self._samples, self.rate, tuple(self._word(word) for word in chunk.words))
+        self._samples += len(samples)
+        return made
+
+    def finish(self) -> AudioChunk | None:
+        """What is left."""
+        samples = np.zeros(0, np.float32) if self._resampler is None else self._resampler.finish()
+        self._resampler = None
+        return AudioChunk(samples, self._samples, self.rate, ()) if len(samples) else None
+
+    def _word(self, word: WordTiming) -> WordTiming:
+        """Its times in samples of the rate."""
+        onset, offset = (round(at * self.rate / self._source) for at in (word.onset, word.offset))
+        return replace(word, onset=onset, offset=offset)
+
+
+class Source(Iterable[AudioChunk], AsyncIterable[AudioChunk], Protocol):
+    """What gives chunks by ``for`` and by ``async for``."""
+
+
+class Encoded:
+    """Chunks as bytes of one format: ``for`` or ``async for``, once. All of them joined are a file or a stream."""
+
+    def __init__(self, source: Source, form: AudioFormat, source_rate: int) -> None:
+        """ConfigError for a format that cannot be."""
+        self._source, self._source_rate = source, source_rate
+        self._encoder: Encoder = encoder(form, source_rate=source_rate)
+        self.media_type, self.sample_rate = form.media_type, rate_of(form, source_rate)
+        """Its MIME type, and samples per second of what is sent."""
+        self._end_s = 0.0
+
+    def __iter__(self) -> Iterator[EncodedChunk]:
+        for chunk in self._source:
+            yield self._push(chunk)
+        yield self._finish()
+
+    async def __aiter__(self) -> AsyncIterator[EncodedChunk]:
+        async for chunk in self._source:
+            yield self._push(chunk)
+        yield self._finish()
+
+    def _push(self, chunk: AudioChunk) -> EncodedChunk:
+        begin_s, self._end_s = self._end_s, self._end_s + chunk.duration_s
+        return EncodedChunk(
+            self._encoder.push(chunk.samples), begin_s, chunk.duration_s, chunk.sample_rate, chunk.words
+        )
+
+    def _finish(self) -> EncodedChunk:
+        return EncodedChunk(self._encoder.finish(), self._end_s, 0.0, self._source_rate, ())

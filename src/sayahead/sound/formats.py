@@ -1,0 +1,279 @@
+"""How audio is sent and kept: streaming encoders from samples to bytes, and files by the endings of their names."""
+
+from __future__ import annotations
+
+import functools
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sayahead.config import check_whole, nearest, shown
+from sayahead.errors import ConfigError
+from sayahead.sound.files import FlacWriter, Sink, fail, open_output, wav_file, wav_header
+from sayahead.sound.pcm import to_pcm16
+from sayahead.sound.resample import Resampler
+from sayahead.types import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class AudioFormat:
+    """One way to send audio; mono."""
+
+    encoding: str = "pcm_s16le"
+    """One of ENCODINGS."""
+    sample_rate: int | None = None
+    """Samples per second, one of RATES; None: the voice's own (opus: 48000)."""
+    bit_rate: int | None = None
+    """Bits per second of mp3, opus and aac; None: a good one."""
+
+    def check(self) -> None:
+        """ConfigError for an unknown format, or one that needs an extra that is not installed."""
+        if self.encoding not in ENCODINGS:
+            raise ConfigError(f"The encoding {self.encoding!r} is unknown{nearest(self.encoding, ENCODINGS)}.")
+        rate = self.sample_rate
+        if rate is not None and rate not in RATES:
+            raise ConfigError(f"The sample rate is {shown(rate)}, but must be one of {listed(RATES)}.")
+        if rate is not None and rate not in OWN_RATES.get(self.encoding, RATES):
+            raise ConfigError(f"{self.encoding} has no sample rate {rate} (known: {listed(OWN_RATES[self.encoding])}).")
+        if self.bit_rate is not None:
+            check_whole(f"The bit rate of {self.encoding}", self.bit_rate, 8000, MOST_BITS.get(self.encoding, 512000))
+        if self.encoding in CODECS:
+            codecs()
+
+    @property
+    def width(self) -> int | None:
+        """Bytes per sample if these are bare, so that they may be cut anywhere; else None."""
+        return WIDTHS.get(self.encoding)
+
+    @property
+    def media_type(self) -> str:
+        """Its MIME type."""
+        return ENCODINGS[self.encoding]
+
+
+ENCODINGS = {
+    "pcm_s16le": "audio/pcm",
+    "pcm_f32le": "audio/pcm",
+    "mulaw": "audio/basic",
+    "alaw": "audio/x-alaw-basic",
+    "wav": "audio/wav",
+    "flac": "audio/flac",
+    "mp3": "audio/mpeg",
+    "opus": "audio/ogg",
+    "aac": "audio/aac",
+}
+"""What can be sent, and its MIME type: wav is 16 bits after a header that says "until it ends", opus comes in Ogg
+pages, aac as ADTS."""
+WIDTHS = {"pcm_s16le": 2, "pcm_f32le": 4, "mulaw": 1, "alaw": 1}
+RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000)
+"""Samples per second that a client may choose: each has a filter that is kept."""
+OWN_RATES = {"mp3": RATES, "aac": RATES, "opus": (8000, 12000, 16000, 24000, 48000)}
+MOST_BITS = {"opus": 256000}
+# Codec, container, and how PyAV wants the samples.
+CODECS = {
+    "flac": ("flac", "flac", "s16"),
+    "mp3": ("libmp3lame", "mp3", "s16p"),
+    "opus": ("libopus", "ogg", "flt"),
+    "aac": ("aac", "adts", "fltp"),
+}
+
+
+class Encoder(Protocol):
+    """Bytes of samples in [-1, 1], chunk by chunk."""
+
+    def push(self, samples: Floats) -> bytes:
+        """What can be sent now; may be empty."""
+        ...
+
+    def finish(self) -> bytes:
+        """What is left."""
+        ...
+
+
+def encoder(form: AudioFormat, *, source_rate: int) -> Encoder:
+    """An encoder of samples at ``source_rate`` per second. ConfigError for an unknown format."""
+    form.check()
+    rate = rate_of(form, source_rate)
+    resampler = Resampler(source_rate, rate) if rate != source_rate else None
+    if form.encoding in CODECS:
+        return Packed(form.encoding, rate, form.bit_rate, resampler)
+    return Bare(form.encoding, rate, resampler)
+
+
+def rate_of(form: AudioFormat, source_rate: int) -> int:
+    """Samples per second of what is sent."""
+    rate = form.sample_rate or (48000 if form.encoding == "opus" else source_rate)
+    return rate if rate in OWN_RATES.get(form.encoding, (rate,)) else 24000
+
+
+class Bare:
+    """Samples one by one: PCM, mu-law, A-law, and WAV."""
+
+    def __init__(self, encoding: str, rate: int, resampler: Resampler | None) -> None:
+        self._convert = {"pcm_f32le": floats, "mulaw": mulaw, "alaw": alaw}.get(encoding, pcm16)
+        self._head = wav_header(rate, None) if encoding == "wav" else b""
+        self._resampler = resampler
+
+    def push(self, samples: Floats) -> bytes:
+        return self._out(self._resampler.push(samples) if self._resampler else samples)
+
+    def finish(self) -> bytes:
+        return self._out(self._resampler.finish() if self._resampler else np.zeros(0, np.float32))
+
+    def _out(self, samples: Floats) -> bytes:
+        head, self._head = self._head, b""
+        return head + self._convert(samples)
+
+
+class Packed:
+    """mp3, opus, aac and flac by FFmpeg's encoders (PyAV)."""
+
+    def __init__(self, encoding: str, rate: int, bit_rate: int | None, resampler: Resampler | None) -> None:
+        av = codecs()
+        codec, container, self._form = CODECS[encoding]
+        self._av, self._rate, self._resampler, self._samples = av, rate, resampler, 0
+        self._file = io.BytesIO()
+        # Pages of at most 60 ms, or an Ogg reader would wait a second for the first audio.
+        options = {"page_duration": "60000"} if container == "ogg" else {}
+        options |= {"write_xing": "0", "id3v2_version": "0"} if container == "mp3" else {}
+        self._container: Any = av.open(_Unseekable(self._file), "w", format=container, options=options)
+        self._stream: Any = self._container.add_stream(codec, rate=rate, layout="mono")
+        self._stream.codec_context.format = self._form
+        if encoding != "flac":
+            self._stream.bit_rate = bit_rate or (64000 if rate > 16000 else 32000)
+        # Frames of any length go in; those that the codec wants come out.
+        self._fifo: Any = av.AudioFifo()
+
+    def push(self, samples: Floats) -> bytes:
+        return self._encode(self._resampler.push(samples) if self._resampler else samples)
+
+    def finish(self) -> bytes:
+        rest = self._encode(self._resampler.finish()) if self._resampler else b""
+        frame = self._fifo.read(0, partial=True)
+        if frame is not None:
+            self._container.mux(self._stream.encode(frame))
+        self._container.mux(self._stream.encode(None))
+        self._container.close()
+        return rest + self._take()
+
+    def _encode(self, samples: Floats) -> bytes:
+        if len(samples):
+            data: NDArray[Any] = to_pcm16(samples) if self._form.startswith("s16") else samples.astype("<f4")
+            frame = self._av.AudioFrame.from_ndarray(data[None, :], format=self._form, layout="mono")
+            frame.sample_rate, frame.pts = self._rate, self._samples
+            self._samples += len(samples)
+            self._fifo.write(frame)
+        # A codec has a frame size only once it is open.
+        self._stream.codec_context.open(strict=False)
+        size = self._stream.codec_context.frame_size or 1024
+        while (frame := self._fifo.read(size)) is not None:
+            self._container.mux(self._stream.encode(frame))
+        return self._take()
+
+    def _take(self) -> bytes:
+        data = self._file.getvalue()
+        self._file.seek(0)
+        self._file.truncate()
+        return data
+
+
+class _Unseekable:
+    """A file that can only be written to, like a socket: no container goes back to its header."""
+
+    def __init__(self, file: io.BytesIO) -> None:
+        self.write = file.write
+
+
+def listed(rates: tuple[int, ...]) -> str:
+    """Rates as an error names them."""
+    return ", ".join(map(str, rates))
+
+
+def codecs() -> Any:
+    """PyAV, or a ConfigError that says how to get it."""
+    try:
+        import av
+    except ImportError as error:
+        raise ConfigError("mp3, opus, aac and flac need PyAV: pip install 'sayahead[codecs]'.") from error
+    return av
+
+
+def pcm16(samples: Floats) -> bytes:
+    """16 bits, little-endian."""
+    return to_pcm16(samples).tobytes()
+
+
+def floats(samples: Floats) -> bytes:
+    """32-bit floats, little-endian."""
+    return np.clip(samples, -1.0, 1.0).astype("<f4").tobytes()
+
+
+def mulaw(samples: Floats) -> bytes:
+    """Eight bits on a logarithmic scale (ITU-T G.711, mu-law)."""
+    pcm = to_pcm16(samples).astype(np.int32) >> 2
+    size = np.minimum(np.abs(pcm), 8158) + 33
+    exponent = np.floor(np.log2(size)).astype(np.int32) - 5
+    code = (exponent << 4) | ((size >> (exponent + 1)) & 15) | np.where(pcm < 0, 128, 0)
+    return bytes((~code & 255).astype(np.uint8))
+
+
+def alaw(samples: Floats) -> bytes:
+    """Eight bits on a logarithmic scale (ITU-T G.711, A-law)."""
+    pcm = to_pcm16(samples).astype(np.int32)
+    size = np.where(pcm < 0, -pcm - 1, pcm) >> 3
+    exponent = np.maximum(0, np.floor(np.log2(np.maximum(size, 1))).astype(np.int32) - 4)
+    code = (exponent << 4) | ((size >> np.maximum(1, exponent)) & 15) | np.where(pcm < 0, 0, 128)
+    return bytes(((code ^ 0x55) & 255).astype(np.uint8))
+
+
+class EncodedWriter:
+    """A file of an encoder's bytes."""
+
+    def __init__(self, path: Path, *, sample_rate: int, encoding: str) -> None:
+        self._encoder = encoder(AudioFormat(encoding), source_rate=sample_rate)
+        self._path, self._file = path, open_output(path)
+
+    def write(self, samples: Floats) -> None:
+        self._put(self._encoder.push(samples))
+
+    def drain(self) -> None:
+        return
+
+    def close(self) -> None:
+        if not self._file.closed:
+            with self._file:
+                self._put(self._encoder.finish())
+
+    def _put(self, data: bytes) -> None:
+        try:
+            self._file.write(data)
+        except OSError as error:
+            fail(str(self._path), error)
+
+
+def encoded(encoding: str) -> Callable[..., Sink]:
+    """What opens files of an encoding."""
+    return functools.partial(EncodedWriter, encoding=encoding)
+
+
+FORMATS: dict[str, Callable[..., Sink]] = {
+    ".wav": wav_file,
+    ".flac": FlacWriter,
+    ".mp3": encoded("mp3"),
+    ".opus": encoded("opus"),
+    ".ogg": encoded("opus"),
+    ".aac": encoded("aac"),
+}
+"""How a file is written, by the extension of its name."""
+
+
+def writer(path: Path) -> Callable[..., Sink]:
+    """What opens a file, by the extension of its name; ConfigError for an unknown one."""
+    if path.suffix.lower() not in FORMATS:
+        raise ConfigError(f"{path}: unsupported extension {path.suffix!r}; use {', '.join(FORMATS)}.")
+    return FORMATS[path.suffix.lower()]

@@ -1,0 +1,78 @@
+"""Samples, or chunks of them, out of the program: played on the sound device, or saved in a file."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from sayahead.config import check_whole, describe
+from sayahead.errors import ConfigError
+from sayahead.sound.device import Player
+from sayahead.sound.formats import writer
+from sayahead.types import AudioChunk, Floats
+
+RATES = (1000, 192_000)
+"""Fewest and most samples per second of what is played or saved."""
+
+
+def play(sound: Floats | AudioChunk | Iterable[AudioChunk], sample_rate: int | None = None) -> None:
+    """Play samples (S,), or chunks as they come, and wait until the end. Needs the ``play`` extra.
+
+    ``sample_rate`` is needed for samples alone; chunks have theirs. To play chunk by chunk without waiting, ``write``
+    them to a ``Player``. ConfigError for samples that are not floats in one dimension.
+    """
+    rate, given = opened(sound, sample_rate)
+    with Player(rate) as player:
+        for samples in given:
+            player.write(samples)
+        player.drain()
+
+
+def save(path: str | Path, sound: Floats | AudioChunk | Iterable[AudioChunk], sample_rate: int | None = None) -> None:
+    """Write samples (S,), or chunks as they come, to a file: .wav, .flac, .mp3, .opus, .ogg or .aac.
+
+    ``sample_rate`` is needed for samples alone; chunks have theirs. ConfigError for another ending, a folder that is
+    not there, and for samples that are not floats in one dimension.
+    """
+    path = Path(path)
+    make = writer(path)
+    rate, given = opened(sound, sample_rate)
+    sink = make(path, sample_rate=rate)
+    try:
+        for samples in given:
+            sink.write(samples)
+    finally:
+        sink.close()
+
+
+def opened(sound: object, sample_rate: int | None) -> tuple[int, Iterator[Floats]]:
+    """The samples per second of a sound, and its samples (S,) piece by piece. ConfigError where one is wrong."""
+    if sample_rate is not None:
+        sample_rate = check_whole("sample_rate", sample_rate, *RATES)
+    if isinstance(sound, np.ndarray | AudioChunk):
+        sound = [sound]
+    if not isinstance(sound, Iterable):
+        raise ConfigError(f"The sound is {describe(sound)}, but must be samples, or chunks of them.")
+    pieces = iter(sound)
+    if sample_rate is None:
+        first = list(itertools.islice(pieces, 1))
+        pieces = itertools.chain(first, pieces)
+        sample_rate = first[0].sample_rate if first and isinstance(first[0], AudioChunk) else None
+        if sample_rate is None and first:
+            samples_of(first[0])
+            raise ConfigError("Samples do not say how many of them are a second: give sample_rate.")
+    return sample_rate or RATES[0], map(samples_of, pieces)
+
+
+def samples_of(sound: object) -> Floats:
+    """The samples (S,) of a chunk, or those given. ConfigError unless they are floats in one dimension."""
+    samples = sound.samples if isinstance(sound, AudioChunk) else sound
+    if not isinstance(samples, np.ndarray):
+        raise ConfigError(f"The sound has {describe(sound)}, but must be samples in a NumPy array, or chunks.")
+    if samples.ndim != 1 or not np.issubdtype(samples.dtype, np.floating):
+        what = f"an array of {samples.dtype}, {samples.ndim}-dimensional"
+        raise ConfigError(f"The sound is {what}, but must be floats from -1 to 1 in one dimension.")
+    return samples

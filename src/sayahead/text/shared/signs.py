@@ -1,0 +1,99 @@
+"""Signs that no language has a word for: what is a picture, what is silent and why, how Unicode calls the rest."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+SILENT = {
+    "quotation marks and brackets": "\"'`´‘’‚‛“”„‟«»‹›()[]{}⟨⟩「」『』【】《》〈〉❝❞❛❜〝〞",
+    "marks of pauses and ends, heard as such": ".,;:!?…—–¿¡、。，；：！？।॥؟۔։።؛،፣᙮‼⁇⁈⁉｡．·",
+    "marks of Markdown, and of footnotes": "*_~|#`^†‡⁂※",
+    "hyphens within and between words": "-‐‑‒―­⁃",
+    "bullets and ornaments": "•‣▪▫■□●○◦◆◇◘◙►▶▷▸▹➤➢➣➔➜❖⦿⦾∙⋅",
+    "lines and boxes that are drawn": "".join(map(chr, range(0x2500, 0x25A0))),
+    "legal marks": "™®©℠℗",
+    "marks of other letters": "ʼʻʹʺˈˌːˑ",
+    "what stands for bytes that are no text": "\ufffc\ufffd",
+    "notes of music around what is sung": "♩♪♫♬",
+}
+"""Signs that are silent by themselves, by the reason. Some are said where they stand beside figures or in addresses."""
+
+_PICTURES = re.compile(
+    "[\U0001f000-\U0001faff\u231a\u231b\u23e9-\u23ec\u23f0\u23f3\u25fd\u25fe\u2614\u2615\u2648-\u2653\u267f\u2693\u26a1"
+    "\u26aa\u26ab\u26bd\u26be\u26c4\u26c5\u26ce\u26d4\u26ea\u26f2\u26f3\u26f5\u26fa\u26fd\u2705\u270a\u270b\u2728\u274c"
+    "\u274e\u2753-\u2755\u2757\u2795-\u2797\u27b0\u27bf\u2b1b\u2b1c\u2b50\u2b55]"
+)
+"""What Unicode shows as a picture by itself; others do with U+FE0F after them."""
+_SHOWN = re.compile("[\u2194-\u21aa\u2300-\u27bf\u2b00-\u2bff\u3030\u303d\u3297\u3299]\ufe0f")
+_MUTE = frozenset("".join(SILENT.values()))
+_KNOWN = {"⌘": "command", "⌥": "option", "⇧": "shift", "⌃": "control", "★": "star", "☆": "star", "✓": "check"}
+_KNOWN |= {"✔": "check", "✗": "cross", "✘": "cross", "♥": "heart", "♡": "heart", "☎": "telephone", "∙": ""}
+
+
+@lru_cache(maxsize=4096)
+def is_picture(char: str) -> bool:
+    """Whether a character is an emoji that needs no mark to be one."""
+    return _PICTURES.match(char) is not None
+
+
+def without_pictures(text: str) -> str:
+    """A text with a space for each emoji."""
+    return _PICTURES.sub(" ", _SHOWN.sub(" ", text))
+
+
+@lru_cache(maxsize=4096)
+def is_silent(char: str) -> bool:
+    """Whether a sign is on the list of what says nothing by itself."""
+    return char in _MUTE or char == "\ufffd" or unicodedata.category(char)[0] in "CZM"
+
+
+@lru_cache(maxsize=4096)
+def name_of(char: str) -> str:
+    """What a sign is called where its language has no word for it: Unicode's name in short, nothing if it is mute."""
+    if is_silent(char) or is_picture(char):
+        return ""
+    if char in _KNOWN:
+        return _KNOWN[char]
+    name = unicodedata.name(char, "").lower()
+    name = re.sub(r"^(?:black|white|heavy|n-ary|greek)\s|\s(?:sign|symbol)$", "", name)
+    return " ".join(re.sub(r"[-0-9]+", " ", name).split())
+
+
+GREEK = "αβγδεζηθικλμνξοπρστυφχψω"
+"""The alphabet, in the order in which a language names it."""
+GREEK_NAMES = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi "
+    "psi omega"
+).split()
+_ALIKE = {"ς": "σ", "ϑ": "θ", "ϕ": "φ", "ϵ": "ε", "ϖ": "π", "ϱ": "ρ", "\u00b5": "μ", "\u2126": "ω"}
+_OHM = re.compile("(?:(?<=[0-9 ])|(?<=[0-9][kMmGµ])|(?<=^[kMmG])|^)\u03a9(?=\\W*$)")
+_GREEK_LETTER = re.compile("(?<![\u0370-\u03ff])[\u0391-\u03c9ϑϕϵϖϱ\u2126](?![\u0370-\u03ff])")
+_MICRO = re.compile(r"(?<![^\W\d_])[\u03bc\u00b5](?=[^\W\d_])")
+
+
+def without_greek(text: str) -> str:
+    """A text with Latin letters in place of single Greek ones, as long as it was."""
+    return _GREEK_LETTER.sub("x", text)
+
+
+def micro(text: str) -> str:
+    """A text with one sign for micro and one for ohms: Unicode has two of each."""
+    return _MICRO.sub("\u00b5", text.replace("\u2126", "\u03a9"))
+
+
+def greek(text: str, names: tuple[str, ...]) -> str:
+    """A text with the names of single Greek letters in place of these; words in Greek stay as they are."""
+
+    def name(m: re.Match[str]) -> str:
+        if m[0] == "\u2126":
+            return m[0]
+        letter = m[0].lower()
+        letter = _ALIKE.get(letter, letter)
+        place = GREEK.find(letter)
+        said = (names or tuple(GREEK_NAMES))[place].replace("_", " ") if place >= 0 else m[0]
+        before, behind = text[m.start() - 1 : m.start()], text[m.end() : m.end() + 1]
+        return " " * before.isalnum() + said + " " * behind.isalnum()
+
+    return _GREEK_LETTER.sub(name, _OHM.sub("\u2126", micro(text))).replace("\u2126", "\u03a9")

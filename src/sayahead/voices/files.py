@@ -1,0 +1,28 @@
+"""What a voice's folder must hold: all that voice.json lists, and nothing else that would be loaded."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from sayahead.engine.files import check_file, inside
+from sayahead.engine.onnx import beside
+from sayahead.errors import VoiceError
+from sayahead.voices import VoiceConfig
+
+LOADED = (".onnx", ".npz")
+"""Endings of files that kinds of voices load: each must be listed with its digest."""
+
+
+def check_files(config: VoiceConfig, folder: Path, *, verify: bool) -> None:
+    """VoiceError unless the folder has all files of the voice, as voice.json lists them, and no others to be loaded."""
+    files = ((inside(folder, file), digest if verify else None) for file, digest in config.files.items())
+    beside(*(functools.partial(check_file, *file) for file in files))
+    used = {path.name for path in folder.iterdir() if path.suffix in LOADED}
+    used |= {config.learned.weights} if config.learned else set()
+    used |= {config.agent.graph} if config.agent else set()
+    used |= {config.hidden.graph} if config.hidden else set()
+    if config.distilled and config.distilled.borrowed is None:
+        used |= {config.distilled.graph, config.distilled.vectors}
+    for file in sorted(used - config.files.keys()):
+        raise VoiceError(f"{folder / 'voice.json'}: files does not list {file[:80]!r}, which the voice would load.")

@@ -1,0 +1,123 @@
+"""A running server takes over what its files say, and no conversation ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+import ssl
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from support.servers import certified, serving
+
+from sayahead.client import Client, ServerError
+from sayahead.server.operation.settings import Settings
+from sayahead.server.reload import TAKEN_OVER, taken_over
+from sayahead.server.voices import Voices
+
+TEXT = "Hello there, how are you today? I am fine. "
+
+
+def until(condition: Callable[[], bool], most_s: float = 10.0) -> float:
+    """Seconds until something holds."""
+    begin = time.monotonic()
+    while not condition():
+        assert time.monotonic() < begin + most_s
+        time.sleep(0.02)
+    return time.monotonic() - begin
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the command openssl")
+def test_keys_lexicon_and_certificate_change_while_somebody_speaks(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys, lexicon = tmp_path / "keys", tmp_path / "lexicon"
+    keys.write_text("me:first-key\nold:second-key\n", encoding="utf-8")
+    lexicon.write_text("SQL = sequel\n", encoding="utf-8")
+    key, certificate = certified(tmp_path)
+    (tmp_path / "other").mkdir()
+    monkeypatch.setenv("SSL_CERT_FILE", certificate)
+
+    def status(name: str) -> int:
+        answer = httpx.get(f"{address}/v1/models", headers={"Authorization": f"Bearer {name}"}, verify=False)
+        return answer.status_code
+
+    def serial() -> str:
+        return ssl.get_server_certificate(("127.0.0.1", server.port))
+
+    def failed() -> float:
+        return server.metric("tts_reloads_total", outcome="failed")
+
+    async def run() -> None:
+        async with Client(address, key="first-key") as client:
+            speech = client.speech()
+            await speech.push("A database of SQL. ")
+            words = [word.text for word in (await anext(speech)).words]
+            await asyncio.to_thread(change)
+            await speech.push("A database of SQL. ")
+            await speech.finish()
+            words += [word.text async for chunk in speech for word in chunk.words]
+            assert len(words) == 8
+        with pytest.raises(ServerError, match="401"):
+            async with Client(address, key="second-key"):
+                pass
+
+    def change() -> None:
+        keys.write_text("me:first-key\nnew:third-key\n", encoding="utf-8")
+        # Within a second; here under other tests' load.
+        assert until(lambda: status("second-key") == 401) < 3.0
+        assert (status("first-key"), status("third-key")) == (200, 200)
+        # What is wrong changes nothing, and is told.
+        keys.write_text("short\n", encoding="utf-8")
+        until(lambda: failed() == 1)
+        lexicon.write_text("no entry\n", encoding="utf-8")
+        until(lambda: failed() == 2)
+        assert (status("first-key"), status("third-key")) == (200, 200)
+        assert any("is shorter than 8 characters" in record.getMessage() for record in caplog.records)
+        keys.write_text("me:first-key\n", encoding="utf-8")
+        lexicon.write_text("SQL = squeal\n", encoding="utf-8")
+        before, old = serial(), server.hub.lexicon
+        for made, used in zip(certified(tmp_path / "other"), (key, certificate), strict=True):
+            shutil.move(made, used)
+        until(lambda: serial() != before and status("third-key") == 401)
+        assert server.hub.lexicon is not old
+
+    settings: dict[str, Any] = {
+        "keys_file": str(keys),
+        "lexicon": str(lexicon),
+        "certificate": certificate,
+        "certificate_key": key,
+    }
+    with caplog.at_level(logging.INFO, "sayahead.server"), serving(**settings) as server:
+        address = server.http.replace("http", "https")
+        asyncio.run(run())
+
+
+def test_what_needs_a_restart_is_told() -> None:
+    old, new = Settings(port=1, voices=("a",)), Settings(port=2, voices=("b",), certificate="c")
+    settings, kept = taken_over(old, new)
+    assert (settings.port, settings.voices, settings.certificate) == (1, ("b",), None)
+    assert kept == ["port", "certificate"]
+    assert set(TAKEN_OVER.split()) <= set(Settings.__slots__)
+
+
+def test_voices_come_and_go() -> None:
+    old = Voices(("heart", "heart-low"))
+    heart, low = old.load("heart"), old.load("heart-low")
+    new = Voices(("heart-low", "heart"))
+    new.take_over(old)
+    assert new.loaded == {"heart": heart, "heart-low": low}
+    assert new.default == "heart-low"
+    new.unload(0)
+    new.unload(1000)
+    assert set(new.loaded) == {"heart", "heart-low"}
+    new.unload(1e-9)
+    # The default one stays.
+    assert set(new.loaded) == {"heart-low"}
+    assert new.in_use("heart") is None
+    assert new.load("heart") is not heart
