@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -83,7 +84,7 @@ def test_lookahead_lags_by_at_most_a_chunk_and_k(k: int, first: int, chunk: int,
 
 
 @pytest.mark.parametrize("bad", [{"k": -1}, {"k": 1.5}, {"first_chunk": 0}, {"chunk": "six"}])
-def test_bad_parameters_are_named(bad: dict[str, int]) -> None:
+def test_bad_parameters_are_named(bad: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=next(iter(bad))):
         LookaheadK(**bad)
 

@@ -112,9 +112,9 @@ class Watched:
             made.append(decoder)
             return decoder, stops
 
-        def decoded(ids: Ids, embedding: Floats, sounded: int) -> Any:
+        def decoded(ids: Ids, embedding: Floats, sounded: int, random: np.random.Generator) -> Any:
             made.clear()
-            mel, visited = decode(ids, embedding, sounded)
+            mel, visited = decode(ids, embedding, sounded, random)
             places, weights = [one.place for one in made], [one.weights for one in made]
             sounding = range(int(ids[0] == pad), sounded + 1)
             self.segments.append(Spoken(places, weights, len(mel), sounding, self.acoustic._model.reduction))

@@ -128,7 +128,7 @@ def line(row: dict[str, Any]) -> str:
 def server(arguments: argparse.Namespace, places: int) -> Iterator[tuple[str, int | None]]:
     """The socket's address, and the server's process if we started it."""
     if arguments.url:
-        from sayahead.client import address
+        from sayahead.client.wire import address
 
         yield address(arguments.url), None
         return

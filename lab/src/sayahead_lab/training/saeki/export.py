@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -48,9 +49,9 @@ def export(model: Tacotron, folder: Path, *, frame_s: float, past: int) -> Writt
     sizes = fields(config, "n_mels reduction attention_rnn decoder_rnn location_kernel")
     longest = round(LONGEST_S / frame_s / config.reduction)
     window, longest, early_stop = (config.window, longest, False) if config.taught else (0, 0, True)
-    rules = {"window": window, "longest": longest, "early_stop": early_stop}
-    prenet = {"prenet": sum(config.prenet), "prenet_dropout": config.prenet_dropout}
-    about = SegmentalConfig(**sizes, **rules, past=past, **prenet)
+    rules: dict[str, Any] = {"window": window, "longest": longest, "early_stop": early_stop}
+    units, dropped = sum(config.prenet), config.prenet_dropout
+    about = SegmentalConfig(**sizes, **rules, past=past, prenet=units, prenet_dropout=dropped)
     return paths, asdict(about)
 
 
