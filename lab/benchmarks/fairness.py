@@ -50,7 +50,7 @@ TURN = "Hello there, how are you? "
 
 async def turn(port: int) -> float:
     """Seconds from a turn's text to its first sound, on a connection of its own."""
-    async with connect(f"ws://127.0.0.1:{port}/v1/stream") as connection:
+    async with connect(f"ws://127.0.0.1:{port}/v1/stream", max_queue=None) as connection:
         await connection.recv()
         start_s = time.perf_counter()
         await connection.send(event("input_text.append", text=TURN))

@@ -73,7 +73,7 @@ def started(name: str = "after", source: Path = SOURCE, *arguments: str) -> Vers
     assert process.stderr is not None
     for line in process.stderr:
         row = json.loads(line)
-        if row["event"] == "listening":
+        if row["event"] == "listening" and row["url"].startswith("http"):
             version = Version(name, int(row["url"].rsplit(":", 1)[1]), process)
             # A pipe that nobody reads would stop the server.
             threading.Thread(target=count, args=(version,), daemon=True).start()

@@ -11,6 +11,7 @@ import signal
 import tempfile
 import time
 import urllib.request
+import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,10 @@ def cluster() -> Iterator[tuple[Any, int]]:
     source = str(Path(__file__).parents[2] / "src")
     os.environ["PYTHONPATH"] = os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])
     ray.init(num_cpus=6, include_dashboard=False, log_to_driver=False)
-    from ray import serve
+    with warnings.catch_warnings():
+        # It uses what pydantic is to lose.
+        warnings.simplefilter("ignore")
+        from ray import serve
 
     port = free_port()
     serve.start(http_options={"host": "127.0.0.1", "port": port})

@@ -21,6 +21,7 @@ from websockets.exceptions import ConnectionClosed
 
 from sayahead.client import Client, ServerError
 from sayahead.server.json_messages import joined
+from sayahead.server.operation import transport
 from sayahead.server.operation.logs import JsonLines, Lines
 from sayahead.sound.resample import Resampler
 
@@ -198,8 +199,9 @@ def handshake(path: str) -> bytes:
 
 @pytest.mark.parametrize("opcode", [0x89, 0x8A], ids=["pings", "pongs"])
 @pytest.mark.parametrize("path", ["/v1/stream", "/v1/text-to-speech/toy/stream-input"])
-def test_pings_without_end_are_cut_off(path: str, opcode: int) -> None:
+def test_pings_without_end_are_cut_off(path: str, opcode: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each was answered, and the answers were kept for who does not read them: 107 MB after 5 s."""
+    monkeypatch.setattr(transport, "FRAMES_LATE_S", 1.0)
     with serving(keys=("me:first-key",) if "stream-input" in path else ()) as server:
         with socket.create_connection(("127.0.0.1", server.port), timeout=10) as peer:
             peer.sendall(handshake(path))

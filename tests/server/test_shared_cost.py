@@ -23,6 +23,7 @@ from sayahead.client import Client
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.server.operation import transport
 from sayahead.server.operation.budgets import Accounts
+from sayahead.server.operation.settings import Limits
 from sayahead.server.synthesis.offers import MOST_ENTRIES, MOST_LEXICON, MOST_SAID, lexicon_of
 
 QUERY = {"output_format": "pcm_8000"}
@@ -168,7 +169,7 @@ def test_messages_and_bodies_are_read_at_a_rate_of_bytes(monkeypatch: pytest.Mon
     """500 messages a second, of 250 kB each: others waited nine times as long as alone."""
 
     async def run(server: Running) -> None:
-        server.hub.accounts = Accounts(40_000)
+        server.hub.accounts = Accounts(Limits(bytes_per_s=40_000))
         async with connect(server.ws + "/v1/stream") as connection:
             await connection.recv()
             begun = time.monotonic()

@@ -14,6 +14,8 @@ from sayahead.server.synthesis import messages as m
 from sayahead.server.utterance import Utterance
 
 log = logging.getLogger("sayahead.server")
+# So many messages a text counts for when it begins.
+TEXT = 10
 
 
 async def serve_session(
@@ -151,6 +153,8 @@ class Connection:
                 self._outbox.end(code, str(refused))
             return
         self._refused_name = None
+        # Beginning takes as long as many messages: whose begin too often wait with the client.
+        await asyncio.sleep(self._lease.account.messages.take(TEXT))
         bill.begin()
         utterance = Utterance(name, options, self._hub, self._lease, self._outbox, bill, leave=self._leave)
         self._utterances[name] = utterance
@@ -163,7 +167,7 @@ class Connection:
             self._hub.close_utterance(self._lease)
             self._hub.metrics.sessions.labels(self._lease.protocol, outcome).inc()
             self._audio_s += utterance.sent_s
-            utterance.note(self._lease)
+            utterance.note(self._lease, outcome)
             self._spoke = self._spoke or outcome in ("done", "cancelled")
             self._last_command = self._loop.time()
             self._end_if_done()

@@ -21,6 +21,7 @@ from sayahead.server.operation.access import Caller, credential
 from sayahead.server.operation.budgets import Account
 from sayahead.server.operation.identity import request_id
 from sayahead.server.synthesis import messages as m
+from sayahead.server.synthesis.traces import PARENT
 from sayahead.sound.formats import AudioFormat
 
 T = TypeVar("T")
@@ -84,7 +85,7 @@ def caller_of(hub: Hub, request: Request, *, tokens: bool = True) -> Caller:
     address = request.client.host if request.client else None
     key = credential(request.headers, request.query_params)
     name = request_id(request.scope)
-    caller = hub.access.caller(key, address=address, tokens=tokens, request=name)
+    caller = hub.access.caller(key, address=address, tokens=tokens, request=name, trace=request.headers.get(PARENT))
     if caller is None:
         hub.refused("unauthorized", address, session=name)
         raise RequestError("unauthorized", "A valid API key is required: Authorization: Bearer KEY.")

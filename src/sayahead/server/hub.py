@@ -26,6 +26,7 @@ from sayahead.server.operation.shared_usage import Shared
 from sayahead.server.operation.usage import Bill, File, Store, Usage
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.threads import Pool, Speaking
+from sayahead.server.synthesis.traces import Traces
 from sayahead.server.voices import Voices
 from sayahead.text.lexicon import Lexicon
 
@@ -90,7 +91,7 @@ class Hub:
         self.reread = reread or (lambda: settings)
         self.changed = list[Callable[[], None]]()
         """Called when settings were taken over."""
-        self.access, self.metrics = Access(settings), Metrics()
+        self.access, self.metrics, self.traces = Access(settings), Metrics(), Traces(settings)
         self.usage = Usage(store_of(settings), self.metrics)
         self.voices = voices or Voices(settings.voices)
         self.lexicon = None if settings.lexicon is None else Lexicon.of(settings.lexicon)
@@ -99,7 +100,7 @@ class Hub:
         """What several protocols share, by its class."""
         self._lexicons: WeakKeyDictionary[Lexicon, Lexicon] = WeakKeyDictionary()
         self.pool = Pool(settings.workers or cores())
-        self.accounts = Accounts(settings.limits.bytes_per_s)
+        self.accounts = Accounts(settings.limits)
         """What each client takes of what all share."""
         # Loading takes seconds: it has its own thread, and whoever asks for a loaded voice does not wait.
         self._loader, self._openers = ThreadPoolExecutor(1, "load"), ThreadPoolExecutor(OPENERS, "open")
@@ -121,6 +122,8 @@ class Hub:
 
     def adopt(self, settings: Settings, access: Access, lexicon: Lexicon | None, voices: Voices) -> None:
         """Go on with other settings; connections that are open keep the limits that they began with."""
+        if settings.limits != self.limits:
+            self.accounts = Accounts(settings.limits)
         self.settings, self.limits = settings, settings.limits
         self.access, self.voices = access, voices
         self.lexicon, self._lexicons = lexicon, WeakKeyDictionary()

@@ -246,13 +246,16 @@ class Utterance:
         self.bill.spoken(self._characters, self.sent_s)
         return m.Finished(self.name, self.sent_s, self._characters)
 
-    def note(self, lease: Lease) -> None:
-        """What the log is to say of this text, which is over."""
+    def note(self, lease: Lease, outcome: str) -> None:
+        """What the log and traces are to say of this text, which is over."""
         self.bill.spoken(self._spoken_end, self.sent_s)
         self.bill.close()
         lease.texts, lease.underruns = lease.texts + 1, lease.underruns + self._pacing.underruns
         if lease.first_audio_s is None:
             lease.first_audio_s = self._pacing.first_audio_s
+        figures = {"characters": self._characters, "audio_s": self.sent_s, "underruns": self._pacing.underruns}
+        whose = {"session": lease.id, "protocol": lease.protocol, "key": lease.caller.name, "voice": self.bill.voice}
+        self._hub.traces.tell(lease.caller.trace, self._pacing, outcome, whose | figures)
 
     def _keep_up(self, speaking: Speaking) -> None:
         """Tell a session that goes by it how much was played; never less than before."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from starlette.responses import JSONResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -15,10 +15,11 @@ from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, RefusedError
 from sayahead.server.json_messages import MessageError
 from sayahead.server.operation.access import SUBPROTOCOL, Caller, credential
-from sayahead.server.operation.budgets import Account, Allowance
+from sayahead.server.operation.budgets import Account
 from sayahead.server.operation.identity import request_id
 from sayahead.server.operation.settings import Limits
 from sayahead.server.synthesis import messages as m
+from sayahead.server.synthesis.traces import PARENT
 
 CLOSE_S = 2.0
 MOST_REASON = 123
@@ -66,8 +67,9 @@ async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol)
     """Serve one connection, from the handshake to its end."""
     key = credential(websocket.headers, websocket.query_params, websocket.scope["subprotocols"])
     address = websocket.client.host if websocket.client else None
-    request = request_id(websocket.scope)
-    caller = hub.access.caller(key, address=address, request=request)
+    protocol.session = request = request_id(websocket.scope)
+    known: dict[str, Any] = {"address": address, "request": request, "trace": websocket.headers.get(PARENT)}
+    caller = hub.access.caller(key, **known)
     if caller is None and (key is not None or not protocol.key_in_first_message):
         hub.refused("unauthorized", address, protocol.name, session=request)
         await websocket.send_denial_response(JSONResponse({"error": "A valid API key is required."}, 401))
@@ -79,7 +81,7 @@ async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol)
     try:
         if caller is None:
             key = protocol.credential(await transport.first_message())
-            caller = hub.access.caller(key, address=address, request=request)
+            caller = hub.access.caller(key, **known)
             if caller is None:
                 hub.refused("unauthorized", address, protocol.name, session=request)
                 await transport.refuse("unauthorized", "A valid API key is required.")
@@ -97,7 +99,6 @@ async def serve_caller(hub: Hub, transport: Transport, caller: Caller) -> None:
         await transport.refuse(refused.code, str(refused))
         return
     try:
-        transport.protocol.session = lease.id
         await transport.greet()
         outcome = await serve_session(
             hub, transport.commands(hub, lease.account), transport.send, lease=lease, idle_s=transport.protocol.idle_s
@@ -113,7 +114,6 @@ class Transport:
     def __init__(self, websocket: WebSocket, protocol: SocketProtocol, limits: Limits) -> None:
         self.protocol = protocol
         self._websocket, self._first_message_s = websocket, limits.first_message_s
-        self._messages = Allowance(limits.messages_per_s, limits.messages_per_s)
         self._first: str | bytes | None = None
 
     async def first_message(self) -> str | bytes:
@@ -132,7 +132,7 @@ class Transport:
             message = self._first if self._first is not None else await self._receive()
             self._first = None
             # What comes faster waits with the client; and somebody else has a turn.
-            await asyncio.sleep(max(self._messages.take(), account.bytes.take(len(message))))
+            await asyncio.sleep(account.read(len(message)))
             try:
                 for command in self.protocol.read(message):
                     if not isinstance(command, m.Later):

@@ -487,3 +487,16 @@ class TestClient:
             trusting = {**os.environ, "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH": certificate}
             ran = subprocess.run(command, env=trusting, capture_output=True, text=True, timeout=60)
         assert (ran.stdout.strip(), ran.returncode) == ("toy", 0), ran.stderr
+
+
+def test_a_call_has_a_name(channel: Any, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "sayahead.server"):
+        spoken = Stream(channel, config(**CONFIG), said(TEXT), metadata=(("x-request-id", "mine-2"),))
+        spoken.end()
+        assert spoken.rest()
+        wrong = Stream(channel, said(TEXT))
+        wrong.failure()
+    names = [dict(call.trailing_metadata())["x-request-id"] for call in (spoken.call, wrong.call)]
+    assert names[0] == "mine-2"
+    closed = {vars(row)["session"] for row in caplog.records if row.msg == "closed"}
+    assert closed == set(names)

@@ -62,7 +62,10 @@ def test_who_finds_no_place_is_told() -> None:
     async def run(socket: ClientConnection) -> None:
         assert (await hear(socket))["type"] == "Ready"
         async with connect(f"{full.ws}{PATH}PcmMessagePack&auth_id={KEY}") as other:
-            assert (await hear(other))["type"] == "Error"
+            refused = await hear(other)
+            assert refused["type"] == "Error"
+            assert other.response is not None
+            assert refused["request_id"] == other.response.headers["x-request-id"]
             assert await rest(other) == ([], 1013)
 
     with serving(keys=(KEY,), limits={"sessions": 1}) as full:

@@ -15,6 +15,7 @@ from support.servers import Running, serving
 from sayahead.client import Client
 from sayahead.server.operation.budgets import Accounts
 from sayahead.server.operation.metrics import Metrics
+from sayahead.server.operation.settings import Limits
 from sayahead.server.synthesis.pacing import Pacing
 from sayahead.server.synthesis.threads import EncodedChunk, Pool, Size
 from sayahead.types import WordTiming
@@ -241,7 +242,7 @@ def test_long_steps_and_expensive_voices_hold_nobody_else(threads: int) -> None:
 
 def test_who_takes_much_comes_after_others() -> None:
     async def run() -> list[str]:
-        pool, gate, order, accounts = Pool(1), threading.Event(), list[str](), Accounts(1)
+        pool, gate, order, accounts = Pool(1), threading.Event(), list[str](), Accounts(Limits())
         accounts.of("much").charge(3.0)
         assert accounts.of("much").debt_s == 1.0
         assert accounts.of("little").debt_s == 0.0

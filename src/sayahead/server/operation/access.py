@@ -44,6 +44,8 @@ class Caller:
     """Where it connects from."""
     request: str = field(default="", compare=False)
     """What it calls its request, or is called in the answer."""
+    trace: str = field(default="", compare=False)
+    """To which trace of its own it says that this belongs."""
 
 
 class Access:
@@ -73,16 +75,24 @@ class Access:
         return not self._keys
 
     def caller(
-        self, credential: str | None, *, address: str | None = None, tokens: bool = True, request: str = ""
+        self,
+        credential: str | None,
+        *,
+        address: str | None = None,
+        tokens: bool = True,
+        request: str = "",
+        trace: str | None = None,
     ) -> Caller | None:
         """Whose key or (with ``tokens``) token that is; None if it is neither, or not any more. Anybody at that
-        address, if no key is needed. ``request`` is what the request is called."""
+        address, if no key is needed. ``request`` is what the request is called, and ``trace`` that to which
+        it says it belongs."""
+        place, whole = address or "", trace or ""
         if self.open:
-            return Caller(ANYBODY, share_of(address), address=address or "", request=request)
+            return Caller(ANYBODY, share_of(address), NO_TERMS, place, request, whole)
         key = self._key(credential, tokens=tokens)
         if key is None or not key.good(datetime.datetime.now(datetime.UTC)):
             return None
-        return Caller(key.name, key.name, key.terms, address or "", request)
+        return Caller(key.name, key.name, key.terms, place, request, whole)
 
     def _key(self, credential: str | None, *, tokens: bool) -> Key | None:
         """The key that a credential is, or speaks for."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections import OrderedDict
+from typing import TypeAlias
+
+from sayahead.server.operation.settings import Limits
 
 
 class Allowance:
@@ -22,6 +25,10 @@ class Allowance:
         return max(0.0, -self._left / self._per_s)
 
 
+Shared: TypeAlias = tuple[Allowance, Allowance, Allowance]
+"""Bytes, messages and requests."""
+
+
 class Account:
     """What one client takes, on all its connections."""
 
@@ -30,11 +37,18 @@ class Account:
     FORGET_S, FREE_S, MOST_S = 2.0, 0.2, 1.0
     # Processor time for other work than speech, such as reading a lexicon: so much at once, and a second.
     WORK_S, WORK_PER_S = 0.5, 0.05
+    # A message counts once more for each so many bytes.
+    SMALL = 256
 
-    def __init__(self, bytes_: Allowance) -> None:
-        """``bytes_``: what is read of its messages."""
-        self.bytes, self.work = bytes_, Allowance(self.WORK_S, self.WORK_PER_S)
+    def __init__(self, shared: Shared) -> None:
+        self.bytes, self.messages, self.requests = shared
+        """What is read of its messages, how many, and how many of its requests are answered."""
+        self.work = Allowance(self.WORK_S, self.WORK_PER_S)
         self._taken_s, self._at = 0.0, time.monotonic()
+
+    def read(self, size: int) -> float:
+        """A message of so many bytes came: how many seconds too early."""
+        return max(self.bytes.take(size), self.messages.take(1 + size / self.SMALL))
 
     def charge(self, seconds: float) -> None:
         """Its speech took processor time."""
@@ -52,24 +66,29 @@ class Account:
 class Accounts:
     """The accounts of those who came last."""
 
-    # How many are kept; how many clients' bytes all connections of this machine may send, behind which others may be.
+    # How many are kept; how many clients may be behind the requests of this machine.
     MOST, HERE = 4096, 4
 
-    def __init__(self, bytes_per_s: float) -> None:
-        self._bytes_per_s = bytes_per_s
-        self._here = Allowance(self.HERE * bytes_per_s, self.HERE * bytes_per_s)
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._here = self._shared(self.HERE)
         self._accounts: OrderedDict[str, Account] = OrderedDict()
+
+    def _shared(self, times: float = 1.0) -> Shared:
+        limits = self._limits
+        most = (times * most for most in (limits.bytes_per_s, limits.messages_per_s, limits.requests_per_s))
+        bytes_, messages, requests = (Allowance(each, each) for each in most)
+        return bytes_, messages, requests
 
     def of(self, share: str) -> Account:
         """The account of a key or an address; of no name, that of all requests from this machine."""
         if (account := self._accounts.get(share)) is None:
-            bytes_ = Allowance(self._bytes_per_s, self._bytes_per_s) if share else self._here
-            account = self._accounts[share] = Account(bytes_)
+            account = self._accounts[share] = Account(self._shared() if share else self._here)
         self._accounts.move_to_end(share)
         if len(self._accounts) > self.MOST:
             self._accounts.popitem(last=False)
         return account
 
     def of_connection(self, share: str) -> Account:
-        """The same for a connection that stays: of this machine's, each has its own."""
-        return self.of(share) if share else Account(self._here)
+        """The same for a connection that stays: of this machine's, each has its own, but for bytes."""
+        return self.of(share) if share else Account((self._here[0], *self._shared()[1:]))

@@ -22,16 +22,20 @@ class Identity:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        given = Headers(scope=scope).get(HEADER.decode(), "")
-        name = given if _GIVEN.fullmatch(given) else secrets.token_hex(8)
+        name = named(Headers(scope=scope).get(HEADER.decode(), ""))
         scope.setdefault("state", {})["request"] = name
 
-        async def named(message: Message) -> None:
+        async def told(message: Message) -> None:
             if message["type"] in ("http.response.start", "websocket.accept", "websocket.http.response.start"):
                 message["headers"] = [*message.get("headers", []), (HEADER, name.encode())]
             await send(message)
 
-        await self._app(scope, receive, named)
+        await self._app(scope, receive, told)
+
+
+def named(given: str) -> str:
+    """What a request is called: as its client says, if that can be, or anew."""
+    return given if _GIVEN.fullmatch(given) else secrets.token_hex(8)
 
 
 def request_id(scope: Scope) -> str:

@@ -44,7 +44,10 @@ class Limits:
     flushes: Annotated[int, Bound(1)] = 64
     """Flushes of one context that wait to be answered."""
     messages_per_s: Annotated[int, Bound(1)] = 500
-    """Messages that are read from one connection in a second; the others wait with the client."""
+    """Small messages that are read from one client in a second; the others wait with the client. One counts once more
+    for each 256 bytes, and ten times where a text begins."""
+    requests_per_s: Annotated[int, Bound(1)] = 200
+    """Requests and handshakes of one address that are answered in a second; the others wait."""
     bytes_per_s: Annotated[int, Bound(1)] = 1_000_000
     """Bytes of messages and bodies that are read from one client in a second; the others wait with the client."""
     head_bytes: Annotated[int, Bound(1)] = 65536
@@ -124,6 +127,8 @@ class Settings:
     """Whether to serve the page at /."""
     metrics: bool = True
     """Whether to serve /metrics; it needs no key."""
+    traces: bool = False
+    """Whether to send traces by OpenTelemetry, to where its own variables such as OTEL_EXPORTER_OTLP_ENDPOINT say."""
     breath_s: Annotated[float, Bound()] = IDLE_S
     """Seconds without text after which what is there is spoken to its end and the sentence goes on; 0: never. Native
     clients may choose another."""
@@ -143,6 +148,8 @@ class Settings:
             raise ConfigError(f"The setting log is {self.log!r}{nearest(self.log, FORMS)}.")
         for record, table in ((self, ""), (self.limits, "limits."), *((own, "") for own in self.protocols)):
             check_bounds(record, f"The setting {table}")
+        if self.traces and not (there("opentelemetry.sdk") and there("opentelemetry.exporter.otlp.proto.http")):
+            raise ConfigError("The setting traces needs packages: pip install 'sayahead[otel]'.")
         for own in self.protocols:
             own.check(self)
 

@@ -32,8 +32,9 @@ LINGER_S, REFUSED = 1.0, 8
 PIECE = 16384
 # Requests on a connection that wait for the answers of those before them.
 PIPELINED = 16
-# Frames without text (pings, pongs, parts of messages): so many at once, and so many a second.
-FRAMES, FRAMES_PER_S = 1000, 100
+# Frames without text (pings, pongs, parts of messages): so many at once, and so many a second. More wait with the
+# client, who is cut off where they have waited for so long.
+FRAMES, FRAMES_PER_S, FRAMES_LATE_S = 100, 100, 10.0
 # Part of the files a process may open that connections may be.
 FILES = 0.8
 # Handshakes of encrypted connections at once; when there are more, the oldest is cut off. Each takes 0.3 MB.
@@ -251,14 +252,16 @@ def framed(message: str | bytes) -> bytes:
 
 
 class Socket(WebSocketsSansIOProtocol):
-    """A WebSocket that is read no faster than it is served, that answers no flood of pings, and that has a short way
-    out for messages."""
+    """A WebSocket that is read no faster than it is served, pings included, and that has a short way out for
+    messages."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._unread = bytearray()
         self._later: asyncio.Handle | None = None
         self._frames = Allowance(FRAMES, FRAMES_PER_S)
+        # How much too early the last ones came, and all that waited.
+        self._early_s = self._late_s = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(cast(asyncio.Transport, Gathered(transport, self.loop)))
@@ -302,7 +305,9 @@ class Socket(WebSocketsSansIOProtocol):
             self.transport.write(TOO_LARGE)
             self.transport.close()
             return
-        if self._unread:
+        if self._early_s:
+            self._pause()
+        elif self._unread:
             self.transport.pause_reading()
             if not self.read_paused:
                 self._later = self.loop.call_soon(self._parse)
@@ -318,24 +323,29 @@ class Socket(WebSocketsSansIOProtocol):
         return message
 
     def handle_ping(self) -> None:
-        if self._counted():
-            super().handle_ping()
+        self._count_frame()
+        super().handle_ping()
 
     def handle_pong(self, event: Frame) -> None:
-        if self._counted():
-            super().handle_pong(event)
+        self._count_frame()
+        super().handle_pong(event)
 
     def handle_cont(self, event: Frame) -> None:
-        if self._counted():
-            super().handle_cont(event)
+        self._count_frame()
+        super().handle_cont(event)
 
-    def _counted(self) -> bool:
-        """Whether another frame is within what a client may send; it is cut off if not."""
-        early = self._frames.take() > 0
-        if early and not self.transport.is_closing():
+    def _count_frame(self) -> None:
+        """A frame without text came."""
+        self._early_s = self._frames.take()
+
+    def _pause(self) -> None:
+        """Read on once no frame is too early; cut off who has none but these."""
+        self.transport.pause_reading()
+        self._late_s, early_s, self._early_s = self._late_s + self._early_s, self._early_s, 0.0
+        self._later = self.loop.call_later(early_s, self._parse)
+        if self._late_s > FRAMES_LATE_S:
             log.warning("A client sent too many frames without text, and was cut off.")
             self.transport.abort()
-        return not early
 
 
 def most_connections(limits: Limits) -> int:

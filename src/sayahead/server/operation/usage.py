@@ -245,13 +245,13 @@ class Bill:
 
     def __init__(self, usage: Usage, key: str, terms: Terms, protocol: str, voice: str) -> None:
         self._usage, self._key, self._terms = usage, key, terms
-        self._protocol, self._voice = protocol, voice
+        self._protocol, self.voice = protocol, voice
         self._waiting = self._characters = 0
         self._audio_s = 0.0
 
     def begin(self) -> None:
         """The text begins."""
-        self._usage.add(self._key, self._protocol, self._voice, requests=1)
+        self._usage.add(self._key, self._protocol, self.voice, requests=1)
 
     def refusal(self, characters: int) -> str | None:
         """Why so much text more may not be spoken; None: it may, and is expected to be."""
@@ -272,7 +272,7 @@ class Bill:
             self._characters, self._audio_s = max(characters, self._characters), max(audio_s, self._audio_s)
             self._expect(-max(0, more))
             self._usage.add(
-                self._key, self._protocol, self._voice, characters=max(0, more), audio_s=round(max(0.0, more_s), 6)
+                self._key, self._protocol, self.voice, characters=max(0, more), audio_s=round(max(0.0, more_s), 6)
             )
 
     def close(self) -> None:

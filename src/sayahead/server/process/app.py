@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -17,11 +18,15 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sayahead.server.hub import Hub
+from sayahead.server.operation.access import share_of
 from sayahead.server.operation.identity import Identity, request_id
 from sayahead.server.operation.malloc import keep_giving_back
 from sayahead.server.operation.transport import most_connections
 from sayahead.server.protocols import PROTOCOLS
 from sayahead.server.reload import Reloader
+
+SWITCH_S = 0.0005
+"""How long a thread may keep the interpreter that the event loop wants: Python's own 5 ms add up over a request."""
 
 
 def create_app(hub: Hub, reloader: Reloader | None = None) -> Starlette:
@@ -33,6 +38,7 @@ def create_app(hub: Hub, reloader: Reloader | None = None) -> Starlette:
     async def life(app: Starlette) -> AsyncIterator[dict[str, Any]]:
         async with contextlib.AsyncExitStack() as stack:
             stack.callback(hub.close)
+            sys.setswitchinterval(SWITCH_S)
             await asyncio.to_thread(hub.start)
             giving = asyncio.create_task(keep_giving_back(lambda: (hub.pool.steps, hub.taken, hub.connections)))
             stack.callback(giving.cancel)
@@ -71,6 +77,9 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers, access = Headers(scope=scope), self._hub.access
+        address = scope["client"][0] if scope.get("client") else None
+        # Whoever asks faster waits.
+        await asyncio.sleep(self._hub.accounts.of(share_of(address)).requests.take())
         if not access.host_may(headers):
             sentence = "This host name is not allowed: see the setting hosts."
         elif not access.page_may(headers):
@@ -78,7 +87,6 @@ class Guard:
         else:
             await self._app(scope, receive, send)
             return
-        address = scope["client"][0] if scope.get("client") else None
         self._hub.refused("origin", address, session=request_id(scope), host=headers.get("host", "")[:200])
         if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
             await receive()

@@ -22,9 +22,11 @@ from sayahead.server.http import PART, RequestError
 from sayahead.server.hub import Hub, RefusedError
 from sayahead.server.json_messages import MessageError
 from sayahead.server.operation.access import Caller, credential
-from sayahead.server.operation.budgets import Account, Allowance
+from sayahead.server.operation.budgets import Account
+from sayahead.server.operation.identity import HEADER, named
 from sayahead.server.protocols import google_messages as messages
 from sayahead.server.synthesis import messages as m
+from sayahead.server.synthesis.traces import PARENT
 from sayahead.sound.files import wav_header
 from sayahead.sound.formats import AudioFormat
 from sayahead.text.lexicon import Entry, Lexicon
@@ -71,6 +73,8 @@ GONE_S = 1.0
 HEAD = ()
 # A call has one text, without a name.
 ONLY = ""
+# What a call is called in the log, in its metadata and in that of its end.
+REQUEST = HEADER.decode()
 
 
 class Calls:
@@ -145,12 +149,11 @@ class Calls:
 
     async def _streamed(self, requests: AsyncIterator[bytes], account: Account) -> AsyncIterator[m.Command]:
         """What the requests want; the end of them ends the text."""
-        allowance = Allowance(self._hub.limits.messages_per_s, self._hub.limits.messages_per_s)
         opened = False
         try:
             async for request in requests:
                 # What comes faster waits with the client.
-                await asyncio.sleep(max(allowance.take(), account.bytes.take(len(request))))
+                await asyncio.sleep(account.read(len(request)))
                 message = messages.parsed("StreamingSynthesizeRequest", request)
                 if message.HasField("streaming_config") == opened:
                     raise MessageError(ORDER)
@@ -176,7 +179,7 @@ class Calls:
             caller = self._caller(context)
             share = caller.share
             if self._unread[share] >= max(2 * MOST_ANSWER, UNREAD_EACH * self._hub.share):
-                self._hub.refused("overloaded", caller.address, "google", caller=caller.name)
+                self._hub.refused("overloaded", caller.address, "google", caller=caller.name, session=caller.request)
                 raise RequestError("overloaded", "Too many answers were not read: read them, or cancel their calls.")
             yield caller
             return
@@ -222,9 +225,12 @@ class Calls:
     def _caller(self, context: Context) -> Caller:
         """Whose call it is. RequestError without a valid key."""
         metadata = {name: value for name, value in context.invocation_metadata() or () if isinstance(value, str)}
-        caller = self._hub.access.caller(credential(metadata, {}), address=address_of(context.peer()))
+        address, name = address_of(context.peer()), named(metadata.get(REQUEST, ""))
+        context.set_trailing_metadata(((REQUEST, name),))
+        known: dict[str, Any] = {"address": address, "request": name, "trace": metadata.get(PARENT)}
+        caller = self._hub.access.caller(credential(metadata, {}), **known)
         if caller is None:
-            self._hub.refused("unauthorized", address_of(context.peer()), "google")
+            self._hub.refused("unauthorized", address, "google", session=name)
             raise RequestError("unauthorized", "A valid API key is required: send it as x-goog-api-key.")
         return caller
 

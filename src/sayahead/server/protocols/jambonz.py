@@ -69,7 +69,7 @@ class Jambonz(SocketProtocol):
             case m.Audio(_, data):
                 yield data
             case m.Failed(_, message):
-                yield json.dumps({"type": "error", "error": message})
+                yield json.dumps({"type": "error", "error": message, "request_id": self.session})
 
 
 def routes(hub: Hub) -> list[BaseRoute]:

@@ -101,7 +101,7 @@ class Kyutai(SocketProtocol):
                 else:
                     yield from self._say("Audio", pcm=np.frombuffer(data, "<f4").tolist())
             case m.Failed(_, message):
-                yield from self._say("Error", message=message)
+                yield from self._say("Error", message=message, request_id=self.session)
 
     def _say(self, kind: str, **rest: Any) -> Iterable[bytes]:
         if self._packed:

@@ -24,10 +24,13 @@ class Pacing:
         self._metrics, self._loop = metrics, loop
         # End in the text and time of every fragment with words still to be sent.
         self._arrivals: deque[tuple[int, float]] = deque(maxlen=FRAGMENTS)
-        self._first_text: float | None = None
+        self.first_text: float | None = None
+        """When the first text came; None: not yet."""
         self._settled = self._unlocked = loop.time()
         self._dry: float | None = None
-        self._audible, self._computed_s = False, 0.0
+        self._audible = False
+        self.waited_s = self.computed_s = 0.0
+        """Wait for a thread, and processor time, up to the first audible sample."""
         self.underruns = 0
         self.first_audio_s: float | None = None
         """From the first text to the first audible sample; None: not yet."""
@@ -39,7 +42,7 @@ class Pacing:
     def text(self, characters: int) -> None:
         """Text came: there are ``characters`` of it now."""
         now = self._loop.time()
-        self._first_text = now if self._first_text is None else self._first_text
+        self.first_text = now if self.first_text is None else self.first_text
         self._arrivals.append((characters, now))
         self._settled = now
 
@@ -91,12 +94,13 @@ class Pacing:
         if duration_s:
             self._metrics.rtf.observe(chunk.took_s / duration_s)
         self._metrics.computing.inc(chunk.computed_s)
-        self._computed_s += chunk.computed_s
+        if not self._audible:
+            self.waited_s, self.computed_s = self.waited_s + chunk.waited_s, self.computed_s + chunk.computed_s
         if chunk.audible and not self._audible:
             self._audible = True
-            self._metrics.first_computing.observe(self._computed_s)
-            if self._first_text is not None:
-                self.first_audio_s = now - self._first_text
+            self._metrics.first_computing.observe(self.computed_s)
+            if self.first_text is not None:
+                self.first_audio_s = now - self.first_text
                 self._metrics.first_audio.labels("first_text").observe(self.first_audio_s)
             self._metrics.first_audio.labels("settling_text").observe(now - self._unlocked)
         for word in chunk.words:

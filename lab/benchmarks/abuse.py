@@ -1,0 +1,169 @@
+"""What others notice of one client that takes what it can get: their first sound, /health, and the server's memory.
+
+    python lab/benchmarks/abuse.py --json lab/benchmarks/results/server/abuse.json
+
+Each attack of ``attacks.py`` (``--only storm`` for those whose names begin so) has a server of its own, with default
+limits, and comes from another address than the others, who are one conversation after the other. These are measured
+before, beside and after it, since a machine is not the same for long; ``of alone`` is beside over before and after.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+from attacks import ATTACKS, Target, pour
+from fairness import turn
+from sayahead.engine.onnx import cores
+from sayahead.server.protocols.wyoming import own_address
+from served import SOURCE, Version, started
+from websockets.exceptions import WebSocketException
+
+HEADER = (
+    "| attack | turns | failed | alone p50, ms | p95 | beside it p50, ms | p95 | p95 of alone | /health p50, ms | p95 "
+    "| ready | memory, MB |\n|---|" + "--:|" * 11
+)
+ROW = (
+    "| {attack} | {turns} | {failed} | {alone_p50_ms} | {alone_p95_ms} | {p50_ms} | {p95_ms} | {of_alone} | "
+    "{health_p50_ms} | {health_p95_ms} | {ready} | {memory_mb:+} |"
+)
+TURN_S = 20.0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("", 0))
+        return int(probe.getsockname()[1])
+
+
+class Watch:
+    """Asks for /health and /ready, and reads the memory, while inside."""
+
+    def __init__(self, version: Version) -> None:
+        self.health_s, self.ready, self.most_mb = list[float](), list[bool](), version.rss_mb
+        self._version, self._over = version, threading.Event()
+
+    def __enter__(self) -> Watch:
+        self._threads = [threading.Thread(target=work) for work in (self._ask, self._weigh)]
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _ask(self) -> None:
+        with httpx.Client(base_url=f"http://127.0.0.1:{self._version.port}", timeout=10) as http:
+            while not self._over.wait(0.2):
+                begin = time.perf_counter()
+                try:
+                    http.get("/health")
+                    self.health_s.append(time.perf_counter() - begin)
+                    self.ready.append(http.get("/ready").is_success)
+                except httpx.HTTPError:
+                    self.health_s.append(10.0)
+
+    def _weigh(self) -> None:
+        while not self._over.wait(0.02):
+            self.most_mb = max(self.most_mb, self._version.rss_mb)
+
+
+@contextmanager
+def attacked(name: str, target: Target) -> Iterator[None]:
+    """While inside, another process carries out an attack."""
+    where = [target.host, *map(str, (target.http, target.wyoming, target.google))]
+    process = subprocess.Popen([sys.executable, __file__, "--attack", name, *where], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
+    time.sleep(2.0)
+    try:
+        yield
+        if process.poll() is not None:
+            raise SystemExit(f"The attack {name!r} ended by itself.")
+    finally:
+        process.kill()
+        process.wait()
+
+
+async def turns(port: int, seconds: float) -> tuple[list[float], int]:
+    """First sounds of short turns one after the other, and how many failed."""
+    waits, failed, end = list[float](), 0, time.monotonic() + seconds
+    while len(waits) < 5 or time.monotonic() < end:
+        try:
+            async with asyncio.timeout(TURN_S):
+                waits.append(await turn(port))
+        except (OSError, TimeoutError, WebSocketException):
+            failed += 1
+            waits.append(TURN_S)
+        await asyncio.sleep(0.1)
+    return waits, failed
+
+
+def measure(name: str, seconds: float, *arguments: str) -> dict[str, Any]:
+    """One attack on a new server."""
+    wyoming, google = free_port(), free_port()
+    listening = ("--host", "0.0.0.0", "--wyoming", f"tcp://0.0.0.0:{wyoming}", "--grpc-port", str(google))
+    version = started("after", SOURCE, *listening, *arguments)
+    try:
+        asyncio.run(turns(version.port, 1.0))
+        alone, _ = asyncio.run(turns(version.port, seconds / 2))
+        before_mb = version.rss_mb
+        with attacked(name, Target(own_address(), version.port, wyoming, google)), Watch(version) as watch:
+            waits, failed = asyncio.run(turns(version.port, seconds))
+        time.sleep(1.0)
+        later, _ = asyncio.run(turns(version.port, seconds / 2))
+    finally:
+        version.stop()
+    row: dict[str, Any] = {"attack": name, "turns": len(waits), "failed": failed}
+    for prefix, values in (("alone_", [*alone, *later]), ("", waits), ("health_", watch.health_s)):
+        for q in (50, 95):
+            row[f"{prefix}p{q}_ms"] = round(float(np.percentile(values, q)) * 1000)
+    row["of_alone"] = round(row["p95_ms"] / row["alone_p95_ms"], 2)
+    row["ready"] = f"{np.mean(watch.ready or [False]):.0%}"
+    return row | {"memory_mb": round(watch.most_mb - before_mb), "load": round(os.getloadavg()[0], 1)}
+
+
+def main() -> None:
+    """Measure, and write a file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, help="where to write the figures, and beside it the table")
+    parser.add_argument("--seconds", type=float, default=10.0, help="how long each attack is measured (default: 10)")
+    parser.add_argument("--only", default="", help="attacks whose names begin so")
+    parser.add_argument("--attack", nargs=5, help=argparse.SUPPRESS)
+    arguments, rest = parser.parse_known_args()
+    if arguments.attack:
+        name, host, *ports = arguments.attack
+        # Elsewhere it would have a machine of its own.
+        os.nice(19)
+        print("begun", flush=True)
+        pour(name, Target(host, *map(int, ports)))
+    rows = list[dict[str, Any]]()
+    print(HEADER)
+    for name in ATTACKS:
+        if name.startswith(arguments.only):
+            rows.append(measure(name, arguments.seconds, *rest))
+            print(ROW.format(**rows[-1]), flush=True)
+    if arguments.json:
+        data = {"cores": cores(), "seconds": arguments.seconds, "rows": rows}
+        arguments.json.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        table = "\n".join([HEADER, *(ROW.format(**row) for row in rows)])
+        arguments.json.with_suffix(".md").write_text(table + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
