@@ -11,14 +11,13 @@ import signal
 import tempfile
 import time
 import urllib.request
-import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from support.servers import free_port
+from support.servers import LEAVING_SOCKETS, free_port
 
 from sayahead.client import Client
 from sayahead.deploy.ray import ENVIRONMENT, Fleet, build, parsed, samples
@@ -26,6 +25,8 @@ from sayahead.errors import ConfigError
 from sayahead.server.operation.metrics import Metrics
 from sayahead.voice import load_voice
 
+# Ray uses what pydantic is to lose.
+pytestmark = LEAVING_SOCKETS
 WORDS = "Every word of this text is spoken while the text is still being written, and none of them is lost. ".split()
 
 
@@ -89,10 +90,7 @@ def cluster() -> Iterator[tuple[Any, int]]:
     source = str(Path(__file__).parents[2] / "src")
     os.environ["PYTHONPATH"] = os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])
     ray.init(num_cpus=6, include_dashboard=False, log_to_driver=False)
-    with warnings.catch_warnings():
-        # It uses what pydantic is to lose.
-        warnings.simplefilter("ignore")
-        from ray import serve
+    from ray import serve
 
     port = free_port()
     serve.start(http_options={"host": "127.0.0.1", "port": port})

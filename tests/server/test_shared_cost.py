@@ -189,6 +189,24 @@ def test_messages_and_bodies_are_read_at_a_rate_of_bytes(monkeypatch: pytest.Mon
         asyncio.run(run(server))
 
 
+def test_messages_of_a_client_are_counted_on_all_its_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each connection had 500 a second, of any size: four of one client made others wait four times as long."""
+    account = Accounts(Limits(messages_per_s=100)).of("somebody")
+    assert account.messages.take(100) == 0
+    assert account.read(0) == pytest.approx(0.01, abs=0.005)
+    assert account.read(25_600) == pytest.approx(1.02, abs=0.01)
+
+    async def run(server: Running) -> None:
+        async with httpx.AsyncClient(base_url=server.http) as http:
+            begun = time.monotonic()
+            assert [(await http.get(path)).status_code for path in ("/health", "/ready", "/version") * 10] == [200] * 30
+            assert time.monotonic() - begun > 0.4
+
+    # This machine's connections have four times as many.
+    with serving(limits={"requests_per_s": 5}) as server:
+        asyncio.run(run(server))
+
+
 @pytest.mark.parametrize("session", [{"x" * 100_000: 1}, {"voice": "x" * 100_000}, {"policy": "x" * 100_000}])
 def test_errors_name_no_more_than_the_beginning(session: dict[str, Any]) -> None:
     """The whole name came back, and was compared with all that there are."""

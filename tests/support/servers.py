@@ -33,7 +33,7 @@ KEY = "key-of-the-tests"
 LEAVING_SOCKETS = pytest.mark.filterwarnings(
     "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning", "ignore::DeprecationWarning"
 )
-"""For published clients, which leave sockets of theirs to the garbage collector."""
+"""For published clients, and Ray, which leave sockets and processes of theirs to the garbage collector."""
 
 
 class SlowAcoustic(ToyAcoustic):

@@ -59,7 +59,7 @@ class Reloader:
         hub, self._applied = self._hub, await asyncio.to_thread(self._look)
         try:
             settings, kept = taken_over(hub.settings, hub.reread())
-            access = Access(settings, secret=hub.access.secret)
+            access = Access(settings, before=hub.access)
             lexicon = None if settings.lexicon is None else await asyncio.to_thread(Lexicon.of, settings.lexicon)
             if lexicon is not None:
                 # It may have signs that no voice can say.

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support.servers import KEY, Running, serving, talk, toy_voice
 from websockets.asyncio.client import ClientConnection
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from sayahead.types import Floats
 
@@ -217,6 +217,9 @@ def test_a_key_may_come_in_the_first_message(name: str) -> None:
         talk(server.ws + SINGLE, wrong)
         token = httpx.post(server.http + "/v1/single-use-token/tts_websocket", headers={"xi-api-key": KEY}).json()
         talk(f"{server.ws}{SINGLE}&single_use_token={token['token']}", right)
+        # It was good once.
+        with pytest.raises(InvalidStatus, match="401"):
+            talk(f"{server.ws}{SINGLE}&single_use_token={token['token']}", right)
 
 
 @pytest.mark.parametrize("form", ["ulaw_8000", "alaw_8000", "pcm_44100", "mp3_22050_32", "opus_48000_32"])

@@ -7,6 +7,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -218,16 +219,18 @@ def test_a_thread_is_kept_for_what_is_needed_soon() -> None:
     assert asyncio.run(run()) < 0.15
 
 
+@pytest.mark.parametrize("how", [{"voice": "dear"}, {"voice": "espeak", "waits": True}], ids=["dear", "waits"])
 @pytest.mark.parametrize("threads", [1, 2])
-def test_long_steps_and_expensive_voices_hold_nobody_else(threads: int) -> None:
+def test_long_steps_and_expensive_voices_hold_nobody_else(threads: int, how: dict[str, Any]) -> None:
     """Steps of 0.8 s, or of a voice whose process hung, were on all threads at once: a short turn waited for them."""
 
     async def run() -> list[float]:
         pool, waits = Pool(threads), list[float]()
         pool.learn("cheap", 0.006)
         pool.learn("dear", 0.08)
+        pool.learn("espeak", 0.006)
         long = [asyncio.ensure_future(pool.run(lambda: time.sleep(0.2), deadline=0.0, size=Size.LONG)) for _ in "12"]
-        dear = [asyncio.ensure_future(pool.run(lambda: time.sleep(0.2), deadline=0.0, voice="dear")) for _ in "12"]
+        dear = [asyncio.ensure_future(pool.run(lambda: time.sleep(0.2), deadline=0.0, **how)) for _ in "12"]
         await asyncio.sleep(0.05)
         for _ in range(2):
             begun = time.perf_counter()

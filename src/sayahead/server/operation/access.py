@@ -28,6 +28,8 @@ SUBPROTOCOL = "sayahead-token."
 # Domains that nobody can register.
 NEARBY = (".local", ".localhost", ".lan", ".home.arpa", ".internal", ".svc", ".cluster.local")
 SCHEMES = ("bearer ", "token ")
+# Begins the mark of a token that is good for one connection.
+ONCE = "once-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +53,17 @@ class Caller:
 class Access:
     """Decides who may connect."""
 
-    def __init__(self, settings: Settings, *, secret: bytes | None = None) -> None:
-        """``secret`` signs tokens where the settings have none; None: a new one."""
+    def __init__(self, settings: Settings, *, before: Access | None = None) -> None:
+        """``before`` is whose tokens still hold."""
         check_certificate(settings)
         self._keys = keys_of(settings)
         self._names = {key.name: key for key in self._keys.values()}
         own = settings.token_secret
-        self.secret = hashlib.sha256(own.encode()).digest() if own else secret or secrets.token_bytes(32)
+        earlier = before.secret if before else secrets.token_bytes(32)
+        self.secret: bytes = hashlib.sha256(own.encode()).digest() if own else earlier
         """Signs tokens."""
+        # Tokens that could be used once, and were, by their claims; when each would have ended.
+        self._used: dict[bytes, float] = before._used if before else {}
         self._token_s = settings.token_s
         self._origins = {origin.rstrip("/").lower() for origin in settings.origins}
         self._hosts = {host.lower() for host in settings.hosts}
@@ -105,10 +110,11 @@ class Access:
         found = [key for own, key in self._keys.items() if hmac.compare_digest(own, digest)]
         return found[0] if found else self._of_token(credential) if tokens else None
 
-    def token(self, caller: Caller) -> tuple[str, float]:
-        """A token for a browser that connects in this caller's name, and its end in seconds since 1970."""
+    def token(self, caller: Caller, *, once: bool = False) -> tuple[str, float]:
+        """A token for a browser that connects in this caller's name, ``once`` or often, and its end in seconds since
+        1970."""
         end = time.time() + self._token_s
-        claim = f"{end:.6f} {secrets.token_hex(8)} {caller.name}".encode()
+        claim = f"{end:.6f} {ONCE * once}{secrets.token_hex(8)} {caller.name}".encode()
         return f"{encode(claim)}.{encode(self._sign(claim))}", end
 
     def _of_token(self, token: str) -> Key | None:
@@ -120,8 +126,18 @@ class Access:
             return None
         if not hmac.compare_digest(encode(self._sign(claim)).encode(), signature.encode(errors="replace")):
             return None
-        end, _, name = claim.decode().split(" ", 2)
-        return self._names.get(name) if time.time() < float(end) else None
+        end, mark, name = claim.decode().split(" ", 2)
+        if time.time() >= float(end) or (mark.startswith(ONCE) and not self._use(claim, float(end))):
+            return None
+        return self._names.get(name)
+
+    def _use(self, claim: bytes, end: float) -> bool:
+        """Use what can be used once; whether it could."""
+        now, fresh = time.time(), claim not in self._used
+        for old in [old for old, until in self._used.items() if until <= now]:
+            del self._used[old]
+        self._used[claim] = end
+        return fresh
 
     def _sign(self, claim: bytes) -> bytes:
         return hmac.new(self.secret, claim, hashlib.sha256).digest()

@@ -345,7 +345,7 @@ def routes(hub: Hub) -> list[BaseRoute]:
 
     @answers(hub, failure, tokens=False)
     async def token(request: Request, caller: Caller) -> ASGIApp:
-        return JSONResponse({"token": hub.access.token(caller)[0]}, headers={"Cache-Control": "no-store"})
+        return JSONResponse({"token": hub.access.token(caller, once=True)[0]}, headers={"Cache-Control": "no-store"})
 
     path = "/v1/text-to-speech/{voice}"
     return [

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from sayahead.config import trait
 from sayahead.server.operation.budgets import Account
 from sayahead.server.synthesis import messages as m
 from sayahead.sound.formats import encoder
@@ -71,6 +72,8 @@ class Speaking:
     def __init__(self, voice: Voice, options: m.Options, pool: Pool, account: Account | None = None) -> None:
         """``account`` pays for the processor time. ConfigError for options that the voice cannot take."""
         self._voice, self._account = voice.config.name, account
+        # Who asks another process may wait for it.
+        self._waits = trait(type(voice.loaded.phonemizer), "waits", usual=False)
         self.sample_rate = voice.sample_rate
         """Samples per second of the words' times."""
         self.session = voice.session(options.session)
@@ -98,7 +101,9 @@ class Speaking:
         return await self._run(lambda: self.session.revise(at, text), deadline=time.monotonic())
 
     async def _run(self, job: Callable[[], T], *, deadline: float, size: Size = Size.SHORT) -> T:
-        return await self._pool.run(job, deadline=deadline, size=size, voice=self._voice, account=self._account)
+        return await self._pool.run(
+            job, deadline=deadline, size=size, voice=self._voice, waits=self._waits, account=self._account
+        )
 
     def _step(self, request: float, size: Size) -> EncodedChunk | Size | None:
         """The next chunk; or what the step is, if that is another than it was taken for."""
@@ -191,9 +196,11 @@ class Pool:
         deadline: float,
         size: Size = Size.SHORT,
         voice: str = "",
+        waits: bool = False,
         account: Account | None = None,
     ) -> T:
-        """The job's result; a job whose caller was cancelled before its turn never runs."""
+        """The job's result; a job whose caller was cancelled before its turn never runs. ``waits``: it may have to wait
+        for another process."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
 
@@ -212,7 +219,7 @@ class Pool:
         with self._ready:
             if deadline <= time.monotonic() + self.SOON_S:
                 self._pressed = time.monotonic()
-            kind = 2 if size is Size.LONG else int(self._is_expensive(voice))
+            kind = 2 if size is Size.LONG else int(self._is_expensive(voice, waits))
             heapq.heappush(self._jobs[kind], Job(order, next(self._count), deadline, work, account))
             self._ready.notify_all()
         return await future
@@ -227,12 +234,12 @@ class Pool:
         for thread in self._threads:
             thread.join()
 
-    def _is_expensive(self, voice: str) -> bool:
-        """Whether a voice's jobs take much longer than another's; of one that nothing is known of, yes."""
+    def _is_expensive(self, voice: str, waits: bool) -> bool:
+        """Whether a voice's jobs take much longer than another's, or may; of one that nothing is known of, yes."""
         since = time.monotonic() - self.IN_USE_S
         others = [cost for name, (cost, at) in self._costs.items() if name != voice and at > since]
         own = self._costs.get(voice, (math.inf, 0.0))[0]
-        return bool(voice) and bool(others) and own > self.EXPENSIVE * min(others)
+        return bool(voice) and bool(others) and (waits or own > self.EXPENSIVE * min(others))
 
     def _work_long(self) -> None:
         with contextlib.suppress(OSError, AttributeError):

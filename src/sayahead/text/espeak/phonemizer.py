@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from typing import ClassVar
 
 import numpy as np
 
@@ -60,6 +61,9 @@ class EspeakPhonemizer:
     sake of the others alone. Where espeak-ng makes more or fewer words of a clause than there are (figures), each
     is read by itself.
     """
+
+    waits: ClassVar[bool] = True
+    """espeak-ng is a process of its own, which may hang."""
 
     def __init__(
         self,
