@@ -14,6 +14,7 @@ from sayahead.text.shared.tokens import GLUED, Parts, Right, Token
 
 _SPELLED = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
 _SHORT_MEASURE = re.compile(r"[0-9./]+-?(?:in|ft|lb|oz|yd|mi|min|hr|sec)")
+_MAY_END = tables.MAY_END.keys() | tables.ANY_MONTHS.keys()
 _RATE = re.compile("[^/]/(?:mo|yr|hr|wk|min|sec|lb|oz|gal|sq)$")
 _TIMED = frozenset(("Eastern", "Central", "Mountain", "Pacific", *tables.WEEKDAYS, *tables.WEEKDAYS.values()))
 _TIMED_PREFIXES = frozenset(name[:n] for name in _TIMED for n in range(1, len(name)))
@@ -62,7 +63,7 @@ def ends(token: Token[str], parts: Parts, reading: str, left: Left, right: Right
         and not re.search("[aeiouyAEIOUY]", core)
     )
     priced = core in tables.PRICED_EACH or _RATE.search(core) or (core == "c" and reading != core)
-    if measured or unsaid or priced or core in tables.MAY_END or core in tables.SPELLED_MAY_END:
+    if measured or unsaid or priced or core in _MAY_END or core in tables.SPELLED_MAY_END:
         return right.capital()
     return reading not in ("Saint", "Doctor") and not _SPELLED.fullmatch(core)
 

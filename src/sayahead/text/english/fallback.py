@@ -178,7 +178,7 @@ def _sign(sign: str, before: str, after: str) -> str:
         return "" if last.isalpha() and following.isalpha() else tables.SYMBOLS[sign]
     if sign[:2] in ("..", "…"):
         return "…"
-    if sign == "$" and last and last in "+*)]?" and not following:
+    if sign == "$" and last and (last in "+*)]?" or last.isalpha()) and not following:
         return "dollar"
     if sign == "$" and (last.isdigit() and not following):
         return "dollars"

@@ -41,6 +41,7 @@ _PREFIXES = frozenset("mid pre post sub non over under top early late Mid Pre To
 _RATE = re.compile(r"([a-z]{2,}s|once|twice|[0-9.]+x)/([A-Za-z]+[23]?)")
 _VULGAR = re.compile(r"(?:[0-9]+ and a|one|two|three|four|five|seven) (?:half|(?:third|quarter|fifth|sixth|eighth)s?)")
 """What a sign such as ``½`` is folded into."""
+_REGNAL = re.compile("([IVX]+)(?:--+|[—–])([A-Za-z]+)")
 _CONSUMED = frozenset("L l gal kWh Wh g kg".split())
 """Units that are counted for each hundred of others: ``5 L/100 km``."""
 _SERIAL = re.compile(r"(?=.*[0-9])[A-Z0-9][A-Z0-9-]*")
@@ -68,6 +69,8 @@ def read(text: str, left: Left = NOTHING) -> str:
         return words
     if _WORD.fullmatch(text):
         return _words(text, left)
+    if (m := _REGNAL.fullmatch(text)) and left.word in tables.ROMAN_ORDINAL:
+        return f"{word(m[1], replace(left, role='regnal'))} — {read(m[2])}"
     if not any(map(str.isalnum, text)):
         return "" if text in ("#", "*") else tables.SYMBOLS.get(text) or pieces(text)
     if left.kind == "sign" and (m := re.fullmatch("([0-9]+)(?!st|nd|rd|th)([a-z]{2,3})", text)) and not unit(m[2]):

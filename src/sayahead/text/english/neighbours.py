@@ -49,7 +49,9 @@ def _one_of(right: Right, words: str) -> bool | None:
 
 def reading(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str | bool | None:
     """How a token is read by what stands after it."""
-    if (core in _ASIDE or core[-1] in "★dx") and (short := _short(core, parts, left, right)) is not False:
+    if (core in _ASIDE or core[-1] in "★dx" or raw[-1] == "-") and (
+        short := _short(core, raw, parts, left, right)
+    ) is not False:
         return short
     if not (core[-1].isdigit() or core[-2:-1].isdigit()):
         return False
@@ -107,7 +109,7 @@ def reading(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str 
     return False
 
 
-def _short(core: str, parts: Parts, left: Left, right: Right) -> str | bool | None:
+def _short(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str | bool | None:
     """Words in short: ``6 in wide`` inches, ``Sun. Aug. 3``, ``est. $5``, ``5d 18:53``, ``5★ hotel``."""
     if core == "in" and left.kind in ("one", "number") and left.word[:1].isdigit():
         ahead, begun_ = tables.AHEAD["inches"], tables.AHEAD_PREFIXES["inches"]
@@ -115,6 +117,9 @@ def _short(core: str, parts: Parts, left: Left, right: Right) -> str | bool | No
         if measured is not False:
             single = left.kind == "one" or left.each
             return None if measured is None else "inch" if single else "inches"
+    if core.isdigit() and raw == f"{core}-":
+        initial = right.initial()
+        return None if initial is None else initial.isdigit() and f"{number(core)} minus"
     if core[-1] == "★" and not parts.mark and not right.last and (words := read(core, Left(word="a"))):
         initial = right.initial()
         return None if initial is None else words if initial.islower() else read(core, left)

@@ -28,6 +28,8 @@ GLUED_ONLY = frozenset("k K M x s A V W J N F T B b d BR BA".split())
 SPACED_IF_SURE = frozenset("in ins mo pt ct ly rad deg MP pH us um ps ug".split())
 """Also ordinary words or other abbreviations: after a space a unit only where what is to the left says so."""
 _CAPITALS = {name.upper(): name for name in "kg lbs lb oz km cm ml gal ft hrs hr sec secs yds tbsp tsp sq psi".split()}
+_CAPITALS |= {name.lower(): name for name in "GB MB KB TB kHz MHz GHz kWh kW Mbps Gbps Kbps mAh".split()}
+_CAPITALS |= {name.upper(): name for name in "kWh kHz MHz GHz mg".split()}
 _PER = {"mo": "month", "yr": "year", "hr": "hour", "wk": "week", "h": "hour", "s": "second", "d": "day", "mi": "mile"}
 _PER |= {word: word for word in "second minute hour day night week month year person user capita".split()}
 

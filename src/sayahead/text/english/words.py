@@ -23,6 +23,8 @@ _HEADED = frozenset("head heads heading headed go turn drive walk wind winds fac
 _FAR = frozenset("blocks block miles mile mi km kilometers head heading".split())
 """After them letters are quarters of the sky."""
 HALF = re.compile(r"([AaPp])\.?[Mm]\.?")
+_SMALL_CODES = frozenset("usd eur gbp chf jpy mxn brl".split())
+"""Codes that are also typed in small letters, and are no words."""
 _ROMAN = re.compile(r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 
@@ -48,8 +50,9 @@ def spaced_unit(text: str, left: Left) -> str:
         text = "min"
     if text == "U" and measured:
         return "unit" if left.kind == "one" or left.each else "units"
-    if text in CURRENCY_CODES and (text.isupper() or text == "kr"):
-        return currency(CURRENCY_CODES[text])[0 if left.kind == "one" or left.each else 1]
+    code = text.upper() if text in _SMALL_CODES else text
+    if code in CURRENCY_CODES and (code.isupper() or text == "kr"):
+        return currency(CURRENCY_CODES[code])[0 if left.kind == "one" or left.each else 1]
     names = unit_of(left.word, text)
     return names[0 if left.kind == "one" or left.each else 1] if names else ""
 
@@ -76,7 +79,7 @@ def word(text: str, left: Left) -> str:
         return tables.SAID[text]
     if (words := _short(text, left)) or (words := _numeral(text, left)):
         return words
-    if text in ("F", "C") and left.word in ("degrees", "degree"):
+    if text in ("F", "C") and (left.word in ("degrees", "degree") or left.word[-1:] in ("º", "°")):
         return "Fahrenheit" if text == "F" else "Celsius"
     if text == "Ti" and left.word.isdigit():
         return "T.I."

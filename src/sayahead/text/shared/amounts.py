@@ -14,6 +14,8 @@ MILLION = 1_000_000
 LARGEST = 10**15
 _SCALE_LETTERS = {"k": 10**3, "K": 10**3, "M": 10**6}
 _FRACTION = re.compile(r"(?:([0-9]{1,4})[ +])?([0-9]{1,4})/([0-9]{1,4})")
+_PART = re.compile(r"[+-]?(?:[0-9]+ )?(?!1/2)[0-9]+/[0-9]+|[0-9]*[⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒]")
+"""Parts of a whole, of which units are: "tres cuartos de hora"."""
 _ENGLISH_MONEY = re.compile(r"([+-]?)([A-Z]{0,3}\$|£|¥|€)([0-9]+\.[0-9]{2}|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]{2})?)")
 VULGAR = {
     sign: (int(above), int(below))
@@ -99,7 +101,8 @@ def counted(text: str, noun: Noun, record: Record) -> str:
 def noun_after(noun: Noun, left: Left, record: Record) -> str:
     """What is counted by the number to the left."""
     name = noun.one if left.one else noun.many
-    return record.of(name) if left.big else name
+    part = _PART.fullmatch(left.word) and fraction(left.word.lstrip("+-"), record)
+    return record.of(name) if left.big or part else name
 
 
 def after_number(text: str, core: str, left: Left, record: Record) -> Left:

@@ -190,12 +190,13 @@ def read_record(path: Path) -> Record:
         elif name:
             names = [*_TABLES, *SETS, "months"]
             file.wrong(file.places[name], f"the table [{name}] is unknown{nearest(name, names)}")
+    fields |= {name: _small(fields[name]) for name in ("units", "currencies") if name in fields}
     if old:
         record = dataclasses.replace(old, **fields)
         changed = dataclasses.replace(old.numbers, **numbers, sets=sets) if old.numbers else None
         return dataclasses.replace(record, numbers=changed)
     _check(file, fields, sets)
-    fields["units"] = {**_prefixed(fields), **fields.get("units", {})}
+    fields["units"] = _small({**_prefixed(fields), **fields.get("units", {})})
     return Record(**fields, numbers=Numbers(sets, **numbers) if sets else None)
 
 
@@ -218,6 +219,16 @@ def _simple(file: _File, line: int, key: str, value: str, fields: dict[str, Any]
 
 _TOO_ALIKE = frozenset("pm Mg Mm Ms Gm Gs Tm Ts Tg ps".split())
 """Metric on paper, and other words in texts."""
+
+
+_TYPED_SMALL = "GB MB KB TB kHz MHz GHz kWh kW Mbps Gbps mAh USD EUR GBP CHF JPY MXN BRL".split()
+"""Also typed in small letters after their number; others would be words."""
+
+
+def _small(table: dict[str, Any]) -> dict[str, Any]:
+    """A table with what is typed in small letters as well: ``16 gb``, ``50 usd``."""
+    small = {name.lower(): table[name] for name in _TYPED_SMALL if name in table}
+    return table | small
 
 
 def _prefixed(fields: dict[str, Any]) -> dict[str, Noun]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from sayahead.text.shared import amounts
 from sayahead.text.shared.amounts import figures, number, numbers_of, signed
 from sayahead.text.shared.rates import composed, powered
-from sayahead.text.shared.record import Record
+from sayahead.text.shared.record import SUBTRACTED, Record
 from sayahead.text.shared.words import Left, Said
 
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:[\w-]+\.)+[a-z]{2,6}(?:/\S*)?", re.ASCII)
@@ -26,12 +26,15 @@ _ELIDED_SIGN = re.compile(r"([^\W\d_]+['’])([€$£¥])")
 DAY_AND_MONTH = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}")
 """``3.5.`` without its last full stop."""
 _DATE = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|[0-9]{2})?")
-_ISO = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+_ISO = re.compile(r"((?:1[5-9]|20)[0-9]{2})([-/.])([0-9]{1,2})\2([0-9]{1,2})")
 RANGE = re.compile(r"(.+?)(--|[-–—]|/)(.+)")
 _ROMAN = re.compile(r"(?=[IVXLCDM])(M{0,3})(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})")
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 _PHONE = re.compile(r"\(?\+?[0-9][0-9()/.-]{2,}[0-9]")
-_MOBILE = re.compile("[0-9]{5}-[0-9]{4}")
+_MOBILE = re.compile(
+    "[0-9]{5}-[0-9]{4}|[0-9]{3}-[0-9]{3}-[0-9]{3,4}|[0-9]{2}[1-9]-[0-9]{3}[1-46-9]|[0-9]{3}[1-9]-[2-9][0-9]{2}[1-9]"
+)
+"""Figures and hyphens that are a telephone number by their form; ranges of thousands end in zeros."""
 _PIECE = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
 _WORD = re.compile(r"[¿¡]?[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?")
 _RATE = re.compile(r"(?:([0-9]{1,3})[x×]|([^\W\d_]+))/([^\W\d_]+)")
@@ -122,6 +125,8 @@ def _unit(core: str, left: Left, record: Record) -> Said | None:
         return Said(words, replace(left, word=core, one=False, big=record.scales[core].gender != ""))
     if core in record.glued_only and not left.word[-1:].isdecimal():
         return None
+    if core[0] == "/" and (each := amounts.per(core[1:], record)) and core[1:] in record.units:
+        return Said(each, Left("measure", core, before=left.word))
     scale = record.scaled_currency.fullmatch(core)
     if scale and scale[2] in record.currencies:
         scale_noun = record.scales.get(scale[1]) or record.scales[f"{scale[1]}."]
@@ -138,6 +143,9 @@ def _unit(core: str, left: Left, record: Record) -> Said | None:
 
 def _word(core: str, left: Left, record: Record) -> Said | None:
     """A word that is read otherwise than it is written: Roman numerals, abbreviations without a full stop."""
+    small = set(core) <= set("ivx") and len(core) > 1 and core != "vi"  # A word in many languages.
+    if small and record.cues.get(left.word.lower()) == "roman" and (value := roman(core.upper())):
+        return Said(numbers_of(record).roman(value, replace(left, kind="roman")), Left(word=core, before=left.word))
     if (value := roman(core)) and _numeral(core, left, record):
         cued = replace(left, kind="roman") if left.kind == "label" else left
         return Said(numbers_of(record).roman(value, cued), Left(word=core, before=left.word))
@@ -240,7 +248,7 @@ def _timed(core: str, left: Left, record: Record, form: str) -> Said | None:
 def _dated(core: str, left: Left, record: Record, form: str) -> Said | None:
     """``3.5.2024``, ``03/05/2024``, ``2024-05-03``; ``3.5.`` and ``3/5`` after a word that says so."""
     if m := _ISO.fullmatch(core):
-        year, month, day = (int(part) for part in m.groups())
+        year, month, day = (int(part) for part in m.group(1, 3, 4))
     elif m := _DATE.fullmatch(core if record.dot_ordinals else core.rstrip(".")):
         day, month = int(m[1]), int(m[3])
         if m[4] is None and not record.dot_ordinals:
@@ -248,6 +256,8 @@ def _dated(core: str, left: Left, record: Record, form: str) -> Said | None:
         year = int(m[4]) if m[4] else 0
         if m[4] and len(m[4]) == 2:
             year += 2000 if year < 50 else 1900
+        if year and m[2] == "/" and day <= 12 < month <= 31:
+            day, month = month, day
     elif (m := re.fullmatch(r"([0-9]{1,2})/([0-9]{1,2})", core)) and record.cues.get(left.word.lower()) == "day":
         day, month, year = int(m[1]), int(m[2]), 0
     else:
@@ -260,7 +270,7 @@ def _dated(core: str, left: Left, record: Record, form: str) -> Said | None:
 def _ordinal(core: str, left: Left, record: Record, form: str) -> Said | None:
     """``1er``, ``3ª``, ``XXe``."""
     m = re.fullmatch(r"([0-9]{1,4}|[IVXLC]+)[.-]?([^\W\d]+|[º°ªᵉ]+[.]?)", core)
-    m = m or re.fullmatch(rf"((?:[1-9][0-9]?)[{record.groups}][0-9]{{3}})[.]?([º°ª]+[.]?)", core)
+    m = m or re.fullmatch(rf"([1-9][0-9]{{0,2}}(?:[{record.groups} ][0-9]{{3}})+)[.]?([º°ª]+[.]?|[^\W\d]+)", core)
     suffix = re.fullmatch(rf"({record.number}) ?(%?)-?([^\W\d]+)((?:-[^\W\d]+)*)", core)
     if suffix and any(re.fullmatch(pattern, suffix[2] + suffix[3]) for pattern in record.number_suffixes):
         reading = _figures(suffix[1], Left(), record, "n")
@@ -283,8 +293,9 @@ def _paid(core: str, left: Left, record: Record, form: str) -> Said | None:
     """Money, measures, percent, fractions."""
     if price := amounts.prefixed(core, record):
         return amounts.money(price[1], price[0], record)
-    if part := amounts.fraction(core, record):
-        return Said(part, Left("number", core, one=True, before=left.word))
+    if part := amounts.fraction(core.lstrip("+-"), record):
+        sign = f"{record.sign(core[0])} " if core[0] in "+-" else ""
+        return Said(sign + part, Left("number", core, one=True, before=left.word))
     amount, _, below = core.rpartition("/")
     if amount and (price := amounts.prefixed(amount, record)) and (each := amounts.per(below, record)):
         paid = amounts.money(price[1], price[0], record)
@@ -370,7 +381,9 @@ def pieces(core: str, record: Record, *, singly: bool = False) -> str:
             words += [named.get(part) or (figures(part, record) if singly else _part(part, record)) for part in parts]
         elif piece[0].isalpha():
             words.append(piece)
-        elif not (piece == "-" and before) and (piece in record.signs or unicodedata.category(piece[0])[0] == "S"):
+        elif piece == SUBTRACTED or (
+            not (piece == "-" and before) and (piece in record.signs or unicodedata.category(piece[0])[0] == "S")
+        ):
             words.append(record.sign(piece))
         before = piece
     return " ".join(words)

@@ -15,14 +15,17 @@ from sayahead.text.shared.grammar import DAY_AND_MONTH, RANGE, read, roman, week
 from sayahead.text.shared.neighbours import carried
 from sayahead.text.shared.ordinals import DAYS, days, dot_ordinal, month_follows, prefixes_of, starts
 from sayahead.text.shared.prices import PRICES
-from sayahead.text.shared.punctuation import ENDING, shown
-from sayahead.text.shared.record import Record, prefixes
+from sayahead.text.shared.punctuation import ENDING, fold, shown
+from sayahead.text.shared.record import CURRENCIES, Record, prefixes
 from sayahead.text.shared.tokens import GLUED, Joined, Parts, Right, Token
 from sayahead.text.shared.words import Left, Said
 
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?: [0-9]{3})*")
+_GROUP = re.compile(r"[0-9]{3}(?:\.?[ºª°ᵉ]|(?![0-9./:-]))")
 _PHONE = re.compile(r"\(?\+[0-9]{1,3}\)?")
+_POINTED = re.compile(r"(?:[01]?[0-9]|2[0-3])\.[0-5][0-9]")
 _ELIDED = re.compile(r"([^\W\d_]+['’])([^\W\d_]+)")
+_HALVES = frozenset(("a.", "p.", "am", "pm", "a.m", "p.m", "a.m.", "p.m."))
 _SUMS = frozenset("+ - − = × · * ÷ / < > ≤ ≥ ≈ ≠".split())
 _LONGEST_ABBREVIATION = 4
 _VOWELS = "aeiouyæøœıəαεηιουωаеёиоуыэюяіїєў"
@@ -66,7 +69,7 @@ def _three_words(both: str, right: Right, record: Record) -> bool | None:
 
 
 def _counts(char: str) -> bool:
-    return char.isdecimal() or char in "$€£¥" or char.isupper()
+    return char.isdecimal() or char in CURRENCIES or char.isupper()
 
 
 def _grouped(core: str, left: Left, right: Right, record: Record) -> Joined[Said] | bool | None:
@@ -74,9 +77,9 @@ def _grouped(core: str, left: Left, right: Right, record: Record) -> Joined[Said
     if not _GROUPED.fullmatch(core) or core[0] == "+" or left.kind in ("phone", "code", "label"):
         return False
     if right.done:
-        return bool(re.match(r"[0-9]{3}(?![0-9./:-])", right.body)) and Joined(f"{core} {right.body}")
+        return bool(_GROUP.match(right.body)) and Joined(f"{core} {fold(right.body)}")
     text = right.text
-    return None if not text or re.fullmatch(r"[0-9]{1,3}(?:\.|[^0-9./:-].*)?", text) else False
+    return None if not text or re.fullmatch(r"[0-9]{1,3}(?:\.[ºª°ᵉ]?.?|[^0-9./:-].*)?", text) else False
 
 
 def _mixed(core: str, left: Left, right: Right, record: Record) -> Joined[Said] | bool | None:
@@ -142,6 +145,8 @@ def reading_of(parts: Parts, token: Token[Said], left: Left, right: Right, recor
         if follows:
             ordinals = [amounts.numbers_of(record).ordinal(roman(part), "m") for part in core.split("-")]
             return Said(f" {record.until} ".join(ordinals), Left(word=core, before=left.word))
+    if _POINTED.fullmatch(core) and not parts.mark and (time := _pointed(core, left, right, record)) is not False:
+        return time
     if record.half and not parts.mark and (halved := _halved(core, left, right, record)) is not False:
         return halved
     if core == "0" and record.pairs and not parts.mark:  # The first figure of a telephone number.
@@ -165,6 +170,14 @@ def reading_of(parts: Parts, token: Token[Said], left: Left, right: Right, recor
         gender = _gender(right, value, record)
         return None if gender is None else read(core, left, record, form=gender)
     return read(core, left, record, dotted=parts.dotted)
+
+
+def _pointed(core: str, left: Left, right: Right, record: Record) -> Said | Literal[False] | None:
+    """``12.30 a.m.``: a time where a half of the day follows it."""
+    if "a.m." not in record.may_end or record.numbers is None or not (time := amounts.time(core, record, dot=True)):
+        return False
+    half = right.one_of(_HALVES, prefixes(_HALVES))
+    return half and Said(record.numbers.clock(*time, left), Left("time", core, before=left.word))
 
 
 def _halved(core: str, left: Left, right: Right, record: Record) -> Said | Literal[False] | None:
@@ -221,8 +234,8 @@ def _gender(right: Right, value: int, record: Record) -> str | None:
             return None
         return ""
     word = right.body
-    if value == 1 and word.lower() in record.months:
-        return "month"
+    if word.lower() in record.months:
+        return "month" if value == 1 else ""
     if word.lower() in record.genders:
         return record.genders[word.lower()]
     if word in record.units:

@@ -67,7 +67,26 @@ _COMMANDS |= {"Gamma": "Γ", "Lambda": "Λ", "Phi": "Φ", "Psi": "Ψ", "Theta": 
 _FORMULA = re.compile(
     r"(?<![\w:\\.])\\(?:[A-Za-z]{2,}(?![\w\\]|\.\w)|[()\[\]])|\}\{|\^\{?\\circ|\\(?:frac|sqrt|text)\b"
 )
+_MINUS = re.compile(r"(?<![A-Za-z]{2})-(?![A-Za-z]{2})")
+_PRODUCT = re.compile("(?<=[0-9])[a-z]{2}(?![a-z])")
 _COMMAND = re.compile(r"\\([A-Za-z]+|%) ?")
+
+
+def inner(raw: str, *, begun: bool, code: bool) -> tuple[str, bool]:
+    """A token without the dollar signs of a formula, and whether it is inside one after it; code has none."""
+    if m := whole(raw):
+        return m[1] + _signed(m[2]) + m[3], begun
+    if begun and (m := closed(raw)):
+        return _signed(raw[: m.start()]) + m[1], False
+    if not (begun or code) and (text := opened(raw)) is not None:
+        return _signed(text), True
+    return _signed(raw) if begun else raw, begun
+
+
+def _signed(text: str) -> str:
+    """Hyphens as minus signs, and a product of two letters as initials: ``-4ac`` −4AC."""
+    text = _MINUS.sub("−", text)
+    return _PRODUCT.sub(lambda m: m[0].upper(), text) if "\\" not in text else text
 
 
 def opened(raw: str) -> str | None:
@@ -77,16 +96,14 @@ def opened(raw: str) -> str | None:
     return m[1] + raw[m.end() :]
 
 
-def closed(raw: str) -> str | None:
-    """A token that ends a formula without its dollar sign; None if it ends none."""
-    m = _CLOSES.search(raw) if "$" in raw else None
-    return raw[: m.start()] + m[1] if m else None
+def closed(raw: str) -> re.Match[str] | None:
+    """The dollar sign with which a token ends a formula, and what stands after it."""
+    return _CLOSES.search(raw) if "$" in raw else None
 
 
-def whole(raw: str) -> str | None:
-    """A token that is a formula, or a figure between two dollar signs, without them: ``$42$``."""
-    m = _WHOLE.fullmatch(raw) if raw.count("$") == 2 else None
-    return "".join(m.groups()) if m else None
+def whole(raw: str) -> re.Match[str] | None:
+    """A token that is a formula, or a figure between two dollar signs: what is before, within and after: ``$42$``."""
+    return _WHOLE.fullmatch(raw) if raw.count("$") == 2 else None
 
 
 def is_formula(raw: str) -> bool:
@@ -99,6 +116,6 @@ def plain(text: str) -> str:
     text = re.sub(r"\\[()\[\]{}]", "", text)
     text = re.sub(r"\^\{?\\circ\}?", "°", text)
     text = re.sub(r"\\(bar|hat|tilde|vec|dot|ddot)\{([^{}]*)\}", r"\2 \1", text)
-    text = text.replace("}{", " / ") if "}{" in text else text
+    text = text.replace("}{", " ÷ ") if "}{" in text else text
     text = _COMMAND.sub(lambda m: f" {_COMMANDS.get(m[1], m[1])} ", text)
     return " ".join(re.sub(r"[{}]|\\[,;!: ]|\\\\", " ", text).split())

@@ -22,7 +22,7 @@ _DASHES = ("-", "–")
 _SHARES = re.compile(r"([0-9]{1,2})/\1")
 _ELIDED_PART = re.compile(r"([^\W\d_]+['’])(1/(?:[2-9]|10))")
 _TERM = re.compile("([0-9]{1,3})([x-z])")
-_DAYS = re.compile("([0-9]{1,2})/([0-9]{1,2})")
+_DAYS = re.compile("(?:[0-9]{1,2}/){1,2}[0-9]{1,2}")
 _PRESSURE = re.compile("([1-9][0-9]{1,2})/([1-9][0-9]{1,2})")
 _OPERATORS = frozenset("+-−=<>≤≥·×*^)")
 _MOLAR = re.compile(r"([0-9]+(?:[.,][0-9]+)?)M")
@@ -57,9 +57,10 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
         return term
     if not core[-1].isdecimal():
         return False
-    if left.word.lower() in record.many_days and (m := _DAYS.fullmatch(core)):
+    if left.word.lower() in record.many_days and _DAYS.fullmatch(core):
         follows = right.one_of(record.months, prefixes_of(record, "months"))
-        days = f" {record.and_word} ".join(amounts.number(day, record) for day in m.groups())
+        *some, last = (amounts.number(day, record) for day in core.split("/"))
+        days = f"{', '.join(some)} {record.and_word} {last}"
         return follows and Said(days, Left("day", core, before=left.word))
     if record.pressure and (m := _PRESSURE.fullmatch(core)):
         measured = right.one_of(("mmHg",), ("m", "mm", "mmH"))

@@ -11,7 +11,8 @@ from sayahead.text.shared.record import Record
 from sayahead.text.shared.words import Left, Said
 
 Read = Callable[[str, Left, Record], Said]
-_ZONE = re.compile(r"(UTC|GMT)([+−-])([0-9]{1,2})(?::([0-9]{2}))?")
+_ZONE = re.compile(r"(UTC|GMT)([+−-])([0-9]{1,2})(?::([0-9]{2}))?", re.IGNORECASE)
+_LASTS = re.compile(r"([0-9]{1,3})h([0-9]{1,2})(?:m|min)?([0-9]{1,2})s|([0-9]{1,3})h([0-9]{1,2})(?:m|min)")
 _RATED = re.compile(r"([^/]*[^\W_]|%)/([^\W\d_][^/]*|[0-9]{1,4} ?[^\W\d]+)")
 _HANDLE = re.compile(r"@(\w[\w.-]*)")
 _POWER = re.compile(r"(.*[^⁰¹²³⁴-⁹⁺⁻])([⁺⁻]?[⁰¹²³⁴-⁹]+|[⁰¹²³⁴-⁹]*[⁺⁻])")
@@ -21,7 +22,17 @@ _LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 def composed(core: str, left: Left, record: Record, read: Read) -> Said | None:
     """A zone, a rate or a name on a network; ``read`` reads their parts."""
-    return _zone(core, left, record) or _rated(core, left, record, read) or _handle(core, left, record)
+    zone, lasts = _zone(core, left, record), _lasts(core, left, record)
+    return zone or lasts or _rated(core, left, record, read) or _handle(core, left, record)
+
+
+def _lasts(core: str, left: Left, record: Record) -> Said | None:
+    """``12h02m00s``, ``2h30min``: hours, minutes and seconds with their nouns."""
+    if not (m := _LASTS.fullmatch(core)) or not {"h", "min", "s"} <= record.units.keys():
+        return None
+    times = zip(m.group(1, 2, 3) if m[1] else m.group(4, 5), ("h", "min", "s"), strict=False)
+    words = [amounts.counted(str(int(time)), record.units[unit], record) for time, unit in times if int(time)]
+    return Said(" ".join(words), Left("measure", core, before=left.word)) if words else None
 
 
 def _zone(core: str, left: Left, record: Record) -> Said | None:
@@ -30,7 +41,9 @@ def _zone(core: str, left: Left, record: Record) -> Said | None:
         return None
     minutes = f" {number(m[4], record)}" if m[4] and m[4] != "00" else ""
     hours = number(str(int(m[3])), record)
-    return Said(f"{m[1]} {record.sign(m[2].replace('−', '-'))} {hours}{minutes}", Left(word=core, before=left.word))
+    return Said(
+        f"{m[1].upper()} {record.sign(m[2].replace('−', '-'))} {hours}{minutes}", Left(word=core, before=left.word)
+    )
 
 
 def _rated(core: str, left: Left, record: Record, read: Read) -> Said | None:
@@ -77,7 +90,7 @@ def powered(core: str, left: Left, record: Record, read: Read) -> Said | None:
     m = _POWER.fullmatch(core) if raised else None
     if m is None or core in record.units or not re.search(r"[\w)\]]$", m[1]):
         return None
-    unit = re.sub(r"^[0-9.,  +-]+", "", core)
+    unit = re.sub(r"^[0-9.,  +-]+/?", "", core)
     if unit in record.units or (unit != core and amounts.measure(core, left, record)):
         return None
     if re.fullmatch(r"[^\W\d_]{4,}", m[1]):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sayahead.text.shared import joining, mathematics, unspaced
 from sayahead.text.shared.punctuation import ENDING, PAUSING, foreign_runs, once, shown, trim, without
-from sayahead.text.shared.record import Record
+from sayahead.text.shared.record import SUBTRACTED, Record
 from sayahead.text.shared.signs import greek, without_greek
 from sayahead.text.shared.tokenizer import Waiting
 from sayahead.text.shared.tokens import Joined, Parts, Right, Token
@@ -18,6 +18,8 @@ AT_ONCE, PORTION = 8, 4
 """Long readings are cut: one of more spoken words than the first number, into pieces of as many as the second."""
 _LONE_TAG = re.compile(r"([(\"'“«„*_]*)<([A-Za-z][A-Za-z0-9]*)/?>([)\"'”»“*_.,;:!?]*)")
 """An opening tag alone: after an article or another short word its name is said."""
+_MINUS = re.compile(r"−(?![0-9.,])|(?<=[^\W\d_])−")
+_AREA = re.compile(r"\([0-9]{2,3}\)")
 _CLOSERS = "\"'”’»›)]}」』】》〉"
 
 
@@ -43,7 +45,12 @@ class Reader(Waiting[Said]):
         return joining.listed(figures, self._record)
 
     def _unmarked(self, token: Token[Said]) -> bool | None:
-        if not (token.raw[0].isdecimal() or token.raw == ">") or token.closed or self._breath:
+        if token.closed or self._breath:
+            return False
+        if _AREA.fullmatch(token.raw):  # Of a telephone number, not of a list's item.
+            initial = self._right().initial()
+            return None if initial is None else initial.isdecimal()
+        if not (token.raw[0].isdecimal() or token.raw == ">"):
             return False
         return joining.dated(token.raw, self._right(), self._record)
 
@@ -71,6 +78,7 @@ class Reader(Waiting[Said]):
             if "<" in raw and (tag := _LONE_TAG.fullmatch(raw)) and 0 < len(self._left.word) < 5:
                 raw = tag[1] + tag[2] + tag[3]
             raw = mathematics.plain(raw) if mathematics.is_formula(raw) else raw
+            raw = _MINUS.sub(SUBTRACTED, raw) if "−" in raw else raw
             if not raw.isascii():
                 named = "GREEK" not in self._record.scripts
                 if runs := foreign_runs(without_greek(token.raw) if named else token.raw, self._record.scripts):

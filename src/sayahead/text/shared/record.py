@@ -11,8 +11,10 @@ from sayahead.text.shared.numbers import Numbers
 from sayahead.text.shared.signs import name_of
 from sayahead.text.shared.words import Currency, Noun
 
-CURRENCIES = "$€£¥₹₽₺₩₪₫฿₴₦¢"
+CURRENCIES = "$€£¥₹₽₺₩₪₫฿₴₦¢₡₲₧₱"
 """Signs of currencies."""
+SUBTRACTED = "\ufe63"
+"""A minus before what is no number: a hyphen would be silent there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,6 +181,7 @@ class Record:
 
     def sign(self, name: str) -> str:
         """What a sign is called, by Unicode where the language has no word for it."""
+        name = "-" if name == SUBTRACTED else name
         return self.signs.get(name) or (name if name.isascii() or not self.signs else name_of(name))
 
     def over(self, name: str) -> str:

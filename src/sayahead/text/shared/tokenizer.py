@@ -237,7 +237,8 @@ class Waiting(Language[SaidT]):
             self._text, self._start = second, middle
         first = self._newlines > 0 and not self._glue
         raw = f".{self._text}" if self._final_mark == "." and self._names(self._text) else self._text
-        raw = self._formula(raw) if "$" in raw else raw
+        if "$" in raw or self._math:
+            raw, self._math = mathematics.inner(raw, begun=self._math, code=self._code)
         token: Token[SaidT] = Token(raw, self._start, end, gap, first, self._address)
         self._final_mark = ""
         address = self._address or bool(_ADDRESS.match(token.raw))
@@ -248,18 +249,6 @@ class Waiting(Language[SaidT]):
         self._waiting.append(token)
         self._ticks = self._ticks or "```" in token.raw
         self._settle(out)
-
-    def _formula(self, raw: str) -> str:
-        """A token without the dollar signs that only say where a formula begins and ends."""
-        if (inside := mathematics.whole(raw)) is not None:
-            return inside
-        if self._math and (rest := mathematics.closed(raw)) is not None:
-            self._math = False
-            return rest
-        if not (self._math or self._code) and (begin := mathematics.opened(raw)) is not None:
-            self._math = True
-            return begin
-        return raw
 
     # ---- tokens to words -----------------------------------------------------------------------------------------
 
