@@ -67,7 +67,11 @@ class Spoken:
     def step(self) -> bool:
         """Make the next chunk, or answer what is done; False where that takes more text."""
         self._feed()
-        if (chunk := self._session.pull()) is not None:
+        chunk = self._session.pull()
+        while self._session.skipped:
+            start, end, text = self._session.skipped.popleft()
+            self._say("speech.skipped", start=start, end=end, text=text)
+        if chunk is not None:
             self._give(chunk)
         elif self._flush:
             self._say("speech.flushed", flush_id=self._flush.pop().mark, audio_s=self.sent_s)

@@ -438,7 +438,13 @@ def test_voices(sayahead: Command) -> None:
     assert rows[0].keys() >= {"name", "language", "sample_rate", "bytes", "license", "description"}
     packages = {row["name"]: row["package"] for row in rows}
     assert packages["heart"] == packages["heart-low"] == "sayahead"
+    assert not any(row["research"] for row in rows)
+    every = json.loads(sayahead("voices", "--all", "--json")[0])
+    packages = {row["name"]: row["package"] for row in every}
     assert packages.get("ma-lj", "sayahead-voices-papers") == "sayahead-voices-papers"
+    assert {row["name"] for row in every} - {row["name"] for row in rows} == {
+        row["name"] for row in every if row["research"]
+    }
 
 
 @pytest.mark.parametrize(

@@ -171,6 +171,19 @@ class Seat:
 
 
 @contextlib.contextmanager
+def seated(browser: Browser, address: str, *, clean: bool = True, **options: Any) -> Iterator[Seat]:
+    """A fresh visitor; the page must not have complained when he goes (unless not ``clean``)."""
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"], **options)
+    seat = Seat(context.new_page())
+    try:
+        seat.open(address)
+        yield seat
+        assert not (clean and seat.troubles), seat.troubles
+    finally:
+        context.close()
+
+
+@contextlib.contextmanager
 def chromium(*flags: str) -> Iterator[Browser]:
     """A browser without a window."""
     # A sandbox cannot be had by root.

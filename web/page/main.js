@@ -2,7 +2,7 @@
 
 import { PACES } from "./pace.js";
 import { Player } from "./player.js";
-import { get, say, Sheet, tell } from "./sheet.js";
+import { get, say, Sheet, tell, write } from "./sheet.js";
 import { Speaker } from "./speaker.js";
 import { duration, Stats } from "./stats.js";
 import { Stream } from "./stream.js";
@@ -21,11 +21,18 @@ const player = new Player((kind) => {
   sheet.wake();
 });
 const stream = new Stream({
-  loading: (arrived) => say(`Loading the voice: ${Math.round(arrived / MEGA)} of ${Math.round(bytes / MEGA)} MB`),
-  starting: () => say("Starting the voice…"),
+  loading: (arrived) => {
+    Object.assign(get("arrived"), { max: bytes, value: arrived });
+    write(get("share"), `${Math.round(arrived / MEGA)} of ${Math.round(bytes / MEGA)} MB`);
+  },
+  starting: () => {
+    get("arrived").removeAttribute("value");
+    write(get("share"), "It is here, and starts…");
+  },
   audio: (header, samples) => speaker.audio(header, samples),
   flushed: (message) => speaker.flushed(message),
   revised: (message) => speaker.revised(message),
+  skipped: (message) => speaker.skipped(message),
   done: ({ context_id: id }) => {
     if (id === LOADED) here();
   },
@@ -34,12 +41,12 @@ const stream = new Stream({
     else speaker.failed(message);
   },
   lost: (sentence) => {
-    speaker.lost(sentence);
+    speaker.refused(sentence);
     none(sentence);
   },
 });
 const speaker = new Speaker(stream, player, {
-  opens: (typed) => choose(typed),
+  opens: () => choose(),
   begun: () => last.clear(),
   changed: () => sheet.wake(),
   heard: (word) => {
@@ -67,22 +74,23 @@ const sheet = new Sheet(speaker, player, last, {
 /** The voice is loaded. */
 function here() {
   document.body.dataset.voice = "here";
+  get("load").hidden = true;
   say(`The voice is here: ${duration(performance.now() / 1000)} after the page was opened`);
 }
 
 /** It never will be. */
 function none(why) {
-  say("");
+  get("load").hidden = true;
   tell(`There is no voice: ${why}`);
 }
 
 // Settings.
 
-/** For the contexts that begin later; who types hears a word when it is finished, unless another lookahead is chosen. */
-function choose(typed = false) {
-  const way = get("lookahead").value || (typed ? "lookahead:k=0" : null);
+/** For the contexts that begin later. */
+function choose() {
+  const way = get("lookahead").value;
   get("pacing").textContent = Number(get("speed").value).toFixed(2);
-  speaker.lookahead = way === "learned" ? 3 : Number(way?.split("=")[1] ?? 1);
+  speaker.lookahead = way === "learned" ? 3 : Number(way.split("=")[1]);
   stream.choose(() => ({
     voice: get("voice").value,
     policy: speaker.mode === "sentence" ? "wait-all" : way,

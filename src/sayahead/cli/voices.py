@@ -14,9 +14,12 @@ from sayahead.cli import Part
 
 EPILOG = """examples:
   sayahead voices                                     those that are installed
+  sayahead voices --all                               those for research, too, which reproduce papers
   sayahead voices --language de                       those that speak German
   sayahead voices catalogue fr                        public French voices that can be added by name
   sayahead voices add fr_FR-siwis-medium              download one of them
+  sayahead voices add kokoro                          Kokoro, 28 English speakers and others (121 MB)
+  sayahead voices download kokoro -o FOLDER           only its files, for a machine without a network
   sayahead voices add en_US-joe-medium.onnx           any Piper voice, with en_US-joe-medium.onnx.json beside it
   sayahead voices try en_US-joe-medium                hear it
   sayahead voices shape bass --pitch -6 --formants 0.85    the default voice, lower and larger
@@ -51,6 +54,7 @@ COLUMNS = ("name", "language", "speakers", "rate", "size", "cost", "licence", "p
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--language", metavar="TAG", help="only voices of this language: de, or pt-BR")
+    parser.add_argument("--all", action="store_true", help="voices for research, too: those that reproduce papers")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -61,12 +65,16 @@ def run(arguments: argparse.Namespace) -> int:
     rows = [describe(name, folder) for name, folder in installed_voices().items()]
     if arguments.language:
         rows = [row for row in rows if speaks(row.get("language", ""), arguments.language)]
+    research = [] if arguments.all else [row["name"] for row in rows if row.get("research")]
+    rows = [row for row in rows if row["name"] not in research]
     if arguments.json:
         print(json.dumps(rows, indent=1))
         return 0
     print_table([COLUMNS, *(line(row) for row in rows)])
     if any(row.get("commercial") is False for row in rows):
         print("* by its licence not for commercial use")
+    if research:
+        print(f"For research, and not listed without --all: {', '.join(research)}.")
     return 0
 
 
@@ -95,6 +103,7 @@ def describe(name: str, folder: Path) -> dict[str, Any]:
         **{key: getattr(config, key) for key in fields},
         "speakers": len(config.speakers) or 1,
         "commercial": for_trade(config.license),
+        "research": config.research,
         "cost": None if measured is None else round(measured.rtf, 3),
         "bytes": sum(file.stat().st_size for file in folder.iterdir()),
     }
@@ -149,6 +158,32 @@ def add(arguments: argparse.Namespace) -> int:
         print("That is too slow for real time: speak more words a step (--policy lookahead:words=4), or whole")
         print("sentences (--policy wait-all).")
     print(f"Hear it: sayahead voices try {config.name}")
+    return 0
+
+
+def download_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="a name of the catalogue, or kokoro")
+    parser.add_argument("-o", "--out", metavar="FOLDER", type=Path, help="where its files go (default: NAME)")
+    parser.add_argument("--print", action="store_true", help="download nothing: print the addresses, and what to do")
+    parser.add_argument("-q", "--quiet", action="store_true", help="show nothing but errors")
+
+
+def download(arguments: argparse.Namespace) -> int:
+    """Download a voice's files, and say what to do with them; the exit code."""
+    from sayahead.errors import ConfigError
+    from sayahead.voices.install import catalogue
+    from sayahead.voices.install.add import unknown
+
+    name, progress = arguments.name, None if arguments.quiet or not sys.stderr.isatty() else show
+    if not catalogue.downloads(name):
+        raise ConfigError(f"There is {unknown(name)}")
+    if arguments.print:
+        print(catalogue.by_hand(name))
+        return 0
+    files = catalogue.download(name, arguments.out or Path(name), progress)
+    if not arguments.quiet:
+        print(f"Here is {name}: {', '.join(str(path) for path in files)}")
+        print(f"Add it, on any machine: sayahead voices add {files[0]}")
     return 0
 
 
@@ -240,6 +275,7 @@ def show_catalogue(arguments: argparse.Namespace) -> int:
     rows = [(e.key, e.language, e.english, str(e.speakers), f"{e.size / 1e6:.0f} MB") for e in entries]
     print_table([("name", "language", "", "speakers", "size"), *rows])
     print("The licence of each is in its model card, which is downloaded and shown when the voice is added.")
+    print("Kokoro (Apache-2.0; English and five more languages, 121 MB) is added by name, too: kokoro.")
     if archives() and speaks("en-US", wanted or "en"):
         print(f"Research voices of this version can be added by name, too: {', '.join(archives())}.")
     return 0
@@ -270,6 +306,7 @@ PARTS = {
         add,
         ADD,
     ),
+    "download": Part("download a voice's files, to be added elsewhere", download_options, download),
     "remove": Part("delete an added voice", remove_options, remove),
     "shape": Part("make a voice of an installed one by changing its pitch and formants", shape_options, shape, SHAPE),
     "try": Part("hear a voice say a sentence of its language", try_options, try_it),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import logging
 from collections import deque
 from collections.abc import AsyncIterable, Iterable
 from typing import Any, Protocol, Self
@@ -20,6 +21,7 @@ from sayahead.speech import asynchronous, fragments_of
 from sayahead.text.revision import unspoken
 from sayahead.types import AudioChunk, WordTiming
 
+log = logging.getLogger("sayahead")
 # Chunks that may wait for their reader; above that, the connection is not read until there is room.
 QUEUE = 1000
 PATIENCE_S = 15.0
@@ -310,6 +312,9 @@ class Speech:
             self._rewrite(self.text[:at] + data["text"], at)
             if self._revised is not None and not self._revised.done():
                 self._revised.set_result(at)
+        elif data["type"] == "speech.skipped":
+            start, end = self._offset + data["start"], self._offset + data["end"]
+            log.warning("Skipped %r (characters %d to %d): this voice cannot read it.", data["text"], start, end)
         elif data["type"] in ("speech.cancelled", "speech.done"):
             # What another server has said again may end before it could be joined.
             rest = np.zeros(round(TAIL_S * self._client.sample_rate), np.float32)

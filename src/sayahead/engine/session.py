@@ -22,6 +22,7 @@ from sayahead.text.revision import reread, unspoken
 from sayahead.types import NOTHING, AudioChunk, Floats, Rendering, Segment, Speech, Word, WordTiming
 
 log = logging.getLogger("sayahead")
+MOST_SKIPPED = 1000
 
 
 class Flush(Enum):
@@ -87,6 +88,8 @@ class Session:
         # Whether the player has run dry, and the text has not caught up since.
         self._slow = False
         self._transcript = Transcript()
+        self.skipped = deque[tuple[int, int, str]](maxlen=MOST_SKIPPED)
+        """What the voice cannot read: where in the text, and what. Whoever tells of it takes it out."""
         self._ended = self._cancelled = False
 
     @property
@@ -340,6 +343,7 @@ class Session:
             self._sentence.take(self._normalizer.push(text[at : at + self.BITE]))
         for start, end, skipped in self._normalizer.skipped:
             log.warning("Skipped %r (characters %d to %d): this voice cannot read it.", skipped, start, end)
+        self.skipped += self._normalizer.skipped
         self._normalizer.skipped.clear()
         return True
 

@@ -228,6 +228,8 @@ class Utterance:
                 ending = self.finishing and flush is None
             self._keep_up(speaking)
             chunk = await speaking.pull(deadline=self._deadline())
+            while speaking.session.skipped:
+                await self._send(m.Skipped(self.name, *speaking.session.skipped.popleft()))
             if chunk is not None:
                 await self._give(chunk, speaking.sample_rate)
                 # Far ahead of playback, wait: a text that is cancelled then costs little.

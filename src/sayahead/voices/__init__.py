@@ -22,6 +22,8 @@ __all__ = ["FOLDER", "FORMAT", "Defaults", "VoiceConfig", "installed_voices", "l
 
 FORMAT = 3
 """Version of voice.json's format; 2 is still read."""
+PAPERS = ("ma", "saeki", "mohan")
+"""Kinds of voices that reproduce a paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,11 @@ class VoiceConfig:
     """The voice's own policy over words, if it has learned one."""
     agent: AgentConfig | None = None
     """The same for a voice that reads characters (Mohan)."""
+
+    @property
+    def research(self) -> bool:
+        """Whether it reproduces a paper, after which it is named: ma-lj, saeki-waveglow."""
+        return self.kind in PAPERS and self.name.startswith(f"{self.kind}-")
 
     def __post_init__(self) -> None:
         check_whole("sample_rate", self.sample_rate, 1000, 192000)

@@ -160,6 +160,36 @@ def test_an_archive_of_the_release_is_added_by_name(
     assert "silbo" in installed_voices()
 
 
+def test_without_a_network_all_addresses_and_the_way_by_hand_are_told(
+    sayahead: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(module, "BASE", "http://127.0.0.1:9/")
+    entry = catalogue()["fr_FR-siwis-medium"]
+    for words in (("add", entry.key), ("download", entry.key, "-o", str(tmp_path / "there"))):
+        message = sayahead("voices", *words, code=2)[1]
+        for _, address, _ in entry.downloads():
+            assert f"  {address}\n" in message
+        assert f"sayahead voices add FOLDER/{entry.key}.onnx" in message
+        assert "Nothing was added" in message
+    printed = sayahead("voices", "download", "kokoro", "--print")[0].decode()
+    assert "/kokoro-v1.0.int8.onnx  (save it as kokoro.onnx)\n" in printed
+    assert "/config.json\n" in printed
+    assert "no voice of this name" in sayahead("voices", "download", "nobody", code=2)[1]
+
+
+def test_a_voice_is_downloaded_and_added_elsewhere(
+    silbo: Path, sayahead: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest = sha256(packed(silbo, tmp_path / "silbo.tar.gz"))
+    monkeypatch.setattr(module, "archives", lambda: {"silbo": digest})
+    with served(tmp_path) as address:
+        monkeypatch.setattr(module, "RELEASE", address)
+        told = sayahead("voices", "download", "silbo", "-o", str(tmp_path / "there"))[0].decode()
+    assert f"sayahead voices add {tmp_path / 'there' / 'silbo.tar.gz'}" in told
+    assert "silbo" not in installed_voices()
+    assert add(str(tmp_path / "there" / "silbo.tar.gz")).config.name == "silbo"
+
+
 def test_a_voice_whose_files_are_nowhere_says_where_they_are(tmp_path: Path) -> None:
     own = tmp_path / "twin"
     shutil.copytree(installed_voices()["heart"], own)

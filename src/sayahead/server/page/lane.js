@@ -85,8 +85,17 @@ export class Lane extends Track {
     return this.context !== null && (!this.done || this.player.sounding);
   }
 
-  /** Follow the sound, and show how things stand. */
-  look() {
+  /** The seconds that its axis needs. */
+  get reach() {
+    return this.busy && this.begun !== null && !this.replayed ? Math.max(this.spanS, now() - this.begun) : this.spanS;
+  }
+
+  /** Follow the sound, and show how things stand, on an axis of `spanS` seconds. */
+  look(spanS) {
+    if (spanS > this.spanS) {
+      this.spanS = spanS;
+      this.drawn = false;
+    }
     if (!this.context) {
       if (!this.drawn) this.draw();
       this.drawn = true;
@@ -124,8 +133,8 @@ export class Lane extends Track {
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     pen.clearRect(0, 0, width, height);
     const elapsed = this.begun === null ? 0 : now() - this.begun;
-    if (this.busy) this.spanS = Math.max(this.spanS, elapsed);
     const { spanS } = this;
+    canvas.dataset.seconds = spanS;
     const x = (seconds) => (seconds / spanS) * width;
     const middle = (height - 14) / 2;
     pen.font = "11px ui-sans-serif, system-ui, sans-serif";

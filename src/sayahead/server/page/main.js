@@ -1,5 +1,6 @@
 /** The page: what is on it, and what it does when somebody touches it. */
 
+import { Banner } from "./banner.js";
 import { PACES } from "./pace.js";
 import { now, Player } from "./player.js";
 import { Race } from "./race.js";
@@ -17,7 +18,7 @@ const TYPING_S = 4; // who typed so recently wants to see the caret, not the wor
 
 const stats = new Stats();
 const last = new Stats(); // of the last text alone
-let voices = {}; // what the server says of them
+let voices = {}; // by name: {speeds, unit, description, research, loaded}
 let loading = null; // {name, over: a promise, end(message)}: the voice that the server loads
 
 const player = new Player((kind) => {
@@ -26,14 +27,22 @@ const player = new Player((kind) => {
 });
 const stream = new Stream(
   {
-    created: (message) => offer(message),
-    opened: () => load(),
+    listed: (rows) => offer(rows.map(({ speed: speeds, ...row }) => ({ ...row, speeds }))),
+    created: ({ voice, voices: names, speeds, units, descriptions, research, loaded }) => offer(names.map((name) => ({
+      name, speeds: speeds[name], unit: units[name], description: descriptions[name], default: name === voice,
+      research: research.includes(name), loaded: loaded.includes(name),
+    }))),
+    opened: () => {
+      if (banner.hide()) say("The server is back.");
+      load();
+    },
     audio: (header, samples) => {
       if (header.context_id.startsWith("race")) race.audio(header, samples);
       else speaker.audio(header, samples);
     },
     flushed: (message) => speaker.flushed(message),
     revised: (message) => speaker.revised(message),
+    skipped: (message) => speaker.skipped(message),
     done: (message) => {
       race.done(message);
       loading?.end(message);
@@ -46,18 +55,28 @@ const stream = new Stream(
     lost: (sentence) => {
       loading?.end({ context_id: null });
       race.lost(sentence);
-      speaker.lost(sentence);
+      speaker.gone(sentence);
+    },
+    away: (sentence, waitS) => {
+      race.lost(sentence);
+      banner.show(sentence, waitS);
+    },
+    refused: (sentence) => {
+      banner.hide();
+      tell(sentence);
+      speaker.refused(sentence);
     },
   },
   { prepare, askKey },
 );
+const banner = new Banner(() => stream.again());
 const speaker = new Speaker(stream, player, {
-  opens: (typed) => {
+  opens: () => {
     const { mode } = speaker;
     stream.choose(() => {
-      const way = policy(typed);
-      speaker.lookahead = way === "learned" ? 3 : Number(way?.split("=")[1] ?? 1);
-      return session(mode, typed);
+      const way = get("lookahead").value;
+      speaker.lookahead = way === "learned" ? 3 : Number(way.split("=")[1] ?? 1);
+      return session(mode);
     });
   },
   begun: () => last.clear(),
@@ -109,16 +128,11 @@ async function prepare() {
   return session();
 }
 
-/** The chosen lookahead; without one, who types hears a word when it is finished, not when the next one is. */
-function policy(typed) {
-  const atOnce = typed && voices[get("voice").value]?.unit === "words";
-  return get("lookahead").value || (atOnce ? "lookahead:k=0" : null);
-}
-
-function session(mode = speaker.mode, typed = false) {
+/** The same for a text that is typed and for one that is pasted: the same words, the same sound. */
+function session(mode = speaker.mode) {
   return {
     voice: get("voice").value || null,
-    policy: mode === "sentence" ? "wait-all" : policy(typed),
+    policy: mode === "sentence" ? "wait-all" : get("lookahead").value || null,
     speed: Number(get("speed").value),
     sample_rate: player.rate,
     idle_s: IDLE_S,
@@ -127,14 +141,17 @@ function session(mode = speaker.mode, typed = false) {
   };
 }
 
-/** The server tells what it has. */
-function offer({ voice, voices: names, speeds, units, descriptions, loaded }) {
-  voices = Object.fromEntries(names.map((name) => [name, {
-    speeds: speeds[name], unit: units[name], description: descriptions[name], loaded: loaded.includes(name),
-  }]));
+/** The server tells what voices it has; those that reproduce papers come last. */
+function offer(rows) {
+  voices = Object.fromEntries(rows.map((row) => [row.name, row]));
   const select = get("voice");
-  const chosen = names.includes(select.value) ? select.value : voice;
-  select.replaceChildren(...names.map((name) => new Option(name, name, name === voice, name === chosen)));
+  const first = rows.find((row) => row.default).name;
+  const chosen = select.value in voices ? select.value : first;
+  const options = (some) => some.map(({ name }) => new Option(name, name, name === first, name === chosen));
+  const group = document.createElement("optgroup");
+  group.label = "for research";
+  group.append(...options(rows.filter((row) => row.research)));
+  select.replaceChildren(...options(rows.filter((row) => !row.research)), ...(group.children.length ? [group] : []));
   limit();
   if (stream.connected) load();
 }
@@ -185,7 +202,7 @@ function limit() {
   const characters = unit === "characters";
   get("lookahead").disabled = characters;
   const hints = [];
-  if (description) hints.push(`${name}: ${description}.`);
+  if (description) hints.push(`${name}: ${description}${/[.!?]$/.test(description) ? "" : "."}`);
   if (characters) hints.push("It reads letters instead of words and has learned when to speak, so there is no lookahead to choose.");
   if (least === most) hints.push("It has one speed.");
   get("hint").textContent = hints.join(" ");
@@ -289,6 +306,6 @@ function fill(id, values) {
 }
 
 // Where a key is needed, it is asked for before anybody types.
-stream.knock().catch(({ message }) => tell(message));
+stream.look();
 sheet.focus();
 sheet.wake();

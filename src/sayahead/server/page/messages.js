@@ -4,8 +4,8 @@ const PART = 1000; // characters in one message
 
 export class Messages {
   /**
-   * `listener`: created(message), audio(header, Int16Array), flushed(message), revised(message), done(message),
-   * failed(message), and what the way itself has to tell. Subclasses have `send(message)`, which takes an object.
+   * `listener`: created(message), audio(header, Int16Array), flushed(message), revised(message), skipped(message),
+   * done(message), failed(message), and what the way itself has to tell. Subclasses have `send(message)`, which takes an object.
    */
   constructor(listener) {
     this.listener = listener;
@@ -18,6 +18,7 @@ export class Messages {
     else if (message.type === "session.created") listener.created(message);
     else if (message.type === "speech.flushed") listener.flushed(message);
     else if (message.type === "speech.revised") listener.revised(message);
+    else if (message.type === "speech.skipped") listener.skipped(message);
     else if (message.type === "speech.done") listener.done(message);
     else if (message.type === "error") listener.failed(message);
   }

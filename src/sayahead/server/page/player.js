@@ -22,7 +22,7 @@ export class Player {
     this.rate = RATE;
     this.context = null;
     this.opening = null;
-    this.chunks = []; // {at, samples: Int16Array}: the whole stream
+    this.chunks = []; // {at, samples: Int16Array, time}: the whole stream, and when it came
     this.pushed = 0;
     this.fed = 0;
     this.runs = []; // {at, time, end}: stretches without a gap; end null: it goes on
@@ -33,7 +33,10 @@ export class Player {
 
   /** Make ready; call it from a gesture, or browsers stay silent. */
   open() {
-    this.opening ??= this.start();
+    this.opening ??= this.start().catch(() => {
+      // The page's own files may be missing while the server is gone.
+      this.context = this.opening = null;
+    });
     if (this.context?.state !== "running") this.context?.resume();
     return this.opening;
   }
@@ -68,7 +71,7 @@ export class Player {
 
   /** Add samples (Int16Array) to the stream. */
   append(samples) {
-    this.chunks.push({ at: this.pushed, samples });
+    this.chunks.push({ at: this.pushed, samples, time: now() });
     this.pushed += samples.length;
     this.measure(samples, this.pushed - samples.length);
     this.feed();
@@ -106,6 +109,11 @@ export class Player {
       else high = middle - 1;
     }
     return low;
+  }
+
+  /** When the sample at a position came. */
+  arrival(position) {
+    return this.chunks[this.find(position)]?.time ?? now();
   }
 
   report({ kind, at, time, epoch }) {

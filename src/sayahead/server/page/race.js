@@ -112,7 +112,9 @@ export class Race {
   }
 
   look() {
-    for (const lane of this.lanes) lane.look();
+    // A second is as wide in one lane as in the other.
+    const spanS = Math.max(...this.lanes.map((lane) => lane.reach));
+    for (const lane of this.lanes) lane.look(spanS);
   }
 
   /** Who won, as a sentence; "" before both were heard. */

@@ -6,6 +6,7 @@ import { now } from "./player.js";
 import { duration, MODES } from "./stats.js";
 import { Timeline } from "./timeline.js";
 
+const MOST_UNREAD = 5;
 export const SHAPES = { play: "M6 4l10 6-10 6z", stop: "M5 5h10v10H5z" };
 
 export const get = (id) => document.getElementById(id);
@@ -131,6 +132,7 @@ export class Sheet {
     }
     get("play").style.setProperty("--level", busy ? player.level().toFixed(2) : 0);
     get("wav").disabled = get("srt").disabled = player.pushed === 0;
+    write(get("unread"), this.unread());
     // A text that was switched between the modes began in the other one.
     const mode = last.modes[speaker.mode].first.length ? speaker.mode : MODES.find((each) => last.modes[each].first.length);
     write(get("last-first"), duration(mode ? last.modes[mode].first.at(-1) : null));
@@ -140,6 +142,16 @@ export class Sheet {
     if (speaker.words.length) {
       for (const each of document.querySelectorAll(".last, .time, .numbers")) each.hidden = false;
     }
+  }
+
+  /** What of the text the voice cannot read, as a sentence. */
+  unread() {
+    const parts = this.speaker.unread.map(([start, end]) => this.editor.value.slice(start, end).trim());
+    const found = [...new Set(parts)].filter(Boolean);
+    if (!found.length) return "";
+    const more = found.length > MOST_UNREAD ? `, and ${found.length - MOST_UNREAD} more` : "";
+    const quoted = found.slice(0, MOST_UNREAD).map((each) => `“${each.slice(0, 40)}”`).join(", ");
+    return `Not read, because this voice has no sounds for it: ${quoted}${more}.`;
   }
 
   /** A keyboard can be typed on at once; a screen keyboard would hide the headline. */

@@ -13,11 +13,12 @@ import { Track } from "./track.js";
 
 const PAUSE_S = 1.2; // a typist who rests so long wants to hear what is there
 const EDIT_S = 0.8; // one who changes what was sent goes on changing for a while
+const IN_VAIN = 3; // connections lost at the same place of a text: it may be the text
 const AHEAD = 6000; // characters that may wait at the server
 
 export class Speaker extends Track {
   /**
-   * `told`: begun(), opens(typed) before a context, changed(), heard(word), first(seconds, mode), gap(mode), stopped(words heard, words sent),
+   * `told`: begun(), opens() before a context, changed(), heard(word), first(seconds, mode), gap(mode), stopped(words heard, words sent),
    * problem(sentence).
    */
   constructor(stream, player, told) {
@@ -38,7 +39,7 @@ export class Speaker extends Track {
     this.reset();
     this.arrived = 0; // the text up to here was sent, or never will be
     this.marks = new Marks();
-    this.lostWords = -1; // that had sound when the connection broke last
+    this.lost = { words: -1, times: 0 }; // that had sound when the connection broke last; how often it did there
     this.editing = false; // a change within what was sent, that may go on
     this.forget();
     this.told.begun();
@@ -108,6 +109,7 @@ export class Speaker extends Track {
       word.end = place(word.end);
     }
     this.skips = this.skips.map(([a, b]) => [place(a), place(b)]);
+    this.unread = this.unread.map(([a, b]) => [place(a), place(b)]);
     this.heardEnd = place(this.heardEnd);
     this.arrived = place(this.arrived);
   }
@@ -206,7 +208,9 @@ export class Speaker extends Track {
 
   /** What will be sent again is not skipped. */
   unskip() {
-    this.skips = this.skips.map(([a, b]) => [a, Math.min(b, this.arrived)]).filter(([a, b]) => a < b);
+    const sent = (places) => places.map(([a, b]) => [a, Math.min(b, this.arrived)]).filter(([a, b]) => a < b);
+    this.skips = sent(this.skips);
+    this.unread = sent(this.unread);
   }
 
   /** Whether some of a word's sound is still to come. */
@@ -273,7 +277,7 @@ export class Speaker extends Track {
     const part = this.text.slice(this.arrived, end);
     const speaks = part.trim() !== "";
     if (speaks && !this.context) {
-      this.told.opens(this.feeder === null);
+      this.told.opens();
       this.context = new Context(`c${++this.names}`, this.arrived);
     }
     if (this.context) {
@@ -322,6 +326,14 @@ export class Speaker extends Track {
     if (message.context_id === this.context?.id && !this.context.revised(message)) this.contradict();
   }
 
+  /** The voice cannot read a part of the text. */
+  skipped({ context_id: id, start, end }) {
+    if (id !== this.context?.id) return;
+    const [from, to] = [this.context.place(start), this.context.place(end)];
+    if (!this.unread.some(([a, b]) => a === from && b === to)) this.unread.push([from, to]);
+    this.told.changed();
+  }
+
   /** The server had spoken what was taken back; it was not heard: from there on, anew. */
   contradict() {
     this.rewind(this.context.doubtful);
@@ -330,25 +342,39 @@ export class Speaker extends Track {
   }
 
   failed({ code, message, context_id: id, gone }) {
-    // What ends the connection is told by lost(), which may help.
+    // What ends the connection is told by gone(), which may help.
     if ((id === null && gone) || (id !== null && id !== this.context?.id)) return;
     if (code !== "idle") this.told.problem(message);
     if (gone || code !== "idle") this.drop();
   }
 
-  /** The connection is gone: once more, if the last one brought something. */
-  lost(sentence) {
-    const resume = this.context && this.pending && this.words.length > this.lostWords;
-    if (!resume) {
-      if (this.pending || this.feeder) this.told.problem(sentence);
-      this.drop();
+  /** The connection is gone, and what the server had of the text with it: the next one is sent all that has no sound. */
+  gone(sentence) {
+    if (!this.context || !this.pending) {
+      this.forget();
       return;
     }
-    this.lostWords = this.words.length;
-    const last = this.words.at(-1);
-    this.arrived = Math.max(this.context.base, last?.end ?? 0);
-    this.forget();
+    const { words, lost } = this;
+    this.lost = { words: words.length, times: words.length > lost.words ? 1 : lost.times + 1 };
+    if (this.lost.times >= IN_VAIN) {
+      this.refused(sentence);
+      return;
+    }
+    const last = words.at(-1);
+    // A word that broke off before its middle was not heard.
+    if (last && this.count === words.length && this.player.pushed < (last.onset + last.offset) / 2) {
+      this.count--;
+      this.heardEnd = Math.min(this.heardEnd, last.start);
+    }
+    this.rewind(this.arrived);
     if (!this.feeder) this.typed();
+    this.told.changed();
+  }
+
+  /** There will be no connection. */
+  refused(sentence) {
+    if (this.pending || this.feeder) this.told.problem(sentence);
+    this.drop();
   }
 
   /** Send no more; what has sound is heard. */

@@ -1,10 +1,18 @@
-/** The native socket, /v1/stream: connects when it is needed, and again when it was lost. */
+/** The native socket, /v1/stream: connects when it is needed, and again, ever more rarely, while the server is gone. */
 
 import { Messages } from "./messages.js";
 
+const FIRST_S = 0.5; // until the second attempt
+const LONGEST_S = 15; // between two attempts
+const BROKEN = [1001, 1005, 1006, 1011, 1012]; // how a socket closes whose server is gone, not content
+
+/** What another attempt would not change. */
+class Refusal extends Error {}
+
 export class Stream extends Messages {
   /**
-   * `listener` hears opened() and lost(sentence), too.
+   * `listener` hears more: listed(voices) and opened(); lost(sentence), when a connection and its contexts are gone;
+   * away(sentence, seconds until the next attempt), while there is no server; refused(sentence), when nobody tries again.
    * `prepare()` resolves to the first session's settings, `askKey(again)` to a key of the person's, or null.
    */
   constructor(listener, { prepare, askKey }) {
@@ -12,6 +20,9 @@ export class Stream extends Messages {
     Object.assign(this, { prepare, askKey });
     this.socket = null;
     this.opening = null;
+    this.knocking = null;
+    this.tries = 0; // in vain, since the last connection
+    this.timer = 0; // until the next one
     this.waiting = []; // for when the socket is open: messages, or what makes one then
     this.key = null;
     this.pass = null; // {token, until}
@@ -24,18 +35,47 @@ export class Stream extends Messages {
     return this.socket?.readyState === WebSocket.OPEN;
   }
 
-  /** Connect, if need be. */
+  /** Tell which voices there are, before anybody speaks. That takes no place at the server. */
+  async look() {
+    try {
+      await this.knock();
+      const answer = await this.ask("v1/audio/voices");
+      if (answer.ok) this.listener.listed((await answer.json()).details);
+    } catch (error) {
+      this.missed(error);
+    }
+  }
+
+  /** Connect, if need be; while the server is gone, only when it is time. */
   connect() {
-    if (this.connected) return Promise.resolve();
+    if (this.connected || this.timer) return Promise.resolve();
     this.opening ??= this.open()
-      .catch((error) => {
-        this.waiting = [];
-        this.listener.lost(error.message);
-      })
+      .catch((error) => this.missed(error))
       .finally(() => {
         this.opening = null;
       });
     return this.opening;
+  }
+
+  /** Connect now, however long the next attempt would be away. */
+  again() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    return this.connect();
+  }
+
+  /** An attempt was in vain. */
+  missed(error) {
+    if (error instanceof Refusal) {
+      this.waiting = [];
+      this.listener.refused(error.message);
+      return;
+    }
+    if (this.timer) return;
+    // Not all pages that lost a server come back at the same moment.
+    const waitS = Math.min(LONGEST_S, FIRST_S * 2 ** this.tries++) * (0.8 + 0.4 * Math.random());
+    this.timer = setTimeout(() => this.again(), waitS * 1000);
+    this.listener.away(error.message, waitS);
   }
 
   async open() {
@@ -54,10 +94,13 @@ export class Stream extends Messages {
     });
     const session = await this.prepare();
     this.socket = socket;
-    socket.onclose = ({ reason }) => {
+    this.tries = 0;
+    socket.onclose = ({ code, reason }) => {
       if (this.socket !== socket) return;
       this.socket = null;
       this.listener.lost(reason || "The connection broke.");
+      // A page that was let go while it was silent comes back when there is something to say.
+      if (BROKEN.includes(code)) this.connect();
     };
     this.post({ type: "session.update", session });
     this.listener.opened();
@@ -65,25 +108,38 @@ export class Stream extends Messages {
   }
 
   /** A token to connect with; asks for a key where the server wants one. Takes no place there. */
-  async knock() {
-    if (this.pass?.until > Date.now() / 1000) return this.pass.token;
+  knock() {
+    if (this.pass?.until > Date.now() / 1000) return Promise.resolve(this.pass.token);
+    this.knocking ??= this.token().finally(() => {
+      this.knocking = null;
+    });
+    return this.knocking;
+  }
+
+  async token() {
     for (;;) {
-      const headers = this.key ? { Authorization: `Bearer ${this.key}` } : {};
-      let answer;
-      try {
-        answer = await fetch("v1/tokens", { method: "POST", headers });
-      } catch {
-        throw new Error("The server does not answer.");
-      }
+      const answer = await this.ask("v1/tokens", "POST");
       if (answer.ok) {
         const { token, expires_at: until } = await answer.json();
         this.pass = { token, until: until - 5 };
         return token;
       }
-      if (answer.status !== 401) throw new Error((await answer.json().catch(() => ({}))).error ?? "The server refuses.");
+      if (answer.status !== 401) {
+        const sentence = (await answer.json().catch(() => ({}))).error ?? "The server refuses.";
+        throw answer.status === 429 || answer.status >= 500 ? new Error(sentence) : new Refusal(sentence);
+      }
       this.key = await this.askKey(this.key !== null);
       this.refused = this.key === null;
-      if (this.refused) throw new Error("This server needs a key.");
+      if (this.refused) throw new Refusal("This server needs a key.");
+    }
+  }
+
+  async ask(path, method = "GET") {
+    const headers = this.key ? { Authorization: `Bearer ${this.key}` } : {};
+    try {
+      return await fetch(path, { method, headers });
+    } catch {
+      throw new Error("The server does not answer.");
     }
   }
 
@@ -91,7 +147,7 @@ export class Stream extends Messages {
   async reason() {
     try {
       const state = await (await fetch("ready")).json();
-      if (!state.ready) return "The server is at capacity. Try again in a few seconds.";
+      if (!state.ready) return "The server is at capacity.";
     } catch {
       return "The server does not answer.";
     }

@@ -1,7 +1,5 @@
 /** The words of a text that have sound, and how far a listener has got in them. */
 
-import { now } from "./player.js";
-
 const AUDIBLE = 104; // -50 dBFS
 
 /**
@@ -20,6 +18,7 @@ export class Track {
     this.count = 0; // of them that were heard, or begun
     this.heardEnd = 0; // place up to which the text was heard
     this.skips = []; // [start, end) that was not spoken
+    this.unread = []; // [start, end) that the voice cannot read
     this.phrases = []; // {start, first, sound, mode}: until their first sound was heard
     this.firsts = []; // {first, time}: when a phrase's first letter was typed, and its first sound heard
   }
@@ -32,10 +31,16 @@ export class Track {
     player.append(samples);
     for (const { word, start, end, onset_s: onsetS, offset_s: offsetS } of header.words) {
       const stop = context.place(end);
+      const before = this.words.at(-1);
+      // A mark that stands alone is no word: it belongs to the one before it.
+      if (!/[\p{L}\p{N}]/u.test(word)) {
+        if (before) before.end = Math.max(before.end, stop);
+        continue;
+      }
       const onset = context.origin + onsetS * player.rate;
       this.words.push({
         text: word, start: context.place(start), end: stop, onset, offset: context.origin + offsetS * player.rate,
-        typed: typed(stop), ready: now(), heard: null, mode,
+        typed: typed(stop), ready: player.arrival(onset), heard: null, mode,
       });
       const phrase = this.phrases.find((each) => each.sound === null && each.start < stop);
       if (phrase) {
@@ -75,10 +80,11 @@ export class Track {
     return word && this.busy && this.player.heard() < word.offset ? word : null;
   }
 
-  /** What became of the text from `start` to `end`: now, heard, ready, typed, skipped or ghost (it did not arrive yet). */
+  /** What became of the text from `start` to `end`: now, heard, ready, typed, skipped, unread (the voice cannot) or ghost (it did not arrive yet). */
   state(start, end, current = this.current) {
     if (current && start < current.end && end > current.start) return "now";
     if (this.skips.some(([a, b]) => start >= a && start < b)) return "skipped";
+    if (this.unread.some(([a, b]) => start < b && end > a)) return "unread";
     if (start < this.heardEnd) return "heard";
     if (start < this.ready) return "ready";
     return start < this.arrived || !this.feeder ? "typed" : "ghost";

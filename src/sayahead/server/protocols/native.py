@@ -74,6 +74,7 @@ class Native(SocketProtocol):
             speeds={name: config.speed for name, config in voices.configs.items()},
             descriptions={name: config.description for name, config in voices.configs.items()},
             units={name: voices.unit(name) for name in voices.configs},
+            research=[name for name, config in voices.configs.items() if config.research],
             loaded=list(voices.loaded),
             policies=offers("policy"),
             contexts=offers("context"),
@@ -169,6 +170,8 @@ class Native(SocketProtocol):
                 yield data
             case m.Revised(name, mark, at, text):
                 yield say("speech.revised", context_id=name, revise_id=mark, at=at, text=text)
+            case m.Skipped(name, start, end, text):
+                yield say("speech.skipped", context_id=name, start=start, end=end, text=text)
             case m.Flushed(name, mark, audio_s):
                 yield say("speech.flushed", context_id=name, flush_id=mark, audio_s=round(audio_s, 6))
             case m.Finished(name, audio_s, characters):

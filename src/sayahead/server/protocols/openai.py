@@ -153,4 +153,5 @@ def voice_row(hub: Hub, config: VoiceConfig) -> dict[str, Any]:
         "description": config.description,
     }
     row |= {"speakers": list(config.speakers), "license": config.license}
+    row |= {"speed": list(config.speed), "unit": hub.voices.unit(config.name), "research": config.research}
     return {**row, "sample_rate": config.sample_rate, "default": config.name == hub.voices.default}

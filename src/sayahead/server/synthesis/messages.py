@@ -212,6 +212,18 @@ class Revised:
 
 
 @dataclass(frozen=True, slots=True)
+class Skipped:
+    """Text that the voice cannot read: it is silent."""
+
+    utterance: str
+    start: int
+    """Its first character in the utterance's text."""
+    end: int
+    """Its end there (exclusive)."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Flushed:
     """All audio of the text before a Flush was sent."""
 
@@ -266,7 +278,7 @@ class Echo:
     message: object
 
 
-Event: TypeAlias = Audio | Revised | Flushed | Finished | Cancelled | Failed | Echo
+Event: TypeAlias = Audio | Revised | Skipped | Flushed | Finished | Cancelled | Failed | Echo
 Send: TypeAlias = Callable[[Event], Awaitable[None]]
 """Hands an event to the peer; waits while the peer does not read, raises GoneError when it has left."""
 

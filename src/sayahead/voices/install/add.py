@@ -20,7 +20,7 @@ from sayahead.extensions import OURS
 from sayahead.voice import load_voice
 from sayahead.voices import VoiceConfig, installed_voices, read_config
 from sayahead.voices.install.archives import ENDINGS, is_archive, unpack, write_archive
-from sayahead.voices.install.catalogue import archives, catalogue, downloads
+from sayahead.voices.install.catalogue import KOKORO, archives, catalogue, download
 from sayahead.voices.install.fetch import Digest, Progress, fetch, is_address
 from sayahead.voices.install.kokoro.files import is_kokoro
 from sayahead.voices.install.kokoro.voice import add_kokoro
@@ -167,16 +167,15 @@ def place(source: str, work: Path, sha256: str | None, progress: Progress | None
     path = Path(source).expanduser()
     if path.exists():
         return path
-    files = downloads(source)
-    for name, address, digest in files:
-        fetch(address, work / name, digest, progress)
-    if files:
-        return work / files[0][0]
-    hint = nearest(source, [*catalogue(), *archives()])
-    raise ConfigError(
-        f"There is no file or folder {source!r}, and no voice of this name in the catalogue{hint}: "
-        "sayahead voices catalogue lists them."
-    )
+    if files := download(source, work, progress):
+        return files[0]
+    raise ConfigError(f"There is no file or folder {source!r}, and {unknown(source)}")
+
+
+def unknown(name: str) -> str:
+    """That the catalogue has no voice of a name."""
+    hint = nearest(name, [*catalogue(), *archives(), KOKORO])
+    return f"no voice of this name in the catalogue{hint}: sayahead voices catalogue lists them."
 
 
 def make(source: Path, config: Path | None, folder: Path) -> None:

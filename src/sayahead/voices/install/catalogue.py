@@ -13,11 +13,32 @@ from pathlib import Path
 from urllib.parse import quote
 
 from sayahead import __version__
-from sayahead.voices.install.fetch import Digest
+from sayahead.errors import VoiceError
+from sayahead.voices.install.fetch import Digest, Progress, fetch
 
 BASE = "https://huggingface.co/rhasspy/piper-voices/resolve/main/"
 """Where the voices are published."""
 CARD = "MODEL_CARD"
+KOKORO = "kokoro"
+KOKORO_RELEASE = "https://github.com/thewh1teagle/kokoro-onnx/releases/download/model-files-v1.0"
+KOKORO_FILES = (
+    (
+        "kokoro.onnx",
+        f"{KOKORO_RELEASE}/kokoro-v1.0.int8.onnx",
+        "6e742170d309016e5891a994e1ce1559c702a2ccd0075e67ef7157974f6406cb",
+    ),
+    (
+        "voices-v1.0.bin",
+        f"{KOKORO_RELEASE}/voices-v1.0.bin",
+        "bca610b8308e8d99f32e6fe4197e7ec01679264efed0cac9140fe9c29f1fbf7d",
+    ),
+    (
+        "config.json",
+        "https://huggingface.co/hexgrad/Kokoro-82M/resolve/main/config.json",
+        "5abb01e2403b072bf03d04fde160443e209d7a0dad49a423be15196b9b43c17f",
+    ),
+)
+"""Kokoro-82M (Apache-2.0): the graph in integers, all styles, and the phonemes' numbers."""
 RELEASE = f"https://github.com/sayahead/sayahead/releases/download/v{__version__}"
 """Where this version's archives of voices are published."""
 CLONE = Path(__file__).parents[4] / "archives"
@@ -62,11 +83,45 @@ def downloads(name: str) -> list[tuple[str, str, Digest]]:
     """File name, address and digest of each file of a voice by its name, the voice first; none for another name."""
     if name in catalogue():
         return list(catalogue()[name].downloads())
+    if name == KOKORO:
+        return [(file, address, Digest("sha256", digest)) for file, address, digest in KOKORO_FILES]
     if name not in archives():
         return []
     file = f"{name}.tar.gz"
     address = (CLONE / file).as_uri() if (CLONE / file).is_file() else f"{RELEASE}/{file}"
     return [(file, address, Digest("sha256", archives()[name]))]
+
+
+def download(name: str, folder: Path, progress: Progress | None = None) -> list[Path]:
+    """Download a voice by its name into a folder, which is made; the files, the voice first; none for another name.
+
+    VoiceError where one cannot be had: it has the addresses of all of them, and what to do without a network.
+    """
+    wanted = downloads(name)
+    for file, address, digest in wanted:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            fetch(address, folder / file, digest, progress)
+        except VoiceError as error:
+            raise VoiceError(f"{error}\n{by_hand(name)}") from error
+    return [folder / file for file, _, _ in wanted]
+
+
+def by_hand(name: str) -> str:
+    """How a voice of the catalogue is added where there is no network."""
+    wanted = downloads(name)
+    lines = [
+        f"  {address}" + ("" if address.endswith(f"/{file}") else f"  (save it as {file})")
+        for file, address, _ in wanted
+    ]
+    return "\n".join(
+        [
+            "Without a network here, download these files elsewhere, into one folder:",
+            *lines,
+            f"or there, where sayahead is: sayahead voices download {name} -o FOLDER",
+            f"Bring the folder here, and: sayahead voices add FOLDER/{wanted[0][0]}",
+        ]
+    )
 
 
 @functools.cache
