@@ -87,7 +87,7 @@ def read_rows(name: str) -> list[list[str]]:
 
 
 def cost() -> str:
-    """Latency, computing time, memory and start in one table."""
+    """Latency, computing time, memory and start, a line each, with what it includes."""
     bench, token = load("bench.json"), {row["lookahead"]: row for row in load("first_token.json")["rows"]}
     first, word, rtf = bench["first_audio_ms"], bench["word_ms"], bench["rtf"]
     server, memory = load("server/threads.json"), read_rows("server/memory.md")
@@ -118,10 +118,26 @@ def cost() -> str:
         ("a server without conversations", f"{float(memory[0][1]):.0f} MB", "memory", "server/memory.md"),
         ("each conversation", f"{float(memory[-2][3]):.1f} MB", "memory", "server/memory.md"),
     ]
-    lines = ["| from, or of | | what it includes | result |", "|---|---|---|---|"]
+    lines = []
     for what, value, includes, file in rows:
         name = file or "bench.json"
-        lines.append(f"| {what} | {value} | {includes} | [{name}](lab/benchmarks/results/{name}) |")
+        lines.append(f"- {what}: **{value}** ({includes}; [{name}](lab/benchmarks/results/{name}))")
+    return "\n".join(lines)
+
+
+def waiting() -> str:
+    """What the default voice loses by not waiting for the sentence."""
+    quality = read_table(RESULTS / "context" / "quality.csv")
+    latency = read_table(RESULTS / "context" / "latency-1.csv")
+    rows = {"One word of lookahead (the default)": "k = 1", "None": "k = 0", "Whole sentences": "full"}
+    lines = []
+    for what, name in rows.items():
+        first, lag = (latency[name][column] for column in ("first audible sample p50, ms", "word lag mean, s"))
+        wer, opinion = (float(quality[name][column]) for column in ("WER, %", "DistillMOS"))
+        lines.append(
+            f"- {what}: the first sound after **{float(first) / 1000:.1f} s**, each word {float(lag):.1f} s behind the "
+            f"text; word error rate {wer:.2f} %, DistillMOS {opinion:.2f}."
+        )
     return "\n".join(lines)
 
 
@@ -334,23 +350,6 @@ ANOTHER_SPEAKER = FromReport(
     "sayahead eval run lab/benchmarks/another_speaker.toml",
     SHAPES.figures[:4],
     {name: name for name in ("teacher", "pupil", "pupil, k = 1")},
-)
-
-WAITING = FromReport(
-    "context",
-    "sayahead eval run lab/benchmarks/context.toml",
-    (
-        Figure("word error rate, %", "quality.csv", "WER, %", bare=True),
-        Figure("DistillMOS", "quality.csv", "DistillMOS", bare=True),
-        Figure("first sound, ms", "latency-1.csv", "first audible sample p50, ms", 0),
-        Figure("mean lag of a word, s", "latency-1.csv", "word lag mean, s", bare=True),
-    ),
-    {
-        "whole sentences": "full",
-        "one word of lookahead (the default)": "k = 1",
-        "none, and 300 ms held back": "k = 0, distilled, 300 ms held back",
-        "none": "k = 0",
-    },
 )
 
 SUMMARY = replace(
@@ -570,7 +569,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "summary": summary,
     "capacity": capacity,
     "cost": cost,
-    "waiting": WAITING,
+    "waiting": waiting,
     "speed": speed,
     "server_load": server_load,
     "server_processes": server_processes,
