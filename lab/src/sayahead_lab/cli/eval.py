@@ -13,7 +13,7 @@ from sayahead.errors import ConfigError
 if TYPE_CHECKING:
     from sayahead_lab.eval.peers.peer import WorkerPeer
 
-HELP = "compare policies: latency on text clocks, quality, peers"
+HELP = "compare policies: latency on text clocks, quality, peers; score what is read of texts"
 EPILOG = """An evaluation has three steps, each of which can be repeated:
 
   sayahead eval run lab/benchmarks/lookahead.toml --texts texts.csv -o out    speak, and measure
@@ -26,6 +26,10 @@ A field of engines (a TOML that names engines) is run the same way, and has two 
   sayahead eval card out -o cards                                         a JSON for each engine
   sayahead eval compare cards --clock 'reader 180'                        ranks them, if they can be compared
 
+What front ends read of published suites of texts is scored from clones of these, given by their folders:
+
+  sayahead eval text NeMo-text-processing WeTextProcessing -o out         same, another convention or wrong, by class
+
 A text file has lines of name|text. run continues where it was stopped; score and report read what it wrote.
 """
 STEPS = {
@@ -34,6 +38,7 @@ STEPS = {
     "report": ("no_page", "ratings", "listen", "design", "condition"),
     "card": ("whisper", "utmos", "without", "listen", "design", "condition"),
     "compare": ("by", "clock"),
+    "text": ("judged", "readings", "sounds"),
 }
 """Options that apply to one or two of the steps."""
 
@@ -47,14 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         type=Path,
         nargs="+",
-        help="run: a TOML; score, report, card: its folder; compare: cards",
+        help="run: a TOML; score, report, card: its folder; compare: cards; text: clones of suites",
     )
     add(
         "-o",
         "--out",
         metavar="FOLDER",
         type=Path,
-        help="run: folder for traces and sound; report: for tables and plots; card: for cards",
+        help="run: folder for traces and sound; report: for tables and plots; card: for cards; text: for results",
     )
     add = parser.add_argument_group("run and score").add_argument
     add("--lm", metavar="NAME", help="language model for conditions that need one: a transformers name or folder")
@@ -77,6 +82,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("report").add_argument
     add("--by", metavar="COLUMN", help="compare: the column that ranks (default: first)")
     add("--clock", metavar="NAME", help="compare: the clock (default: the cards' first)")
+    judged_help = "text: readings that are right in another convention, as a person judged them"
+    add("--judged", metavar="FILE", type=Path, help=judged_help)
+    add("--readings", metavar="NAME=FILE", action="append", help="text: another front end's readings; may be repeated")
+    add("--sounds", metavar="NAMES", help="text: front ends that make phonemes, to be compared: espeak-ng, misaki")
     add("--no-page", action="store_true", default=None, help="write only tables and plots, no HTML page")
     add("--ratings", metavar="FILE", type=Path, nargs="+", help="saved ratings, in addition to those in FOLDER/ratings")
     add("--listen", metavar="N", type=count, help="also write a page for rating N sentences in blind order")
@@ -95,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
             steps = " and ".join(step for step, names in STEPS.items() if name in names)
             option = name.replace("_", "-")
             raise ConfigError(f"--{option} belongs to sayahead eval {steps}, not to {arguments.step}.")
-    if arguments.step != "compare":
+    if arguments.step not in ("compare", "text"):
         if len(arguments.path) > 1:
             raise ConfigError(f"sayahead eval {arguments.step} takes one PATH, not {len(arguments.path)}.")
         arguments.path = arguments.path[0]
@@ -107,6 +116,8 @@ def run(arguments: argparse.Namespace) -> int:
             card_step(arguments, console)
         case "compare":
             compare_step(arguments)
+        case "text":
+            text_step(arguments, console)
         case "run":
             run_step(arguments, console)
         case "score":
@@ -191,6 +202,17 @@ def compare_step(arguments: argparse.Namespace) -> None:
     from sayahead_lab.eval.field.compare import compare, read_cards
 
     print(compare(read_cards(arguments.path), by=arguments.by or "first", clock=arguments.clock))
+
+
+def text_step(arguments: argparse.Namespace, console: Console) -> None:
+    """Score front ends on suites of texts."""
+    from sayahead_lab.eval.text.report import score_suites
+
+    if arguments.out is None:
+        raise ConfigError("sayahead eval text needs --out: see sayahead eval --help.")
+    readings = {name: Path(path) for name, _, path in (pair.partition("=") for pair in arguments.readings or ())}
+    sounds = [name.strip() for name in (arguments.sounds or "").split(",") if name.strip()]
+    print(score_suites(arguments.path, arguments.out, judged=arguments.judged, readings=readings, sounds=sounds))
 
 
 def peers_by_name(names: str | None) -> dict[str, WorkerPeer]:

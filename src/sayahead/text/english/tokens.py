@@ -249,7 +249,8 @@ def _dotted(core: str, parts: Parts, left: Left, right: Right) -> str | None:
         return tables.LIMITS[core]
     if core == "ft" and not measured and not right.last:
         return "featuring"
-    return tables.NEVER_ENDS.get(core) or tables.MAY_END.get(core) or read(core, left)
+    month = tables.ANY_MONTHS.get(core) if measured else None
+    return month or tables.NEVER_ENDS.get(core) or tables.MAY_END.get(core) or read(core, left)
 
 
 def _marked(token: Token[str], parts: Parts, left: Left) -> str | None:

@@ -51,7 +51,7 @@ def join(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
             starts = form in prefixes_of(record, "phrase starts") or phrase
             if starts:
                 return None
-    if record.numbers is None or parts.mark or not any(map(_counts, parts.core)):
+    if record.numbers is None or parts.mark or not (any(map(_counts, parts.core)) or parts.core in record.currencies):
         return False
     for rule in (_grouped, _mixed, _timed, *PRICES):
         joined = rule(parts.core, left, right, record)
