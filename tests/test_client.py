@@ -6,6 +6,7 @@ import asyncio
 import logging
 import re
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from websockets.asyncio.client import connect
 
 from sayahead import ConfigError, LookaheadK, SessionError, TextError
 from sayahead.client import Client, ServerError
+from sayahead.client.choices import Choices
 from sayahead.client.resume import Splice, begin_again
+from sayahead.server.protocols.native import SessionUpdate
 from sayahead.types import AudioChunk, WordTiming
 
 TEXT = "Hello there, how are you today? I am fine. "
@@ -171,7 +174,7 @@ def test_errors_name_their_reason(server: Running) -> None:
     assert asyncio.run(explodes()) == "failed"
     assert asyncio.run(unreachable()) == "unreachable"
     with pytest.raises(ConfigError, match="pcm_s16le"):
-        Client(encoding="mp3")
+        Client(encoding="mp3")  # type: ignore[arg-type]
 
 
 def test_a_key_opens(server: Running) -> None:
@@ -217,7 +220,7 @@ def test_the_address_of_the_page_is_one(server: Running) -> None:
 
 def test_numpys_numbers_are_sent_and_objects_are_not(server: Running) -> None:
     async def run() -> None:
-        async with Client(server.ws, volume=np.float32(0.5), seed=np.int64(2)) as client:
+        async with Client(server.ws, volume=np.float32(0.5), seed=np.int64(2)) as client:  # type: ignore[arg-type]
             speech = client.speech()
             await speech.push(TEXT)
             chunk = await anext(speech)
@@ -225,7 +228,7 @@ def test_numpys_numbers_are_sent_and_objects_are_not(server: Running) -> None:
             assert (await speech.cancel(centisecond)).played_s == pytest.approx(0.01)
             assert chunk.words
         with pytest.raises(ConfigError, match=r"LookaheadK.*cannot be sent"):
-            async with Client(server.ws, policy=LookaheadK(2)):
+            async with Client(server.ws, policy=LookaheadK(2)):  # type: ignore[arg-type]
                 pass
 
     asyncio.run(run())
@@ -418,3 +421,7 @@ def test_a_session_that_ends_is_a_success_in_the_log(caplog: pytest.LogCaptureFi
         asyncio.run(run(running.ws))
         running.settle()
     assert [vars(record)["outcome"] for record in caplog.records if record.msg == "closed"] == ["done", "done"]
+
+
+def test_type_checkers_know_what_the_server_takes() -> None:
+    assert Choices.__annotations__.keys() == {field.name for field in fields(SessionUpdate)} - {"bit_rate"}

@@ -8,8 +8,9 @@ import itertools
 import random
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
-from typing import Any, Self
+from typing import Any, Self, Unpack, cast
 
+from sayahead.client.choices import Choices
 from sayahead.client.speech import Speech
 from sayahead.client.wire import ELSEWHERE, ENDED, GONE, ServerError, Wire, address
 from sayahead.config import describe
@@ -46,7 +47,7 @@ class Client:
         *,
         key: str | None = None,
         resume: bool | None = None,
-        **session: Any,
+        **session: Unpack[Choices],
     ) -> None:
         """``url``: a server, ws://HOST:PORT or as its page has it, http://HOST:PORT; or several: then one that is full,
         slow or gone is passed over for another, three times. With ``resume``, a connection that breaks or ends is made
@@ -58,7 +59,10 @@ class Client:
         given = [url] if isinstance(url, str) else url
         if not isinstance(given, Sequence) or not given:
             raise ConfigError(f"Client: url is {describe(url)}: give the address of at least one server.")
-        self._urls, self._session = random.sample([address(each) for each in given], len(given)), session
+        self._urls, self._session = (
+            random.sample([address(each) for each in given], len(given)),
+            cast(dict[str, Any], session),
+        )
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._resumes = len(given) > 1 if resume is None else bool(resume)
         self._open: dict[str, Speech] = {}

@@ -7,9 +7,10 @@ import contextlib
 import threading
 from collections.abc import AsyncIterable, Coroutine, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 from sayahead.client import Client, ServerError, Speech
+from sayahead.client.choices import Choices
 from sayahead.engine.heard import Heard
 from sayahead.errors import SessionError, TextError
 from sayahead.sound.device import Player
@@ -36,7 +37,7 @@ class SyncClient:
         *,
         key: str | None = None,
         resume: bool | None = None,
-        **session: Any,
+        **session: Unpack[Choices],
     ) -> None:
         """The arguments are those of ``Client``."""
         self._client = Client(url, key=key, resume=resume, **session)
