@@ -2,9 +2,10 @@
 
     python lab/benchmarks/abuse.py --json lab/benchmarks/results/server/abuse.json
 
-Each attack of ``attacks.py`` (``--only storm`` for those whose names begin so) has a server of its own, with default
-limits, and comes from another address than the others, who are one conversation after the other. These are measured
-before, beside and after it, since a machine is not the same for long; ``of alone`` is beside over before and after.
+Each attack of ``attacks.py`` (``--only storm`` for those whose names begin so) has a server of its own, with
+default limits, and comes from another address than the others, who are one conversation after the other. These are
+measured before, beside and after it, since a machine is not the same for long: ``of alone`` is the p95 beside it over
+that of before and after. ``memory`` is the most above what there was before, ``load`` that of all that ran here.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import argparse
 import asyncio
 import json
 import os
+import resource
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -34,13 +37,15 @@ from websockets.exceptions import WebSocketException
 
 HEADER = (
     "| attack | turns | failed | alone p50, ms | p95 | beside it p50, ms | p95 | p95 of alone | /health p50, ms | p95 "
-    "| ready | memory, MB |\n|---|" + "--:|" * 11
+    "| ready | memory, MB | load |\n|---|" + "--:|" * 12
 )
 ROW = (
     "| {attack} | {turns} | {failed} | {alone_p50_ms} | {alone_p95_ms} | {p50_ms} | {p95_ms} | {of_alone} | "
-    "{health_p50_ms} | {health_p95_ms} | {ready} | {memory_mb:+} |"
+    "{health_p50_ms} | {health_p95_ms} | {ready} | {memory_mb:+} | {load} |"
 )
 TURN_S = 20.0
+LIMITS = {"few files": (resource.RLIMIT_NOFILE, 64), "full disk": (resource.RLIMIT_FSIZE, 40_000)}
+"""What the servers of some attacks may have: of files, and bytes of one, which the account of their usage reaches."""
 
 
 def free_port() -> int:
@@ -118,7 +123,10 @@ def measure(name: str, seconds: float, *arguments: str) -> dict[str, Any]:
     """One attack on a new server."""
     wyoming, google = free_port(), free_port()
     listening = ("--host", "0.0.0.0", "--wyoming", f"tcp://0.0.0.0:{wyoming}", "--grpc-port", str(google))
-    version = started("after", SOURCE, *listening, *arguments)
+    limits = [most for kind, most in LIMITS.items() if name.startswith(kind)]
+    folder = tempfile.TemporaryDirectory()
+    usage = ("--usage", str(Path(folder.name, "usage.db")))
+    version = started("after", SOURCE, *listening, *usage, *arguments, limits=limits)
     try:
         asyncio.run(turns(version.port, 1.0))
         alone, _ = asyncio.run(turns(version.port, seconds / 2))
@@ -129,6 +137,7 @@ def measure(name: str, seconds: float, *arguments: str) -> dict[str, Any]:
         later, _ = asyncio.run(turns(version.port, seconds / 2))
     finally:
         version.stop()
+        folder.cleanup()
     row: dict[str, Any] = {"attack": name, "turns": len(waits), "failed": failed}
     for prefix, values in (("alone_", [*alone, *later]), ("", waits), ("health_", watch.health_s)):
         for q in (50, 95):
@@ -141,9 +150,9 @@ def measure(name: str, seconds: float, *arguments: str) -> dict[str, Any]:
 def main() -> None:
     """Measure, and write a file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=Path, help="where to write the figures, and beside it the table")
+    parser.add_argument("--json", type=Path, help="where to write the figures, and beside it the table; others stay")
     parser.add_argument("--seconds", type=float, default=10.0, help="how long each attack is measured (default: 10)")
-    parser.add_argument("--only", default="", help="attacks whose names begin so")
+    parser.add_argument("--only", nargs="+", default=[""], help="attacks whose names begin so")
     parser.add_argument("--attack", nargs=5, help=argparse.SUPPRESS)
     arguments, rest = parser.parse_known_args()
     if arguments.attack:
@@ -152,17 +161,23 @@ def main() -> None:
         os.nice(19)
         print("begun", flush=True)
         pour(name, Target(host, *map(int, ports)))
-    rows = list[dict[str, Any]]()
+    found: dict[str, dict[str, Any]] = {}
+    if arguments.json and arguments.json.exists():
+        found = {row["attack"]: row for row in json.loads(arguments.json.read_text(encoding="utf-8"))["rows"]}
     print(HEADER)
     for name in ATTACKS:
-        if name.startswith(arguments.only):
-            rows.append(measure(name, arguments.seconds, *rest))
-            print(ROW.format(**rows[-1]), flush=True)
-    if arguments.json:
-        data = {"cores": cores(), "seconds": arguments.seconds, "rows": rows}
-        arguments.json.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-        table = "\n".join([HEADER, *(ROW.format(**row) for row in rows)])
-        arguments.json.with_suffix(".md").write_text(table + "\n", encoding="utf-8")
+        if name.startswith(tuple(arguments.only)):
+            found[name] = measure(name, arguments.seconds, *rest)
+            print(ROW.format(**found[name]), flush=True)
+            if arguments.json:
+                write(arguments.json, [found[name] for name in ATTACKS if name in found])
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> None:
+    """The figures so far, and their table beside them."""
+    path.write_text(json.dumps({"cores": cores(), "rows": rows}, indent=1) + "\n", encoding="utf-8")
+    table = "\n".join([HEADER, *(ROW.format(**row) for row in rows)])
+    path.with_suffix(".md").write_text(table + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

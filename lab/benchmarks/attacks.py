@@ -10,6 +10,7 @@ import itertools
 import json
 import random
 import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -266,6 +267,29 @@ def opened_and_dropped(target: Target) -> None:
         target.opened().close()
 
 
+def cut_in_speech(target: Target) -> None:
+    """Texts whose client is killed: its connection is reset."""
+    while True:
+        with target.opened() as peer:
+            peer.sendall(framed(event("input_text.append", text=TEXTS["prose"][:PART])))
+            peer.recv(1000)
+            peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def bomb(target: Target) -> None:
+    """A small message of gRPC that unpacks to 64 MB."""
+    import grpc
+    from sayahead.server.protocols.google_messages import packed
+
+    request = packed("SynthesizeSpeechRequest", input={"text": "a" * 64_000_000})
+    options = [("grpc.max_send_message_length", -1)]
+    with grpc.insecure_channel(f"{target.host}:{target.google}", options) as channel:
+        call = channel.unary_stream("/google.cloud.texttospeech.v1.TextToSpeech/SynthesizeSpeech")
+        while True:
+            with contextlib.suppress(grpc.RpcError):
+                list(call(request, compression=grpc.Compression.Gzip))
+
+
 def never_read(target: Target) -> None:
     """A text on a socket, and one over HTTP, that nobody reads."""
     text = TEXTS["prose"][:MOST]
@@ -342,6 +366,10 @@ ATTACKS: dict[str, Attack] = {
     "storm: large bodies": posted("/v1/audio/speech", json.dumps({"input": 5, "more": list(range(40000))}).encode()),
     "storm: /metrics": fetched("/metrics"),
     "storm: /v1/voices": fetched("/v1/voices"),
+    "storm: cut in mid-speech": cut_in_speech,
+    "bomb: gRPC": bomb,
+    "few files: silent connections": held(b"", 100),
+    "full disk: prose": contexts(TEXTS["prose"]),
     "held: handshakes with a long line": held(LINE, 60),
     "held: silent connections": held(b"", 100),
     "held: silent sockets": held(HANDSHAKE, 40),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import socket
 import subprocess
 import sys
 import threading
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,8 +55,15 @@ class Version:
         self.process.wait()
 
 
-def started(name: str = "after", source: Path = SOURCE, *arguments: str) -> Version:
-    """A server of the version in a source folder, on a port of its own."""
+def started(
+    name: str = "after", source: Path = SOURCE, *arguments: str, limits: Iterable[tuple[int, int]] = ()
+) -> Version:
+    """A server of the version in a source folder, on a port of its own; ``limits`` are those of ``resource``."""
+
+    def limit() -> None:
+        for kind, most in limits:
+            resource.setrlimit(kind, (most, most))
+
     command = [
         sys.executable,
         "-m",
@@ -69,7 +78,7 @@ def started(name: str = "after", source: Path = SOURCE, *arguments: str) -> Vers
         *arguments,
     ]
     environment = {**os.environ, "PYTHONPATH": str(source)}
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=limit)
     assert process.stderr is not None
     for line in process.stderr:
         row = json.loads(line)

@@ -22,7 +22,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from sayahead.client import Client
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.server.operation import transport
-from sayahead.server.operation.budgets import Accounts
+from sayahead.server.operation.budgets import Accounts, Reading
 from sayahead.server.operation.settings import Limits
 from sayahead.server.synthesis.offers import MOST_ENTRIES, MOST_LEXICON, MOST_SAID, lexicon_of
 
@@ -169,7 +169,7 @@ def test_messages_and_bodies_are_read_at_a_rate_of_bytes(monkeypatch: pytest.Mon
     """500 messages a second, of 250 kB each: others waited nine times as long as alone."""
 
     async def run(server: Running) -> None:
-        server.hub.accounts = Accounts(Limits(bytes_per_s=40_000))
+        server.hub.accounts = Accounts(Limits(bytes_per_s=40_000), 1000)
         async with connect(server.ws + "/v1/stream") as connection:
             await connection.recv()
             begun = time.monotonic()
@@ -191,10 +191,12 @@ def test_messages_and_bodies_are_read_at_a_rate_of_bytes(monkeypatch: pytest.Mon
 
 def test_messages_of_a_client_are_counted_on_all_its_connections(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each connection had 500 a second, of any size: four of one client made others wait four times as long."""
-    account = Accounts(Limits(messages_per_s=100)).of("somebody")
-    assert account.messages.take(100) == 0
-    assert account.read(0) == pytest.approx(0.01, abs=0.005)
-    assert account.read(25_600) == pytest.approx(1.02, abs=0.01)
+    limits = Limits(messages_per_s=100)
+    account = Accounts(limits, 1).of("somebody")
+    one, other = Reading(account, limits), Reading(account, limits)
+    assert one.early(25_600 - 256) == 0
+    assert other.early(0) == pytest.approx(0.01, abs=0.005)
+    assert other.early(25_600) == pytest.approx(1.02, abs=0.02)
 
     async def run(server: Running) -> None:
         async with httpx.AsyncClient(base_url=server.http) as http:
@@ -203,7 +205,7 @@ def test_messages_of_a_client_are_counted_on_all_its_connections(monkeypatch: py
             assert time.monotonic() - begun > 0.4
 
     # This machine's connections have four times as many.
-    with serving(limits={"requests_per_s": 5}) as server:
+    with serving(limits={"requests_per_s": 5, "sessions": 2}) as server:
         asyncio.run(run(server))
 
 
@@ -256,3 +258,30 @@ def test_metrics_are_made_a_few_times_a_second() -> None:
             for _ in range(30):
                 assert b"tts_sessions_limit" in http.get("/metrics").content
         assert len(made) <= 2 + (time.monotonic() - begun) / 0.1
+
+
+def test_one_address_has_half_of_the_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It had all, of which a process with few files has few: nobody else was answered."""
+
+    def refused(peer: socket.socket) -> bool:
+        peer.settimeout(0.3)
+        try:
+            return peer.recv(1) == b""
+        except TimeoutError:
+            return False
+        except ConnectionError:
+            return True
+
+    monkeypatch.setattr(transport, "share_of", lambda address: whose[0])
+    whose = ["somebody"]
+    with serving(limits={"connections": 6}) as server, contextlib.ExitStack() as peers:
+
+        def connected() -> socket.socket:
+            return peers.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=5))
+
+        held = [connected() for _ in range(3)]
+        assert not any(map(refused, held))
+        assert refused(connected())
+        # This machine, and who may be behind it, may have the rest.
+        whose[0] = ""
+        assert not any(refused(connected()) for _ in range(2))

@@ -14,8 +14,6 @@ from sayahead.server.synthesis import messages as m
 from sayahead.server.utterance import Utterance
 
 log = logging.getLogger("sayahead.server")
-# So many messages a text counts for when it begins.
-TEXT = 10
 
 
 async def serve_session(
@@ -153,8 +151,8 @@ class Connection:
                 self._outbox.end(code, str(refused))
             return
         self._refused_name = None
-        # Beginning takes as long as many messages: whose begin too often wait with the client.
-        await asyncio.sleep(self._lease.account.messages.take(TEXT))
+        # Those of a client who begins too many wait.
+        await asyncio.sleep(self._lease.account.texts.take())
         bill.begin()
         utterance = Utterance(name, options, self._hub, self._lease, self._outbox, bill, leave=self._leave)
         self._utterances[name] = utterance

@@ -100,8 +100,6 @@ class Hub:
         """What several protocols share, by its class."""
         self._lexicons: WeakKeyDictionary[Lexicon, Lexicon] = WeakKeyDictionary()
         self.pool = Pool(settings.workers or cores())
-        self.accounts = Accounts(settings.limits)
-        """What each client takes of what all share."""
         # Loading takes seconds: it has its own thread, and whoever asks for a loaded voice does not wait.
         self._loader, self._openers = ThreadPoolExecutor(1, "load"), ThreadPoolExecutor(OPENERS, "open")
         self._aside = ThreadPoolExecutor(1, "aside")
@@ -119,11 +117,11 @@ class Hub:
         fair = self.places if self.access.keys == 1 else max(1, self.places // 2)
         self.share = self.limits.sessions_per_key or fair
         """Places that one key, or one address, may take."""
+        self.accounts = Accounts(self.limits, self.share)
+        """What each client takes of what all share."""
 
     def adopt(self, settings: Settings, access: Access, lexicon: Lexicon | None, voices: Voices) -> None:
         """Go on with other settings; connections that are open keep the limits that they began with."""
-        if settings.limits != self.limits:
-            self.accounts = Accounts(settings.limits)
         self.settings, self.limits = settings, settings.limits
         self.access, self.voices = access, voices
         self.lexicon, self._lexicons = lexicon, WeakKeyDictionary()

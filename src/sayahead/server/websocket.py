@@ -15,7 +15,7 @@ from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, RefusedError
 from sayahead.server.json_messages import MessageError
 from sayahead.server.operation.access import SUBPROTOCOL, Caller, credential
-from sayahead.server.operation.budgets import Account
+from sayahead.server.operation.budgets import Account, Reading
 from sayahead.server.operation.identity import request_id
 from sayahead.server.operation.settings import Limits
 from sayahead.server.synthesis import messages as m
@@ -128,11 +128,12 @@ class Transport:
 
     async def commands(self, hub: Hub, account: Account) -> AsyncIterator[m.Command]:
         """What the peer wants, message by message."""
+        reading = Reading(account, hub.limits)
         while True:
             message = self._first if self._first is not None else await self._receive()
             self._first = None
             # What comes faster waits with the client; and somebody else has a turn.
-            await asyncio.sleep(account.read(len(message)))
+            await asyncio.sleep(reading.early(len(message)))
             try:
                 for command in self.protocol.read(message):
                     if not isinstance(command, m.Later):

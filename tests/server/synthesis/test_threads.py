@@ -245,7 +245,7 @@ def test_long_steps_and_expensive_voices_hold_nobody_else(threads: int, how: dic
 
 def test_who_takes_much_comes_after_others() -> None:
     async def run() -> list[str]:
-        pool, gate, order, accounts = Pool(1), threading.Event(), list[str](), Accounts(Limits())
+        pool, gate, order, accounts = Pool(1), threading.Event(), list[str](), Accounts(Limits(), 1)
         accounts.of("much").charge(3.0)
         assert accounts.of("much").debt_s == 1.0
         assert accounts.of("little").debt_s == 0.0

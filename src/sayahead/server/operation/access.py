@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import datetime
+import functools
 import hashlib
 import hmac
 import ipaddress
@@ -228,6 +229,7 @@ def is_address(host: str) -> bool:
     return True
 
 
+@functools.lru_cache(maxsize=4096)
 def share_of(address: str | None) -> str:
     """Whose share of the places somebody at an address uses: the address, or the network that an IPv6 host may take its
     addresses from; empty for this machine, where a proxy may speak for others."""

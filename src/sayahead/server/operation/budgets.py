@@ -25,8 +25,8 @@ class Allowance:
         return max(0.0, -self._left / self._per_s)
 
 
-Shared: TypeAlias = tuple[Allowance, Allowance, Allowance]
-"""Bytes, messages and requests."""
+Shared: TypeAlias = tuple[Allowance, Allowance, Allowance, Allowance]
+"""Bytes, messages, texts and requests."""
 
 
 class Account:
@@ -37,18 +37,12 @@ class Account:
     FORGET_S, FREE_S, MOST_S = 2.0, 0.2, 1.0
     # Processor time for other work than speech, such as reading a lexicon: so much at once, and a second.
     WORK_S, WORK_PER_S = 0.5, 0.05
-    # A message counts once more for each so many bytes.
-    SMALL = 256
 
     def __init__(self, shared: Shared) -> None:
-        self.bytes, self.messages, self.requests = shared
-        """What is read of its messages, how many, and how many of its requests are answered."""
+        self.bytes, self.messages, self.texts, self.requests = shared
+        """What is read of its messages, how many, how many texts begin, and how many of its requests are answered."""
         self.work = Allowance(self.WORK_S, self.WORK_PER_S)
         self._taken_s, self._at = 0.0, time.monotonic()
-
-    def read(self, size: int) -> float:
-        """A message of so many bytes came: how many seconds too early."""
-        return max(self.bytes.take(size), self.messages.take(1 + size / self.SMALL))
 
     def charge(self, seconds: float) -> None:
         """Its speech took processor time."""
@@ -63,22 +57,43 @@ class Account:
         return min(self.MOST_S, max(0.0, self._taken_s - self.FREE_S))
 
 
+class Reading:
+    """What is read of one connection's messages."""
+
+    # A message counts once more for each so many bytes.
+    SMALL = 256
+
+    def __init__(self, account: Account, limits: Limits) -> None:
+        self._account, self._messages = account, Allowance(limits.messages_per_s, limits.messages_per_s)
+
+    def early(self, size: int) -> float:
+        """A message of so many bytes came: how many seconds too early."""
+        number = 1 + size / self.SMALL
+        account = self._account
+        return max(self._messages.take(number), account.messages.take(number), account.bytes.take(size))
+
+
 class Accounts:
     """The accounts of those who came last."""
 
     # How many are kept; how many clients may be behind the requests of this machine.
     MOST, HERE = 4096, 4
+    # Messages, requests and texts a second for each place that a client may take, but no fewer than the limits say.
+    MESSAGES, REQUESTS, TEXTS = 50, 4, 1
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+    def __init__(self, limits: Limits, share: int) -> None:
+        """``share``: how many places a client may take."""
+        self._limits, self._share = limits, share
         self._here = self._shared(self.HERE)
         self._accounts: OrderedDict[str, Account] = OrderedDict()
 
     def _shared(self, times: float = 1.0) -> Shared:
-        limits = self._limits
-        most = (times * most for most in (limits.bytes_per_s, limits.messages_per_s, limits.requests_per_s))
-        bytes_, messages, requests = (Allowance(each, each) for each in most)
-        return bytes_, messages, requests
+        limits, share = self._limits, self._share
+        messages = max(limits.messages_per_s, self.MESSAGES * share)
+        requests = max(limits.requests_per_s, self.REQUESTS * share)
+        each = (limits.bytes_per_s, messages, self.TEXTS * share, requests)
+        bytes_, messages_, texts, requests_ = (Allowance(times * most, times * most) for most in each)
+        return bytes_, messages_, texts, requests_
 
     def of(self, share: str) -> Account:
         """The account of a key or an address; of no name, that of all requests from this machine."""

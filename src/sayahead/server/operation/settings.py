@@ -44,10 +44,11 @@ class Limits:
     flushes: Annotated[int, Bound(1)] = 64
     """Flushes of one context that wait to be answered."""
     messages_per_s: Annotated[int, Bound(1)] = 500
-    """Small messages that are read from one client in a second; the others wait with the client. One counts once more
-    for each 256 bytes, and ten times where a text begins."""
+    """Small messages that are read from one connection in a second; one counts once more for each 256 bytes. The others
+    wait with the client."""
     requests_per_s: Annotated[int, Bound(1)] = 200
-    """Requests and handshakes of one address that are answered in a second; the others wait."""
+    """Requests and handshakes of one address that are answered in a second, or 4 for each of its places if that is
+    more; the others wait."""
     bytes_per_s: Annotated[int, Bound(1)] = 1_000_000
     """Bytes of messages and bodies that are read from one client in a second; the others wait with the client."""
     head_bytes: Annotated[int, Bound(1)] = 65536

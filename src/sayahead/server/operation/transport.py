@@ -18,6 +18,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame
 from websockets.protocol import State
 
+from sayahead.server.operation.access import share_of
 from sayahead.server.operation.budgets import Allowance
 from sayahead.server.operation.settings import Limits
 
@@ -57,11 +58,23 @@ class HttpConnection(HttpToolsProtocol):
         self._reading = self._refused = False
         self._timer: asyncio.TimerHandle | None = None
         super().connection_made(transport)
-        if len(self.connections) > self.app_state["connections"]:
+        if self._too_many():
             log.warning("Too many connections: new ones are refused.", extra={"connections": len(self.connections)})
             transport.abort()
             return
         self._wait(HEAD_S)
+
+    def _too_many(self) -> bool:
+        """Whether there are more connections than may be, in all or of one other machine: of that half."""
+        most: int = self.app_state["connections"]
+        here, others = self._share(self), self.connections
+        if not here or len(others) <= most // 2 or len(others) > most:
+            return len(others) > most
+        return sum(self._share(other) == here for other in others) > most // 2
+
+    @staticmethod
+    def _share(connection: Any) -> str:
+        return share_of(connection.client[0] if connection.client else None)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._wait(None)

@@ -22,7 +22,7 @@ from sayahead.server.http import PART, RequestError
 from sayahead.server.hub import Hub, RefusedError
 from sayahead.server.json_messages import MessageError
 from sayahead.server.operation.access import Caller, credential
-from sayahead.server.operation.budgets import Account
+from sayahead.server.operation.budgets import Account, Reading
 from sayahead.server.operation.identity import HEADER, named
 from sayahead.server.protocols import google_messages as messages
 from sayahead.server.synthesis import messages as m
@@ -149,11 +149,11 @@ class Calls:
 
     async def _streamed(self, requests: AsyncIterator[bytes], account: Account) -> AsyncIterator[m.Command]:
         """What the requests want; the end of them ends the text."""
-        opened = False
+        opened, reading = False, Reading(account, self._hub.limits)
         try:
             async for request in requests:
                 # What comes faster waits with the client.
-                await asyncio.sleep(account.read(len(request)))
+                await asyncio.sleep(reading.early(len(request)))
                 message = messages.parsed("StreamingSynthesizeRequest", request)
                 if message.HasField("streaming_config") == opened:
                     raise MessageError(ORDER)

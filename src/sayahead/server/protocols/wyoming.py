@@ -18,7 +18,7 @@ from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, RefusedError
 from sayahead.server.json_messages import MessageError, json_object
 from sayahead.server.operation.access import Caller, share_of
-from sayahead.server.operation.budgets import Account
+from sayahead.server.operation.budgets import Account, Reading
 from sayahead.server.operation.settings import ProtocolSettings, Settings, there
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.offers import session_of
@@ -93,9 +93,10 @@ class Wyoming:
 
     async def commands(self, account: Account) -> AsyncIterator[m.Command]:
         """What the peer wants; the next text is read when the last was spoken."""
+        reading = Reading(account, self._hub.limits)
         while True:
             try:
-                kind, data = await self._event(account)
+                kind, data = await self._event(reading)
                 if kind in ("synthesize-start", "synthesize") and not self._reading:
                     await self._quiet.wait()
                 for command in self._read(kind, data):
@@ -103,11 +104,11 @@ class Wyoming:
             except MessageError as error:
                 yield m.Refuse("invalid_message", str(error), fatal=True)
 
-    async def _event(self, account: Account) -> tuple[str, dict[str, Any]]:
+    async def _event(self, reading: Reading) -> tuple[str, dict[str, Any]]:
         """The next event's type and data; its payload is thrown away."""
         try:
             line = await self._reader.readline()
-            await asyncio.sleep(account.read(len(line)))
+            await asyncio.sleep(reading.early(len(line)))
             if not line.endswith(b"\n"):
                 raise m.GoneError("The client closed the connection.")
             header = json_object(line)
@@ -116,7 +117,7 @@ class Wyoming:
                 raise MessageError("An event needs a type, a string, and data, an object.")
             more = await self._reader.readexactly(self._length(header, "data_length"))
             rest = await self._reader.readexactly(self._length(header, "payload_length"))
-            await asyncio.sleep(account.read(len(more) + len(rest)))
+            await asyncio.sleep(reading.early(len(more) + len(rest)))
         except ValueError as error:
             raise MessageError(f"An event's first line is longer than {HEADER_BYTES} bytes.") from error
         except (OSError, EOFError) as error:
