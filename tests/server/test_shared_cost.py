@@ -272,8 +272,8 @@ def test_one_address_has_half_of_the_connections(monkeypatch: pytest.MonkeyPatch
         except ConnectionError:
             return True
 
-    monkeypatch.setattr(transport, "share_of", lambda address: whose[0])
     whose = ["somebody"]
+    monkeypatch.setattr(transport, "share_of", lambda address: whose[0])
     with serving(limits={"connections": 6}) as server, contextlib.ExitStack() as peers:
 
         def connected() -> socket.socket:
