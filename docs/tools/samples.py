@@ -1,7 +1,7 @@
 """Make the recordings of docs/samples.md: python docs/tools/samples.py (needs the codecs extra and espeak-ng).
 
 The same sentence arrives word by word at a reader's 180 words a minute, and each system speaks it as soon as it can. A
-recording begins with the text's first letter, so the silence at its begin is the time that a listener waits. Arrivals
+recording begins with the text's first letter, so the silence at the beginning is how long a listener waits. Arrivals
 are simulated; the time of each synthesis step is measured and counted.
 """
 

@@ -21,7 +21,7 @@ EPILOG = """examples:
   sayahead voices add kokoro                          Kokoro, 28 English speakers and others (121 MB)
   sayahead voices download kokoro -o FOLDER           only its files, for a machine without a network
   sayahead voices add en_US-joe-medium.onnx           any Piper voice, with en_US-joe-medium.onnx.json beside it
-  sayahead voices try en_US-joe-medium                hear it
+  sayahead voices try en_US-joe-medium                hear it; without a sound device: -o joe.wav
   sayahead voices shape bass --pitch -6 --formants 0.85    the default voice, lower and larger
   sayahead voices remove en_US-joe-medium
 
