@@ -134,3 +134,27 @@ def test_a_bad_line_of_a_lexicon_is_named(sayahead: Command, tmp_path: Path) -> 
     names.write_text("SQL = sequel\nNguyen /ˈwɪn/\n", encoding="utf-8")
     error = sayahead("read", "--lexicon", str(names), "hi", code=2)[1]
     assert f"{names}, line 2: expected WORD = PRONUNCIATION, found 'Nguyen /ˈwɪn/'." in error
+
+
+def test_why_names_the_rule_and_the_line_of_the_table(sayahead: Command) -> None:
+    words = {row["source"]: row for row in rows(sayahead("read", "--json", "--why", "He ran 5 km at 7:30.")[0])}
+    assert "rule" not in words["ran"]
+    assert words["7:30."]["kind"] == "clock"
+    assert "A time of day" in words["7:30."]["rule"]
+    assert words["7:30."]["where"].startswith("english/amounts.py:")
+    german = rows(sayahead("read", "--json", "--why", "--language", "de", "Es sind 5 ha, Nr. 7")[0])
+    lines = {row["source"]: row.get("lines", []) for row in german}
+    assert any(line.startswith("de.txt:") and "Nummer" in line for line in lines["Nr."])
+
+
+def test_a_table_with_reasons(sayahead: Command) -> None:
+    lines = sayahead("read", "--why", "At 7:30.")[0].decode().splitlines()
+    assert len(lines) == 3
+    assert lines[2].strip().startswith("clock: ")
+
+
+def test_a_report_is_an_issue_that_can_be_filed(sayahead: Command) -> None:
+    text = sayahead("read", "--report", "At 7:30.")[0].decode()
+    assert "> At seven thirty." in text
+    assert "- `7:30.`: seven thirty." in text
+    assert "To file it: https://github.com/sayahead/sayahead/issues/new?title=Reading%3A+At+7%3A30.&body=" in text

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
+import importlib.metadata
 import json
+import urllib.parse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,14 +19,18 @@ from sayahead.errors import ConfigError
 
 if TYPE_CHECKING:
     from sayahead.text import FrontEnd, Normalizer
+    from sayahead.text.why import Watch, Why
     from sayahead.types import Word
     from sayahead.voices import VoiceConfig
 
+ISSUES = "https://github.com/sayahead/sayahead/issues/new"
 EPILOG = """examples:
   sayahead read 'Dr. Lee paid $5.50 on 3/15.'
   sayahead read -f story.txt --voice mohan-lj
   sayahead read --language de 'Am 3. März um 14:30 Uhr kostet es 12,50 €.'
   llm 'Tell me a story.' | sayahead read --json
+  sayahead read --why 'It weighs 5 kg.'
+  sayahead read --report 'Take 1/2 tab. q8h.'      an issue about a wrong reading, to be filled in and filed
 
 Columns: where the word starts and ends in the text, and its characters; the word as spoken; its phonemes (or letters),
 given the lookahead that the voice waits for; "|" at the end of a sentence; how many more characters, white space
@@ -42,6 +49,8 @@ class Reading:
     """Its phonemes, or letters where the voice reads these."""
     late: int | None
     """Characters after its last one when it was final; None where only the end of the text settled it."""
+    why: Why | None = None
+    """What made the reading, where that was asked and it is not as the text is written."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,6 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--lexicon", metavar="FILE", help=LEXICON_HELP)
     add("--ssml", action="store_true", help=SSML_HELP)
     add("--json", action="store_true", help="one line of JSON per word")
+    add("--why", action="store_true", help="below each word the rule that read it, and the lines of the tables it used")
+    add("--report", action="store_true", help="an issue about a wrong reading, with its address, instead of the table")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -65,6 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     from sayahead.text.ssml.reader import Markup, Resources
     from sayahead.text.ssml.say_as import say_as_of
     from sayahead.text.transcription import IPA
+    from sayahead.text.why import Watch
     from sayahead.voices import located, read_config
 
     if arguments.text and arguments.file is not None:
@@ -94,7 +106,12 @@ def run(arguments: argparse.Namespace) -> int:
     )
     normalizer: Normalizer = tags(0) if arguments.ssml else words(0)
     said = sounds(config, front, k) if arguments.language is None else espeak_sounds(front, k)
-    for reading in readings(text, normalizer, said, warn=console.warn):
+    watch = Watch(arguments.language or config.language) if arguments.why or arguments.report else None
+    read = list(readings(text, normalizer, said, warn=console.warn, watch=watch))
+    if arguments.report and read:
+        print(report(text, read, arguments.language or f"{config.language}, voice {name}"))
+        return 0
+    for reading in read:
         print(as_json(reading) if arguments.json else as_line(reading))
         shown = True
     if not shown:
@@ -104,13 +121,23 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def readings(
-    text: str, normalizer: Normalizer, sounds: Callable[[list[Word]], list[str]], *, warn: Callable[[str], None]
+    text: str,
+    normalizer: Normalizer,
+    sounds: Callable[[list[Word]], list[str]],
+    *,
+    warn: Callable[[str], None],
+    watch: Watch | None = None,
 ) -> Iterator[Reading]:
     """The words of a text that comes character by character, sentence by sentence."""
     late: list[tuple[Word, int | None]] = []
-    for count, character in enumerate(text, start=1):
-        late += [(word, count - word.end) for word in normalizer.push(character)]
-    late += [(word, None) for word in normalizer.flush()]
+    whys: list[Why | None] = []
+    for count, character in enumerate([*text, ""], start=1):
+        with watch.watching() if watch else contextlib.nullcontext():
+            words = normalizer.push(character) if character else normalizer.flush()
+        late += [(word, count - word.end if character else None) for word in words]
+        whys += [watch.why(word, text[word.start : word.end]) if watch else None for word in words]
+        if watch and words:
+            watch.forget()
     for start, end, skipped in normalizer.skipped:
         warn(f"Skipped {skipped!r} (characters {start} to {end}): this voice cannot read it.")
     begin = 0
@@ -118,8 +145,9 @@ def readings(
         if last.ends or i == len(late) - 1:
             sentence = late[begin : i + 1]
             begin = i + 1
-            for (word, waited), sound in zip(sentence, sounds([word for word, _ in sentence]), strict=True):
-                yield Reading(word, text[word.start : word.end], sound, waited)
+            why = whys[i + 1 - len(sentence) : i + 1]
+            for (word, waited), sound, reason in zip(sentence, sounds([w for w, _ in sentence]), why, strict=True):
+                yield Reading(word, text[word.start : word.end], sound, waited, reason)
 
 
 def sounds(config: VoiceConfig, front: FrontEnd, k: int) -> Callable[[list[Word]], list[str]]:
@@ -172,7 +200,35 @@ def as_line(reading: Reading) -> str:
     end = "|" if word.ends else " "
     said = f"(silence, {word.pause_s:g} s)" if word.pause_s else word.text
     said += f" (speed {word.speed:g})" if word.speed != 1.0 else ""
-    return f"{word.start:>5} {word.end:>5}  {reading.source!r:24} {said:32} {reading.sound:32} {end} {late:>4}"
+    line = f"{word.start:>5} {word.end:>5}  {reading.source!r:24} {said:32} {reading.sound:32} {end} {late:>4}"
+    return "\n".join([line, *(f"{'':13}{reason}" for reason in reasons(reading))])
+
+
+def reasons(reading: Reading) -> list[str]:
+    """Why a word is read so, in lines."""
+    why = reading.why
+    return [f"{why.kind}: {why.rule} ({why.where})", *why.lines] if why else []
+
+
+def report(text: str, read: list[Reading], language: str) -> str:
+    """An issue about a wrong reading, and the address where it can be filed."""
+    said = " ".join(reading.word.text for reading in read)
+    rows = []
+    for reading in read:
+        rows += [f"- `{reading.source}`: {reading.word.text}"] if reading.why else []
+        rows += [f"  - {line}" for line in reasons(reading)]
+    version = importlib.metadata.version("sayahead")
+    body = "\n".join(
+        [
+            f"Text ({language}):\n\n```\n{text.strip()}\n```\n",
+            f"is read as\n\n> {said}\n",
+            "It should be read as\n\n> ...\n",
+            f"sayahead {version} read it so by these rules:\n",
+            *(rows or ["- every word as it is written"]),
+        ]
+    )
+    asked = urllib.parse.urlencode({"title": f"Reading: {' '.join(text.split())[:60]}", "body": body})
+    return f"{body}\n\nTo file it: {ISSUES}?{asked}"
 
 
 def as_json(reading: Reading) -> str:
@@ -180,6 +236,9 @@ def as_json(reading: Reading) -> str:
     word = reading.word
     row = {"start": word.start, "end": word.end, "source": reading.source, "words": word.text}
     row |= {"sound": reading.sound, "ends": word.ends, "late": reading.late}
+    if reading.why:
+        why = reading.why
+        row |= {"kind": why.kind, "rule": why.rule, "where": why.where, "lines": why.lines}
     row |= {"silence_s": word.pause_s} if word.pause_s else {}
     row |= {"speed": word.speed} if word.speed != 1.0 else {}
     return json.dumps(row, ensure_ascii=False)
