@@ -425,3 +425,15 @@ def test_a_session_that_ends_is_a_success_in_the_log(caplog: pytest.LogCaptureFi
 
 def test_type_checkers_know_what_the_server_takes() -> None:
     assert Choices.__annotations__.keys() == {field.name for field in fields(SessionUpdate)} - {"bit_rate"}
+
+
+def test_what_cannot_be_read_is_in_the_log(server: Running, caplog: pytest.LogCaptureFixture) -> None:
+    async def run() -> None:
+        async with Client(server.ws) as client:
+            async for _ in client.stream(["Hello Привет ", "there."]):
+                pass
+
+    with caplog.at_level(logging.WARNING, "sayahead"):
+        asyncio.run(run())
+    # The server, in this process, has its own line.
+    assert any("characters 6 to 12" in record.getMessage() for record in caplog.records)

@@ -184,3 +184,11 @@ def test_a_step_that_fails_ends_its_text_alone(page: Page) -> None:
     errors = [message for message in page.messages if message["type"] == "error"]
     assert [(error["context_id"], error["gone"], error["code"]) for error in errors] == [("a", True, "failed")]
     assert page.sound["b"] == whole(toy_voice(), TEXT)
+
+
+def test_what_cannot_be_read_is_told_with_its_place(page: Page) -> None:
+    page.say("input_text.append", text="Hello Привет there. ")
+    page.say("input_text.end")
+    page.work()
+    told = [message for message in page.messages if message["type"] == "speech.skipped"]
+    assert [(each["start"], each["end"], each["text"]) for each in told] == [(6, 12, "Привет")]

@@ -86,3 +86,16 @@ def test_a_servers_lexicon_stands_behind_the_clients(tmp_path: Path) -> None:
 
     with serving(lexicon=str(tmp_path / "names.txt")) as server:
         asyncio.run(run(server))
+
+
+def test_what_cannot_be_read_is_told_with_its_place(server: Running) -> None:
+    async def run() -> None:
+        async with talk(server) as socket:
+            talking = await begin(socket)
+            await talking.say("input_text.append", text="Hello Привет there.")
+            await talking.say("input_text.end")
+            told = await talking.until("speech.skipped")
+            assert (told["start"], told["end"], told["text"], told["context_id"]) == (6, 12, "Привет", "")
+            await talking.until("speech.done")
+
+    asyncio.run(run())

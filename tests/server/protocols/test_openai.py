@@ -93,6 +93,8 @@ def test_lists(client: openai.OpenAI, server: Running) -> None:
     voices = httpx.get(server.http + "/v1/audio/voices", headers={"Authorization": f"Bearer {KEY}"}).json()
     assert voices["voices"][0] == "toy"
     assert voices["details"][0]["default"]
+    assert voices["details"][0]["unit"] == "words"
+    assert not voices["details"][0]["research"]
 
 
 @pytest.mark.parametrize(
