@@ -4,9 +4,10 @@
 
 **killed**: two servers, conversations of the Python client that write ten words a second; one server is killed (-9).
 Every conversation is compared with what the voice says undisturbed: its words, its length, and how long its player
-waited. **changed**: conversations over TLS while keys, lexicon and certificate are exchanged; how soon a revoked key is
-refused. **bill**: requests of five keys over five protocols, the server killed (-9) and started again in the middle;
-``/v1/usage`` beside what clients received.
+waited. **updated**: the same, while both servers end (SIGTERM, and a second for their texts) and others take their
+places, one after the other. **changed**: conversations over TLS while keys, lexicon and certificate are exchanged; how
+soon a revoked key is refused. **bill**: requests of five keys over five protocols, the server killed (-9) and started
+again in the middle; ``/v1/usage`` beside what clients received.
 
 Servers and clients share this machine.
 """
@@ -103,34 +104,54 @@ async def conversation(urls: list[str], words: list[str], pause_s: float, **opti
 
 def killed(folder: Path, conversations: int, repeats: int) -> dict[str, Any]:
     """One of two servers is killed under conversations."""
+    return moved(folder, conversations, repeats, lambda servers, flags: servers[0].kill())
+
+
+def updated(folder: Path, conversations: int, repeats: int) -> dict[str, Any]:
+    """Both servers give way to others, one after the other."""
+
+    def update(servers: list[Server], flags: tuple[str, ...]) -> None:
+        for number, server in enumerate(servers):
+            server.process.terminate()
+            server.process.wait()
+            servers[number] = Server(folder, *flags, port=server.port)
+
+    return moved(folder, conversations, repeats, update)
+
+
+def moved(
+    folder: Path, conversations: int, repeats: int, change: Callable[[list[Server], tuple[str, ...]], None]
+) -> dict[str, Any]:
+    """Conversations with two servers, to which something happens."""
     words = WORDS * repeats
     whole = len(load_voice("heart").synthesize(" ".join(words) + " ")) / 24000
-    limit = ("--set", f"limits.sessions={2 * conversations}")
-    servers = [Server(folder, *limit), Server(folder, *limit)]
+    flags = ("--set", f"limits.sessions={2 * conversations}", "--set", "drain_s=1")
+    servers = [Server(folder, *flags), Server(folder, *flags)]
     urls = [server.http for server in servers]
 
     async def main() -> list[Any]:
         talks = [asyncio.create_task(conversation(urls, words, 0.1)) for _ in range(conversations)]
         await asyncio.sleep(0.05 * len(words))
-        servers[0].kill()
+        await asyncio.to_thread(change, servers, flags)
         return list(await asyncio.gather(*talks, return_exceptions=True))
 
     ended = asyncio.run(main())
-    servers[1].end()
+    for server in servers:
+        server.end()
     heard = [each for each in ended if isinstance(each, dict)]
-    moved = [each for each in heard if each["resumed"]]
-    gaps = sorted(each["gap_s"] for each in moved)
+    went_on = [each for each in heard if each["resumed"]]
+    gaps = sorted(each["gap_s"] for each in went_on)
     return {
         "conversations": conversations,
         "words each": len(words),
         "every word once, in order": sum(each["said"] for each in heard),
-        "went on elsewhere": len(moved),
+        "went on elsewhere": len(went_on),
         "errors": [str(each) for each in ended if not isinstance(each, dict)],
         "longest difference in length, s": round(max(abs(each["seconds"] - whole) for each in heard), 3),
         "between the last sound of one and the first of the other, median s": round(statistics.median(gaps), 3),
         "the longest s": round(gaps[-1], 3),
-        "a player without a buffer waited, median s": round(statistics.median(e["waited_s"] for e in moved), 3),
-        "and of those that stayed": round(statistics.median([e["waited_s"] for e in heard if not e["resumed"]]), 3),
+        "a player without a buffer waited, median s": round(statistics.median(e["waited_s"] for e in went_on), 3),
+        "and of those that stayed": [round(e["waited_s"], 3) for e in heard if not e["resumed"]],
     }
 
 
@@ -289,22 +310,24 @@ def main() -> None:
     """Run all, and print or write the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--only", choices=("killed", "changed", "bill"))
+    parser.add_argument("--only", choices=("killed", "updated", "changed", "bill"))
     parser.add_argument("--small", action="store_true", help="a tenth of the size, to see that it runs")
     arguments = parser.parse_args()
     part = 10 if arguments.small else 1
     runs: dict[str, Callable[[Path], dict[str, Any]]] = {
         "killed": lambda folder: killed(folder, max(2, 20 // part), 3),
+        "updated": lambda folder: updated(folder, max(2, 20 // part), 8),
         "changed": lambda folder: changed(folder, 100 // part, max(2, 10 // part)),
         "bill": lambda folder: bill(folder, 1000 // part),
     }
-    figures: dict[str, Any] = {"machine": f"{platform.machine()}, {os.cpu_count()} cores", "load": os.getloadavg()[0]}
+    figures: dict[str, Any] = {"machine": f"{platform.machine()}, {os.cpu_count()} cores"}
     if arguments.json and arguments.json.exists():
         figures = json.loads(arguments.json.read_text(encoding="utf-8")) | figures
     for name, run in runs.items():
         if arguments.only in (None, name):
             with tempfile.TemporaryDirectory() as folder:
-                figures[name] = run(Path(folder))
+                load = {"load": round(os.getloadavg()[0], 1)}
+                figures[name] = run(Path(folder)) | load
             print(name, json.dumps(figures[name], indent=1), flush=True)
     if arguments.json:
         arguments.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")

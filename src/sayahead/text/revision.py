@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 WORD = re.compile(r"(?:(?!(?<=[^\W\d_])[,;!?])[^\s—])*(?:—|(?<=[^\W\d_])[,;!?])[^\w\s]*|[^\s—]+")
@@ -10,7 +11,8 @@ MARKED = re.compile(r"[^\W\d_][,;!?]$")
 """A word that is over at its mark, whatever touches it."""
 MOST_ALIGNED = 200
 """Words that differ and are aligned, which takes the square of them; of more, as many are left out as were spoken."""
-
+AHEAD = 8
+"""Words of the new text that are looked at beyond twice as many as were spoken."""
 LONGEST_LINE = 1000
 """Characters of a line before its open sentence that are read again where text is revised."""
 _OPENING = re.compile(r"(?:(?:[>#|*+•‣◦▪-]{1,6}|\d{1,3}[.)])?[ \t])+")
@@ -44,8 +46,10 @@ def unspoken(before: str, spoken: str, text: str) -> str:
     The words left out are those nearest to the spoken ones in edit distance; of equally near ones, as many as were
     spoken. A word that goes on after ``before`` was spoken with its beginning: its rest is left out, too.
     """
-    words, ends = WORD.findall(spoken), [match.end() for match in WORD.finditer(text)]
-    new = [text[match.start() : match.end()] for match in WORD.finditer(text)]
+    words = WORD.findall(spoken)
+    # No more than these can stand for them, however long the text is.
+    found = [*itertools.islice(WORD.finditer(text), 2 * len(words) + AHEAD + 1)]
+    new, ends = [match[0] for match in found], [match.end() for match in found]
     glued = bool(before) and not before[-1].isspace() and MARKED.search(before) is None
     rest_spoken, rest_new = (int(bool(part) and glued and not part[0].isspace()) for part in (spoken, text))
     left_out = rest_new + counterparts(words[rest_spoken:], new[rest_new:])
@@ -58,7 +62,7 @@ def counterparts(spoken: list[str], new: list[str]) -> int:
     same = 0
     while same < min(len(one), len(other)) and one[same] == other[same]:
         same += 1
-    one, other = one[same:], other[same : 2 * len(one) + 8]
+    one, other = one[same:], other[same : 2 * len(one) + AHEAD]
     if len(one) > MOST_ALIGNED:
         return len(spoken)
     row = list(range(len(other) + 1))
