@@ -7,11 +7,12 @@ import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 from playwright.sync_api import Browser
+from support.axe import axe, complaints
 from support.browser import Seat, chromium
 from support.browser_tab import WEB, Tab, desk_here, hosted, log_distance_db, script
 
@@ -195,3 +196,21 @@ def test_a_page_that_cannot_load_its_voice_says_so(browser: Browser, site: Path)
         seat.open(address)
         seat.until("document.getElementById('problem').textContent.startsWith('There is no voice')", timeout_s=300)
         context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_keeps_anybody_out(
+    scheme: Literal["light", "dark"], browser: Browser, address: str, pytestconfig: pytest.Config
+) -> None:
+    source = axe(pytestconfig)
+    context = browser.new_context(color_scheme=scheme)
+    seat = Seat(context.new_page())
+    seat.open(address)
+    # While the voice is loaded, and with it.
+    assert complaints(seat.page, source) == []
+    seat.until(LOADED, timeout_s=300)
+    seat.type("Hello there. ")
+    seat.until_heard()
+    seat.page.wait_for_timeout(400)
+    assert complaints(seat.page, source) == []
+    context.close()
