@@ -303,14 +303,27 @@ def _lost(language: str, token: str) -> tuple[Broken, ...]:
     if token.isascii() and re.fullmatch(r"[^\w]*[a-zA-Z'’-]*[^\w]*", token) and not re.search(r"[%&@+=<>$]", token):
         return ()
     whole = said(language, f"xx {token} yy")
+    hidden = {place for tag in _HIDDEN.finditer(token) for place in range(*tag.span())} | _told(language, token)
     lost = []
     for place, char in enumerate(token):
-        if not counts(token, place):
+        if place in hidden or not counts(token, place):
             continue
         rest = token[:place] + token[place + 1 :]
         if said(language, f"xx {rest} yy") == whole:
             lost.append(Broken("nothing is lost", token, whole, f"without {char!r} (U+{ord(char):04X})", whole))
     return tuple(lost)
+
+
+_HIDDEN = re.compile(r"</?[A-Za-z][\w-]*(?: [^<>]*)?/?>|&#?\w{1,8};")
+"""Tags and entities: their letters are not text. Placeholders look the same, and are tried by themselves."""
+
+
+def _told(language: str, token: str) -> set[int]:
+    """The places of what a voice cannot read: a warning tells of it."""
+    normalizer = _front(language).normalizer()
+    normalizer.push(token)
+    normalizer.flush()
+    return {place for start, end, _ in normalizer.skipped for place in range(start, end)}
 
 
 def counts(token: str, place: int) -> bool:
@@ -323,6 +336,8 @@ def counts(token: str, place: int) -> bool:
     if re.fullmatch(r"\W*(?:h|ht|htt|http)", before) and re.match("s?://", behind):
         return False
     if is_silent(char) or char in "/\\'’":
+        return False
+    if char.isalpha() and re.fullmatch(r"\W*[0-9]+(?:er|re|ère|nde?)\W*", token):  # "1er" and "1e" are one ordinal.
         return False
     if char in "$":
         return re.match(r"[0-9]", behind) is not None and "$" not in before + behind

@@ -18,6 +18,8 @@ FORMS = {
     "de": (
         ("Am 2024-3-5 kam er", "am fünften märz zweitausendvierundzwanzig kam er"),
         ("Es sind 50 /km² dort", "es sind fünfzig pro quadratkilometer dort"),
+        ("Geben Sie <Vorschläge> ein", "geben sie vorschläge ein"),
+        ("Das ist <b>sehr</b> gut", "das ist sehr gut"),
         ("Ihr 100. Geburtstag ist morgen", "ihr einhundertster geburtstag ist morgen"),
         ("Der 121te Besucher", "der einhunderteinundzwanzigste besucher"),
         ("Es hat 16 gb und kostet 50 eur", "es hat sechzehn gigabyte und kostet fünfzig euro"),

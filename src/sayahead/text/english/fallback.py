@@ -110,8 +110,8 @@ def _piece(piece: str, before: str, after: str) -> str:
     if not first.isalpha() and piece[-1].isalnum() and not _NUMERIC.fullmatch(piece) and (amount := atom(piece)):
         return amount
     if len(piece) > 1 and (sign := _CURRENCY.match(piece)):
-        many = "" if sign[0] == "$" else currency(sign[0])[1]  # $2x is LaTeX.
-        return f"{pieces(piece[sign.end() :])} {many}".rstrip()
+        rest = pieces(piece[sign.end() :])
+        return f"dollar {rest}" if sign[0] == "$" else f"{rest} {currency(sign[0])[1]}"  # A group of an expression.
     if first.isdigit() and not piece.isdigit() and piece[-1].isalpha():
         figures = piece.rstrip("".join(filter(str.isalpha, piece)))
         return f"{label(figures) if figures.isdigit() else number(figures)} {name(piece[len(figures) :])}"

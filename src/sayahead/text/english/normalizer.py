@@ -119,7 +119,7 @@ class Normalizer(Waiting[str]):
         ohms = measured and _TAIL.sub("", token.raw)[-1:] in ("Ω", "\u2126")
         if token.raw.isascii() or MICRO.search(token.raw) or ohms:
             return
-        runs = foreign_runs(token.raw, ())
+        runs = foreign_runs(token.raw.replace("\u00b5", "μ"), ())
         if len(runs) == 1 and (name := tables.GREEK.get(token.raw[slice(*runs[0])].lower())):
             first, end = runs[0]
             rest = token.raw[end:].lstrip("-")

@@ -8,22 +8,15 @@ from functools import lru_cache
 
 from sayahead.text.english import tables
 from sayahead.text.english.numbers import fraction
-from sayahead.text.shared.punctuation import decoded, readable, strongest, uncited
+from sayahead.text.shared.punctuation import TAG_NAMES, decoded, readable, strongest, uncited
 from sayahead.text.shared.signs import is_picture, is_silent, without_pictures
 from sayahead.text.shared.tokens import Parts
 
 _KEYCAP = re.compile("([0-9]?)[#*]?\ufe0f?\u20e3")
 _ESCAPE = re.compile(r"\\(?=[^\w\s])")
-_TAGS = (
-    "a abbr b blockquote break br button center code dd details div dl dt em emphasis figure font form h1 h2 h3 h4 "
-    "h5 h6 hr i iframe img input kbd label li link mark meta ol option p paragraph phoneme pre prosody s say-as "
-    "script section select sentence small source span speak strong style sub summary sup svg table td th tr u ul "
-    "video voice w audio lang think thinking"
-)
-_NAMED = "|".join(_TAGS.split())
-_TAG = re.compile(rf"</[A-Za-z][\w-]*>|<[A-Za-z][\w-]*/>|<(?:{_NAMED})>|<!--[^>]*-->|\[\^[^\]]*\]", re.IGNORECASE)
+_TAG = re.compile(rf"</[A-Za-z][\w-]*>|<[A-Za-z][\w-]*/>|<(?:{TAG_NAMES})>|<!--[^>]*-->|\[\^[^\]]*\]", re.IGNORECASE)
 """Silent; another word in angle brackets is a placeholder, which is read."""
-OPEN_TAG = re.compile(rf"<(?:(?:{_NAMED})(?:\s[^<>]*)?|!--[^>]*)$")
+OPEN_TAG = re.compile(rf"<(?:(?:{TAG_NAMES})(?:\s[^<>]*)?|!--[^>]*)$")
 """A tag of HTML or SSML that goes on after white space."""
 _SUPERSCRIPT = re.compile("⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _SUBSCRIPT = re.compile("[₀₁₂₃₄₅₆₇₈₉]{2,}")

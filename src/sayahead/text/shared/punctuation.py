@@ -14,7 +14,19 @@ ENDING = ".!?…。！？।॥؟۔։።᙮‼⁇⁈⁉｡．"
 """Marks that end a sentence."""
 PAUSING = ",;:—、，；：،؛፣፤·"
 
-_TAG = re.compile(r"</?[A-Za-z][^<>]{0,60}>|<!--[^>]*-->|\[\^[^\]]*\]")
+_TAGS = (
+    "a abbr b blockquote break br button center code dd details div dl dt em emphasis figure font form h1 h2 h3 h4 "
+    "h5 h6 hr i iframe img input kbd label li link mark meta ol option p paragraph phoneme pre prosody s say-as "
+    "script section select sentence small source span speak strong style sub summary sup svg table td th tr u ul "
+    "video voice w audio lang think thinking"
+)
+TAG_NAMES = "|".join(_TAGS.split())
+"""The tags of HTML and SSML, which are silent; another word in angle brackets is a placeholder, which is read."""
+_TAG = re.compile(
+    rf"</[A-Za-z][\w-]*>|<[A-Za-z][\w-]*/>|<(?:{TAG_NAMES})(?:[\s/][^<>]{{0,60}})?>|<!--[^>]*-->|\[\^[^\]]*\]",
+    re.IGNORECASE,
+)
+_PLACEHOLDER = re.compile(r"<([^\W\d_][^<>]*)>")
 _NO_CENTS = re.compile(r"(?<=[0-9]),(?:--?|–)(?=\W*$)")
 _ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#[0-9]{2,6}|#x[0-9A-Fa-f]{2,6});")
 _CITED = re.compile(r"(?<=[.,;:!?…\"”'’)])(?:\[[1-9][0-9]{0,2}\])+(?=\W*$)|(?<=\w)(?:\[[1-9][0-9]{0,2}\]){2,}(?=\W*$)")
@@ -34,7 +46,7 @@ def trim(raw: str) -> Parts:
     """A token without what surrounds the word, and the pause that surrounds it."""
     text = uncited(fold(raw))
     if "<" in text or "[^" in text:
-        text = _TAG.sub(" ", text)
+        text = _PLACEHOLDER.sub(r" \1 ", _TAG.sub(" ", text))
     text = _NO_CENTS.sub("", text.strip())
     lead = _LEAD.match(text)
     start = lead.end() if lead else 0

@@ -18,7 +18,7 @@ AT_ONCE, PORTION = 8, 4
 """Long readings are cut: one of more spoken words than the first number, into pieces of as many as the second."""
 _LONE_TAG = re.compile(r"([(\"'“«„*_]*)<([A-Za-z][A-Za-z0-9]*)/?>([)\"'”»“*_.,;:!?]*)")
 """An opening tag alone: after an article or another short word its name is said."""
-_MINUS = re.compile(r"−(?![0-9.,])|(?<=[^\W\d_])−")
+_MINUS = re.compile(r"−(?![0-9]|[.,][0-9])|(?<=[^\W\d_])−")
 _AREA = re.compile(r"\([0-9]{2,3}\)")
 _CLOSERS = "\"'”’»›)]}」』】》〉"
 

@@ -14,7 +14,7 @@ SILENT = {
     "bullets and ornaments": "•‣▪▫■□●○◦◆◇◘◙►▶▷▸▹➤➢➣➔➜❖⦿⦾∙⋅",
     "lines and boxes that are drawn": "".join(map(chr, range(0x2500, 0x25A0))),
     "legal marks": "™®©℠℗",
-    "marks of other letters": "ʼʻʹʺˈˌːˑ",
+    "marks of other letters": "ʼʻʹʺˈˌːˑ¨˙˚¸˝˛ˇ˘¯",
     "what stands for bytes that are no text": "\ufffc\ufffd",
     "notes of music around what is sung": "♩♪♫♬",
 }
