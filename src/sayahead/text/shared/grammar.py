@@ -143,7 +143,7 @@ def _unit(core: str, left: Left, record: Record) -> Said | None:
 
 def _word(core: str, left: Left, record: Record) -> Said | None:
     """A word that is read otherwise than it is written: Roman numerals, abbreviations without a full stop."""
-    small = set(core) <= set("ivx") and len(core) > 1 and core != "vi"  # A word in many languages.
+    small = core[0] in "ivx" and len(core) > 1 and set(core) <= set("ivx") and core != "vi"  # "vi" is a word, too.
     if small and record.cues.get(left.word.lower()) == "roman" and (value := roman(core.upper())):
         return Said(numbers_of(record).roman(value, replace(left, kind="roman")), Left(word=core, before=left.word))
     if (value := roman(core)) and _numeral(core, left, record):

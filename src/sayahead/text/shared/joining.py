@@ -145,7 +145,12 @@ def reading_of(parts: Parts, token: Token[Said], left: Left, right: Right, recor
         if follows:
             ordinals = [amounts.numbers_of(record).ordinal(roman(part), "m") for part in core.split("-")]
             return Said(f" {record.until} ".join(ordinals), Left(word=core, before=left.word))
-    if _POINTED.fullmatch(core) and not parts.mark and (time := _pointed(core, left, right, record)) is not False:
+    if (
+        core[0].isdecimal()
+        and _POINTED.fullmatch(core)
+        and not parts.mark
+        and (time := _pointed(core, left, right, record)) is not False
+    ):
         return time
     if record.half and not parts.mark and (halved := _halved(core, left, right, record)) is not False:
         return halved

@@ -47,7 +47,7 @@ class Reader(Waiting[Said]):
     def _unmarked(self, token: Token[Said]) -> bool | None:
         if token.closed or self._breath:
             return False
-        if _AREA.fullmatch(token.raw):  # Of a telephone number, not of a list's item.
+        if token.raw[0] == "(" and _AREA.fullmatch(token.raw):  # Of a telephone number, not of a list's item.
             initial = self._right().initial()
             return None if initial is None else initial.isdecimal()
         if not (token.raw[0].isdecimal() or token.raw == ">"):
