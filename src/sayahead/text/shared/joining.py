@@ -145,12 +145,7 @@ def reading_of(parts: Parts, token: Token[Said], left: Left, right: Right, recor
         if follows:
             ordinals = [amounts.numbers_of(record).ordinal(roman(part), "m") for part in core.split("-")]
             return Said(f" {record.until} ".join(ordinals), Left(word=core, before=left.word))
-    if (
-        core[0].isdecimal()
-        and _POINTED.fullmatch(core)
-        and not parts.mark
-        and (time := _pointed(core, left, right, record)) is not False
-    ):
+    if core[0].isdecimal() and not parts.mark and (time := _pointed(core, left, right, record)) is not False:
         return time
     if record.half and not parts.mark and (halved := _halved(core, left, right, record)) is not False:
         return halved
@@ -179,7 +174,8 @@ def reading_of(parts: Parts, token: Token[Said], left: Left, right: Right, recor
 
 def _pointed(core: str, left: Left, right: Right, record: Record) -> Said | Literal[False] | None:
     """``12.30 a.m.``: a time where a half of the day follows it."""
-    if "a.m." not in record.may_end or record.numbers is None or not (time := amounts.time(core, record, dot=True)):
+    known = _POINTED.fullmatch(core) and "a.m." in record.may_end
+    if not known or record.numbers is None or not (time := amounts.time(core, record, dot=True)):
         return False
     half = right.one_of(_HALVES, prefixes(_HALVES))
     return half and Said(record.numbers.clock(*time, left), Left("time", core, before=left.word))
