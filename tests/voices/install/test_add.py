@@ -190,6 +190,16 @@ def test_a_voice_is_downloaded_and_added_elsewhere(
     assert add(str(tmp_path / "there" / "silbo.tar.gz")).config.name == "silbo"
 
 
+def test_kokoro_that_was_downloaded_has_its_licence(
+    silbo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = packed(silbo, tmp_path / "silbo.zip")
+    with served(tmp_path) as address:
+        monkeypatch.setattr(module, "KOKORO_FILES", (("silbo.zip", f"{address}/silbo.zip", sha256(archive)),))
+        added = add("kokoro", name="kokoro")
+    assert added.config.license == "Apache-2.0"
+
+
 def test_a_voice_whose_files_are_nowhere_says_where_they_are(tmp_path: Path) -> None:
     own = tmp_path / "twin"
     shutil.copytree(installed_voices()["heart"], own)

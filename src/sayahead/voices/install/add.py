@@ -20,7 +20,7 @@ from sayahead.extensions import OURS
 from sayahead.voice import load_voice
 from sayahead.voices import VoiceConfig, installed_voices, read_config
 from sayahead.voices.install.archives import ENDINGS, is_archive, unpack, write_archive
-from sayahead.voices.install.catalogue import KOKORO, archives, catalogue, download
+from sayahead.voices.install.catalogue import KOKORO, KOKORO_LICENCE, archives, catalogue, download
 from sayahead.voices.install.fetch import Digest, Progress, fetch, is_address
 from sayahead.voices.install.kokoro.files import is_kokoro
 from sayahead.voices.install.kokoro.voice import add_kokoro
@@ -86,6 +86,8 @@ def add(
     """
     with workplace() as work:
         make(place(source, work, sha256, progress), config, work / MADE)
+        if source == KOKORO and not Path(source).exists():
+            change_voice(work / MADE, {"license": KOKORO_LICENCE})
         return settle(work, name, replace=replace)
 
 

@@ -19,7 +19,7 @@ from sayahead.voices.install.fetch import Digest, Progress, fetch
 BASE = "https://huggingface.co/rhasspy/piper-voices/resolve/main/"
 """Where the voices are published."""
 CARD = "MODEL_CARD"
-KOKORO = "kokoro"
+KOKORO, KOKORO_LICENCE = "kokoro", "Apache-2.0"
 KOKORO_RELEASE = "https://github.com/thewh1teagle/kokoro-onnx/releases/download/model-files-v1.0"
 KOKORO_FILES = (
     (
