@@ -19,6 +19,7 @@ FORMS = {
         ("Am 2024-3-5 kam er", "am fünften märz zweitausendvierundzwanzig kam er"),
         ("Es sind 50 /km² dort", "es sind fünfzig pro quadratkilometer dort"),
         ("Geben Sie <Vorschläge> ein", "geben sie vorschläge ein"),
+        ("Das war's. Wie geht's.", "das war's wie geht's"),
         ("Das ist <b>sehr</b> gut", "das ist sehr gut"),
         ("Ihr 100. Geburtstag ist morgen", "ihr einhundertster geburtstag ist morgen"),
         ("Der 121te Besucher", "der einhunderteinundzwanzigste besucher"),

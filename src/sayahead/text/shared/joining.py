@@ -24,7 +24,7 @@ _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?: [0-9]{3})*")
 _GROUP = re.compile(r"[0-9]{3}(?:\.?[ºª°ᵉ]|(?![0-9./:-]))")
 _PHONE = re.compile(r"\(?\+[0-9]{1,3}\)?")
 _POINTED = re.compile(r"(?:[01]?[0-9]|2[0-3])\.[0-5][0-9]")
-_ELIDED = re.compile(r"([^\W\d_]+['’])([^\W\d_]+)")
+_ELIDED = re.compile(r"([^\W\d_]+['’])([^\W\d_]{2,})")
 _HALVES = frozenset(("a.", "p.", "am", "pm", "a.m", "p.m", "a.m.", "p.m."))
 _SUMS = frozenset("+ - − = × · * ÷ / < > ≤ ≥ ≈ ≠".split())
 _LONGEST_ABBREVIATION = 4
