@@ -638,6 +638,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "another_voice": ANOTHER_VOICE,
     "another_speaker": ANOTHER_SPEAKER,
     "soak": table("server/soak.md", "python lab/benchmarks/soak.py"),
+    "abuse": table("server/abuse.md", "python lab/benchmarks/abuse.py"),
     "floods": table("server/floods.md", "python lab/benchmarks/floods.py"),
     "aligner": table("aligner.md", "python lab/benchmarks/aligner.py"),
     "saeki_future": table("saeki/future.md", "python lab/benchmarks/saeki/future.py"),

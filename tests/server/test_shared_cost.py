@@ -169,7 +169,7 @@ def test_messages_and_bodies_are_read_at_a_rate_of_bytes(monkeypatch: pytest.Mon
     """500 messages a second, of 250 kB each: others waited nine times as long as alone."""
 
     async def run(server: Running) -> None:
-        server.hub.accounts = Accounts(Limits(bytes_per_s=40_000), 1000)
+        server.hub.accounts = Accounts(Limits(bytes_per_s=40_000, messages_per_s=100_000), 1000)
         async with connect(server.ws + "/v1/stream") as connection:
             await connection.recv()
             begun = time.monotonic()
@@ -185,7 +185,7 @@ def test_messages_and_bodies_are_read_at_a_rate_of_bytes(monkeypatch: pytest.Mon
                 monkeypatch.setattr("sayahead.server.http.PATIENCE_S", most_s)
                 assert (await http.post("/v1/text-to-speech/toy", params=QUERY, json=body)).status_code == code
 
-    with serving() as server:
+    with serving(limits={"messages_per_s": 100_000}) as server:
         asyncio.run(run(server))
 
 
@@ -194,9 +194,9 @@ def test_messages_of_a_client_are_counted_on_all_its_connections(monkeypatch: py
     limits = Limits(messages_per_s=100)
     account = Accounts(limits, 1).of("somebody")
     one, other = Reading(account, limits), Reading(account, limits)
-    assert one.early(25_600 - 256) == 0
+    assert one.early(256 + 99 * 64) == 0
     assert other.early(0) == pytest.approx(0.01, abs=0.005)
-    assert other.early(25_600) == pytest.approx(1.02, abs=0.02)
+    assert other.early(256 + 100 * 64) == pytest.approx(1.02, abs=0.02)
 
     async def run(server: Running) -> None:
         async with httpx.AsyncClient(base_url=server.http) as http:

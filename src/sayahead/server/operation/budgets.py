@@ -60,15 +60,15 @@ class Account:
 class Reading:
     """What is read of one connection's messages."""
 
-    # A message counts once more for each so many bytes.
-    SMALL = 256
+    # A message beyond so many bytes counts once more for each so many.
+    SMALL, MORE = 256, 64
 
     def __init__(self, account: Account, limits: Limits) -> None:
         self._account, self._messages = account, Allowance(limits.messages_per_s, limits.messages_per_s)
 
     def early(self, size: int) -> float:
         """A message of so many bytes came: how many seconds too early."""
-        number = 1 + size / self.SMALL
+        number = 1 + max(0, size - self.SMALL) / self.MORE
         account = self._account
         return max(self._messages.take(number), account.messages.take(number), account.bytes.take(size))
 

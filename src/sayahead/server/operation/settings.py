@@ -44,8 +44,8 @@ class Limits:
     flushes: Annotated[int, Bound(1)] = 64
     """Flushes of one context that wait to be answered."""
     messages_per_s: Annotated[int, Bound(1)] = 500
-    """Small messages that are read from one connection in a second; one counts once more for each 256 bytes. The others
-    wait with the client."""
+    """Messages that are read from one connection in a second; beyond 256 bytes, one counts once more for each 64. The
+    others wait with the client."""
     requests_per_s: Annotated[int, Bound(1)] = 200
     """Requests and handshakes of one address that are answered in a second, or 4 for each of its places if that is
     more; the others wait."""
