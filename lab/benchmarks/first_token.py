@@ -24,7 +24,7 @@ import numpy as np
 from sayahead import LookaheadK, Session, Voice, load_voice
 
 from sayahead_lab.eval.experiment.clock import Tokens
-from sayahead_lab.eval.experiment.machine import Watch, processor
+from sayahead_lab.eval.experiment.machine import LoadWatch, processor
 
 ANSWERS = Path(__file__).parent / "data" / "answers.txt"
 AUDIBLE = 10 ** (-50 / 20)
@@ -125,7 +125,7 @@ def main() -> None:
     if arguments.hold:
         hold(arguments.hold)
         return
-    voice, texts, watch = load_voice(), answers(), Watch(1)
+    voice, texts, watch = load_voice(), answers(), LoadWatch(1)
     rows = [measure(voice, texts, lookahead, arguments.per_s) for lookahead in POLICIES]
     data = {
         "cpu": processor(),

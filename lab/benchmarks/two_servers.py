@@ -15,7 +15,7 @@ from served import Version, started
 from two_versions import Speaker, Table, in_turns, ratios, speakers
 
 from sayahead_lab.eval.experiment.clock import Tokens
-from sayahead_lab.eval.experiment.machine import Watch, processor
+from sayahead_lab.eval.experiment.machine import LoadWatch, processor
 from sayahead_lab.eval.speed import load
 from sayahead_lab.eval.speed.bench import sentences
 
@@ -131,7 +131,7 @@ def server_load(sources: Sources, given: argparse.Namespace) -> Table:
     """
     rounds = [(sessions, sessions) for sessions in given.sessions]
     rounds += [(given.overload, PLACES_PER_CORE * cores())] if given.overload else []
-    rows, scripts, watch = list[dict[str, Any]](), scripts_of(sources), Watch(2)
+    rows, scripts, watch = list[dict[str, Any]](), scripts_of(sources), LoadWatch(2)
 
     def one(name: str, number: int) -> None:
         sessions, places = rounds[number]

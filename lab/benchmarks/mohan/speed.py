@@ -22,7 +22,7 @@ from sayahead.config import from_mapping
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.vocoders.wavernn import load_wavernn
 
-from sayahead_lab.eval.experiment.machine import Watch, processor
+from sayahead_lab.eval.experiment.machine import LoadWatch, processor
 from sayahead_lab.training.loop.recipe import load_recipe
 from sayahead_lab.training.mohan.agent_export import agent_graph
 from sayahead_lab.training.mohan.agent_network import LOOK_BACK, AgentNetwork, AgentNetworkConfig
@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument("-o", "--out", type=Path, default=Path("lab/benchmarks/results/mohan"))
     out = parser.parse_args().out
     out.mkdir(parents=True, exist_ok=True)
-    watch = Watch(1)
+    watch = LoadWatch(1)
     rows = {preset: measured(preset, frames) for preset, frames in (("wavernn-small", 20), ("wavernn-paper", 4))}
     decisions = {preset: decision(preset) for preset in ("agent-small", "agent-paper")}
     made = {"machine": processor(), "load": asdict(watch.load()), "wavernn": rows, "agent": decisions}

@@ -57,14 +57,14 @@ def run(arguments: argparse.Namespace) -> int:
     from sayahead.voice import load_voice
 
     from sayahead_lab.eval.experiment.clock import ReadingClock, Tokens
-    from sayahead_lab.eval.experiment.machine import Watch, processor
+    from sayahead_lab.eval.experiment.machine import LoadWatch, processor
     from sayahead_lab.eval.speed.bench import sentences
 
     voice = load_voice(arguments.voice or "heart")
     clock = Tokens(50.0) if arguments.clock == "llm" else ReadingClock(180.0)
     texts = [" ".join(pair) for pair in zip(sentences(11, 8), sentences(7, 8), strict=True)]
     scripts = [load.script(voice, text, clock) for text in texts]
-    watch = Watch(2)
+    watch = LoadWatch(2)
     # Sessions start spread over this time, and what happens in it does not count.
     warm_s = 6.0 if arguments.seconds > 6.0 else 0.0
     times = {"seconds": arguments.seconds, "warm_s": warm_s}

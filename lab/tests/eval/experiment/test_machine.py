@@ -12,7 +12,7 @@ import pytest
 from sayahead import ConfigError
 
 from sayahead_lab.eval.experiment import machine
-from sayahead_lab.eval.experiment.machine import Load, Watch, bound, check_cores
+from sayahead_lab.eval.experiment.machine import Load, LoadWatch, bound, check_cores
 
 
 def test_cores_that_are_not_there() -> None:
@@ -58,8 +58,8 @@ def test_the_load_is_that_of_others(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     now = SimpleNamespace(monotonic=iter([10.0, 12.0, 20.0, 21.0]).__next__)
     monkeypatch.setattr(machine, "time", now)
     monkeypatch.setattr(machine, "load_average", iter([0.5, 1.5, 2.0, 3.0]).__next__)
-    assert Watch(1).load() == Load(0.5, 1.5, 1, 1.5, 2.0)
-    assert Watch(1).load() == Load(2.0, 3.0, 1, 1.5, 1.0)
+    assert LoadWatch(1).load() == Load(0.5, 1.5, 1, 1.5, 2.0)
+    assert LoadWatch(1).load() == Load(2.0, 3.0, 1, 1.5, 1.0)
 
 
 @pytest.mark.skipif(not Path("/proc/stat").exists(), reason="only Linux tells the computing time of all processes")

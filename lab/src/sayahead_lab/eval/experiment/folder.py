@@ -24,7 +24,7 @@ from typing import Any
 from sayahead.errors import ConfigError
 
 from sayahead_lab.eval.experiment.conditions import Matrix
-from sayahead_lab.eval.experiment.machine import Watch, processor, versions
+from sayahead_lab.eval.experiment.machine import LoadWatch, processor, versions
 from sayahead_lab.eval.experiment.trace import Trace, read_traces, write_traces
 from sayahead_lab.scripts import ScriptLine
 from sayahead_lab.workers import Workers
@@ -95,7 +95,7 @@ def recorded(folder: Path, settings: dict[str, Any], own_processes: int | None) 
     if own_processes is None:
         yield
         return
-    watch = Watch(own_processes)
+    watch = LoadWatch(own_processes)
     try:
         yield
     finally:

@@ -35,7 +35,7 @@ class Load:
     """Duration of the measurement."""
 
 
-class Watch:
+class LoadWatch:
     """Watches the machine from its creation on."""
 
     def __init__(self, own_processes: int) -> None:
