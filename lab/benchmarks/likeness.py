@@ -1,6 +1,6 @@
 """How much a voice sounds like its teacher: the cosine of speaker embeddings (Resemblyzer, GE2E), over an experiment.
 
-    sayahead eval run lab/benchmarks/family.toml --texts test.csv -o OUT
+    sayahead eval run lab/benchmarks/pupil.toml --texts test.csv -o OUT
     python lab/benchmarks/likeness.py OUT [--results FILE]
 
 Each utterance is compared with the mean of the first condition's *other* sentences, so that what is said does not

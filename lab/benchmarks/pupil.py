@@ -2,7 +2,8 @@
 
     python lab/benchmarks/pupil.py RUN... --corpus CORPUS [--count 20] [--results FILE]
 
-The corpus's validation sentences, whole, by the float32 networks. *Copy*: with the teacher's durations, pitch and
+The corpus's validation sentences, whole, by the float32 networks; of a joined corpus, each speaker's, and a row for
+each. *Copy*: with the teacher's durations, pitch and
 energy, so that only the sound encoder and the decoder count; *own*: from phonemes alone. DistillMOS, and the similarity
 of ``likeness.py``. A run named ``heart`` is the default voice's networks untaught.
 """
@@ -11,7 +12,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +24,7 @@ from output import tell
 from sayahead.sound.files import write_wav
 from sayahead.types import Floats
 
-from sayahead_lab.eval.listening.listeners import at_16khz, load_distillmos
+from sayahead_lab.eval.listening.listeners import Rater, at_16khz, load_distillmos
 from sayahead_lab.scripts import strided
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.heart.decoder import HeartVoice
@@ -43,37 +46,66 @@ def main() -> int:
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    items = Corpus(arguments.corpus).split("val")
-    chosen = [items[number] for number in strided(range(len(items)), arguments.count)]
-    said = [spoken(item) for item in chosen]
-    rate, embed = load_distillmos(), load_embedder()
-
-    def row(name: str, steps: str, sounds: dict[str, list[Floats]]) -> str:
-        cells = [name, steps]
-        for way, utterances in sounds.items():
-            if arguments.sounds:
-                for item, samples in zip(chosen, utterances, strict=True):
-                    write_wav(arguments.sounds / f"{name}-{way}-{item.name}.wav", samples, RATE)
-            cells.append(figure([rate(at_16khz(samples, RATE)) for samples in utterances]))
-            cells.append(figure(likeness([embed(samples, RATE) for samples in utterances], theirs)))
-        return f"| {' | '.join(cells)} |"
-
-    heard = [one.audio for one in said]
-    theirs = [embed(samples, RATE) for samples in heard]
-    rows = ["| run | steps, seconds | copy | similarity | own | similarity |", "|---|---:|---:|---:|---:|---:|"]
-    rows.append(row("the teacher", "", {"copy": heard}))
-    for path in arguments.runs:
-        task, model, steps = opened(path, arguments.corpus)
-        ways: dict[str, Sequence[Spoken | None]] = {"copy": said, "own": [None] * len(chosen)}
-        sounds = {
-            way: [
-                task.speak(model, np.asarray(item.ids, np.int64), one) for item, one in zip(chosen, given, strict=True)
-            ]
-            for way, given in ways.items()
-        }
-        rows.append(row(Path(path).name, steps, sounds))
+    items = list(Corpus(arguments.corpus).split("val"))
+    speakers = list(dict.fromkeys(item.speaker for item in items))
+    listeners = Listeners(load_distillmos(), load_embedder(), arguments.sounds)
+    runs = [(Path(path).name, *opened(path, arguments.corpus)) for path in arguments.runs]
+    rows = [
+        "| speaker | run | steps, seconds | copy | similarity | own | similarity |",
+        "|---|---|---:|---:|---:|---:|---:|",
+    ]
+    for speaker in speakers:
+        own = [item for item in items if item.speaker == speaker]
+        chosen = [own[number] for number in strided(range(len(own)), arguments.count)]
+        said = [spoken(item) for item in chosen]
+        heard = [one.audio for one in said]
+        theirs = [listeners.embed(samples, RATE) for samples in heard]
+        told = partial(listeners.row, speaker or "all", [item.name for item in chosen], theirs)
+        rows.append(told("the teacher", "", {"copy": heard}))
+        for name, task, model, steps in runs:
+            ways: dict[str, Sequence[Spoken | None]] = {"copy": said, "own": [None] * len(chosen)}
+            sounds = {
+                way: [
+                    task.speak(model, np.asarray(item.ids, np.int64), one, speaker=task.number(item))
+                    for item, one in zip(chosen, given, strict=True)
+                ]
+                for way, given in ways.items()
+            }
+            rows.append(told(name, steps, sounds))
+            print(rows[-1], flush=True)
     tell(rows, arguments.results)
     return 0
+
+
+@dataclass(frozen=True)
+class Listeners:
+    """Who listens."""
+
+    rate: Rater
+    """Predicts opinions."""
+    embed: Callable[[Floats, int], Floats]
+    """Makes embeddings of speakers."""
+    sounds: Path | None
+    """Where what is heard is written, if anywhere."""
+
+    def row(
+        self,
+        speaker: str,
+        names: Sequence[str],
+        theirs: Sequence[Floats],
+        run: str,
+        steps: str,
+        sounds: dict[str, list[Floats]],
+    ) -> str:
+        """A row of the table: of each way of speaking the sentences, opinion and similarity to ``theirs``."""
+        cells = [speaker, run, steps]
+        for way, utterances in sounds.items():
+            if self.sounds:
+                for name, samples in zip(names, utterances, strict=True):
+                    write_wav(self.sounds / f"{speaker}-{run}-{way}-{name}.wav", samples, RATE)
+            cells.append(figure([self.rate(at_16khz(samples, RATE)) for samples in utterances]))
+            cells.append(figure(likeness([self.embed(samples, RATE) for samples in utterances], theirs)))
+        return f"| {' | '.join(cells)} |"
 
 
 def opened(path: str, corpus: Path) -> tuple[HeartVoiceTask, HeartVoice, str]:

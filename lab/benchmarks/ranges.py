@@ -56,14 +56,18 @@ def main() -> int:
             shutil.copytree(arguments.acoustic, passing, dirs_exist_ok=True)
             merged = load_ranges(arguments.ranges)
             observed(Path(passing), {name: one for name, one in merged.items() if not name.startswith(FIRST)})
-            seen = {name: one for name, one in observe(Path(passing), texts).items() if name.startswith(FIRST)}
+            seen = {
+                name: one
+                for name, one in observe(Path(passing), [("", text) for text in texts]).items()
+                if name.startswith(FIRST)
+            }
             merged = dict(sorted({**merged, **seen}.items()))
         else:
             run = None if arguments.acoustic is None else load_trained(arguments.acoustic)
             make_heart(arguments.settings, Path(passing), acoustic=run)
             export(run, Path(passing), observed=True)
             sealed(Path(passing))
-            merged = observe(Path(passing), texts)
+            merged = observe(Path(passing), [("", text) for text in texts])
     save_ranges(merged, arguments.ranges)
     print(f"{len(merged)} ranges of {len(texts)} texts: {arguments.ranges}")
     return 0

@@ -132,7 +132,7 @@ def test_styles_can_be_blended(voice: Voice) -> None:
     assert not np.array_equal(half, two)
     assert np.array_equal(voice.synthesize(TEXT, speaker="af_one:0.5+am_two:0"), one)
     for wrong, message in (
-        ("af_one+am_too", "no style 'am_too' to blend .did you mean 'am_two'"),
+        ("af_one+am_too", "no speaker 'am_too' to blend .did you mean 'am_two'"),
         ("af_one:x+am_two", "share of af_one is 'x'"),
         ("af_one:-1+am_two", "share of af_one is '-1'"),
         ("af_one:0+am_two:0", "are all 0"),

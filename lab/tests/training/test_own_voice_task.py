@@ -33,17 +33,18 @@ from sayahead_lab.training.loop.warm_start import Start, begin
 
 RECIPE = Path(__file__).parents[2] / "recipes" / "heart" / "another-voice.toml"
 FRONT = PRESETS["ma"]
+INFO: dict[str, Any] = {"phonemes": PHONEMES, "punctuation": "all", "pad": PAD, "front_end": FRONT, "joined": {}}
 
 
 @pytest.fixture(scope="module")
 def task() -> HeartVoiceTask:
-    corpus: Any = SimpleNamespace(info=SimpleNamespace(phonemes=PHONEMES, punctuation="all", pad=PAD, front_end=FRONT))
+    corpus: Any = SimpleNamespace(info=SimpleNamespace(**INFO))
     return HeartVoiceTask({}, {"nothing_share": 1.0, "units": 40, "spoken_steps": 3}, corpus)
 
 
 def alone(part: str, units: int = 40, crops: int = 3) -> HeartVoiceTask:
     """The task of a part of the networks."""
-    corpus: Any = SimpleNamespace(info=SimpleNamespace(phonemes=PHONEMES, punctuation="all", pad=PAD, front_end=FRONT))
+    corpus: Any = SimpleNamespace(info=SimpleNamespace(**INFO))
     told = {"nothing_share": 1.0, "units": units, "spoken_steps": crops, "part": part, "fixed_context": True}
     return HeartVoiceTask({}, told, corpus)
 
@@ -148,7 +149,7 @@ def test_a_part_learns_alone_from_all_of_a_run(items: list[Item], part: str, tmp
 
 
 def test_a_whole_crop_is_what_the_decoder_makes_of_the_sentence(model: HeartVoice, items: list[Item]) -> None:
-    corpus: Any = SimpleNamespace(info=SimpleNamespace(phonemes=PHONEMES, punctuation="all", pad=PAD, front_end=FRONT))
+    corpus: Any = SimpleNamespace(info=SimpleNamespace(**INFO))
     wide = HeartVoiceTask({}, {"nothing_share": 1.0, "units": 300, "spoken_steps": 1}, corpus)
     one = spoken(items[0])
     batch = streamed(wide, items[:1], [one], words=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,11 +16,14 @@ from sayahead.engine.onnx import OnnxGraph, count, graphs_of
 from sayahead.engine.stages import Frames
 from sayahead.errors import VoiceError
 from sayahead.systems.loading import Loaded, Stages, ids_of, phoneme_voice
+from sayahead.systems.speakers import SPEAKER, SPEAKERS, Speakers, of_speakers
 from sayahead.types import Floats, Ids, Rendering, Segment
 from sayahead.vocoders.heart import HeartVocoder
 from sayahead.voices import VoiceConfig
 from sayahead.voices.loans import lent
 
+OWN = "text", "prosody", "decoder"
+"""Graphs in which a speaker has something of their own, where there are several."""
 MOST_OWED = 2.0
 """Units that a phoneme may be shorter because those before it could not be."""
 
@@ -78,10 +81,15 @@ class HeartConfig:
     """Channels of the tokens' context embedding."""
     expect: Borrowed | None = None
     """The voice whose ``expect.onnx`` this one uses; none: its own."""
+    languages: dict[str, str] = field(default_factory=dict)
+    """BCP 47 tags of the speakers who speak another language than the voice's."""
 
 
 class HeartAcoustic:
-    """The default voice's text encoders, durations, pitch and energy; features are (encoding 128, f0, energy)."""
+    """The default voice's text encoders, durations, pitch and energy.
+
+    Features are (encoding 128, f0, energy), and the speaker's number where there are several.
+    """
 
     FRAMES_PER_UNIT = 2
     FRAME_S = 0.0125
@@ -99,13 +107,20 @@ class HeartAcoustic:
     FEATURES, PITCH = 130, 128
 
     def __init__(
-        self, graphs: Mapping[str, OnnxGraph], config: HeartConfig, phonemes: Mapping[str, int], *, right_frames: int
+        self,
+        graphs: Mapping[str, OnnxGraph],
+        config: HeartConfig,
+        phonemes: Mapping[str, int],
+        *,
+        right_frames: int,
+        speakers: Speakers | None = None,
     ) -> None:
         """``graphs`` by name: text, prosody, and expect if the future tokens take a context embedding.
 
         ``phonemes``: ids of the symbols of continuations; ``right_frames``: provisional frames that the second stage
-        can use.
+        can use; ``speakers``: if there are several.
         """
+        self._speakers, self._width = speakers, self.FEATURES + (speakers is not None)
         self._text, self._prosody, self._expect = graphs["text"], graphs["prosody"], graphs.get("expect")
         self._right_units = -(-right_frames // self.FRAMES_PER_UNIT)
         self._pad, self._lead_units, self._window = config.pad, config.lead_units, config.window
@@ -130,7 +145,7 @@ class HeartAcoustic:
         if not (segment.speak or ended or (segment.breath and state.held)):
             # Words without sound: nothing to say, and nothing new about the future.
             end = max(0, (state.done + state.held) * self.FRAMES_PER_UNIT - self._early)
-            nothing = np.zeros((0, self.FEATURES), np.float32)
+            nothing = np.zeros((0, self._width), np.float32)
             return Frames(nothing, nothing, ((end, end),) * len(segment.words), False), state
         left, left_units, left_speeds, held = state.ids, state.units, state.speeds, state.held
         first = state.done + held == 0
@@ -142,6 +157,7 @@ class HeartAcoustic:
         # Of the first phoneme, this much is final already.
         past = int(left_units.sum()) - held
         seen |= {"speed": np.array([rendering.speed], np.float32), "recent": state.recent}
+        seen |= self._own("text", rendering.speaker)
         text = self._text(ids=ids, **state.memory, **seen)
         lasting = np.asarray(text["durations"] / speeds, np.float32)
         lasting[: len(left)] *= np.float32(segment.stretch)
@@ -155,7 +171,7 @@ class HeartAcoustic:
         end = len(ids) if ended else len(left) + segment.speak
         spoken = int(units[:end].sum())
         commit = spoken - past if ended else max(0, spoken - past - hold_back // self.FRAMES_PER_UNIT)
-        features, cache = self._features(text, units, state, past, commit)
+        features, cache = self._features(text, units, state, past, commit, rendering.speaker)
 
         cut = commit * self.FRAMES_PER_UNIT
         heard = self._heard(units, state.done - past)
@@ -183,9 +199,9 @@ class HeartAcoustic:
         )
 
     def _features(
-        self, text: Mapping[str, Floats], units: Ids, state: HeartState, past: int, commit: int
+        self, text: Mapping[str, Floats], units: Ids, state: HeartState, past: int, commit: int, speaker: int
     ) -> tuple[Floats, Floats]:
-        """(T, 130) of the units that become final and those expected after them, and the prosody's next cache.
+        """(T, 130 or 131) of the units that become final and those expected after them, and the prosody's next cache.
 
         ``units`` (N,): durations of the encoded rows; ``past`` of them are final already.
         """
@@ -202,12 +218,20 @@ class HeartAcoustic:
             rows=count(wanted + again),
             commit=count(max(0, commit + again - 1)),
             cache=state.cache,
+            **self._own("prosody", speaker),
         )
         sound = text["sound_encoding"]
         frames = np.repeat(rows[again : again + wanted] - (len(encoding) - len(sound)), self.FRAMES_PER_UNIT)
         energy = prosody["energy"][again * self.FRAMES_PER_UNIT :]
         f0 = self._glided(prosody["f0"], again * self.FRAMES_PER_UNIT, state.pitch)
-        return np.concatenate([sound[frames], f0[:, None], energy[:, None]], axis=1), prosody["next_cache"]
+        columns = [sound[frames], f0[:, None], energy[:, None]]
+        if self._speakers is not None:
+            columns.append(np.full((len(f0), 1), speaker, np.float32))
+        return np.concatenate(columns, axis=1), prosody["next_cache"]
+
+    def _own(self, graph: str, speaker: int) -> dict[str, Floats]:
+        """A graph's input for who speaks; nothing where there is one speaker."""
+        return {} if self._speakers is None else {SPEAKER: self._speakers[speaker][graph]}
 
     def _heard(self, units: Ids, begin: int) -> Ids:
         """(P + 1,) frames at which phonemes of these durations audibly begin, and at which the last one ends.
@@ -297,7 +321,7 @@ def whole_units(
 def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
     """A voice whose folder has ``text.onnx``, ``prosody.onnx``, ``decoder.onnx`` and perhaps ``expect.onnx``.
 
-    The last may be another voice's, in place.
+    The last may be another voice's, in place. One of several speakers has ``speakers.npz``, too.
     """
     heart = from_mapping(HeartConfig, config.model, where="model")
     makers = graphs_of(folder, ("text", "prosody", "decoder"), threads)
@@ -312,7 +336,24 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
                 f"{folder} was made by an earlier version: make it again from its run, or by "
                 f"`sayahead train voice --heart SETTINGS --acoustic {folder}`."
             )
-        vocoder = HeartVocoder(graphs["decoder"], right=heart.right)
-        return HeartAcoustic(graphs, heart, config.phonemes, right_frames=vocoder.context), vocoder
+        if SPEAKERS in config.files:
+            several.append(Speakers(folder / SPEAKERS, {name: graphs[name] for name in OWN}, len(config.speakers)))
+        speakers = several[0] if several else None
+        vocoder = HeartVocoder(graphs["decoder"], right=heart.right, speakers=speakers)
+        acoustic = HeartAcoustic(graphs, heart, config.phonemes, right_frames=vocoder.context, speakers=speakers)
+        return acoustic, vocoder
 
-    return phoneme_voice(config, *makers, stages=stages)
+    several = list[Speakers]()
+    voice = phoneme_voice(config, *makers, stages=stages)
+    if not several:
+        return voice
+
+    def reading(language: str) -> Loaded:
+        from sayahead.systems.kokoro import reader
+
+        front = reader(language)
+        phonemizer = front.phonemizer(config.phonemes)
+        return replace(voice, normalizer=front.normalizer, phonemizer=phonemizer, openers=front.openers)
+
+    numbers = {number: heart.languages[name] for name, number in config.speakers.items() if name in heart.languages}
+    return of_speakers(voice, several[0], config.speakers, numbers, reading)

@@ -8,7 +8,6 @@ increments; the prefix-to-prefix scheme is Ma et al. 2020, 4. Its graph is cut b
 from __future__ import annotations
 
 import functools
-import threading
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,12 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from sayahead.config import from_mapping, nearest
+from sayahead.config import from_mapping
 from sayahead.engine.onnx import Array, OnnxGraph, beside, count, graphs_of
 from sayahead.engine.stages import Frames
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.systems.heart import speeds_of, whole_units
 from sayahead.systems.loading import Loaded, two_stages
+from sayahead.systems.speakers import Blends, of_speakers
 from sayahead.text import FrontEnd, Phonemizer, front_end
 from sayahead.text.espeak.misaki import Misaki
 from sayahead.text.espeak.voices import voice_of
@@ -72,14 +72,12 @@ class KokoroConfig:
             raise ConfigError(f"right is {self.right!r}, but must be two counts of units: prosody's, the decoder's.")
 
 
-class Styles:
+class Styles(Blends):
     """A voice's styles and blends of them, by number, as its networks take them."""
 
     FILE = "styles.npz"
     sound: int
     """Channels of the text's encoding that the decoder takes."""
-    MOST = 10_000
-    """Blends that a loaded voice keeps the numbers of."""
 
     def __init__(self, path: Path, style: OnnxGraph, prosody: OnnxGraph, decoder: OnnxGraph) -> None:
         """Raises VoiceError for a file that is damaged, or does not belong to the graphs."""
@@ -89,6 +87,7 @@ class Styles:
                 places = {name: file[f"{name}_places"].tolist() for name in ("prosody", "decoder")}
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
             raise VoiceError(f"{path} cannot be read: {error}") from error
+        super().__init__(len(self._tables["row"]))
         sizes = {len(table) for table in self._tables.values()}
         self._style, self._graphs, self._places = style, {"prosody": prosody, "decoder": decoder}, places
         ranges = [int(graph.shapes["scales"][0]) for graph in self._graphs.values()]
@@ -100,38 +99,13 @@ class Styles:
         ):
             raise VoiceError(f"{path} does not belong to the graphs beside it: add the voice again.")
         self.sound = int(decoder.shapes["rows"][1])
-        self._blends = list[tuple[tuple[int, float], ...]]()
-        self._lock = threading.Lock()
         self._styled = functools.lru_cache(maxsize=64)(self._make)
-
-    @property
-    def count(self) -> int:
-        """Number of styles that are no blends."""
-        return len(self._tables["row"])
 
     def __getitem__(self, number: int) -> Styled:
         return self._styled(number)
 
-    def first(self, number: int) -> int:
-        """Of a blend, the style with most of it; a style itself."""
-        return number if number < self.count else max(self._blends[number - self.count], key=lambda part: part[1])[0]
-
-    def blend(self, shares: Mapping[int, float]) -> int:
-        """The number of a blend of styles by their shares, which need not sum to one; ConfigError for too many."""
-        total = sum(shares.values())
-        parts = tuple((number, round(share / total, 3)) for number, share in sorted(shares.items()) if share)
-        if len(parts) == 1:
-            return parts[0][0]
-        with self._lock:
-            if parts not in self._blends:
-                if len(self._blends) >= self.MOST:
-                    raise ConfigError(f"{self.MOST} blends of styles are in use, and no more can be: name one of them.")
-                self._blends.append(parts)
-            return self.count + self._blends.index(parts)
-
     def _make(self, number: int) -> Styled:
-        parts = ((number, 1.0),) if number < self.count else self._blends[number - self.count]
-        numbers, shares = [n for n, _ in parts], np.array([share for _, share in parts], np.float32)
+        numbers, shares = self.parts(number)
         tables = {name: table[numbers] for name, table in self._tables.items()}
         mixed = {name: np.tensordot(shares, tables[name], 1).astype(np.float32) for name in ("row", "mean")}
         variance = np.square(np.tensordot(shares, np.sqrt(tables["variance"]), 1)).astype(np.float32)
@@ -355,30 +329,4 @@ def load_kokoro(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
         front = read.front
         return Loaded(synthesizer, front.normalizer, read.phonemizer, openers=front.openers)
 
-    def other(speaker: int) -> tuple[str, Loaded] | None:
-        language = numbers.get(styles.first(speaker))
-        return None if language is None else (language, made(read(language)))
-
-    def blend(text: str) -> int:
-        return styles.blend(shares(text, config.speakers))
-
-    return replace(made(own), blend=blend, other=other if numbers else None)
-
-
-def shares(text: str, speakers: Mapping[str, int]) -> dict[int, float]:
-    """Shares of styles by number, of a blend such as ``af_heart:0.7+am_michael:0.3``; ConfigError for what is none."""
-    found = dict[int, float]()
-    for part in text.split("+"):
-        name, _, share = part.strip().partition(":")
-        if name not in speakers:
-            raise ConfigError(f"There is no style {name!r} to blend{nearest(name, speakers)}.")
-        try:
-            value = float(share or 1)
-        except ValueError:
-            value = -1.0
-        if not 0 <= value <= 1000:
-            raise ConfigError(f"The share of {name} is {share!r}, but must be a number from 0 up: {name}:0.5.")
-        found[speakers[name]] = found.get(speakers[name], 0.0) + value
-    if not sum(found.values()) > 0:
-        raise ConfigError(f"The shares of {text!r} are all 0: give one of the styles a share.")
-    return found
+    return of_speakers(made(own), styles, config.speakers, numbers, lambda language: made(read(language)))

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Protocol
+
 from sayahead.engine.onnx import Array, OnnxGraph
 from sayahead.types import Floats
 from sayahead.vocoders.spectral import SpectralVocoder
+
+
+class Own(Protocol):
+    """What is each speaker's own."""
+
+    def __getitem__(self, number: int) -> Mapping[str, Floats]:
+        """(V,) by graph."""
+        ...
 
 
 class HeartVocoder(SpectralVocoder):
@@ -13,9 +24,16 @@ class HeartVocoder(SpectralVocoder):
     REACH = 27
     """Frames that the decoder sees to each side."""
 
-    def __init__(self, decoder: OnnxGraph, *, right: int = REACH) -> None:
-        """``right``: how many of the provisional frames it is given; what is left out changes the last of them most."""
+    def __init__(self, decoder: OnnxGraph, *, right: int = REACH, speakers: Own | None = None) -> None:
+        """``right``: how many of the provisional frames it is given; what is left out changes the last of them most.
+
+        ``speakers``: of each by number, what is its own in the decoder; frames then have the number in a last column.
+        """
+        self._speakers = speakers
         super().__init__(decoder, right=right, input_cache=(3, 130), cache=(24, 256), anew=True)
 
     def inputs(self, frames: Floats) -> dict[str, Array]:
-        return {"sound_encoding": frames[:, :128], "f0": frames[:, 128], "energy": frames[:, 129]}
+        inputs = {"sound_encoding": frames[:, :128], "f0": frames[:, 128], "energy": frames[:, 129]}
+        if self._speakers is not None:
+            inputs["speaker"] = self._speakers[int(frames[0, 130])]["decoder"]
+        return inputs

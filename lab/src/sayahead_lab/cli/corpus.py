@@ -17,6 +17,7 @@ from sayahead_lab.scripts import read_texts
 from sayahead_lab.training.aligner.alignment import FOLDER
 from sayahead_lab.training.corpus.aligned import AlignedSpec
 from sayahead_lab.training.corpus.frontend import PRESETS
+from sayahead_lab.training.corpus.joined import join
 from sayahead_lab.training.corpus.kokoro import KokoroSpec
 from sayahead_lab.training.corpus.making import Spec, Texts, make_corpus
 from sayahead_lab.training.corpus.recordings import RecordingSpec, read_metadata, scan
@@ -48,6 +49,10 @@ By a style of Kokoro, whose graph tells durations, pitch and energy, so that not
 
   sayahead train corpus corpus/michael --teacher kokoro.onnx --speaker am_michael --punctuation all --train train.csv
 
+Of several speakers, from folders beside each other, one a speaker:
+
+  sayahead train corpus corpus/family --join am_michael bf_emma ff_siwis
+
 From recordings in LJ Speech's layout, aligned by the package's own aligner, or by another one's TextGrids:
 
   sayahead train corpus corpus/lj --recordings LJSpeech-1.1 --train train.csv --val val.csv
@@ -69,6 +74,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--tail", metavar="N", type=number(int, 4), default=12, help="frames of silence kept at the end (default: 12)")
     add("--no-audio", action="store_true", help="leave out the samples: a fifth of the size remains")
     add("--shard-texts", metavar="N", type=number(int, 1), default=250, help="texts per shard (default: 250)")
+    joined = "make one corpus of those of several speakers, which are folders in FOLDER"
+    add("--join", metavar="NAME", nargs="+", help=joined)
     add("--jobs", metavar="N", type=number(int, 1), help="processes (default: 1; on Ray: one for each free core)")
     add(
         "--on",
@@ -105,6 +112,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Make the corpus; the exit code."""
     console = Console(quiet=False)
+    if arguments.join:
+        join(arguments.out, arguments.join)
+        for line in summary(arguments.out):
+            console.note(line)
+        return 0
     if arguments.recordings is None:
         spec, splits = from_voice(arguments)
     else:

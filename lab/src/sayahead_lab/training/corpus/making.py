@@ -25,8 +25,8 @@ from sayahead_lab.workers import Local, Work, Workers
 Texts = Sequence[tuple[str, str]]
 ORDER = ("val", "test")
 """Splits to make first: they are small, and every training needs them."""
-PROGRESS = ("splits", "complete", "mel_mean", "mel_std")
-"""Fields of a description that change while the corpus is made."""
+PROGRESS = ("splits", "complete", "mel_mean", "mel_std", "joined")
+"""Fields of a description that change while the corpus is made, or that only a joined one has."""
 PACKAGES = ("numpy", "onnxruntime", "hibari-tts", "soxr")
 
 

@@ -6,7 +6,7 @@ import functools
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, overload
 
@@ -47,6 +47,8 @@ class Item:
     """(T, 256) float16: input of the teacher's last layer, or none."""
     energy: Array | None = None
     """(T,) float16 energy as the default voice has it, where the teacher told it; none where it is measured."""
+    speaker: str = ""
+    """In a joined corpus, the name of the one that it is from; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,8 @@ class CorpusInfo(About):
     """(n_mels,) mean over the train split's frames (over all frames, where none of train is made)."""
     mel_std: tuple[float, ...]
     """(n_mels,) standard deviation over the same frames."""
+    joined: dict[str, str] = field(default_factory=dict)
+    """Folders beside corpus.json that are corpora themselves, one a speaker, with the speakers' languages."""
 
 
 def check_mels(info: CorpusInfo, n_mels: int) -> None:
@@ -115,7 +119,13 @@ class Corpus:
         """A split's items; ConfigError for an unknown one, and for a shard that is missing or damaged."""
         if name not in self.info.splits:
             raise ConfigError(f"The corpus {self.path} has no split {name!r}{nearest(name, self.info.splits)}.")
-        return Split([Shard(self.path / name / shard, self.info) for shard in self.info.splits[name]])
+        if not self.info.joined:
+            return Split([Shard(self.path / name / shard, self.info) for shard in self.info.splits[name]])
+        shards = list[Shard]()
+        for part in self.info.joined:
+            info = read_info(self.path / part)
+            shards += [Shard(self.path / part / name / shard, info, part) for shard in info.splits.get(name, ())]
+        return Split(shards)
 
     @property
     def size(self) -> str:
@@ -156,8 +166,8 @@ class Split(Sequence[Item]):
 class Shard:
     """A shard's folder: arrays of all its items end to end, the long ones memory-mapped at first use."""
 
-    def __init__(self, path: Path, info: CorpusInfo) -> None:
-        self.path, self._hop = path, info.front_end.hop
+    def __init__(self, path: Path, info: CorpusInfo, speaker: str = "") -> None:
+        self.path, self.speaker, self._hop = path, speaker, info.front_end.hop
         if not path.is_dir():
             raise ConfigError(f"The shard {path} is missing: make the corpus again, which makes what is not there.")
         listed = self._json("names.json")
@@ -188,6 +198,7 @@ class Shard:
             audio=None if audio is None else audio[first * self._hop : end * self._hop],
             features=None if features is None else features[first:end],
             energy=None if energy is None else energy[first:end],
+            speaker=self.speaker,
         )
 
     @functools.cached_property

@@ -86,6 +86,10 @@ class GraphBuilder(Nodes):
         self._steps: dict[str, tuple[str, str]] = {}
         self._turn = ""
 
+    def constant(self, value: Array | np.generic | str) -> str:
+        """A constant's name; a string is the name of a value that stands in its place."""
+        return value if isinstance(value, str) else str(super().constant(value))
+
     def input(self, name: str, kind: type, shape: list[int | str]) -> str:
         self.inputs.append(value_info(name, kind, shape))
         return name

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from sayahead_lab.training.corpus.teacher import UNIT
 from sayahead_lab.training.graph.builder import Weights, quantized
 from sayahead_lab.training.heart.network import Heart
+from sayahead_lab.training.heart.speakers import tell
 from sayahead_lab.training.hibari import dense
 from sayahead_lab.training.layers import BINS, Block
 
@@ -65,8 +66,11 @@ class HeartVoice(nn.Module):
 
         A crop begins with unit ``crop_first`` (V,) of its view, counts up to ``crop_end`` (V,), and its pitch is
         ``crop_f0`` (V, 2 C) up to the view's end. Where the batch says the crops' rows, there are parts alone
-        (``told``); where it has no crops, what the prosody networks say alone.
+        (``told``); where it has no crops, what the prosody networks say alone. ``speaker`` (B,) is who speaks each
+        sentence, if there are several.
         """
+        if "speaker" in batch:
+            tell(self, batch["speaker"], batch["speaker"][batch["view_owner"]])
         if "crop_row" in batch:
             return {"parts": self.told(batch)}
         read = self.heart.read(batch)

@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sayahead.errors import ConfigError
+from sayahead.systems.heart import SPEAKERS
 
 from sayahead_lab.training.graph.builder import LINE, GraphBuilder, Range, Weights
 from sayahead_lab.training.heart.decoder import DecoderWeights, HeartVoice
 from sayahead_lab.training.heart.network import DILATIONS, SYMBOLS, Heart
+from sayahead_lab.training.heart.speaker_tables import SpeakerTable, speaker_tables
 from sayahead_lab.training.heart.weights import TrainedWeights
 from sayahead_lab.training.hibari import heart_weights
 from sayahead_lab.training.loop.saved_run import Trained
@@ -33,6 +35,8 @@ MEMORIES = {"m": "sound_memory", "pn": "memory"}
 RECENT = [WIDTHS["m"]] * 2 + [WIDTHS["pn"]] * 3
 """Inputs of the convolutions: two blocks of each encoder, and the durations'."""
 Ranges = Mapping[str, Range] | None
+Own = Mapping[str, int]
+NOBODY: Own = {}
 
 
 class EarlierRows(NamedTuple):
@@ -62,6 +66,22 @@ class FutureTokens(NamedTuple):
     """(1, C) the context embedding."""
     tokens: str
     """(N,) which of the tokens stands in a row, from 1; 0 where there is none."""
+
+
+class OwnWeights:
+    """A network's weights (``builder.Weights``) of which some are a speaker's own: parts of the graph's input."""
+
+    def __init__(self, g: GraphBuilder, weights: Weights, own: Mapping[str, int]) -> None:
+        """``own``: names and sizes of the speaker's, in the order of the input ``speaker`` (V,)."""
+        self._weights, self.linears, self._own = weights, weights.linears, dict[str, str]()
+        if own:
+            sizes = list(own.values())
+            given = g.input("speaker", np.float32, [sum(sizes)])
+            parts = g.op("Split", given, g.constant(np.array(sizes)), outputs=len(sizes), axis=0)
+            self._own = dict(zip(own, parts, strict=True))
+
+    def __getitem__(self, name: str) -> Any:
+        return self._own.get(name) or self._weights[name]
 
 
 def embedded(g: GraphBuilder, t: Weights, ids: str, part: str, futures: FutureTokens | None) -> str:
@@ -129,15 +149,18 @@ def memory_shape(part: str, rows: str) -> list[int | str]:
     return [LAYERS[part], 2, 1, HEADS, rows, WIDTHS[part] // HEADS]
 
 
-def text_graph(t: Weights, *, expects: bool = False, ranges: Ranges = None, observed: bool = False) -> GraphBuilder:
+def text_graph(
+    weights: Weights, *, expects: bool = False, ranges: Ranges = None, observed: bool = False, own: Own = NOBODY
+) -> GraphBuilder:
     """ids (N,), speed and the past -> encodings (N, 128), (N, 192), durations (N,), and each row's part of the past.
 
     The past: ``sound_memory`` (4, 2, 1, 2, M, 64) and ``memory`` (6, 2, 1, 2, M, 96), keys and values of every
     attention layer and head, of which each row adds its own; ``recent`` (2, 832), inputs of the convolutions, zeros at
     a sentence's begin, where M is 0. Where the graph ``expects``, a context embedding (C,) is an input too. Durations
-    are in units of 25 ms.
+    are in units of 25 ms. ``own``: see OwnWeights.
     """
     g = GraphBuilder(ranges, observed=observed)
+    t = OwnWeights(g, weights, own)
     ids, speed = g.input("ids", np.int64, ["P"]), g.input("speed", np.float32, [1])
     recent = g.input("recent", np.float32, [2, sum(RECENT)])
     memories = {part: g.input(name, np.float32, memory_shape(part, "M")) for part, name in MEMORIES.items()}
@@ -175,12 +198,15 @@ def cut_where_it_pays(g: GraphBuilder, x: str, mixed: str, rows: str, more: int)
     return (x, mixed) if more > 6 else (g.head(x, rows, more, LINE), g.head(mixed, rows, more, LINE))
 
 
-def prosody_graph(t: Weights, *, ranges: Ranges = None, observed: bool = False) -> GraphBuilder:
+def prosody_graph(
+    weights: Weights, *, ranges: Ranges = None, observed: bool = False, own: Own = NOBODY
+) -> GraphBuilder:
     """prosody encoding (U, 192), rows, commit, cache -> f0 (2 rows,) Hz, energy (2 rows,), cache (54, 192).
 
-    The last layers compute no more rows than those after them can see.
+    The last layers compute no more rows than those after them can see. ``own``: see OwnWeights.
     """
     g = GraphBuilder(ranges, observed=observed)
+    t = OwnWeights(g, weights, own)
     x = g.input("prosody_encoding", np.float32, ["U", 192])
     rows, commit = g.input("rows", np.int64, [1]), g.input("commit", np.int64, [1])
     margins = [3 * d for d in DILATIONS]
@@ -245,12 +271,15 @@ def decoder_input(g: GraphBuilder, t: Weights, x: str, cache: str, commit: str) 
     return g.image(g.op("Add", sound, g.conv(precise, weight[:, exact], np.zeros_like(bias), after=0))), next_cache
 
 
-def decoder_graph(t: Weights, *, ranges: Ranges = None, observed: bool = False) -> GraphBuilder:
+def decoder_graph(
+    weights: Weights, *, ranges: Ranges = None, observed: bool = False, own: Own = NOBODY
+) -> GraphBuilder:
     """sound encoding (T, 128), f0 (T,), energy (T,), rows, commit, caches -> spectrum (rows, 3005), caches.
 
-    Rows are as in ``prosody_graph``.
+    Rows are as in ``prosody_graph``. ``own``: see OwnWeights.
     """
     g = GraphBuilder(ranges, observed=observed)
+    t = OwnWeights(g, weights, own)
     encoding = g.input("sound_encoding", np.float32, ["T", 128])
     f0, energy = g.input("f0", np.float32, ["T"]), g.input("energy", np.float32, ["T"])
     rows, commit = g.input("rows", np.int64, [1]), g.input("commit", np.int64, [1])
@@ -286,9 +315,11 @@ def export(run: Trained[Any, Any] | None, folder: Path, *, ranges: Ranges = None
     """
     teacher, table, weights = heart_weights(), dict[str, Any](), None
     decoder: Weights = teacher
+    tables = dict[str, SpeakerTable]()
     if run is not None:
         heart: object = run.model
         if isinstance(heart, HeartVoice):
+            tables = speaker_tables(heart)
             decoder = DecoderWeights(heart.decoder)
             heart = heart.heart
         if not isinstance(heart, Heart):
@@ -296,13 +327,19 @@ def export(run: Trained[Any, Any] | None, folder: Path, *, ranges: Ranges = None
         weights, futures = TrainedWeights(heart), heart.config.futures
         table = {"futures": list(range(SYMBOLS, SYMBOLS + futures)), "context": heart.config.context}
     own, expects = weights or teacher, weights is not None
+    how: dict[str, Any] = {"ranges": ranges, "observed": observed}
+    parts = {name: table.sizes for name, table in tables.items()}
     graphs = {
-        "decoder": decoder_graph(decoder, ranges=ranges, observed=observed),
-        "prosody": prosody_graph(own, ranges=ranges, observed=observed),
-        "text": text_graph(own, expects=expects, ranges=ranges, observed=observed),
+        "decoder": decoder_graph(decoder, own=parts.get("decoder", NOBODY), **how),
+        "prosody": prosody_graph(own, own=parts.get("prosody", NOBODY), **how),
+        "text": text_graph(own, expects=expects, own=parts.get("text", NOBODY), **how),
     }
     if weights is not None:
         graphs["expect"] = expect_graph(weights)
     for name, graph in graphs.items():
         graph.save(str(folder / f"{name}.onnx"))
-    return [folder / f"{name}.onnx" for name in graphs], table
+    files = [folder / f"{name}.onnx" for name in graphs]
+    if tables:
+        np.savez(folder / SPEAKERS, **{name: table.values for name, table in tables.items()})
+        files.append(folder / SPEAKERS)
+    return files, table

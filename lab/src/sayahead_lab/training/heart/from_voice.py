@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from sayahead_lab.training.graph.builder import GraphBuilder, Range, Weights, quantized
 from sayahead_lab.training.heart.export import HEADS, decoder_graph, expect_graph, prosody_graph, text_graph
-from sayahead_lab.training.heart.network import Heart, HeartNetworkConfig
+from sayahead_lab.training.heart.network import Heart, HeartNetworkConfig, load_imported
 from sayahead_lab.training.heart.weights import (
     ENCODERS,
     expectation,
@@ -123,7 +123,7 @@ def load_shipped(model: nn.Module, folder: Path, like: Weights, ranges: Mapping[
     missing = sorted(name for name, value in state.items() if not bool(torch.isfinite(value).all()))
     if missing:
         raise ConfigError(f"{folder} has graphs without the weights of {', '.join(missing[:3])}.")
-    model.load_state_dict(state)
+    load_imported(model, state)
 
 
 def renewed(voice: Path, folder: Path, ranges: Mapping[str, Range] | None = None) -> Written:

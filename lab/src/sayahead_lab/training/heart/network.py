@@ -246,7 +246,7 @@ def load_imported(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
 
     ``weights``: by the names of ``state_dict``; ValueError for one that the model does not have or that is missing.
     """
-    fresh = {"future", "context", "expect"}
+    fresh = {"future", "context", "expect", "own"}
     missing, unexpected = model.load_state_dict(dict(weights), strict=False)
     left = [name for name in missing if not fresh & set(name.split("."))]
     if left or unexpected:

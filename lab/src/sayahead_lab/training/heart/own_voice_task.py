@@ -24,16 +24,18 @@ from sayahead.voices.locations import packaged_voices
 from torch import Tensor, nn
 
 from sayahead_lab.training.corpus.batches import padded, tensors
-from sayahead_lab.training.corpus.store import Corpus
+from sayahead_lab.training.corpus.store import Corpus, CorpusInfo, Item
 from sayahead_lab.training.corpus.teacher import HOP, RATE, UNIT
 from sayahead_lab.training.heart.decoder import AHEAD, LOUD, HeartVoice, load_decoder
 from sayahead_lab.training.heart.memory import HeartMemory, MemoryData
 from sayahead_lab.training.heart.own_voice_data import SILENT, Spoken, moved, spoken
+from sayahead_lab.training.heart.speakers import OWN, folded, make_several, regrouped, tell
 from sayahead_lab.training.heart.streams import Stream
 from sayahead_lab.training.heart.task import LEAD_UNITS, spread_rows
 from sayahead_lab.training.hibari import heart_weights
 from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.task import Batch, Task, logged
+from sayahead_lab.training.loop.warm_start import find_run
 from sayahead_lab.training.mel.sound import excitation, sound_errors, synthesized
 
 HELD = 2
@@ -54,6 +56,11 @@ class HeartVoiceData(MemoryData):
     part: str = ""
     """What learns, a key of ``PARTS``: alone, it takes all else from the corpus and costs a fraction of a step; empty:
     all of the networks, from each other's output, as the voice speaks."""
+    like: str = ""
+    """Of a start that has several speakers, the one whose weights this one begins with."""
+    intoned_by: str = ""
+    """Folder of a run of the part ``prosody``, whose networks take the place of the start's: both parts can learn side
+    by side."""
 
 
 PARTS = {
@@ -106,15 +113,20 @@ class HeartVoiceTask(Task[HeartVoice]):
                 f"hops of {HOP}: make it with --front-end ma."
             )
         own = {
-            field: value for field, value in asdict(self.data).items() if field not in ("pace", "units", "edge", "part")
+            field: value
+            for field, value in asdict(self.data).items()
+            if field not in ("pace", "units", "edge", "part", "like", "intoned_by")
         }
         self.corpus, self.lessons = corpus, Lessons(model, own, corpus)
         self.lessons.cropped = self.data.part != "prosody"
+        self.speakers = tuple(corpus.info.joined)
 
     def model(self) -> HeartVoice:
         """The imported voice's networks and decoder."""
         model = HeartVoice(self.lessons.model())
         load_decoder(model.decoder, heart_weights())
+        if self.speakers:
+            make_several(model, len(self.speakers))
         if self.data.part:
             model.requires_grad_(False)
             for name in PARTS[self.data.part]:
@@ -124,6 +136,34 @@ class HeartVoiceTask(Task[HeartVoice]):
     def check_start(self, *, voice: bool, run: bool) -> None:
         # A run of this task has the context network of the voice that it began with.
         self.lessons.check_start(voice=voice or run, run=run)
+
+    def carried(
+        self, learned: Mapping[str, Tensor], before: CorpusInfo | None, fresh: Mapping[str, Tensor]
+    ) -> Mapping[str, Tensor]:
+        if self.data.intoned_by:
+            learned = {**learned, **self._intonation(before)}
+        known = tuple(before.joined) if before is not None else ()
+        if known == self.speakers:
+            return learned
+        if not known:
+            return {**{name: weight for name, weight in fresh.items() if name.endswith(OWN)}, **learned}
+        if self.speakers:
+            return regrouped(learned, known, self.speakers)
+        if self.data.like not in known:
+            raise ConfigError(
+                f"[train] start has the speakers {', '.join(known)}: name with [data] like the one to begin with"
+                f"{nearest(self.data.like, known)}."
+            )
+        return folded(learned, known.index(self.data.like))
+
+    def _intonation(self, before: CorpusInfo | None) -> dict[str, Tensor]:
+        """The prosody networks' weights of another run with the start's speakers."""
+        other = find_run(Path(self.data.intoned_by))
+        if other.info is None or before is None or other.info.joined != before.joined:
+            raise ConfigError(
+                f"[data] intoned_by: the run {self.data.intoned_by} has other speakers than [train] start."
+            )
+        return {name: weight for name, weight in other.learned.items() if name.startswith(PARTS["prosody"])}
 
     def read_voice(self, model: HeartVoice, folder: Path, config: VoiceConfig) -> None:
         name = "decoder.onnx"
@@ -139,9 +179,15 @@ class HeartVoiceTask(Task[HeartVoice]):
         """``batch_size`` sentences of like length."""
         items, share = self.corpus.split(split), {"rank": rank, "ranks": ranks}
         for group, batch in enumerate(self.lessons.batches(split, batch_size=batch_size, seed=seed, **share)):
-            utterances = [spoken(items[int(number)]) for number in batch["items"]]
+            chosen = [items[int(number)] for number in batch["items"]]
+            utterances = [spoken(item) for item in chosen]
             crops = self.cropped(batch, utterances, np.random.default_rng([seed, group, rank, 43]))
-            yield {**batch, **taught_by(utterances), **crops}
+            who = {"speaker": torch.tensor([self.number(item) for item in chosen])} if self.speakers else {}
+            yield {**batch, **taught_by(utterances), **crops, **who}
+
+    def number(self, item: Item) -> int:
+        """The number of who speaks an item: 0 where there is one speaker."""
+        return self.speakers.index(item.speaker) if self.speakers else 0
 
     def cropped(self, batch: Batch, utterances: Sequence[Spoken], random: np.random.Generator) -> dict[str, Tensor]:
         """A crop for each of the batch's views, which fits it; none where prosody learns alone."""
@@ -213,15 +259,16 @@ class HeartVoiceTask(Task[HeartVoice]):
     def samples(self, model: HeartVoice, folder: Path) -> None:
         """Two validation sentences from their text alone."""
         for _, item in examples(self.corpus.split("val"), 2):
-            samples = self.speak(model, np.asarray(item.ids, np.int64))
+            samples = self.speak(model, np.asarray(item.ids, np.int64), speaker=self.number(item))
             write_sample(folder, item.name, self.corpus.info.front_end, item.mel, samples=samples)
 
     @torch.no_grad()
-    def speak(self, model: HeartVoice, ids: Ids, said: Spoken | None = None) -> Floats:
+    def speak(self, model: HeartVoice, ids: Ids, said: Spoken | None = None, *, speaker: int = 0) -> Floats:
         """(S,) samples of a whole sentence of phonemes (P,), with the durations, pitch and energy that ``said`` has.
 
-        Without, they are the model's own.
+        Without, they are the model's own. ``speaker``: the number of one among several.
         """
+        tell(model, torch.tensor([speaker]), torch.tensor([speaker]))
         device, pad = model.decoder.head.weight.device, self.corpus.info.pad
         rows = torch.from_numpy(np.concatenate([[pad], ids, [pad]]))[None].to(device)
         real = torch.ones_like(rows, dtype=torch.bool)

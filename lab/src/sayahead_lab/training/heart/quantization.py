@@ -78,15 +78,18 @@ class ObservedGraph:
         return {name: values for name, values in out.items() if not name.startswith((MARK, COLUMNS))}
 
 
-def observe(folder: Path, texts: Iterable[str]) -> dict[str, Range]:
-    """Ranges of the voice in a folder whose graphs are observed (``builder.Graph``), over texts whole and streamed."""
+def observe(folder: Path, texts: Iterable[tuple[str, str]]) -> dict[str, Range]:
+    """Ranges of the voice in a folder whose graphs are observed (``builder.Graph``), over texts whole and streamed.
+
+    ``texts``: of each a speaker, empty where the voice has one.
+    """
     voice, observer = load_voice(folder), Observer()
     acoustic, vocoder = voice.synthesizer.acoustic, voice.synthesizer.vocoder  # type: ignore[attr-defined]
     acoustic._text, acoustic._prosody = observer.watch(acoustic._text), observer.watch(acoustic._prosody)
     vocoder.graph = observer.watch(vocoder.graph)
-    for text in texts:
+    for speaker, text in texts:
         for policy in (WaitAll(), LookaheadK(0), LookaheadK(1)):
-            for _ in voice.stream([text], policy=policy):
+            for _ in voice.stream([text], policy=policy, speaker=speaker or None):
                 pass
     return observer.ranges()
 

@@ -56,29 +56,33 @@ def make_speaker(
         raise ConfigError("The corpus's speaker decides about the voice: name its licence with --license.")
     info = run.corpus.info
     check_phonemes(info.phonemes)
+    joined = info.joined
     config = json.loads((FOLDER / "heart" / "voice.json").read_text(encoding="utf-8"))
     for key in ("files", "distilled", "learned"):
         config.pop(key, None)
     source = f"{sourced('the networks of the voice heart', run)}."
     config |= {
         "name": name,
-        "language": info.source.get("language", config["language"]),
+        "language": next(iter(joined.values())) if joined else info.source.get("language", config["language"]),
+        "speakers": {speaker: number for number, speaker in enumerate(joined)},
         "description": description or "American English; the default voice's networks, 24 kHz",
         "license": license,
         "source": source + (f" Speech by {info.source['voice']}." if "voice" in info.source else ""),
         "inner_punctuation": info.punctuation == "all",
         "phonemes": info.phonemes,
     }
+    others_read = {speaker: tag for speaker, tag in joined.items() if tag != config["language"]}
     folder.mkdir(parents=True, exist_ok=True)
     others, tables = extras(folder, student=student, policy=policy)
     texts, ranges = some_texts(run, observed), None
     if texts:
         with tempfile.TemporaryDirectory() as passing:
             files, table = export(run, Path(passing), observed=True)
+            table |= {"languages": others_read} if others_read else {}
             write_voice(Path(passing), config | {"model": config["model"] | table}, files)
             ranges = observe(Path(passing), texts)
     files, table = export(run, folder, ranges=ranges)
-    config["model"] |= table
+    config["model"] |= table | ({"languages": others_read} if others_read else {})
     if borrow:
         tables |= {"distilled": borrowed_context(config["model"], files)}
     notice = BEGUN + (KOKORO if info.source.get("kind") == "kokoro" else "")
@@ -103,10 +107,17 @@ def borrowed_context(model: dict[str, Any], files: list[Path]) -> dict[str, Any]
     }
 
 
-def some_texts(run: Trained[Any, Any], count: int) -> list[str]:
-    """So many texts of a run's corpus, of its validation where it has any; none where only its description is left."""
+def some_texts(run: Trained[Any, Any], count: int) -> list[tuple[str, str]]:
+    """Speakers and texts, so many of each speaker, of a run's corpus, of its validation where it has any.
+
+    None where only the corpus's description is left.
+    """
+    info, path = run.corpus.info, run.corpus.path
     for split in ("val", "train"):
-        if split in run.corpus.info.splits and (run.corpus.path / split).is_dir():
-            texts = [text for shard in run.corpus.split(split).shards for text in shard.texts]
-            return texts[:: max(1, len(texts) // count)][:count]
+        if split not in info.splits or not all((path / part / split).is_dir() for part in info.joined or [""]):
+            continue
+        said = dict[str, list[tuple[str, str]]]()
+        for shard in run.corpus.split(split).shards:
+            said.setdefault(shard.speaker, []).extend((shard.speaker, text) for text in shard.texts)
+        return [line for lines in said.values() for line in lines[:: max(1, len(lines) // count)][:count]]
     return []

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from sayahead.voices import VoiceConfig
     from torch import Tensor, nn
 
+    from sayahead_lab.training.corpus.store import CorpusInfo
+
 
 Batch = Mapping[str, "Tensor"]
 M = TypeVar("M", bound="nn.Module")
@@ -117,6 +119,15 @@ class Task(ABC, Generic[M]):
         By default any start, or none.
         """
         return
+
+    def carried(
+        self, learned: Mapping[str, Tensor], before: CorpusInfo | None, fresh: Mapping[str, Tensor]
+    ) -> Mapping[str, Tensor]:
+        """The weights of the run that this one begins with, as this one's model has them: by default as they are.
+
+        ``before``: that run's corpus, if known; ``fresh``: the weights of ``model``.
+        """
+        return learned
 
     def read_voice(self, model: M, folder: Path, config: VoiceConfig) -> None:
         """Set the model's weights to those of a voice's graphs; ConfigError where they cannot be read back."""

@@ -35,6 +35,13 @@ class Start:
     info: CorpusInfo | None = None
     """The corpus it was trained on, if known."""
 
+    @property
+    def learned(self) -> Mapping[str, Tensor]:
+        """A run's weights: their average, where it has one."""
+        assert self.state is not None
+        weights: Mapping[str, Tensor] = self.state["model"] if self.state["ema"] is None else self.state["ema"]
+        return weights
+
 
 def find_start(name: str, task: TaskMaker) -> Start:
     """The run or voice of that name or folder; ConfigError where there is none.
@@ -145,7 +152,7 @@ def set_weights(start: Start, task: Task[Any], model: nn.Module, folder: Path, a
             if isinstance(module, Scaled)
             for leaf in ("mean", "std")
         }
-    learned = start.state["model"] if start.state["ema"] is None else start.state["ema"]
+    learned = task.carried(start.learned, start.info, fresh)
     load_weights(model, {**learned, **{name: fresh[name] for name in own}}, str(start.path))
     return f"Beginning with {start.path} after its step {start.state['counters']['step']}."
 

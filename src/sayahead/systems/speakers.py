@@ -1,0 +1,123 @@
+"""Voices of several speakers: their numbers, blends of them, the languages they read, and what is each one's own."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from sayahead.config import nearest
+from sayahead.engine.onnx import OnnxGraph
+from sayahead.errors import ConfigError, VoiceError
+from sayahead.systems.loading import Loaded
+from sayahead.types import Floats
+
+SPEAKERS = "speakers.npz"
+"""File of what is each speaker's own in the graphs of a voice."""
+SPEAKER = "speaker"
+"""Their input for it."""
+
+
+class Blends:
+    """Numbers of speakers: those of the voice first, then blends in the order in which they were asked for."""
+
+    MOST = 10_000
+    """Blends that a loaded voice keeps the numbers of."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._blends = list[tuple[tuple[int, float], ...]]()
+        self._lock = threading.Lock()
+
+    def first(self, number: int) -> int:
+        """Of a blend, the speaker with most of it; a speaker itself."""
+        return max(self._parts(number), key=lambda part: part[1])[0]
+
+    def blend(self, shares: Mapping[int, float]) -> int:
+        """The number of a blend of speakers by their shares, which need not sum to one; ConfigError for too many."""
+        total = sum(shares.values())
+        parts = tuple((number, round(share / total, 3)) for number, share in sorted(shares.items()) if share)
+        if len(parts) == 1:
+            return parts[0][0]
+        with self._lock:
+            if parts not in self._blends:
+                if len(self._blends) >= self.MOST:
+                    raise ConfigError(f"{self.MOST} blends are in use, and no more can be: name one of them.")
+                self._blends.append(parts)
+            return self.count + self._blends.index(parts)
+
+    def parts(self, number: int) -> tuple[list[int], Floats]:
+        """The speakers of a blend and their shares (N,); one speaker alone."""
+        parts = self._parts(number)
+        return [one for one, _ in parts], np.array([share for _, share in parts], np.float32)
+
+    def _parts(self, number: int) -> tuple[tuple[int, float], ...]:
+        return ((number, 1.0),) if number < self.count else self._blends[number - self.count]
+
+
+def shares(text: str, speakers: Mapping[str, int]) -> dict[int, float]:
+    """Shares of speakers by number, of a blend such as ``af_heart:0.7+am_michael:0.3``; ConfigError for none."""
+    found = dict[int, float]()
+    for part in text.split("+"):
+        name, _, share = part.strip().partition(":")
+        if name not in speakers:
+            raise ConfigError(f"There is no speaker {name!r} to blend{nearest(name, speakers)}.")
+        try:
+            value = float(share or 1)
+        except ValueError:
+            value = -1.0
+        if not 0 <= value <= 1000:
+            raise ConfigError(f"The share of {name} is {share!r}, but must be a number from 0 up: {name}:0.5.")
+        found[speakers[name]] = found.get(speakers[name], 0.0) + value
+    if not sum(found.values()) > 0:
+        raise ConfigError(f"The shares of {text!r} are all 0: give one of the speakers a share.")
+    return found
+
+
+class Speakers(Blends):
+    """What is a speaker's own in the networks of a voice: scales and offsets, mixed where speakers are blended."""
+
+    def __init__(self, path: Path, graphs: Mapping[str, OnnxGraph], count: int) -> None:
+        """Raises VoiceError for a file that is damaged, or does not belong to the graphs and the count of speakers."""
+        super().__init__(count)
+        try:
+            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+                self._tables = {name: np.asarray(file[name], np.float32) for name in graphs}
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            raise VoiceError(f"{path} cannot be read: {error}") from error
+        for name, graph in graphs.items():
+            if self._tables[name].shape != (count, *graph.shapes[SPEAKER]):
+                raise VoiceError(f"{path} does not belong to {name}.onnx beside it, or to {count} speakers.")
+        self._made = functools.lru_cache(maxsize=64)(self._make)
+
+    def __getitem__(self, number: int) -> Mapping[str, Floats]:
+        """(V,) by graph."""
+        return self._made(number)
+
+    def _make(self, number: int) -> dict[str, Floats]:
+        numbers, mix = self.parts(number)
+        return {name: np.asarray(mix @ table[numbers], np.float32) for name, table in self._tables.items()}
+
+
+def of_speakers(
+    loaded: Loaded,
+    blends: Blends,
+    speakers: Mapping[str, int],
+    languages: Mapping[int, str],
+    reading: Callable[[str], Loaded],
+) -> Loaded:
+    """A voice whose speakers can be blended, and read the languages that some of them have by number."""
+
+    def other(speaker: int) -> tuple[str, Loaded] | None:
+        language = languages.get(blends.first(speaker))
+        return None if language is None else (language, reading(language))
+
+    def blend(text: str) -> int:
+        return blends.blend(shares(text, speakers))
+
+    return replace(loaded, blend=blend, other=other if languages else None)
