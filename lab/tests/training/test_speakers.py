@@ -100,7 +100,7 @@ def test_a_batch_says_who_speaks_and_only_their_own_weights_learn(corpus: Path, 
     assert sorted(batch["speaker"].tolist()) == [0, 1]
     model = task.model()
     alone = {**batch, "speaker": torch.ones(2, dtype=torch.long)}
-    task.loss(model, alone, 0)[0].backward()
+    task.loss(model, alone, 0)[0].backward()  # type: ignore[no-untyped-call]
     for name, layer in own_layers(model):
         if name.startswith(("heart.sound", "decoder")):
             assert layer.own.grad is not None
@@ -174,7 +174,7 @@ def test_a_table_of_other_speakers_is_an_error(voice: Path, tmp_path: Path) -> N
 def test_who_speaks_is_told_by_sentence_and_by_view(run: Path) -> None:
     model = load_trained(run).model
     tell(model, torch.tensor([0, 1]), torch.tensor([0, 0, 1]))
-    counts = {name.split(".")[0]: [] for name, _ in own_layers(model)}
+    counts: dict[str, list[tuple[str, int]]] = {"decoder": [], "heart": []}
     for name, layer in own_layers(model):
         counts[name.split(".")[0]].append((name, len(layer.speaker)))
     assert {length for name, length in counts["decoder"]} == {3}

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sayahead.errors import ConfigError
-from sayahead.systems.heart import SPEAKERS
+from sayahead.systems.speakers import SPEAKERS
 
 from sayahead_lab.training.graph.builder import LINE, GraphBuilder, Range, Weights
 from sayahead_lab.training.heart.decoder import DecoderWeights, HeartVoice
@@ -340,6 +340,7 @@ def export(run: Trained[Any, Any] | None, folder: Path, *, ranges: Ranges = None
         graph.save(str(folder / f"{name}.onnx"))
     files = [folder / f"{name}.onnx" for name in graphs]
     if tables:
-        np.savez(folder / SPEAKERS, **{name: table.values for name, table in tables.items()})
+        arrays: dict[str, Any] = {name: table.values for name, table in tables.items()}
+        np.savez(folder / SPEAKERS, **arrays)
         files.append(folder / SPEAKERS)
     return files, table

@@ -63,7 +63,7 @@ def make_several(model: nn.Module, speakers: int) -> None:
     """Give a ``HeartVoice`` so many speakers, all of whom speak as it does now."""
     for name, layer in list(model.named_modules()):
         if isinstance(layer, nn.LayerNorm):
-            other: SpeakerNorm | SpeakerLinear = SpeakerNorm(*layer.normalized_shape, speakers)
+            other: SpeakerNorm | SpeakerLinear = SpeakerNorm(layer.normalized_shape[0], speakers)
         elif name in ENDS and isinstance(layer, nn.Linear):
             other = SpeakerLinear(layer.in_features, layer.out_features, speakers)
         else:
