@@ -21,7 +21,8 @@ from sayahead.engine.onnx import OnnxGraph, count
 from sayahead.engine.policy import READ
 from sayahead.engine.stages import Frames, moved
 from sayahead.engine.synthesizer import TwoStage
-from sayahead.systems.heart import MOST_OWED, HeartAcoustic, HeartConfig, whole_units
+from sayahead.systems.durations import MOST_OWED, whole_units
+from sayahead.systems.heart import HeartAcoustic, HeartConfig
 from sayahead.types import Floats, Ids, Rendering, Segment, Word
 from sayahead.vocoders.heart import HeartVocoder
 from sayahead.voices import installed_voices

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sayahead.config import from_mapping
 from sayahead.engine.files import Borrowed
 from sayahead.engine.onnx import OnnxGraph, count, graphs_of
 from sayahead.engine.stages import Frames
 from sayahead.errors import VoiceError
+from sayahead.systems.durations import speeds_of, whole_units
 from sayahead.systems.loading import Loaded, Stages, ids_of, phoneme_voice
 from sayahead.systems.speakers import SPEAKER, SPEAKERS, Speakers, of_speakers
 from sayahead.types import Floats, Ids, Rendering, Segment
@@ -24,8 +24,6 @@ from sayahead.voices.loans import lent
 
 OWN = "text", "prosody", "decoder"
 """Graphs in which a speaker has something of their own, where there are several."""
-MOST_OWED = 2.0
-"""Units that a phoneme may be shorter because those before it could not be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,37 +283,6 @@ def remembered(before: Floats, new: Floats, window: int) -> Floats:
     known = max(0, window - new.shape[-2])
     before = before[..., max(0, before.shape[-2] - known) :, :]
     return np.concatenate([before, new[..., -window:, :]], axis=-2)
-
-
-def speeds_of(left: Floats, segment: Segment, count: int) -> Floats:
-    """(count,) the speeds of phonemes of the past, of a segment's, and of what follows them."""
-    speeds = np.ones(count, np.float32)
-    speeds[: len(left)] = left
-    if segment.speeds is not None and len(segment.speeds):
-        speeds[len(left) :] = segment.speeds[-1]
-        speeds[len(left) :][: len(segment.speeds)] = segment.speeds[: count - len(left)]
-    elif not len(segment.ids) and len(left):
-        speeds[len(left) :] = left[-1]
-    return speeds
-
-
-def whole_units(
-    lasting: Floats, least: Ids, hurried: NDArray[np.bool_], owed: float
-) -> tuple[Ids, NDArray[np.float64]]:
-    """(N,) durations (N,) in whole units, ``least`` (N,) or more; (N + 1,) what is owed before each and in the end.
-
-    Where a phoneme is ``hurried`` (N,), not at the voice's own speed, what rounding takes or adds is made up for by the
-    next ones: by itself, a speed of 1.3 would take a third of three units and nothing of two. Others are rounded.
-    """
-    units, carried = np.maximum(np.rint(lasting).astype(np.int64), least), np.zeros(len(lasting) + 1)
-    if not hurried.any():
-        return units, carried
-    carried[0] = owed
-    for row in np.flatnonzero(hurried):
-        due = float(lasting[row]) + carried[row]
-        units[row] = max(round(due), least[row])
-        carried[row + 1] = max(due - units[row], -MOST_OWED)
-    return units, carried
 
 
 def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:

@@ -19,7 +19,7 @@ from sayahead.config import from_mapping
 from sayahead.engine.onnx import Array, OnnxGraph, beside, count, graphs_of
 from sayahead.engine.stages import Frames
 from sayahead.errors import ConfigError, VoiceError
-from sayahead.systems.heart import speeds_of, whole_units
+from sayahead.systems.durations import speeds_of, whole_units
 from sayahead.systems.loading import Loaded, two_stages
 from sayahead.systems.speakers import Blends, of_speakers
 from sayahead.text import FrontEnd, Phonemizer, front_end

@@ -15,7 +15,7 @@ from sayahead.config import from_mapping
 from sayahead.engine.onnx import Array, OnnxGraph
 from sayahead.engine.stages import Frames
 from sayahead.errors import ConfigError
-from sayahead.systems.heart import speeds_of
+from sayahead.systems.durations import speeds_of
 from sayahead.systems.loading import Loaded, two_stages
 from sayahead.text import Phonemizer, front_end
 from sayahead.text.code_points import LettersPhonemizer
