@@ -27,7 +27,7 @@ def test_the_readme_makes_sound(
         if block.language == "python":
             exec(compile(block.code, block.where, "exec"), names)
     assert (tmp_path / "hello.wav").stat().st_size > 40_000
-    assert capsys.readouterr().out.split() == "The quick brown fox jumps. Let me".split()
+    assert capsys.readouterr().out.split() == "The quick brown fox jumps.".split()
 
 
 def test_every_block_of_the_pages_is_found_and_what_is_not_run_has_a_reason() -> None:

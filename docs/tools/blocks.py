@@ -113,7 +113,8 @@ class Reader:
             },
             "SAYAHEAD_DEVICE": "null",
             "GIT_CONFIG_COUNT": "1",
-            "GIT_CONFIG_KEY_0": f"url.{repository.as_uri()}.insteadOf",
+            # A path, not a file:// address: git then links the files instead of packing them.
+            "GIT_CONFIG_KEY_0": f"url.{repository}.insteadOf",
             "GIT_CONFIG_VALUE_0": ADDRESS,
         }
 
@@ -233,7 +234,7 @@ def follow(page: Path, uv: str, repository: Path) -> Iterator[tuple[Block, str, 
     folder = Path(tempfile.mkdtemp(prefix="blocks-"))
     reader = Reader(folder, uv, repository)
     try:
-        if not any("git clone" in block.code for block in every):
+        if any(block.mark != "not run" for block in every) and not any("git clone" in block.code for block in every):
             install = "python3 -m venv --without-pip .venv && . .venv/bin/activate\npip install '.[play]'"
             begin = f"git clone --quiet {ADDRESS} && cd sayahead\n{install}"
             if failure := reader.run(Block(str(page), "bash", begin, "", "")):

@@ -46,16 +46,16 @@ def summary() -> str:
     )
     waits = [f"{float(latency[name]['first audible sample p50, ms']) / 1000:.1f} s" for name in ("k = 1", "full")]
     token = next(row for row in load("first_token.json")["rows"] if row["lookahead"] == 1)
-    return f"""- **Latency**: from a language model's first token (62 a second) to the first sound \
-{token["mean_ms"]:.0f} ms, the wait for the words included.
-  Synthesis is {first["p50"]:.1f} ms of it (median; p95 {first["p95"]:.1f} ms) on one {bench["machine"]["cpu"]} core \
-that does nothing else, in sentences of 5 words as of 80.
-  At a reader's 180 words a minute the first sound comes after {waits[0]}; whole sentences take {waits[1]}. `say` and \
-`doctor` print the
-  first sound of a text that is there at once, in a fresh process, on your machine as busy as it is: more than this.
-- **Quality** with one word of lookahead is that of whole sentences, by automatic judges (nobody has listened yet): \
-word error rate
-  {wer[0]} % against {wer[1]} %, DistillMOS {opinion[0]} against {opinion[1]}, on 200 sentences.
+    return f"""- **Latency**: {token["mean_ms"]:.0f} ms from a language model's first token (62 a second) to the first \
+sound, including the wait for the words.
+  Synthesis takes {first["p50"]:.1f} ms of that (95th percentile {first["p95"]:.1f} ms) on an otherwise idle \
+{bench["machine"]["cpu"]} core, whether the sentence has 5 words or 80.
+  When somebody reads the text out at 180 words a minute, sound starts after {waits[0]}; waiting for the sentence \
+would take {waits[1]}.
+  (`say` and `doctor` time a fresh process on your machine as it is, so they usually show more.)
+- **Quality**: by automatic judges, as good as speaking whole sentences: word error rate {wer[0]} % against \
+{wer[1]} %,
+  DistillMOS {opinion[0]} against {opinion[1]}, on 200 sentences. Nobody has listened yet.
 - **Capacity**: {conversations()}"""
 
 
@@ -64,9 +64,9 @@ def conversations() -> str:
     server = load("server/threads.json")
     machine, row = server["machine"], next(r for r in server["rounds"] if r["sessions"] == server["largest"])
     return (
-        f"{machine['cores']} {machine['cpu']} cores, which also ran the clients, serve {row['sessions']} conversations "
-        f"at once at 50 tokens a second each,\n  without a stall; the first sound comes within "
-        f"{math.ceil(row['first_ms']['p95'])} ms of a turn's first character in 95 of 100 turns."
+        f"{machine['cores']} {machine['cpu']} cores hold {row['sessions']} conversations at once, 50 tokens a second "
+        f"each, without a stall\n  (they also ran the clients); in 95 % of turns, sound starts within "
+        f"{math.ceil(row['first_ms']['p95'])} ms of the first character."
     )
 
 
@@ -87,42 +87,37 @@ def read_rows(name: str) -> list[list[str]]:
 
 
 def cost() -> str:
-    """Latency, computing time, memory and start, a line each, with what it includes."""
+    """Latency, computing time and memory, a line each, with what it includes."""
     bench, token = load("bench.json"), {row["lookahead"]: row for row in load("first_token.json")["rows"]}
     first, word, rtf = bench["first_audio_ms"], bench["word_ms"], bench["rtf"]
     server, memory = load("server/threads.json"), read_rows("server/memory.md")
     row = next(one for one in server["rounds"] if one["sessions"] == server["largest"])
     many = f"{row['sessions']} conversations on {server['machine']['cores']} cores"
-    waited, words = row["first_ms"], "waiting for the words, synthesis"
-    rows = [
-        (
-            "a language model's first token (62/s) to first sound",
-            f"{token[1]['mean_ms']:.0f} ms",
-            words,
-            "first_token.md",
-        ),
-        ("the same without lookahead", f"{token[0]['mean_ms']:.0f} ms", words, "first_token.md"),
-        ("the word waited for to first sound", f"{first['p50']:.1f} ms (p95 {first['p95']:.1f} ms)", "synthesis", ""),
-        ("the same, for each further word of the sentence", f"{first['slope_ms_per_word']:+.4f} ms", "synthesis", ""),
-        ("a word", f"{word['p50']:.1f} ms (p99 {word['p99']:.1f} ms)", "computing", ""),
-        ("a second of sound, word by word", f"{1000 * rtf['streamed']:.0f} ms", "computing", ""),
-        ("a second of sound, whole sentences", f"{1000 * rtf['oneshot']:.0f} ms", "computing", ""),
-        ("the same with hibari-tts", f"{1000 * rtf['peer_oneshot']:.0f} ms", "computing", ""),
-        ("a new process to first sound", f"{bench['cold_start_s']:.2f} s", "Python, imports, loading", ""),
-        (
-            f"a turn's first character (50 tokens/s) to first sound over a socket, {many}",
-            f"{waited['p50']:.0f} ms (p95 {waited['p95']:.0f} ms)",
-            f"{words}, the way",
-            "server/threads.json",
-        ),
-        ("a server without conversations", f"{float(memory[0][1]):.0f} MB", "memory", "server/memory.md"),
-        ("each conversation", f"{float(memory[-2][3]):.1f} MB", "memory", "server/memory.md"),
-    ]
-    lines = []
-    for what, value, includes, file in rows:
-        name = file or "bench.json"
-        lines.append(f"- {what}: **{value}** ({includes}; [{name}](lab/benchmarks/results/{name}))")
-    return "\n".join(lines)
+
+    def source(name: str) -> str:
+        return f"([{name}](lab/benchmarks/results/{name}))"
+
+    idle, each = float(memory[0][1]), float(memory[-2][3])
+    return f"""**Latency**, to the first sound:
+
+- from a language model's first token (62 a second): **{token[1]["mean_ms"]:.0f} ms**, text and synthesis; without \
+lookahead {token[0]["mean_ms"]:.0f} ms {source("first_token.md")}
+- from the word that it had to wait for: **{first["p50"]:.1f} ms** (p95 {first["p95"]:.1f} ms), synthesis alone; \
+{first["slope_ms_per_word"]:+.4f} ms for each further word of the sentence {source("bench.json")}
+- over a socket, from a turn's first character (50 tokens a second), {many}: **{row["first_ms"]["p50"]:.0f} ms** \
+(p95 {row["first_ms"]["p95"]:.0f} ms), text, synthesis and transport {source("server/threads.json")}
+- from the start of a new process: **{bench["cold_start_s"]:.2f} s**, Python, imports and loading included \
+{source("bench.json")}
+
+**Cost**, on one {bench["machine"]["cpu"]} core {source("bench.json")}:
+
+- a word: **{word["p50"]:.1f} ms** (p99 {word["p99"]:.1f} ms)
+- a second of sound: **{1000 * rtf["streamed"]:.0f} ms** word by word, {1000 * rtf["oneshot"]:.0f} ms in whole \
+sentences; hibari-tts, from which the voice comes, takes {1000 * rtf["peer_oneshot"]:.0f} ms
+
+**Memory** {source("server/memory.md")}:
+
+- a server without conversations: **{idle:.0f} MB**; each conversation: **{each:.1f} MB**"""
 
 
 def waiting() -> str:

@@ -142,7 +142,7 @@ class EncodedChunk:
     """A stretch of encoded sound: all chunks joined are a whole file or stream."""
 
     data: bytes
-    """What is sent or written; may be empty while the encoder waits for a full frame."""
+    """The bytes to send or write; may be empty while the encoder waits for a full frame."""
     start_s: float
     """Where the sound that went in begins, in seconds from the first sample; what comes out may lag by a frame."""
     duration_s: float

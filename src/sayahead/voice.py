@@ -69,7 +69,7 @@ class Voice:
 
     @property
     def phonemizer(self) -> Phonemizer:
-        """Makes phonemes of its words; ConfigError if the voice reads characters."""
+        """What turns its words into phonemes; ConfigError if the voice reads characters."""
         if self.loaded.phonemizer is None:
             raise ConfigError(f"The voice {self.config.name!r} reads characters, not phonemes.")
         return self.loaded.phonemizer
@@ -93,7 +93,7 @@ class Voice:
 
     @property
     def characters(self) -> bool:
-        """Whether it reads characters, and policies decide on these and on decoder steps; otherwise words."""
+        """Whether it reads characters, so that policies decide on characters and decoder steps; otherwise words."""
         return self.loaded.unit == "characters"
 
     @property
@@ -102,7 +102,7 @@ class Voice:
         return self.config.sample_rate
 
     def policy(self, spec: Policy | Spec | None = None, **options: Any) -> Policy:
-        """A policy for its sessions by name and options, with the voice's own values where none are given.
+        """A policy for its sessions, by name and options; what is not given is as the voice has it.
 
         ``voice.policy("learned", price=2)`` equals ``voice.policy("learned:price=2")``. None is the voice's default; a
         policy is returned as it is. ConfigError for an unknown name or option, or one that this voice does not have.
@@ -123,7 +123,7 @@ class Voice:
         return context  # type: ignore[no-any-return]
 
     def session(self, record: SessionOptions | None = None, /, **options: Unpack[Options]) -> Session:
-        """A new stream of speech with SessionOptions: a record of them, or by name; what is named goes before.
+        """A new stream of speech. Give SessionOptions as a record, by name, or both; those by name win.
 
         ConfigError for an unknown option or a wrong value.
         """
@@ -145,7 +145,7 @@ class Voice:
         )
 
     def read_for(self, speaker: str | int | None) -> Voice:
-        """The voice as it reads the language of a speaker: itself, but where that is another than its own."""
+        """The voice that reads the language of a speaker: itself, unless that language is another than its own."""
         other = self.loaded.other(self._speaker(speaker)) if self.loaded.other is not None else None
         if other is None:
             return self
@@ -167,11 +167,11 @@ class Voice:
         return synthesizer.shaped(shape)
 
     def knows(self, lexicon: object) -> bool:
-        """Whether a lexicon has been read, so that the next session with it takes no time."""
+        """Whether a lexicon has already been read, so that a session with it starts at once."""
         return isinstance(lexicon, Lexicon) and lexicon in self._lexicons
 
     def pronunciations(self, lexicon: object = None) -> Pronunciations:
-        """A lexicon, or what SessionOptions take for one, as this voice says it; ConfigError for what it cannot say."""
+        """A lexicon, or whatever SessionOptions take for one, as this voice says it; ConfigError if it cannot."""
         if lexicon is None:
             return self._unlisted
         made = Lexicon.of(lexicon)
@@ -261,10 +261,10 @@ class Voice:
         bit_rate: int | None = None,
         **options: Unpack[Options],
     ) -> Iterator[AudioChunk] | Iterator[EncodedChunk]:
-        """Chunks of speech, each as soon as the fragments read so far allow it.
+        """Chunks of speech, each as soon as the text so far allows it.
 
         With a ``format`` they are bytes: pcm_s16le, pcm_f32le, mulaw, alaw, wav, flac, mp3, opus or aac; the last four
-        need the extra ``codecs``. ``sample_rate``: None is the voice's own, or a good one for the format.
+        need the extra ``codecs``. ``sample_rate``: None means the voice's own, or one that suits the format.
         """
         if format is None:
             return iter(self.speak(fragments, sample_rate=sample_rate, **options))
@@ -304,7 +304,7 @@ class Voice:
     ) -> AsyncIterator[AudioChunk] | AsyncIterator[EncodedChunk]:
         """The same as ``stream``, for asyncio; synthesis runs in a worker thread.
 
-        After ``idle_s`` seconds without text, everything so far is spoken, with a breath; None: it waits for more.
+        After ``idle_s`` seconds without text, everything so far is spoken; None: never, it waits for more.
         """
         if format is None:
             return aiter(self.speak(fragments, idle_s=idle_s, sample_rate=sample_rate, **options))
@@ -319,28 +319,27 @@ class Voice:
         sample_rate: int | None = None,
         **options: Unpack[Options],
     ) -> Speech:
-        """Speak a text: iterate over the result, play it, save it, ask what was heard, or cancel it. See Speech."""
+        """Speak text. Iterate over the result, play it, save it, ask what was heard, or cancel it: see Speech."""
         return Speech(self.session(**options), fragments_of(text), idle_s=idle_s, sample_rate=sample_rate)
 
     def speech(
         self, *, idle_s: float | None = IDLE_S, sample_rate: int | None = None, **options: Unpack[Options]
     ) -> Speech:
-        """A text that is pushed, piece by piece and by any thread: ``push``, ``revise``, ``finish``."""
+        """Speech whose text you push piece by piece, from any thread: ``push``, ``revise``, ``finish``."""
         return Speech(self.session(**options), None, idle_s=idle_s, sample_rate=sample_rate)
 
     def synthesize(self, text: str, *, sample_rate: int | None = None, **options: Unpack[Options]) -> Floats:
-        """All samples (S,) of a text under the session's policy: the chunks of ``stream``, joined."""
+        """All samples (S,) of a text: the chunks of ``stream``, joined."""
         speech = self.speak(check_text("synthesize", text), sample_rate=sample_rate, **options)
         chunks = [chunk.samples for chunk in speech]
         return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
 
 
 def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = True) -> Voice:
-    """A voice by its name or its folder.
+    """Load a voice by its name or its folder.
 
-    ``threads`` is the number of processor cores a single step may use: one is enough, and leaves the others to other
-    sessions.
-    Raises VoiceError where the voice is missing, damaged (unless ``verify`` is off) or made for another version.
+    ``threads`` is the number of processor cores that one step may use. One is enough, and leaves the others to other
+    sessions. VoiceError if the voice is missing, damaged (unless ``verify`` is off) or made for another version.
     """
     if not isinstance(name, str | Path):
         raise VoiceError(f"The voice is {describe(name)}, but must be its name or its folder.")

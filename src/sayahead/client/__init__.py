@@ -39,7 +39,7 @@ class Client:
 
     TRIES, TRY_S = 3, 0.5
     RESUME_S = 30.0
-    """How long a server is looked for that goes on with what another one has begun."""
+    """How long to look for a server that continues what another one has begun."""
 
     def __init__(
         self,
@@ -49,11 +49,11 @@ class Client:
         resume: bool | None = None,
         **session: Unpack[Choices],
     ) -> None:
-        """``url``: a server, ws://HOST:PORT or as its page has it, http://HOST:PORT; or several: then one that is full,
-        slow or gone is passed over for another, three times. With ``resume``, a connection that breaks or ends is made
-        anew, elsewhere where there is another server, and all texts go on from where they were, no word twice and none
-        missing; None: if there are several. ``session`` is what the server's session.update takes: voice, language,
-        sample_rate, idle_s, breath_s, and the fields of SessionOptions by name."""
+        """``url``: a server (ws://HOST:PORT, or the address of its page), or several: if one is full, slow or gone, the
+        next one is tried, three times in all. With ``resume``, a broken connection is made anew, with another server
+        if there is one, and all speech continues where it was, without losing or repeating a word; None: if there
+        are several servers. ``session`` is what the server's session.update takes: voice, language, sample_rate,
+        idle_s, breath_s, and the fields of SessionOptions by name."""
         if session.get("encoding", "pcm_s16le") != "pcm_s16le":
             raise ConfigError("Client: encoding must be pcm_s16le, or left out.")
         given = [url] if isinstance(url, str) else url
@@ -77,7 +77,7 @@ class Client:
         self.sample_rate = 0
         """Samples per second of all audio."""
         self.resumed = 0
-        """How often a connection was made anew."""
+        """How often the connection was made anew."""
 
     async def __aenter__(self) -> Self:
         if len(self._urls) == 1:
@@ -116,7 +116,7 @@ class Client:
         await self._wire.end(clean=not self._open)
 
     def speech(self) -> Speech:
-        """A new text to be spoken."""
+        """Speech whose text you push."""
         name = f"c{next(self._names)}"
         self._open[name] = Speech(self, name)
         return self._open[name]

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class SyncClient:
-    """A connection to a server, for programs without asyncio; methods may be called from any thread.
+    """A connection to a server, for programs without asyncio. Any thread may call its methods.
 
     For example::
 
@@ -96,7 +96,7 @@ class SyncClient:
         return self._client.sample_rate
 
     def speech(self) -> SyncSpeech:
-        """A new text to be spoken."""
+        """Speech whose text you push."""
 
         async def begin() -> Speech:
             return self._client.speech()
@@ -104,7 +104,7 @@ class SyncClient:
         return SyncSpeech(self, self.wait(begin()))
 
     def speak(self, fragments: str | Iterable[str]) -> SyncSpeech:
-        """A text whose fragments a thread of its own pushes while it is spoken."""
+        """Speak fragments, which a thread pushes in the background."""
         given = synchronous(fragments)
         speech = self.speech()
         threading.Thread(target=speech._write_apart, args=(given,), daemon=True).start()
@@ -121,7 +121,7 @@ class SyncClient:
 
 
 class SyncSpeech:
-    """One text being spoken; an iterator over its audio. Its calls are those of ``client.Speech``, and wait."""
+    """Text being spoken by the server; an iterator over its audio. The calls of ``client.Speech``, which wait here."""
 
     def __init__(self, client: SyncClient, speech: Speech) -> None:
         self._client, self._speech = client, speech
@@ -129,15 +129,15 @@ class SyncSpeech:
 
     @property
     def text(self) -> str:
-        """All text so far, as it was revised."""
+        """All text so far, with its revisions."""
         return self._speech.text
 
     def push(self, text: str) -> None:
-        """More text. TextError if it is not text, SessionError after the end."""
+        """Add text. TextError if it is not text, SessionError after the end."""
         self._client.wait(self._speech.push(text))
 
     def revise(self, at: int, text: str) -> int:
-        """From character ``at`` of the text on, it is now this one; returns from where it could be changed."""
+        """Replace the text from character ``at`` on; returns from where that could be done."""
         return self._client.wait(self._speech.revise(at, text))
 
     def flush(self, *, end: bool = False) -> None:

@@ -50,7 +50,7 @@ class Line(Protocol):
 
 
 class Speech:
-    """One text being spoken; an asynchronous iterator over its audio."""
+    """Text being spoken by the server; an asynchronous iterator over its audio."""
 
     def __init__(self, client: Line, name: str) -> None:
         self._client, self._name = client, name
@@ -75,11 +75,11 @@ class Speech:
 
     @property
     def text(self) -> str:
-        """All text so far, as it was revised."""
+        """All text so far, with its revisions."""
         return self._transcript.text
 
     async def push(self, text: str) -> None:
-        """More text. TextError if it is not text, SessionError after the end."""
+        """Add text. TextError if it is not text, SessionError after the end."""
         async with self._order:
             self._check_open("push", text)
             await self._append(text)
@@ -107,10 +107,10 @@ class Speech:
         return False
 
     async def revise(self, at: int, text: str) -> int:
-        """From character ``at`` of ``text``, the property, on, it is now this one; what was spoken stays.
+        """Replace the text from character ``at`` on: what was not spoken yet is taken back.
 
-        Returns the character from which the change could be made, as ``Session.revise`` does. ConfigError where ``at``
-        is no place of the text, SessionError after the end; neither changes anything.
+        Returns the character from which the change could be made, as ``Session.revise`` does. ConfigError if ``at``
+        lies outside the text, SessionError after the end; neither changes anything.
         """
         async with self._order:
             self._check_open("revise", text)

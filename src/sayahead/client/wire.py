@@ -32,8 +32,10 @@ class ServerError(SayaheadError):
 
     def __init__(self, code: str, message: str, *, session: str = "") -> None:
         super().__init__(message)
-        self.code, self.session = code, session
-        """``session`` names the connection in the server's log, where it is known."""
+        self.code = code
+        """The protocol's name for what went wrong."""
+        self.session = session
+        """What the server's log calls the connection, if that is known."""
 
 
 class Wire:

@@ -20,9 +20,9 @@ class Heard:
     """How far a listener has got."""
 
     words: int
-    """Words that were heard: more than half of the sound of each was played."""
+    """How many words were heard: of each, more than half of the sound was played."""
     end: int
-    """End of the last of them in the source text: what follows was not heard."""
+    """Where the last of them ends in the source text: what follows was not heard."""
     text: str
     """The source text up to there."""
     played_s: float

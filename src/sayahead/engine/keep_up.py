@@ -19,25 +19,25 @@ DRY_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class KeepUp:
-    """How speech follows text that has another pace.
+    """How speech follows text that comes faster or slower than it.
 
-    The lag is the sound that was emitted and not played, plus the estimated duration of the text that was pushed and
-    not spoken. From half of ``lag_s`` on pauses become shorter, up to their bound at ``lag_s``; from there on speech
-    becomes faster, up to its bound at four thirds of it; as the lag shrinks they go back. ``Session.played`` says what
-    was played; until it is called, all that was emitted counts as played.
+    The lag is the sound that was emitted but not played, plus the estimated duration of the text that was pushed but
+    not spoken. From half of ``lag_s`` to ``lag_s``, pauses become shorter, down to their bound; from there to four
+    thirds of it, speech becomes faster, up to its bound. Both return to normal as the lag shrinks. ``Session.played``
+    says what was played; until it is called, everything emitted counts as played.
 
-    Where the player has run dry, text is slower than speech: the last sound is emitted, a little longer, and the
-    next words wait until they reach a place where a phrase may pause.
+    If the player runs dry, text is slower than speech: the last sound is emitted, a little longer, and the next words
+    wait until they reach a place where a phrase may pause.
     """
 
     lag_s: float = 1.5
-    """Lag in seconds from which on speech becomes faster."""
+    """Lag in seconds above which speech becomes faster."""
     most_speed: float = 1.8
-    """Bound: how many times as fast as the session's own speed."""
+    """Bound: at most so many times the session's own speed."""
     least_pause: float = 0.4
-    """Bound of pauses within and after sentences, as a share of their own length."""
+    """Bound: the shortest pauses within and after sentences, as a share of their normal length."""
     gather: int = 5
-    """Most words that wait for the end of their phrase once the player has run dry; 0 or 1: none waits."""
+    """At most so many words wait for the end of their phrase once the player has run dry; 0 or 1: none waits."""
     stretch: float = 1.4
     """Factor on the last sound before the player runs dry."""
 

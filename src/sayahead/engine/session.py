@@ -89,7 +89,7 @@ class Session:
         self._slow = False
         self._transcript = Transcript()
         self.skipped = deque[tuple[int, int, str]](maxlen=MOST_SKIPPED)
-        """What the voice cannot read: where in the text, and what. Whoever tells of it takes it out."""
+        """What the voice cannot read: where in the text (start, end), and what. Remove what you have reported."""
         self._ended = self._cancelled = False
 
     @property
@@ -104,7 +104,7 @@ class Session:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing will ever come again: cancelled, or finished and all pulled."""
+        """Whether nothing more will come: it was cancelled, or finished and everything was pulled."""
         more = self._more or self._sentence.has_more
         return self._cancelled or (self._ended and not self._inbox and not more)
 
@@ -127,18 +127,17 @@ class Session:
 
     @property
     def text(self) -> str:
-        """All that was pushed, as it was revised."""
+        """All text that was pushed, with its revisions."""
         return self._transcript.text
 
     def revise(self, at: int, text: str) -> int:
-        """From character ``at`` of the text on, it is now this one: what was there and was not spoken is taken back.
+        """Replace the text from character ``at`` on: what was not spoken yet is taken back.
 
-        What was spoken stays, and is never spoken again; a number or the like that was begun is spoken to its end.
-        Where the change begins before that, those words of the new text are left out that stand for spoken ones, and
-        letters that would only lengthen the last of these.
-        Returns the character of ``text``, the property, from which on it was changed. A flush that waits is taken back,
-        too. ConfigError where ``at`` is no place of the text, TextError where the new text is none, SessionError after
-        the end.
+        What was spoken stays, and is never spoken again; a number or the like that was begun is spoken to its end. If
+        the change reaches back into what was spoken, new words that correspond to spoken ones are left out, and so are
+        letters that would only lengthen the last of these. A flush that waits is taken back, too.
+        Returns the character of the text from which the change could be made. ConfigError if ``at`` lies outside the
+        text, TextError if the new text is no text, SessionError after the end.
         """
         self._check_open("revise", text)
         self._next = None
@@ -170,7 +169,7 @@ class Session:
             self._inbox.append(Flush.END if end else Flush.BREATH)
 
     def finish(self) -> None:
-        """Declare that no more text comes; the pulls that follow speak what is left. Harmless when repeated."""
+        """Declare that no more text comes; further pulls speak what is left. Harmless when repeated."""
         self.flush()
         self._ended = True
 
@@ -189,7 +188,7 @@ class Session:
 
     @property
     def unplayed_s(self) -> float:
-        """Seconds of sound that were emitted and, by what ``played`` was told, not played; 0 if it was told nothing.
+        """Seconds of sound that were emitted but, as far as ``played`` was told, not played; 0 if it was told nothing.
 
         With ``keep_up``, tell ``played`` and pull some 50 ms before this time has gone by, so that a word whose end is
         held back is finished before the player runs dry.
@@ -202,14 +201,14 @@ class Session:
         return self._pace.lag_s(*self._progress())
 
     def played(self, played_s: float) -> None:
-        """The listener has heard ``played_s`` seconds of the sound, from the first sample: what ``keep_up`` goes by.
+        """Say that ``played_s`` seconds have been played, from the first sample on, which ``keep_up`` needs to know.
 
-        ConfigError where that is less than was told before, or more than was emitted; nothing changes then.
+        ConfigError if that is less than before, or more than was emitted; nothing changes then.
         """
         self._pace.played(played_s)
 
     def cancel(self, played_s: float | None = None) -> Heard:
-        """Fall silent at once, even where ``heard`` then raises: no pull gives anything any more. What was heard."""
+        """Fall silent at once, and return what was heard. Pulls give nothing any more, even if ``heard`` raises."""
         self._cancelled = True
         return self.heard(played_s)
 

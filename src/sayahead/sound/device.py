@@ -19,8 +19,8 @@ from sayahead.sound.pcm import from_pcm16, to_pcm16
 from sayahead.types import AudioChunk, Floats, WordTiming
 
 ELSEWHERE = (
-    "To keep the sound instead: sayahead say -o hello.wav ...; to send it to another program: "
-    "sayahead say --raw ... | aplay -q -f S16_LE -r 24000"
+    'To write a file instead: -o hello.wav (in Python, .save("hello.wav")); to send the sound to another program: '
+    "sayahead say --raw ... | aplay -q -f S16_LE -r 24000; to go on without sound: SAYAHEAD_DEVICE=null"
 )
 
 
@@ -65,8 +65,8 @@ class Player:
                 player.write(chunk)
             player.drain()
 
-    Every method may be called from any thread; with asyncio, call ``write`` and ``drain`` by ``asyncio.to_thread``, or
-    have ``Speech.aplay`` do it. Needs the ``play`` extra.
+    Any thread may call its methods. With asyncio, call ``write`` and ``drain`` by ``asyncio.to_thread``, or leave that
+    to ``Speech.aplay``. Needs the ``play`` extra.
     """
 
     # Buffered audio; more would only delay the effect of Ctrl-C on the synthesis.
@@ -83,12 +83,12 @@ class Player:
         on_word: Callable[[WordTiming], object] | None = None,
         backends: Sequence[Any] | None = None,
     ) -> None:
-        """``sample_rate``: that of all it is given. ``device``: a part of a name of ``Player.devices()``, or "null",
-        which plays in real time to nobody; None: the one that ``SAYAHEAD_DEVICE`` names, else the system's.
-        ``volume``: a factor; it may be changed at any time. ``on_word`` is called with each word when it begins to be
-        heard, from a thread of the player's own.
+        """``sample_rate``: that of everything it will be given. ``device``: part of a name in ``Player.devices()``, or
+        "null", which plays silently in real time; None: what ``SAYAHEAD_DEVICE`` names, or the system's default.
+        ``volume``: a factor, which you may change at any time. ``on_word``: called with each word when it begins to be
+        heard, on a thread of the player.
 
-        OutputError without the ``play`` extra, or where no device opens.
+        OutputError without the ``play`` extra, or if no device opens.
         """
 
         miniaudio = require_miniaudio()
@@ -143,17 +143,17 @@ class Player:
 
     @property
     def backend(self) -> str:
-        """The sound system that plays."""
+        """The sound system in use."""
         return str(self._device.backend)
 
     @property
     def sample_rate(self) -> int:
-        """Samples per second of what it is given."""
+        """Samples per second."""
         return self._rate
 
     @property
     def paused(self) -> bool:
-        """Whether it is silent until ``resume``."""
+        """Whether it is paused."""
         return self._paused
 
     def played(self) -> int:
@@ -161,20 +161,20 @@ class Player:
         return self._played
 
     def written(self) -> int:
-        """Samples that it was given, without those that ``clear`` has dropped."""
+        """Samples that it was given, not counting those that ``clear`` dropped."""
         return self._written
 
     @property
     def played_s(self) -> float:
-        """Seconds that were heard."""
+        """Seconds that were played."""
         return self._played / self._rate
 
     def pause(self) -> None:
-        """Fall silent, and keep what waits."""
+        """Fall silent, and keep what is queued."""
         self._pause(True)
 
     def resume(self) -> None:
-        """Go on after ``pause``."""
+        """Continue after ``pause``."""
         self._pause(False)
 
     def _pause(self, paused: bool) -> None:
@@ -183,7 +183,7 @@ class Player:
             self._changed.notify_all()
 
     def clear(self) -> None:
-        """Drop what was not heard yet, for example when somebody interrupts; more may be written at once."""
+        """Drop whatever was not heard yet, for example when somebody interrupts. You may go on writing."""
         with self._changed:
             self._waiting.clear()
             self._words.clear()
@@ -228,7 +228,7 @@ class Player:
             self._on_word(word)
 
     def write(self, sound: Floats | AudioChunk) -> None:
-        """Queue samples (S,) or a chunk; waits while much is queued. Without effect once it is closed.
+        """Queue samples (S,) or a chunk; waits while 4 s are queued. No effect once it is closed.
 
         ConfigError for a chunk of another sample rate.
         """
@@ -263,7 +263,7 @@ class Player:
 
 
 def found(name: str, miniaudio: Any, backends: Sequence[Any]) -> Any:
-    """The device whose name has ``name`` in it; ConfigError with those there are."""
+    """The device whose name contains ``name``; ConfigError that lists them if there is none."""
     devices = miniaudio.Devices(list(backends)).get_playbacks()
     for device in devices:
         if name.lower() in device["name"].lower():

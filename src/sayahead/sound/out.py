@@ -21,8 +21,8 @@ RATES = (1000, 192_000)
 def play(sound: Floats | AudioChunk | Iterable[AudioChunk], sample_rate: int | None = None) -> None:
     """Play samples (S,), or chunks as they come, and wait until the end. Needs the ``play`` extra.
 
-    ``sample_rate`` is needed for samples alone; chunks have theirs. To play chunk by chunk without waiting, ``write``
-    them to a ``Player``. ConfigError for samples that are not floats in one dimension.
+    ``sample_rate`` is only needed for samples; chunks have their own. To play chunk by chunk without waiting,
+    ``write`` them to a ``Player``. ConfigError for samples that are not floats in one dimension.
     """
     rate, given = opened(sound, sample_rate)
     with Player(rate) as player:
@@ -34,8 +34,8 @@ def play(sound: Floats | AudioChunk | Iterable[AudioChunk], sample_rate: int | N
 def save(path: str | Path, sound: Floats | AudioChunk | Iterable[AudioChunk], sample_rate: int | None = None) -> None:
     """Write samples (S,), or chunks as they come, to a file: .wav, .flac, .mp3, .opus, .ogg or .aac.
 
-    ``sample_rate`` is needed for samples alone; chunks have theirs. ConfigError for another ending, a folder that is
-    not there, and for samples that are not floats in one dimension.
+    ``sample_rate`` is only needed for samples; chunks have their own. ConfigError for another ending, a folder that
+    does not exist, and samples that are not floats in one dimension.
     """
     path = Path(path)
     make = writer(path)

@@ -35,11 +35,12 @@ if TYPE_CHECKING:
 
 
 class Speech:
-    """Chunks of sound, each as soon as the text so far allows it: ``for`` or ``async for``, once.
+    """Text being spoken: iterate over its chunks of sound, by ``for`` or ``async for``, once.
 
-    Made by ``Voice.speak``, of a text that comes by itself, or by ``Voice.speech``, of one that is pushed. ``words``
-    has the timings of all words handed out so far. A ``for`` that was left goes on where it was in the next one; once
-    all was spoken, another is a SessionError, as is a second ``async for``. Methods may be called from any thread.
+    ``Voice.speak`` makes one from text, or from an iterator that yields text; ``Voice.speech`` makes one whose text
+    you push. ``words`` has the timings of all words handed out so far. If you leave a ``for`` early, the next one
+    continues there. Iterating again after the end is a SessionError, as is a second ``async for``. Any thread may
+    call the methods.
     """
 
     def __init__(
@@ -50,10 +51,10 @@ class Speech:
         idle_s: float | None = IDLE_S,
         sample_rate: int | None = None,
     ) -> None:
-        """A ``text`` that comes in pieces may have a Flush or a Revision between them; None: it is pushed.
+        """``text`` may be an iterator with a Flush or a Revision between its pieces; None: it is pushed.
 
-        ``idle_s``: seconds without text after which the voice takes a breath, with ``async for`` or where text is
-        pushed; None: never. ``sample_rate``: that of the chunks, if not the voice's own.
+        ``idle_s``: after so many seconds without text, everything so far is spoken (with ``async for``, or if text is
+        pushed); None: never. ``sample_rate``: that of the chunks, if not the voice's own.
         TextError if ``text`` is neither text nor an iterable.
         """
         if idle_s is not None:
@@ -82,11 +83,11 @@ class Speech:
 
     @property
     def text(self) -> str:
-        """All text that has come, as it was revised."""
+        """All text so far, with its revisions."""
         return self._session.text
 
     def push(self, text: str) -> None:
-        """More text of any size, of a speech without a text of its own (``Voice.speech``).
+        """Add text of any size, to speech that was made by ``Voice.speech``.
 
         TextError if it is not text, SessionError after the end.
         """
@@ -96,7 +97,7 @@ class Speech:
         self._wake()
 
     def write(self, fragments: str | Iterable[str]) -> None:
-        """Push all fragments, then finish. What comes by ``async for`` is for ``Voice.speak``."""
+        """Push all fragments, then finish. An async iterator is for ``Voice.speak``."""
         given = fragments_of(fragments)
         if isinstance(given, AsyncIterable):
             raise ConfigError("The text is an async iterator: give it to voice.speak().")
@@ -115,10 +116,10 @@ class Speech:
             raise SessionError(f"{call}(): this text comes by itself; voice.speech() has one that is pushed.")
 
     def revise(self, at: int, text: str) -> int:
-        """From character ``at`` of the text on, it is now this one: what was not spoken is taken back.
+        """Replace the text from character ``at`` on: what was not spoken yet is taken back.
 
-        Returns the character from which on it was changed (see ``Session.revise``). ConfigError where ``at`` is no
-        place of the text, SessionError after the end; neither changes anything.
+        Returns the character from which the change could be made (see ``Session.revise``). ConfigError if ``at`` lies
+        outside the text, SessionError after the end; neither changes anything.
         """
         with self._writing, self._steps:
             place = self._session.revise(at, text)
@@ -126,15 +127,15 @@ class Speech:
         return place
 
     def flush(self, *, end: bool = False) -> None:
-        """Speak all text so far now, for example before a tool call. ``end`` ends its sentence, too."""
+        """Speak all text so far now, for example before a tool call. ``end`` also ends its sentence."""
         self._session.flush(end=end)
         self._wake()
 
     def played(self, played_s: float) -> None:
-        """The listener has heard ``played_s`` seconds: what ``keep_up`` goes by.
+        """Say that ``played_s`` seconds have been played, which ``keep_up`` needs to know.
 
-        Until this is called, playback is assumed to begin with the first chunk and to run in real time; ``play`` tells
-        what the sound device has taken.
+        Until this is called, playback is assumed to start with the first chunk and to run in real time; ``play`` asks
+        the sound device.
         """
         self._told = True
         self._session.played(played_s)
@@ -153,9 +154,9 @@ class Speech:
         return self._session.heard(self._played_s(played_s))
 
     def cancel(self, played_s: float | None = None) -> Heard:
-        """Stop speaking at once; returns what was heard, as ``heard`` does.
+        """Stop speaking at once, and return what was heard, as ``heard`` does.
 
-        A player that it was given drops the rest, and stays open.
+        A player of yours drops the rest, and stays open.
         """
         try:
             return self._session.cancel(self._played_s(played_s))
@@ -193,9 +194,9 @@ class Speech:
             raise SessionError("This text has been spoken, and its sound is not kept: call speak() again.")
 
     def into(self, sink: Sink, *, live: bool = True) -> Iterator[AudioChunk]:
-        """The chunks, each once it is written to a sink; ``live``: whether somebody listens while it speaks.
+        """Write to a sink, and yield each chunk once it is written; ``live``: whether somebody listens meanwhile.
 
-        Of a sink that can tell how many samples it has ``played``, these are what was heard.
+        If the sink can say how many samples it has ``played``, these count as heard.
         """
         if live and isinstance(sink, Device):
             self._listen(sink)
@@ -318,8 +319,8 @@ class Speech:
     def play(self, player: Player | None = None) -> Heard:
         """Play to the end or to ``cancel``, and return what was heard. Needs the ``play`` extra.
 
-        ``player``: an open one, which stays open and may be paused or made louder meanwhile; its sample rate must be
-        this one. Without: the system's own device. ConfigError if the text comes by ``async for``: ``await aplay()``.
+        ``player``: an open one of the same sample rate, which stays open, and may be paused or made louder meanwhile;
+        None: the system's default device. ConfigError if the text is an async iterator: use ``await aplay()``.
         """
         lent = player is not None
         player = player or Player(self.sample_rate)

@@ -134,7 +134,8 @@ def read_config(folder: Path) -> VoiceConfig:
             raise VoiceError(not_installed(f"The voice {str(folder)!r}", ELSEWHERE[str(folder)]))
         known = nearest(str(folder), installed_voices())
         raise VoiceError(
-            f"There is no voice {str(folder)!r}{known}: it is neither installed nor a folder with voice.json."
+            f"There is no voice {str(folder)!r}{known}: it is neither installed nor a folder with voice.json. "
+            "To add one by name: sayahead voices add NAME (sayahead voices catalogue lists them)."
         )
     try:
         config = from_mapping(VoiceConfig, upgraded(json.loads(path.read_text(encoding="utf-8"))), where=str(path))
