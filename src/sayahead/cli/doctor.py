@@ -102,7 +102,7 @@ def espeak() -> Finding:
     try:
         version, library = ESPEAK.about()
     except SayaheadError:
-        return Finding("espeak-ng", f"not there (voices of other languages need it): {INSTALL}", "optional")
+        return Finding("espeak-ng", f"not there (voices of most languages need it): {INSTALL}", "optional")
     return Finding("espeak-ng", f"{version} ({library})")
 
 

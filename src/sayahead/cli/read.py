@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("text", nargs="*", metavar="TEXT", help="what to read; without it, standard input")
     add("-f", "--file", metavar="FILE", help="read a text file (UTF-8; - is standard input)")
     add("--voice", metavar="NAME", help="a voice's name or folder (default: heart)")
-    add("--language", metavar="TAG", help="instead of a voice: a language (de, pt-BR), with espeak-ng's phonemes")
+    add("--language", metavar="TAG", help="instead of a voice: a language (de, pt-BR), with phonemes of its own")
     add("-k", "--lookahead", type=number(int, 0), metavar="N", help="words of lookahead (default: the voice's)")
     add("--lexicon", metavar="FILE", help=LEXICON_HELP)
     add("--ssml", action="store_true", help=SSML_HELP)
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError("Give TEXT or --file, not both.")
     if arguments.voice is not None and arguments.language is not None:
         raise ConfigError(
-            "--language reads without a voice, with espeak-ng's phonemes: leave out --voice or --language."
+            "--language reads without a voice, with the language's phonemes: leave out --voice or --language."
         )
     name = arguments.voice or "heart"
     config = read_config(located(name))
@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
         Resources(words, known, say_as_of(arguments.language or config.language), (config.speed[0], config.speed[-1]))
     )
     normalizer: Normalizer = tags(0) if arguments.ssml else words(0)
-    said = sounds(config, front, k) if arguments.language is None else espeak_sounds(front, k)
+    said = sounds(config, front, k) if arguments.language is None else language_sounds(front, k)
     watch = Watch(arguments.language or config.language) if arguments.why or arguments.report else None
     read = list(readings(text, normalizer, said, warn=console.warn, watch=watch))
     if arguments.report and read:
@@ -176,12 +176,12 @@ def sounds(config: VoiceConfig, front: FrontEnd, k: int) -> Callable[[list[Word]
     return phonemes
 
 
-def espeak_sounds(front: FrontEnd, k: int) -> Callable[[list[Word]], list[str]]:
-    """The same by espeak-ng in its own symbols, for a language without a voice."""
-    from sayahead.text.espeak.phonemizer import EspeakPhonemizer
+def language_sounds(front: FrontEnd, k: int) -> Callable[[list[Word]], list[str]]:
+    """The same in IPA, for a language without a voice."""
+    from sayahead.text.clauses import ClausePhonemizer
 
     phonemizer = front.phonemizer({})
-    assert isinstance(phonemizer, EspeakPhonemizer)
+    assert isinstance(phonemizer, ClausePhonemizer)
 
     def phonemes(words: list[Word]) -> list[str]:
         read = []

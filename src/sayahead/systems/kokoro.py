@@ -274,7 +274,7 @@ class KokoroAcoustic:
 
 
 def reader(language: str) -> FrontEnd:
-    """The front end of a language, in Kokoro's spelling: our own of English, espeak-ng's of others."""
+    """The front end of a language, in Kokoro's spelling: our own of English, for others that of espeak-ng's voice."""
     if language.lower().startswith("en"):
         return front_end(language)
     return front_end(language, espeak=voice_of(language), layout=Misaki(language=language))

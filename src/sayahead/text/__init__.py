@@ -124,12 +124,12 @@ def pronounced(phonemizer: Phonemizer, words: Sequence[Word], *, left: Sequence[
 def front_end(language: str, *, espeak: str = "", layout: Layout | None = None) -> FrontEnd:
     """The front end of a language by its BCP 47 tag; ConfigError where there is none.
 
-    ``espeak`` names a voice of espeak-ng ("en-us") for voices that learned from its phonemes; languages that have no
-    front end of their own use the voice of that language. ``layout`` says how such a voice lays its ids out.
+    ``espeak`` names a voice of espeak-ng ("en-us") for voices that learned from its phonemes; without it, all
+    languages but English are read by the voice of that language. ``layout`` says how such a voice lays its ids out.
     """
     name = language.lower().replace("_", "-").split("-")[0]
     own = name in LANGUAGES and not (espeak or layout)
-    module, attribute = (LANGUAGES[name] if own else ESPEAK).rsplit(".", 1)
+    module, attribute = (LANGUAGES[name] if own else OTHERS).rsplit(".", 1)
     maker = getattr(importlib.import_module(module), attribute)
     front: FrontEnd = maker() if own else maker(language, voice=espeak, layout=layout)
     return front
@@ -138,5 +138,5 @@ def front_end(language: str, *, espeak: str = "", layout: Layout | None = None) 
 LANGUAGES = {"en": "sayahead.text.english.front_end.English"}
 """Front ends of their own by the first part of a language's tag; each is imported when it is first wanted."""
 
-ESPEAK = "sayahead.text.espeak.front_end.EspeakFrontEnd"
+OTHERS = "sayahead.text.espeak.front_end.EspeakFrontEnd"
 """The front end of all others."""

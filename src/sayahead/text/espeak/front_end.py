@@ -1,24 +1,30 @@
-"""A front end for every language of espeak-ng."""
+"""A front end for every language of espeak-ng, with its phonemes: made by rules for some, by espeak-ng for others."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from sayahead.errors import ConfigError
 from sayahead.text import Normalizer, Speller
+from sayahead.text.clauses import ClausePhonemizer
 from sayahead.text.english.front_end import OPENERS
 from sayahead.text.english.normalizer import Normalizer as EnglishNormalizer
 from sayahead.text.espeak.layout import Layout
 from sayahead.text.espeak.phonemizer import EspeakPhonemizer
 from sayahead.text.espeak.voices import voice_of
 from sayahead.text.languages import record_of
+from sayahead.text.romance import LANGUAGES, sounds_of
 from sayahead.text.shared.reader import Reader
+
+PHONEMES = "SAYAHEAD_PHONEMES"
+"""Environment variable: ``espeak`` for espeak-ng's phonemes in languages that have rules of their own."""
 
 
 class EspeakFrontEnd:
-    """A front end for any language of espeak-ng: words by the data of the language, phonemes by espeak-ng.
+    """A front end for any language of espeak-ng: words by the data of the language, espeak-ng's phonemes.
 
-    English has a normalizer of its own.
+    Languages that have rules (``sayahead.text.romance``) do without it. English has a normalizer of its own.
     """
 
     def __init__(self, language: str, *, voice: str = "", layout: Layout | None = None) -> None:
@@ -27,6 +33,7 @@ class EspeakFrontEnd:
         self.voice = voice_of(voice or language)
         self._layout = layout
         self._english = language.lower().replace("_", "-").split("-")[0] == "en"
+        self.stand_in = record_of(language).stand_in
         self.openers = OPENERS if self._english else record_of(language).openers
 
     def normalizer(self, start: int = 0) -> Normalizer:
@@ -36,16 +43,24 @@ class EspeakFrontEnd:
 
     def phonemizer(
         self, phonemes: Mapping[str, int], *, stand_in: str = "", inner_punctuation: bool = True
-    ) -> EspeakPhonemizer:
+    ) -> ClausePhonemizer:
         """Without ``stand_in`` it is the language's own."""
+        stand_in = stand_in or self.stand_in
+        if self.voice in LANGUAGES and not wants_espeak():
+            sounds = sounds_of(self.voice, stand_in)
+            return ClausePhonemizer(sounds, phonemes, layout=self._layout, inner_punctuation=inner_punctuation)
         return EspeakPhonemizer(
-            self.voice,
-            phonemes,
-            stand_in=stand_in or record_of(self.language).stand_in,
-            layout=self._layout,
-            inner_punctuation=inner_punctuation,
+            self.voice, phonemes, stand_in=stand_in, layout=self._layout, inner_punctuation=inner_punctuation
         )
 
     def speller(self) -> Speller:
         """ConfigError: letters of this language are not known."""
         raise ConfigError(f"There are no voices that read letters for the language {self.language!r}, only phonemes.")
+
+
+def wants_espeak() -> bool:
+    """Whether espeak-ng is to make all phonemes; ConfigError for a choice that there is not."""
+    choice = os.environ.get(PHONEMES) or "rules"
+    if choice not in ("rules", "espeak"):
+        raise ConfigError(f"{PHONEMES} is {choice!r}, but must be rules or espeak.")
+    return choice == "espeak"

@@ -17,7 +17,7 @@ from sayahead.types import Floats
 LANGUAGES = {"a": "en-US", "b": "en-GB", "e": "es", "f": "fr-FR", "h": "hi", "i": "it", "p": "pt-BR"}
 """Of a style, by the first letter of its name."""
 OWN_READER = {"j": "Japanese", "z": "Chinese"}
-"""Languages whose phonemes are not espeak-ng's."""
+"""Languages whose phonemes neither rules nor espeak-ng make."""
 
 
 def is_kokoro(inputs: set[str]) -> bool:

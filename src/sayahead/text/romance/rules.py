@@ -1,0 +1,59 @@
+"""Letters to sounds by rules in order, and where the stress of a word falls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+PRIMARY, SECONDARY = "ˈ", "ˌ"
+
+
+class Rules:
+    """Rewrites a text from left to right: at each place the first pattern that fits, looking around as it likes.
+
+    What no pattern fits is dropped, so the alphabet has to be among them.
+    """
+
+    def __init__(self, table: str) -> None:
+        """A rule a line: a regular expression, white space, and what is said for it; nothing: it is silent."""
+        rows = [line.split() for line in table.splitlines() if line.strip()]
+        self._said = [row[1] if len(row) > 1 else "" for row in rows]
+        self._pattern = re.compile("|".join(f"({row[0]})" for row in rows) + "|(.)", re.DOTALL)
+
+    def __call__(self, text: str) -> str:
+        said, count = self._said, len(self._said)
+
+        def sound(match: re.Match[str]) -> str:
+            place = match.lastindex or 0
+            return said[place - 1] if place <= count else ""
+
+        return self._pattern.sub(sound, text)
+
+
+def stressed(sounds: str, nuclei: Sequence[int], main: int, *, others: Callable[[int], bool] = lambda _: True) -> str:
+    """Sounds with stress marks before the nuclei at ``main`` and, away from it, at every second one before it.
+
+    ``nuclei`` are places in ``sounds``; ``others`` says of a nucleus by its number whether it may have such a mark.
+    """
+    marks = {nuclei[main]: PRIMARY}
+    last = -2
+    for number in range(main - 1):
+        if number - last > 1 and others(number):
+            marks[nuclei[number]] = SECONDARY
+            last = number
+    return "".join(marks.get(place, "") + symbol for place, symbol in enumerate(sounds))
+
+
+VOWELS = frozenset("aeiouyɛɔœøɐəɪʊɑ")
+"""Sounds that may be stressed."""
+
+
+def strong(said: str) -> str:
+    """A word that leans on others, as it sounds where it ends a clause: its last stress is the main one."""
+    if PRIMARY in said or not said:
+        return said
+    if SECONDARY in said:
+        before, _, after = said.rpartition(SECONDARY)
+        return before + PRIMARY + after
+    place = next((place for place, symbol in enumerate(said) if symbol in VOWELS), 0)
+    return said[:place] + PRIMARY + said[place:]

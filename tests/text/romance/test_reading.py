@@ -1,0 +1,104 @@
+"""What all languages by rules have in common: voices speak without espeak-ng, alike in pieces and whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+
+from sayahead.errors import ConfigError
+from sayahead.text import front_end
+from sayahead.text.espeak.client import ESPEAK, LIBRARY
+from sayahead.text.espeak.front_end import PHONEMES
+from sayahead.text.espeak.misaki import Misaki
+from sayahead.text.romance import LANGUAGES, sounds_of, words
+from sayahead.types import Word
+
+SYMBOLS = ';:,.!?—…"() abcdefhijklmnopqrstuvwxyzɑɐɒæβɔɕçɖðʤəɚɛɜɟɡɥɨɪʝɯɰŋɳɲɴøɸθœɹɾɻʁɽʂʃʈʧʊʋʌɣɤχʎʒʔˈˌːʰʲ→↗↘ᵻʣʥʦʨᵝꭧ̃'
+TABLE = {symbol: number for number, symbol in enumerate(SYMBOLS)}
+TEXTS = {
+    "es": "Cuando los niños llegaron a un pueblo vacío, ¿quién les abrió la puerta? Nadie: en verdad, no había nadie."
+}
+MODELS = {voice: voice.split("-")[0] for voice in LANGUAGES}
+
+
+@pytest.fixture(params=sorted(LANGUAGES))
+def voice(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def without_espeak(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(LIBRARY, str(tmp_path / "nothing.so"))
+    ESPEAK.close()
+    ESPEAK.forget_answers()
+
+
+def sentence(text: str) -> list[Word]:
+    made = [Word(one, 0, 1) for one in text.split()]
+    return [*made[:-1], Word(made[-1].text, 0, 1, True)]
+
+
+@pytest.mark.usefixtures("without_espeak")
+def test_a_language_is_spoken_without_espeak(voice: str) -> None:
+    found = front_end(voice, espeak=voice, layout=Misaki(language=voice)).phonemizer(TABLE)
+    spoken = found.phonemize(sentence(TEXTS[MODELS[voice]]), left=[])
+    assert all(word.end > word.first for word in spoken)
+    with pytest.raises(ConfigError, match="espeak-ng"):
+        front_end("de", espeak="de").phonemizer(TABLE)
+
+
+def test_espeak_makes_the_phonemes_by_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Mock(return_value=("a",))
+    monkeypatch.setattr(ESPEAK, "clauses", asked)
+    monkeypatch.setenv(PHONEMES, "espeak")
+    front_end("es-ES").phonemizer(TABLE)
+    asked.assert_called_with("es", "a")
+    monkeypatch.setenv(PHONEMES, "espeek")
+    with pytest.raises(ConfigError, match="must be rules or espeak"):
+        front_end("es-ES").phonemizer(TABLE)
+
+
+def test_one_word_of_lookahead_gives_the_sentences_phonemes(voice: str) -> None:
+    sounds = front_end(voice).phonemizer(TABLE)
+    words_ = sentence(TEXTS[MODELS[voice]])
+    whole = sounds.phonemize(words_, left=[])
+    for i in range(len(words_)):
+        [one, *_] = sounds.phonemize(words_[i : i + 2], left=[word.text for word in words_[:i]])
+        assert (list(one.ids), one.first, one.end) == (list(whole[i].ids), whole[i].first, whole[i].end)
+
+
+def test_every_sound_is_one_that_voices_have(voice: str) -> None:
+    sounds = sounds_of(voice, "")
+    heard = "".join(map(sounds.alone, [*words(LANGUAGES[voice][1]), *TEXTS[MODELS[voice]].split()]))
+    assert not set(heard) - set(SYMBOLS)
+
+
+def test_anything_is_read_and_nothing_raises(voice: str) -> None:
+    sounds = sounds_of(voice, "")
+    odd = [
+        "",
+        "x",
+        "ß",
+        "日本",
+        "é",
+        "A|B",
+        "ŒUVRE",
+        "çà",
+        "l'",
+        "''",
+        "3",
+        "½",
+        "zzz",
+        "ÑANDÚ",
+        "a" * 300,
+        "hhh",
+        "y",
+        "q",
+        "ﬁn",
+    ]
+    assert len(sounds.clause(odd, closed=True)) == len(odd)
+    assert len(sounds.clause(odd, closed=False)) == len(odd)
+    assert sounds.clause([], closed=True) == []
+    assert all(sounds.alone(letter) for letter in "abcdefghijklmnopqrstuvwxyz")
