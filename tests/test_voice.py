@@ -109,6 +109,8 @@ def test_a_voice_json_that_is_not_json(folder: Path) -> None:
     ("options", "message"),
     [
         ({"sped": 1.0}, r"unknown option 'sped' \(did you mean 'speed'"),
+        ({"sample_rate": 8000}, r"unknown option 'sample_rate': speak\(\) and stream\(\) have it"),
+        ({"sampel_rate": 8000}, r"\(did you mean 'sample_rate'"),
         ({"speed": 0.4}, "speed is 0.4, but must be a number from 0.5 to 2"),
         ({"speed": "fast"}, "speed is 'fast'"),
         ({"speed": True}, "speed is True"),

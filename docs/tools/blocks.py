@@ -33,8 +33,8 @@ from typing import IO
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = "https://github.com/sayahead/sayahead"
-PATTERNS = ("README.md", "docs/tutorial.md", "docs/server.md", "docs/conversation.md", "docs/how-to/*.md",
-            "integrations/*/README.md")  # fmt: skip
+PATTERNS = ("README.md", "docs/tutorial.md", "docs/server.md", "docs/conversation.md", "docs/policies.md",
+            "docs/how-to/*.md", "integrations/*/README.md")  # fmt: skip
 BLOCK = re.compile(
     r"(?:<!-- (?P<mark>not run|serves|example)(?:: (?P<reason>[^\n]*?))? -->\n)?"
     r"(?:```(?P<language>\w*)\n(?P<fenced>.*?)^```$|(?<=\n)(?P<indented>(?: {4}[^\n]*\n|\n(?= {4}))+))",

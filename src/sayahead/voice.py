@@ -40,6 +40,8 @@ from sayahead.voices.files import check_files
 
 SHAPED = "shaped"
 """The kind of a voice that is another one with its pitch and formants changed."""
+SPOKEN = ("sample_rate", "format", "bit_rate", "idle_s")
+"""What ``speak`` and ``stream`` take besides the options of a session."""
 
 
 class Voice:
@@ -129,7 +131,8 @@ class Voice:
         """
         known = SessionOptions.__dataclass_fields__
         if unknown := sorted(options.keys() - known.keys()):
-            raise ConfigError(f"session(): unknown option {unknown[0]!r}{nearest(unknown[0], known)}.")
+            hint = ": speak() and stream() have it" if unknown[0] in SPOKEN else nearest(unknown[0], [*known, *SPOKEN])
+            raise ConfigError(f"unknown option {unknown[0]!r}{hint}.")
         chosen = replace(record or SessionOptions(), **options)
         voice = self.read_for(chosen.speaker)
         if voice is not self:

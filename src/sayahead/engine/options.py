@@ -30,11 +30,11 @@ class SessionOptions:
     context: Annotated[ContextPredictor | Spec | None, "NAME"] = None
     """What stands in for the words to come: a predictor, or the name of one, such as ``random:count=3``."""
     hold_back_s: Annotated[float | None, Bound(0, 2)] = None
-    """Sound held back at the right end until more text arrives; the voice's own depends on what a SPEAK sees."""
+    """Seconds of sound held back at the end until the next word is known; the voice's own depends on what it sees."""
     k2: Annotated[int, Bound(0, 16)] = 0
-    """Chunks that must be spoken after one before it becomes sound: the second lookahead in Ma's paper."""
+    """Chunks that must follow before one becomes sound: the second lookahead in Ma's paper."""
     delta: Annotated[int | None, Bound(0, 1000)] = None
-    """Frames of right context that the vocoder may use; all that it can if left out."""
+    """Frames of right context that the vocoder may use; as many as it can if left out."""
     speed: Annotated[float, Bound(0.1, 10)] = 1.0
     """Pace: 2 is twice as fast. Most voices go from 0.5 to 2."""
     volume: Annotated[float, Bound(0, 4)] = 1.0
@@ -44,17 +44,17 @@ class SessionOptions:
     speaker: str | int | None = None
     """Name or number of a speaker, if the voice has several; the first one if left out."""
     pitch: Annotated[float | None, Bound(-12, 12), "SEMITONES"] = None
-    """Semitones up, or down where negative; like the two that follow, for voices of source and filter."""
+    """Semitones up, or down if negative. This and the next two are for voices that can be shaped, such as heart."""
     pitch_range: Annotated[float | None, Bound(0, 2)] = None
-    """Factor on how far the pitch moves: livelier, or flatter below 1; 0 is monotonous."""
+    """Factor on how far the pitch moves: above 1 livelier, below 1 flatter; 0 is monotonous."""
     formants: Annotated[float | None, Bound(0.7, 1.4)] = None
-    """Factor on the resonances of the vocal tract: a shorter one, or a longer one below 1, as a large man's."""
+    """Factor on the resonances of the vocal tract: above 1 it sounds shorter, below 1 longer, like a large man's."""
     keep_up: Annotated[KeepUp | Spec | bool | None, "OPTIONS"] = None
-    """Whether to follow the pace of the text: on, or options such as ``lag_s=2,most_speed=1.4``."""
+    """Whether to keep up with the pace of the text: on, or options such as ``lag_s=2,most_speed=1.4``."""
     lexicon: Annotated[Lexicon | Mapping[str, str] | str | Path | None, "FILE"] = None
-    """How words are said: a Lexicon, a table such as ``{"Nguyen": "/ˈwɪn/", "SQL": "sequel"}``, or a file of them."""
+    """How to say words: a Lexicon, a table such as ``{"Nguyen": "/ˈwɪn/", "SQL": "sequel"}``, or a file of them."""
     markup: str = "none"
-    """What tags in the text are: ``none``, or ``ssml``."""
+    """What tags in the text mean: ``none`` (they are silent), or ``ssml``."""
 
     def __post_init__(self) -> None:
         hints = hints_of(type(self))
