@@ -35,7 +35,7 @@ from sayahead.text import Normalizer, Phonemizer
 from sayahead.text.lexicon import Lexicon
 from sayahead.text.pronouncing import Pronunciations, pronouncing
 from sayahead.types import AudioChunk, EncodedChunk, Floats, Rendering, Shape
-from sayahead.voices import VoiceConfig, located, read_config
+from sayahead.voices import DEFAULT, VoiceConfig, chosen, located, read_config
 from sayahead.voices.files import check_files
 
 SHAPED = "shaped"
@@ -338,12 +338,22 @@ class Voice:
         return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
 
 
-def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = True) -> Voice:
-    """Load a voice by its name or its folder.
+def load_voice(
+    name: str | Path | None = None,
+    *,
+    language: str | None = None,
+    gender: str | None = None,
+    threads: int = 1,
+    verify: bool = True,
+) -> Voice:
+    """Load a voice by its name or its folder; without a name, the first installed one of a ``language``, a BCP 47 tag,
+    and a ``gender``, female or male, or the default one.
 
     ``threads`` is the number of processor cores that one step may use. One is enough, and leaves the others to other
     sessions. VoiceError if the voice is missing, damaged (unless ``verify`` is off) or made for another version.
     """
+    if name is None:
+        name = DEFAULT if language is None and gender is None else chosen(language, gender)
     if not isinstance(name, str | Path):
         raise VoiceError(f"The voice is {describe(name)}, but must be its name or its folder.")
     threads = check_whole("threads", threads, 1, 1024)

@@ -432,7 +432,17 @@ def test_policies_and_context(sayahead: Command, tmp_path: Path) -> None:
 
 def test_voices(sayahead: Command) -> None:
     table = sayahead("voices")[0].decode().splitlines()
-    assert table[0].split() == ["name", "language", "speakers", "rate", "size", "licence", "package", "description"]
+    assert table[0].split() == [
+        "name",
+        "language",
+        "gender",
+        "speakers",
+        "rate",
+        "size",
+        "licence",
+        "package",
+        "description",
+    ]
     assert any(line.startswith("heart ") for line in table)
     rows = json.loads(sayahead("voices", "--json")[0])
     assert rows[0].keys() >= {"name", "language", "sample_rate", "bytes", "license", "description"}

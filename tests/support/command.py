@@ -12,6 +12,7 @@ import pytest
 
 from sayahead.cli import main
 from sayahead.voice import Voice, load_voice
+from sayahead.voices import chosen
 
 ENTRY = [sys.executable, "-m", "sayahead"]
 
@@ -75,6 +76,8 @@ def kept(name: str | Path) -> Voice:
     return load_voice(name)
 
 
-def once_loaded(name: str | Path = "heart", *, threads: int = 1, verify: bool = True) -> Voice:
+def once_loaded(
+    name: str | Path | None = None, *, language: str | None = None, gender: str | None = None, **options: Any
+) -> Voice:
     """``load_voice`` for commands that may share a voice: the same voice again."""
-    return kept(name)
+    return kept(name or chosen(language, gender))

@@ -16,7 +16,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sayahead.cli import number
+from sayahead.cli import number, one_of
 from sayahead.cli.console import Console, Display
 from sayahead.cli.options import add_options, given
 from sayahead.cli.text_source import Source, Typed, keys
@@ -67,7 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--queue", action="store_true", help="take turns with other programs that use it, and with sayahead mcp")
     add("-q", "--quiet", action="store_true", help="show nothing but errors")
     add = parser.add_argument_group("voice").add_argument
-    add("--voice", default="heart", metavar="NAME", help="name or folder (see: sayahead voices; default: heart)")
+    add("--voice", metavar="NAME", help="name or folder (see: sayahead voices; default: heart)")
+    add("--language", metavar="TAG", help="without --voice: the first voice of this language (fr, en-GB)")
+    add("--gender", type=one_of("female", "male"), metavar="female|male", help="and of this gender")
     names = {field.name for field in fields(SessionOptions)}
     add_options(add, names - {*TIMING, "markup"}, lexicon=LEXICON_HELP)
     add("--ssml", dest="markup", action="store_const", const="ssml", help=SSML_HELP)
@@ -92,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
         stack.callback(log.removeHandler, console)
         from sayahead.voice import load_voice
 
-        voice = load_voice(arguments.voice)
+        voice = load_voice(arguments.voice, language=arguments.language, gender=arguments.gender)
         if typed and arguments.interactive and arguments.policy is None and not voice.characters:
             # Who types hears a word when it is finished, not when the next one is.
             arguments.lookahead = arguments.lookahead or 0

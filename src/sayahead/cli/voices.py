@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sayahead.cli import Part
+from sayahead.cli import Part, one_of
 
 EPILOG = """examples:
   sayahead voices                                     those that are installed
@@ -49,22 +48,25 @@ PACK = """examples:
 Files that a voice of a package has too are left out: sayahead voices add takes them from there. The same voice gives
 the same archive, to the byte.
 """
-COLUMNS = ("name", "language", "speakers", "rate", "size", "cost", "licence", "package", "description")
+COLUMNS = ("name", "language", "gender", "speakers", "rate", "size", "cost", "licence", "package", "description")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--language", metavar="TAG", help="only voices of this language: de, or pt-BR")
+    parser.add_argument("--gender", type=one_of("female", "male"), metavar="female|male", help="only such voices")
     parser.add_argument("--all", action="store_true", help="voices for research, too: those that reproduce papers")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the voices; the exit code."""
-    from sayahead.voices.locations import installed_voices
+    from sayahead.voices import installed_voices, speaks
 
     rows = [describe(name, folder) for name, folder in installed_voices().items()]
     if arguments.language:
         rows = [row for row in rows if speaks(row.get("language", ""), arguments.language)]
+    if arguments.gender:
+        rows = [row for row in rows if row.get("gender") == arguments.gender]
     research = [] if arguments.all else [row["name"] for row in rows if row.get("research")]
     rows = [row for row in rows if row["name"] not in research]
     if arguments.json:
@@ -76,12 +78,6 @@ def run(arguments: argparse.Namespace) -> int:
     if research:
         print(f"For research, and not listed without --all: {', '.join(research)}.")
     return 0
-
-
-def speaks(language: str, wanted: str) -> bool:
-    """Whether a language is the one that is wanted, or a variety of it."""
-    own, asked = (re.split("[-_]", tag.lower()) for tag in (language, wanted))
-    return own[: len(asked)] == asked
 
 
 def describe(name: str, folder: Path) -> dict[str, Any]:
@@ -98,7 +94,7 @@ def describe(name: str, folder: Path) -> dict[str, Any]:
     except VoiceError as error:
         return row | {"error": str(error)}
     measured = kept(folder)
-    fields = ("language", "sample_rate", "license", "description", "source", "kind")
+    fields = ("language", "gender", "sample_rate", "license", "description", "source", "kind")
     return row | {
         **{key: getattr(config, key) for key in fields},
         "speakers": len(config.speakers) or 1,
@@ -112,12 +108,21 @@ def describe(name: str, folder: Path) -> dict[str, Any]:
 def line(row: dict[str, Any]) -> Sequence[str]:
     """A voice's row of the table."""
     if "error" in row:
-        return (row["name"], *["-"] * 7, row["error"])
+        return (row["name"], *["-"] * 8, row["error"])
     cost = "" if row["cost"] is None else f"{row['cost']:.2f}"
     licence = row["license"] + ("" if row["commercial"] else " *")
     sizes = (f"{row['sample_rate']} Hz", f"{row['bytes'] / 1e6:.1f} MB", cost)
     package = row["package"] or "added"
-    return (row["name"], row["language"], str(row["speakers"]), *sizes, licence, package, row["description"])
+    return (
+        row["name"],
+        row["language"],
+        row["gender"],
+        str(row["speakers"]),
+        *sizes,
+        licence,
+        package,
+        row["description"],
+    )
 
 
 def print_table(rows: Iterable[Sequence[str]]) -> None:
@@ -212,6 +217,7 @@ def shape_options(parser: argparse.ArgumentParser) -> None:
     option = parser.add_argument
     option("name", metavar="NAME", help="what the new voice is called")
     option("--from", dest="base", default="heart", metavar="VOICE", help="the voice that is shaped (default: heart)")
+    option("--speaker", metavar="NAME", help="one of its speakers, if it has several")
     add_options(option, ("pitch", "pitch_range", "formants"))
     option("--description", metavar="TEXT", help="one line about it")
     option("--replace", action="store_true", help="take the place of a voice of this name")
@@ -224,6 +230,7 @@ def shape(arguments: argparse.Namespace) -> int:
     from sayahead.voices.install.shaped import shape_voice
 
     options = {"description": arguments.description, "replace": arguments.replace}
+    options["speaker"] = arguments.speaker
     added = shape_voice(arguments.base, arguments.name, Shape(**given(arguments)), **options)
     print(f"Added {added.config.name}: {added.config.description}. Hear it: sayahead voices try {added.config.name}")
     return 0
@@ -260,6 +267,7 @@ def show_catalogue(arguments: argparse.Namespace) -> int:
 
     from sayahead.config import nearest
     from sayahead.errors import ConfigError
+    from sayahead.voices import speaks
     from sayahead.voices.install.catalogue import archives, catalogue
 
     wanted, entries = arguments.language, list(catalogue().values())

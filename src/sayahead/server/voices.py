@@ -13,10 +13,9 @@ from sayahead.engine.policy import Unit
 from sayahead.errors import VoiceError
 from sayahead.systems import KINDS
 from sayahead.voice import SHAPED, Voice, load_voice
-from sayahead.voices import VoiceConfig, installed_voices, read_config
+from sayahead.voices import DEFAULT, VoiceConfig, installed_voices, read_config
 
 log = logging.getLogger("sayahead.server")
-DEFAULT = "heart"
 # A voice that could not be loaded is not tried again for so long.
 RETRY_S = 30.0
 
@@ -91,7 +90,8 @@ class Voices:
         """All names that mean a voice, for lists that know no speakers: of a voice with several, one for each."""
         for name, config in self.configs.items():
             yield name, config
-            yield from ((f"{name}:{speaker}", config) for speaker in config.speakers)
+            if len(config.speakers) > 1:
+                yield from ((f"{name}:{speaker}", config) for speaker in config.speakers)
 
     def load(self, name: str) -> Voice:
         """A voice by a name from ``name``; slow the first time. VoiceError where it cannot be loaded."""

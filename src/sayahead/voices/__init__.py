@@ -18,10 +18,26 @@ from sayahead.policies.learned import LearnedConfig
 from sayahead.types import Shape
 from sayahead.voices.locations import ELSEWHERE, FOLDER, installed_voices, located
 
-__all__ = ["FOLDER", "FORMAT", "Defaults", "VoiceConfig", "installed_voices", "located", "read_config", "upgraded"]
+__all__ = [
+    "DEFAULT",
+    "FOLDER",
+    "FORMAT",
+    "GENDERS",
+    "Defaults",
+    "VoiceConfig",
+    "chosen",
+    "installed_voices",
+    "located",
+    "read_config",
+    "speaks",
+    "upgraded",
+]
 
 FORMAT = 3
 """Version of voice.json's format; 2 is still read."""
+GENDERS = ("", "female", "male")
+DEFAULT = "heart"
+"""The voice that speaks where none is chosen."""
 PAPERS = ("ma", "saeki", "mohan")
 """Kinds of voices that reproduce a paper."""
 
@@ -83,7 +99,9 @@ class VoiceConfig:
     phonemes: dict[str, int] = field(default_factory=dict)
     """Phoneme symbol to id, if the voice reads phonemes."""
     speakers: dict[str, int] = field(default_factory=dict)
-    """Name of a speaker to its number, if the voice has several."""
+    """Name of a speaker to its number, if the voice has several; one alone if it is one speaker of another voice."""
+    gender: str = ""
+    """How the voice sounds: female or male; empty where its maker has not said."""
     stand_in: str = ""
     """Word read after the visible ones while the sentence goes on, only for their pronunciation."""
     inner_punctuation: bool = True
@@ -115,6 +133,8 @@ class VoiceConfig:
         check_number("speed[0]", self.speed[0], 0.1, self.speed[1])
         for name in ("hold_back_s", "blind_hold_back_s"):
             check_number(f"defaults: {name}", getattr(self.defaults, name), 0.0, 2.0)
+        if self.gender not in GENDERS:
+            raise ConfigError(f"gender is {self.gender!r}, but must be female, male or empty.")
         for symbol, number in self.phonemes.items():
             check_whole(f"phonemes: {symbol!r}", number, 0, 10000)
 
@@ -144,6 +164,36 @@ def read_config(folder: Path) -> VoiceConfig:
     if config.format != FORMAT:
         raise VoiceError(f"{path}: format {config.format} is not supported; this version of sayahead reads {FORMAT}.")
     return config
+
+
+def chosen(language: str | None = None, gender: str | None = None) -> str:
+    """The name of the first installed voice of a language, a BCP 47 tag, and a gender: the default one before others.
+
+    A voice of exactly the language's variety is preferred. VoiceError where none is installed.
+    """
+    found = list[tuple[int, int, str]]()
+    for order, (name, folder) in enumerate(installed_voices().items()):
+        try:
+            config = read_config(folder)
+        except VoiceError:
+            continue
+        if (
+            (gender is None or config.gender == gender)
+            and speaks(config.language, language or "")
+            and not config.research
+        ):
+            alone = len(config.speakers) > 1
+            found.append((alone, (name != DEFAULT) * (1 + order), name))
+    if not found:
+        who = f"{gender} voice" if gender else "voice"
+        raise VoiceError(f"No {who} that speaks {language or 'anything'} is installed (see: sayahead voices).")
+    return min(found)[2]
+
+
+def speaks(language: str, wanted: str) -> bool:
+    """Whether a language is the one that is wanted, or a variety of it; any is where nothing is wanted."""
+    own, asked = (tag.lower().replace("_", "-").split("-") for tag in (language, wanted))
+    return not wanted or own[: len(asked)] == asked
 
 
 def upgraded(data: Any) -> Any:

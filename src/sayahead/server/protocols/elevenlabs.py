@@ -260,7 +260,7 @@ def failure(error: RequestError) -> Response:
 
 def voice_row(name: str, config: VoiceConfig) -> dict[str, Any]:
     """A voice, or a speaker of one, as ElevenLabs' clients expect it."""
-    labels = {"language": config.language}
+    labels = {"language": config.language, **({"gender": config.gender} if config.gender else {})}
     row = {"voice_id": name, "name": name, "category": "premade", "description": config.description, "labels": labels}
     unknown = {"samples": None, "preview_url": None, "settings": None}
     return {**row, **unknown, "available_for_tiers": [], "high_quality_base_model_ids": []}

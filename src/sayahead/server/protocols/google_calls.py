@@ -56,6 +56,8 @@ BARE = {"LINEAR16": "pcm_s16le", "PCM": "pcm_s16le", "MULAW": "mulaw", "ALAW": "
 STREAMED = ("PCM", "MULAW", "ALAW", "OGG_OPUS")
 """What ``StreamingSynthesize`` sends."""
 WAVE_TAGS = {"MULAW": 7, "ALAW": 6}
+GENDERS = {"": 0, "male": 1, "female": 2}
+"""Google's numbers (SsmlVoiceGender)."""
 RATE = 24000
 """Samples per second of a stream whose audio is not configured."""
 SPEED, VOLUME_DB, PITCH = (0.25, 2.0), (-96.0, 16.0), (-20.0, 20.0)
@@ -99,9 +101,15 @@ class Calls:
         async with self._answering(context) as caller:
             wanted = messages.parsed("ListVoicesRequest", request).language_code.lower()
             voices = [
-                messages.new("Voice", language_codes=[config.language], name=name, natural_sample_rate_hertz=rate)
+                messages.new(
+                    "Voice",
+                    language_codes=[config.language],
+                    name=name,
+                    natural_sample_rate_hertz=config.sample_rate,
+                    ssml_gender=GENDERS[config.gender],
+                )
                 for name, config in self._hub.voices.listed()
-                if speaks(config.language, wanted) and (rate := config.sample_rate)
+                if speaks(config.language, wanted)
             ]
             await self._answer(context, caller, messages.packed("ListVoicesResponse", voices=voices))
 

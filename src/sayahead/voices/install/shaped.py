@@ -1,9 +1,10 @@
-"""Voices that are another one with its pitch and formants changed: a description, and no bytes of their own."""
+"""Voices that are another one with its pitch and formants changed, or one of its speakers: a description alone."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from sayahead.config import nearest
 from sayahead.errors import VoiceError
@@ -17,23 +18,52 @@ OWN = ("learned", "distilled", "hidden", "agent", "gain")
 """What the voice that is shaped keeps to itself."""
 
 
-def shape_voice(base: str, name: str, shape: Shape, *, description: str | None = None, replace: bool = False) -> Added:
-    """Add a voice ``name``: an installed one with another shape. ConfigError or VoiceError where it cannot be."""
+def shape_voice(
+    base: str,
+    name: str,
+    shape: Shape,
+    *,
+    speaker: str | None = None,
+    description: str | None = None,
+    replace: bool = False,
+) -> Added:
+    """Add a voice ``name``: an installed one, or one of its speakers, with another shape.
+
+    ConfigError or VoiceError where it cannot be.
+    """
     check_shape(shape)
+    if base not in installed_voices():
+        raise VoiceError(f"There is no voice {base!r}{nearest(base, installed_voices())}.")
     with workplace() as work:
-        write_shaped(base, name, shape, work / MADE, description=description)
+        write_shaped(installed_voices()[base], name, shape, work / MADE, speaker=speaker, description=description)
         return settle(work, None, replace=replace)
 
 
-def write_shaped(base: str, name: str, shape: Shape, folder: Path, *, description: str | None) -> None:
-    """The folder of a shaped voice: its voice.json, and the papers of the voice that it is made of."""
-    if base not in installed_voices():
-        raise VoiceError(f"There is no voice {base!r}{nearest(base, installed_voices())}.")
-    lender = installed_voices()[base]
+def write_shaped(
+    lender: Path,
+    name: str,
+    shape: Shape,
+    folder: Path,
+    *,
+    speaker: str | None = None,
+    description: str | None,
+    **own: Any,
+) -> None:
+    """The folder of a shaped voice: its voice.json, and the papers of the one in the folder ``lender``.
+
+    ``speaker``: one of that voice's; ``own``: what else voice.json says.
+    """
     config = read_config(lender)
+    base = config.name
     if config.kind == SHAPED:
         raise VoiceError(f"The voice {base!r} is a shaped one itself: shape the voice {config.model['voice']!r}.")
     about = {key: value for key, value in asdict(config).items() if key not in OWN}
     about |= {"name": name, "kind": SHAPED, "model": {"voice": base}, "shape": asdict(shape), "gain": 1.0}
+    if speaker is not None:
+        if speaker not in config.speakers:
+            raise VoiceError(f"The voice {base!r} has no speaker {speaker!r}{nearest(speaker, config.speakers)}.")
+        spoken = config.model.get("languages", {})
+        about |= {"speakers": {speaker: config.speakers[speaker]}, "language": spoken.get(speaker, config.language)}
+    about |= own
     about["description"] = description or f"{config.description.split(';')[0]}; shaped from {base}"
     write_voice(folder, about, papers=lender)

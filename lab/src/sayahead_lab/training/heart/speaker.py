@@ -17,6 +17,7 @@ from sayahead.voices.install.trial import measure
 from sayahead.voices.write import change_voice, write_voice
 
 from sayahead_lab.training.heart.export import export
+from sayahead_lab.training.heart.family import write_speakers
 from sayahead_lab.training.heart.quantization import observe
 from sayahead_lab.training.loop.saved_run import Trained
 from sayahead_lab.training.voice import check_phonemes, extras, notice_of, sourced
@@ -88,6 +89,8 @@ def make_speaker(
     notice = BEGUN + (KOKORO if info.source.get("kind") == "kokoro" else "")
     write_voice(folder, config | tables, [*files, *others], notice=notice_of(notice, config, config["source"]))
     change_voice(folder, {"gain": round(measure(load_voice(folder)).gain, 4)})
+    if joined and info.source.get("kind") == "kokoro":
+        write_speakers(folder)
 
 
 def borrowed_context(model: dict[str, Any], files: list[Path]) -> dict[str, Any]:

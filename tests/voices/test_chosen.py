@@ -1,0 +1,75 @@
+"""Voices that are chosen by language and gender, and speakers of a voice who are voices by name."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.command import Command
+from support.toy_voices import TOYS
+
+from sayahead import ConfigError, VoiceError, load_voice
+from sayahead.types import Shape
+from sayahead.voices import chosen, read_config
+from sayahead.voices.install.shaped import shape_voice, write_shaped
+from sayahead.voices.write import change_voice
+
+TEXT = "Every word is said."
+
+
+@pytest.fixture
+def voices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of added voices with one of two speakers, and both of them as voices by name."""
+    monkeypatch.setenv("SAYAHEAD_VOICES", str(tmp_path))
+    shutil.copytree(TOYS / "kokoro", tmp_path / "two")
+    change_voice(tmp_path / "two", {"name": "two"})
+    shape_voice("two", "one", Shape(), speaker="af_one")
+    write_shaped(
+        tmp_path / "two", "him", Shape(), tmp_path / "him", speaker="am_two", description="A man", gender="male"
+    )
+    return tmp_path
+
+
+def test_a_speaker_is_a_voice_by_name(voices: Path) -> None:
+    base, him = load_voice("two"), load_voice("him")
+    assert him.config.speakers == {"am_two": base.config.speakers["am_two"]}
+    assert (him.config.description, him.config.gender) == ("A man", "male")
+    expected = base.synthesize(TEXT, speaker="am_two") / np.float32(base.config.gain)
+    assert np.allclose(him.synthesize(TEXT), np.clip(expected, -1, 1), atol=1e-6)
+    assert not np.allclose(him.synthesize(TEXT, pitch=3.0), him.synthesize(TEXT), atol=1e-3)
+    with pytest.raises(ConfigError, match="no speaker 'af_one'"):
+        him.session(speaker="af_one")
+    with pytest.raises(VoiceError, match=r"no speaker 'am_too'.*did you mean 'am_two'"):
+        shape_voice("two", "other", Shape(), speaker="am_too")
+
+
+def test_voices_are_chosen_by_language_and_gender(voices: Path) -> None:
+    assert chosen() == "heart"
+    assert chosen("en", "female") == "heart"
+    assert chosen("en-US", "male") == "him"
+    assert load_voice(gender="male").config.name == "him"
+    change_voice(voices / "one", {"language": "fr-FR", "gender": "female"})
+    assert chosen("fr") == chosen("FR_fr", "female") == "one"
+    # One voice of several speakers comes after voices of one.
+    change_voice(voices / "two", {"language": "fr-FR"})
+    assert chosen("fr") == "one"
+    with pytest.raises(VoiceError, match="No male voice that speaks fr is installed"):
+        chosen("fr", "male")
+    (voices / "one" / "voice.json").write_text("{}", encoding="utf-8")
+    assert chosen("fr") == "two"
+    change_voice(voices / "two", {"gender": "man"})
+    with pytest.raises(VoiceError, match="gender is 'man', but must be female, male or empty"):
+        read_config(voices / "two")
+
+
+def test_the_command_line_chooses_too(voices: Path, sayahead: Command, tmp_path: Path) -> None:
+    rows = sayahead("voices", "--gender", "male")[0].decode().splitlines()
+    assert [row.split()[0] for row in rows] == ["name", "him"]
+    said = sayahead("say", "--gender", "male", "-o", str(tmp_path / "him.wav"), TEXT)[1]
+    assert "him.wav" in said
+    assert (
+        "No voice that speaks de"
+        in sayahead("say", "--language", "de", "-o", str(tmp_path / "x.wav"), "Ja.", code=2)[1]
+    )
