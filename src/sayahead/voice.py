@@ -35,7 +35,7 @@ from sayahead.text import Normalizer, Phonemizer
 from sayahead.text.lexicon import Lexicon
 from sayahead.text.pronouncing import Pronunciations, pronouncing
 from sayahead.types import AudioChunk, EncodedChunk, Floats, Rendering, Shape
-from sayahead.voices import DEFAULT, VoiceConfig, chosen, located, read_config
+from sayahead.voices import VoiceConfig, chosen, located, read_config
 from sayahead.voices.files import check_files
 
 SHAPED = "shaped"
@@ -346,14 +346,12 @@ def load_voice(
     threads: int = 1,
     verify: bool = True,
 ) -> Voice:
-    """Load a voice by its name or its folder; without a name, the first installed one of a ``language``, a BCP 47 tag,
-    and a ``gender``, female or male, or the default one.
+    """Load a voice by its name or folder, or the first of a ``language`` (a BCP 47 tag) and a ``gender`` (female, male).
 
     ``threads`` is the number of processor cores that one step may use. One is enough, and leaves the others to other
     sessions. VoiceError if the voice is missing, damaged (unless ``verify`` is off) or made for another version.
     """
-    if name is None:
-        name = DEFAULT if language is None and gender is None else chosen(language, gender)
+    name = chosen(language, gender) if name is None else name
     if not isinstance(name, str | Path):
         raise VoiceError(f"The voice is {describe(name)}, but must be its name or its folder.")
     threads = check_whole("threads", threads, 1, 1024)
@@ -369,8 +367,7 @@ def load_voice(
             functools.partial(taught_contexts, config, folder, threads),
             functools.partial(KINDS[config.kind], config, folder, threads),
         )
-        makers = taught_policies(config, folder, loaded, threads)
-        voice = Voice(config, loaded, policies=makers, contexts=contexts)
+        voice = Voice(config, loaded, policies=taught_policies(config, folder, loaded, threads), contexts=contexts)
         # The first run of each network is slower than the others: have it now, not in somebody's first word.
         voice.synthesize("Sayahead.")
         in_use[folder.resolve(), threads] = voice
@@ -391,15 +388,13 @@ def shaped_voice(config: VoiceConfig, folder: Path, *, threads: int, verify: boo
     name = config.model.get("voice")
     if not isinstance(name, str) or set(config.model) != {"voice"}:
         raise VoiceError(f"{folder / 'voice.json'}: model must name the voice that is shaped, and nothing else.")
-    places = inside(folder.parent, name), located(name)
-    base = next((place for place in places if (place / "voice.json").is_file()), None)
+    base = next((p for p in (inside(folder.parent, name), located(name)) if (p / "voice.json").is_file()), None)
     if base is None or read_config(base).kind == SHAPED:
         raise VoiceError(f"The voice {config.name!r} is the voice {name!r} with another shape, which is not installed.")
     voice = in_use.get((base.resolve(), threads)) or load_voice(base, threads=threads, verify=verify)
-    synthesizer = voice.synthesizer
     try:
-        if not isinstance(synthesizer, Shapeable):
+        if not isinstance(voice.synthesizer, Shapeable):
             raise ConfigError("It has no source and filter.")
-        return voice.described(config, synthesizer.shaped(config.shape))
+        return voice.described(config, voice.synthesizer.shaped(config.shape))
     except ConfigError as error:
         raise VoiceError(f"The voice {name!r} cannot be shaped as {config.name!r}: {error}") from error

@@ -169,8 +169,10 @@ def read_config(folder: Path) -> VoiceConfig:
 def chosen(language: str | None = None, gender: str | None = None) -> str:
     """The name of the first installed voice of a language, a BCP 47 tag, and a gender: the default one before others.
 
-    A voice of exactly the language's variety is preferred. VoiceError where none is installed.
+    Voices of one speaker come before those of several. VoiceError where none is installed.
     """
+    if language is None and gender is None:
+        return DEFAULT
     found = list[tuple[int, int, str]]()
     for order, (name, folder) in enumerate(installed_voices().items()):
         try:
@@ -182,8 +184,7 @@ def chosen(language: str | None = None, gender: str | None = None) -> str:
             and speaks(config.language, language or "")
             and not config.research
         ):
-            alone = len(config.speakers) > 1
-            found.append((alone, (name != DEFAULT) * (1 + order), name))
+            found.append((len(config.speakers) > 1, (name != DEFAULT) * (1 + order), name))
     if not found:
         who = f"{gender} voice" if gender else "voice"
         raise VoiceError(f"No {who} that speaks {language or 'anything'} is installed (see: sayahead voices).")
