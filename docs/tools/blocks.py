@@ -40,7 +40,7 @@ BLOCK = re.compile(
     r"(?:```(?P<language>\w*)\n(?P<fenced>.*?)^```$|(?<=\n)(?P<indented>(?: {4}[^\n]*\n|\n(?= {4}))+))",
     re.MULTILINE | re.DOTALL,
 )
-BLOCK_S, SERVER_S = 240, 60
+BLOCK_S, SERVER_S = 600, 120
 DRIVER = """
 import json, sys, traceback
 names = {"__name__": "__main__"}
