@@ -346,7 +346,7 @@ def load_voice(
     threads: int = 1,
     verify: bool = True,
 ) -> Voice:
-    """Load a voice by its name or folder, or the first of a ``language`` (a BCP 47 tag) and a ``gender`` (female, male).
+    """Load a voice by its name or folder, or the first of a ``language`` (BCP 47) and a ``gender`` (female, male).
 
     ``threads`` is the number of processor cores that one step may use. One is enough, and leaves the others to other
     sessions. VoiceError if the voice is missing, damaged (unless ``verify`` is off) or made for another version.
