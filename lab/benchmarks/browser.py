@@ -1,10 +1,10 @@
 """The page without a server: what it weighs, how soon it speaks, how fast, and how near its sound is to Python's.
 
-    python lab/benchmarks/browser.py web/site --out lab/benchmarks/results/browser [--loads 3]
+    python lab/benchmarks/browser.py web/site --last OTHER --out lab/benchmarks/results/browser [--runs 10]
 
-A headless chromium (SAYAHEAD_CHROMIUM, or on PATH) driven by Playwright, and this Python beside it: each text is spoken
-by one and then by the other, so that what else the machine does falls on both. Processor time counts all threads of the
-tab.
+A headless chromium (SAYAHEAD_CHROMIUM, or on PATH) driven by Playwright, and this Python beside it. OTHER is the page
+as the last release's build makes it: both are opened, and speak, in turn, so that what else the machine does falls on
+both. Processor time counts all threads of all of the browser's processes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import platform
 import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +44,31 @@ TEXTS = (
     "Trains to the coast leave every twenty minutes until half past nine in the evening.",
 )
 GROUPS = {
-    "Python (Pyodide) with NumPy": ("pyodide", "python_stdlib", "numpy"),
+    "Python (Pyodide)": ("pyodide", "python_stdlib", "numpy"),
+    "its memory: sayahead and the English front end": ("memory.bin", "voice.zip"),
     "ONNX Runtime": ("ort-wasm",),
-    "the voice, the English front end and sayahead": ("voice.zip",),
+    "the voice and the network of unknown words": ("text.onnx", "prosody.onnx", "decoder.onnx", "oov.onnx"),
 }
+BARE = {"/bare.html": b"<!doctype html>"}
+"""A page that only the benchmark has: it opens the voice itself."""
+FIRST = """
+async (text) => {
+  const { Stream } = await import("./page/stream.js");
+  return new Promise((resolve, reject) => {
+    const nothing = () => {};
+    const stream = new Stream({
+      loading: nothing, starting: nothing, flushed: nothing, revised: nothing, skipped: nothing, done: nothing,
+      failed: ({ message }) => reject(message),
+      lost: reject,
+      audio: () => resolve(performance.now() / 1000),
+    });
+    stream.choose(() => ({ voice: "heart" }));
+    stream.append("a", text);
+  });
+}
+"""
+"""Seconds from the beginning of the navigation to the first chunk of sound."""
+OPENING = "Hello there, how are you "
 TYPED = "Text comes in word by word, and speech follows. "
 TYPED_WORDS_PER_MIN = 180
 SAME_S = 0.002
@@ -58,18 +79,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("site", type=Path, help="the folder that web/build.py made")
     parser.add_argument("--out", type=Path, required=True, help="results go to FILE.json and FILE.md")
-    parser.add_argument("--loads", type=int, default=3, help="how often the page is opened")
+    parser.add_argument("--last", type=Path, required=True, help="the folder that the last release's web/build.py made")
+    parser.add_argument("--runs", type=int, default=10, help="how often each page is opened")
     arguments = parser.parse_args()
     voice = load_voice("heart")
-    with hosted(arguments.site) as address, chromium() as browser:
+    with chromium() as browser, hosted(arguments.site, BARE) as own, hosted(arguments.last, BARE) as other:
+        sites, load = {"now": own, "last": other}, [os.getloadavg()[0]]
         figures = {
             "machine": f"{platform.machine()}, {os.cpu_count()} cores, chromium {browser.version}",
-            "load": os.getloadavg()[0],
-            "bytes": weights(arguments.site),
-            "opened": [opened(browser, address) for _ in range(arguments.loads)],
-            "typed": typed(browser, address),
-            "spoken": spoken(browser, address, voice),
+            "load": load,
+            "bytes": {"now": weights(arguments.site), "last": weights(arguments.last)},
+            "opened": opened(browser, sites, arguments.runs),
+            "typed": typed(browser, own),
+            "spoken": spoken(browser, sites, voice),
         }
+        load.append(os.getloadavg()[0])
     arguments.out.with_suffix(".json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     arguments.out.with_suffix(".md").write_text(report(figures), encoding="utf-8")
     print(report(figures))
@@ -91,17 +115,22 @@ def weights(site: Path) -> dict[str, list[int]]:
 # The page.
 
 
-def opened(browser: Browser, address: str) -> list[float]:
-    """Seconds from opening the page to its voice, without a cache and with one."""
-    context, times = browser.new_context(), []
-    for _ in range(2):
-        page = context.new_page()
-        start_s = time.perf_counter()
-        page.goto(address)
-        loaded(page)
-        times.append(time.perf_counter() - start_s)
-        page.close()
-    context.close()
+def opened(browser: Browser, sites: Mapping[str, str], runs: int) -> dict[str, list[dict[str, float]]]:
+    """From opening a page to its first sound, with nothing kept by the browser and with all: wall and processor s."""
+    times: dict[str, list[dict[str, float]]] = {f"{site} {cache}": [] for site in sites for cache in CACHES}
+    processor_s = meter(browser)
+    for _ in range(runs):
+        for site, address in sites.items():
+            context = browser.new_context()
+            for cache in CACHES:
+                page, before = context.new_page(), processor_s()
+                page.goto(f"{address}bare.html")
+                wall_s = float(page.evaluate(FIRST, OPENING))
+                times[f"{site} {cache}"].append({"wall_s": wall_s, "processor_s": processor_s() - before})
+                # What is still being written is part of neither.
+                page.wait_for_timeout(1500)
+                page.close()
+            context.close()
     return times
 
 
@@ -131,42 +160,38 @@ def typed(browser: Browser, address: str) -> list[dict[str, str]]:
     return timings[1:]
 
 
-def spoken(browser: Browser, address: str, voice: Voice) -> list[dict[str, Any]]:
-    """Each text word by word, by the tab and by this Python, after one that is not counted."""
-    page, rows = browser.new_page(), []
-    page.goto(address)
-    loaded(page)
-    tab, processor_s = Tab(page), meter(browser)
+def spoken(browser: Browser, sites: Mapping[str, str], voice: Voice) -> list[dict[str, Any]]:
+    """Each text word by word, by each page's tab and by this Python in turn, after one that is not counted."""
+    tabs, rows = dict[str, Tab](), list[dict[str, Any]]()
+    for site, address in sites.items():
+        page = browser.new_page()
+        page.goto(f"{address}bare.html")
+        tabs[site] = Tab(page)
+    processor_s = meter(browser)
     for text in (TEXTS[0], *TEXTS):
         fragments = [f"{word} " for word in text.split()]
         here = spoken_here(voice, fragments)
-        before = processor_s()
-        there = tab.speak(fragments, counts=here["counts"])
-        tab_s = processor_s() - before
         samples = np.frombuffer(here["sound"], np.int16)
-        most = min(len(samples), len(there.samples))
-        seconds = len(samples) / voice.sample_rate
-        rows.append(
-            {
-                "text": text,
-                "seconds": seconds,
-                "words": [same_word(a, b) for a, b in zip(here["words"], there.words, strict=True)],
-                "samples": [len(samples), len(there.samples)],
-                "log_distance_db": log_distance_db(samples[:most], there.samples[:most]),
-                "python": {key: here[key] for key in ("processor_s", "wall_s", "waited")},
-                "tab": {"processor_s": tab_s, "wall_s": there.took_s, "waited": there.waited},
-            }
-        )
+        row: dict[str, Any] = {"text": text, "seconds": len(samples) / voice.sample_rate}
+        row["python"] = {key: here[key] for key in ("processor_s", "wall_s", "waited")}
+        for site, tab in tabs.items():
+            before = processor_s()
+            there = tab.speak(fragments, counts=here["counts"])
+            row[site] = {"processor_s": processor_s() - before, "wall_s": there.took_s, "waited": there.waited}
+            most = min(len(samples), len(there.samples))
+            row[site]["words"] = [same_word(a, b) for a, b in zip(here["words"], there.words, strict=True)]
+            row[site]["log_distance_db"] = log_distance_db(samples[:most], there.samples[:most])
+        rows.append(row)
     return rows[1:]
 
 
 def meter(browser: Browser) -> Callable[[], float]:
-    """Processor seconds of all tabs so far."""
+    """Processor seconds of the browser so far."""
     session = browser.new_browser_cdp_session()
 
     def processor_s() -> float:
         processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
-        return float(sum(process["cpuTime"] for process in processes if process["type"] == "renderer"))
+        return float(sum(process["cpuTime"] for process in processes))
 
     return processor_s
 
@@ -179,7 +204,7 @@ def spoken_here(voice: Voice, fragments: Sequence[str]) -> dict[str, Any]:
         messages.append(json.loads(message))
         sound.extend([data] if data else [])
 
-    desk, counts, waited = desk_here().Desk(hear, load=lambda _: voice), list[int](), list[float]()
+    desk, counts, waited = desk_here(hear, lambda _: voice), list[int](), list[float]()
     start_s, processor = time.perf_counter(), time.process_time()
     for fragment in fragments:
         sent, before = time.perf_counter(), len(sound)
@@ -207,49 +232,59 @@ def same_word(a: dict[str, Any], b: dict[str, Any]) -> bool:
 
 def report(figures: dict[str, Any]) -> str:
     """The results as a page of Markdown."""
-    rows = figures["spoken"]
-    lines = ["| bytes, MB | files | sent with gzip |", "|---|---:|---:|"]
-    sizes = {**figures["bytes"], "**all**": [sum(column) for column in zip(*figures["bytes"].values(), strict=True)]}
-    lines += [f"| {name} | {raw / 1e6:.1f} | {packed / 1e6:.1f} |" for name, (raw, packed) in sizes.items()]
-    seconds = sum(row["seconds"] for row in rows)
-    costs = {who: [sum(row[who][key] for row in rows) / seconds for key in ("processor_s", "wall_s")] for who in WHO}
-    waits = {who: [wait for row in rows for wait in row[who]["waited"]] for who in WHO}
-    lines += [
+    before, after = figures["load"]
+    lines = [
+        f"{figures['machine']}; load {before:.1f} before and {after:.1f} after. Median / worst.",
         "",
-        f"{len(rows)} texts, {seconds:.0f} s of sound, each spoken by the tab and by Python in turn; "
-        f"{figures['machine']}, load {figures['load']:.1f}.",
-        "",
-        "| word by word, one word of lookahead | tab | Python | ratio |",
-        "|---|---:|---:|---:|",
-        f"| real-time factor, processor time | {ratio_row([costs[who][0] for who in WHO], 3)} |",
-        f"| real-time factor, wall time | {ratio_row([costs[who][1] for who in WHO], 3)} |",
+        "| | now | last release |",
+        "|---|---:|---:|",
+        *(f"| {title} | {' | '.join(values)} |" for title, values in rows_of(figures)),
     ]
-    for name, take in (("median", statistics.median), ("p95", lambda all_of: float(np.quantile(all_of, 0.95)))):
-        values = [1000 * take(waits[who]) for who in WHO]
-        lines.append(f"| from a word to its sound, {name}, ms | {ratio_row(values, 0)} |")
-    words = [same for row in rows for same in row["words"]]
-    distances = [row["log_distance_db"] for row in rows]
-    last = figures["typed"][-1]
-    cold, warm = (statistics.median(column) for column in zip(*figures["opened"], strict=True))
+    rows, last = figures["spoken"], figures["typed"][-1]
+    seconds = sum(row["seconds"] for row in rows)
+    waited = usual([1000 * wait for row in rows for wait in row["python"]["waited"]], 0)
+    processor_s = sum(row["python"]["processor_s"] for row in rows)
     lines += [
         "",
-        f"- All words at the same times (within {1000 * SAME_S:.0f} ms) in {sum(all(row['words']) for row in rows)} of "
-        f"{len(rows)} texts; {sum(words)} of {len(words)} words.",
-        f"- Log spectra: median {statistics.median(distances):.2f} dB apart, at most {max(distances):.2f} dB.",
-        f"- From opening the page to the voice: {cold:.1f} s, and {warm:.1f} s with its files in the browser's cache "
-        f"(medians of {len(figures['opened'])}; the host is on the same machine).",
+        f"- {len(figures['opened']['now cold'])} openings of each page in turn, of a host on the same machine.",
+        f"- {len(rows)} texts, {seconds:.0f} s of sound. Python beside them: {waited} ms a word, "
+        f"{processor_s / seconds:.3f} processor seconds a second.",
         f"- Typed at {TYPED_WORDS_PER_MIN} words a minute: first sound {last['first']} after the first letter, each "
-        f"word's {last['heard']} after its last (median), gaps: {last['gaps']}.",
+        f"word's {last['heard']} after its last (median; the lookahead is a word of it), gaps: {last['gaps']}.",
     ]
     return "\n".join(lines) + "\n"
 
 
-WHO = ("tab", "python")
+def rows_of(figures: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """What is compared, and its values for each page."""
+    sizes, rows = figures["bytes"], figures["spoken"]
+    for name in sizes["now"]:
+        yield f"{name}, MB", [f"{sizes[site][name][0] / 1e6:.1f}" for site in SITES]
+    sums = [[sum(column) / 1e6 for column in zip(*sizes[site].values(), strict=True)] for site in SITES]
+    yield "**all, MB** (sent with gzip)", [f"{here:.1f} ({sent:.1f})" for here, sent in sums]
+    for cache, title in zip(CACHES, ("nothing kept", "kept by the browser"), strict=True):
+        for key, unit in (("wall_s", "s"), ("processor_s", "s of processor time")):
+            each = [[run[key] for run in figures["opened"][f"{site} {cache}"]] for site in SITES]
+            yield f"opened to first sound, {title}, {unit}", [usual(values, 1) for values in each]
+    waits = [[1000 * wait for row in rows for wait in row[site]["waited"]] for site in SITES]
+    yield "from a word to its sound, ms", [usual(values, 0) for values in waits]
+    seconds = sum(row["seconds"] for row in rows)
+    costs = [sum(row[site]["processor_s"] for row in rows) / seconds for site in SITES]
+    yield "processor seconds a second of sound", [f"{cost:.3f}" for cost in costs]
+    same = [[word for row in rows for word in row[site]["words"]] for site in SITES]
+    yield f"words within {1000 * SAME_S:.0f} ms of Python's", [f"{sum(each)} of {len(each)}" for each in same]
+    yield "log spectra from Python's, dB", [usual([row[site]["log_distance_db"] for row in rows], 2) for site in SITES]
 
 
-def ratio_row(values: Sequence[float], digits: int) -> str:
-    """The tab's, Python's, and how many times the one is the other."""
-    return " | ".join([*(f"{value:.{digits}f}" for value in values), f"{values[0] / values[1]:.1f}"])
+CACHES = ("cold", "kept")
+
+
+SITES = ("now", "last")
+
+
+def usual(values: Sequence[float], digits: int) -> str:
+    """The median, and the worst."""
+    return f"{statistics.median(values):.{digits}f} / {max(values):.{digits}f}"
 
 
 if __name__ == "__main__":

@@ -591,7 +591,9 @@ PLACES: dict[str, Callable[[], str]] = {
     "faster_integers": table("faster_integers.md"),
     "released_integers": table("released_integers.md"),
     "bench_runs": bench_runs,
-    "browser": table("browser.md", "python lab/benchmarks/browser.py web/site --out lab/benchmarks/results/browser"),
+    "browser": table(
+        "browser.md", "python lab/benchmarks/browser.py web/site --last OTHER --out lab/benchmarks/results/browser"
+    ),
     "lookahead": LOOKAHEAD,
     "context": CONTEXT,
     "context_prosody": table("context_prosody.md", "python lab/benchmarks/prosody.py lab/benchmarks/context.json"),

@@ -8,7 +8,7 @@ import http.server
 import importlib.util
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +16,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sayahead.sound.pcm import to_pcm16
+from sayahead.sound.resample import Resampler
+from sayahead.voice import Voice
 
 WEB = Path(__file__).parents[2] / "web"
 
@@ -89,15 +93,34 @@ class Tab:
         return Heard(found["words"], np.array(found["samples"], np.int16), found["waited"], found["tookS"])
 
 
-def desk_here() -> ModuleType:
-    """The page's ``desk`` in this Python."""
-    return script("desk")
+class Pcm:
+    """What the page's encoder does, by this Python."""
+
+    def __init__(self, source: int, target: int) -> None:
+        self._resampler = None if source == target else Resampler(source, target)
+
+    def push(self, samples: NDArray[np.float32]) -> NDArray[np.int16]:
+        """16-bit samples that no later ones change."""
+        return to_pcm16(samples if self._resampler is None else self._resampler.push(samples))
+
+    def finish(self) -> NDArray[np.int16]:
+        """The rest."""
+        return to_pcm16(np.zeros(0, np.float32) if self._resampler is None else self._resampler.finish())
+
+
+def desk_here(hear: Callable[[str, bytes], None], load: Callable[[str], Voice]) -> Any:
+    """The page's ``Desk`` in this Python; ``hear`` takes messages and their sound."""
+
+    def send(message: str, data: NDArray[np.int16] | None) -> None:
+        hear(message, b"" if data is None else data.tobytes())
+
+    return script("python/desk").Desk(send, load, Pcm)
 
 
 @functools.cache
 def script(name: str) -> ModuleType:
     """A file of ``web/`` as a module."""
-    spec = importlib.util.spec_from_file_location(f"web_{name}", WEB / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(f"web_{Path(name).name}", WEB / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from support.browser_tab import WEB, script
-
-from sayahead import Voice
-
-TEXT = "Hello there, how are you?"
-SPEAK = """
-import os, sys
-archive, packages, out, text = sys.argv[1:]
-os.environ["SAYAHEAD_CACHE"] = f"{archive}/cache"
-sys.path[:0] = [archive]
-sys.path.append(packages)
-import numpy as np
-from sayahead.voice import load_voice
-import desk
-assert desk.__file__.startswith(archive), desk.__file__
-samples = load_voice("heart").synthesize(text)
-for name, module in sys.modules.items():
-    assert name.split(".")[0] not in ("sayahead", "hibari") or archive in module.__file__, module.__file__
-np.save(out, samples)
-"""
 
 
 @pytest.fixture(scope="module")
@@ -38,22 +18,15 @@ def build() -> Any:
     return script("build")
 
 
-@pytest.fixture(scope="module")
-def archive(build: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("web") / "voice.zip"
-    build.pack(path)
-    return path
-
-
 def test_every_file_of_others_is_pinned_by_its_digest(build: Any) -> None:
     pinned = build.pins()
     digests = [digest for files in pinned["npm"].values() for digest in files.values()]
-    assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in [*digests, pinned["numpy"]["sha256"]])
+    assert digests
+    assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in digests)
     assert all(re.fullmatch(r"[a-z-]+@\d+\.\d+\.\d+", package) for package in pinned["npm"])
     licences = (WEB / "LICENCES.md").read_text(encoding="utf-8")
     for package in pinned["npm"]:
         assert package.partition("@")[2] in licences
-    assert pinned["numpy"]["file"].split("-")[1] in licences
 
 
 def test_a_file_that_is_another_is_refused_and_not_kept(build: Any, tmp_path: Path) -> None:
@@ -72,18 +45,23 @@ def test_a_folder_with_other_things_stays_as_it_is(build: Any, tmp_path: Path) -
 
 
 def test_scripts_import_only_what_the_page_has(build: Any) -> None:
-    own = {path.name for path in (WEB / "page").glob("*.js")}
-    files = {name: build.SERVER_PAGE / name for name in build.SHARED} | {name: WEB / "page" / name for name in own}
-    runtime = {Path(member).name for members in build.pins()["npm"].values() for member in members}
-    for name, path in files.items():
+    package = {path.relative_to(WEB / "package").as_posix(): path for path in (WEB / "package").rglob("*.js")}
+    made = {
+        "files.js",
+        "voice.js",
+        *(f"runtime/{Path(name).name}" for names in build.pins()["npm"].values() for name in names),
+    }
+    page = {name: build.SERVER_PAGE / name for name in build.SHARED} | {
+        path.name: path for path in (WEB / "page").glob("*.js")
+    }
+    there = {f"page/{name}" for name in page} | {f"{build.NAME}/{name}" for name in {*package, *made}}
+    files = {f"page/{name}": path for name, path in page.items()}
+    for name, path in (files | {f"{build.NAME}/{name}": path for name, path in package.items()}).items():
         if path.suffix != ".js":
             continue
-        wanted = re.findall(r'(?:from|import|URL\()\s*"(\.[^"]+)"', path.read_text(encoding="utf-8"))
-        for place in wanted:
-            folder, _, file = place.rpartition("/")
-            known = {".": set(files), "../runtime": runtime | {""}, "..": {"voice.zip"}}[folder]
-            assert file in known, f"{name} wants {place}"
-    assert {"worker.js", "speaker.js", "ring.worklet.js"} <= set(files)
+        for place in re.findall(r'(?:from|import|URL\()\s*"(\.[^"]+\.m?js)"', path.read_text(encoding="utf-8")):
+            assert posixpath.normpath(f"{posixpath.dirname(name)}/{place}") in there, f"{name} wants {place}"
+    assert {"page/speaker.js", "page/ring.worklet.js", "sayahead-web/worker.js"} <= there
 
 
 def test_the_page_hears_all_that_the_shared_modules_tell(build: Any) -> None:
@@ -108,26 +86,54 @@ def test_a_page_has_every_element_that_its_scripts_ask_for(build: Any, page: str
     assert {"editor", "play", "wav", "speed"} <= asked
 
 
-def test_the_archive_is_the_same_for_the_same_sources(build: Any, archive: Path, tmp_path: Path) -> None:
-    build.pack(tmp_path / "again.zip")
-    assert (tmp_path / "again.zip").read_bytes() == archive.read_bytes()
+def test_python_in_the_page_holds_nothing_that_only_others_need(build: Any) -> None:
+    names = [name for name, _ in build.sources()]
+    assert len(names) == len(set(names))
+    assert {"web_voices.py", "desk.py", "numpy/__init__.py", "hibari/g2p/oov.py", "voices/heart-low/voice.json"} <= {
+        *names
+    }
+    assert not [name for name in names if name.endswith((".onnx", ".npz", ".gz")) or "/server/" in name]
 
 
-def test_the_archive_holds_licences_and_nothing_that_only_others_need(archive: Path) -> None:
-    with zipfile.ZipFile(archive) as opened:
-        names = opened.namelist()
-    assert any(name.endswith("licenses/LICENSE") for name in names)
-    assert "sayahead/voices/heart/LICENSE" in names
-    assert not [name for name in names if "/training/" in name or "lexicon_" in name or name.endswith("hibari.onnx")]
-    assert archive.stat().st_size < 16e6
-
-
-def test_python_in_the_page_has_all_that_it_imports(archive: Path, heart: Voice, tmp_path: Path) -> None:
-    with zipfile.ZipFile(archive) as opened:
-        opened.extractall(tmp_path / "packages")
-    # Only the page has graphs.js: here the runtime itself takes the place of what calls it.
-    (tmp_path / "packages" / "onnxruntime.py").unlink()
-    command = [sys.executable, "-I", "-S", "-c", SPEAK, str(tmp_path / "packages"), str(Path(np.__file__).parents[1])]
-    done = subprocess.run([*command, str(tmp_path / "x.npy"), TEXT], capture_output=True, text=True)
+def test_the_pages_numpy_is_numpy_for_what_a_session_asks_of_it() -> None:
+    done = subprocess.run([sys.executable, "-c", SAME, str(WEB / "python")], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    np.testing.assert_array_equal(np.load(tmp_path / "x.npy"), heart.synthesize(TEXT))
+
+
+SAME = """
+import sys
+import numpy as real
+here = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "numpy"}
+for name in here:
+    del sys.modules[name]
+sys.path.insert(0, sys.argv[1])
+import numpy as own
+from sounds import Sound
+assert own.__file__ != real.__file__
+
+def told(np):
+    clues = np.zeros(9, np.float32)
+    row = clues[2:6]
+    row[0], row[1:3] = 1.5, np.array([2, 3], np.float32)
+    clues[7:] = 4.0
+    halved = clues / np.float32(2)
+    halved[:3] /= np.float32(2)
+    weight, bias = np.array([[1.0, -2.0], [0.5, 3.0]]), np.array([0.25, 1.0])
+    layer = weight @ np.maximum(np.array([-1.0, 2.0]), 0.0) + bias
+    ids = np.concatenate([np.zeros(0, np.int64), np.array([3, 4], np.int64), clues[:1]])
+    speeds = np.repeat(np.array([1.0, 2.0], np.float32), np.diff([0, 2, 5]))
+    several = np.ones(2), np.full(3, 2.0, np.float32), layer * 2.0, ids, speeds, halved, clues
+    nan = float("nan")
+    larger = [float(np.fmax(*both)) for both in ((nan, 2.0), (3.0, nan), (1.0, 2.0))]
+    return [list(map(float, array.tolist())) for array in several], larger, weight.shape
+
+assert told(own) == told(real), (told(own), told(real))
+sound = own.concatenate([Sound([[0.5, 0.25]]), own.zeros(3, own.float32)]) * own.float32(0.5)
+assert (len(sound), sound.gain, sound.pieces) == (5, 0.5, ([0.5, 0.25], 3))
+try:
+    own.fft.rfft([1.0])
+except AttributeError as error:
+    assert "fft.rfft" in str(error)
+else:
+    raise AssertionError
+"""

@@ -25,7 +25,7 @@ class Page:
         self.sound = dict[str, bytes]()
         self.loaded = list[str]()
         self._voice = voice
-        self.desk = desk_here().Desk(self._hear, load=self._load)
+        self.desk = desk_here(self._hear, self._load)
 
     def _load(self, name: str) -> Voice:
         self.loaded.append(name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +16,6 @@ from support.browser import Seat, chromium
 from support.browser_tab import WEB, Tab, desk_here, hosted, log_distance_db, script
 
 from sayahead import Voice
-from sayahead.engine.onnx import Array, OnnxGraph
 from sayahead.sound.pcm import to_pcm16
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -28,7 +26,6 @@ TEXTS = (
     "Dr. Smith paid $5 million for it on March 3rd, 1999.",
     "The committee's unexpected announcement about Zyxqorp surprised everyone.",
 )
-REPLAYED = TEXTS[1]
 NEAR_DB = 2.0
 """The same sound: this Python at other levels of ONNX Runtime's optimisation is up to 1.4 dB apart."""
 LOADED = "document.body.dataset.voice === 'here'"
@@ -76,7 +73,7 @@ def spoken_here(voice: Voice, fragments: list[str]) -> tuple[list[dict[str, Any]
         messages.append(json.loads(message))
         sound.append(data)
 
-    desk = desk_here().Desk(hear, load=lambda _: voice)
+    desk = desk_here(hear, lambda _: voice)
     for fragment in fragments:
         desk.receive(json.dumps({"type": "input_text.append", "context_id": "a", "text": fragment}))
     desk.receive(json.dumps({"type": "input_text.end", "context_id": "a"}))
@@ -114,45 +111,6 @@ def test_a_semitone_is_not_near(heart: Voice) -> None:
     assert log_distance_db(one, other) > 2 * NEAR_DB
 
 
-def test_python_in_the_page_makes_the_same_of_the_same_and_so_do_the_graphs(
-    browser: Browser, site: Path, heart: Voice, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls: dict[str, Array] = {}
-    own, count = OnnxGraph.__call__, iter(range(10**6))
-
-    def call(self: OnnxGraph, **inputs: Array) -> dict[str, Array]:
-        outputs, number = own(self, **inputs), next(count)
-        calls.update({f"{number}|{self.name}|in|{name}": array for name, array in inputs.items()})
-        calls.update({f"{number}|{self.name}|out|{name}": array for name, array in outputs.items()})
-        return outputs
-
-    with monkeypatch.context() as patch:
-        patch.setattr(OnnxGraph, "__call__", call)
-        samples = heart.synthesize(REPLAYED)
-    trace = io.BytesIO()
-    np.savez(trace, text=REPLAYED, samples=samples, **calls)  # type: ignore[arg-type]
-    replay = (Path(__file__).parent / "replay.js").read_bytes()
-    with hosted(site, {"/page/replay.js": replay, "/trace.npz": trace.getvalue(), "/bare.html": b""}) as address:
-        page = browser.new_page()
-        page.goto(f"{address}bare.html")
-        answer = page.evaluate(
-            """() => new Promise((resolve) => {
-              const worker = new Worker("page/replay.js", { type: "module" });
-              worker.onmessage = ({ data }) => resolve(data);
-              worker.onerror = ({ message }) => resolve(JSON.stringify({ error: message }));
-            })"""
-        )
-        page.close()
-    found = json.loads(answer)
-    assert "error" not in found, found
-    assert found["left"] == 0
-    assert found["samples"] <= 1e-4
-    assert found["given"] <= 1e-4
-    assert {name.split()[0] for name in found["computed"]} == {"text", "prosody", "decoder"}
-    # An activation that lies between two integers may be rounded to the other one: in few calls.
-    assert {name: each for name, each in found["computed"].items() if np.median(each) > 1e-3} == {}
-
-
 def test_what_is_typed_is_heard_in_order_and_nothing_comes_from_elsewhere(browser: Browser, address: str) -> None:
     asked = list[str]()
     browser_context = browser.new_context()
@@ -169,7 +127,7 @@ def test_what_is_typed_is_heard_in_order_and_nothing_comes_from_elsewhere(browse
     seat.until_heard()
     assert seat.lit == text.split()
     assert not seat.troubles, seat.troubles
-    assert any(url.endswith(".wasm") for url in asked)
+    assert any(".wasm" in url for url in asked)
     assert all(url.startswith(address) for url in asked)
     browser_context.close()
 
@@ -190,7 +148,7 @@ def test_escape_silences_a_pasted_text_and_a_correction_is_spoken(browser: Brows
 
 
 def test_a_page_that_cannot_load_its_voice_says_so(browser: Browser, site: Path) -> None:
-    with hosted(site, {"/voice.zip": b"not an archive"}) as address:
+    with hosted(site, {"/sayahead-web/memory.bin.pack": b"not a memory"}) as address:
         context = browser.new_context()
         seat = Seat(context.new_page())
         seat.open(address)

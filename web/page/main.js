@@ -14,20 +14,15 @@ const LOADED = "loaded"; // a context without text: it is over when the voice is
 const MEGA = 1e6;
 
 const last = new Stats(); // of the last text
-const bytes = Number(document.body.dataset.bytes);
 
 const player = new Player((kind) => {
   if (kind === "dry") speaker.dry();
   sheet.wake();
 });
 const stream = new Stream({
-  loading: (arrived) => {
-    Object.assign(get("arrived"), { max: bytes, value: arrived });
-    write(get("share"), `${Math.round(arrived / MEGA)} of ${Math.round(bytes / MEGA)} MB`);
-  },
-  starting: () => {
-    get("arrived").removeAttribute("value");
-    write(get("share"), "It is here, and starts…");
+  loading: (arrived, total) => {
+    Object.assign(get("arrived"), { max: total, value: arrived });
+    write(get("share"), `${Math.round(arrived / MEGA)} of ${Math.round(total / MEGA)} MB`);
   },
   audio: (header, samples) => speaker.audio(header, samples),
   flushed: (message) => speaker.flushed(message),

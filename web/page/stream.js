@@ -3,18 +3,17 @@
 import { Messages } from "./messages.js";
 
 export class Stream extends Messages {
-  /** `listener` hears loading(bytes), starting() and lost(sentence), too: there will never be a voice. */
+  /** `listener` hears loading(bytes, total) and lost(sentence), too: there will never be a voice. */
   constructor(listener) {
     super(listener);
-    this.worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+    this.worker = new Worker(new URL("../sayahead-web/worker.js", import.meta.url), { type: "module" });
     this.worker.onmessage = ({ data }) => this.receive(data);
     this.worker.onerror = ({ message }) => listener.lost(message || "The voice's worker cannot be loaded.");
   }
 
-  receive({ type, bytes, message, sound }) {
+  receive({ type, bytes, total, message, sound }) {
     const { listener } = this;
-    if (type === "loading") listener.loading(bytes);
-    else if (type === "starting") listener.starting();
+    if (type === "loading") listener.loading(bytes, total);
     else if (type === "failed") listener.lost(message);
     else this.heard(JSON.parse(message), sound);
   }

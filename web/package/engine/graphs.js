@@ -1,22 +1,25 @@
 /**
  * ONNX graphs, run while the caller waits: onnxruntime-web's WebAssembly module, called as its own front does, but without
- * promises, which Python could not wait for in every browser.
+ * promises, for which Python's session could not wait in every browser.
  */
-
-import start from "../runtime/ort-wasm-simd-threaded.mjs";
 
 const ALL = 99; // optimisations
 const ERRORS = 3; // and what is worse is logged
 const CPU = 1; // where a tensor lies
-/** ONNX's numbers of the types of tensors, by the names that NumPy has for them. */
-const TYPES = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9, float64: 11 };
-const NAMES = Object.fromEntries(Object.entries(TYPES).map(([name, number]) => [number, name]));
+/** Arrays by ONNX's numbers of the types of tensors. */
+const TYPES = { 1: Float32Array, 7: BigInt64Array };
+const NUMBERS = new Map(Object.entries(TYPES).map(([number, type]) => [type, Number(number)]));
 
-/** The module, ready to make graphs. */
-export async function ready() {
-  const wasm = await start({ numThreads: 1 });
+/** A tensor of numbers with a fraction. */
+export const floats = (data, ...shape) => ({ data, shape });
+/** A row of whole numbers. */
+export const whole = (numbers) => ({ data: BigInt64Array.from(numbers, BigInt), shape: [numbers.length] });
+/** A number of rows, as graphs take it. */
+export const count = (number) => whole([number]);
+
+/** Make ready what makes graphs; `wasm`: the module. */
+export function begin(wasm) {
   check(wasm, wasm._OrtInit(1, ERRORS), "ONNX Runtime does not start");
-  return { make: (bytes) => new Graph(wasm, bytes) };
 }
 
 function check(wasm, failed, what) {
@@ -41,10 +44,10 @@ export class Graph {
     check(wasm, !this.session, "The graph cannot be loaded");
     const [takes, gives] = this.pair((a, b) => wasm._OrtGetInputOutputCount(this.session, a, b));
     const all = Array.from({ length: takes + gives }, (_, i) => this.described(i));
-    /** Of each: {name, shape (numbers, or names of those that vary), place (of its name in memory)}. */
+    /** Of each: {name, place (of it in memory)}. */
     this.inputs = all.slice(0, takes);
     this.outputs = all.slice(takes);
-    this.given = []; // {index, tensor, data} of the next run
+    this.given = []; // {place (of the input's name), tensor, data} of the next run
     this.made = []; // tensors of the last one
   }
 
@@ -62,32 +65,36 @@ export class Graph {
   described(index) {
     const { wasm } = this;
     const [place, about] = this.pair((a, b) => wasm._OrtGetInputOutputMetadata(this.session, index, a, b));
-    const rank = wasm.getValue(about + 4, "i32");
-    const shape = Array.from({ length: rank }, (_, i) => {
-      const symbol = wasm.getValue(about + 8 + 4 * i, "*");
-      return symbol ? wasm.UTF8ToString(symbol) : wasm.getValue(about + 8 + 4 * (rank + i), "i32");
-    });
-    wasm._OrtFree(about);
-    return { name: wasm.UTF8ToString(place), shape, place };
+    if (about) wasm._OrtFree(about);
+    return { name: wasm.UTF8ToString(place), place };
   }
 
-  /** Memory (Uint8Array) for the input of an index, to be filled before anything else is asked for. */
-  put(index, type, shape, size) {
+  /** Outputs by name, {data, shape}, for inputs by name. */
+  call(inputs) {
+    for (const [name, { data, shape }] of Object.entries(inputs)) this.put(this.inputs.find((given) => given.name === name), data, shape);
+    this.run();
+    const made = Object.fromEntries(this.outputs.map(({ name }, i) => [name, this.result(i)]));
+    for (const tensor of this.made.splice(0)) this.wasm._OrtReleaseTensor(tensor);
+    return made;
+  }
+
+  /** Give an input to the next run. */
+  put({ name, place }, numbers, shape) {
     const { wasm } = this;
-    const data = wasm._malloc(Math.max(1, size));
+    const data = wasm._malloc(Math.max(1, numbers.byteLength));
     const stack = wasm.stackSave();
     const dims = wasm.stackAlloc(4 * Math.max(1, shape.length));
     shape.forEach((length, i) => wasm.setValue(dims + 4 * i, length, "i32"));
-    const tensor = wasm._OrtCreateTensor(TYPES[type], data, size, dims, shape.length, CPU);
+    const tensor = wasm._OrtCreateTensor(NUMBERS.get(numbers.constructor), data, numbers.byteLength, dims, shape.length, CPU);
     wasm.stackRestore(stack);
-    this.given.push({ index, tensor, data });
+    this.given.push({ place, tensor, data });
     if (!tensor) this.forget();
-    check(wasm, !tensor, `${this.inputs[index].name} cannot be passed`);
-    return wasm.HEAPU8.subarray(data, data + size);
+    check(wasm, !tensor, `${name} cannot be passed`);
+    wasm.HEAPU8.set(new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength), data);
   }
 
-  /** Compute the outputs of these indices. */
-  run(indices) {
+  /** Compute the outputs. */
+  run() {
     const { wasm, given } = this;
     const stack = wasm.stackSave();
     const list = (values) => {
@@ -95,13 +102,13 @@ export class Graph {
       values.forEach((value, i) => wasm.setValue(place + 4 * i, value, "*"));
       return place;
     };
-    const names = list(given.map(({ index }) => this.inputs[index].place));
+    const names = list(given.map(({ place }) => place));
     const values = list(given.map(({ tensor }) => tensor));
-    const wanted = list(indices.map((index) => this.outputs[index].place));
-    const results = list(indices.map(() => 0));
+    const wanted = list(this.outputs.map(({ place }) => place));
+    const results = list(this.outputs.map(() => 0));
     const options = wasm._OrtCreateRunOptions(ERRORS, 0, false, 0);
-    const failed = wasm._OrtRun(this.session, names, values, given.length, wanted, indices.length, results, options);
-    this.made = failed ? [] : indices.map((_, i) => wasm.getValue(results + 4 * i, "*"));
+    const failed = wasm._OrtRun(this.session, names, values, given.length, wanted, this.outputs.length, results, options);
+    this.made = failed ? [] : this.outputs.map((_, i) => wasm.getValue(results + 4 * i, "*"));
     wasm._OrtReleaseRunOptions(options);
     wasm.stackRestore(stack);
     this.forget();
@@ -116,7 +123,7 @@ export class Graph {
     }
   }
 
-  /** [type, shape, memory (Uint8Array)] of an output of the last run, by its place among those asked for. */
+  /** An output of the last run, copied from the runtime's memory. */
   result(i) {
     const { wasm } = this;
     const stack = wasm.stackSave();
@@ -126,14 +133,7 @@ export class Graph {
     const shape = Array.from({ length: rank }, (_, axis) => wasm.getValue(dims + 4 * axis, "i32"));
     wasm._OrtFree(dims);
     wasm.stackRestore(stack);
-    const name = NAMES[type];
-    const width = { float32: 4, int32: 4, int64: 8, float64: 8 }[name] ?? 1;
-    const size = shape.reduce((product, length) => product * length, width);
-    return [name, shape, wasm.HEAPU8.subarray(data, data + size)];
-  }
-
-  /** Let go of the last run's outputs. */
-  release() {
-    for (const tensor of this.made.splice(0)) this.wasm._OrtReleaseTensor(tensor);
+    const size = shape.reduce((product, length) => product * length, 1);
+    return { shape, data: new TYPES[type](wasm.HEAPU8.buffer, data, size).slice() };
   }
 }

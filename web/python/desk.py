@@ -9,18 +9,29 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from sayahead.engine.options import Options
 from sayahead.errors import SayaheadError
-from sayahead.sound.formats import AudioFormat, Encoder, encoder
 from sayahead.types import AudioChunk
-from sayahead.voice import Voice, load_voice
+from sayahead.voice import Voice
 
-Send = Callable[[str, bytes], None]
-"""Takes a message as JSON, and the sound that belongs to it: 16-bit samples, little-endian; none where it has none."""
+Send = Callable[[str, Sized | None], None]
+"""Takes a message as JSON, and the sound that belongs to it: 16-bit samples; None where it has none."""
+
+
+class Encoder(Protocol):
+    """Samples of a voice as 16-bit samples at another rate."""
+
+    def push(self, samples: Any) -> Sized:
+        """(S,) those that no later ones change."""
+        ...
+
+    def finish(self) -> Sized:
+        """(S,) the rest."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +45,16 @@ class Flush:
 class Spoken:
     """One text on its way through a voice."""
 
-    def __init__(self, name: str, voice: Voice, choices: Mapping[str, Any], send: Send) -> None:
+    def __init__(
+        self, name: str, voice: Voice, choices: Mapping[str, Any], send: Send, encoder: Callable[[int, int], Encoder]
+    ) -> None:
         """ConfigError for choices that the voice cannot take."""
         rate, options = choices.get("sample_rate"), {key: choices[key] for key in choices.keys() - {"sample_rate"}}
         chosen: Options = options  # type: ignore[assignment]
         self.name, self.over, self.sent_s = name, False, 0.0
         self._session = voice.session(**chosen)
-        self._encoder: Encoder = encoder(AudioFormat("pcm_s16le", rate), source_rate=voice.sample_rate)
         self._voice_rate, self._rate = voice.sample_rate, rate or voice.sample_rate
+        self._encoder = encoder(self._voice_rate, self._rate)
         self._send = send
         # What came after the flush that is being carried out; None: no more text comes.
         self._waiting, self._flush, self._ending = deque[str | Flush | None](), list[Flush](), False
@@ -109,21 +122,22 @@ class Spoken:
         ]
         self._sound(self._encoder.push(chunk.samples), rows)
 
-    def _sound(self, data: bytes, rows: list[dict[str, Any]]) -> None:
-        if data or rows:
-            duration_s = len(data) / 2 / self._rate
+    def _sound(self, data: Sized, rows: list[dict[str, Any]]) -> None:
+        if len(data) or rows:
+            duration_s = len(data) / self._rate
             self._say("speech.audio", data, start_s=self.sent_s, duration_s=duration_s, words=rows)
             self.sent_s += duration_s
 
-    def _say(self, kind: str, data: bytes = b"", **rest: Any) -> None:
+    def _say(self, kind: str, data: Sized | None = None, **rest: Any) -> None:
         self._send(json.dumps({"type": kind, "context_id": self.name, **rest}), data)
 
 
 class Desk:
     """All texts of a page."""
 
-    def __init__(self, send: Send, load: Callable[[str], Voice] = load_voice) -> None:
-        self._send, self._load = send, load
+    def __init__(self, send: Send, load: Callable[[str], Voice], encoder: Callable[[int, int], Encoder]) -> None:
+        """``load`` makes a voice by its name, ``encoder`` what sends from one rate at another."""
+        self._send, self._load, self._encoder = send, load, encoder
         self._voices = dict[str, Voice]()
         self._choices = dict[str, Any]()
         self._texts = dict[str, Spoken]()
@@ -151,7 +165,7 @@ class Desk:
             reason = str(error) if known else f"Internal error ({type(error).__name__}: {error})."
             gone = self._texts.pop(name, None) is not None
             answer = {"type": "error", "code": "invalid" if known else "failed", "message": reason}
-            self._send(json.dumps({**answer, "context_id": name or None, "gone": gone}), b"")
+            self._send(json.dumps({**answer, "context_id": name or None, "gone": gone}), None)
             return True
 
     def _carry_out(self, data: Mapping[str, Any]) -> None:
@@ -175,7 +189,7 @@ class Desk:
         if name not in self._texts:
             choices = dict(self._choices)
             voice = self._voice(choices.pop("voice", "heart"))
-            self._texts[name] = Spoken(name, voice, choices, self._send)
+            self._texts[name] = Spoken(name, voice, choices, self._send, self._encoder)
         return self._texts[name]
 
     def _voice(self, name: str) -> Voice:
