@@ -60,6 +60,14 @@ set -eo pipefail
 """
 
 
+INSTALL = f"""
+git clone --quiet {ADDRESS} && cd sayahead
+python3 -m venv --without-pip .venv && . .venv/bin/activate
+pip install '.[play]'
+"""
+"""What has been done before a page begins."""
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """A block of a page."""
@@ -234,12 +242,12 @@ def follow(page: Path, uv: str, repository: Path) -> Iterator[tuple[Block, str, 
     folder = Path(tempfile.mkdtemp(prefix="blocks-"))
     reader = Reader(folder, uv, repository)
     try:
-        if any(block.mark != "not run" for block in every) and not any("git clone" in block.code for block in every):
-            install = "python3 -m venv --without-pip .venv && . .venv/bin/activate\npip install '.[play]'"
-            begin = f"git clone --quiet {ADDRESS} && cd sayahead\n{install}"
-            if failure := reader.run(Block(str(page), "bash", begin, "", "")):
-                raise SystemExit(f"{page}: the environment cannot be made: {failure}")
         failed = False
+        if any(block.mark != "not run" for block in every) and not any("git clone" in block.code for block in every):
+            first = Block(f"{page.relative_to(ROOT)}:0", "bash", INSTALL, "", "")
+            if failure := reader.run(first):
+                failed = True
+                yield first, f"the environment cannot be made: {failure}", 0.0
         for block in every:
             if block.mark == "not run" or failed:
                 yield block, "marked" if block.mark == "not run" else "not reached", 0.0
@@ -273,8 +281,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 said = f"marked: {block.reason}" if outcome == "marked" else outcome
                 print(f"{block.where} ({block.language}) {said}{f', {seconds:.1f} s' if seconds else ''}", flush=True)
                 counts[outcome if outcome in counts else "failed"] += 1
+    if given.list:
+        return 0
     print(", ".join(f"{name}: {count}" for name, count in counts.items()))
-    return 1 if counts["failed"] and not given.list else 0
+    return 1 if counts["failed"] else 0
 
 
 def copy(target: Path) -> None:
