@@ -58,8 +58,6 @@ SHELL = """
 pip() {{ if [ "$1" = install ]; then shift; {uv} pip install --quiet "$@"; else command pip "$@"; fi; }}
 set -eo pipefail
 """
-
-
 INSTALL = f"""
 git clone --quiet {ADDRESS} && cd sayahead
 python3 -m venv --without-pip .venv && . .venv/bin/activate
