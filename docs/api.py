@@ -2,9 +2,10 @@
 
     python docs/api.py [--check]
 
-Each entry stands between a line such as ``<!-- api sayahead.voice.Voice -->`` and ``<!-- /api -->``: a class with its
-public fields and methods, or a function. With ``--check`` nothing is written, and a page that differs ends the run with
-an error.
+Each entry stands between a line such as ``<!-- api sayahead.types.AudioChunk -->`` and ``<!-- /api -->``: a class with
+its public fields and methods, or a function. ``<!-- api sayahead.voice.Voice: speak stream -->`` has these methods
+alone, in this order, and says nothing of how the class is made: others make it. With ``--check`` nothing is written,
+and a page that differs ends the run with an error.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "reference"
-PLACE = re.compile(r"(<!-- api (\S+) -->\n).*?(?=<!-- /api -->)", re.DOTALL)
+PLACE = re.compile(r"(<!-- api ([\w.]+)(?:: ([\w ]+))? -->\n).*?(?=<!-- /api -->)", re.DOTALL)
 WIDTH = 100
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wrong = []
     for page in sorted(PAGES.glob("*.md")):
         before = page.read_text(encoding="utf-8")
-        after = PLACE.sub(lambda match: match[1] + "\n".join(entry(match[2])).strip() + "\n", before)
+        after = PLACE.sub(lambda match: match[1] + "\n".join(entry(match[2], match[3])).strip() + "\n", before)
         if after != before:
             wrong.append(page.name)
             if not check:
@@ -45,8 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def entry(name: str) -> Iterator[str]:
-    """The lines for a name of a module; SystemExit where there is none."""
+def entry(name: str, methods: str | None = None) -> Iterator[str]:
+    """The lines for a name of a module, with all methods or those named; SystemExit where there is none."""
     module, _, own = name.rpartition(".")
     path = ROOT / "src" / Path(*module.split(".")).with_suffix(".py")
     if not path.is_file():
@@ -57,34 +58,34 @@ def entry(name: str) -> Iterator[str]:
         raise SystemExit(f"{path} has no {own}: mend the page that names it.")
     yield f"## `{own}`\n"
     if isinstance(found[-1], ast.ClassDef):
-        yield from of_class(found[-1])
+        yield from of_class(found[-1], methods.split() if methods else None)
     else:
         yield from of_functions([node for node in found if isinstance(node, Function)])
 
 
-def of_class(node: ast.ClassDef) -> Iterator[str]:
-    """What it is, how it is made, its fields, properties and methods."""
+def of_class(node: ast.ClassDef, named: Sequence[str] | None = None) -> Iterator[str]:
+    """What it is, how it is made, its fields, properties and methods; with ``named``, these methods alone."""
     bases = ", ".join(ast.unparse(base) for base in node.bases if ast.unparse(base) not in ("Protocol", "TypedDict"))
     methods: dict[str, list[Function]] = {}
     for one in node.body:
         if isinstance(one, Function):
             methods.setdefault(one.name, []).append(one)
-    if "__init__" in methods:
+    if "__init__" in methods and named is None:
         yield from signature(methods["__init__"][-1], node.name)
     elif bases:
         yield f"*A kind of* `{bases}`\n"
     yield from documented(node)
-    if "__init__" in methods:
+    if "__init__" in methods and named is None:
         yield from documented(methods["__init__"][-1])
     rows = [*fields(node), *properties(methods)]
     if rows:
         yield "| | |\n|---|---|"
         yield from (f"| `{name}` | {text} |" for name, text in rows)
         yield ""
-    for name, every in methods.items():
-        if not name.startswith("_") and not marked(every[-1], "property"):
-            yield f"### `{node.name}.{name}`\n"
-            yield from of_functions(every)
+    public = [name for name in methods if name[0] != "_" and not marked(methods[name][-1], "property")]
+    for name in public if named is None else named:
+        yield f"### `{node.name}.{name}`\n"
+        yield from of_functions(methods[name])
 
 
 def of_functions(every: Sequence[Function]) -> Iterator[str]:
@@ -106,9 +107,10 @@ def signature(node: Function, name: str) -> Iterator[str]:
         arguments = strip(arguments, own[0])
     begin = "async def " if isinstance(node, ast.AsyncFunctionDef) else ""
     result = "" if node.returns is None or name[0].isupper() else f" -> {ast.unparse(node.returns)}"
-    line = f"{begin}{name}({ast.unparse(arguments)}){result}"
+    given = list(parts(ast.unparse(arguments)))
+    line = f"{begin}{name}({', '.join(given)}){result}"
     if len(line) > WIDTH:
-        each = ",\n".join(f"    {part}" for part in parts(ast.unparse(arguments)))
+        each = ",\n".join(f"    {part}" for part in given)
         line = f"{begin}{name}(\n{each},\n){result}"
     yield f"```python\n{line}\n```\n"
 
@@ -127,7 +129,8 @@ def strip(arguments: ast.arguments, own: ast.arg) -> ast.arguments:
 
 
 def parts(text: str) -> Iterator[str]:
-    """Arguments one by one: at commas outside of brackets."""
+    """Arguments one by one, at commas outside of brackets, with the spaces and quotes that a formatter would give."""
+    text = re.sub(r"(?<=[^*\s=])=(?=[^=])", " = ", text).replace("'", '"')
     depth, begin = 0, 0
     for at, character in enumerate(text):
         depth += (character in "([{") - (character in ")]}")

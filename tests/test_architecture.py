@@ -226,10 +226,12 @@ def test_the_reference_pages_have_the_docstrings(monkeypatch: pytest.MonkeyPatch
     script: dict[str, Any] = runpy.run_path(str(SOURCE.parent / "docs" / "api.py"))
     assert script["main"](["--check"]) == 0
     (tmp_path / "errors.md").write_text("<!-- api sayahead.errors.TextError -->\nold\n<!-- /api -->\n", "utf-8")
+    (tmp_path / "speech.md").write_text("<!-- api sayahead.speech.Speech: save play -->\n<!-- /api -->\n", "utf-8")
     monkeypatch.setitem(script["main"].__globals__, "PAGES", tmp_path)
     assert script["main"](["--check"]) == 1
     assert script["main"]([]) == 0
     assert "Text that cannot be accepted" in (tmp_path / "errors.md").read_text("utf-8")
+    assert re.findall(r"### `(.*)`", (tmp_path / "speech.md").read_text("utf-8")) == ["Speech.save", "Speech.play"]
 
 
 def test_the_document_names_the_files_with_slow_tests() -> None:

@@ -41,6 +41,10 @@ class Speech:
     you push. ``words`` has the timings of all words handed out so far. If you leave a ``for`` early, the next one
     continues there. Iterating again after the end is a SessionError, as is a second ``async for``. Any thread may
     call the methods.
+
+    The text may be an async iterator, and may have a Flush or a Revision between its pieces. After ``idle_s`` seconds
+    without text, everything so far is spoken (with ``async for``, or if text is pushed); None: never. ``sample_rate``
+    is that of the chunks, if not the voice's own.
     """
 
     def __init__(
@@ -51,12 +55,7 @@ class Speech:
         idle_s: float | None = IDLE_S,
         sample_rate: int | None = None,
     ) -> None:
-        """``text`` may be an iterator with a Flush or a Revision between its pieces; None: it is pushed.
-
-        ``idle_s``: after so many seconds without text, everything so far is spoken (with ``async for``, or if text is
-        pushed); None: never. ``sample_rate``: that of the chunks, if not the voice's own.
-        TextError if ``text`` is neither text nor an iterable.
-        """
+        """``text`` None: it is pushed. TextError if ``text`` is neither text nor an iterable."""
         if idle_s is not None:
             idle_s = check_number("idle_s", idle_s, 0.0, 3600.0)
         self.words: list[WordTiming] = []
