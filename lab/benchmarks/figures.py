@@ -63,10 +63,13 @@ def conversations() -> str:
     """How many a server speaks to at once."""
     server = load("server/threads.json")
     machine, row = server["machine"], next(r for r in server["rounds"] if r["sessions"] == server["largest"])
+    cost_ms, many = 1000 * load("bench.json")["rtf"]["streamed"], row["sessions"] / machine["cores"]
+    first_ms = math.ceil(row["first_ms"]["p95"])
     return (
-        f"{machine['cores']} {machine['cpu']} cores hold {row['sessions']} conversations at once, 50 tokens a second "
-        f"each, without a stall\n  (they also ran the clients); in 95 % of turns, sound starts within "
-        f"{math.ceil(row['first_ms']['p95'])} ms of the first character."
+        f"an {machine['cpu']} core, on which a second of speech takes {cost_ms:.0f} ms, holds {many:.0f} conversations "
+        "at once,\n  50 tokens a second each, without a stall (it also ran the clients); in 95 % of turns, sound starts "
+        f"within {first_ms} ms of\n  the first character. On a core that takes longer for a second of speech "
+        "(`sayahead bench`), as many times fewer."
     )
 
 
@@ -74,7 +77,7 @@ def capacity() -> str:
     """The same, and what a conversation takes."""
     memory = read_rows("server/memory.md")[-2]
     return (
-        conversations().replace("\n  ", "\n")
+        conversations().replace("\n  ", "\n").replace("an ", "An ", 1)
         + f" A conversation in the middle of a sentence takes {float(memory[3]):.1f} MB.\n"
         "[All measurements](lab/docs/server.md), with their commands."
     )

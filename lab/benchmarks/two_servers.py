@@ -14,6 +14,7 @@ from sayahead.engine.onnx import cores
 from served import Version, started
 from two_versions import Speaker, Table, in_turns, ratios, speakers
 
+from sayahead_lab.cli import loadtest
 from sayahead_lab.eval.experiment.clock import Tokens
 from sayahead_lab.eval.experiment.machine import LoadWatch, processor
 from sayahead_lab.eval.speed import load
@@ -22,7 +23,6 @@ from sayahead_lab.eval.speed.bench import sentences
 Sources = Mapping[str, Path]
 Scripts = list[load.TurnScript]
 PLACES_PER_CORE = 16
-BOUND_MS = 150.0
 WARM_S = 6.0
 HEADER = (
     "| sessions | version | turns | refused | let go | broken | stalls | longest, ms | first sample p50, ms | p95 | "
@@ -120,7 +120,7 @@ def cells(row: dict[str, Any]) -> str:
 def passes(row: dict[str, Any]) -> bool:
     """Whether nobody was kept waiting or refused, by the bounds of ``sayahead loadtest``."""
     first = row["first_ms"]["p95"]
-    return not (row["stalls"] or row["broken"] or row["refused"]) and first is not None and first <= BOUND_MS
+    return not (row["stalls"] or row["broken"] or row["refused"]) and first is not None and first <= loadtest.BOUND_MS
 
 
 def server_load(sources: Sources, given: argparse.Namespace) -> Table:

@@ -117,7 +117,7 @@ def serving(
     """A server with the toy voice (each step of which takes ``step_s``), or another, before those ``installed`` (none:
     all of them); settings as in Settings, at a port of its own."""
     # On a busy machine any text may pause: only who tests breaths wants them.
-    calm: dict[str, Any] = {"port": 0, "breath_s": 0.0, **settings}
+    calm: dict[str, Any] = {"port": 0, "breath_s": 0.0, "measure_s": 0.0, **settings}
     chosen = settings_of({"limits": {"sessions": 1000, **(limits or {})}, **calm})
     voices = Voices(installed)
     voices.put(voice or toy_voice(step_s))

@@ -25,6 +25,7 @@ from sayahead.server.operation.settings import Settings
 from sayahead.server.operation.shared_usage import Shared
 from sayahead.server.operation.usage import Bill, File, Store, Usage
 from sayahead.server.synthesis import messages as m
+from sayahead.server.synthesis.capacity import Lateness, cost_of, granted, places_for
 from sayahead.server.synthesis.threads import Pool, Speaking
 from sayahead.server.synthesis.traces import Traces
 from sayahead.server.voices import Voices
@@ -99,10 +100,12 @@ class Hub:
         self.shared: dict[type, Any] = {}
         """What several protocols share, by its class."""
         self._lexicons: WeakKeyDictionary[Lexicon, Lexicon] = WeakKeyDictionary()
-        self.pool = Pool(settings.workers or cores())
+        self.pool, self.lateness = Pool(settings.workers or cores()), Lateness()
         # Loading takes seconds: it has its own thread, and whoever asks for a loaded voice does not wait.
         self._loader, self._openers = ThreadPoolExecutor(1, "load"), ThreadPoolExecutor(OPENERS, "open")
         self._aside = ThreadPoolExecutor(1, "aside")
+        # Places that the machine was measured to have.
+        self._measured = 0
         self._count_places()
         self.closing = asyncio.Event()
         """Set when connections must end now."""
@@ -112,8 +115,8 @@ class Hub:
         self._by_caller: Counter[str] = Counter()
 
     def _count_places(self) -> None:
-        self.places = self.limits.sessions or PLACES_PER_CORE * cores()
-        self.metrics.limit.set(self.places)
+        self.places = self.limits.sessions or self._measured or PLACES_PER_CORE * cores()
+        self.metrics.limit.set_function(lambda: self.most)
         fair = self.places if self.access.keys == 1 else max(1, self.places // 2)
         self.share = self.limits.sessions_per_key or fair
         """Places that one key, or one address, may take."""
@@ -130,9 +133,15 @@ class Hub:
             tell()
 
     def start(self) -> None:
-        """Load voices, so that the first word need not wait for them."""
+        """Load voices, so that the first word need not wait for them, and measure how many texts the machine holds."""
         for name in self.voices.configs if self.settings.preload else (self.voices.default,):
             self.voices.load(name).pronunciations(self.lexicon)
+        if self.settings.measure_s and not self.limits.sessions:
+            voice = self.voices.load(self.voices.default)
+            cost = cost_of(voice, self.settings.measure_s, self.pool.share)
+            self._measured = places_for(cost, granted(self.pool.threads))
+            self._count_places()
+            log.info("measured", extra={"places": self.most, "at_most": self.places, "ms_per_s": round(1000 * cost, 1)})
 
     def _chosen(self, options: m.Options) -> m.Options:
         """A client's options with a voice that is offered, its speaker, and the server's lexicon after its own."""
@@ -206,7 +215,17 @@ class Hub:
     @property
     def ready(self) -> bool:
         """Whether a new connection would be admitted: who has no text makes room for it."""
-        return not self.draining and (self.taken < self.places or bool(self._idle()))
+        return not self.draining and not self.late and (self.taken < self.most or bool(self._idle()))
+
+    @property
+    def most(self) -> int:
+        """How many places there are now: fewer than were measured, where other programs take what they had."""
+        return max(1, round(self.places * self.pool.share.part)) if self._measured else self.places
+
+    @property
+    def late(self) -> bool:
+        """Whether those who are there are served too late already: nobody else is admitted."""
+        return self.lateness.too_late and self.taken > self.pool.threads
 
     @property
     def taken(self) -> int:
@@ -315,7 +334,7 @@ class Hub:
             whose = "This address" if self.access.open else "This key"
             sentence = f"{whose} uses {most} places, its limit: close a connection first."
             raise self._refuse(caller, "overloaded", sentence)
-        if self.taken >= self.places and not self._make_room():
+        if self.late or (self.taken >= self.most and not self._make_room()):
             raise self._refuse(caller, "overloaded", "The server is at capacity: try again in a few seconds.")
 
     def _make_room(self) -> bool:

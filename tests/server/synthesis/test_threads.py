@@ -17,6 +17,7 @@ from sayahead.client import Client
 from sayahead.server.operation.budgets import Accounts
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.settings import Limits
+from sayahead.server.synthesis.capacity import Lateness
 from sayahead.server.synthesis.pacing import Pacing
 from sayahead.server.synthesis.threads import EncodedChunk, Pool, Size
 from sayahead.types import WordTiming
@@ -124,7 +125,7 @@ def value(metrics: Metrics, name: str, **labels: str) -> float:
 
 def test_an_underrun_is_the_servers_only_where_the_text_was_there(loop: Clock) -> None:
     metrics = Metrics()
-    pacing = Pacing(metrics, loop)
+    pacing = Pacing(metrics, loop, Lateness())
     pacing.text(6)
     # Nothing was sent: the first piece is wanted since its text came.
     assert pacing.deadline() == 0.0
@@ -150,7 +151,7 @@ def test_an_underrun_is_the_servers_only_where_the_text_was_there(loop: Clock) -
 
 def test_first_sound_and_words_are_timed_from_their_text(loop: Clock) -> None:
     metrics = Metrics()
-    pacing = Pacing(metrics, loop)
+    pacing = Pacing(metrics, loop, Lateness())
     pacing.text(6)
     loop.now = 1.0
     pacing.text(12)

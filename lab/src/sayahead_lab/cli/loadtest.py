@@ -11,7 +11,7 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +22,17 @@ HELP = "measure how many concurrent sessions a server can carry"
 EPILOG = """The sessions run in this process, the server in another on the same machine. Each session is an agent that
 talks continuously: a text arrives on its clock and is played without a buffer; half a second after its end the next
 one begins. A round passes if no player stalled waiting for audio whose text had been there for 100 ms, and the time to
-first audio was at most 150 ms in 95 of 100 turns. Clocks: llm is 50 tokens a second, with the first audible sample
-timed from the turn's first character; reader is 180 words a minute, timed from the text that the sample needs.
+first audio was at most 130 ms (--p95) in 95 of 100 turns. Clocks: llm is 50 tokens a second, with the first audible
+sample timed from the turn's first character; reader is 180 words a minute, timed from the text that the sample needs.
 """
-SESSIONS = [8, 16, 24, 32, 48, 64]
-SESSIONS_HELP = "sessions of each round (default: 8 16 24 32 48 64); stops after the first round that fails"
-OVERLOAD_HELP = "finally run twice the sessions that passed, on a server limited to those that did"
+FIRST, MOST = 8, 4096
+SESSIONS_HELP = "sessions of each round, up to the first that fails (default: the most that pass are looked for)"
+P95_HELP = "the longest time to first audio that passes, in 95 of 100 turns (default: 130)"
+OVERLOAD_HELP = "finally run three times the sessions that passed for so long, on a server with its own limit"
 CLOCKS = ("llm", "reader")
-BOUND_MS = 150.0
+BOUND_MS = 130.0
+AGAIN_S = 2.0
+"""In an overload, who was refused asks again after so long."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,9 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--key", metavar="KEY", help="its key")
     add("--voice", metavar="NAME", help="voice that speaks, by name (default: heart, or a running server's first)")
     add("--clock", type=one_of(*CLOCKS), default="llm", metavar="NAME", help="llm (default) or reader")
-    add("--sessions", type=number(int, 1), nargs="+", default=SESSIONS, metavar="N", help=SESSIONS_HELP)
+    add("--sessions", type=number(int, 1), nargs="+", metavar="N", help=SESSIONS_HELP)
+    add("--p95", type=number(float, 1.0), default=BOUND_MS, metavar="MS", help=P95_HELP)
     add("--seconds", type=number(float, 1.0), default=30.0, metavar="S", help="length of each round (default: 30)")
-    add("--overload", action="store_true", help=OVERLOAD_HELP)
+    add("--overload", type=number(float, 1.0), metavar="S", help=OVERLOAD_HELP)
     add("--workers", type=number(int, 1, 1024), metavar="N", help="passed to sayahead serve")
     add("--json", type=Path, metavar="FILE", help="write the figures to FILE")
 
@@ -54,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     except ImportError as error:
         raise ConfigError(f"sayahead loadtest needs {error.name}: pip install 'sayahead[server]'.") from error
     from sayahead.engine.onnx import cores
+    from sayahead.server.synthesis.capacity import cost_of
     from sayahead.voice import load_voice
 
     from sayahead_lab.eval.experiment.clock import ReadingClock, Tokens
@@ -65,39 +70,23 @@ def run(arguments: argparse.Namespace) -> int:
     texts = [" ".join(pair) for pair in zip(sentences(11, 8), sentences(7, 8), strict=True)]
     scripts = [load.script(voice, text, clock) for text in texts]
     watch = LoadWatch(2)
-    # Sessions start spread over this time, and what happens in it does not count.
-    warm_s = 6.0 if arguments.seconds > 6.0 else 0.0
-    times = {"seconds": arguments.seconds, "warm_s": warm_s}
-
-    def measure(sessions: int, places: int) -> dict[str, Any]:
-        with server(arguments, places) as (url, process):
-            begun, spent_s, own_s = time.monotonic(), busy_s(process), time.process_time()
-            chosen = {"key": arguments.key, "voice": arguments.voice, "breath": arguments.clock == "llm"}
-            row = load.row(asyncio.run(load.load(url, scripts, sessions=sessions, **chosen, **times)), sessions)
-            lasted_s = time.monotonic() - begun
-            row["sessions_cores"] = round((time.process_time() - own_s) / lasted_s, 3)
-            if spent_s is not None:
-                row["server_cores"] = round(((busy_s(process) or 0.0) - spent_s) / lasted_s, 3)
-        print(line(row), flush=True)
-        return row | {"places": places}
-
     rounds, best = list[dict[str, Any]](), 0
-    for sessions in arguments.sessions:
-        rounds.append(measure(sessions, sessions))
-        rounds[-1]["passed"] = passed(rounds[-1], arguments.clock)
-        if not rounds[-1]["passed"]:
-            break
-        best = sessions
+    while sessions := following(arguments.sessions, rounds):
+        rounds.append(measured(arguments, scripts, sessions, sessions, arguments.seconds))
+        rounds[-1]["passed"] = passed(rounds[-1], arguments.clock, arguments.p95)
+        best = max((row["sessions"] for row in rounds if row["passed"]), default=0)
     machine = {"cpu": processor(), "cores": cores(), "python": platform.python_version()}
     conditions = {
         "voice": voice.config.name,
         "clock": arguments.clock,
         "seconds": arguments.seconds,
         "workers": arguments.workers or cores(),
+        "ms_per_s": round(1000 * cost_of(voice, 2.0), 2),
     }
-    result: dict[str, Any] = {"machine": machine, **conditions, "bound_ms": BOUND_MS, "largest": best, "rounds": rounds}
+    bounds = {"bound_ms": arguments.p95, "largest": best}
+    result: dict[str, Any] = {"machine": machine, **conditions, **bounds, "rounds": rounds}
     if arguments.overload and best:
-        result["overload"] = measure(2 * best, best)
+        result["overload"] = measured(arguments, scripts, 3 * best, None, arguments.overload, again_s=AGAIN_S)
     result["other_cores"] = watch.load().other_cores
     print(f"The largest round that passed: {best} sessions.")
     if arguments.json is not None:
@@ -105,10 +94,54 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if best else 1
 
 
-def passed(row: dict[str, Any], clock: str) -> bool:
+def measured(
+    arguments: argparse.Namespace,
+    scripts: Sequence[Any],
+    sessions: int,
+    places: int | None,
+    seconds: float,
+    *,
+    again_s: float | None = None,
+) -> dict[str, Any]:
+    """A round's figures, shown to a person. ``places``: the server's limit; None: its own."""
+    from sayahead_lab.eval.speed import load
+
+    # Sessions start spread over this time, and what happens in it does not count.
+    warm_s = 6.0 if arguments.seconds > 6.0 else 0.0
+    chosen: dict[str, Any] = {"key": arguments.key, "voice": arguments.voice, "breath": arguments.clock == "llm"}
+    chosen |= {"seconds": seconds, "warm_s": warm_s, "again_s": again_s}
+    with server(arguments, places) as (url, process):
+        begun, spent_s, own_s = time.monotonic(), busy_s(process), time.process_time()
+        row = load.row(asyncio.run(load.load(url, scripts, sessions=sessions, **chosen)), sessions)
+        lasted_s = time.monotonic() - begun
+        row["sessions_cores"] = round((time.process_time() - own_s) / lasted_s, 3)
+        if spent_s is not None:
+            row["server_cores"] = round(((busy_s(process) or 0.0) - spent_s) / lasted_s, 3)
+    print(line(row), flush=True)
+    return row | {"places": places}
+
+
+def following(given: Sequence[int] | None, rounds: Sequence[Mapping[str, Any]]) -> int:
+    """How many sessions the next round has: those given, up to the first that fails; 0: no more.
+
+    Where none are given, each round has twice those before it until one fails, and then as many as lie in the middle
+    between the most that pass and the fewest that do not, until these are an eighth apart.
+    """
+    passing = max((row["sessions"] for row in rounds if row["passed"]), default=0)
+    failing = min((row["sessions"] for row in rounds if not row["passed"]), default=0)
+    if given is not None:
+        return 0 if failing or len(rounds) == len(given) else given[len(rounds)]
+    if not failing:
+        return min(2 * passing or FIRST, MOST) if passing < MOST else 0
+    # What failed once may pass another time: then the rounds tell no more.
+    gap = failing - passing
+    return 0 if gap <= max(1, passing // 8) else passing + gap // 2
+
+
+def passed(row: dict[str, Any], clock: str, bound_ms: float = BOUND_MS) -> bool:
     """Whether a round stays within the bounds."""
     first = row["first_ms" if clock == "llm" else "after_its_text_ms"]["p95"]
-    return not row["stalls"] and not row["broken"] and not row["refused"] and first is not None and first <= BOUND_MS
+    return not row["stalls"] and not row["broken"] and not row["refused"] and first is not None and first <= bound_ms
 
 
 def line(row: dict[str, Any]) -> str:
@@ -117,7 +150,9 @@ def line(row: dict[str, Any]) -> str:
     return (
         f"{row['sessions']:4} sessions: first audible sample p50 {first['p50']} p95 {first['p95']} ms after the first "
         f"character, p50 {after['p50']} p95 {after['p95']} ms after its text; {row['stalls']} stalls (longest "
-        f"{row['longest_stall_ms']} ms) in {row['turns']} turns, {row['refused']} refused, {len(row['broken'])} broken"
+        f"{row['longest_stall_ms']} ms) in {row['turns']} turns, {row['refused']} refused"
+        + (f" (95 of 100 within {row['refused_ms']['p95']} ms), {row['let_go']} let go" if row["refused"] else "")
+        + f", {len(row['broken'])} broken"
         + (f" (the first: {row['broken'][0]})" if row["broken"] else "")
         + (f"; the server took {row['server_cores']} cores" if "server_cores" in row else "")
         + f"; the sessions themselves {row['sessions_cores']}"
@@ -125,15 +160,16 @@ def line(row: dict[str, Any]) -> str:
 
 
 @contextlib.contextmanager
-def server(arguments: argparse.Namespace, places: int) -> Iterator[tuple[str, int | None]]:
+def server(arguments: argparse.Namespace, places: int | None) -> Iterator[tuple[str, int | None]]:
     """The socket's address, and the server's process if we started it."""
     if arguments.url:
         from sayahead.client.wire import address
 
         yield address(arguments.url), None
         return
-    options = f"serve --port 0 --log json --drain 0 --set limits.sessions={places} --voice".split()
-    options.append(arguments.voice or "heart")
+    options = ["serve", "--port", "0", "--log", "json", "--drain", "0", "--voice", arguments.voice or "heart"]
+    if places is not None:
+        options += ["--set", f"limits.sessions={places}"]
     if arguments.workers is not None:
         options += ["--workers", str(arguments.workers)]
     command = [sys.executable, "-m", "sayahead", *options]

@@ -27,7 +27,7 @@ class Limits:
     """What no client may go beyond; sent in the native socket's first message."""
 
     sessions: Annotated[int, Bound()] = 0
-    """Concurrency: texts spoken at once, on all connections; 0: 16 for each processor core."""
+    """Concurrency: texts spoken at once, on all connections; 0: as many as the server finds that the machine holds."""
     sessions_per_key: Annotated[int, Bound()] = 0
     """The same for one key, or without keys for one address that is not this machine's; 0: half of all, or all where
     there is one key only."""
@@ -101,6 +101,9 @@ class Settings:
     """Whether to load all voices at the start, not only the default one."""
     workers: Annotated[int | None, Bound(1, 1024)] = None
     """Threads that make speech; none: one for each processor core."""
+    measure_s: Annotated[float, Bound(0, 60)] = 0.5
+    """How long the server speaks to nobody at its start, to find how many texts at once the machine holds, where
+    limits.sessions does not say; 0: not at all, and 16 for each processor core."""
     keys: tuple[str, ...] = ()
     """API keys, each after a name for the log and a colon, or alone; empty: no key is needed."""
     keys_file: str | None = None

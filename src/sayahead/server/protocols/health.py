@@ -37,7 +37,7 @@ def routes(hub: Hub) -> list[Route]:
 
     async def ready(request: Request) -> Response:
         """Whether a new connection would be admitted: 503 if not."""
-        body = {"ready": hub.ready, "places": hub.places, "taken": hub.taken, "connections": hub.connections}
+        body = {"ready": hub.ready, "places": hub.most, "taken": hub.taken, "connections": hub.connections}
         return JSONResponse(body, 200 if hub.ready else 503)
 
     scraped: list[Any] = [-SCRAPE_S, b""]

@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 
 from sayahead.server.operation.metrics import Metrics
+from sayahead.server.synthesis.capacity import Lateness
 from sayahead.server.synthesis.threads import EncodedChunk
 
 # A gap shorter than this is not heard.
@@ -20,8 +21,8 @@ class Pacing:
     # A client is taken to go on playing for so long after it said how far it is.
     TELLING_S = 0.5
 
-    def __init__(self, metrics: Metrics, loop: asyncio.AbstractEventLoop) -> None:
-        self._metrics, self._loop = metrics, loop
+    def __init__(self, metrics: Metrics, loop: asyncio.AbstractEventLoop, lateness: Lateness) -> None:
+        self._metrics, self._loop, self._lateness = metrics, loop, lateness
         # End in the text and time of every fragment with words still to be sent.
         self._arrivals: deque[tuple[int, float]] = deque(maxlen=FRAGMENTS)
         self.first_text: float | None = None
@@ -83,6 +84,8 @@ class Pacing:
         """A chunk was handed to the transport."""
         now = self._loop.time()
         self.last_sent = now
+        needed = self._unlocked if self._dry is None else max(self._dry, self._unlocked)
+        self._lateness.add(now - needed - chunk.computed_s)
         dry = now if self._dry is None else self._dry
         if self._dry is not None and now > dry + TOLERANCE_S:
             if self._unlocked < dry:

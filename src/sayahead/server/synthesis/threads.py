@@ -25,6 +25,7 @@ import numpy as np
 from sayahead.config import trait
 from sayahead.server.operation.budgets import Account
 from sayahead.server.synthesis import messages as m
+from sayahead.server.synthesis.capacity import Share
 from sayahead.sound.formats import encoder
 from sayahead.sound.pcm import audible
 from sayahead.types import WordTiming
@@ -167,6 +168,7 @@ class Pool:
     def __init__(self, threads: int) -> None:
         self.steps = 0
         """Jobs that have run."""
+        self.threads, self.share = threads, Share()
         # When something was needed soon last.
         self._pressed = -math.inf
         # Jobs that run and whose result was not needed soon, and those of expensive voices; how many may.
@@ -261,10 +263,13 @@ class Pool:
                 general = jobs is not self._jobs[2]
                 self._early += early and general
                 self._expensive += expensive
-            begun = time.thread_time()
+            begun, at = time.thread_time(), time.monotonic()
             job.work()
+            spent_s = time.thread_time() - begun
             if job.account is not None:
-                job.account.charge(time.thread_time() - begun)
+                job.account.charge(spent_s)
+            if general:
+                self.share.add(spent_s, time.monotonic() - at)
             # It holds its text, with all that the voice remembers of it: a thread that waits must not.
             del job
             with self._ready:

@@ -55,7 +55,11 @@ class Tally:
     turns: int = 0
     """Turns that ended."""
     refused: int = 0
-    """Sessions refused for want of a place."""
+    """Sessions refused for want of a place, each time they asked."""
+    refused_s: list[float] = field(default_factory=list)
+    """From asking for a connection to the refusal."""
+    let_go: int = 0
+    """Sessions that gave their place to others between two turns, and asked again."""
     broken: list[str] = field(default_factory=list)
     """Other errors."""
 
@@ -87,9 +91,11 @@ async def load(
     key: str | None = None,
     voice: str | None = None,
     breath: bool = True,
+    again_s: float | None = None,
 ) -> Tally:
     """Measure ``sessions`` concurrent sessions, after a warm-up of ``warm_s`` seconds; at least one turn each.
 
+    Who is refused, or gives its place away, asks again ``again_s`` seconds later; None: never.
     ``voice``: its name; None: the server's first. ``breath``: whether the server may speak what is held back when no
     text comes for a while. On a clock with such pauses it may not: its speech would be another than the scripts'.
     """
@@ -102,26 +108,45 @@ async def load(
         draw = random.Random(number)
         await asyncio.sleep(warm_s * draw.random())
         try:
-            headers = {"Authorization": f"Bearer {key}"} if key else {}
-            async with connect(url, additional_headers=headers, compression=None, max_size=None) as socket:
-                first = json.loads(await socket.recv())
-                if first["type"] != "session.created":
-                    tally.refused += first.get("code") == "overloaded"
-                    return
-                rate = first["sample_rates"].get(voice) or next(iter(first["sample_rates"].values()))
-                if chosen:
-                    await socket.send(json.dumps({"type": "session.update", "session": chosen}))
-                order = itertools.cycle(draw.sample(scripts, len(scripts)))
-                rounds = 0
-                while time.monotonic() < counts + seconds or not rounds:
-                    turn = Turn(socket, next(order), rate)
-                    await turn.run()
-                    if turn.begun >= counts:
-                        turn.count(tally)
-                        rounds += 1
-                    await asyncio.sleep(max(0.0, turn.heard_end - time.monotonic()) + BREATH_S)
+            while not await placed(draw) and again_s is not None and time.monotonic() < counts + seconds:
+                await asyncio.sleep(again_s)
         except (ConnectionClosed, InvalidHandshake, OSError, RuntimeError) as error:
             tally.broken.append(f"session {number}: {type(error).__name__} {error}")
+
+    async def placed(draw: random.Random) -> bool:
+        """A connection to its end; False if it was refused, or gave its place away between two turns."""
+        try:
+            return await speak(draw)
+        except RuntimeError as error:
+            if again_s is None or '"overloaded"' not in str(error):
+                raise
+            tally.let_go += 1
+            return False
+
+    async def speak(draw: random.Random) -> bool:
+        """A connection to its end; False if it was refused."""
+        asked = time.monotonic()
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        async with connect(url, additional_headers=headers, compression=None, max_size=None) as socket:
+            first = json.loads(await socket.recv())
+            if first["type"] != "session.created":
+                if first.get("code") == "overloaded":
+                    tally.refused += 1
+                    tally.refused_s.append(time.monotonic() - asked)
+                return False
+            rate = first["sample_rates"].get(voice) or next(iter(first["sample_rates"].values()))
+            if chosen:
+                await socket.send(json.dumps({"type": "session.update", "session": chosen}))
+            order = itertools.cycle(draw.sample(scripts, len(scripts)))
+            rounds = 0
+            while time.monotonic() < counts + seconds or not rounds:
+                turn = Turn(socket, next(order), rate)
+                await turn.run()
+                if turn.begun >= counts:
+                    turn.count(tally)
+                    rounds += 1
+                await asyncio.sleep(max(0.0, turn.heard_end - time.monotonic()) + BREATH_S)
+        return True
 
     await asyncio.gather(*(one(number) for number in range(sessions)))
     return tally
@@ -205,5 +230,7 @@ def row(tally: Tally, sessions: int) -> dict[str, Any]:
         "stalls": len(tally.stalls_s),
         "longest_stall_ms": round(1000 * max(tally.stalls_s, default=0.0), 1),
         "refused": tally.refused,
+        "refused_ms": {"p95": ms(tally.refused_s, 0.95), "most": ms(tally.refused_s, 1.0)},
+        "let_go": tally.let_go,
         "broken": tally.broken,
     }

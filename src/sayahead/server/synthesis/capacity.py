@@ -1,0 +1,105 @@
+"""How many conversations a machine holds: measured before a server takes any, and seen while it speaks."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+
+from sayahead.voice import Voice
+
+TEXT = "This machine speaks a sentence to nobody. So its server knows how many it can speak at once."
+PART = 0.3
+"""Places for each second of sound that all threads could make in a second. In the load test half as many again and
+more pass: sockets take a third beside speech, and text does not always come evenly."""
+MOST = 64
+"""Conversations for each processor, however little its speech costs."""
+LATE_S, SOON_S = 0.05, 0.1
+"""Where sound comes so late on average, of that which is needed so soon, some of it is late enough to be missed."""
+CHUNKS, FORGET_S = 32, 5.0
+RECENT_S, LEAST_S = 1.0, 0.001
+"""Time of speech that a share is of; a job that computes less is none that speaks."""
+QUOTA = Path("/sys/fs/cgroup/cpu.max")
+
+
+def cost_of(voice: Voice, seconds: float, share: Share | None = None) -> float:
+    """Processor time for a second of sound, word by word, of as many texts as can be spoken in so many seconds.
+
+    ``share`` learns how much of the time was processor time.
+    """
+    end, spent_s, made_s, took_s = time.monotonic() + seconds, 0.0, 0.0, 0.0
+    spoken(voice)
+    # The first text finds nothing where it will be later, and does not count.
+    while not made_s or time.monotonic() < end:
+        begun, at = time.thread_time(), time.monotonic()
+        made_s += spoken(voice)
+        spent_s, took_s = spent_s + time.thread_time() - begun, took_s + time.monotonic() - at
+    if share is not None:
+        share.add(spent_s, took_s)
+    return spent_s / made_s
+
+
+def spoken(voice: Voice) -> float:
+    """Seconds of sound of a text, word by word; endless where it has none."""
+    session, made_s = voice.session(), 0.0
+    for word in TEXT.split():
+        session.push(word + " ")
+        made_s += sum(chunk.duration_s for chunk in session.chunks())
+    session.finish()
+    return made_s + sum(chunk.duration_s for chunk in session.chunks()) or math.inf
+
+
+def granted(threads: int, quota: Path = QUOTA) -> float:
+    """How many processors so many threads can have: fewer where a container may not have more."""
+    try:
+        most, period = quota.read_text(encoding="ascii").split()
+        return min(float(threads), int(most) / int(period))
+    except (OSError, ValueError):
+        return float(threads)
+
+
+def places_for(cost: float, processors: float) -> int:
+    """How many conversations a server takes whose speech costs so much, where the processors are its own; one at least.
+
+    Speech that another process makes seems to cost nothing.
+    """
+    return max(1, round(processors * min(MOST, PART / cost if cost else MOST)))
+
+
+class Share:
+    """Which part of the time in which speech was made, lately, a processor was at hand for it.
+
+    The rest went to other programs, or the threads waited for each other.
+    """
+
+    def __init__(self) -> None:
+        self._spent_s = self._took_s = RECENT_S
+
+    def add(self, spent_s: float, took_s: float) -> None:
+        """Speech took so long, so much of it on a processor. Where nothing was computed, another process did it."""
+        if spent_s > LEAST_S:
+            kept = max(0.0, 1 - took_s / RECENT_S)
+            self._spent_s, self._took_s = kept * self._spent_s + spent_s, kept * self._took_s + took_s
+
+    @property
+    def part(self) -> float:
+        """At most 1."""
+        return min(1.0, self._spent_s / self._took_s)
+
+
+class Lateness:
+    """How much later than it was needed sound is sent, beyond what its making takes: the average of the last times."""
+
+    def __init__(self) -> None:
+        self._mean_s, self._at = 0.0, 0.0
+
+    def add(self, late_s: float) -> None:
+        """Sound was sent so late. What was made long before it was needed tells nothing."""
+        if late_s > -SOON_S:
+            self._mean_s += (max(0.0, late_s) - self._mean_s) / CHUNKS
+            self._at = time.monotonic()
+
+    @property
+    def too_late(self) -> bool:
+        """Whether there are more conversations than the machine holds now."""
+        return self._mean_s > LATE_S and time.monotonic() < self._at + FORGET_S

@@ -1,0 +1,131 @@
+"""How many conversations a server takes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+from support.servers import serving, toy_voice
+
+from sayahead.client import Client, ServerError
+from sayahead.server.hub import PLACES_PER_CORE
+from sayahead.server.synthesis.capacity import (
+    CHUNKS,
+    FORGET_S,
+    LATE_S,
+    MOST,
+    SOON_S,
+    Lateness,
+    Share,
+    cost_of,
+    granted,
+    places_for,
+)
+
+
+def test_speech_that_costs_twice_as_much_leaves_half_of_the_places() -> None:
+    assert places_for(0.01, 2.0) == 2 * places_for(0.02, 2.0) == 60
+    assert places_for(0.01, 4.0) == 2 * places_for(0.01, 2.0)
+    assert places_for(100.0, 1.0) == 1
+    # Speech that another process makes.
+    assert places_for(0.0, 2.0) == places_for(1e-9, 2.0) == 2 * MOST
+
+
+def test_a_container_has_no_more_processors_than_it_may_have(tmp_path: Path) -> None:
+    quota = tmp_path / "cpu.max"
+    assert granted(4, quota) == 4.0
+    for text, most in (("max 100000", 4.0), ("50000 100000", 0.5), ("1600000 100000", 4.0)):
+        quota.write_text(text + "\n", encoding="ascii")
+        assert granted(4, quota) == most
+
+
+def test_a_voice_is_measured_by_what_it_computes() -> None:
+    begun, spent = time.monotonic(), time.thread_time()
+    cost = cost_of(toy_voice(), 0.2)
+    assert 0.2 <= time.monotonic() - begun < 20
+    assert 0 < cost < (time.thread_time() - spent) / 0.5
+    # Waiting is no computing: it takes no processor from others.
+    assert cost_of(toy_voice(0.005), 0.2) < 10 * cost
+
+
+def test_a_server_takes_what_it_has_measured_unless_it_is_told() -> None:
+    with serving(limits={"sessions": 0}, measure_s=0.1) as server:
+        measured = server.hub.places
+        assert 1 <= server.metric("tts_sessions_limit") <= measured
+    with serving(limits={"sessions": 3}, measure_s=0.1) as server:
+        assert server.hub.places == 3
+    with serving(limits={"sessions": 0}) as server:
+        assert server.hub.places % PLACES_PER_CORE == 0
+    assert measured % PLACES_PER_CORE or measured != server.hub.places
+
+
+def test_a_server_takes_fewer_where_other_programs_have_the_processor() -> None:
+    share = Share()
+    share.add(0.0, 5.0)
+    assert share.part == 1.0
+    for _ in range(200):
+        share.add(0.005, 0.02)
+    assert share.part == pytest.approx(0.25, abs=0.03)
+    for _ in range(2000):
+        share.add(0.005, 0.005)
+    assert share.part > 0.95
+    with serving(limits={"sessions": 0}, measure_s=0.1) as server:
+        hub = server.hub
+        hub.pool.share = share
+        for _ in range(200):
+            share.add(0.005, 0.02)
+        assert hub.most == server.metric("tts_sessions_limit") == round(hub.places * share.part) < hub.places / 2
+    with serving(limits={"sessions": 8}) as server:
+        server.hub.pool.share = share
+        assert server.hub.most == 8
+
+
+def test_sound_that_is_late_on_average_is_too_late_until_it_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    lateness, now = Lateness(), time.monotonic()
+
+    def after(times: int, late_s: float) -> bool:
+        for _ in range(times):
+            lateness.add(late_s)
+        return lateness.too_late
+
+    assert not after(1, 10 * LATE_S)
+    assert after(CHUNKS, 3 * LATE_S)
+    # Sound for later.
+    assert after(3 * CHUNKS, -2 * SOON_S)
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "monotonic", lambda: now + FORGET_S + 60)
+        assert not lateness.too_late
+    assert not after(3 * CHUNKS, 0.0)
+
+
+def test_who_comes_where_others_wait_too_long_is_refused_at_once() -> None:
+    async def speak(url: str) -> float:
+        begun = time.monotonic()
+        try:
+            async with Client(url) as client:
+                async for _ in client.stream(["Hello there. "]):
+                    pass
+        except ServerError:
+            return time.monotonic() - begun
+        return -1.0
+
+    with serving(workers=1) as server:
+        for _ in range(4 * CHUNKS):
+            server.hub.lateness.add(1.0)
+        # A server that speaks to nobody is not late, whatever was a moment ago.
+        assert server.hub.ready
+        assert asyncio.run(speak(server.ws)) == -1.0
+        server.settle()
+        for _ in range(4 * CHUNKS):
+            server.hub.lateness.add(1.0)
+
+        async def third() -> float:
+            async with Client(server.ws), Client(server.ws):
+                assert not server.hub.ready
+                return await speak(server.ws)
+
+        assert 0 <= asyncio.run(third()) < 10
+        assert server.metric("tts_rejected_total", reason="overloaded") == 1
+        server.settle()
