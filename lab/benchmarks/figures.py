@@ -67,8 +67,8 @@ def conversations() -> str:
     first_ms = math.ceil(row["first_ms"]["p95"])
     return (
         f"an {machine['cpu']} core, on which a second of speech takes {cost_ms:.0f} ms, holds {many:.0f} conversations "
-        "at once,\n  50 tokens a second each, without a stall (it also ran the clients); in 95 % of turns, sound starts "
-        f"within {first_ms} ms of\n  the first character. On a core that takes longer for a second of speech "
+        "at once,\n  50 tokens a second each, without a stall (it also ran the clients); in 95 % of turns, sound "
+        f"starts within {first_ms} ms of\n  the first character. On a core that takes longer for a second of speech "
         "(`sayahead bench`), as many times fewer."
     )
 
