@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import collections
+import functools
 import re
 from pathlib import Path
 
@@ -14,11 +15,16 @@ import sayahead_lab
 LAB = Path(__file__).parents[1]
 LEVELS = {"workers": 0, "scripts": 0, "piper_catalogue": 0, "cluster": 1, "eval": 2, "training": 3, "cli": 4}
 """Rooms from the ground up: training draws and measures with ``eval``, never the reverse."""
-TREES = {
-    path.relative_to(source): ast.parse(path.read_text(encoding="utf-8"))
-    for source in (LAB / "src", LAB.parent / "src")
-    for path in source.rglob("*.py")
-}
+
+
+@functools.cache
+def trees() -> dict[Path, ast.Module]:
+    """All modules of the laboratory and the runtime, read when a test first asks: every process imports this file."""
+    return {
+        path.relative_to(source): ast.parse(path.read_text(encoding="utf-8"))
+        for source in (LAB / "src", LAB.parent / "src")
+        for path in source.rglob("*.py")
+    }
 
 
 def imports(tree: ast.Module) -> set[str]:
@@ -29,11 +35,11 @@ def imports(tree: ast.Module) -> set[str]:
 
 
 def test_imports_lead_down() -> None:
-    rooms = {path.with_suffix("").parts[1] for path in TREES if path.parts[0] == "sayahead_lab"} - {"__init__"}
+    rooms = {path.with_suffix("").parts[1] for path in trees() if path.parts[0] == "sayahead_lab"} - {"__init__"}
     assert rooms == set(LEVELS)
     upward = [
         f"{path} imports {name}"
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for name in imports(tree)
         if name.startswith("sayahead_lab.")
         and (path.parts[0] == "sayahead" or LEVELS[path.with_suffix("").parts[1]] < LEVELS[name.split(".")[1]])
@@ -43,7 +49,7 @@ def test_imports_lead_down() -> None:
 
 def test_every_class_has_a_name_of_its_own() -> None:
     places = collections.defaultdict(list)
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(path)
@@ -56,7 +62,7 @@ def test_every_class_has_a_name_of_its_own() -> None:
 
 
 def test_files_and_functions_are_short_and_annotated() -> None:
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         if path.parts[0] != "sayahead_lab":
             continue
         assert (LAB / "src" / path).read_text(encoding="utf-8").count("\n") <= 400, path
