@@ -188,5 +188,8 @@ def test_the_command_measures_a_server(
 def test_what_passes(change: dict[str, Any], fine: bool) -> None:
     seen = {"stalls": 0, "refused": 0, "broken": [], "first_ms": {"p95": 129.0}, "after_its_text_ms": {"p95": 40.0}}
     assert passed(seen | change, "llm") == fine
+
+
+def test_what_cannot_be_measured_is_refused() -> None:
     assert main(["loadtest", "--url", "ws://127.0.0.1:1", "--overload", "5"]) == 2
     assert main(["loadtest", "--url", "127.0.0.1:8000", "--sessions", "1"]) == 2
