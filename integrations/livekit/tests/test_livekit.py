@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
+import subprocess
+import sys
 import time
-from collections.abc import AsyncIterator
+import urllib.request
+from collections.abc import AsyncIterator, Iterator
 
 import numpy as np
 import pytest
@@ -225,5 +230,56 @@ def test_an_abandoned_stream_stops_synthesis(voice: Voice) -> None:
         since = time.monotonic()
         await stream.aclose()
         assert time.monotonic() - since < 2
+
+    asyncio.run(main())
+
+
+def taken(address: str) -> int:
+    """How many conversations a server has."""
+    with urllib.request.urlopen(f"{address}/ready") as answer:
+        return int(json.load(answer)["taken"])
+
+
+@contextlib.contextmanager
+def server() -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The address of a server in a process of its own."""
+    command = [sys.executable, "-m", "sayahead", "serve", "--port", "0", "--log", "json", "--voice", "heart"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        rows = (json.loads(line) for line in process.stderr)
+        yield next(row["url"] for row in rows if row["event"] == "listening"), process
+        process.kill()
+
+
+def test_conversations_are_said_to_their_end_where_a_server_is_killed(voice: Voice) -> None:
+    words = [word + " " for word in (TEXT + " ").split()] * 3
+
+    async def say(speaker: plugin.TTS) -> tuple[bytes, list[io.TimedString]]:
+        async def write(stream: tts.SynthesizeStream) -> None:
+            for word in words:
+                stream.push_text(word)
+                await asyncio.sleep(0.1)
+            stream.end_input()
+
+        async with speaker.stream() as stream:
+            writing = asyncio.create_task(write(stream))
+            said = await spoken(stream)
+            await writing
+        return said
+
+    async def main() -> None:
+        with server() as (first, process), server() as (second, other):
+            speaker = plugin.TTS(url=[first, second])
+            said = asyncio.gather(*(say(speaker) for _ in range(5)))
+            await asyncio.sleep(2.5)
+            # One at random has more of them.
+            (process if taken(first) > taken(second) else other).kill()
+            for samples, timed in await said:
+                assert "".join(timed) == "".join(words)
+                whole = voice.synthesize("".join(words))
+                # Where the sound of two servers was joined, a wave may be longer or shorter.
+                assert len(samples) / 2 == pytest.approx(len(whole), abs=0.03 * 24000)
+                times = [part.start_time for part in timed if isinstance(part.start_time, float)]
+                assert times == sorted(times)
 
     asyncio.run(main())

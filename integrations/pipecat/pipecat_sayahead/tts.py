@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,11 +26,14 @@ from pipecat.transcriptions.language import Language
 from pipecat.utils.types import NOT_GIVEN, NotGiven, is_given
 
 from sayahead import AudioChunk, Options, SayaheadError, Voice, load_voice
+from sayahead.client import Client
 from sayahead.sound.pcm import to_pcm16
 from sayahead.speech import IDLE_S
 
 SILENCE_S = 0.02
 """What a text without a word becomes: Pipecat takes no audio for a failure, and three of them for a broken service."""
+PATIENCE_S = 3600.0
+"""How long a server is to wait for a text that goes on, as a voice in this process does for ever."""
 
 _loading = threading.Lock()
 
@@ -85,16 +89,24 @@ class Turn:
 
 
 class SayaheadTTSService(TTSService):
-    """Speech in the bot's own process.
+    """Speech in the bot's own process, or that of servers.
 
-    ``idle_s``: seconds without text after which all of it is spoken, and the sentence goes on; None: never.
+    ``idle_s``: seconds without text after which all of it is spoken, and the sentence goes on; None: never. ``url`` is
+    the address of a server (``sayahead serve``) that speaks instead of this process, or of several; ``key`` opens it,
+    and the voice is a name that it knows. Where a server goes while it speaks, another one says the rest.
     """
 
     Settings = SayaheadTTSSettings
     _settings: SayaheadTTSSettings
 
     def __init__(
-        self, *, settings: SayaheadTTSSettings | None = None, idle_s: float | None = IDLE_S, **options: Any
+        self,
+        *,
+        settings: SayaheadTTSSettings | None = None,
+        idle_s: float | None = IDLE_S,
+        url: str | Sequence[str] | None = None,
+        key: str | None = None,
+        **options: Any,
     ) -> None:
         """``options`` are TTSService's. The voice is loaded when the pipeline starts."""
         chosen = SayaheadTTSSettings(
@@ -106,7 +118,7 @@ class SayaheadTTSService(TTSService):
         super().__init__(
             push_text_frames=False, push_start_frame=True, push_stop_frames=False, settings=chosen, **options
         )
-        self._idle_s = idle_s
+        self._idle_s, self._url, self._key = idle_s, url, key
         self._turns: dict[str, Turn] = {}
 
     @property
@@ -121,6 +133,8 @@ class SayaheadTTSService(TTSService):
     async def start(self, frame: StartFrame) -> None:
         """Load the voice before the first turn. An ErrorFrame if it cannot be read."""
         await super().start(frame)
+        if self._url is not None:
+            return
         try:
             await asyncio.to_thread(loaded, str(self._settings.voice))
         except SayaheadError as error:
@@ -173,28 +187,40 @@ class SayaheadTTSService(TTSService):
 
     async def _speak(self, turn: Turn, context_id: str) -> None:
         """A turn's audio and words, until its text has ended."""
-        speech = None
         resampler, spoke = create_stream_resampler(), False
         try:
-            voice = await asyncio.to_thread(loaded, str(self._settings.voice))
             # Pipecat closes a context that is quiet, and forgets the words of its unfinished sentence.
             keep = functools.partial(self._refresh_audio_context, context_id)
             text = turn.fragments(self._stop_frame_timeout_s / 2, keep)
-            speech = voice.speak(text, idle_s=self._idle_s, **self._settings.options())
-            async for chunk in speech:
-                await self._append(turn, context_id, chunk, resampler)
-                spoke = True
+            async with contextlib.aclosing(self._chunks(text)) as chunks:
+                async for chunk in chunks:
+                    await self._append(turn, context_id, chunk, resampler)
+                    spoke = True
         except SayaheadError as error:
             await self.append_to_audio_context(context_id, ErrorFrame(error=str(error), exception=error))
-        finally:
-            if speech is not None:
-                speech.cancel()
         if not spoke:
             silence = bytes(2 * int(SILENCE_S * self.sample_rate))
             await self._sound(context_id, silence)
         self._turns.pop(context_id, None)
         await self.append_to_audio_context(context_id, TTSStoppedFrame(context_id=context_id))
         await self.remove_audio_context(context_id)
+
+    async def _chunks(self, text: AsyncIterator[str]) -> AsyncGenerator[AudioChunk, None]:
+        """The sound and words of a text; to be closed."""
+        voice, options = str(self._settings.voice), self._settings.options()
+        if self._url is not None:
+            more = {"voice": voice, "idle_s": PATIENCE_S, "breath_s": self._idle_s or 0.0, **options}
+            client = Client(self._url, key=self._key, resume=True, **more)
+            async with client, contextlib.aclosing(client.stream(text)) as served:
+                async for chunk in served:
+                    yield chunk
+            return
+        speech = (await asyncio.to_thread(loaded, voice)).speak(text, idle_s=self._idle_s, **options)
+        try:
+            async for chunk in speech:
+                yield chunk
+        finally:
+            speech.cancel()
 
     async def _append(self, turn: Turn, context_id: str, chunk: AudioChunk, resampler: Any) -> None:
         """A chunk's words, as they were written, with the seconds in their middle, and its samples.

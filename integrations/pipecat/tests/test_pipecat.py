@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import contextlib
+import json
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -251,5 +256,53 @@ def test_a_telephone_line_gets_its_own_rate(voice: Voice) -> None:
         assert {frame.sample_rate for frame in bot.ear.audio} == {8000}
         seconds = len(bot.ear.samples()) / 16000
         assert seconds == pytest.approx(len(voice.synthesize("Good morning to you. ")) / 24000, abs=0.1)
+
+    asyncio.run(main())
+
+
+def taken(address: str) -> int:
+    """How many conversations a server has."""
+    with urllib.request.urlopen(f"{address}/ready") as answer:
+        return int(json.load(answer)["taken"])
+
+
+@contextlib.contextmanager
+def server() -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The address of a server in a process of its own."""
+    command = [sys.executable, "-m", "sayahead", "serve", "--port", "0", "--log", "json", "--voice", "heart"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        rows = (json.loads(line) for line in process.stderr)
+        yield next(row["url"] for row in rows if row["event"] == "listening"), process
+        process.kill()
+
+
+def test_conversations_are_said_to_their_end_where_a_server_is_killed(voice: Voice) -> None:
+    words = tokens(TEXT) * 3
+
+    async def say(bot: Bot) -> None:
+        await bot.say(words[:1], ends=False)
+        for word in words[1:-1]:
+            await bot.say([word], begins=False, ends=False)
+            await asyncio.sleep(0.1)
+        await bot.say(words[-1:], begins=False)
+        await bot.end_of_turn()
+
+    async def main() -> None:
+        with server() as (first, process), server() as (second, other):
+            async with contextlib.AsyncExitStack() as stack:
+                services = [SayaheadTTSService(url=[first, second]) for _ in range(5)]
+                bots = [await stack.enter_async_context(Bot(service)) for service in services]
+                said = asyncio.gather(*(say(bot) for bot in bots))
+                await asyncio.sleep(2.5)
+                # One at random has more of them.
+                (process if taken(first) > taken(second) else other).kill()
+                await said
+            for bot in bots:
+                assert " ".join(frame.text for frame in bot.ear.words).split() == "".join(words).split()
+                # Where the sound of two servers was joined, a wave may be longer or shorter.
+                whole = len(voice.synthesize("".join(words)))
+                assert len(bot.ear.samples()) / 2 == pytest.approx(whole, abs=0.03 * 24000)
+                assert bot.up.errors == bot.ear.errors == []
 
     asyncio.run(main())

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from pathlib import Path
 
 from livekit.agents import APIConnectionError, APIConnectOptions, tts, utils
 from livekit.agents.types import DEFAULT_API_CONNECT_OPTIONS
 from livekit.agents.voice.io import TimedString
 
-from sayahead import Options, SayaheadError, Speech, Voice, WordTiming, load_voice
+from sayahead import AudioChunk, Options, SayaheadError, Voice, WordTiming, load_voice
+from sayahead.client import Client
 from sayahead.sound.pcm import to_pcm16
 from sayahead.speech import IDLE_S
 from sayahead.voices import installed_voices, read_config
 
 FRAME_MS = 20
 """Milliseconds of a frame; LiveKit's own 200 would add that much to the time to first audio."""
+SERVED_RATE = 24000
+"""Samples per second of what servers speak."""
+PATIENCE_S = 3600.0
+"""How long a server is to wait for a text that goes on, as a voice in this process does for ever."""
 
 _loading = threading.Lock()
 
@@ -35,26 +41,35 @@ def loaded(voice: str) -> Voice:
 
 
 class TTS(tts.TTS):
-    """Speech in the agent's own process: no key, no network, no GPU.
+    """Speech in the agent's own process: no key, no network, no GPU; or that of servers.
 
     ``voice`` is a voice's name or folder, or a ``sayahead.Voice``. ``idle_s``: seconds without text after which all
     that was written is spoken, and the sentence goes on; None: it waits. ``options`` are those of ``Voice.session``:
     ``policy``, ``context``, ``speed``, ``volume``, ``seed``, ``hold_back_s``. A value that the voice does not take
-    is an error of the first stream, or of ``sayahead.load_voice(voice).session(**options)``.
+    is an error of the first stream, or of ``sayahead.load_voice(voice).session(**options)``. ``url`` is the address of
+    a server (``sayahead serve``) that speaks instead of this process, or of several; ``key`` opens it, and ``voice`` is
+    a name that it knows. Where a server goes while it speaks, another one says the rest.
     """
 
     def __init__(
-        self, *, voice: str | Path | Voice = "heart", idle_s: float | None = IDLE_S, options: Options | None = None
+        self,
+        *,
+        voice: str | Path | Voice = "heart",
+        idle_s: float | None = IDLE_S,
+        options: Options | None = None,
+        url: str | Sequence[str] | None = None,
+        key: str | None = None,
     ) -> None:
         name = voice if isinstance(voice, Voice) else str(voice)
-        config = name.config if isinstance(name, Voice) else read_config(installed_voices().get(name, Path(name)))
+        rate, model = SERVED_RATE, str(voice)
+        if url is None:
+            config = name.config if isinstance(name, Voice) else read_config(installed_voices().get(name, Path(name)))
+            rate, model = config.sample_rate, config.name
         super().__init__(
-            capabilities=tts.TTSCapabilities(streaming=True, aligned_transcript=True),
-            sample_rate=config.sample_rate,
-            num_channels=1,
+            capabilities=tts.TTSCapabilities(streaming=True, aligned_transcript=True), sample_rate=rate, num_channels=1
         )
-        self._voice, self._model = name, config.name
-        self._idle_s = idle_s
+        self._voice, self._model = name, model
+        self._url, self._key, self._idle_s = url, key, idle_s
         self._options = Options(**(options or {}))
 
     @property
@@ -68,8 +83,9 @@ class TTS(tts.TTS):
         return "sayahead"
 
     def prewarm(self) -> None:
-        """Load the voice in the background, so that the first stream need not."""
-        threading.Thread(target=self.voice, name="sayahead-prewarm", daemon=True).start()
+        """Load the voice in the background, so that the first stream need not; one of servers is theirs."""
+        if self._url is None:
+            threading.Thread(target=self.voice, name="sayahead-prewarm", daemon=True).start()
 
     def voice(self) -> Voice:
         """The loaded voice; takes some 0.5 s the first time. VoiceError if it cannot be read."""
@@ -79,9 +95,23 @@ class TTS(tts.TTS):
         """Change options of ``Voice.session`` for the streams that begin later."""
         self._options = Options(**{**self._options, **options})
 
-    def speak(self, text: AsyncIterator[str]) -> Speech:
-        """What a stream iterates over; the voice must have been loaded."""
-        return self.voice().speak(text, idle_s=self._idle_s, **self._options)
+    async def speak(self, text: AsyncIterator[str]) -> AsyncGenerator[AudioChunk, None]:
+        """The sound and words of a text; to be closed."""
+        if self._url is not None:
+            more = {"voice": self._voice, "sample_rate": SERVED_RATE, "idle_s": PATIENCE_S}
+            more |= {"breath_s": self._idle_s or 0.0, **self._options}
+            client = Client(self._url, key=self._key, resume=True, **more)
+            async with client, contextlib.aclosing(client.stream(text)) as served:
+                async for chunk in served:
+                    yield chunk
+            return
+        voice = await asyncio.to_thread(self.voice)
+        speech = voice.speak(text, idle_s=self._idle_s, **self._options)
+        try:
+            async for chunk in speech:
+                yield chunk
+        finally:
+            speech.cancel()
 
     def synthesize(
         self, text: str, *, conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS
@@ -125,23 +155,18 @@ class SynthesizeStream(tts.SynthesizeStream):
         )
         self._written.clear()
         self._timed = 0
-        speech = None
+        started = False
         try:
-            await asyncio.to_thread(self._sayahead.voice)
-            speech = self._sayahead.speak(self._text())
-            started = False
-            async for chunk in speech:
-                if not started:
-                    output_emitter.start_segment(segment_id=request)
-                    started = True
-                output_emitter.push_timed_transcript(self._timings(chunk.words, chunk.sample_rate))
-                output_emitter.push(to_pcm16(chunk.samples).tobytes())
+            async with contextlib.aclosing(self._sayahead.speak(self._text())) as speech:
+                async for chunk in speech:
+                    if not started:
+                        output_emitter.start_segment(segment_id=request)
+                        started = True
+                    output_emitter.push_timed_transcript(self._timings(chunk.words, chunk.sample_rate))
+                    output_emitter.push(to_pcm16(chunk.samples).tobytes())
         except SayaheadError as error:
             # What the voice refuses it refuses again, and what was spoken must not be spoken twice.
             raise APIConnectionError(str(error), retryable=False) from error
-        finally:
-            if speech is not None:
-                speech.cancel()
         self._end(output_emitter, request, started)
 
     def _end(self, output_emitter: tts.AudioEmitter, request: str, started: bool) -> None:
