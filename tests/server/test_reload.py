@@ -19,6 +19,7 @@ from sayahead.client import Client, ServerError
 from sayahead.server.operation.settings import Settings
 from sayahead.server.reload import TAKEN_OVER, taken_over
 from sayahead.server.voices import Voices
+from sayahead.text.lexicon import Lexicon
 
 TEXT = "Hello there, how are you today? I am fine. "
 
@@ -95,6 +96,54 @@ def test_keys_lexicon_and_certificate_change_while_somebody_speaks(
     }
     with caplog.at_level(logging.INFO, "sayahead.server"), serving(**settings) as server:
         address = server.http.replace("http", "https")
+        asyncio.run(run())
+
+
+def test_a_key_that_goes_while_others_are_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys, lexicon = tmp_path / "keys", tmp_path / "lexicon"
+    keys.write_text("me:first-key\nold:second-key\n", encoding="utf-8")
+    lexicon.write_text("SQL = sequel\n", encoding="utf-8")
+    read = Lexicon.of
+
+    def slow(path: Any) -> Lexicon:
+        # The keys were read by now.
+        keys.write_text("me:first-key\n", encoding="utf-8")
+        return read(path)
+
+    def status() -> int:
+        return httpx.get(f"{server.http}/v1/models", headers={"Authorization": "Bearer second-key"}).status_code
+
+    with serving(keys_file=str(keys), lexicon=str(lexicon)) as server:
+        assert status() == 200
+        monkeypatch.setattr(Lexicon, "of", slow)
+        lexicon.write_text("SQL = squeal\n", encoding="utf-8")
+        until(lambda: status() == 401)
+
+
+def test_no_text_begins_for_a_key_that_is_gone(tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.write_text("me:first-key\nold:second-key\n", encoding="utf-8")
+
+    async def run() -> None:
+        async with Client(server.ws, key="second-key") as client:
+            speech = client.speech()
+            await speech.push(TEXT)
+            assert await anext(speech)
+            token = server.hub.access.token(caller)[0]
+            keys.write_text("me:first-key\nold:another-key\n", encoding="utf-8")
+            await asyncio.to_thread(until, lambda: server.hub.access.caller("another-key") is not None)
+            # What was made for the old key opens nothing, whatever the name of the new one.
+            assert server.hub.access.caller(token) is None
+            # Who speaks is heard to the end, and begins no other text.
+            await speech.push(TEXT)
+            await speech.finish()
+            assert [chunk async for chunk in speech]
+            with pytest.raises(ServerError, match="not valid any more"):
+                [chunk async for chunk in client.stream([TEXT])]
+
+    with serving(keys_file=str(keys)) as server:
+        caller = server.hub.access.caller("second-key")
+        assert caller is not None
         asyncio.run(run())
 
 

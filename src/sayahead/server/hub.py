@@ -271,6 +271,8 @@ class Hub:
     def open_utterance(self, lease: Lease) -> None:
         """Take a place for one more utterance. RefusedError if there is none."""
         most, caller = self.limits.contexts, lease.caller
+        if not self.access.knows(caller):
+            raise self._refuse(caller, "unauthorized", "The key of this connection is not valid any more.")
         if lease.lost.is_set():
             raise self._refuse(caller, "overloaded", NEEDED)
         if lease.utterances >= most:
@@ -313,7 +315,7 @@ class Hub:
         caller = lease.caller
         name, _ = self.voices.find(options.voice, any_voice=options.any_voice, language=options.language)
         lease.voices[name] = lease.languages[self.voices.configs[name].language] = None
-        return self.usage.bill(caller.name, caller.terms, lease.protocol, name)
+        return self.usage.bill(caller.name, caller.terms, lease.protocol, name, whole=options.whole)
 
     def share_of(self, caller: Caller) -> int:
         """Places that somebody may take."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import os
 from collections.abc import Iterator
@@ -44,18 +45,21 @@ class Reloader:
 
     async def watch(self) -> None:
         """Reload when a file has changed, for ever; and give back the memory of voices that nobody uses."""
-        looks = 0
-        while True:
+        for looks in itertools.count(1):
             await asyncio.sleep(LOOK_S)
-            before, self._seen = self._seen, await asyncio.to_thread(self._look)
-            if self._seen != self._applied and self._seen == before:
-                await self.reload()
-            looks += 1
-            if looks % UNLOAD_EACH == 0:
-                self._hub.voices.unload(self._hub.settings.unload_s)
+            try:
+                before, self._seen = self._seen, await asyncio.to_thread(self._look)
+                if self._seen != self._applied and self._seen == before:
+                    await self.reload()
+                if looks % UNLOAD_EACH == 0:
+                    self._hub.voices.unload(self._hub.settings.unload_s)
+            except Exception:
+                # Without this, no key would be revoked any more.
+                log.exception("Files could not be looked at; the next time is in a moment.")
 
     async def reload(self) -> bool:
-        """Take over what the files say now; whether it could be. What is wrong changes nothing, and is told."""
+        """Take over what the files say now; whether it could be. What is wrong changes nothing, and is told; what
+        changes meanwhile is for the next look."""
         hub, self._applied = self._hub, await asyncio.to_thread(self._look)
         try:
             settings, kept = taken_over(hub.settings, hub.reread())
@@ -68,7 +72,7 @@ class Reloader:
             if not hub.given_voices:
                 voices = await asyncio.to_thread(Voices, settings.voices)
                 voices.take_over(hub.voices)
-        except SayaheadError as error:
+        except (SayaheadError, OSError, ValueError) as error:
             hub.metrics.reloads.labels("failed").inc()
             log.error("Nothing was reloaded: %s", error)
             return False
@@ -77,7 +81,6 @@ class Reloader:
         hub.adopt(settings, access, lexicon, voices)
         hub.metrics.reloads.labels("done").inc()
         log.info("reloaded", extra={"keys": access.keys, "voices": ", ".join(voices.configs)})
-        self._applied = self._seen = await asyncio.to_thread(self._look)
         return True
 
 

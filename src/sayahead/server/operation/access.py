@@ -49,6 +49,8 @@ class Caller:
     """What it calls its request, or is called in the answer."""
     trace: str = field(default="", compare=False)
     """To which trace of its own it says that this belongs."""
+    digest: bytes = field(default=b"", repr=False, compare=False)
+    """SHA-256 of its key; of none, nothing."""
 
 
 class Access:
@@ -98,7 +100,12 @@ class Access:
         key = self._key(credential, tokens=tokens)
         if key is None or not key.good(datetime.datetime.now(datetime.UTC)):
             return None
-        return Caller(key.name, key.name, key.terms, place, request, whole)
+        return Caller(key.name, key.name, key.terms, place, request, whole, key.digest)
+
+    def knows(self, caller: Caller) -> bool:
+        """Whether somebody who was let in would be let in still."""
+        key = self._keys.get(caller.digest)
+        return self.open or (key is not None and key.good(datetime.datetime.now(datetime.UTC)))
 
     def _key(self, credential: str | None, *, tokens: bool) -> Key | None:
         """The key that a credential is, or speaks for."""
@@ -116,21 +123,23 @@ class Access:
         1970."""
         end = time.time() + self._token_s
         claim = f"{end:.6f} {ONCE * once}{secrets.token_hex(8)} {caller.name}".encode()
-        return f"{encode(claim)}.{encode(self._sign(claim))}", end
+        return f"{encode(claim)}.{encode(self._sign(claim, caller.digest))}", end
 
     def _of_token(self, token: str) -> Key | None:
         """The key in whose name a token was made."""
         part, _, signature = token.partition(".")
         try:
             claim = decode(part)
+            end, mark, name = claim.decode().split(" ", 2)
+            key = self._names.get(name)
+            # One that was made for another key of that name has another signature.
+            own = encode(self._sign(claim, key.digest if key else b""))
         except ValueError:
             return None
-        if not hmac.compare_digest(encode(self._sign(claim)).encode(), signature.encode(errors="replace")):
+        if key is None or not hmac.compare_digest(own.encode(), signature.encode(errors="replace")):
             return None
-        end, mark, name = claim.decode().split(" ", 2)
-        if time.time() >= float(end) or (mark.startswith(ONCE) and not self._use(claim, float(end))):
-            return None
-        return self._names.get(name)
+        used = time.time() >= float(end) or (mark.startswith(ONCE) and not self._use(claim, float(end)))
+        return None if used else key
 
     def _use(self, claim: bytes, end: float) -> bool:
         """Use what can be used once; whether it could."""
@@ -140,8 +149,8 @@ class Access:
         self._used[claim] = end
         return fresh
 
-    def _sign(self, claim: bytes) -> bytes:
-        return hmac.new(self.secret, claim, hashlib.sha256).digest()
+    def _sign(self, claim: bytes, key: bytes) -> bytes:
+        return hmac.new(self.secret, claim + key, hashlib.sha256).digest()
 
     def page_may(self, headers: Mapping[str, str]) -> bool:
         """Whether the web page that sends this, if it is one, is of the server's own host or an allowed one. CORS does

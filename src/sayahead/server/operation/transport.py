@@ -218,10 +218,12 @@ class Encrypted(asyncio.Protocol):
             protocol.data_received(self._early)
 
 
-def encrypting(make: Callable[..., asyncio.Protocol], context: ssl.SSLContext) -> Callable[..., asyncio.Protocol]:
-    """Makes connections that are to be encrypted, and then become those of ``make``."""
+def encrypting(
+    make: Callable[..., asyncio.Protocol], context: Callable[[], ssl.SSLContext]
+) -> Callable[..., asyncio.Protocol]:
+    """Makes connections that are to be encrypted, by what ``context`` gives then, and then become those of ``make``."""
     others = dict[Encrypted, None]()
-    return lambda **options: Encrypted(functools.partial(make, **options), context, others)
+    return lambda **options: Encrypted(functools.partial(make, **options), context(), others)
 
 
 class Gathered:

@@ -59,7 +59,7 @@ class Server(uvicorn.Server):
             # asyncio tells of an encrypted connection only once its handshake is over.
             self.config.ssl, self._tls = None, context
             make = cast(Callable[..., asyncio.Protocol], self.config.http_protocol_class)
-            self.config.http_protocol_class = encrypting(make, context)  # type: ignore[assignment]
+            self.config.http_protocol_class = encrypting(make, lambda: self._tls or context)  # type: ignore[assignment]
         await super().startup(sockets)
         if self.started:
             # Not on Windows, and not where it runs beside the main thread.
@@ -84,8 +84,15 @@ class Server(uvicorn.Server):
         settings = self._hub.settings
         self.lifespan.state["limits"] = settings.limits
         if settings.certificate is not None and self._tls is not None:
-            # It was checked a moment ago; connections that are open keep the one they began with.
-            self._tls.load_cert_chain(settings.certificate, settings.certificate_key, password="")
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            try:
+                context.load_cert_chain(settings.certificate, settings.certificate_key, password="")
+            except OSError as error:
+                # It was good a moment ago: it is being written, and the next look finds it changed.
+                log.error("The certificate stays as it was.", extra={"why": str(error)})
+            else:
+                # Connections that are open keep the one they began with.
+                self._tls = context
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Drain at the first signal, end at the second."""
