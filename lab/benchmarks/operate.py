@@ -1,4 +1,4 @@
-"""What operators count on, at full size: a killed server, changes while it runs, a bill over a crash.
+"""What operators count on, at full size: a killed server, an update, changes while it runs (the bill: ``billed.py``).
 
     python lab/benchmarks/operate.py --json lab/benchmarks/results/operate.json
 
@@ -6,8 +6,7 @@
 Every conversation is compared with what the voice says undisturbed: its words, its length, and how long its player
 waited. **updated**: the same, while both servers end (SIGTERM, and a second for their texts) and others take their
 places, one after the other. **changed**: conversations over TLS while keys, lexicon and certificate are exchanged; how
-soon a revoked key is refused. **bill**: requests of five keys over five protocols, the server killed (-9) and started
-again in the middle; ``/v1/usage`` beside what clients received.
+soon a revoked key is refused.
 
 Servers and clients share this machine.
 """
@@ -20,7 +19,6 @@ import contextlib
 import json
 import os
 import platform
-import random
 import signal
 import ssl
 import statistics
@@ -28,20 +26,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
-from sayahead.client import Client, ServerError
+from sayahead.client import Client
 from sayahead.voice import load_voice
 
 WORDS = (
     "The first train leaves at dawn, and nobody is on it. A second one follows when the sun is up, full of people who "
     "go to work. They read, they sleep, and some of them talk about the weather. "
 ).split()
-KEYS = [f"customer-{number}" for number in range(5)]
 
 
 class Server:
@@ -52,19 +48,20 @@ class Server:
         self.log = folder / f"log-{time.time_ns()}.txt"
         with self.log.open("wb") as log:
             self.process = subprocess.Popen([*command, *arguments], stderr=log)
-        while not (url := self.row("listening").get("url")):
+        while not (url := self._url()):
             time.sleep(0.05)
-        self.http = str(url)
-        self.port = int(self.http.rpartition(":")[2])
+        self.http, self.port = url, int(url.rpartition(":")[2])
 
-    def row(self, event: str) -> dict[str, Any]:
-        """The log's first line of an event; empty while there is none."""
-        for line in self.log.read_text(encoding="utf-8").splitlines():
+    def _url(self) -> str:
+        """Where it listens for HTTP, as its log says; empty while it does not say so."""
+        told = self.log.read_text(encoding="utf-8")
+        for line in told.splitlines():
             with contextlib.suppress(ValueError):
-                row: dict[str, Any] = json.loads(line)
-                if row["event"] == event:
-                    return row
-        return {}
+                if (url := str(json.loads(line).get("url", ""))).startswith("http"):
+                    return url
+        if self.process.poll() is not None:
+            raise SystemExit(f"A server ended: {told[-500:]}")
+        return ""
 
     def kill(self) -> None:
         """As a crash, or the want of memory, does."""
@@ -216,101 +213,11 @@ def changed(folder: Path, conversations: int, times: int) -> dict[str, Any]:
     }
 
 
-def text_of(number: int) -> str:
-    """A text of its own length."""
-    return "Hello " + "there, " * (number % 4) + "you. "
-
-
-PATHS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "openai": ("/v1/audio/speech", "input", {"model": "tts-1", "voice": "heart", "response_format": "pcm"}),
-    "elevenlabs": ("/v1/text-to-speech/heart?output_format=pcm_24000", "text", {}),
-    "cartesia": ("/tts/bytes", "transcript", {"output_format": {"container": "raw", "sample_rate": 24000}}),
-    "deepgram": ("/v1/speak?encoding=linear16", "text", {}),
-}
-
-
-async def request(http: httpx.AsyncClient, server: Server, protocol: str, key: str, text: str) -> tuple[int, bool]:
-    """Characters that a client received, and whether it was all."""
-    if protocol == "native":
-        received = 0
-        try:
-            async with Client(server.http, key=key, resume=False) as client:
-                async for chunk in client.stream([text]):
-                    received = max([received, *(word.end for word in chunk.words)])
-        except (ServerError, OSError):
-            return received, False
-        return len(text), True
-    path, field, rest = PATHS[protocol]
-    try:
-        headers = {"Authorization": f"Bearer {key}"}
-        answer = await http.post(server.http + path, json={**rest, field: text}, headers=headers)
-        return len(text), answer.status_code == 200
-    except httpx.HTTPError:
-        return 0, False
-
-
-def bill(folder: Path, requests: int) -> dict[str, Any]:
-    """Requests over a crash, and what the bill says."""
-    keys = folder / "bill.toml"
-    tables = [f'[{name}]\nkey = "{name}-secret"\nadmin = true\n' for name in KEYS]
-    keys.write_text("\n".join(tables), encoding="utf-8")
-    flags = (f"--keys-file={keys}", f"--usage={folder / 'usage.db'}", "--set", "limits.sessions=64")
-    server = Server(folder, *flags)
-    whole: Counter[tuple[str, str]] = Counter()
-    part, cut = Counter[str](), Counter[str]()
-    dice = random.Random(1)
-    jobs = [(dice.choice([*PATHS, "native"]), dice.choice(KEYS), text_of(number)) for number in range(requests)]
-
-    async def work(http: httpx.AsyncClient, waiting: Iterator[Any], done: list[int]) -> None:
-        for protocol, key, text in waiting:
-            received, all_of_it = await request(http, server, protocol, f"{key}-secret", text)
-            done.append(1)
-            if all_of_it:
-                whole[protocol, key] += received
-            else:
-                cut[protocol] += len(text)
-                part[protocol] += received
-
-    async def main() -> None:
-        nonlocal server
-        waiting, done = iter(jobs), list[int]()
-        async with httpx.AsyncClient(timeout=60) as http:
-            workers = [asyncio.create_task(work(http, waiting, done)) for _ in range(16)]
-            while len(done) < requests // 2:
-                await asyncio.sleep(0.01)
-            server.kill()
-            # Nobody is to spend his requests on a server that is not there.
-            held, waiting = list(waiting), iter(())
-            await asyncio.gather(*workers)
-            server = await asyncio.to_thread(Server, folder, *flags, port=server.port)
-            waiting = iter(held)
-            await asyncio.gather(*(work(http, waiting, done) for _ in range(16)))
-
-    asyncio.run(main())
-    query = {"all": "true"}
-    answer = httpx.get(f"{server.http}/v1/usage", params=query, headers={"Authorization": f"Bearer {KEYS[0]}-secret"})
-    server.end()
-    billed: Counter[tuple[str, str]] = Counter()
-    for row in answer.json()["rows"]:
-        billed[row["protocol"], row["key"]] += row["characters"]
-    rows = {}
-    for protocol in (*PATHS, "native"):
-        due, said = (sum(n for (p, _), n in count.items() if p == protocol) for count in (whole, billed))
-        rows[protocol] = {
-            "received whole": due,
-            "billed": said,
-            "beyond": said - due,
-            "received of cut texts": part[protocol] if protocol == "native" else None,
-            "length of cut texts": cut[protocol],
-        }
-    return {"requests": requests, "keys": len(KEYS), "protocols": rows}
-
-
 def main() -> None:
     """Run all, and print or write the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--only", choices=("killed", "updated", "changed", "bill"))
+    parser.add_argument("--only", choices=("killed", "updated", "changed"))
     parser.add_argument("--small", action="store_true", help="a tenth of the size, to see that it runs")
     arguments = parser.parse_args()
     part = 10 if arguments.small else 1
@@ -318,7 +225,6 @@ def main() -> None:
         "killed": lambda folder: killed(folder, max(2, 20 // part), 3),
         "updated": lambda folder: updated(folder, max(2, 20 // part), 8),
         "changed": lambda folder: changed(folder, 100 // part, max(2, 10 // part)),
-        "bill": lambda folder: bill(folder, 1000 // part),
     }
     figures: dict[str, Any] = {"machine": f"{platform.machine()}, {os.cpu_count()} cores"}
     if arguments.json and arguments.json.exists():

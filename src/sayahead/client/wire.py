@@ -57,9 +57,9 @@ class Wire:
             from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidStatus
         except ImportError as error:
             raise ConfigError("sayahead.client needs websockets: pip install 'sayahead[client]'.") from error
-        pings: dict[str, Any] = {"ping_interval": PING_S, "ping_timeout": PING_S}
+        times: dict[str, Any] = {"ping_interval": PING_S, "ping_timeout": PING_S, "close_timeout": END_S}
         try:
-            socket = await connect(url, additional_headers=headers, compression=None, max_size=None, **pings)
+            socket = await connect(url, additional_headers=headers, compression=None, max_size=None, **times)
         except (OSError, EOFError, InvalidHandshake, InvalidMessage) as error:
             status = error.response.status_code if isinstance(error, InvalidStatus) else 0
             code = CODES.get(status, "unreachable")

@@ -245,7 +245,7 @@ class Utterance:
                 await self._rest(speaking)
 
     def _finished(self) -> m.Finished:
-        self.bill.spoken(self._characters, self.sent_s)
+        self.bill.spoken(self._characters, self.sent_s, over=True)
         return m.Finished(self.name, self.sent_s, self._characters)
 
     def note(self, lease: Lease, outcome: str) -> None:

@@ -172,6 +172,20 @@ def test_usage_outlives_the_process(tmp_path: Path) -> None:
     assert rows["native"] - len(told) in (0, 1)
 
 
+def test_who_gets_all_at_once_pays_at_the_end() -> None:
+    usage = Usage(File(None), Metrics())
+    cut, said = (usage.bill("acme", Terms(), "google", "toy", whole=True) for _ in range(2))
+    for bill in (cut, said):
+        bill.spoken(10, 1.0)
+    assert usage.totals("acme") == (0, 0)
+    said.spoken(12, 1.5, over=True)
+    for bill in (cut, said):
+        bill.spoken(10, 1.0)
+        bill.close()
+    assert [(row.characters, row.audio_s) for row in usage.rows(today(), today())] == [(12, 1.5)]
+    usage.close()
+
+
 class Broken(File):
     """A disk that is full."""
 

@@ -236,8 +236,11 @@ def test_whole_texts_that_cannot_be_are_told(server: Running, channel: Any) -> N
         code, told = refusal(channel, **{**good, **change})
         assert code == "INVALID_ARGUMENT"
         assert sentence in told
-    assert refusal(channel, input={"text": "Now explode."}, audio_config=PCM)[0] == "INTERNAL"
+    spent = server.metric("tts_key_characters_total", key="anybody")
+    assert refusal(channel, input={"text": f"{TEXT} Now explode."}, audio_config=PCM)[0] == "INTERNAL"
     server.settle()
+    # Who gets nothing pays nothing.
+    assert server.metric("tts_key_characters_total", key="anybody") == spent
 
 
 def test_voices_are_listed(server: Running, channel: Any) -> None:

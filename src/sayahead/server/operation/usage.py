@@ -222,9 +222,9 @@ class Usage:
             times.append(now)
         return None
 
-    def bill(self, key: str, terms: Terms, protocol: str, voice: str) -> Bill:
-        """What a text costs, as it is spoken."""
-        return Bill(self, key, terms, protocol, voice)
+    def bill(self, key: str, terms: Terms, protocol: str, voice: str, *, whole: bool = False) -> Bill:
+        """What a text costs, as it is spoken; or where its client gets all of it at once (``whole``), at its end."""
+        return Bill(self, key, terms, protocol, voice, whole=whole)
 
     def _tend(self) -> None:
         while not self._end.wait(self.store.each_s):
@@ -243,9 +243,9 @@ class Usage:
 class Bill:
     """What one text costs its key: written down before its sound is sent."""
 
-    def __init__(self, usage: Usage, key: str, terms: Terms, protocol: str, voice: str) -> None:
+    def __init__(self, usage: Usage, key: str, terms: Terms, protocol: str, voice: str, *, whole: bool) -> None:
         self._usage, self._key, self._terms = usage, key, terms
-        self._protocol, self.voice = protocol, voice
+        self._protocol, self.voice, self._whole = protocol, voice, whole
         self._waiting = self._characters = 0
         self._audio_s = 0.0
 
@@ -265,8 +265,10 @@ class Bill:
         self._waiting += characters
         self._usage._waiting[self._key] += characters
 
-    def spoken(self, characters: int, audio_s: float) -> None:
-        """So much of the text is spoken with what is sent next, and so much audio sent in all."""
+    def spoken(self, characters: int, audio_s: float, *, over: bool = False) -> None:
+        """So much of the text is spoken with what is sent next, and so much audio sent in all; ``over``: to its end."""
+        if self._whole and not over:
+            return
         more, more_s = characters - self._characters, audio_s - self._audio_s
         if more > 0 or more_s > 0:
             self._characters, self._audio_s = max(characters, self._characters), max(audio_s, self._audio_s)

@@ -127,6 +127,8 @@ class Multi(SocketProtocol):
         if data.get("close_socket") is True:
             yield m.End()
         elif data.get("close_context") is True:
+            if data.get("flush") is True:
+                yield from self._speak(name, data)
             yield self._close(name or "")
         else:
             yield from self._speak(name, data)

@@ -308,7 +308,7 @@ def whole_options(message: Any, name: str) -> m.Options:
         "volume": min(gain, MOST_VOLUME),
         "markup": "ssml" if message.input.HasField("ssml") else "none",
     }
-    return replace(options_of(message, audio, message.input, **own), format=format_of(name, audio))
+    return replace(options_of(message, audio, message.input, **own), format=format_of(name, audio), whole=True)
 
 
 def stream_options(config: Any) -> m.Options:

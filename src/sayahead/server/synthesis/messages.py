@@ -46,6 +46,8 @@ class Options:
     """Whether the connection ends when the utterance fails."""
     file: bool = False
     """Whether the audio is a file of its own, which no player takes without any sound."""
+    whole: bool = False
+    """Whether the client gets all audio at once, after the end: of a text that breaks off it has nothing."""
 
 
 # Commands.
