@@ -244,6 +244,26 @@ def test_long_steps_and_expensive_voices_hold_nobody_else(threads: int, how: dic
     assert max(asyncio.run(run())) < 0.1
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_process_that_hangs_holds_no_voice_that_was_not_in_use(threads: int) -> None:
+    """Nothing was known of the other voice yet, so all threads had waited."""
+
+    async def run() -> None:
+        pool, answered = Pool(threads), threading.Event()
+        hung = [pool.run(answered.wait, deadline=0.0, voice="espeak", waits=True) for _ in range(3)]
+        waiting = [asyncio.ensure_future(job) for job in hung]
+        await asyncio.sleep(0.05)
+        try:
+            async with asyncio.timeout(10):
+                await pool.run(lambda: None, deadline=time.monotonic(), voice="cheap")
+        finally:
+            answered.set()
+        assert await asyncio.gather(*waiting) == [True] * 3
+        pool.close()
+
+    asyncio.run(run())
+
+
 def test_who_takes_much_comes_after_others() -> None:
     async def run() -> list[str]:
         pool, gate, order, accounts = Pool(1), threading.Event(), list[str](), Accounts(Limits(), 1)

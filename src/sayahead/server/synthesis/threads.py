@@ -146,6 +146,10 @@ class Job:
     work: Callable[[], None] = field(compare=False)
     account: Account | None = field(compare=False)
     """Who pays for it."""
+    waits: bool = field(compare=False)
+    """Whether it may have to wait for another process."""
+    beside: bool = field(compare=False)
+    """Whether another voice is in use."""
 
 
 class Pool:
@@ -171,8 +175,9 @@ class Pool:
         self.threads, self.share = threads, Share()
         # When something was needed soon last.
         self._pressed = -math.inf
-        # Jobs that run and whose result was not needed soon, and those of expensive voices; how many may.
-        self._early = self._expensive = 0
+        # Jobs that run and whose result was not needed soon, and those of expensive voices; how many may. And those
+        # that may have to wait for another process.
+        self._early = self._expensive = self._outside = 0
         self._most, self._most_but_one = threads, max(1, threads - 1)
         # Cheap, expensive and long ones.
         self._jobs: tuple[list[Job], list[Job], list[Job]] = ([], [], [])
@@ -221,8 +226,10 @@ class Pool:
         with self._ready:
             if deadline <= time.monotonic() + self.SOON_S:
                 self._pressed = time.monotonic()
-            kind = 2 if size is Size.LONG else int(self._is_expensive(voice, waits))
-            heapq.heappush(self._jobs[kind], Job(order, next(self._count), deadline, work, account))
+            others = self._others(voice)
+            kind = 2 if size is Size.LONG else int(waits or self._is_expensive(voice, others))
+            entry = Job(order, next(self._count), deadline, work, account, waits, beside=bool(others))
+            heapq.heappush(self._jobs[kind], entry)
             self._ready.notify_all()
         return await future
 
@@ -236,12 +243,16 @@ class Pool:
         for thread in self._threads:
             thread.join()
 
-    def _is_expensive(self, voice: str, waits: bool) -> bool:
-        """Whether a voice's jobs take much longer than another's, or may; of one that nothing is known of, yes."""
+    def _others(self, voice: str) -> list[float]:
+        """What a job of each other voice takes that is in use."""
         since = time.monotonic() - self.IN_USE_S
-        others = [cost for name, (cost, at) in self._costs.items() if name != voice and at > since]
-        own = self._costs.get(voice, (math.inf, 0.0))[0]
-        return bool(voice) and bool(others) and (waits or own > self.EXPENSIVE * min(others))
+        return [cost for name, (cost, at) in self._costs.items() if name != voice and at > since]
+
+    def _is_expensive(self, voice: str, others: list[float]) -> bool:
+        """Whether a voice's jobs take much longer than another's; of one that nothing is known of, yes, unless others may
+        be waiting now."""
+        own = self._costs.get(voice, (0.0 if self._outside else math.inf, 0.0))[0]
+        return bool(voice) and bool(others) and own > self.EXPENSIVE * min(others)
 
     def _work_long(self) -> None:
         with contextlib.suppress(OSError, AttributeError):
@@ -263,6 +274,7 @@ class Pool:
                 general = jobs is not self._jobs[2]
                 self._early += early and general
                 self._expensive += expensive
+                self._outside += (outside := job.waits)
             begun, at = time.thread_time(), time.monotonic()
             job.work()
             spent_s = time.thread_time() - begun
@@ -276,6 +288,7 @@ class Pool:
                 self.steps += 1
                 self._early -= early and general
                 self._expensive -= expensive
+                self._outside -= outside
                 if not early:
                     self._pressed = time.monotonic()
                 self._ready.notify_all()
@@ -287,12 +300,18 @@ class Pool:
 
     def _next(self) -> list[Job] | None:
         """Where the most urgent job is that a thread may take now."""
-        kinds = self._jobs[:1] if self._most == 1 or self._expensive >= self._most_but_one else self._jobs[:2]
+        kinds = self._jobs[:2] if self._expensive < self._most - self._beside() else self._jobs[:1]
         return self._first(kinds, room=self._early < self._most_but_one)
 
     def _next_long(self) -> list[Job] | None:
-        """The same for the thread of long jobs, which has those of expensive voices, too, where there is one other."""
-        return self._first(self._jobs[1:] if self._most == 1 else self._jobs[2:], room=True)
+        """The same for the thread of long jobs, which has those of expensive voices, too, where there is one other, and
+        cheap ones while all others may be waiting for another process."""
+        kinds = self._jobs[1:] if self._most == 1 and self._beside() else self._jobs[2:]
+        return self._first((self._jobs[0], *kinds) if self._outside >= self._most else kinds, room=True)
+
+    def _beside(self) -> bool:
+        """Whether the next job of an expensive voice is to leave a thread to another voice."""
+        return any(job.beside for job in self._jobs[1][:1])
 
     def _first(self, kinds: Iterable[list[Job]], *, room: bool) -> list[Job] | None:
         waiting = sorted((jobs for jobs in kinds if jobs), key=lambda jobs: jobs[0])
