@@ -133,7 +133,7 @@ async def cartesia(place: Place, heard: Heard) -> None:
         for word in data.get("word_timestamps", {}).get("words", []):
             heard.word(word)
         heard.whole = data["type"] == "done"
-        return data["type"] not in ("done", "error")
+        return str(data["type"]) not in ("done", "error")
 
     rest = {"context_id": "c", "model_id": "x", "voice": {"mode": "id", "id": "heart"}, "output_format": FORM}
     says = {**rest, "add_timestamps": True, "transcript": heard.text, "continue": False}
@@ -145,7 +145,7 @@ async def deepgram(place: Place, heard: Heard) -> None:
         if isinstance(message, bytes):
             heard.samples += len(message) // 2
             return True
-        return json.loads(message)["type"] != "Flushed"
+        return str(json.loads(message)["type"]) != "Flushed"
 
     says = [{"type": "Speak", "text": heard.text}, {"type": "Flush"}]
     await talked(place, "/v1/speak?encoding=linear16&sample_rate=24000", says, take)
@@ -179,7 +179,7 @@ def posted(protocol: str) -> Talk:
 
     async def talk(place: Place, heard: Heard) -> None:
         path, field, rest = POSTS[protocol]
-        request = {"json": {**rest, field: heard.text}, "headers": place.headers}
+        request: dict[str, Any] = {"json": {**rest, field: heard.text}, "headers": place.headers}
         async with httpx.AsyncClient(timeout=60) as http, http.stream("POST", place.http + path, **request) as answer:
             size = 0
             async for data in answer.aiter_raw():

@@ -127,6 +127,7 @@ def test_no_text_begins_for_a_key_that_is_gone(tmp_path: Path) -> None:
             speech = client.speech()
             await speech.push(TEXT)
             assert await anext(speech)
+            assert caller is not None
             token = server.hub.access.token(caller)[0]
             keys.write_text("me:first-key\nold:another-key\n", encoding="utf-8")
             await asyncio.to_thread(until, lambda: server.hub.access.caller("another-key") is not None)
@@ -141,7 +142,6 @@ def test_no_text_begins_for_a_key_that_is_gone(tmp_path: Path) -> None:
 
     with serving(keys_file=str(keys)) as server:
         caller = server.hub.access.caller("second-key")
-        assert caller is not None
         asyncio.run(run())
 
 

@@ -113,6 +113,7 @@ class Hub:
         """Whether no new connection is admitted."""
         self._leases: set[Lease] = set()
         self._by_caller: Counter[str] = Counter()
+        self.usage.taken = lambda: {} if self.access.open else dict(self._by_caller)
 
     def _count_places(self) -> None:
         self.places = self.limits.sessions or self._measured or PLACES_PER_CORE * cores()
@@ -322,8 +323,11 @@ class Hub:
         return caller.terms.sessions or (self.share if caller.share else self.places)
 
     def places_of(self, caller: Caller) -> int:
-        """Places that somebody has taken, or where that is not counted, that all have."""
-        return self._by_caller[caller.share] if caller.share else self.taken
+        """Places that somebody has taken, or where that is not counted, that all have; of a key whose number is set, in
+        all servers that share their usage."""
+        named = caller.terms.sessions or (self.limits.sessions_per_key and not self.access.open)
+        elsewhere = self.usage.elsewhere(caller.share) if named else 0
+        return self._by_caller[caller.share] + elsewhere if caller.share else self.taken
 
     def concurrency(self, caller: Caller) -> dict[str, str]:
         """Headers that tell how many places somebody takes, and may take."""
@@ -332,7 +336,7 @@ class Hub:
 
     def _check_place(self, caller: Caller) -> None:
         most = self.share_of(caller)
-        if caller.share and self._by_caller[caller.share] >= most:
+        if caller.share and self.places_of(caller) >= most:
             whose = "This address" if self.access.open else "This key"
             sentence = f"{whose} uses {most} places, its limit: close a connection first."
             raise self._refuse(caller, "overloaded", sentence)

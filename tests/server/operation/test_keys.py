@@ -186,6 +186,40 @@ def test_who_gets_all_at_once_pays_at_the_end() -> None:
     usage.close()
 
 
+def test_places_of_a_key_hold_over_all_servers_that_share_their_usage(server: Running, tmp_path: Path) -> None:
+    async def two(other: Running) -> None:
+        async with Client(server.ws, key="hashed-secret") as client:
+            speech = client.speech()
+            await speech.push(TEXT)
+            assert await anext(speech)
+            for _ in range(100):
+                await asyncio.sleep(0.1)
+                answer = await asyncio.to_thread(speak, other, "hashed")
+                if answer.status_code == 429:
+                    break
+            assert "uses 1 places, its limit" in answer.text
+            # Others are not touched, nor are those without a number of their own.
+            assert (await asyncio.to_thread(speak, other, "boss")).status_code == 200
+        while (await asyncio.to_thread(speak, other, "hashed")).status_code == 429:
+            await asyncio.sleep(0.1)
+
+    keys, usage = str(tmp_path / "keys.toml"), str(tmp_path / "usage.db")
+    text = (tmp_path / "keys.toml").read_text(encoding="utf-8").replace("requests_per_minute = 3", "")
+    (tmp_path / "keys.toml").write_text(text, encoding="utf-8")
+    with serving(keys_file=keys, usage=usage) as other:
+        asyncio.run(two(other))
+
+
+def test_a_server_that_is_gone_has_no_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = (File(str(tmp_path / "usage.db")) for _ in range(2))
+    assert one.meet("one", {"acme": 3}) == {}
+    assert two.meet("two", {"acme": 1}) == {"acme": 3}
+    monkeypatch.setattr("sayahead.server.operation.usage.GONE_S", 0.0)
+    assert two.meet("two", {"acme": 1}) == {}
+    one.close()
+    two.close()
+
+
 class Broken(File):
     """A disk that is full."""
 

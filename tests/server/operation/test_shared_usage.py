@@ -105,6 +105,17 @@ def test_a_fleet_adds_up(database: Postgres, tmp_path: Path) -> None:
     two.close()
 
 
+def test_a_fleet_knows_its_places(database: Postgres) -> None:
+    one, two = (Shared(File(None), database.url) for _ in range(2))
+    assert one.meet("one", {"acme": 3, "other": 1}) == {}
+    assert two.meet("two", {"acme": 2}) == {"acme": 3, "other": 1}
+    assert one.meet("one", {"acme": 4}) == {"acme": 2}
+    assert two.meet("two", {}) == {"acme": 4}
+    assert one.meet("one", {"acme": 4}) == {}
+    one.close()
+    two.close()
+
+
 def test_what_is_no_database_is_told() -> None:
     for address in ("mysql://host/name", "postgresql://host", "postgresql:///name"):
         with pytest.raises(ConfigError, match="must be postgresql://"):

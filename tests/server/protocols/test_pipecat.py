@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 
 import numpy as np
 import pytest
 from support.servers import LEAVING_SOCKETS, Running, check_times, toy_voice
 
 pytest.importorskip("pipecat", reason="needs sayahead[compat]")
-from support.pipecat_run import TOKENS, Heard, services, turn
+
+with warnings.catch_warnings():
+    # Pipecat imports what Python and its own next version are to lose.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from support.pipecat_run import TOKENS, Heard, services, turn
 
 TEXT = "".join(TOKENS)
 pytestmark = [

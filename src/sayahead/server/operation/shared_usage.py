@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import astuple
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from sayahead.errors import ConfigError
-from sayahead.server.operation.usage import File, Used, today
+from sayahead.server.operation.usage import GONE_S, File, Used, today
 
 log = logging.getLogger("sayahead.server")
 PORT = 5432
@@ -23,6 +23,14 @@ PATIENCE_S = 5.0
 SCHEMA = """
 create table if not exists sayahead_usage (server text, key text, day text, protocol text, voice text,
   requests bigint, characters bigint, audio_s double precision, primary key (server, key, day, protocol, voice))
+"""
+PLACES = """
+create table if not exists sayahead_places (process text, key text, taken bigint, at timestamptz,
+  primary key (process, key))
+"""
+MEET = """
+select key, sum(taken)::bigint from sayahead_places where process <> :process
+  and at >= now() - make_interval(secs => :gone) group by key
 """
 TELL = """
 insert into sayahead_usage values (:server, :key, :day, :protocol, :voice, :requests, :characters, :audio_s)
@@ -37,8 +45,6 @@ select key, day, protocol, voice, sum(requests)::bigint, sum(characters)::bigint
 
 class Shared:
     """A server's own file, and what the database says of the others."""
-
-    each_s = 1.0
 
     def __init__(self, file: File, address: str) -> None:
         """``address``: postgresql://USER:PASSWORD@HOST/DATABASE. ConfigError for another one, or without pg8000."""
@@ -85,12 +91,37 @@ class Shared:
             self._others = [Used(*row) for row in base.run(ASK, server=self._file.server, first=month, last=today())]
         self._told = (self._told | set(rows)) & set(self._file.rows("", today()))
 
+    def meet(self, process: str, taken: Mapping[str, int]) -> dict[str, int]:
+        with self._asked() as base:
+            base.run("begin")
+            base.run("delete from sayahead_places where process = :process", process=process)
+            for key, number in taken.items():
+                base.run(
+                    "insert into sayahead_places values (:process, :key, :taken, now())",
+                    process=process,
+                    key=key,
+                    taken=number,
+                )
+            base.run("commit")
+            return dict(base.run(MEET, process=process, gone=GONE_S))
+
     def close(self) -> None:
         try:
             self.tend()
         except OSError as error:
             log.warning("The last usage was not told to the database; the next start does.", extra={"why": str(error)})
         self._file.close()
+        with self._lock:
+            self._leave()
+
+    def _leave(self) -> None:
+        """Close the connection to the database."""
+        base, self._base = self._base, None
+        if base is not None:
+            try:
+                base.close()
+            except (self._pg8000.Error, OSError):
+                log.debug("The connection was broken.")
 
     @contextmanager
     def _asked(self) -> Iterator[Any]:
@@ -100,12 +131,8 @@ class Shared:
                 if self._base is None:
                     self._base = self._pg8000.Connection(**self._options)
                     self._base.run(SCHEMA)
+                    self._base.run(PLACES)
                 yield self._base
             except (self._pg8000.Error, OSError) as error:
-                base, self._base = self._base, None
-                if base is not None:
-                    try:
-                        base.close()
-                    except (self._pg8000.Error, OSError):
-                        log.debug("The connection was broken.")
+                self._leave()
                 raise OSError(f"the database: {error}") from error

@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import astuple, dataclass
 from typing import Any, Protocol
 
@@ -26,10 +26,15 @@ WAIT_S = 0.05
 OPEN_S = 10.0
 """The same before it serves anybody."""
 FOLD_S = 60.0
+GONE_S = 5.0
+"""A server that has said nothing for so long has no places taken."""
 SCHEMA = """
 create table if not exists usage (
   key text, day text, protocol text, voice text, requests integer, characters integer, audio_s real,
-  primary key (key, day, protocol, voice)) without rowid
+  primary key (key, day, protocol, voice)) without rowid;
+create table if not exists places (
+  process text, key text, taken integer, at real, primary key (process, key)) without rowid;
+create table if not exists server (id text)
 """
 ADD = """
 insert into usage values (?, ?, ?, ?, ?, ?, ?) on conflict do update set requests = requests + excluded.requests,
@@ -58,8 +63,6 @@ class Used:
 class Store(Protocol):
     """Where usage is kept."""
 
-    each_s: float
-
     def add(self, rows: list[Used]) -> None:
         """Add to what there is, at once and all or nothing. OSError where that cannot be done now."""
         ...
@@ -73,7 +76,11 @@ class Store(Protocol):
         ...
 
     def tend(self) -> None:
-        """What takes time and can wait, called from a thread every ``each_s`` seconds. OSError where it fails."""
+        """What takes time and can wait, called from a thread every second. OSError where it fails."""
+        ...
+
+    def meet(self, process: str, taken: Mapping[str, int]) -> dict[str, int]:
+        """Tell how many places each key takes in this process, and learn how many in others, called as ``tend``."""
         ...
 
     def close(self) -> None:
@@ -84,11 +91,11 @@ class Store(Protocol):
 class File:
     """A file of SQLite's, which all servers of a machine may share; without a name, memory."""
 
-    each_s = 60.0
-
     def __init__(self, name: str | None) -> None:
         """ConfigError for a file that cannot be written."""
         self._name, self._lock, self._folded = name, threading.Lock(), time.monotonic()
+        # Processes that have told of places.
+        self._met = set[str]()
         try:
             self._base = sqlite3.connect(
                 name or ":memory:", timeout=OPEN_S, isolation_level=None, check_same_thread=False
@@ -96,8 +103,7 @@ class File:
             # What is committed outlives the process; the disk is waited for when it is folded, on a thread.
             for line in ("journal_mode = wal", "synchronous = normal", "wal_autocheckpoint = 0"):
                 self._base.execute(f"pragma {line}")
-            self._base.execute(SCHEMA)
-            self._base.execute("create table if not exists server (id text)")
+            self._base.executescript(SCHEMA)
             self._base.execute(
                 "insert into server select ? where not exists (select * from server)", (secrets.token_hex(8),)
             )
@@ -108,14 +114,8 @@ class File:
             raise ConfigError(f"The usage in {name} cannot be kept: {error}.") from error
 
     def add(self, rows: list[Used]) -> None:
-        with self._asked() as base:
-            base.execute("begin immediate")
-            try:
-                base.executemany(ADD, [astuple(row) for row in rows])
-            except sqlite3.Error:
-                base.execute("rollback")
-                raise
-            base.execute("commit")
+        with self._asked(changes=True) as base:
+            base.executemany(ADD, [astuple(row) for row in rows])
 
     def rows(self, first: str, last: str, key: str | None = None) -> list[Used]:
         query = "select * from usage where day between ? and ? and (? is null or key = ?) order by key, day"
@@ -133,15 +133,38 @@ class File:
             finally:
                 base.close()
 
+    def meet(self, process: str, taken: Mapping[str, int]) -> dict[str, int]:
+        if self._name is None:
+            return {}
+        now = time.time()
+        with self._asked(changes=bool(taken) or process in self._met) as base:
+            if base.in_transaction:
+                base.execute("delete from places where process = ? or at < ?", (process, now - GONE_S))
+                base.executemany(
+                    "insert into places values (?, ?, ?, ?)", [(process, *each, now) for each in taken.items()]
+                )
+            self._met = {process} if taken else set()
+            query = "select key, sum(taken) from places where process <> ? and at >= ? group by key"
+            return dict(base.execute(query, (process, now - GONE_S)))
+
     def close(self) -> None:
         self._base.close()
 
     @contextlib.contextmanager
-    def _asked(self) -> Iterator[sqlite3.Connection]:
-        """The database in use by one thread; its errors become OSError."""
+    def _asked(self, *, changes: bool = False) -> Iterator[sqlite3.Connection]:
+        """The database in use by one thread, all or nothing of what it ``changes``; its errors become OSError."""
         try:
             with self._lock:
-                yield self._base
+                if changes:
+                    self._base.execute("begin immediate")
+                try:
+                    yield self._base
+                except BaseException:
+                    if self._base.in_transaction:
+                        self._base.execute("rollback")
+                    raise
+                if changes:
+                    self._base.execute("commit")
         except sqlite3.Error as error:
             raise OSError(str(error)) from error
 
@@ -156,8 +179,16 @@ class Usage:
         self._totals = dict[str, tuple[float, int, int]]()
         self._waiting: Counter[str] = Counter()
         self._begun = dict[str, deque[float]]()
+        self.taken: Callable[[], Mapping[str, int]] = dict
+        """How many places each key takes in this process."""
+        self._process, self._elsewhere = secrets.token_hex(8), dict[str, int]()
         self._end = threading.Event()
-        threading.Thread(target=self._tend, name="usage", daemon=True).start()
+        self._thread = threading.Thread(target=self._tend, name="usage", daemon=True)
+        self._thread.start()
+
+    def elsewhere(self, key: str) -> int:
+        """How many places a key took a moment ago in the other processes that share the store."""
+        return self._elsewhere.get(key, 0)
 
     def add(self, key: str, protocol: str, voice: str, **what: Any) -> None:
         """Write down what a key uses, before it gets it. What cannot be written now is written with what follows."""
@@ -227,15 +258,18 @@ class Usage:
         return Bill(self, key, terms, protocol, voice, whole=whole)
 
     def _tend(self) -> None:
-        while not self._end.wait(self.store.each_s):
+        while not self._end.wait(FRESH_S):
             try:
                 self.store.tend()
+                self._elsewhere = self.store.meet(self._process, self.taken())
             except Exception as error:
+                self._elsewhere = {}
                 log.warning("Usage could not be passed on, and is tried again.", extra={"why": str(error)})
 
     def close(self) -> None:
         """The end of the process."""
         self._end.set()
+        self._thread.join(FRESH_S)
         self.settle()
         self.store.close()
 

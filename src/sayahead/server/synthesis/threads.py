@@ -249,8 +249,8 @@ class Pool:
         return [cost for name, (cost, at) in self._costs.items() if name != voice and at > since]
 
     def _is_expensive(self, voice: str, others: list[float]) -> bool:
-        """Whether a voice's jobs take much longer than another's; of one that nothing is known of, yes, unless others may
-        be waiting now."""
+        """Whether a voice's jobs take much longer than another's; of one that nothing is known of, yes, unless another
+        may be waiting now."""
         own = self._costs.get(voice, (0.0 if self._outside else math.inf, 0.0))[0]
         return bool(voice) and bool(others) and own > self.EXPENSIVE * min(others)
 
