@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import difflib
 import json
 import os
 import platform
@@ -31,8 +32,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 from sayahead.client import Client
+from sayahead.types import Floats
 from sayahead.voice import load_voice
+
+from sayahead_lab.eval.listening.listeners import at_16khz, load_normalizer, load_whisper
 
 WORDS = (
     "The first train leaves at dawn, and nobody is on it. A second one follows when the sun is up, full of people who "
@@ -82,7 +87,7 @@ async def written(words: list[str], pause_s: float) -> AsyncIterator[str]:
 
 async def conversation(urls: list[str], words: list[str], pause_s: float, **options: Any) -> dict[str, Any]:
     """A text from its first word to its end: what was said, how often another server had to go on, what it cost."""
-    said, samples, played_until, waits, last, gap = [], 0, 0.0, 0.0, 0.0, 0.0
+    said, sound, played_until, waits, last, gap = [], list[Floats](), 0.0, 0.0, 0.0, 0.0
     async with Client(urls, **options) as client:
         rate = client.sample_rate
         resumed = 0
@@ -93,18 +98,24 @@ async def conversation(urls: list[str], words: list[str], pause_s: float, **opti
             if client.resumed > resumed:
                 resumed, gap = client.resumed, now - last
             played_until, last = max(played_until, now) + len(chunk.samples) / rate, now
-            samples += len(chunk.samples)
+            sound.append(chunk.samples)
             text = " ".join(words) + " "
             said += [text[word.start : word.end] for word in chunk.words]
-    return {"said": said == words, "seconds": samples / rate, "resumed": resumed, "gap_s": gap, "waited_s": waits}
+    heard = np.concatenate(sound)
+    more = {"seconds": len(heard) / rate, "resumed": resumed, "gap_s": gap, "waited_s": waits}
+    return {"said": said == words, "sound": heard, **more}
 
 
-def killed(folder: Path, conversations: int, repeats: int) -> dict[str, Any]:
+def killed(folder: Path, conversations: int, repeats: int, whisper: Path | None) -> dict[str, Any]:
     """One of two servers is killed under conversations."""
-    return moved(folder, conversations, repeats, lambda servers, flags: servers[0].kill())
+
+    def kill(servers: list[Server], flags: tuple[str, ...]) -> None:
+        max(servers, key=lambda server: int(httpx.get(f"{server.http}/ready").json()["taken"])).kill()
+
+    return moved(folder, conversations, repeats, whisper, kill)
 
 
-def updated(folder: Path, conversations: int, repeats: int) -> dict[str, Any]:
+def updated(folder: Path, conversations: int, repeats: int, whisper: Path | None) -> dict[str, Any]:
     """Both servers give way to others, one after the other."""
 
     def update(servers: list[Server], flags: tuple[str, ...]) -> None:
@@ -113,15 +124,29 @@ def updated(folder: Path, conversations: int, repeats: int) -> dict[str, Any]:
             server.process.wait()
             servers[number] = Server(folder, *flags, port=server.port)
 
-    return moved(folder, conversations, repeats, update)
+    return moved(folder, conversations, repeats, whisper, update)
+
+
+def transcribed(sounds: list[Floats], undisturbed: Floats, folder: Path) -> dict[str, Any]:
+    """What a recogniser hears of conversations, beside what it hears of the same text undisturbed."""
+    recognise, normalize = load_whisper(folder, threads=1), load_normalizer()
+    wanted, *heard = (normalize(recognise(at_16khz(sound, 24000))).split() for sound in [undisturbed, *sounds])
+    changes = [difflib.SequenceMatcher(None, wanted, words, autojunk=False).get_opcodes() for words in heard]
+    differ = [max(j - i, m - k) for each in changes for kind, i, j, k, m in each if kind != "equal"]
+    return {"transcribed": len(heard), "words each": len(wanted), "words that differ": sum(differ)}
 
 
 def moved(
-    folder: Path, conversations: int, repeats: int, change: Callable[[list[Server], tuple[str, ...]], None]
+    folder: Path,
+    conversations: int,
+    repeats: int,
+    whisper: Path | None,
+    change: Callable[[list[Server], tuple[str, ...]], None],
 ) -> dict[str, Any]:
     """Conversations with two servers, to which something happens."""
     words = WORDS * repeats
-    whole = len(load_voice("heart").synthesize(" ".join(words) + " ")) / 24000
+    undisturbed = load_voice("heart").synthesize(" ".join(words) + " ")
+    whole = len(undisturbed) / 24000
     flags = ("--set", f"limits.sessions={2 * conversations}", "--set", "drain_s=1")
     servers = [Server(folder, *flags), Server(folder, *flags)]
     urls = [server.http for server in servers]
@@ -138,6 +163,7 @@ def moved(
     heard = [each for each in ended if isinstance(each, dict)]
     went_on = [each for each in heard if each["resumed"]]
     gaps = sorted(each["gap_s"] for each in went_on)
+    heard_again = {} if whisper is None else transcribed([each["sound"] for each in went_on], undisturbed, whisper)
     return {
         "conversations": conversations,
         "words each": len(words),
@@ -149,6 +175,7 @@ def moved(
         "the longest s": round(gaps[-1], 3),
         "a player without a buffer waited, median s": round(statistics.median(e["waited_s"] for e in went_on), 3),
         "and of those that stayed": [round(e["waited_s"], 3) for e in heard if not e["resumed"]],
+        **({"by ear": heard_again} if heard_again else {}),
     }
 
 
@@ -218,12 +245,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--only", choices=("killed", "updated", "changed"))
+    parser.add_argument("--whisper", type=Path, help="a folder of Whisper's, to transcribe who went on elsewhere")
     parser.add_argument("--small", action="store_true", help="a tenth of the size, to see that it runs")
     arguments = parser.parse_args()
     part = 10 if arguments.small else 1
     runs: dict[str, Callable[[Path], dict[str, Any]]] = {
-        "killed": lambda folder: killed(folder, max(2, 20 // part), 3),
-        "updated": lambda folder: updated(folder, max(2, 20 // part), 8),
+        "killed": lambda folder: killed(folder, max(2, 20 // part), 3, arguments.whisper),
+        "updated": lambda folder: updated(folder, max(2, 20 // part), 8, arguments.whisper),
         "changed": lambda folder: changed(folder, 100 // part, max(2, 10 // part)),
     }
     figures: dict[str, Any] = {"machine": f"{platform.machine()}, {os.cpu_count()} cores"}
