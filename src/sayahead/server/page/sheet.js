@@ -103,7 +103,9 @@ export class Sheet {
 
   /** What a person who stopped it has missed. */
   stopped(heard, ready) {
-    say(`Stopped: you heard ${heard} ${heard === 1 ? "word" : "words"}; ${ready - heard} more were ready`);
+    const more = ready - heard;
+    const rest = more > 0 ? `; ${more} more ${more === 1 ? "was" : "were"} ready` : "";
+    say(`Stopped: you heard ${heard} ${heard === 1 ? "word" : "words"}${rest}.`);
   }
 
   /** Draw soon. */
