@@ -68,8 +68,8 @@ def conversations() -> str:
     return (
         f"an {machine['cpu']} core, on which a second of speech takes {cost_ms:.0f} ms, holds {many:.0f} conversations "
         "at once,\n  50 tokens a second each, without a stall (it also ran the clients); in 95 % of turns, sound "
-        f"starts within {first_ms} ms of\n  the first character. A core that takes twice as long for a second of speech "
-        "(`sayahead bench`) holds half as many."
+        f"starts within {first_ms} ms of\n  the first character. A core that takes twice as long for a second of "
+        "speech (`sayahead bench`) holds half as many."
     )
 
 
