@@ -183,11 +183,13 @@ class Pool:
         self._jobs: tuple[list[Job], list[Job], list[Job]] = ([], [], [])
         self._costs = dict[str, tuple[float, float]]()
         self._count = itertools.count()
-        self._ready = threading.Condition()
+        # One lock, on which the thread of long jobs waits apart from the others.
+        lock = threading.Lock()
+        self._ready, self._ready_long = threading.Condition(lock), threading.Condition(lock)
         self._closed = False
         # With one thread, expensive voices share that of long jobs.
         makers: list[Callable[[], None]] = [
-            *(functools.partial(self._work, self._next) for _ in range(threads)),
+            *(functools.partial(self._work, self._next, self._ready) for _ in range(threads)),
             self._work_long,
         ]
         self._threads = [
@@ -230,7 +232,11 @@ class Pool:
             kind = 2 if size is Size.LONG else int(waits or self._is_expensive(voice, others))
             entry = Job(order, next(self._count), deadline, work, account, waits, beside=bool(others))
             heapq.heappush(self._jobs[kind], entry)
-            self._ready.notify_all()
+            if kind or self._outside:
+                self._wake_all()
+            else:
+                # Any of these threads can take it, and the one that is woken is enough.
+                self._ready.notify()
         return await future
 
     def close(self) -> None:
@@ -239,9 +245,14 @@ class Pool:
             self._closed = True
             for jobs in self._jobs:
                 jobs.clear()
-            self._ready.notify_all()
+            self._wake_all()
         for thread in self._threads:
             thread.join()
+
+    def _wake_all(self) -> None:
+        """Let all threads look for what they may take now."""
+        self._ready.notify_all()
+        self._ready_long.notify_all()
 
     def _others(self, voice: str) -> list[float]:
         """What a job of each other voice takes that is in use."""
@@ -259,22 +270,24 @@ class Pool:
             # A thread of Linux is a process of its own here, which elsewhere it is not.
             if sys.platform == "linux":
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), self.NICE)
-        self._work(self._next_long)
+        self._work(self._next_long, self._ready_long)
 
-    def _work(self, following: Callable[[], list[Job] | None]) -> None:
-        """Run one job after another; ``following`` gives the heap of the next."""
+    def _work(self, following: Callable[[], list[Job] | None], ready: threading.Condition) -> None:
+        """Run one job after another; ``following`` gives the heap of the next, and ``ready`` tells that one came."""
         while True:
-            with self._ready:
+            with ready:
                 while (jobs := following()) is None:
                     if self._closed:
                         return
-                    self._ready.wait(self.GAP_S / 2 if any(self._jobs) else None)
+                    ready.wait(self.GAP_S / 2 if any(self._jobs) else None)
                 job = heapq.heappop(jobs)
                 early, expensive = job.deadline - time.monotonic() > self.SOON_S, jobs is self._jobs[1]
                 general = jobs is not self._jobs[2]
                 self._early += early and general
                 self._expensive += expensive
                 self._outside += (outside := job.waits)
+                if outside:
+                    self._ready_long.notify()
             begun, at = time.thread_time(), time.monotonic()
             job.work()
             spent_s = time.thread_time() - begun
@@ -284,14 +297,16 @@ class Pool:
                 self.share.add(spent_s, time.monotonic() - at)
             # It holds its text, with all that the voice remembers of it: a thread that waits must not.
             del job
-            with self._ready:
+            with ready:
                 self.steps += 1
                 self._early -= early and general
                 self._expensive -= expensive
                 self._outside -= outside
                 if not early:
                     self._pressed = time.monotonic()
-                self._ready.notify_all()
+                # What else may run now that did not before, this thread finds next.
+                if expensive or outside or not general:
+                    self._wake_all()
 
     def learn(self, voice: str, took_s: float) -> None:
         """What a step of a voice costs, on average of those that were not long."""
