@@ -584,6 +584,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "server_versions": table("server/versions.md"),
     "spent": table("spent.md"),
     "together": table("together.md"),
+    "together_cold": table("together_cold.md"),
     "start": table("start.md"),
     "calls": table("calls.md"),
     "loop": table("faster_loop.md"),
