@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client
-from mcp.client.stdio import StdioServerParameters
 from support.servers import toy_voice
 
 from sayahead.cli import mcp as command
@@ -176,6 +174,8 @@ def test_a_device_that_fails_harms_one_text(loudspeakers: list[tuple[float, floa
 
 def call(narrator: Narrator, *calls: tuple[str, dict[str, Any]]) -> list[tuple[bool, str]]:
     """What the tools answer, by MCP's own client: whether it is an error, and the text."""
+    # A second of imports, for the process that calls it alone.
+    from mcp import Client
 
     async def main() -> list[tuple[bool, str]]:
         answers = []
@@ -237,6 +237,9 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch, narrator: Narrator
 
 @pytest.mark.slow
 def test_a_client_starts_the_command(tmp_path: Path) -> None:
+    from mcp import Client
+    from mcp.client.stdio import StdioServerParameters
+
     async def main() -> None:
         environment = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}
         arguments = ["-m", "sayahead", "mcp", "--device", "null"]

@@ -10,13 +10,15 @@ import json
 import socket
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import av
 import httpx
-import openai
 import pytest
 from support.servers import KEY, Running, serving, toy_voice
+
+if TYPE_CHECKING:
+    import openai
 
 TEXT = "Hello there, how are you today? I am fine. "
 FORMATS = ("mp3", "opus", "aac", "flac", "wav", "pcm")
@@ -30,6 +32,9 @@ def server() -> Iterator[Running]:
 
 @pytest.fixture(scope="module")
 def client(server: Running) -> Iterator[openai.OpenAI]:
+    # Most of a second of imports, for the process that uses it alone.
+    import openai
+
     with openai.OpenAI(api_key=KEY, base_url=server.http + "/v1", max_retries=0) as made:
         yield made
 
@@ -122,6 +127,8 @@ def test_what_is_wrong_is_named(server: Running, change: dict[str, Any], param: 
 
 
 def test_errors_are_those_of_the_client(server: Running, client: openai.OpenAI) -> None:
+    import openai
+
     wrong = openai.OpenAI(api_key="wrong-key-of-all", base_url=server.http + "/v1", max_retries=0)
     with pytest.raises(openai.AuthenticationError):
         wrong.models.list()
