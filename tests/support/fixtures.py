@@ -1,6 +1,9 @@
 """Fixtures shared by all tests."""
 
+import functools
 import os
+import ssl
+from collections.abc import Iterator
 
 # Tests run side by side: threads of one would only wait for those of another. Read when torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -18,6 +21,14 @@ from support.command import Command, in_process, kept
 # A busy machine is no error.
 settings.register_profile("sayahead", deadline=None)
 settings.load_profile("sayahead")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def certificates_read_once() -> Iterator[None]:
+    """Every client of httpx reads the world's certificates (20 ms), those of plain http too: once a process will do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl, "create_default_context", functools.cache(ssl.create_default_context))
+        yield
 
 
 @pytest.fixture(scope="session")
