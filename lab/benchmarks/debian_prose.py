@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gettext
 import re
 import subprocess
 from collections.abc import Iterator
@@ -13,7 +14,10 @@ from pathlib import Path
 
 HANDBOOK = {"es": "es-ES", "fr": "fr-FR", "it": "it-IT", "pt-br": "pt-BR"}
 FORTUNES = {"es": "es", "it": "it", "pt-br": "br"}
-LANGUAGES = ("es", "it", "fr", "pt-br", "pt")
+STORIES = ("httt", "utbs", "low", "trow", "nr", "dm")
+"""Campaigns of the game Wesnoth: stories and what people say in them, by the names of their packages."""
+DICTIONARIES = {"it": "witalian", "fr": "wfrench", "pt-br": "wbrazilian", "pt": "wportuguese"}
+"""Packages of words without sounds."""
 FOREIGN = re.compile("the of and is for with from this that you your to be are by will can it not".replace(" ", "|"))
 """Words of English: sentences in which there are two are not translated."""
 _OPAQUE = {"code", "pre", "tt", "kbd", "table", "script", "style"}
@@ -22,20 +26,23 @@ _SENTENCE = re.compile(r"(?<=[.!?…])[\"”»’')]*\s+(?=[\"“«¿¡(—–-]
 _LEAST, _MOST = 3, 40
 
 
-def packages(language: str) -> dict[str, str]:
+def packages(language: str) -> dict[str, list[str]]:
     """Names of packages by what they are called here."""
-    found = {"help": f"libreoffice-help-{language}", "reference": f"debian-reference-{language}"}
+    found = {"help": [f"libreoffice-help-{language}"], "reference": [f"debian-reference-{language}"]}
     if language in HANDBOOK:
-        found["handbook"] = "debian-handbook"
+        found["handbook"] = ["debian-handbook"]
     if language in FORTUNES:
-        found["fortunes"] = f"fortunes-{FORTUNES[language]}"
+        found["fortunes"] = [f"fortunes-{FORTUNES[language]}"]
+    if language in DICTIONARIES:
+        found["stories"] = [f"wesnoth-1.16-{story}" for story in STORIES]
     return found
 
 
 def fetch(folder: Path, language: str) -> None:
     """Download and unpack what is not there yet, each package into a folder of its name."""
     folder.mkdir(parents=True, exist_ok=True)
-    for package in packages(language).values():
+    words = [DICTIONARIES[language]] if language in DICTIONARIES else []
+    for package in [*(one for some in packages(language).values() for one in some), *words]:
         if not (folder / package).is_dir():
             subprocess.run(["apt-get", "download", package], cwd=folder, check=True, capture_output=True)
             [archive] = folder.glob(f"{package}_*.deb")
@@ -79,7 +86,8 @@ def _of_html(folder: Path, language: str) -> Iterator[str]:
             yield from parser.found
 
 
-def _of_fortunes(folder: Path) -> Iterator[str]:
+def _of_fortunes(folder: Path, language: str) -> Iterator[str]:
+    """Sayings; a package has those of one language."""
     for file in sorted((folder / "usr/share/games/fortunes").rglob("*")):
         if file.is_file() and file.suffix != ".dat" and "off" not in file.parts:
             raw = file.read_bytes()
@@ -91,12 +99,21 @@ def _of_fortunes(folder: Path) -> Iterator[str]:
                 yield " ".join(re.sub(r"\n\s*(--|—|\().*$", "", one, flags=re.DOTALL).split())
 
 
+def _of_stories(folder: Path, language: str) -> Iterator[str]:
+    name = re.sub("-(.*)", lambda country: f"_{country[1].upper()}", language)
+    for file in sorted(folder.glob(f"usr/share/games/wesnoth/*/locale/{name}/LC_MESSAGES/*.mo")):
+        with file.open("rb") as opened:
+            translations = gettext.GNUTranslations(opened)
+        for text in translations._catalog.values():  # type: ignore[attr-defined]
+            yield from (part for part in text.split("\n") if not set(part) & set("<>=$|{}_*"))
+
+
 def sentences(folder: Path, language: str, source: str) -> list[str]:
     """Sentences of 3 to 40 words, each once, that end in a mark, in order; those in English are left out."""
-    place = folder / packages(language)[source]
-    paragraphs = _of_fortunes(place) if source == "fortunes" else _of_html(place, language)
+    readers = {"fortunes": _of_fortunes, "stories": _of_stories}
+    reader = readers.get(source, _of_html)
     found = dict[str, None]()
-    for paragraph in paragraphs:
+    for paragraph in (one for package in packages(language)[source] for one in reader(folder / package, language)):
         for sentence in _SENTENCE.split(paragraph):
             text = sentence.strip().strip('"“”«»—–- ').replace("’", "'")
             words = text.split()
@@ -109,3 +126,17 @@ def sentences(folder: Path, language: str, source: str) -> list[str]:
             ):
                 found[text] = None
     return list(found)
+
+
+def dictionary(folder: Path, language: str) -> list[str]:
+    """Words of a language in small letters, in order."""
+    found = set[str]()
+    for file in (folder / DICTIONARIES[language] / "usr/share/dict").iterdir():
+        if file.is_file() and not file.is_symlink():
+            raw = file.read_bytes()
+            try:
+                text = raw.decode()
+            except UnicodeDecodeError:
+                text = raw.decode("latin-1")
+            found.update(word for word in text.split() if word.isalpha() and word.islower())
+    return sorted(found)

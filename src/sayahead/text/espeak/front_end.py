@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from sayahead.errors import ConfigError
+from sayahead.errors import ConfigError, SayaheadError
 from sayahead.text import Normalizer, Speller
 from sayahead.text.clauses import ClausePhonemizer
 from sayahead.text.english.front_end import OPENERS
 from sayahead.text.english.normalizer import Normalizer as EnglishNormalizer
+from sayahead.text.espeak.client import ESPEAK
 from sayahead.text.espeak.layout import Layout
 from sayahead.text.espeak.phonemizer import EspeakPhonemizer
 from sayahead.text.espeak.voices import voice_of
 from sayahead.text.languages import record_of
-from sayahead.text.romance import LANGUAGES, sounds_of
+from sayahead.text.romance import LANGUAGES, ROUGH, sounds_of
 from sayahead.text.shared.reader import Reader
 
 PHONEMES = "SAYAHEAD_PHONEMES"
@@ -24,7 +25,8 @@ PHONEMES = "SAYAHEAD_PHONEMES"
 class EspeakFrontEnd:
     """A front end for any language of espeak-ng: words by the data of the language, espeak-ng's phonemes.
 
-    Languages that have rules (``sayahead.text.romance``) do without it. English has a normalizer of its own.
+    Languages that have rules (``sayahead.text.romance``) do without it; where these are rough, only if it is not there.
+    English has a normalizer of its own.
     """
 
     def __init__(self, language: str, *, voice: str = "", layout: Layout | None = None) -> None:
@@ -46,12 +48,13 @@ class EspeakFrontEnd:
     ) -> ClausePhonemizer:
         """Without ``stand_in`` it is the language's own."""
         stand_in = stand_in or self.stand_in
-        if self.voice in LANGUAGES and not wants_espeak():
-            sounds = sounds_of(self.voice, stand_in)
-            return ClausePhonemizer(sounds, phonemes, layout=self._layout, inner_punctuation=inner_punctuation)
-        return EspeakPhonemizer(
-            self.voice, phonemes, stand_in=stand_in, layout=self._layout, inner_punctuation=inner_punctuation
-        )
+        marks = inner_punctuation
+        if self.voice not in LANGUAGES or wants_espeak() or (self.voice in ROUGH and there()):
+            return EspeakPhonemizer(
+                self.voice, phonemes, stand_in=stand_in, layout=self._layout, inner_punctuation=marks
+            )
+        sounds = sounds_of(self.voice, stand_in)
+        return ClausePhonemizer(sounds, phonemes, layout=self._layout, inner_punctuation=marks)
 
     def speller(self) -> Speller:
         """ConfigError: letters of this language are not known."""
@@ -64,3 +67,12 @@ def wants_espeak() -> bool:
     if choice not in ("rules", "espeak"):
         raise ConfigError(f"{PHONEMES} is {choice!r}, but must be rules or espeak.")
     return choice == "espeak"
+
+
+def there() -> bool:
+    """Whether there is an espeak-ng."""
+    try:
+        ESPEAK.about()
+    except SayaheadError:
+        return False
+    return True

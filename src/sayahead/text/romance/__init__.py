@@ -1,29 +1,46 @@
-"""Phonemes of Romance languages by rules of their spelling, and a list of the words that these miss.
+"""Phonemes of Romance languages: rules of their spelling, or a tree that was learned, and a list of what these miss.
 
 What is made are espeak-ng's phonemes, which voices learned from, without espeak-ng. Rules are written from the
-orthographies; lists are made by ``lab/benchmarks/romance.py``.
+orthographies; trees and lists are made by ``lab/benchmarks/romance.py``.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from pathlib import Path
 
+from sayahead.text.romance.french import French
+from sayahead.text.romance.italian import Italian
 from sayahead.text.romance.reading import Orthography, RomanceSounds
 from sayahead.text.romance.spanish import Spanish
+from sayahead.text.romance.tree import Tree, read_tree
 
-LANGUAGES: dict[str, tuple[Callable[[], Orthography], str]] = {
-    "es": (Spanish, "es"),
-    "es-419": (functools.partial(Spanish, lisps=False), "es"),
-}
-"""By espeak-ng's name of the voice: what reads the language, and the list of its words."""
 WORDS = Path(__file__).parent / "words"
+"""Folder of the lists and trees."""
+LANGUAGES = {"es": "es", "es-419": "es", "it": "it", "fr": "fr"}
+"""Names of the lists, by espeak-ng's names of the voices."""
+ROUGH = frozenset({"fr", "pt-br"})
+"""Those whose sounds are not good enough to be preferred to espeak-ng's where that is installed."""
+LEARNED: dict[str, type[Italian | French]] = {"it": Italian, "fr": French}
+"""What reads a language by a tree, by the same names."""
+
+
+def orthography(voice: str, tree: Tree | None = None) -> Orthography:
+    """What reads a language, by espeak-ng's name of its voice; ``tree`` instead of the one that is there."""
+    if voice not in LEARNED:
+        return Spanish(lisps=voice == "es")
+    made = LEARNED[voice]
+    return made(tree or read_tree(WORDS / f"{LANGUAGES[voice]}.tree", vowels_of(voice)))
+
+
+def vowels_of(voice: str) -> str:
+    """Letters of a language that can be stressed."""
+    return str(LEARNED[voice].vowels)
 
 
 @functools.cache
 def words(name: str) -> dict[str, str]:
-    """Words that the rules miss, with their sounds; capitals stand for themselves alone."""
+    """Words that are not read by their spelling, with their sounds; capitals stand for themselves alone."""
     rows = (line.partition("\t") for line in (WORDS / f"{name}.txt").read_text(encoding="utf-8").splitlines())
     return {word: said for word, _, said in rows if word[:1] != "#"}
 
@@ -33,5 +50,4 @@ def sounds_of(voice: str, stand_in: str) -> RomanceSounds:
 
     ``stand_in`` is read after the words in sight while a clause goes on.
     """
-    language, name = LANGUAGES[voice]
-    return RomanceSounds(language(), words(name), stand_in)
+    return RomanceSounds(orthography(voice), words(LANGUAGES[voice]), stand_in)

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from sayahead.text.romance.rules import PRIMARY, strong
 
-PIECES = re.compile(r"[^\W\d_]+|\d")
+PIECES = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d")
 HUMPS = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])|(?<=[A-Z])(?=[A-Z][a-zà-ÿ])")
 SHORT = 3
 """Most capitals that are read as letters, though they could be read as a word."""
@@ -21,6 +21,8 @@ class Orthography(Protocol):
 
     vowels: str
     """Its letters for vowels, in small letters."""
+    elided: Mapping[str, str]
+    """Sounds of what may stand before an apostrophe."""
 
     def word(self, text: str) -> str:
         """How a word in small letters sounds, where nothing beside it has an influence."""
@@ -65,7 +67,7 @@ class RomanceSounds:
         return self.clause([word], closed=True)[0]
 
     def _word(self, text: str) -> str:
-        text = unicodedata.normalize("NFC", text)
+        text = unicodedata.normalize("NFC", text).replace("’", "'")
         if said := self._known(text):
             return said
         pieces = PIECES.findall(text)
@@ -81,6 +83,9 @@ class RomanceSounds:
         if said := self._known(text):
             return said
         small = text.lower()
+        head, apostrophe, rest = text.partition("'")
+        if apostrophe and (before := self._language.elided.get(head.lower())) is not None:
+            return before + self._piece(rest)
         if initials(text) or len(small) == 1 or self._vowels.isdisjoint(small):
             return self._language.letters(small)
         if self._language.readable(small):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 PRIMARY, SECONDARY = "ˈ", "ˌ"
 
@@ -44,8 +44,22 @@ def stressed(sounds: str, nuclei: Sequence[int], main: int, *, others: Callable[
     return "".join(marks.get(place, "") + symbol for place, symbol in enumerate(sounds))
 
 
-VOWELS = frozenset("aeiouyɛɔœøɐəɪʊɑ")
+def named(text: str, names: Mapping[str, str]) -> str:
+    """The names of letters, each with its main stress; all but the last one lose that. ``_`` is a space."""
+    said = [names[letter].replace("_", " ") for letter in text if letter in names]
+    return "".join([*(name.replace(PRIMARY, SECONDARY) for name in said[:-1]), *said[-1:]])
+
+
+ONSET = re.compile(
+    "(?:[bcdfghjklmnñpqrstvwxyzç]|[bcdfgkptv][rl]|s[bcdfghklmnpqtvrw][lr]?|[cpstwgr]h[rl]?|ll|ps|gn|kn|pn)?"
+    "[aeiouyáéíóúüàèìòùâêîôûãõäëïöœæ]"
+)
+"""What a word that can be read begins with."""
+VOWELS = frozenset("aeiouyɛɔœøɐəɪʊɑæ")
 """Sounds that may be stressed."""
+
+FULL = {"ʊ": "u", "ɪ": "i"}
+"""Vowels that are weak where there is no stress."""
 
 
 def strong(said: str) -> str:
@@ -54,6 +68,6 @@ def strong(said: str) -> str:
         return said
     if SECONDARY in said:
         before, _, after = said.rpartition(SECONDARY)
-        return before + PRIMARY + after
+        return before + PRIMARY + FULL.get(after[:1], after[:1]) + after[1:]
     place = next((place for place, symbol in enumerate(said) if symbol in VOWELS), 0)
-    return said[:place] + PRIMARY + said[place:]
+    return said[:place] + PRIMARY + FULL.get(said[place], said[place]) + said[place + 1 :]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
-from sayahead.text.romance.rules import PRIMARY, SECONDARY, VOWELS, Rules, stressed
+from sayahead.text.romance.rules import ONSET, VOWELS, Rules, named, stressed
 
 SOUNDS = Rules(
     """
@@ -103,10 +104,8 @@ LETTERS = dict(
     """.split()
 )
 """Names of letters, stressed at their first vowel."""
-ONSET = re.compile(
-    "(?:[bcdfghjklmnñpqrstvwxyzç]|[bcdfgkpt][rl]|s[bcdhklmnpqtw][lr]?|[cpstwg]h[rl]?|wh|ll|ps|gn|kn|rh)?[aeiouyáéíóúü]"
-)
-"""What a word that can be read begins with."""
+OPEN_NAME = re.compile("ˈe(?=[^ˈˌ]+$)")
+"""The e of a letter's name that ends a word of letters: "ele", not "e"."""
 CLOSED_E = re.compile("e[nŋ][^aeiouIUjw]")
 """A stressed e that is open."""
 
@@ -121,6 +120,7 @@ SOFT = {stop: soft for soft, stop in STOPS.items()}
 class Spanish:
     """Words of Spanish."""
 
+    elided: Mapping[str, str] = MappingProxyType({})
     vowels = "aeiouyáéíóúüàèìòùâêîôûäëïö"
 
     def __init__(self, *, lisps: bool = True) -> None:
@@ -150,10 +150,8 @@ class Spanish:
         return said.translate(PLAIN)
 
     def letters(self, text: str) -> str:
-        names = [LETTERS[letter].replace("_", " ") for letter in text if letter in LETTERS]
-        said = [name.replace(PRIMARY, SECONDARY) for name in names[:-1]]
-        last = "".join(names[-1:])
-        return "".join(said) + ("ˈɛ" + last[2:] if last[:2] == "ˈe" and len(last) > 2 else last)
+        said = named(text, LETTERS)
+        return OPEN_NAME.sub("ˈɛ", said)
 
     def readable(self, text: str) -> bool:
         return ONSET.match(text) is not None

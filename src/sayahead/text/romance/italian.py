@@ -1,0 +1,52 @@
+"""Italian: a tree that was learned tells where the stress is and which vowels are open; words stand for themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sayahead.text.romance.rules import ONSET, named, strong
+from sayahead.text.romance.tree import Tree
+
+LETTERS = dict(
+    pair.split(":")
+    for pair in """
+    a:ˈaː b:bˈi c:tʃˈi d:d̪ˈiː e:ˈeː f:ˈɛffe g:dʒˈi h:ˈakːa i:ˈiː j:ˌi_lˈuŋɡa k:kˈapːa l:ˈɛlle m:ˈɛmme n:ˈɛnne o:ˈɔː
+    p:pˈi q:kˈu r:ˈɛrɾe s:ˈɛsse t:tˈɪ u:ˈuː v:vˈu w:dˌopːjavˈu x:ˈiks y:ˈipsilon z:dzˈɛta
+    """.split()
+)
+ELIDED = dict(
+    pair.split(":")
+    for pair in """
+    l:l un:ʊn d:d c:tʃ s:s m:m t:t v:v n:n gl:ʎ dell:dell nell:nell all:all dall:dall sull:sʊll quell:kwell bell:bell
+    quest:kwest nessun:nessʊn ciascun:tʃaskʊn com:kom dov:dov sant:sant
+    """.split()
+)
+
+
+class Italian:
+    """Words of Italian."""
+
+    elided: Mapping[str, str] = ELIDED
+    vowels = "aeiouyàèìòùéóáíú"
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+
+    def word(self, text: str) -> str:
+        return self._tree(text)
+
+    def adapted(self, said: str) -> str:
+        return said
+
+    def letters(self, text: str) -> str:
+        return named(text, LETTERS).replace("ˌu", "ˌʊ")
+
+    def readable(self, text: str) -> bool:
+        return ONSET.match(text) is not None
+
+    def running(self, sounds: Sequence[str], words: Sequence[str]) -> list[str]:
+        out = list(sounds)
+        for i, word in enumerate(words):
+            if i and word == "è" and words[i - 1].lower() in ("questo", "questa"):
+                out[i - 1], out[i] = strong(out[i - 1]), "ˌɛ"
+        return out

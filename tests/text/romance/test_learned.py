@@ -1,0 +1,71 @@
+"""Languages that are read by a tree: stress and vowels that spelling does not tell, liaison, ends that adapt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sayahead.errors import VoiceError
+from sayahead.text.romance import orthography, sounds_of
+from sayahead.text.romance.tree import Tree, read_tree
+
+
+def said(voice: str, text: str, *, closed: bool = True) -> str:
+    return " ".join(sounds_of(voice, "").clause(text.split(), closed=closed))
+
+
+@pytest.mark.parametrize(
+    ("voice", "text", "sounds"),
+    [
+        ("it", "la casella di testo", "la kazˈɛlla dɪ tˈɛsto"),
+        ("it", "gli amici dell'albergo", "ʎɪ amˈitʃɪ dellalbˈɛrɡo"),
+        ("it", "è possibile scegliere", "e possˈibile ʃˈeʎere"),
+        ("it", "selezionare l'opzione", "seletsjonˈare loptsiˈone"),
+        ("it", "CSV", "tʃˌiˌɛssevˈu"),
+        ("fr", "la fonction", "la- fɔ̃ksjˈɔ̃"),
+        ("fr", "un fichier", "œ̃ fiʃjˈe"),
+    ],
+)
+def test_words_and_sentences(voice: str, text: str, sounds: str) -> None:
+    assert said(voice, text) == sounds
+
+
+def test_french_liaison_is_said_before_vowels_alone() -> None:
+    assert said("fr", "les objets").startswith("le-z ")
+    assert said("fr", "les fichiers").startswith("le- ")
+    assert said("fr", "un objet").startswith("œ̃n ")
+    assert said("fr", "ils sont actifs").split()[1].endswith("t")
+    assert said("fr", "les haricots").startswith("le- ")
+    assert [said("fr", text).split()[0] for text in ("six", "six fichiers", "six objets")] == ["sˈis", "sˈi", "sˈiz"]
+
+
+def test_elided_words_are_read_with_what_follows() -> None:
+    assert said("fr", "l'objet") == "l" + said("fr", "objet")
+    assert said("it", "dell'amico") == "dell" + said("it", "amico")
+
+
+@pytest.mark.parametrize("voice", ["it", "fr"])
+def test_an_unknown_word_has_one_main_stress(voice: str) -> None:
+    language = orthography(voice)
+    for word in ("blandirosa", "trovelina", "mastrupo", "ga", "o", "strombolando", "quefa"):
+        assert language.word(word).count("ˈ") == 1, word
+
+
+def test_a_tree_asks_as_far_as_it_has_to() -> None:
+    tree = Tree({"<": "1", "<a": "3", "a": "a", "A": "ˈa", "b": "b", "ba": "β", "c": "k", "cA#": "tʃ"}, "a")
+    assert tree("baba") == "bˈaβa"
+    assert tree("ca") == "tʃˈa"
+    assert tree("") == ""
+    assert tree("bcb") == "bkb"
+
+
+def test_a_damaged_tree_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "x.tree"
+    with pytest.raises(VoiceError, match="cannot be read"):
+        read_tree(file, "a")
+    file.write_text("?a\ta\n")
+    with pytest.raises(VoiceError, match="cannot be read"):
+        read_tree(file, "a")
+    file.write_text("// made\n0a\ta\n1b\tx\n")
+    assert read_tree(file, "")("a") == "a"
