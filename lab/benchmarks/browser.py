@@ -10,6 +10,7 @@ both. Processor time counts all threads of all of the browser's processes.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gzip
 import json
 import os
@@ -80,7 +81,8 @@ def main() -> int:
     parser.add_argument("site", type=Path, help="the folder that web/build.py made")
     parser.add_argument("--out", type=Path, required=True, help="results go to FILE.json and FILE.md")
     parser.add_argument("--last", type=Path, required=True, help="the folder that the last release's web/build.py made")
-    parser.add_argument("--runs", type=int, default=10, help="how often each page is opened")
+    parser.add_argument("--runs", type=int, default=10, help="how often the page is opened")
+    parser.add_argument("--last-runs", type=int, default=10, help="how often the last release's is, in turn with it")
     arguments = parser.parse_args()
     voice = load_voice("heart")
     with chromium() as browser, hosted(arguments.site, BARE) as own, hosted(arguments.last, BARE) as other:
@@ -89,7 +91,7 @@ def main() -> int:
             "machine": f"{platform.machine()}, {os.cpu_count()} cores, chromium {browser.version}",
             "load": load,
             "bytes": {"now": weights(arguments.site), "last": weights(arguments.last)},
-            "opened": opened(browser, sites, arguments.runs),
+            "opened": opened(browser, sites, {"now": arguments.runs, "last": arguments.last_runs}),
             "typed": typed(browser, own),
             "spoken": spoken(browser, sites, voice),
         }
@@ -115,18 +117,22 @@ def weights(site: Path) -> dict[str, list[int]]:
 # The page.
 
 
-def opened(browser: Browser, sites: Mapping[str, str], runs: int) -> dict[str, list[dict[str, float]]]:
+def opened(browser: Browser, sites: Mapping[str, str], runs: Mapping[str, int]) -> dict[str, list[dict[str, float]]]:
     """From opening a page to its first sound, with nothing kept by the browser and with all: wall and processor s."""
     times: dict[str, list[dict[str, float]]] = {f"{site} {cache}": [] for site in sites for cache in CACHES}
     processor_s = meter(browser)
-    for _ in range(runs):
+    for run in range(max(runs.values())):
         for site, address in sites.items():
+            if run >= runs[site]:
+                continue
             context = browser.new_context()
             for cache in CACHES:
-                page, before = context.new_page(), processor_s()
+                page, before, own = context.new_page(), processor_s(), threads()
                 page.goto(f"{address}bare.html")
                 wall_s = float(page.evaluate(FIRST, OPENING))
-                times[f"{site} {cache}"].append({"wall_s": wall_s, "processor_s": processor_s() - before})
+                thread_s = max(spent - own.get(thread, 0.0) for thread, spent in threads().items())
+                row = {"wall_s": wall_s, "processor_s": processor_s() - before, "thread_s": thread_s}
+                times[f"{site} {cache}"].append(row)
                 # What is still being written is part of neither.
                 page.wait_for_timeout(1500)
                 page.close()
@@ -196,6 +202,17 @@ def meter(browser: Browser) -> Callable[[], float]:
     return processor_s
 
 
+def threads() -> dict[str, float]:
+    """Processor seconds of each thread of the browser's pages so far, where there is /proc."""
+    spent = dict[str, float]()
+    for task in Path("/proc").glob("[0-9]*/task/[0-9]*"):
+        with contextlib.suppress(OSError):
+            if b"--type=renderer" in (task / "cmdline").read_bytes():
+                fields = (task / "stat").read_text().rpartition(")")[2].split()
+                spent[str(task)] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return spent
+
+
 def spoken_here(voice: Voice, fragments: Sequence[str]) -> dict[str, Any]:
     """The text by the page's own desk in this Python; ``counts``: chunks of each fragment."""
     messages, sound = list[dict[str, Any]](), list[bytes]()
@@ -244,9 +261,11 @@ def report(figures: dict[str, Any]) -> str:
     seconds = sum(row["seconds"] for row in rows)
     waited = usual([1000 * wait for row in rows for wait in row["python"]["waited"]], 0)
     processor_s = sum(row["python"]["processor_s"] for row in rows)
+    own, other = (len(figures["opened"][f"{site} cold"]) for site in SITES)
     lines += [
         "",
-        f"- {len(figures['opened']['now cold'])} openings of each page in turn, of a host on the same machine.",
+        f"- {own} openings of this page and {other} of the last release's, in turn, each with nothing kept and then "
+        "again; the host is on the same machine.",
         f"- {len(rows)} texts, {seconds:.0f} s of sound. Python beside them: {waited} ms a word, "
         f"{processor_s / seconds:.3f} processor seconds a second.",
         f"- Typed at {TYPED_WORDS_PER_MIN} words a minute: first sound {last['first']} after the first letter, each "
@@ -263,9 +282,9 @@ def rows_of(figures: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
     sums = [[sum(column) / 1e6 for column in zip(*sizes[site].values(), strict=True)] for site in SITES]
     yield "**all, MB** (sent with gzip)", [f"{here:.1f} ({sent:.1f})" for here, sent in sums]
     for cache, title in zip(CACHES, ("nothing kept", "kept by the browser"), strict=True):
-        for key, unit in (("wall_s", "s"), ("processor_s", "s of processor time")):
+        for key, unit in UNITS.items():
             each = [[run[key] for run in figures["opened"][f"{site} {cache}"]] for site in SITES]
-            yield f"opened to first sound, {title}, {unit}", [usual(values, 1) for values in each]
+            yield f"opened to first sound, {title}, {unit}", [usual(values, 2) for values in each]
     waits = [[1000 * wait for row in rows for wait in row[site]["waited"]] for site in SITES]
     yield "from a word to its sound, ms", [usual(values, 0) for values in waits]
     seconds = sum(row["seconds"] for row in rows)
@@ -279,6 +298,11 @@ def rows_of(figures: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
 CACHES = ("cold", "kept")
 
 
+UNITS = {
+    "wall_s": "s",
+    "processor_s": "processor time of the whole browser, s",
+    "thread_s": "processor time of the busiest thread, s",
+}
 SITES = ("now", "last")
 
 

@@ -3,7 +3,7 @@
  * promises, for which Python's session could not wait in every browser.
  */
 
-const ALL = 99; // optimisations
+const NONE = 0; // optimisations: those that help were made when the package was built
 const ERRORS = 3; // and what is worse is logged
 const CPU = 1; // where a tensor lies
 /** Arrays by ONNX's numbers of the types of tensors. */
@@ -37,7 +37,7 @@ export class Graph {
     const file = wasm._malloc(bytes.length);
     wasm.HEAPU8.set(bytes, file);
     // Without an arena and memory patterns: shapes change with every word.
-    const options = wasm._OrtCreateSessionOptions(ALL, false, false, 0, false, 0, 0, ERRORS, 0, 0);
+    const options = wasm._OrtCreateSessionOptions(NONE, false, false, 0, false, 0, 0, ERRORS, 0, 0);
     this.session = wasm._OrtCreateSession(file, bytes.length, options);
     wasm._OrtReleaseSessionOptions(options);
     wasm._free(file);
