@@ -33,7 +33,7 @@ def packages(language: str) -> dict[str, list[str]]:
         found["handbook"] = ["debian-handbook"]
     if language in FORTUNES:
         found["fortunes"] = [f"fortunes-{FORTUNES[language]}"]
-    if language in DICTIONARIES:
+    if language in ("it", "fr"):
         found["stories"] = [f"wesnoth-1.16-{story}" for story in STORIES]
     return found
 

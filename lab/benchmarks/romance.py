@@ -50,7 +50,7 @@ ABOUT_TREE = (
     "// What letters sound like by those around them: made by lab/benchmarks/romance.py from espeak-ng's sounds."
 )
 ABOUT = "# Words that the rules miss, with their sounds: made by lab/benchmarks/romance.py from espeak-ng's."
-MEASURED = ("es", "it", "fr")
+MEASURED = ("es", "it", "fr", "pt-br")
 """Languages by espeak-ng's names."""
 
 

@@ -25,6 +25,7 @@ def said(voice: str, text: str, *, closed: bool = True) -> str:
         ("it", "CSV", "tʃˌiˌɛssevˈu"),
         ("fr", "la fonction", "la- fɔ̃ksjˈɔ̃"),
         ("fr", "un fichier", "œ̃ fiʃjˈe"),
+        ("pt-br", "o documento", "o dˌokumˈeɪŋtʊ"),
     ],
 )
 def test_words_and_sentences(voice: str, text: str, sounds: str) -> None:
@@ -45,7 +46,13 @@ def test_elided_words_are_read_with_what_follows() -> None:
     assert said("it", "dell'amico") == "dell" + said("it", "amico")
 
 
-@pytest.mark.parametrize("voice", ["it", "fr"])
+def test_the_ends_of_portuguese_words_adapt() -> None:
+    assert said("pt-br", "os arquivos").split()[0] == "ʊz"
+    assert said("pt-br", "os pontos").split()[0] == "ʊs"
+    assert said("pt-br", "documento atual").split()[0].endswith("tw")
+
+
+@pytest.mark.parametrize("voice", ["it", "fr", "pt-br"])
 def test_an_unknown_word_has_one_main_stress(voice: str) -> None:
     language = orthography(voice)
     for word in ("blandirosa", "trovelina", "mastrupo", "ga", "o", "strombolando", "quefa"):

@@ -11,17 +11,18 @@ from pathlib import Path
 
 from sayahead.text.romance.french import French
 from sayahead.text.romance.italian import Italian
+from sayahead.text.romance.portuguese import Portuguese
 from sayahead.text.romance.reading import Orthography, RomanceSounds
 from sayahead.text.romance.spanish import Spanish
 from sayahead.text.romance.tree import Tree, read_tree
 
 WORDS = Path(__file__).parent / "words"
 """Folder of the lists and trees."""
-LANGUAGES = {"es": "es", "es-419": "es", "it": "it", "fr": "fr"}
+LANGUAGES = {"es": "es", "es-419": "es", "it": "it", "fr": "fr", "pt-br": "pt-br"}
 """Names of the lists, by espeak-ng's names of the voices."""
 ROUGH = frozenset({"fr", "pt-br"})
 """Those whose sounds are not good enough to be preferred to espeak-ng's where that is installed."""
-LEARNED: dict[str, type[Italian | French]] = {"it": Italian, "fr": French}
+LEARNED: dict[str, type[Italian | French | Portuguese]] = {"it": Italian, "fr": French, "pt-br": Portuguese}
 """What reads a language by a tree, by the same names."""
 
 
