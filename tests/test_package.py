@@ -62,7 +62,7 @@ def test_a_shaped_voice_carries_its_bases_papers(name: str) -> None:
     assert all((voices / name / f).read_bytes() == (voices / "heart" / f).read_bytes() for f in ("LICENSE", "NOTICE"))
 
 
-@pytest.mark.parametrize("folder", [".", "lab", "voices/papers"])
+@pytest.mark.parametrize("folder", [".", "lab", "voices/papers", "voices/family"])
 def test_a_notice_names_files_that_are_there(folder: str) -> None:
     notice = ROOT / folder / "NOTICE"
     if not notice.is_file():

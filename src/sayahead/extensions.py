@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
-OURS = {"sayahead-lab": "lab", "sayahead-voices-papers": "voices/papers"}
+OURS = {"sayahead-lab": "lab", "sayahead-voices-papers": "voices/papers", "sayahead-voices-family": "voices/family"}
 """The other packages of this repository and their folders in it."""
 
 

@@ -11,7 +11,25 @@ from sayahead.errors import ConfigError
 
 FOLDER = Path(__file__).parent
 """The folder of the voices that come with the package."""
-ELSEWHERE = dict.fromkeys(("ma-lj", "saeki-lj", "mohan-lj"), "sayahead-voices-papers")
+FAMILY = (
+    "family",
+    "af_bella",
+    "af_sarah",
+    "am_fenrir",
+    "am_michael",
+    "am_puck",
+    "bf_emma",
+    "bm_george",
+    "ef_dora",
+    "ff_siwis",
+    "if_sara",
+    "pf_dora",
+    "pm_alex",
+)
+ELSEWHERE = {
+    **dict.fromkeys(("ma-lj", "saeki-lj", "mohan-lj"), "sayahead-voices-papers"),
+    **dict.fromkeys(FAMILY, "sayahead-voices-family"),
+}
 """Voices that come with packages of their own, for the hint where they are missing."""
 VARIABLE = "SAYAHEAD_VOICES"
 """Names the folder of added voices; without it, it lies where the system keeps a user's data."""
