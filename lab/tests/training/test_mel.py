@@ -23,7 +23,7 @@ from sayahead_lab.training.layers import Block
 from sayahead_lab.training.mel.export import export
 from sayahead_lab.training.mel.from_voice import read_melvocoder
 from sayahead_lab.training.mel.network import PARTS, MelVocoderConfig, MelVocoderNetwork
-from sayahead_lab.training.mel.sound import excitation, sound_errors, synthesized
+from sayahead_lab.training.mel.sound import band_errors, excitation, sound_errors, synthesized
 from sayahead_lab.training.mel.task import Head, MelVocoderTask, begin_with_heart
 
 SMALL = MelVocoderConfig(front_blocks=1, blocks=3, right=(2, 1, 0, 1, 2))
@@ -189,3 +189,18 @@ def test_a_corpus_without_sound_is_refused(tmp_path: Path) -> None:
     task = MelVocoderTask({}, {"target": "sound"}, tones_corpus(tmp_path / "corpus"))
     with pytest.raises(ConfigError, match="without --no-audio"):
         next(task.batches("train", batch_size=2, seed=0, rank=0, ranks=1))
+
+
+def test_bands_tell_levels_and_not_noise_from_other_noise() -> None:
+    random = torch.Generator().manual_seed(0)
+    one, other = (0.1 * torch.randn(2, 24000, generator=random) for _ in range(2))
+    found = {name: float(errors(one, other)[name]) for name, errors in ERRORS.items()}
+    # Bin by bin, another draw of the same noise is as far away as noise of half or twice the level.
+    assert found["bands"] < 0.35 * found["magnitudes"]
+    assert float(band_errors(one, 2 * one)["bands"]) == pytest.approx(np.log(2), rel=1e-3)
+    assert float(band_errors(one, one)["bands"]) == 0
+    quiet = torch.zeros(2, 24000)
+    assert float(band_errors(quiet, 1e-6 * one)["bands"]) == 0
+
+
+ERRORS = {"bands": band_errors, "magnitudes": sound_errors}

@@ -337,3 +337,12 @@ def test_a_command_becomes_a_voice(
     with pytest.raises(ConfigError, match="another decoder than heart"):
         task.read_voice(task.model(), Path(voice), loaded.config)
     task.read_voice(task.model(), packaged_voices()["heart"], load_voice().config)
+
+
+def test_sounds_are_compared_by_bins_or_bands(items: list[Item]) -> None:
+    corpus: Any = SimpleNamespace(info=SimpleNamespace(**INFO))
+    data = {"nothing_share": 1.0, "units": 14, "spoken_steps": 1, "part": "sound"}
+    task, said = HeartVoiceTask({}, {**data, "compared": "bands"}, corpus), [spoken(item) for item in items]
+    assert set(parts_of(task, task.model(), streamed(task, items, said, words=False))) == {"bands"}
+    with pytest.raises(ConfigError, match="must be one of bins, bands"):
+        HeartVoiceTask({}, {**data, "compared": "ears"}, corpus)

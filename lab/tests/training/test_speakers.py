@@ -120,7 +120,7 @@ def test_a_speaker_alone_is_the_same_network(run: Path) -> None:
     for number, sound in enumerate(both):
         model = single.model()
         model.load_state_dict(folded(state, number))
-        assert np.allclose(single.speak(model.eval(), ids), sound, atol=1e-4)
+        assert np.abs(single.speak(model.eval(), ids) - sound).max() < 1e-3
     assert not np.array_equal(*both)
 
 

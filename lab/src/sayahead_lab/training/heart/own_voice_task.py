@@ -36,7 +36,7 @@ from sayahead_lab.training.hibari import heart_weights
 from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.loop.warm_start import find_run
-from sayahead_lab.training.mel.sound import excitation, sound_errors, synthesized
+from sayahead_lab.training.mel.sound import band_errors, excitation, sound_errors, synthesized
 
 HELD = 2
 """Units at the end of what is spoken that a stream holds back: the next word already sounds in them."""
@@ -56,6 +56,8 @@ class HeartVoiceData(MemoryData):
     part: str = ""
     """What learns, a key of ``PARTS``: alone, it takes all else from the corpus and costs a fraction of a step; empty:
     all of the networks, from each other's output, as the voice speaks."""
+    compared: str = "bins"
+    """How sounds are compared, a key of ``COMPARED``."""
     like: str = ""
     """Of a start that has several speakers, the one whose weights this one begins with."""
     intoned_by: str = ""
@@ -63,6 +65,8 @@ class HeartVoiceData(MemoryData):
     by side."""
 
 
+COMPARED = {"bins": sound_errors, "bands": band_errors}
+"""Magnitudes bin by bin; or the powers of mel bands, which leaves noise and phases as crisp as they were."""
 PARTS = {
     "sound": ("heart.sound", "decoder"),
     "prosody": ("heart.text", "heart.dur_in", "heart.dur_out", "heart.prosody"),
@@ -104,6 +108,8 @@ class HeartVoiceTask(Task[HeartVoice]):
                 f"[data] part is {self.data.part!r}{nearest(self.data.part, PARTS)}, but must be one of "
                 f"{', '.join(PARTS)}, or empty."
             )
+        if self.data.compared not in COMPARED:
+            raise ConfigError(f"[data] compared is {self.data.compared!r}, but must be one of {', '.join(COMPARED)}.")
         if self.data.units <= self.data.edge + AHEAD:
             raise ConfigError(f"[data] units is {self.data.units}, but must be more than edge and {AHEAD}.")
         front = corpus.info.front_end
@@ -115,7 +121,7 @@ class HeartVoiceTask(Task[HeartVoice]):
         own = {
             field: value
             for field, value in asdict(self.data).items()
-            if field not in ("pace", "units", "edge", "part", "like", "intoned_by")
+            if field not in ("pace", "units", "edge", "part", "compared", "like", "intoned_by")
         }
         self.corpus, self.lessons = corpus, Lessons(model, own, corpus)
         self.lessons.cropped = self.data.part != "prosody"
@@ -247,13 +253,12 @@ class HeartVoiceTask(Task[HeartVoice]):
         total = sum(getattr(self.data, name) * error for name, error in errors.items())
         return total + self.data.sound * sum(sounds.values()), logged({**errors, **sounds})
 
-    @staticmethod
-    def _heard(parts: Tensor, batch: Batch) -> dict[str, Tensor]:
+    def _heard(self, parts: Tensor, batch: Batch) -> dict[str, Tensor]:
         """Errors of the sound that is made with the corpus's pitch, in full precision."""
         with torch.autocast(parts.device.type, enabled=False):
             noise = torch.randn_like(batch["pulses"]) * 2**0.5
             samples = synthesized(parts.float(), batch["pulses"], noise)
-            return sound_errors(samples * batch["heard"], batch["audio"] * batch["heard"])
+            return COMPARED[self.data.compared](samples * batch["heard"], batch["audio"] * batch["heard"])
 
     @torch.no_grad()
     def samples(self, model: HeartVoice, folder: Path) -> None:

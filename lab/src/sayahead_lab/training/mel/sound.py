@@ -6,6 +6,8 @@ So the mel vocoder learns a speaker whose frame parameters nobody knows: from th
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import torch
 from sayahead.types import Floats
@@ -19,6 +21,13 @@ WINDOWS = (512, 1024, 2048)
 """Samples of the windows in which sounds are compared, a quarter apart."""
 FLOOR = 1e-2
 """Magnitudes below it are silence; a sine of full scale has a quarter of its window."""
+BANDS = {512: 40, 1024: 80, 2048: 120}
+"""Mel bands by the samples of the windows, for ``band_errors``."""
+QUIET = 1e-5
+"""Mean power of a band's bins below which it is silent."""
+LOWEST = 20.0
+"""Hz where the lowest band begins."""
+RATE = 24000
 HOPS = SourceFilter.N_FFT // SourceFilter.HOP
 
 
@@ -58,6 +67,39 @@ def sound_errors(ours: Tensor, theirs: Tensor) -> dict[str, Tensor]:
         convergence = convergence + (other - own).norm() / other.norm()
         apart = apart + (other.log() - own.log()).abs().mean()
     return {"convergence": convergence / len(WINDOWS), "magnitudes": apart / len(WINDOWS)}
+
+
+def band_errors(ours: Tensor, theirs: Tensor) -> dict[str, Tensor]:
+    """The absolute error of the logarithms of bands' powers, of samples (B, S): means over three sizes of windows.
+
+    Bands are on the mel scale (as in Kong et al., HiFi-GAN, NeurIPS 2020, Eq. 3, of magnitudes). What is noise or a
+    phase within a band, which no text tells, is not counted, and so not smoothed away.
+    """
+    apart = torch.zeros((), device=ours.device)
+    for size, count in BANDS.items():
+        own, other = (band_levels(samples, size, count) for samples in (ours, theirs))
+        apart = apart + (other - own).abs().mean()
+    return {"bands": apart / len(BANDS)}
+
+
+def band_levels(samples: Tensor, size: int, count: int) -> Tensor:
+    """(B, N, F) half the logarithms of the powers of N mel bands of samples (B, S), where they can be heard."""
+    window = torch.hann_window(size, device=samples.device)
+    spectra = torch.stft(samples, size, size // 4, window=window, center=False, return_complex=True)
+    return 0.5 * (mel_bands(size, count).to(samples.device) @ spectra.abs().square()).clamp(min=QUIET).log()
+
+
+@functools.cache
+def mel_bands(size: int, count: int) -> Tensor:
+    """(N, size / 2 + 1) weights of mel bands, each a mean over its bins; bands that have no bin are left out."""
+    edges = 700 * (
+        10 ** (np.linspace(*(2595 * np.log10(1 + np.array([LOWEST, RATE / 2]) / 700)), count + 2) / 2595) - 1
+    )
+    bins = np.linspace(0, RATE / 2, size // 2 + 1)
+    low, middle, high = (edges[at : at + count, None] for at in range(3))
+    weights = np.maximum(0, np.minimum((bins - low) / (middle - low), (high - bins) / (high - middle)))
+    sums = weights.sum(1, keepdims=True)
+    return torch.from_numpy((weights / np.maximum(sums, 1e-6))[sums[:, 0] > 0.5].astype(np.float32))
 
 
 def magnitudes_of(samples: Tensor, size: int) -> Tensor:
