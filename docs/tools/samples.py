@@ -1,4 +1,7 @@
-"""Make the recordings of docs/samples.md: python docs/tools/samples.py (needs the codecs extra and espeak-ng).
+"""Make the recordings of docs/samples.md and docs/voices.md: python docs/tools/samples.py [voices]
+
+It needs the codecs extra, espeak-ng and, for the second page, which ``voices`` makes alone, the voices of
+``pip install ./voices/family``.
 
 The same sentence arrives word by word at a reader's 180 words a minute, and each system speaks it as soon as it can. A
 recording begins with the text's first letter, so the silence at the beginning is how long a listener waits. Arrivals
@@ -24,6 +27,8 @@ import numpy as np
 from sayahead import Options, Voice, load_voice
 from sayahead.sound.pcm import audible, from_pcm16, to_pcm16
 from sayahead.types import Floats
+from sayahead.voices import read_config
+from sayahead.voices.locations import packaged_voices
 
 DOCS = Path(__file__).parents[1]
 FOLDER = DOCS / "samples"
@@ -51,6 +56,14 @@ SHAPES: dict[str, tuple[str, str, Options]] = {
     "flat": ("`--pitch-range 0.3`", "heart", {"pitch_range": 0.3}),
 }
 SHORT = "Text comes in word by word, and I am already speaking."
+SPOKEN = {
+    "en": SHORT,
+    "fr": "Le texte arrive mot à mot, et je parle déjà.",
+    "es": "El texto llega palabra por palabra, y yo ya estoy hablando.",
+    "it": "Il testo arriva parola per parola, e io sto già parlando.",
+    "pt": "O texto chega palavra por palavra, e eu já estou falando.",
+}
+"""The same in the languages of the voices."""
 
 
 def arrivals() -> Iterator[tuple[str, float]]:
@@ -108,6 +121,9 @@ def write_mp3(path: Path, samples: Floats, rate: int) -> None:
 def main() -> int:
     """Make all of them, and write the moments into the page."""
     FOLDER.mkdir(exist_ok=True)
+    put("voices", ["| voice | language | | |", "|---|---|---|---|", *voices()], DOCS / "voices.md")
+    if sys.argv[1:] == ["voices"]:
+        return 0
     voice = load_voice("heart")
     rows, results = [], {}
     for name, (title, options) in SYSTEMS.items():
@@ -134,14 +150,26 @@ def shapes() -> Iterator[str]:
         yield f"| {title} | {player(f'shape-{name}')} |"
 
 
+def voices() -> Iterator[str]:
+    """Make the recordings of the voices of this repository that are for use, word by word; a row for each."""
+    for name, folder in packaged_voices().items():
+        config = read_config(folder)
+        if config.research or len(config.speakers) > 1:
+            continue
+        text = SPOKEN[config.language.split("-")[0]]
+        write_mp3(FOLDER / f"voice-{name}.mp3", load_voice(name).synthesize(text), 24000)
+        spoken = re.split("[,;]", config.description)[0]
+        yield f"| `{name}` | {spoken} | {config.gender} | {player(f'voice-{name}')} |"
+
+
 def player(name: str) -> str:
     """A recording on a page."""
     return f'<audio controls preload="none" src="samples/{name}.mp3"></audio> [mp3](samples/{name}.mp3)'
 
 
-def put(name: str, rows: list[str]) -> None:
-    """Write a table into the page."""
-    page, table = DOCS / "samples.md", "\n".join(rows)
+def put(name: str, rows: list[str], page: Path = DOCS / "samples.md") -> None:
+    """Write a table into a page."""
+    table = "\n".join(rows)
     text = re.sub(
         rf"<!-- {name} -->.*<!-- /{name} -->",
         lambda _: f"<!-- {name} -->\n{table}\n<!-- /{name} -->",

@@ -642,6 +642,11 @@ PLACES: dict[str, Callable[[], str]] = {
     "abuse": table("server/abuse.md", "python lab/benchmarks/abuse.py"),
     "floods": table("server/floods.md", "python lab/benchmarks/floods.py"),
     "aligner": table("aligner.md", "python lab/benchmarks/aligner.py"),
+    "family": table(
+        "family/table.md", "python lab/benchmarks/family.py TESTS --voices FOLDER --whisper WHISPER -o OUT"
+    ),
+    "family_steps": table("family/steps.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"),
+    "family_losses": table("family/losses.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"),
     "saeki_future": table("saeki/future.md", "python lab/benchmarks/saeki/future.py"),
     "saeki_steps": table("saeki/steps.md", "python lab/benchmarks/saeki/steps.py"),
     "saeki_cosine_runs": table("saeki/runs/cosine.md", "python lab/benchmarks/saeki/cosine.py"),

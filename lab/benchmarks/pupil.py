@@ -42,6 +42,7 @@ def main() -> int:
     parser.add_argument("runs", nargs="+", metavar="RUN")
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--means", action="store_true", help="of all speakers together, instead of a row for each")
     parser.add_argument("--sounds", type=Path, metavar="FOLDER", help="write what is heard here, too")
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
@@ -50,18 +51,16 @@ def main() -> int:
     speakers = list(dict.fromkeys(item.speaker for item in items))
     listeners = Listeners(load_distillmos(), load_embedder(), arguments.sounds)
     runs = [(Path(path).name, *opened(path, arguments.corpus)) for path in arguments.runs]
-    rows = [
-        "| speaker | run | steps, seconds | copy | similarity | own | similarity |",
-        "|---|---|---:|---:|---:|---:|---:|",
-    ]
+    found = dict[tuple[str, str, str], dict[str, Heard]]()
     for speaker in speakers:
         own = [item for item in items if item.speaker == speaker]
         chosen = [own[number] for number in strided(range(len(own)), arguments.count)]
         said = [spoken(item) for item in chosen]
         heard = [one.audio for one in said]
         theirs = [listeners.embed(samples, RATE) for samples in heard]
-        told = partial(listeners.row, speaker or "all", [item.name for item in chosen], theirs)
-        rows.append(told("the teacher", "", {"copy": heard}))
+        listened = partial(listeners.heard, [item.name for item in chosen], theirs)
+        group = "all" if arguments.means else speaker or "all"
+        add(found, (group, "the teacher", ""), listened("teacher", {"copy": heard}))
         for name, task, model, steps in runs:
             ways: dict[str, Sequence[Spoken | None]] = {"copy": said, "own": [None] * len(chosen)}
             sounds = {
@@ -71,10 +70,37 @@ def main() -> int:
                 ]
                 for way, given in ways.items()
             }
-            rows.append(told(name, steps, sounds))
-            print(rows[-1], flush=True)
-    tell(rows, arguments.results)
+            add(found, (group, name, steps), listened(name, sounds))
+    tell([HEAD, RULE, *(row(key, ways) for key, ways in found.items())], arguments.results)
     return 0
+
+
+HEAD = "| speaker | run | steps, seconds | copy | similarity | own | similarity |"
+RULE = "|---|---|---:|---:|---:|---:|---:|"
+
+
+@dataclass
+class Heard:
+    """What the listeners make of utterances of one kind."""
+
+    opinions: list[float]
+    """DistillMOS of each."""
+    similarity: list[float]
+    """The cosine of each to the teacher."""
+
+
+def add(found: dict[tuple[str, str, str], dict[str, Heard]], key: tuple[str, str, str], ways: dict[str, Heard]) -> None:
+    """Add what was heard to what was heard of the same row before."""
+    for way, heard in ways.items():
+        known = found.setdefault(key, {}).setdefault(way, Heard([], []))
+        known.opinions += heard.opinions
+        known.similarity += heard.similarity
+
+
+def row(key: tuple[str, str, str], ways: dict[str, Heard]) -> str:
+    """A row of the table."""
+    cells = [figure(values) for heard in ways.values() for values in (heard.opinions, heard.similarity)]
+    return f"| {' | '.join([*key, *cells, *[''] * (4 - len(cells))])} |"
 
 
 @dataclass(frozen=True)
@@ -88,24 +114,18 @@ class Listeners:
     sounds: Path | None
     """Where what is heard is written, if anywhere."""
 
-    def row(
-        self,
-        speaker: str,
-        names: Sequence[str],
-        theirs: Sequence[Floats],
-        run: str,
-        steps: str,
-        sounds: dict[str, list[Floats]],
-    ) -> str:
-        """A row of the table: of each way of speaking the sentences, opinion and similarity to ``theirs``."""
-        cells = [speaker, run, steps]
+    def heard(
+        self, names: Sequence[str], theirs: Sequence[Floats], run: str, sounds: dict[str, list[Floats]]
+    ) -> dict[str, Heard]:
+        """Of each way of speaking the sentences, opinions and similarity to ``theirs``."""
+        found = dict[str, Heard]()
         for way, utterances in sounds.items():
             if self.sounds:
                 for name, samples in zip(names, utterances, strict=True):
-                    write_wav(self.sounds / f"{speaker}-{run}-{way}-{name}.wav", samples, RATE)
-            cells.append(figure([self.rate(at_16khz(samples, RATE)) for samples in utterances]))
-            cells.append(figure(likeness([self.embed(samples, RATE) for samples in utterances], theirs)))
-        return f"| {' | '.join(cells)} |"
+                    write_wav(self.sounds / f"{run}-{way}-{name}.wav", samples, RATE)
+            opinions = [self.rate(at_16khz(samples, RATE)) for samples in utterances]
+            found[way] = Heard(opinions, likeness([self.embed(samples, RATE) for samples in utterances], theirs))
+        return found
 
 
 def opened(path: str, corpus: Path) -> tuple[HeartVoiceTask, HeartVoice, str]:
