@@ -1,0 +1,51 @@
+"""The family's voices: each is there, speaks its language without espeak-ng, and shares one network."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sayahead import load_voice
+from sayahead.voices import installed_voices, read_config
+from sayahead.voices.locations import FAMILY
+
+SAID = {
+    "am_michael": "Text comes in word by word.",
+    "bf_emma": "Text comes in word by word.",
+    "ff_siwis": "Le texte arrive mot à mot.",
+    "ef_dora": "El texto llega palabra por palabra.",
+    "if_sara": "Il testo arriva parola per parola.",
+    "pf_dora": "O texto chega palavra por palavra.",
+}
+
+
+def test_all_are_there_and_cost_next_to_nothing() -> None:
+    voices = {name: path for name, path in installed_voices().items() if name in FAMILY}
+    assert set(voices) == set(FAMILY)
+    configs = {name: read_config(path) for name, path in voices.items()}
+    assert {config.language.split("-")[0] for config in configs.values()} == {"en", "fr", "es", "it", "pt"}
+    assert all(config.gender for name, config in configs.items() if name != "family")
+    assert {name for name in configs["family"].speakers} == set(FAMILY) - {"family"}
+    for name, path in voices.items():
+        size = sum(file.stat().st_size for file in path.iterdir())
+        assert size < (8_000_000 if name == "family" else 30_000), name
+        papers = [(path / paper).read_bytes() for paper in ("LICENSE", "NOTICE")]
+        assert papers == [(voices["family"] / paper).read_bytes() for paper in ("LICENSE", "NOTICE")]
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_a_voice_speaks_its_language(name: str) -> None:
+    voice = load_voice(name)
+    words = [word for chunk in voice.stream([SAID[name]]) for word in chunk.words]
+    assert [word.text for word in words] == SAID[name].split()
+    speech = voice.synthesize(SAID[name])
+    assert 0.8 < len(speech) / voice.sample_rate < 4
+    assert np.sqrt(np.mean(np.square(speech))) > 0.01
+
+
+def test_voices_share_their_network() -> None:
+    michael, family = load_voice("am_michael"), load_voice("family")
+    own = michael.synthesize(SAID["am_michael"]) / np.float32(michael.config.gain)
+    same = family.synthesize(SAID["am_michael"], speaker="am_michael") / np.float32(family.config.gain)
+    assert np.abs(own - same).max() < 1e-5
+    blend = family.synthesize(SAID["am_michael"], speaker="am_michael+af_bella")
+    assert not np.array_equal(blend, same)
