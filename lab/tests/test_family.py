@@ -24,7 +24,7 @@ def test_all_are_there_and_cost_next_to_nothing() -> None:
     configs = {name: read_config(path) for name, path in voices.items()}
     assert {config.language.split("-")[0] for config in configs.values()} == {"en", "fr", "es", "it", "pt"}
     assert all(config.gender for name, config in configs.items() if name != "family")
-    assert {name for name in configs["family"].speakers} == set(FAMILY) - {"family"}
+    assert set(configs["family"].speakers) == set(FAMILY) - {"family"}
     for name, path in voices.items():
         size = sum(file.stat().st_size for file in path.iterdir())
         assert size < (8_000_000 if name == "family" else 30_000), name
