@@ -585,6 +585,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "spent": table("spent.md"),
     "together": table("together.md"),
     "together_cold": table("together_cold.md"),
+    "simulated": table("capacity.md"),
     "start": table("start.md"),
     "calls": table("calls.md"),
     "loop": table("faster_loop.md"),
