@@ -20,13 +20,16 @@ MISTAKES: tuple[dict[str, Any], ...] = (
     {"lexicon": "nowhere"},
 )
 
+OTHERS = {"espeak", "romance"}
+"""Packages of other languages."""
+
 
 def modules() -> None:
     """Import what a session does, whatever its options."""
     for name in ("sayahead.engine", "sayahead.policies", "sayahead.text"):
         package = importlib.import_module(name)
         for found in pkgutil.walk_packages(package.__path__, f"{name}."):
-            if "espeak" not in found.name:
+            if not OTHERS & {*found.name.split(".")}:
                 importlib.import_module(found.name)
 
 

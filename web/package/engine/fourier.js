@@ -50,7 +50,7 @@ export class Fourier {
               re += from[source] * c - from[source + 1] * s;
               im += from[source] * s + from[source + 1] * c;
               at += step;
-              while (at >= half) at -= half;
+              if (at >= half) at -= half;
             }
             const target = 2 * (group * done * radix + place);
             to[target] = re;

@@ -114,14 +114,14 @@ class Generator {
     }
     this.advance();
     const s = this.state;
-    let low = ((s[0] ^ s[4]) | ((s[1] ^ s[5]) << 16)) >>> 0;
-    let high = ((s[2] ^ s[6]) | ((s[3] ^ s[7]) << 16)) >>> 0;
+    const even = (s[0] ^ s[4]) | ((s[1] ^ s[5]) << 16);
+    const odd = (s[2] ^ s[6]) | ((s[3] ^ s[7]) << 16);
     const by = s[7] >>> 10;
-    if (by & 32) [low, high] = [high, low];
+    const low = by & 32 ? odd : even;
+    const high = by & 32 ? even : odd;
     const rest = by & 31;
-    if (rest) [low, high] = [((low >>> rest) | (high << (32 - rest))) >>> 0, ((high >>> rest) | (low << (32 - rest))) >>> 0];
-    this.kept = high;
-    return low;
+    this.kept = rest ? ((high >>> rest) | (low << (32 - rest))) >>> 0 : high >>> 0;
+    return rest ? ((low >>> rest) | (high << (32 - rest))) >>> 0 : low >>> 0;
   }
 
   /** In [0, 1), of 24 bits. */
@@ -161,7 +161,8 @@ export function normals(seed, block, size) {
   let found = blocks.get(name);
   if (!found) {
     const generator = new Generator([seed, block]);
-    found = Float32Array.from({ length: size }, () => generator.normal());
+    found = new Float32Array(size);
+    for (let n = 0; n < size; n++) found[n] = generator.normal();
     if (blocks.size >= KEPT) blocks.delete(blocks.keys().next().value);
     blocks.set(name, found);
   }
