@@ -216,7 +216,7 @@ class Hub:
     @property
     def ready(self) -> bool:
         """Whether a new connection would be admitted: who has no text makes room for it."""
-        return not self.draining and not self.late and (self.taken < self.most or bool(self._idle()))
+        return not self.draining and not self.late and (not self.full or bool(self._idle()))
 
     @property
     def most(self) -> int:
@@ -224,9 +224,18 @@ class Hub:
         return max(1, round(self.places * self.pool.share.part)) if self._measured else self.places
 
     @property
+    def full(self) -> bool:
+        """Whether all places that there are now are taken. Who has more than half of them, as there were more when he
+        came, keeps nobody out of the rest."""
+        half = self.most if self.access.keys == 1 else max(1, self.most // 2)
+        return sum(min(places, half) if share else places for share, places in self._by_caller.items()) >= self.most
+
+    @property
     def late(self) -> bool:
-        """Whether those who are there are served too late already: nobody else is admitted."""
-        return self.lateness.too_late and self.taken > self.pool.threads
+        """Whether those who are there are served too late already: nobody else is admitted. Who takes too much is late
+        by himself, and keeps nobody out."""
+        modest = (lease for lease in self._leases if not lease.account.debt_s)
+        return self.lateness.too_late and sum(max(1, lease.utterances) for lease in modest) > self.pool.threads
 
     @property
     def taken(self) -> int:
@@ -340,7 +349,7 @@ class Hub:
             whose = "This address" if self.access.open else "This key"
             sentence = f"{whose} uses {most} places, its limit: close a connection first."
             raise self._refuse(caller, "overloaded", sentence)
-        if self.late or (self.taken >= self.most and not self._make_room()):
+        if self.late or (self.full and not self._make_room()):
             raise self._refuse(caller, "overloaded", "The server is at capacity: try again in a few seconds.")
 
     def _make_room(self) -> bool:

@@ -66,7 +66,7 @@ class Utterance:
         self._held, self._held_s = list[m.SpokenWord](), 0.0
         self._over = self._resting = False
         self._loop = asyncio.get_running_loop()
-        self._pacing = Pacing(hub.metrics, self._loop, hub.lateness)
+        self._pacing = Pacing(hub.metrics, self._loop, hub.lateness, lease.account)
         self._last_sign = self._loop.time()
         self._task: asyncio.Task[None] | None = None
         self._speaking: Speaking | None = None

@@ -149,6 +149,20 @@ def test_an_underrun_is_the_servers_only_where_the_text_was_there(loop: Clock) -
     assert pacing.deadline() == pytest.approx(2.0)
 
 
+def test_what_is_late_by_its_clients_own_fault_says_nothing_of_the_server(loop: Clock) -> None:
+    """Who took much was served late, and all others were refused for it."""
+    lateness, greedy = Lateness(), Accounts(Limits(), 8).of("192.0.2.1")
+    greedy.charge(10.0)
+    for account, late in ((greedy, False), (Accounts(Limits(), 8).of("192.0.2.2"), True)):
+        pacing = Pacing(Metrics(), loop, lateness, account)
+        for _ in range(64):
+            pacing.text(10)
+            pacing.deadline()
+            loop.now += 0.5
+            pacing.sent(piece(), duration_s=0.1)
+        assert lateness.too_late == late
+
+
 def test_first_sound_and_words_are_timed_from_their_text(loop: Clock) -> None:
     metrics = Metrics()
     pacing = Pacing(metrics, loop, Lateness())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
+from sayahead.server.operation.budgets import Account
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.synthesis.capacity import Lateness
 from sayahead.server.synthesis.threads import EncodedChunk
@@ -21,8 +22,11 @@ class Pacing:
     # A client is taken to go on playing for so long after it said how far it is.
     TELLING_S = 0.5
 
-    def __init__(self, metrics: Metrics, loop: asyncio.AbstractEventLoop, lateness: Lateness) -> None:
-        self._metrics, self._loop, self._lateness = metrics, loop, lateness
+    def __init__(
+        self, metrics: Metrics, loop: asyncio.AbstractEventLoop, lateness: Lateness, account: Account | None = None
+    ) -> None:
+        """``account``: whose speech it is; what is late as its client takes too much tells nothing about the server."""
+        self._metrics, self._loop, self._lateness, self._account = metrics, loop, lateness, account
         # End in the text and time of every fragment with words still to be sent.
         self._arrivals: deque[tuple[int, float]] = deque(maxlen=FRAGMENTS)
         self.first_text: float | None = None
@@ -85,7 +89,8 @@ class Pacing:
         now = self._loop.time()
         self.last_sent = now
         needed = self._unlocked if self._dry is None else max(self._dry, self._unlocked)
-        self._lateness.add(now - needed - chunk.computed_s)
+        if self._account is None or not self._account.debt_s:
+            self._lateness.add(now - needed - chunk.computed_s)
         dry = now if self._dry is None else self._dry
         if self._dry is not None and now > dry + TOLERANCE_S:
             if self._unlocked < dry:
