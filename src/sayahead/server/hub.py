@@ -228,14 +228,18 @@ class Hub:
         """Whether all places that there are now are taken. Who has more than half of them, as there were more when he
         came, keeps nobody out of the rest."""
         half = self.most if self.access.keys == 1 else max(1, self.most // 2)
-        return sum(min(places, half) if share else places for share, places in self._by_caller.items()) >= self.most
+        return self._counted(half) >= self.most
 
     @property
     def late(self) -> bool:
         """Whether those who are there are served too late already: nobody else is admitted. Who takes too much is late
         by himself, and keeps nobody out."""
-        modest = (lease for lease in self._leases if not lease.account.debt_s)
-        return self.lateness.too_late and sum(max(1, lease.utterances) for lease in modest) > self.pool.threads
+        each = self.most if self.access.keys == 1 else self.pool.threads
+        return self.lateness.too_late and self._counted(each) > self.pool.threads
+
+    def _counted(self, most: int) -> int:
+        """Places taken, of one client at most so many; of this machine's, who may be several, all."""
+        return sum(min(places, most) if share else places for share, places in self._by_caller.items())
 
     @property
     def taken(self) -> int:
