@@ -19,7 +19,7 @@ from sayahead.types import Word
 LANGUAGES = ("en", "de", "es", "fr", "it", "pt")
 WRAPPED = ("“{}”", "({})", "**{}**", "*{}*", "[{}]")
 QUOTED = ('"{}"', "'{}'", "«{}»")
-_CARRIERS = {
+CARRIERS = {
     "en": ("They wrote {} there", "Nobody saw {} again", "She told them {} twice"),
     "de": ("Sie schrieben {} dazu", "Niemand sah {} wieder", "Dort stand {} daneben"),
     "es": ("Ellos escribieron {} aquí", "Nadie vio {} ayer", "Allí ponía {} así"),
@@ -36,6 +36,16 @@ _MONTHS = {
     "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
     "pt": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
 }
+_SHORT_MONTHS = {
+    "en": ("Oct {}", "{} Nov", "Sept {}"),
+    "de": ("{}. Okt", "{}. Nov", "{}. Feb"),
+    "es": ("{} oct", "{} nov", "{} de feb"),
+    "fr": ("{} oct", "{} nov", "{} janv"),
+    "it": ("{} ott", "{} nov", "{} gen"),
+    "pt": ("{} out", "{} nov", "{} fev"),
+}
+_SAME = (("-", "\u2010"), ("-", "\u2011"), ("µ", "μ"), ("°C", "℃"), ("!=", "≠"), (">=", "≥"), ("<=", "≤"), ("″", "′′"))
+"""Signs that are written in two ways."""
 _UNITS = "km m cm mm kg g mg µg μg ml mL L l kW kWh MHz GB MB kΩ Ω °C km/h m² m³ mg/kg mg/dL mmHg %".split()
 
 
@@ -133,6 +143,17 @@ KINDS: dict[str, Maker] = {
         f"{random.randint(2, 99)} {random.choice('USD EUR GBP CHF MXN SEK JPY'.split())}"
     ),
     "scaled": lambda language, random: f"{random.randint(2, 99)} {_MILLIONS[language]}",
+    "position": lambda language, random: (
+        f"{random.randint(2, 89)}°{random.randint(2, 59)}′{random.randint(2, 59)}″{random.choice('NSE')}"
+    ),
+    "prime": lambda language, random: f"{random.randint(2, 99)}{random.choice('′″')}",
+    "operator": lambda language, random: f"n {random.choice('!= >= <= == ≠ ≥ ≤'.split())} {random.randint(2, 99)}",
+    "path": lambda language, random: random.choice(
+        ("/etc/hosts", "./src/main{}.rs", r"C:\Temp\a{}.txt", "src/app{}.py", "~/notes{}.md", ".env", "lib.run()")
+    ).format(random.randint(2, 99)),
+    "port": lambda language, random: f"localhost:{random.randint(3000, 9999)}",
+    "each100": lambda language, random: f"{_decimal(language, random)} l/100 km",
+    "month": lambda language, random: random.choice(_SHORT_MONTHS[language]).format(random.randint(2, 28)),
     "dose": lambda language, random: (
         digits(random, 2, 900) + random.choice((" μg", " µg", "μg", " mg", " ml", " mg/kg"))
     ),
@@ -181,7 +202,7 @@ def sentences(language: str, text: str) -> int:
     return sum(word.ends for word in words)
 
 
-def _within(language: str, carrier: str, value: str) -> str | None:
+def within(language: str, carrier: str, value: str) -> str | None:
     """What is said of a value in a carrier; None if the carrier's own words are not said as they stand."""
     whole, (before, after) = said(language, carrier.format(value)), map(heard, carrier.split("{}"))
     if not (whole.startswith(before) and whole.endswith(after)):
@@ -192,9 +213,9 @@ def _within(language: str, carrier: str, value: str) -> str | None:
 def broken(language: str, kind: str, random: Random) -> Iterator[Broken]:
     """What does not hold of one value of a kind."""
     value = KINDS[kind](language, random)
-    carriers = _CARRIERS[language]
+    carriers = CARRIERS[language]
     carrier = random.choice(carriers)
-    base = _within(language, carrier, value)
+    base = within(language, carrier, value)
     if not base:
         yield Broken("the carrier's words stay", carrier.format(value), said(language, carrier.format(value)), "", "")
         return
@@ -202,7 +223,8 @@ def broken(language: str, kind: str, random: Random) -> Iterator[Broken]:
         yield Broken("no figure is left", value, base, "", "")
     variants = [("another carrier", c, value) for c in carriers if c != carrier]
     variants += [("what surrounds it", carrier, wrap.format(value)) for wrap in WRAPPED]
-    if kind not in ("formula", "greek", "latex"):
+    variants += [("another sign for the same", carrier, value.replace(*pair)) for pair in _SAME if pair[0] in value]
+    if kind not in ("formula", "greek", "latex", "operator", "prime"):
         variants += [("quotes", carrier, wrap.format(value)) for wrap in QUOTED]
     variants += [
         ("no-break spaces", carrier, value.replace(" ", "\u00a0")),
@@ -213,7 +235,7 @@ def broken(language: str, kind: str, random: Random) -> Iterator[Broken]:
         ("a colon before", carrier.replace(" {}", ": {}"), value),
     ]
     for rule, around, form in variants:
-        said_here = _within(language, around, form)
+        said_here = within(language, around, form)
         if said_here != base:
             yield Broken(
                 rule, carrier.format(value), base, around.format(form), said_here or said(language, around.format(form))
@@ -221,7 +243,7 @@ def broken(language: str, kind: str, random: Random) -> Iterator[Broken]:
     before = carrier.split("{}")[0]
     if kind == "ordinal" and language == "de":
         return  # Its full stop is its own.
-    for mark in "." if kind == "formula" else ".!?":  # "= 5!" is a factorial.
+    for mark in "." if kind in ("formula", "operator") else ".!?":  # "= 5!" is a factorial.
         text = f"{before}{value}{mark} {_NEXT[language]} {carriers[0].split()[0].lower()}"
         if sentences(language, text) != 2 or not said(language, text).startswith(f"{heard(before)} {base}"):
             yield Broken("what ends a sentence ends it", carrier.format(value), base, text, said(language, text))
@@ -248,14 +270,14 @@ def _split(language: str, text: str, random: Random) -> str:
 
 def _framed(language: str, kind: str, carrier: str, value: str, base: str, random: Random) -> Iterator[Broken]:
     """A number replaced by another of its size leaves the words around it."""
-    if kind in ("fraction", "formula", "greek", "code", "date", "ratio", "time", "range", "ordinal"):
+    if kind in ("fraction", "formula", "greek", "code", "date", "ratio", "time", "range", "ordinal", "month", "port"):
         return
     figure = re.search(r"(?<![0-9])[2-9][0-9]*", value)
     if figure is None:
         return
     other = f"{random.randint(3, 9)}{''.join(str(random.randint(2, 9)) for _ in figure[0][1:])}"
     swapped = value[: figure.start()] + other + value[figure.end() :]
-    instead = _within(language, carrier, swapped) or ""
+    instead = within(language, carrier, swapped) or ""
     if _frame(language, instead) != _frame(language, base):
         yield Broken("a number's frame", value, base, swapped, instead)
 
@@ -341,7 +363,7 @@ def counts(token: str, place: int) -> bool:
         return False
     if char in "$":
         return re.match(r"[0-9]", behind) is not None and "$" not in before + behind
-    if re.search(r"[-=<>!&+|*:/]{2}", before[-1:] + char + behind[:1]):
+    if re.search(r"[-+|*:/]{2}", before[-1:] + char + behind[:1]):
         return False
     if char in "<>":
         return bool(re.search(r"\w", before) and re.search(r"\w", behind)) and not re.search("<[^>]*>", token)

@@ -24,4 +24,3 @@ def wrong_of(path: Path, language: str) -> tuple[int, list[str]]:
 def test_fresh_sentences(language: str) -> None:
     count, wrong = wrong_of(FOLDER / f"{language}.tsv", language)
     assert count - len(wrong) >= RIGHT[language], "\n".join(wrong)
-

@@ -19,10 +19,10 @@ from sayahead.text.english.numbers import (
     plural,
     year,
 )
-from sayahead.text.english.units import BIG, CENTS, CURRENCIES, currency, unit_of
+from sayahead.text.english.units import BIG, CENTS, CURRENCIES, CURRENCY_CODES, currency, unit_of
 
 NUM = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?"
-_CODES = "CHF SEK NOK DKK PLN ZAR CNY COP ARS CLP PHP UYU TRY THB IDR VND CZK HUF ILS AED SAR MYR TWD".replace(" ", "|")
+_CODES = "|".join(code for code in CURRENCY_CODES if len(code) == 3 and code.isupper())
 _PREFIXED = rf"(?:US|CA|AU|NZ|HK|NT|MX|C|A|S|R)?\$|(?:CN|RMB)?¥|{_CODES}|kr"
 CUR = f"(?:{_PREFIXED}|[{''.join(CURRENCIES)}])"
 _BIG = "|".join(BIG)

@@ -31,7 +31,8 @@ def ends(token: Token[str], parts: Parts, reading: str, left: Left, right: Right
         return right.capital()
     if not reading:
         return True
-    measured = left.kind in ("one", "number", "feet", "hours") and core.isalpha() and len(core) < 5 and unit(core)
+    counts = left.kind in ("one", "number", "feet", "hours") and core.isalpha() and len(core) < 5
+    measured = counts and (unit(core) or reading.startswith(("newton", "joule")))
     if (
         reading in ("versus", "featuring")
         or (reading == tables.LIMITS.get(core) and reading != core)

@@ -23,6 +23,7 @@ from sayahead.text.english.words import HALF, shouted, spaced_unit, word
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
 _DASHES = re.compile(r"[-–—]")
 _COUNTED_WORDS = re.compile(r"[-–]((?:[A-Za-z][A-Za-z']*\.?|[0-9]{1,2})(?:[-–](?:[A-Za-z][A-Za-z']*|[0-9]{1,2}))*)")
+_LETTERED = re.compile("[0-9]{1,3}[A-HJ]")
 _PRICED = re.compile(rf"([^\W\d_]+)[:=]({CUR}{NUM}\S*)")
 _SIGNED = re.compile(r"(\+/-|[<>=]=|[+~<>±=≈≤≥≠#])(.*[0-9].*)")
 _BOUND = re.compile(r"([<>=~!]=|[<>])([0-9][0-9.]*)")
@@ -161,7 +162,8 @@ def _compound(text: str, left: Left) -> str:
     if first and slash and last[:1].isdigit() and not (last.isdigit() or first.isdigit()):
         one, other = atom(first, left), atom(last, left)
         if one and other:
-            return f"{one} {'per' if first[0] in CURRENCIES and last[0].isdigit() else 'slash'} {other}"
+            each = first[0] in CURRENCIES or (first[-1].isalpha() and re.match("10+[a-z]", last))
+            return f"{one} {'per' if each else 'slash'} {other}"
     for m in _COUNTED_WORDS.finditer(text):
         first = text[: m.start()]
         parts = _DASHES.split(m[1])
@@ -196,6 +198,9 @@ def _range(first: str, last: str, text: str, left: Left) -> str:
         return f"{year(int(first))} to {month[high]}"
     if left.kind == "month" and high in month and (m := re.fullmatch(r"([0-9]{1,2})(?:st|nd|rd|th)?", first)):
         return f"{ordinal(int(m[1]))} to {month[high]}"
+    if _LETTERED.fullmatch(first) and _LETTERED.fullmatch(last):
+        one, other = (f"{label(side[:-1])} {initials(side[-1])}" for side in (first, last))
+        return f"{one} to {other}"
     if HALF.fullmatch(first) and (words := atom(last)):
         return f"{first[0].upper()}.M. to {words}"
     if first.isdigit() and (m := re.fullmatch("([0-9]{2,3})([FC])", last)):
@@ -349,14 +354,14 @@ def _kind(text: str, left: Left, words: str) -> str:
         return "code"
     if not any(map(str.isalnum, text)):
         return "sign" if words else ""
-    if text[-1] == "°":
+    if text[-1] == "°" or (left.kind == "degree" and words.endswith((" minute", " minutes", " second", " seconds"))):
         return "degree"
     measured = left.kind in ("one", "number", "feet", "hours")
     if measured and low in ("ft", "feet", "foot"):
         return "feet"
     if (measured and low in ("h", "hr", "hrs", "hour", "hours")) or re.fullmatch(r"[0-9]+(?:h|hr|hrs)", low):
         return "hours"
-    if words in ("square", "cubic", "fluid"):
+    if words.rpartition(" ")[2] in ("square", "cubic", "fluid"):
         return "number"
     if re.fullmatch(r"[0-9][0-9,.]*\+|'[0-9]{2}", text):
         return "number"

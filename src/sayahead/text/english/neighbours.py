@@ -18,7 +18,8 @@ from sayahead.text.shared import chemistry
 from sayahead.text.shared.tokens import Joined, Parts, Right
 
 _SECONDS = re.compile("([0-9]{1,3})s")
-_COUNTDOWN = re.compile("T-([0-9]{1,3})(s?)")
+_COUNTDOWN = re.compile("T-([0-9]{1,3})([shd]?)")
+_COUNTED = {"s": " seconds", "h": " hours", "d": " days", "": ""}
 _LETTERED = re.compile(r"([0-9]+(?:\.[0-9]+)?)(M|B)")
 _STATUS = re.compile("40[1345789]|41[058]|42[29]|50[1-4]")
 _MONTH = "|".join(tables.MONTHS)
@@ -99,7 +100,7 @@ def reading(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str 
     if m := _COUNTDOWN.fullmatch(core):
         likely = m[2] != "" or int(m[1]) in (*range(1, 11), 15, 20, 30, 60)
         follows = (likely and left.word.lower() not in ("a", "the")) or _one_of(right, "times")
-        return follows and f"T minus {number(m[1])}" + (" seconds" if m[2] else "")
+        return follows and f"T minus {number(m[1])}{_COUNTED[m[2]]}"
     if _STATUS.fullmatch(core) and left.kind in ("", "sign"):
         cued = left.each or left.word.lower() in ("returns", "returned", "returning", "status")
         follows = cued or _one_of(right, "web")

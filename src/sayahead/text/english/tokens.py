@@ -21,6 +21,7 @@ from sayahead.text.english.units import (
     CURRENCY_CODES,
     INDIAN,
     INDIAN_PREFIXES,
+    metric,
     unit,
     unit_of,
 )
@@ -53,6 +54,8 @@ _MONEY_AFTER = frozenset((*CURRENCIES, *CURRENCY_CODES))
 _MONEY_AFTER_BEGUN = frozenset(name[:n] for name in _MONEY_AFTER for n in range(1, len(name) + 1))
 _POINTED = re.compile(r"([0-9]{1,2})\.([0-5][0-9])")
 _DAYS = ("month", "days", "ordinal")
+_MEASURED = re.compile("[0-9./]+[\"'′″]")
+_PRIMED = re.compile(r"[(\[*_\"“]*([0-9.,]+)(″|′′?)[.,;:!?)\]*_\"”]*")
 _FLAG = re.compile(r"(--?)([A-Za-z][\w-]*)")
 
 
@@ -190,6 +193,16 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
     return _dotted(core, parts, left, right) if dotted else read(core, left)
 
 
+def _primed(core: str, prime: str, left: Left) -> str:
+    """Figures before a prime: feet or inches, and minutes or seconds of arc after degrees."""
+    turned = left.kind == "degree"
+    if prime == "′":
+        one, many = ("minute", "minutes") if turned else ("foot", "feet")
+    else:
+        one, many = ("second", "seconds") if turned else ("inch", "inches")
+    return f"{read(core, left)} {one if core == '1' or (left.each and not turned) else many}"
+
+
 def _verse(right: Right) -> bool | None:
     """Whether chapter and verse follow: "Gen. 1:3"."""
     figures, colon, after = right.text.partition(":")
@@ -203,12 +216,17 @@ def _letter(core: str, parts: Parts, left: Left, right: Right) -> str | bool | N
     if core in tables.QUARTERS and re.fullmatch("(I|US|SR|Route)-[0-9]+", left.word):
         return tables.QUARTERS[core]
     if core in tables.QUARTERS and left.kind in ("one", "number") and not left.each and left.word.isdigit():
-        initial = "A" if parts.dotted else right.initial()
+        initial = right.initial()
         if initial is None:
             return None
-        if initial.isdigit() or initial.isupper():
+        over = parts.dotted and right.one_of(tables.STARTERS, tables.STARTER_PREFIXES)
+        if over is None:
+            return None
+        if (initial.isdigit() or initial.isupper()) and not over:
             parts.mark = parts.mark.rstrip(".")
             return tables.QUARTERS[core]
+        if core in "NW" and left.role != "lettered":
+            return metric(core)[0 if left.kind == "one" else 1]
     if core in tables.QUARTERS and len(core) == 1 and left.word in ("and", "&", "at", "on", "to"):
         digits = re.fullmatch(r"([0-9]*)([a-z]*)\W*", right.text)
         if not right.done and digits and not digits[2]:
@@ -220,7 +238,8 @@ def _letter(core: str, parts: Parts, left: Left, right: Right) -> str | bool | N
     if core == "x" and left.role == "sum" and left.kind in ("one", "number"):
         if not right.done or right.open:
             return None
-        return "by" if unit(right.beyond.rstrip(".,;:!?)")) and right.text.isdigit() else False
+        sized = unit(right.beyond.rstrip(".,;:!?)")) and right.text.isdigit()
+        return "by" if sized or _MEASURED.match(right.text) else False
     if core == "x" and left.kind in ("one", "number"):
         if right.text in ("", "1", "10") and not right.done:
             return None
@@ -242,7 +261,7 @@ def _dotted(core: str, parts: Parts, left: Left, right: Right) -> str | None:
             return None
         placed = parts.mark not in ("", ".") or left.kind == "ordinal"
         road = left.named or (core == "St" and left.word != "" and (placed or not capital))
-        return tables.ROADS[core] if road else tables.TITLES[core]
+        return tables.ROADS[core] if road and not parts.before else tables.TITLES[core]
     if measured and core not in "KkMBb" and (unit := unit_of(left.word, core)) and core.isalpha():
         return unit[0 if left.kind == "one" or left.each else 1]
     if core in tables.LIMITS and not measured and left.word.lower() not in ("the", "a", "to", "at", "my"):
@@ -282,6 +301,8 @@ def _marked(token: Token[str], parts: Parts, left: Left) -> str | None:
         if variable or (core.isdigit() and (left.kind == "sign" or not left.before)):
             parts.mark = ""
             return f"{read(core, left)} factorial"
+    if (m := _PRIMED.fullmatch(raw)) and m[1].replace(",", "") == core.replace(",", ""):
+        return _primed(core, m[2], left)
     sure = bool(parts.mark) or left.each or left.kind == "feet" or not core.isdigit()
     dated = left.kind in _DAYS or re.fullmatch("(?:19|20)[0-9]{2}", core) is not None
     inches = sure and not dated and raw.rstrip(".,;:!?)").endswith('"') and not token.quoted

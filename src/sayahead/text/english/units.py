@@ -25,7 +25,7 @@ _ONES = tables.readings("units")
 _IRREGULAR = _pairs("irregular units")
 GLUED_ONLY = frozenset("k K M x s A V W J N F T B b d BR BA".split())
 """Letters that are a unit only where they touch the number."""
-SPACED_IF_SURE = frozenset("in ins mo pt ct ly rad deg MP pH us um ps ug".split())
+SPACED_IF_SURE = frozenset("in ins mo pt ct rad pH us um ps ug".split())
 """Also ordinary words or other abbreviations: after a space a unit only where what is to the left says so."""
 _CAPITALS = {name.upper(): name for name in "kg lbs lb oz km cm ml gal ft hrs hr sec secs yds tbsp tsp sq psi".split()}
 _CAPITALS |= {name.lower(): name for name in "GB MB KB TB kHz MHz GHz kWh kW Mbps Gbps Kbps mAh".split()}
@@ -51,6 +51,7 @@ _OTHER = _pairs("other currencies")
 
 def currency(sign: str) -> tuple[str, str]:
     """One and many of a currency's name by its sign: ``$``, ``C$``, ``CHF``; a plain ``$`` is a dollar."""
+    sign = CURRENCY_CODES.get(sign, sign)
     if sign in _OTHER:
         return _OTHER[sign]
     country, (one, many) = COUNTRIES.get(sign[:-1], ""), CURRENCIES[sign[-1]]
@@ -66,7 +67,7 @@ def unit(text: str) -> tuple[str, str] | None:
     if one := _ONES.get(text):
         return one, one + ("" if one in ("horsepower", "fluid") else "s")
     if text in _KNOWN or (text in _PREFIXED and text not in _ONLY_PREFIXED):
-        return _metric(text)
+        return metric(text)
     above, slash, below = text.partition("/")
     if slash:
         first = ("time", "times") if above == "x" else unit(above)
@@ -84,7 +85,9 @@ def unit_of(amount: str, text: str) -> tuple[str, str] | None:
     much = int("0" + "".join(itertools.takewhile(str.isdigit, amount.replace(",", "").lstrip("-−"))))
     if text == "pt" and much > 4:
         return "point", "points"
-    return _metric(text) if text == "bps" and much >= 300 else unit(text)
+    if text == "K" and re.fullmatch(r"[0-9]{4,5}|[0-9]+\.[0-9]{2,}", amount):  # Thousands of thousands are millions.
+        return "kelvin", "kelvins"
+    return metric(text) if text == "bps" and much >= 300 else unit(text)
 
 
 def per(text: str) -> str:
@@ -100,7 +103,8 @@ def per(text: str) -> str:
     return names[0] if names else ""
 
 
-def _metric(text: str) -> tuple[str, str]:
+def metric(text: str) -> tuple[str, str]:
+    """One and many of a metric unit that is known to be one; KeyError for others."""
     for size in (len(text), *range(min(3, len(text)), 0, -1)):
         base, prefix = _PREFIXED.get(text[-size:]), text[:-size]
         if base and (not prefix or prefix in _PREFIXES):

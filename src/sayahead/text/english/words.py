@@ -14,6 +14,7 @@ from sayahead.text.english.units import (
     GLUED_ONLY,
     SPACED_IF_SURE,
     currency,
+    metric,
     per,
     unit,
     unit_of,
@@ -40,9 +41,7 @@ def roman(text: str) -> int:
 def spaced_unit(text: str, left: Left) -> str:
     """A unit after its number and white space: ``12 oz``, ``5 ft 10 in``."""
     measured = left.word[:1].isdigit() and left.role != "lettered"
-    if text in GLUED_ONLY and not (
-        measured and (text in "sV" or (text in "AW" and left.each) or (text == "A" and "." in left.word))
-    ):
+    if text in GLUED_ONLY and not (measured and _single(text, left)):
         return ""
     if text in SPACED_IF_SURE and not ("feet" in left.role or (text == "mo" and left.each)):
         return ""
@@ -53,8 +52,15 @@ def spaced_unit(text: str, left: Left) -> str:
     code = text.upper() if text in _SMALL_CODES else text
     if code in CURRENCY_CODES and (code.isupper() or text == "kr"):
         return currency(CURRENCY_CODES[code])[0 if left.kind == "one" or left.each else 1]
-    names = unit_of(left.word, text)
+    names = unit_of(left.word, text) or (metric(text) if text in ("N", "J") else None)
     return names[0 if left.kind == "one" or left.each else 1] if names else ""
+
+
+def _single(letter: str, left: Left) -> bool:
+    """Whether a single letter after a number and white space is a unit: ``12.5 A``, ``2700 K``, ``a 5 W lamp``."""
+    if letter == "K":
+        return re.fullmatch(r"[0-9]{4,5}|[0-9]+\.[0-9]{2,}", left.word) is not None
+    return letter in "sVJ" or (letter in "AW" and left.each) or (letter in "AWN" and "." in left.word)
 
 
 def word(text: str, left: Left) -> str:
@@ -73,7 +79,7 @@ def word(text: str, left: Left) -> str:
         return words
     if text in CURRENCY_CODES and left.word[:1] == "$" and (country := COUNTRIES.get(CURRENCY_CODES[text][:-1])):
         return country
-    if text == "x" and (left.kind in ("one", "number", "money") or left.word.isdigit() or unit(left.word)):
+    if text == "x" and (left.kind in ("one", "number", "money") or left.word[:1].isdigit() or unit(left.word)):
         return "times" if left.role == "sum" or left.kind == "money" else "by"
     if text in tables.SAID:
         return tables.SAID[text]
@@ -83,7 +89,7 @@ def word(text: str, left: Left) -> str:
         return "Fahrenheit" if text == "F" else "Celsius"
     if text == "Ti" and left.word.isdigit():
         return "T.I."
-    if text in "NSEW" and left.word[-1:] == "°":
+    if text in "NSEW" and left.kind == "degree":
         return tables.QUARTERS[text]
     if text == "x" and (left.word in tables.DOSES or left.word in ("daily", "day", "nightly")):
         return "times"

@@ -207,7 +207,7 @@ def measure(core: str, left: Left, record: Record) -> Said | None:
         noun = record.units[name]
         return Said(counted(text, noun, record), Left("hours" if name in record.hours else "measure", name))
     if (each := compound(name, record)) is not None:
-        return Said(counted(text, each, record), Left("measure", name))
+        return Said(counted(text, each, record), after_each(name, left))
     if name in record.scales:
         return Said(counted(text, record.scales[name], record), Left("number", name, big=True, before=left.word))
     if name in _SCALE_LETTERS and parse(text, record) and "," not in text:
@@ -224,14 +224,21 @@ def compound(name: str, record: Record) -> Noun | None:
     first = record.units.get(above) or (record.currencies[above].main if above in record.currencies else None)
     if first is None or not below:
         return None
-    after = f"{record.over('/')} {number(below, record)}" if below.isdecimal() else per(below, record)
+    tens = record.per_many or record.per if re.fullmatch("10+", below) else record.over("/")
+    after = f"{tens} {number(below, record)}" if below.isdecimal() else per(below, record)
     return Noun(f"{first.one} {after}", f"{first.many} {after}", first.gender) if after else None
+
+
+def after_each(name: str, left: Left) -> Left:
+    """What a unit means for the next word: ``L/100`` is still a number, of what is to be told."""
+    below = name.partition("/")[2]
+    return Left("number" if below.isdecimal() else "measure", below if below.isdecimal() else name, before=left.word)
 
 
 def per(below: str, record: Record) -> str:
     """What an amount is divided by: ``pro Monat``, ``par kilogramme``, ``all'ora``; nothing if it is no word."""
     noun = record.units[below].one if below in record.units else below if below.isalpha() else ""
-    if record.per_vowel and noun[:1] in "aeiou":
+    if record.per_vowel and noun and noun[0] in "aeiou":
         return f"{record.per_vowel}{noun}"
     return f"{record.per} {noun}" if noun else ""
 

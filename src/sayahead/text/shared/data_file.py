@@ -149,7 +149,7 @@ _TABLES: Mapping[str, Callable[[_File, Lines], Any]] = {
     ),
     **dict.fromkeys(
         "signs weekdays between never_ends may_end before_number plain half half_more address suffixes letters "
-        "articles prefixes".split(),
+        "articles prefixes compass".split(),
         _File.texts,
     ),
     **dict.fromkeys("cues genders ordinal_suffixes".split(), _File.kinds),

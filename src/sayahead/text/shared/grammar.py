@@ -9,18 +9,12 @@ import re
 import unicodedata
 from dataclasses import replace
 
-from sayahead.text.shared import amounts
+from sayahead.text.shared import addresses, amounts
 from sayahead.text.shared.amounts import figures, number, numbers_of, signed
 from sayahead.text.shared.rates import composed, powered
 from sayahead.text.shared.record import SUBTRACTED, Record
 from sayahead.text.shared.words import Left, Said
 
-_ADDRESS = re.compile(r"(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:[\w-]+\.)+[a-z]{2,6}(?:/\S*)?", re.ASCII)
-_TOP = frozenset(
-    """
-    com org net de fr es it pt br ch at be io dev ai app info eu gov edu uk us mx ar cl pdf txt html py
-    """.split()
-)
 _ELIDED = re.compile(r"([^\W\d_]+')([0-9].*)")
 _ELIDED_SIGN = re.compile(r"([^\W\d_]+['’])([€$£¥])")
 DAY_AND_MONTH = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}")
@@ -137,8 +131,8 @@ def _unit(core: str, left: Left, record: Record) -> Said | None:
         noun = record.currencies[core].main
     if noun is None:
         return None
-    kind = "hours" if core in record.hours else "measure"
-    return Said(amounts.noun_after(noun, left, record), Left(kind, core, before=left.word))
+    after = Left("hours", core, before=left.word) if core in record.hours else amounts.after_each(core, left)
+    return Said(amounts.noun_after(noun, left, record), after)
 
 
 def _word(core: str, left: Left, record: Record) -> Said | None:
@@ -217,23 +211,8 @@ def telephone(text: str, record: Record) -> str:
 
 
 def _addressed(core: str, left: Left, record: Record, form: str) -> Said | None:
-    """A web or mail address."""
-    if not _ADDRESS.fullmatch(core) or not any(map(str.isalpha, core)):
-        return None
-    bare = core.startswith(("http", "www.")) or "@" in core
-    if not bare and core.split("/")[0].rsplit(".", 1)[-1] not in _TOP:
-        return None
-    text = re.sub(r"^(?:https?://)?(?:www\.)?", "", core).rstrip("/")
-    words = [
-        record.address.get(piece) or _addressed_piece(piece, record) for piece in re.findall(r"\d+|[^\W\d_]+|\S", text)
-    ]
-    return Said(" ".join(filter(None, words)), Left(word=core, before=left.word))
-
-
-def _addressed_piece(piece: str, record: Record) -> str:
-    if piece.isdecimal():
-        return number(piece, record)
-    return record.signs.get(piece, piece if piece.isalpha() else "")
+    words = addresses.spelled(core, record)
+    return Said(words, Left(word=core, before=left.word)) if words else None
 
 
 def _timed(core: str, left: Left, record: Record, form: str) -> Said | None:

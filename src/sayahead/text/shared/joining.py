@@ -335,7 +335,10 @@ def _sign(token: Token[Said], left: Left, right: Right, record: Record) -> Said 
         initial = right.initial()
         if initial is None:
             return None
-        if initial.isdecimal():
+        variables = raw != "~" and len(left.word) == 1 and len(right.body) == 1
+        if variables and not right.done:
+            return None
+        if initial.isdecimal() or variables:
             return Said(record.sign(raw), Left(word=raw))
     return Said("")
 

@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from typing import Literal
 
-from sayahead.text.shared import amounts, chemistry
+from sayahead.text.shared import amounts, angles, chemistry, months
 from sayahead.text.shared.grammar import read, roman
 from sayahead.text.shared.ordinals import dot_ordinal, month_follows, prefixes_of
 from sayahead.text.shared.record import Record, prefixes
@@ -31,8 +31,13 @@ _MOLAR = re.compile(r"([0-9]+(?:[.,][0-9]+)?)M")
 def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) -> Beside:
     """How a token is read by what stands beside it."""
     core = parts.core
+    calendar = left.kind in ("number", "month", "day") or core.lower() in record.short_months
+    if calendar and (dated := months.reading(parts, left, right, record)) is not False:
+        return dated
     if core.islower() and core.isalpha() and not left.kind and "#" not in raw:
         return False
+    if (turned := angles.reading(parts, left, right, record)) is not False:
+        return turned
     if "#" in raw and (tagged := _tagged(core, raw, left, record)):
         return tagged
     gender = record.articles.get(left.word.lower())
@@ -51,8 +56,6 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
         return _company(parts, left, right, record)
     if core[-1] == "M" and ((core == "M" and left.kind == "number") or _MOLAR.fullmatch(core)):
         return _molar(core, left, right, record)
-    if left.kind in ("number", "month") and (dated := _dated(parts, left, right, record)) is not False:
-        return dated
     if (m := _TERM.fullmatch(core)) and (term := _term(m, parts, left, right, record)) is not False:
         return term
     if not core[-1].isdecimal():
@@ -180,23 +183,3 @@ def _molar(core: str, left: Left, right: Right, record: Record) -> Beside:
     if right.done:
         return reading if chemistry.whole(right.body) else False
     return None if chemistry.begun(right.body) else False
-
-
-def _dated(parts: Parts, left: Left, right: Right, record: Record) -> Beside:
-    """The month after a day (``3 mayo``, ``4 mar.``) and the year after that, with the words that they lack."""
-    core = parts.core
-    if left.kind == "month":
-        year = left.form == "of" and re.fullmatch("1[0-9]{3}|20[0-9]{2}", core)
-        return Said(f"{record.date_of} {amounts.number(core, record)}", Left(word=core)) if year else False
-    if not re.fullmatch("[1-9]|[12][0-9]|3[01]", left.word) or record.dot_ordinals:
-        return False
-    month = record.months.get(core.lower()) or (record.day_months.get(core.lower(), 0) if parts.dotted else 0)
-    if not month or not (record.date_of or parts.dotted):
-        return False
-    if parts.dotted and parts.mark == ".":
-        opens = True if right.last else right.capital()
-        if opens is None:
-            return None
-        parts.mark = "." if opens else ""
-    of = f"{record.date_of} " if record.date_of else ""
-    return Said(of + record.month_names[month - 1], Left("month", core, before=left.word, form="of" if of else ""))

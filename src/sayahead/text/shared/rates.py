@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from sayahead.text.shared import amounts
 from sayahead.text.shared.amounts import number
+from sayahead.text.shared.angles import angle
 from sayahead.text.shared.record import Record
 from sayahead.text.shared.words import Left, Said
 
@@ -23,7 +24,7 @@ _LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 def composed(core: str, left: Left, record: Record, read: Read) -> Said | None:
     """A zone, a rate or a name on a network; ``read`` reads their parts."""
     zone, lasts = _zone(core, left, record), _lasts(core, left, record)
-    return zone or lasts or _rated(core, left, record, read) or _handle(core, left, record)
+    return zone or lasts or angle(core, record) or _rated(core, left, record, read) or _handle(core, left, record)
 
 
 def _lasts(core: str, left: Left, record: Record) -> Said | None:
@@ -61,7 +62,7 @@ def _rated(core: str, left: Left, record: Record, read: Read) -> Said | None:
         return None
     said = read(above, left, record).text
     if size:
-        return Said(f"{said} {record.per} {amounts.counted(size[1], unit, record)}", Left(word=core))
+        return Said(f"{said} {record.per_many or record.per} {amounts.counted(size[1], unit, record)}", Left(word=core))
     each = amounts.per(below, record)
     return Said(f"{said} {each}", Left(word=core, before=left.word)) if each else None
 

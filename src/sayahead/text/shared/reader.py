@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sayahead.text.shared import joining, mathematics, unspaced
+from sayahead.text.shared import angles, joining, mathematics, unspaced
 from sayahead.text.shared.punctuation import ENDING, PAUSING, foreign_runs, once, shown, trim, without
 from sayahead.text.shared.record import SUBTRACTED, Record
 from sayahead.text.shared.signs import greek, without_greek
@@ -20,6 +20,9 @@ _LONE_TAG = re.compile(r"([(\"'“«„*_]*)<([A-Za-z][A-Za-z0-9]*)/?>([)\"'”�
 """An opening tag alone: after an article or another short word its name is said."""
 _MINUS = re.compile(r"−(?![0-9]|[.,][0-9])|(?<=[^\W\d_])−")
 _AREA = re.compile(r"\([0-9]{2,3}\)")
+_PRIMED = re.compile("[0-9]['’\"”′″]")
+_CLOSE_QUOTES = ('"', "”", "“", "»", "«", "'", "’")
+_OPENS = re.compile(r"[(\[*_¿¡]*(?:[\"“„«]|['‘](?![0-9]{2}\b))")
 _CLOSERS = "\"'”’»›)]}」』】》〉"
 
 
@@ -37,6 +40,19 @@ class Reader(Waiting[Said]):
         """``start``: the place of the first character in the source text."""
         self._record, self.SPACED = record, record.spaced
         super().__init__(start)
+
+    def _reset(self) -> None:
+        super()._reset()
+        self._quoted = False
+
+    def _say(self, token: Token[Said], out: list[Word]) -> bool:
+        if token.raw.isascii() and '"' not in token.raw and "'" not in token.raw:
+            return super()._say(token, out)
+        if not super()._say(token, out):
+            return False
+        closes = token.raw.rstrip(".,;:!?)…*_")[-1:] in _CLOSE_QUOTES
+        self._quoted = (self._quoted or _OPENS.match(token.raw) is not None) and not closes
+        return True
 
     def _forget(self) -> None:
         self._left = Left()
@@ -75,6 +91,8 @@ class Reader(Waiting[Said]):
     def _parts(self, token: Token[Said]) -> Parts:
         if token.parts is None:
             raw = once(token.raw)
+            if _PRIMED.search(raw) and self._record.numbers:
+                raw = angles.primed(raw, quoted=self._quoted)
             if "<" in raw and (tag := _LONE_TAG.fullmatch(raw)) and 0 < len(self._left.word) < 5:
                 raw = tag[1] + tag[2] + tag[3]
             raw = mathematics.plain(raw) if mathematics.is_formula(raw) else raw

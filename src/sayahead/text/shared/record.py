@@ -48,6 +48,8 @@ class Record:
     per: str = ""
     per_vowel: str = ""
     """The same before a vowel, where it is another: "all'"."""
+    per_many: str = ""
+    """Before several of a unit, where it is another word: ``5 l/100 km``."""
     linked: str = ""
     """What links a round million to its noun: ``de``."""
     linked_vowel: str = ""
@@ -110,6 +112,8 @@ class Record:
     """Units after whose number another of two figures is one of minutes."""
     tail: str = ""
     """Words that may follow any: what a Piper voice sees after those that are there."""
+    compass: Mapping[str, str] = field(default_factory=dict)
+    """Which way a place on the globe lies: ``N = Nord``."""
     every: str = ""
     """``c/8 h``: how often."""
     molar: str = "M"
@@ -207,6 +211,13 @@ class Record:
         """Currencies by the words, signs and codes that may stand after a number."""
         words = {name: one for one in self.currencies.values() for name in (one.main.one, one.main.many)}
         return {**words, **self.currencies}
+
+    @functools.cached_property
+    def short_months(self) -> Mapping[str, int]:
+        """Months in short by their forms in small letters, without a full stop."""
+        names = {name.lower() for name in self.month_names}
+        short = {form.rstrip("."): month for form, month in self.months.items() if form not in names}
+        return {**short, **self.day_months}
 
     @functools.cached_property
     def days_of_week(self) -> frozenset[str]:
