@@ -151,6 +151,10 @@ KINDS: dict[str, Maker] = {
     "path": lambda language, random: random.choice(
         ("/etc/hosts", "./src/main{}.rs", r"C:\Temp\a{}.txt", "src/app{}.py", "~/notes{}.md", ".env", "lib.run()")
     ).format(random.randint(2, 99)),
+    "codes": lambda language, random: (
+        f"{(letter := random.choice('ABCDFGHK'))}{random.randint(2, 19)}-{letter}{random.randint(20, 40)}"
+    ),
+    "multiple": lambda language, random: f"{random.randint(2, 20)}x",
     "port": lambda language, random: f"localhost:{random.randint(3000, 9999)}",
     "each100": lambda language, random: f"{_decimal(language, random)} l/100 km",
     "month": lambda language, random: random.choice(_SHORT_MONTHS[language]).format(random.randint(2, 28)),
@@ -270,7 +274,20 @@ def _split(language: str, text: str, random: Random) -> str:
 
 def _framed(language: str, kind: str, carrier: str, value: str, base: str, random: Random) -> Iterator[Broken]:
     """A number replaced by another of its size leaves the words around it."""
-    if kind in ("fraction", "formula", "greek", "code", "date", "ratio", "time", "range", "ordinal", "month", "port"):
+    if kind in (
+        "fraction",
+        "formula",
+        "greek",
+        "code",
+        "date",
+        "ratio",
+        "time",
+        "range",
+        "ordinal",
+        "month",
+        "port",
+        "codes",
+    ):
         return
     figure = re.search(r"(?<![0-9])[2-9][0-9]*", value)
     if figure is None:

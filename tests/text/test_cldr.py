@@ -47,7 +47,9 @@ OTHERWISE = {
 """Units, by their last part, that are said otherwise, or mean something else as often: metres, millions, "in"."""
 SMALL = "por par per pro all ora heu à l"
 """Words of rates, which may be others than CLDR's."""
-CODES = "USD GBP JPY CHF CNY INR BRL MXN CAD AUD SEK NOK DKK PLN CZK HUF RON TRY RUB UAH KRW ZAR ILS SGD HKD NZD".split()
+CODES = (
+    "USD GBP JPY CHF CNY INR BRL MXN CAD AUD SEK NOK DKK PLN CZK HUF RON TRY RUB UAH KRW ZAR ILS SGD HKD NZD".split()
+)
 CODES += "THB VND PHP IDR MYR AED SAR EGP NGN ARS CLP COP".split()
 NAMED_OTHERWISE = (("fr", "VND"), ("it", "ILS"))
 """"dongs", where CLDR has "dôngs"; "shekel", where it has "siclo"."""

@@ -23,6 +23,7 @@ from sayahead.text.english.words import HALF, shouted, spaced_unit, word
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
 _DASHES = re.compile(r"[-–—]")
 _COUNTED_WORDS = re.compile(r"[-–]((?:[A-Za-z][A-Za-z']*\.?|[0-9]{1,2})(?:[-–](?:[A-Za-z][A-Za-z']*|[0-9]{1,2}))*)")
+_CODES = re.compile(r"([A-Z])([1-9][0-9]{0,2})[-–]\1([1-9][0-9]{0,2})")
 _LETTERED = re.compile("[0-9]{1,3}[A-HJ]")
 _PRICED = re.compile(rf"([^\W\d_]+)[:=]({CUR}{NUM}\S*)")
 _SIGNED = re.compile(r"(\+/-|[<>=]=|[+~<>±=≈≤≥≠#])(.*[0-9].*)")
@@ -198,6 +199,8 @@ def _range(first: str, last: str, text: str, left: Left) -> str:
         return f"{year(int(first))} to {month[high]}"
     if left.kind == "month" and high in month and (m := re.fullmatch(r"([0-9]{1,2})(?:st|nd|rd|th)?", first)):
         return f"{ordinal(int(m[1]))} to {month[high]}"
+    if (m := _CODES.fullmatch(text)) and int(m[2]) < int(m[3]):
+        return f"{initials(m[1])} {number(m[2])} to {initials(m[1])} {number(m[3])}"
     if _LETTERED.fullmatch(first) and _LETTERED.fullmatch(last):
         one, other = (f"{label(side[:-1])} {initials(side[-1])}" for side in (first, last))
         return f"{one} to {other}"

@@ -22,6 +22,8 @@ DAY_AND_MONTH = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}")
 _DATE = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|[0-9]{2})?")
 _ISO = re.compile(r"((?:1[5-9]|20)[0-9]{2})([-/.])([0-9]{1,2})\2([0-9]{1,2})")
 RANGE = re.compile(r"(.+?)(--|[-–—]|/)(.+)")
+_CODES = re.compile(r"([A-Z])([1-9][0-9]{0,2})[-–]\1([1-9][0-9]{0,2})")
+"""``A20-A28``: from one to another."""
 _ROMAN = re.compile(r"(?=[IVXLCDM])(M{0,3})(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})")
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 _PHONE = re.compile(r"\(?\+?[0-9][0-9()/.-]{2,}[0-9]")
@@ -67,7 +69,7 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
         return reading
     m = _RATE.fullmatch(core)
     if m and (m[1] or m[2] in record.times) and (each := amounts.per(m[3], record)):
-        often = f"{number(m[1], record, 'f')} {record.over('x')}" if m[1] else m[2]
+        often = f"{number(m[1], record, 'f')} {record.multiplied or record.over('x')}" if m[1] else m[2]
         return Said(f"{often} {each}", Left(word=core, before=left.word))
     if core in ("x", "X", "×") and left.kind == "number":
         return Said(record.over("x"), Left(word=core, before=left.word))
@@ -288,6 +290,9 @@ def _composed(core: str, left: Left, record: Record, form: str) -> Said | None:
 
 def _ranged(core: str, left: Left, record: Record, form: str) -> Said | None:
     """``5-7``, ``10–15 %``, ``1990/91``, ``Mo-Fr``: two atoms and what is between them."""
+    if (m := _CODES.fullmatch(core)) and int(m[2]) < int(m[3]):
+        one, other = (f"{m[1]} {number(figures, record)}" for figures in (m[2], m[3]))
+        return Said(f"{one} {record.until} {other}", Left(word=core, before=left.word))
     m = RANGE.fullmatch(core)
     if m is None or not (m[1][-1].isdecimal() or m[1][0].isdecimal()) or not m[3][0].isdecimal():
         return None
@@ -363,7 +368,7 @@ def pieces(core: str, record: Record, *, singly: bool = False) -> str:
         elif piece == SUBTRACTED or (
             not (piece == "-" and before) and (piece in record.signs or unicodedata.category(piece[0])[0] == "S")
         ):
-            words.append(record.sign(piece))
+            words.append(record.address.get("/", piece) if piece == "/" else record.sign(piece))
         before = piece
     return " ".join(words)
 

@@ -135,6 +135,13 @@ def reading_of(parts: Parts, token: Token[Said], left: Left, right: Right, recor
             return Said(numbered, Left("label", core, before=left.word))
     if parts.dotted and (short := _short(core, left, record)):
         return short
+    if parts.dotted and core.lower() in record.weekdays and record.numbers:  # "lun., mer. et ven."
+        initial = "a" if parts.mark == "," else right.initial()
+        if initial is None:
+            return None
+        if initial.islower():
+            parts.mark = parts.mark.rstrip(".")
+            return Said(record.weekdays[core.lower()], Left(word=core, before=left.word))
     numeral = roman(core) if record.dot_ordinals and parts.dotted and len(core) > 1 and record.numbers else 0
     if numeral and read(core, left, record).text == core:
         return dot_ordinal(str(numeral), left, right, record)
@@ -288,7 +295,16 @@ def ends(parts: Parts, token: Token[Said], reading: str, left: Left, right: Righ
         return starts(right, record)
     if record.numbers is None:
         return _ends_anyhow(core, right, record)
-    return True
+    return starts(right, record) if record.spaced and _shortened(core) else True
+
+
+def _shortened(core: str) -> bool:
+    """Whether letters are an abbreviation by their form: "20 Tr. einnehmen", "3:1 n. V."."""
+    return (
+        core.isalpha()
+        and len(core) < 5
+        and not any(unicodedata.normalize("NFD", c)[0] in _VOWELS for c in core.lower())
+    )
 
 
 def _ends_after_figures(core: str, reading: str, left: Left, right: Right, record: Record) -> bool | None:

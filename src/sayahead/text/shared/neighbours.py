@@ -22,6 +22,7 @@ _DASHES = ("-", "–")
 _SHARES = re.compile(r"([0-9]{1,2})/\1")
 _ELIDED_PART = re.compile(r"([^\W\d_]+['’])(1/(?:[2-9]|10))")
 _TERM = re.compile("([0-9]{1,3})([x-z])")
+_MULTIPLE = re.compile("([0-9]{1,3})[x×]")
 _DAYS = re.compile("(?:[0-9]{1,2}/){1,2}[0-9]{1,2}")
 _PRESSURE = re.compile("([1-9][0-9]{1,2})/([1-9][0-9]{1,2})")
 _OPERATORS = frozenset("+-−=<>≤≥·×*^)")
@@ -58,6 +59,11 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
         return _molar(core, left, right, record)
     if (m := _TERM.fullmatch(core)) and (term := _term(m, parts, left, right, record)) is not False:
         return term
+    if record.multiplied and (m := _MULTIPLE.fullmatch(core)):
+        initial = "" if parts.mark or right.last else right.initial()
+        if initial is None or initial.isdecimal():
+            return None if initial is None else False
+        return Said(f"{amounts.number(m[1], record, 'f')} {record.multiplied}", Left(word=core, before=left.word))
     if not core[-1].isdecimal():
         return False
     if left.word.lower() in record.many_days and _DAYS.fullmatch(core):

@@ -46,7 +46,7 @@ class Reader(Waiting[Said]):
         self._quoted = False
 
     def _say(self, token: Token[Said], out: list[Word]) -> bool:
-        if token.raw.isascii() and '"' not in token.raw and "'" not in token.raw:
+        if token.raw[0].isalnum() and token.raw[-1].isalnum():
             return super()._say(token, out)
         if not super()._say(token, out):
             return False

@@ -98,6 +98,8 @@ class Record:
     """Words after which a range is linked by ``and_word``: "between"."""
     firms: frozenset[str] = frozenset()
     """Words after which ``3M`` is the company."""
+    multiplied: str = ""
+    """``2x`` before what is not counted by it, where the sign between two numbers is another word: "veces"."""
     times: frozenset[str] = frozenset()
     """How often, as in ``3 times/day``."""
     each_from: str = ""
