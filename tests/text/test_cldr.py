@@ -38,11 +38,11 @@ UNITS = {
 
 OTHERWISE = {
     "en": "in # CD m d w y K pt B J A ac mb cd N dpi ‰",
-    "de": "in T W M J PS dpi",
-    "es": "m. m a p ° oz",
-    "fr": "′ m. a oz km/h mi/h km l/100km",
-    "it": "in tbsp tsp oz Hg % mg/dl mmol/l °",
-    "pt": "′ mn oz oz. eV mb px",
+    "de": "in T W M J PS dpi B",
+    "es": "m. m a p ° oz B",
+    "fr": "B ′ m. a oz km/h mi/h km l/100km",
+    "it": "B in tbsp tsp oz Hg % mg/dl mmol/l °",
+    "pt": "B ′ mn oz oz. eV mb px",
 }
 """Units, by their last part, that are said otherwise, or mean something else as often: metres, millions, "in"."""
 SMALL = "por par per pro all ora heu à l"

@@ -203,6 +203,8 @@ def measure(core: str, left: Left, record: Record) -> Said | None:
         noun = record.scales.get(scale[1]) or record.scales.get(f"{scale[1]}.")
         if noun and scale[2] in record.currencies:
             return scaled(text, noun, record.currencies[scale[2]], record)
+    if name == "B" and text.isdecimal() and len(text) < 3:  # Track 7B: few count single bytes.
+        return None
     if name in record.units:
         noun = record.units[name]
         return Said(counted(text, noun, record), Left("hours" if name in record.hours else "measure", name))

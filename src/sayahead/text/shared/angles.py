@@ -37,7 +37,7 @@ def reading(parts: Parts, left: Left, right: Right, record: Record) -> Said | Li
         initial = right.initial()
         if not initial or not (initial.isdecimal() or right.text[:2].strip("CFNSEW ") == ""):
             return None if initial is None else False
-    elif int(core[:-1]) < 13:  # "Vive al 5°": a floor.
+    elif int(core[:-1]) < 13 or not left.word:  # "Vive al 5°": a floor.
         return False
     return Said(counted(core[:-1], record.units["°"], record), Left("measure", "°"))
 

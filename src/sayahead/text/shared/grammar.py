@@ -47,7 +47,8 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
         return Said(core, Left(record.cues.get(core.lower(), ""), core, before=left.word))
     # "Appelez le 01 23", "Die PIN lautet 4711": an article or a verb between what tells of a number and the number.
     short = core.isalpha() and core.islower() and len(core) < 5
-    linked = left.kind in ("phone", "code") and (short or core in record.linking)
+    over = core == record.linked and left.word[-1:].isdecimal()  # "01 23 de 9 h"
+    linked = left.kind in ("phone", "code") and not over and (short or core in record.linking)
     both = f"{left.word}-{core}".lower()
     kind = left.kind if linked else record.cues.get(both, "") or record.cues.get(core.lower(), "")
     if left.kind in ("money", "measure") and core.isalpha() and _repeated(core, left, record):

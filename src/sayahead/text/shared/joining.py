@@ -135,13 +135,12 @@ def reading_of(parts: Parts, token: Token[Said], left: Left, right: Right, recor
             return Said(numbered, Left("label", core, before=left.word))
     if parts.dotted and (short := _short(core, left, record)):
         return short
-    if parts.dotted and core.lower() in record.weekdays and record.numbers:  # "lun., mer. et ven."
-        initial = "a" if parts.mark == "," else right.initial()
-        if initial is None:
-            return None
-        if initial.islower():
-            parts.mark = parts.mark.rstrip(".")
-            return Said(record.weekdays[core.lower()], Left(word=core, before=left.word))
+    if (
+        parts.dotted
+        and core.lower() in record.weekdays
+        and (day := _weekday(core, parts, left, right, record)) is not False
+    ):
+        return day
     numeral = roman(core) if record.dot_ordinals and parts.dotted and len(core) > 1 and record.numbers else 0
     if numeral and read(core, left, record).text == core:
         return dot_ordinal(str(numeral), left, right, record)
@@ -179,6 +178,15 @@ def reading_of(parts: Parts, token: Token[Said], left: Left, right: Right, recor
     return read(core, left, record, dotted=parts.dotted)
 
 
+def _weekday(core: str, parts: Parts, left: Left, right: Right, record: Record) -> Said | Literal[False] | None:
+    """A weekday in short that is a word, too, where its full stop ends nothing: ``lun., mer. et ven.``"""
+    initial = "a" if parts.mark == "," else right.initial()
+    if initial is None or not (initial.islower() and record.numbers):
+        return None if initial is None else False
+    parts.mark = parts.mark.rstrip(".")
+    return Said(record.weekdays[core.lower()], Left(word=core, before=left.word))
+
+
 def _pointed(core: str, left: Left, right: Right, record: Record) -> Said | Literal[False] | None:
     """``12.30 a.m.``: a time where a half of the day follows it."""
     known = _POINTED.fullmatch(core) and "a.m." in record.may_end
@@ -210,7 +218,8 @@ def _short(core: str, left: Left, record: Record) -> Said | None:
     """An abbreviation with its full stop, or a unit that has one."""
     form = core + "."
     if left.kind == "number" and (form in record.units or core in record.units or form in record.scales):
-        return read(form, left, record) if form in record.units and form != core else None
+        counted = form in record.units or form in record.scales
+        return read(form, left, record) if counted and form != core else None
     if form in record.abbreviations:
         return Said(record.abbreviations[form], Left(record.cues.get(core.lower(), ""), core, before=left.word))
     for end, reading in record.suffixes.items():
@@ -274,7 +283,8 @@ def ends(parts: Parts, token: Token[Said], reading: str, left: Left, right: Righ
         return starts(right, record) if core.replace(" ", "") in record.may_end else False
     if core in record.plain and core.istitle() and len(core) < 5:
         return False
-    if form in record.never_ends and (form in record.scales or reading == record.never_ends[form]):
+    known = record.never_ends.get(form) or record.never_ends.get(form[:1].lower() + form[1:])
+    if known and (form in record.scales or reading.lower() == known.lower()):
         return False
     measured = left.kind == "number" and core in record.units
     if len(core) == 1 and core.isupper() and record.spaced and left.kind != "label" and not measured:
