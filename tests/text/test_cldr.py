@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 from babel.dates import get_day_names, get_month_names
@@ -133,7 +134,8 @@ def test_months(language: str) -> None:
 def test_weekdays(language: str) -> None:
     wrong = []
     for day, name in get_day_names("wide", locale=language).items():
-        for width in ("abbreviated",) if language != "de" else ("abbreviated", "short"):
+        widths: tuple[Literal["abbreviated", "short"], ...] = ("abbreviated", "short")
+        for width in widths if language == "de" else widths[:1]:
             short = get_day_names(width, locale=language)[day]
             reading, wanted = within(language, f"{short} 14:30"), within(language, f"{name} 14:30")
             if reading != wanted.replace(" feira", "") and reading != wanted:

@@ -135,22 +135,15 @@ def reading_of(parts: Parts, token: Token[Said], left: Left, right: Right, recor
             return Said(numbered, Left("label", core, before=left.word))
     if parts.dotted and (short := _short(core, left, record)):
         return short
-    if (
-        parts.dotted
-        and core.lower() in record.weekdays
-        and (day := _weekday(core, parts, left, right, record)) is not False
-    ):
+    if parts.dotted and (day := _weekday(core, parts, left, right, record)) is not False:
         return day
     numeral = roman(core) if record.dot_ordinals and parts.dotted and len(core) > 1 and record.numbers else 0
     if numeral and read(core, left, record).text == core:
         return dot_ordinal(str(numeral), left, right, record)
     if record.centuries and len(core) > 1 and not parts.mark and all(map(roman, core.split("-"))):
         follows = right.one_of(record.centuries, prefixes(record.centuries))
-        if follows is None:
-            return None
-        if follows:
-            ordinals = [amounts.numbers_of(record).ordinal(roman(part), "m") for part in core.split("-")]
-            return Said(f" {record.until} ".join(ordinals), Left(word=core, before=left.word))
+        if follows is not False:
+            return follows and _century(core, left, record)
     if core[0].isdecimal() and not parts.mark and (time := _pointed(core, left, right, record)) is not False:
         return time
     if record.half and not parts.mark and (halved := _halved(core, left, right, record)) is not False:
@@ -178,8 +171,16 @@ def reading_of(parts: Parts, token: Token[Said], left: Left, right: Right, recor
     return read(core, left, record, dotted=parts.dotted)
 
 
+def _century(core: str, left: Left, record: Record) -> Said:
+    """``XX secolo``, ``XIX-XX secolo``: ordinals before their noun."""
+    ordinals = [amounts.numbers_of(record).ordinal(roman(part), "m") for part in core.split("-")]
+    return Said(f" {record.until} ".join(ordinals), Left(word=core, before=left.word))
+
+
 def _weekday(core: str, parts: Parts, left: Left, right: Right, record: Record) -> Said | Literal[False] | None:
     """A weekday in short that is a word, too, where its full stop ends nothing: ``lun., mer. et ven.``"""
+    if core.lower() not in record.weekdays:
+        return False
     initial = "a" if parts.mark == "," else right.initial()
     if initial is None or not (initial.islower() and record.numbers):
         return None if initial is None else False
