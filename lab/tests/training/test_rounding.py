@@ -68,5 +68,5 @@ def test_an_archive_is_unpacked_by_its_name(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setattr(publish, "fetch", fetch)
     assert tmp_path / "runs" / "dv3-whole-small" in publish.unpack_release(Path("ma"), tmp_path / "runs")
     assert asked[0].endswith(f"/ma.tar.xz {publish.offered()['ma']}")
-    with pytest.raises(ConfigError, match=r"There is no mma: name an archive, or one to download: ma, mohan"):
+    with pytest.raises(ConfigError, match=r"There is no mma: name an archive, or one to download: family, ma, mohan"):
         publish.unpack_release(Path("mma"), tmp_path / "runs")

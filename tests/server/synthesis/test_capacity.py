@@ -18,7 +18,7 @@ from sayahead.server.synthesis.capacity import (
     MOST,
     SOON_S,
     Lateness,
-    Share,
+    ProcessorShare,
     cost_of,
     granted,
     places_for,
@@ -62,7 +62,7 @@ def test_a_server_takes_what_it_has_measured_unless_it_is_told() -> None:
 
 
 def test_a_server_takes_fewer_where_other_programs_have_the_processor() -> None:
-    share = Share()
+    share = ProcessorShare()
     share.add(0.0, 5.0)
     assert share.part == 1.0
     for _ in range(200):

@@ -22,7 +22,7 @@ RECENT_S, LEAST_S = 1.0, 0.001
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
-def cost_of(voice: Voice, seconds: float, share: Share | None = None) -> float:
+def cost_of(voice: Voice, seconds: float, share: ProcessorShare | None = None) -> float:
     """Processor time for a second of sound, word by word, of as many texts as can be spoken in so many seconds.
 
     ``share`` learns how much of the time was processor time.
@@ -66,7 +66,7 @@ def places_for(cost: float, processors: float) -> int:
     return max(1, round(processors * min(MOST, PART / cost if cost else MOST)))
 
 
-class Share:
+class ProcessorShare:
     """Which part of the time in which speech was made, lately, a processor was at hand for it.
 
     The rest went to other programs, or the threads waited for each other.

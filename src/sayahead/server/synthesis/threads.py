@@ -25,7 +25,7 @@ import numpy as np
 from sayahead.config import trait
 from sayahead.server.operation.budgets import Account
 from sayahead.server.synthesis import messages as m
-from sayahead.server.synthesis.capacity import Share
+from sayahead.server.synthesis.capacity import ProcessorShare
 from sayahead.sound.formats import encoder
 from sayahead.sound.pcm import audible
 from sayahead.types import WordTiming
@@ -172,7 +172,7 @@ class Pool:
     def __init__(self, threads: int) -> None:
         self.steps = 0
         """Jobs that have run."""
-        self.threads, self.share = threads, Share()
+        self.threads, self.share = threads, ProcessorShare()
         # When something was needed soon last.
         self._pressed = -math.inf
         # Jobs that run and whose result was not needed soon, and those of expensive voices; how many may. And those

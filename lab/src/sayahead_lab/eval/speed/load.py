@@ -8,7 +8,7 @@ import itertools
 import json
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,56 +100,73 @@ async def load(
     text comes for a while. On a clock with such pauses it may not: its speech would be another than the scripts'.
     """
     chosen: dict[str, Any] = ({} if voice is None else {"voice": voice}) | ({} if breath else {"breath_s": 0.0})
-    tally, begun = Tally(), time.monotonic()
-    counts = begun + warm_s
+    tally, counts = Tally(), time.monotonic() + warm_s
+    callers = Callers(url, scripts, chosen, tally, counts, counts + seconds, again_s, key)
+    await asyncio.gather(*(callers.one(number, warm_s) for number in range(sessions)))
+    return tally
 
-    async def one(number: int) -> None:
-        # They start one after the other, as callers do, each with its own order of scripts.
+
+@dataclass
+class Callers:
+    """Sessions that take turns with the same scripts."""
+
+    url: str
+    scripts: Sequence[TurnScript]
+    chosen: Mapping[str, Any]
+    """What they ask for in session.update."""
+    tally: Tally
+    counts: float
+    """When turns begin to count, by ``time.monotonic``."""
+    ends: float
+    """When no turn begins any more."""
+    again_s: float | None
+    key: str | None
+
+    async def one(self, number: int, warm_s: float) -> None:
+        """A session, and others after it where it was refused. They start one after the other, as callers do."""
         draw = random.Random(number)
         await asyncio.sleep(warm_s * draw.random())
         try:
-            while not await placed(draw) and again_s is not None and time.monotonic() < counts + seconds:
-                await asyncio.sleep(again_s)
+            while not await self.placed(draw) and self.again_s is not None and time.monotonic() < self.ends:
+                await asyncio.sleep(self.again_s)
         except (ConnectionClosed, InvalidHandshake, OSError, RuntimeError) as error:
-            tally.broken.append(f"session {number}: {type(error).__name__} {error}")
+            self.tally.broken.append(f"session {number}: {type(error).__name__} {error}")
 
-    async def placed(draw: random.Random) -> bool:
+    async def placed(self, draw: random.Random) -> bool:
         """A connection to its end; False if it was refused, or gave its place away between two turns."""
         try:
-            return await speak(draw)
+            return await self.speak(draw)
         except RuntimeError as error:
-            if again_s is None or '"overloaded"' not in str(error):
+            if self.again_s is None or '"overloaded"' not in str(error):
                 raise
-            tally.let_go += 1
+            self.tally.let_go += 1
             return False
 
-    async def speak(draw: random.Random) -> bool:
-        """A connection to its end; False if it was refused."""
+    async def speak(self, draw: random.Random) -> bool:
+        """A connection to its end, with an order of scripts of its own; False if it was refused."""
         asked = time.monotonic()
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
-        async with connect(url, additional_headers=headers, compression=None, max_size=None) as socket:
+        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        async with connect(self.url, additional_headers=headers, compression=None, max_size=None) as socket:
             first = json.loads(await socket.recv())
             if first["type"] != "session.created":
                 if first.get("code") == "overloaded":
-                    tally.refused += 1
-                    tally.refused_s.append(time.monotonic() - asked)
+                    self.tally.refused += 1
+                    self.tally.refused_s.append(time.monotonic() - asked)
                 return False
-            rate = first["sample_rates"].get(voice) or next(iter(first["sample_rates"].values()))
-            if chosen:
-                await socket.send(json.dumps({"type": "session.update", "session": chosen}))
-            order = itertools.cycle(draw.sample(scripts, len(scripts)))
+            rates = first["sample_rates"]
+            rate = rates.get(self.chosen.get("voice")) or next(iter(rates.values()))
+            if self.chosen:
+                await socket.send(json.dumps({"type": "session.update", "session": self.chosen}))
+            order = itertools.cycle(draw.sample(self.scripts, len(self.scripts)))
             rounds = 0
-            while time.monotonic() < counts + seconds or not rounds:
+            while time.monotonic() < self.ends or not rounds:
                 turn = Turn(socket, next(order), rate)
                 await turn.run()
-                if turn.begun >= counts:
-                    turn.count(tally)
+                if turn.begun >= self.counts:
+                    turn.count(self.tally)
                     rounds += 1
                 await asyncio.sleep(max(0.0, turn.heard_end - time.monotonic()) + BREATH_S)
         return True
-
-    await asyncio.gather(*(one(number) for number in range(sessions)))
-    return tally
 
 
 class Turn:

@@ -59,7 +59,7 @@ def make_speaker(
     check_phonemes(info.phonemes)
     joined = info.joined
     config = json.loads((FOLDER / "heart" / "voice.json").read_text(encoding="utf-8"))
-    for key in ("files", "distilled", "learned"):
+    for key in ("files", "distilled", "learned", "gender"):
         config.pop(key, None)
     source = f"{sourced('the networks of the voice heart', run)}."
     config |= {

@@ -7,6 +7,7 @@ So the mel vocoder learns a speaker whose frame parameters nobody knows: from th
 from __future__ import annotations
 
 import functools
+import math
 
 import numpy as np
 import torch
@@ -92,9 +93,8 @@ def band_levels(samples: Tensor, size: int, count: int) -> Tensor:
 @functools.cache
 def mel_bands(size: int, count: int) -> Tensor:
     """(N, size / 2 + 1) weights of mel bands, each a mean over its bins; bands that have no bin are left out."""
-    edges = 700 * (
-        10 ** (np.linspace(*(2595 * np.log10(1 + np.array([LOWEST, RATE / 2]) / 700)), count + 2) / 2595) - 1
-    )
+    ends = [2595 * math.log10(1 + hz / 700) for hz in (LOWEST, RATE / 2)]
+    edges = 700 * (10 ** (np.linspace(ends[0], ends[1], count + 2) / 2595) - 1)
     bins = np.linspace(0, RATE / 2, size // 2 + 1)
     low, middle, high = (edges[at : at + count, None] for at in range(3))
     weights = np.maximum(0, np.minimum((bins - low) / (middle - low), (high - bins) / (high - middle)))
