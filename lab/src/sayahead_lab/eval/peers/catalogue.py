@@ -27,6 +27,8 @@ PYTHON, PIPER, KOKORO, POCKET, SERVER = (
 )
 """Environment variables: the Python that has others' packages; a folder with a Piper voice; one with Kokoro's
 ``kokoro.onnx`` and ``af_heart.bin``; one with pocket-tts's weights; a server's address, such as ws://127.0.0.1:8000."""
+PAPERS = "sayahead-voices-papers"
+"""The package of the papers' voices."""
 
 
 def ours(name: str, **options: object) -> Engine:
@@ -34,12 +36,12 @@ def ours(name: str, **options: object) -> Engine:
     return Engine(name, f"{beside('ours.py')}:sayahead", "token", options)
 
 
-def papers(name: str, **options: object) -> Engine:
-    """The same with a voice of the package of the papers' voices."""
+def packaged(name: str, package: str, **options: object) -> Engine:
+    """The same with a voice of one of sayahead's packages of voices."""
 
     def missing() -> str | None:
-        here = has_module(sys.executable, "sayahead_voices_papers")
-        return None if here else "install the papers' voices (pip install sayahead-voices-papers)."
+        here = has_module(sys.executable, package.replace("-", "_"))
+        return None if here else f"install the voices (pip install {package})."
 
     return replace(ours(name, **options), missing=missing)
 
@@ -123,9 +125,10 @@ PEERS: dict[str, Callable[[], Engine]] = {
     "sayahead": lambda: ours("sayahead"),
     "sayahead-k0": lambda: ours("sayahead-k0", policy="lookahead:k=0"),
     "sayahead-learned": lambda: ours("sayahead-learned", policy="learned"),
-    "ma-lj": lambda: papers("ma-lj", voice="ma-lj"),
-    "saeki-lj": lambda: papers("saeki-lj", voice="saeki-lj"),
-    "mohan-lj": lambda: papers("mohan-lj", voice="mohan-lj", whole="wait-end"),
+    "sayahead-am_michael": lambda: packaged("sayahead-am_michael", "sayahead-voices-family", voice="am_michael"),
+    "ma-lj": lambda: packaged("ma-lj", PAPERS, voice="ma-lj"),
+    "saeki-lj": lambda: packaged("saeki-lj", PAPERS, voice="saeki-lj"),
+    "mohan-lj": lambda: packaged("mohan-lj", PAPERS, voice="mohan-lj", whole="wait-end"),
     "hibari": hibari,
     "hibari+fragments": lambda: hibari("hibari+fragments", "fragment"),
     "kokoro": kokoro,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import subprocess
 from collections.abc import Iterator
 from importlib.metadata import version
@@ -110,9 +111,10 @@ def spoken_by(command: list[str], asked: list[str], licence: str, voice: str = "
             yield samples_of(output_of(command, piece))
 
     told = subprocess.run(asked, capture_output=True, check=False, text=True)
-    line = next(iter((told.stdout or told.stderr).splitlines()), "").split("Data at")[0].strip()
+    found = re.search(r"\d+(\.\d+)+", told.stdout or told.stderr)
     rate = int.from_bytes(output_of(command, "a")[24:28], "little")
-    return {"rate": rate, "version": line, "licence": licence, "threads": 1, "set": voice or "as it is"}, speak
+    about = {"version": found[0] if found else "", "licence": licence, "threads": 1, "set": voice or "as it is"}
+    return {"rate": rate, **about}, speak
 
 
 def samples_of(wav: bytes) -> Any:
