@@ -1,9 +1,9 @@
-"""How well the package's aligner aligns: word onsets in the default voice's speech, and texts that were not spoken.
+"""How well the package's aligner aligns: edges in speech whose durations are exact, and texts that were not spoken.
 
     python lab/benchmarks/aligner.py CORPUS RECORDINGS TEXTS.csv
 
-``CORPUS`` is one of the default voice, with a val split (lab/recipes/aligner.toml); ``RECORDINGS`` a folder with wavs/,
-whose texts TEXTS.csv has. Writes ``lab/benchmarks/results/aligner.md``.
+``CORPUS`` has exact durations and a val split, of one speaker or several (lab/recipes/aligner.toml); ``RECORDINGS`` is
+a folder with wavs/, whose texts TEXTS.csv has. Writes ``lab/benchmarks/results/aligner.md``.
 """
 
 from __future__ import annotations
@@ -17,29 +17,36 @@ from sayahead.text.english.phonemizer import PAUSES
 
 from sayahead_lab.scripts import read_texts
 from sayahead_lab.training.aligner.alignment import LEAST, load_aligner
-from sayahead_lab.training.aligner.sounds import FRONT_END, UNSOUNDED
+from sayahead_lab.training.aligner.sounds import FRONT_END
 from sayahead_lab.training.corpus.aligned import AlignedSpec
 from sayahead_lab.training.corpus.store import Corpus
 
-ITEMS = 100
+MS = 1000 * FRONT_END.hop / FRONT_END.sample_rate
+"""Of a frame."""
 
 
-def onsets(corpus: Corpus) -> np.ndarray:
-    """(N,) errors of word onsets in ms, over items of the val split."""
-    symbols, errors = {number: symbol for symbol, number in corpus.info.phonemes.items()}, list[float]()
-    split = corpus.split("val")
-    for item in split[: min(ITEMS, len(split))]:
-        read = [[symbols[int(number)] for number in item.ids[first:end]] for first, end in item.words]
-        words = [[one for one in word if one not in UNSOUNDED and one not in PAUSES] for word in read]
-        found = load_aligner().align(np.asarray(item.mel, np.float32), [word for word in words if word])
-        begins = np.cumsum(item.durations)
-        firsts = np.cumsum([0, *(len(word) for word in words)])[:-1]
-        errors += [
-            1000 * float(found.begin_s[first]) - 12.5 * float(begins[int(span[0])])
-            for first, span, word in zip(firsts, item.words, words, strict=True)
-            if word
-        ]
-    return np.array(errors)
+def edges(corpus: Corpus) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Errors in ms of the beginnings of all phonemes (N,), and of those of words (M,), by speaker, in the val split."""
+    symbols = {number: symbol for symbol, number in corpus.info.phonemes.items()}
+    found = dict[str, list[tuple[np.ndarray, np.ndarray]]]()
+    for item in corpus.split("val"):
+        read = "".join(symbols[int(number)] for number in item.ids)
+        times = load_aligner().align(np.asarray(item.mel, np.float32), read)
+        exact = MS * np.cumsum(item.durations.astype(np.int64))[: len(read.rstrip(PAUSES))]
+        errors = 1000 * times.begin_s[: len(exact)] - exact
+        words = [int(first) for first, _ in item.words if first < len(exact)]
+        found.setdefault(item.speaker, []).append((errors, errors[words]))
+    return {
+        name: (np.concatenate([one[0] for one in rows]), np.concatenate([one[1] for one in rows]))
+        for name, rows in found.items()
+    }
+
+
+def row(name: str, errors: np.ndarray, onsets: np.ndarray) -> str:
+    """A row of the table."""
+    size = np.abs(errors)
+    figures = f"{size.mean():.0f} | {np.quantile(size, 0.9):.0f} | {errors.mean():+.0f} | {np.abs(onsets).mean():.0f}"
+    return f"| {name} | {len(errors)} | {figures} |"
 
 
 def scores(folder: Path, texts: dict[str, str]) -> tuple[list[float], list[float]]:
@@ -58,17 +65,19 @@ def scores(folder: Path, texts: dict[str, str]) -> tuple[list[float], list[float
 
 def main() -> None:
     corpus, folder = Corpus(Path(sys.argv[1])), Path(sys.argv[2])
-    errors = onsets(corpus)
+    found = edges(corpus)
     texts = {one.name: one.text for one in read_texts(Path(sys.argv[3]))}
     right, wrong = scores(folder, texts)
+    both = [np.concatenate(parts) for parts in zip(*found.values(), strict=True)]
     lines = [
-        "| | |",
+        "| speaker | edges | mean error, ms | 90 of 100 within, ms | bias, ms | word onsets: mean error, ms |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        *(row(name or "the corpus", *errors) for name, errors in found.items()),
+        row("all", *both),
+        "",
+        "| | score |",
         "| --- | --- |",
-        f"| word onsets, the default voice's val split ({len(errors)} words): median error | "
-        f"{np.median(np.abs(errors)):.0f} ms |",
-        f"| 90 of 100 are within | {np.quantile(np.abs(errors), 0.9):.0f} ms |",
-        f"| mean (bias) | {errors.mean():+.0f} ms |",
-        f"| score of {len(right)} recordings with their own texts | {np.mean(right):.2f} "
+        f"| {len(right)} recordings with their own texts | {np.mean(right):.2f} "
         f"({min(right):.2f} to {max(right):.2f}) |",
         f"| with another's text ({len(wrong)} that are long enough) | {np.mean(wrong):.2f} "
         f"({min(wrong):.2f} to {max(wrong):.2f}) |",

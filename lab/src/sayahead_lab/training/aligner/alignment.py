@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.errors import ConfigError
+from sayahead.text.english.phonemizer import PAUSES
 from sayahead.types import Floats
 
 from sayahead_lab.training.aligner.sounds import FRONT_END, GAP, bands
@@ -19,8 +20,14 @@ from sayahead_lab.training.aligner.sounds import FRONT_END, GAP, bands
 FOLDER = Path(__file__).parent
 SHORTEST = 2
 """Least frames (25 ms) of a phoneme."""
-LEAST = -2.8
+LEAST = -2.2
 """Least mean log probability along the path: recordings below do not sound like their text."""
+QUIET = 4.0
+"""Nats (35 dB) below the loudest frame from which a frame is silent."""
+CLOSED = 12
+"""Frames (150 ms) for which no phoneme is silent."""
+SURE = 8.0
+"""Nats by which phonemes become less likely in longer silence."""
 Numbers = NDArray[np.int64]
 
 
@@ -31,76 +38,91 @@ class PhonemeTimes:
     begin_s: Floats
     """(P,) start of each."""
     end_s: Floats
-    """(P,) end of each: before the pause, if one follows."""
+    """(P,) end of each, where the next one begins."""
     score: float
     """Mean logarithm of the probability of the phoneme in each of its frames."""
 
 
 class RecordingAligner:
-    """Aligns the sound of any speaker with phonemes of the English front end."""
+    """Aligns the sound of any speaker with phonemes of the front ends."""
 
     def __init__(self, graph: OnnxGraph, classes: Mapping[str, int]) -> None:
         self._graph, self._classes = graph, dict(classes)
 
-    def align(self, mel: Floats, words: Sequence[Sequence[str]]) -> PhonemeTimes:
-        """Where the sounding phonemes of words lie in log mel (T, n_mels); pauses may be between words alone.
+    def align(self, mel: Floats, symbols: Sequence[str]) -> PhonemeTimes:
+        """Where phonemes lie in log mel (T, n_mels), spaces and marks among them, as a corpus's teacher times them.
 
-        ConfigError for a phoneme that the aligner does not know, and for a recording that is too short for its text.
+        Pauses are where these stand; those at the ends last no time. ConfigError for a phoneme that the aligner does
+        not know, and for a recording that is too short for its text.
         """
-        labels, opens = list[int](), list[bool]()
-        for word in words:
-            for number, symbol in enumerate(word):
-                if symbol not in self._classes:
-                    raise ConfigError(f"the aligner does not know the phoneme {symbol!r}")
-                labels.append(self._classes[symbol])
-                opens.append(number == 0)
-        log = self._graph(bands=bands(mel))["posteriors"]
-        if len(log) < SHORTEST * len(labels) or not labels:
-            raise ConfigError(f"{len(log)} frames are too few for {len(labels)} phonemes")
-        first, end = way(log, np.array(labels), np.array(opens))
-        likelihoods = np.concatenate([log[a:b, label] for a, b, label in zip(first, end, labels, strict=True)])
-        frame_s = FRONT_END.hop / FRONT_END.sample_rate
-        return PhonemeTimes(first * np.float32(frame_s), end * np.float32(frame_s), float(likelihoods.mean()))
+        unknown = [symbol for symbol in symbols if symbol not in PAUSES and symbol not in self._classes]
+        if unknown:
+            raise ConfigError(f"the aligner does not know the phoneme {unknown[0]!r}")
+        labels = np.array([GAP if symbol in PAUSES else self._classes[symbol] for symbol in symbols], np.int64)
+        sounding = np.flatnonzero(labels)
+        if not len(sounding):
+            raise ConfigError("there are no phonemes")
+        first, end = int(sounding[0]), int(sounding[-1]) + 1
+        log = paused(self._graph(bands=bands(mel))["posteriors"], mel)
+        if len(log) < SHORTEST * (end - first):
+            raise ConfigError(f"{len(log)} frames are too few for {end - first} phonemes")
+        edges, score = way(log, labels[first:end])
+        edges = np.concatenate([np.full(first, edges[0]), edges, np.full(len(labels) - end, edges[-1])])
+        times_s = (edges * (FRONT_END.hop / FRONT_END.sample_rate)).astype(np.float32)
+        return PhonemeTimes(times_s[:-1], times_s[1:], score)
 
 
-def way(log: Floats, labels: Numbers, opens: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
-    """First and end frames (P,) of phonemes on the likeliest path through log probabilities (T, C).
+def paused(log: Floats, mel: Floats) -> Floats:
+    """Log probabilities (T, C) that say a pause where log mel (T, n_mels) is silent for longer than a plosive closes.
 
-    States are the phonemes, each of ``SHORTEST`` frames at least, and a pause before each that ``opens`` a word and
-    at the end, which may be left out.
+    No teacher is silent for as long as a recording may be, so that the network has hardly met such frames.
     """
-    states, skipped = list[int](), list[bool]()
-    owner = list[int]()
-    for number, (label, open_word) in enumerate(zip(labels.tolist(), opens.tolist(), strict=True)):
-        if open_word:
-            states, skipped, owner = [*states, GAP], [*skipped, True], [*owner, -1]
-        states += [label] * SHORTEST
-        skipped += [False] * SHORTEST
-        owner += [number] * SHORTEST
-    states, skipped, owner = [*states, GAP], [*skipped, True], [*owner, -1]
-    optional, owners = np.array(skipped), np.array(owner)
-    # Only a phoneme's last state and pauses may repeat.
-    stays = np.append(owners[1:] != owners[:-1], True)
-    emission = log[:, np.array(states)]
+    level = np.log(np.exp(mel.astype(np.float64)).sum(1))
+    silent = np.concatenate([[False], level < level.max() - QUIET, [False]])
+    changes = np.flatnonzero(silent[1:] != silent[:-1])
+    out: Floats = log.copy()
+    for first, end in zip(changes[::2], changes[1::2], strict=True):
+        if end - first >= CLOSED:
+            inner = slice(first + CLOSED // 3, end - CLOSED // 3)
+            out[inner] -= SURE
+            out[inner, GAP] = 0
+    return out
+
+
+def way(log: Floats, labels: Numbers) -> tuple[Numbers, float]:
+    """The edges (P + 1,) of phonemes on the likeliest path through log probabilities (T, C), and their mean there.
+
+    Each has ``SHORTEST`` frames at least. Before the first and after the last there may be a pause. Pauses in a row
+    share their time.
+    """
+    states = np.concatenate([[GAP], np.repeat(labels, SHORTEST), [GAP]])
+    # Only a phoneme's last state and the pauses at the ends may repeat.
+    stays = np.full(len(states), False)
+    stays[SHORTEST::SHORTEST] = stays[[0, -1]] = True
+    emission = log[:, states]
     best = np.full(len(states), -np.inf)
-    best[0], best[1] = emission[0, 0], emission[0, 1]
-    came = np.zeros((len(log), len(states)), np.int8)
-    jumps = np.append([False, False], optional[1:-1])
+    best[:2] = emission[0, :2]
+    moved = np.zeros((len(log), len(states)), np.bool_)
     for frame in range(1, len(log)):
-        options = np.full((3, len(states)), -np.inf)
-        options[0, stays] = best[stays]
-        options[1, 1:] = best[:-1]
-        options[2, 2:][jumps[2:]] = best[:-2][jumps[2:]]
-        came[frame] = options.argmax(0)
-        best = options.max(0) + emission[frame]
-    at = len(states) - 1 if best[-1] >= best[-2] else len(states) - 2
+        stayed, came = np.where(stays, best, -np.inf), np.concatenate([[-np.inf], best[:-1]])
+        moved[frame] = came > stayed
+        best = np.maximum(stayed, came) + emission[frame]
+    at = len(states) - (1 if best[-1] >= best[-2] else 2)
     path = np.empty(len(log), np.int64)
     for frame in range(len(log) - 1, -1, -1):
         path[frame] = at
-        at -= int(came[frame, at])
-    visited = owners[path]
-    frames = [np.flatnonzero(visited == number) for number in range(len(labels))]
-    return np.array([one[0] for one in frames]), np.array([one[-1] + 1 for one in frames])
+        at -= int(moved[frame, at])
+    edges = np.searchsorted(path, np.arange(1, len(states), SHORTEST))
+    sounds = np.repeat(labels, np.diff(edges))
+    likelihoods = log[edges[0] : edges[-1]][np.arange(len(sounds)), sounds]
+    return shared(edges, labels), float(likelihoods[sounds != GAP].mean())
+
+
+def shared(edges: Numbers, labels: Numbers) -> Numbers:
+    """The edges (P + 1,) with those between pauses in a row evenly apart."""
+    inner = np.flatnonzero((labels[1:] == GAP) & (labels[:-1] == GAP)) + 1
+    fixed = np.setdiff1d(np.arange(len(edges)), inner)
+    return np.rint(np.interp(np.arange(len(edges)), fixed, edges[fixed])).astype(np.int64)
 
 
 @functools.cache

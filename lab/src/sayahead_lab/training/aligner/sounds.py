@@ -1,4 +1,4 @@
-"""The aligner's inputs and classes: normalized mel bands, and a class for each symbol that sounds."""
+"""The aligner's inputs and classes: normalized mel bands, and a class for each symbol but pauses, which share one."""
 
 from __future__ import annotations
 
@@ -18,18 +18,14 @@ BANDS = 68
 """The lowest mel bands, up to 7.5 kHz: recordings at 16 kHz have them too."""
 RANGE = 9.0
 """Nats below the loudest value of a recording at which everything counts as silence."""
-QUIET = 4.0
-"""Nats (35 dB) below the loudest frame from which a pause is silent."""
-UNSOUNDED = "ˈˌː̃ʰʲ↓→↗↘"
-"""Stress and tone marks: they last no time of their own."""
 GAP, IGNORED = 0, -100
-"""The class of pauses, and of frames from which nothing is learned."""
+"""The class of pads, spaces and marks of punctuation, and of frames from which nothing is learned."""
 
 
 def class_table(phonemes: Mapping[str, int]) -> dict[int, int]:
-    """Phoneme id to class, for the symbols that sound; the classes count from 1 in the order of the ids."""
-    sounding = sorted(number for symbol, number in phonemes.items() if symbol not in PAUSES and symbol not in UNSOUNDED)
-    return {number: at for at, number in enumerate(sounding, GAP + 1)}
+    """Phoneme id to class; all but pauses, marks of stress too, count from 1 in the order of the ids."""
+    own = sorted(number for symbol, number in phonemes.items() if symbol not in PAUSES)
+    return {number: at for at, number in enumerate(own, GAP + 1)}
 
 
 def bands(mel: Floats) -> Floats:
@@ -39,22 +35,6 @@ def bands(mel: Floats) -> Floats:
     return out
 
 
-def targets(
-    ids: Numbers, durations: Numbers, mel: Floats, classes: Mapping[int, int], unsounded: frozenset[int]
-) -> Numbers:
-    """(T,) the class of each frame of an item's padded ids (P,) that last ``durations`` (P,) frames.
-
-    A mark's frames are those of the phoneme it stands before. What a pause covers that is not silent is ignored: a
-    teacher's space has a length even where words run together.
-    """
-    labels, following = np.full(len(ids), GAP, np.int64), GAP
-    for at in range(len(ids) - 1, -1, -1):
-        number = int(ids[at])
-        if number not in unsounded:
-            following = classes.get(number, GAP)
-        labels[at] = following
-    frames = np.repeat(labels, durations)
-    level = np.log(np.exp(mel.astype(np.float64)).sum(1))
-    loud = level > level.max(initial=-20.0) - QUIET
-    frames[(frames == GAP) & loud] = IGNORED
-    return frames
+def targets(ids: Numbers, durations: Numbers, classes: Mapping[int, int]) -> Numbers:
+    """(T,) the class of each frame of an item's padded ids (P,) that last ``durations`` (P,) frames."""
+    return np.repeat(np.array([classes.get(int(number), GAP) for number in ids], np.int64), durations)

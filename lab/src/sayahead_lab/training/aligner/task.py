@@ -1,7 +1,7 @@
-"""Training of the aligner: the teacher's corpus says which phoneme sounds in each frame.
+"""Training of the aligner: corpora with exact durations say which phoneme sounds in each frame.
 
-A recording has another speaker, room and level than the teacher. So the bands of each crop are warped along their axis,
-tilted, and laid over noise.
+A recording has another speaker, room and level than the teachers. So the bands of each crop are warped along their
+axis, tilted, and laid over noise.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sayahead_lab.training.aligner.network import AlignerConfig, AlignerNetwork
-from sayahead_lab.training.aligner.sounds import BANDS, FRONT_END, IGNORED, UNSOUNDED, bands, class_table, targets
+from sayahead_lab.training.aligner.sounds import BANDS, FRONT_END, IGNORED, bands, class_table, targets
 from sayahead_lab.training.corpus.batches import Share, shuffled, tensors
 from sayahead_lab.training.corpus.store import Corpus, Item
 from sayahead_lab.training.loop.task import Batch, Task
@@ -47,7 +47,6 @@ class AlignerTask(Task[AlignerNetwork]):
         if replace(front, n_mels=FRONT_END.n_mels) != FRONT_END:
             raise ConfigError(f"The aligner works on frames of the front end ma, not of {front}: make such a corpus.")
         self.classes = class_table(corpus.info.phonemes)
-        self.unsounded = frozenset(corpus.info.phonemes[one] for one in UNSOUNDED if one in corpus.info.phonemes)
         config = from_mapping(AlignerConfig, {"bands": BANDS, **model}, where="[model]")
         self.config = replace(config, classes=1 + len(self.classes))
 
@@ -68,7 +67,7 @@ class AlignerTask(Task[AlignerNetwork]):
         """Bands (frames, BANDS) and labels (frames,) of a part of an item; a short one is padded at its end."""
         mel, size = np.asarray(item.mel, np.float32), self.data.frames
         ids = np.concatenate([[self.corpus.info.pad], item.ids, [self.corpus.info.pad]])
-        labels = targets(ids, item.durations.astype(np.int64), mel, self.classes, self.unsounded)
+        labels = targets(ids, item.durations.astype(np.int64), self.classes)
         if disturbed:
             mel = self.disturbed(mel, draw)
         rows, first = bands(mel), int(draw.integers(max(1, len(mel) - size + 1)))

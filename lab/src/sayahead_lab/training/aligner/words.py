@@ -3,41 +3,39 @@
 from __future__ import annotations
 
 import functools
-from itertools import accumulate, pairwise
 
 import numpy as np
 import soxr
 from sayahead.errors import ConfigError
 from sayahead.text.english.normalizer import normalize
 from sayahead.text.english.phonemizer import PAUSES, EnglishPhonemizer
-from sayahead.types import Floats, WordTiming
+from sayahead.types import Floats, Word, WordTiming
 
 from sayahead_lab.training.aligner.alignment import LEAST, load_aligner
-from sayahead_lab.training.aligner.sounds import FRONT_END, UNSOUNDED
+from sayahead_lab.training.aligner.sounds import FRONT_END
 from sayahead_lab.training.corpus.teacher import inventory, load_reader, split
 
 
 def word_times(samples: Floats, rate: int, text: str) -> list[WordTiming] | None:
     """The sounding words of an English text in samples (S,) at a rate; None where they do not sound like the text."""
     reader, symbols = tools()
-    words, sounds = [], list[list[str]]()
+    words, spoken = list[tuple[Word, int, int]](), list[str]()
     for sentence in split(normalize(text)):
         for word, said in zip(sentence, reader.phonemize(sentence, left=[]), strict=True):
             own = [symbols[int(number)] for number in said.ids]
-            heard = [symbol for symbol in own if symbol not in PAUSES and symbol not in UNSOUNDED]
-            if heard:
-                words.append(word)
-                sounds.append(heard)
+            if any(symbol not in PAUSES for symbol in own):
+                words.append((word, len(spoken) + said.first, len(spoken) + said.end))
+            spoken += own
+        spoken.append(" ")
     if not words:
         return None
     sound = samples if rate == FRONT_END.sample_rate else soxr.resample(samples, rate, FRONT_END.sample_rate)
     try:
-        found = load_aligner().align(FRONT_END.log_mel(np.asarray(sound, np.float32)), sounds)
+        found = load_aligner().align(FRONT_END.log_mel(np.asarray(sound, np.float32)), spoken)
     except ConfigError:
         return None
     if found.score < LEAST:
         return None
-    places = pairwise(accumulate(map(len, sounds), initial=0))
     return [
         WordTiming(
             word.text,
@@ -46,7 +44,7 @@ def word_times(samples: Floats, rate: int, text: str) -> list[WordTiming] | None
             round(float(found.begin_s[first]) * rate),
             round(float(found.end_s[end - 1]) * rate),
         )
-        for word, (first, end) in zip(words, places, strict=True)
+        for word, first, end in words
     ]
 
 

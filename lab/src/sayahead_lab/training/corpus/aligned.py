@@ -16,10 +16,10 @@ from sayahead.errors import ConfigError
 from sayahead.sound.pcm import to_pcm16
 from sayahead.text.english.normalizer import normalize
 from sayahead.text.english.phonemizer import PAUSES
-from sayahead.types import Floats, Ids, Pronunciation, Word
+from sayahead.types import Floats, Ids, Pronunciation
 
 from sayahead_lab.training.aligner.alignment import FOLDER, LEAST, PhonemeTimes, load_aligner
-from sayahead_lab.training.aligner.sounds import FRONT_END, UNSOUNDED
+from sayahead_lab.training.aligner.sounds import FRONT_END
 from sayahead_lab.training.corpus.recordings import RecordedSpec, pitch, read_recording
 from sayahead_lab.training.corpus.store import About, Item
 from sayahead_lab.training.corpus.teacher import inventory, load_reader, spans, split
@@ -44,6 +44,20 @@ class AlignedSpec(RecordedSpec):
         """The recordings, ready for reading."""
         load_aligner(self.aligner)
         return AlignedRecordings(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSentence:
+    """A sentence of a text, read."""
+
+    text: str
+    """Its words."""
+    ids: Ids
+    """(P,) phonemes."""
+    words: Sequence[Pronunciation]
+    """The same, word by word."""
+    symbols: str
+    """The same as symbols, one character each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,66 +131,43 @@ class AlignedRecordings:
 
     def score(self, name: str, text: str) -> float:
         """How well a recording matches a text: the alignment's score."""
-        _, sounding = self._read(name, text)
-        return self._aligned(name, text, sounding).score
+        return self._aligned(name, text, self._read(name, text)).score
 
-    def _read(self, name: str, text: str) -> tuple[list[tuple[list[Word], list[Pronunciation]]], list[list[list[str]]]]:
-        """The sentences of a text with their pronunciations; and the sounding symbols by sentence and word."""
-        read = [(words, self._reader.phonemize(words, left=[])) for words in split(normalize(text))]
-        sounding = [[self._sounds(word) for word in words] for _, words in read]
-        if not any(any(sentence) for sentence in sounding):
+    def _read(self, name: str, text: str) -> list[ReadSentence]:
+        """The sentences of a text that sound."""
+        out = list[ReadSentence]()
+        for words in split(normalize(text)):
+            pronounced = self._reader.phonemize(words, left=[])
+            ids = np.concatenate([word.ids for word in pronounced])
+            symbols = "".join(self._symbols[int(number)] for number in ids)
+            if symbols.strip(PAUSES):
+                out.append(ReadSentence(" ".join(word.text for word in words), ids, pronounced, symbols))
+        if not out:
             raise ConfigError(f"The text of {name} has nothing that sounds: {text[:60]!r}.")
-        return read, sounding
+        return out
 
-    def _aligned(self, name: str, text: str, sounding: list[list[list[str]]]) -> PhonemeTimes:
-        """The alignment of a recording with all of its sounding symbols."""
+    def _aligned(self, name: str, text: str, sentences: Sequence[ReadSentence]) -> PhonemeTimes:
+        """The alignment of a recording with all symbols of its sentences and a space between any two of these."""
         mel = FRONT_END.log_mel(self._sound(name, text, FRONT_END.sample_rate))
-        words = [word for sentence in sounding for word in sentence if word]
         try:
-            return load_aligner(self.spec.aligner).align(mel, words)
+            return load_aligner(self.spec.aligner).align(mel, " ".join(one.symbols for one in sentences))
         except ConfigError as error:
             raise ConfigError(f"The recording {name} cannot be aligned with its text: {error}.") from error
 
     def _sentences(self, name: str, text: str) -> list[AlignedSentence]:
         """The sentences of a text that sound, aligned with its recording; ConfigError where the two do not match."""
-        read, sounding = self._read(name, text)
-        alignment = self._aligned(name, text, sounding)
+        read = self._read(name, text)
+        alignment = self._aligned(name, text, read)
         if alignment.score < LEAST:
             raise ConfigError(
                 f"The recording {name} does not sound like its text (score {alignment.score:.2f}, least {LEAST}): "
-                "correct the text, or leave it out with --skip-missing."
+                "correct the text, or leave it out."
             )
         out, at = list[AlignedSentence](), 0
-        for (words, pronounced), sounds in zip(read, sounding, strict=True):
-            count = sum(map(len, sounds))
-            if count:
-                out.append(self._sentence(words, pronounced, part(alignment, at, at + count)))
-            at += count
+        for one in read:
+            end = at + len(one.symbols)
+            marks = len(one.symbols) - len(one.symbols.rstrip(PAUSES))
+            edges_s = np.append(alignment.begin_s[at:end], alignment.end_s[end - marks - 1])
+            out.append(AlignedSentence(one.text, one.ids, one.words, np.minimum(edges_s, edges_s[-1]), marks))
+            at = end + 1
         return out
-
-    def _sounds(self, word: Pronunciation) -> list[str]:
-        """The symbols of a word that have a length."""
-        symbols = [self._symbols[int(number)] for number in word.ids]
-        return [symbol for symbol in symbols if symbol not in PAUSES and symbol not in UNSOUNDED]
-
-    def _sentence(
-        self, words: Sequence[Word], pronounced: Sequence[Pronunciation], alignment: PhonemeTimes
-    ) -> AlignedSentence:
-        """A sentence with the edges of all its phonemes: pauses lie between those that sound, marks have no length."""
-        ids = np.concatenate([word.ids for word in pronounced])
-        symbols, edges_s, at = [self._symbols[int(number)] for number in ids], list[float](), 0
-        for symbol in symbols:
-            if symbol in PAUSES:
-                edges_s.append(float(alignment.end_s[at - 1]) if at else float(alignment.begin_s[0]))
-            else:
-                edges_s.append(float(alignment.begin_s[min(at, len(alignment.begin_s) - 1)]))
-                at += symbol not in UNSOUNDED
-        marks = len(symbols) - len("".join(symbols).rstrip(PAUSES))
-        edges_s.append(float(alignment.end_s[-1]))
-        text = " ".join(word.text for word in words)
-        return AlignedSentence(text, ids, pronounced, np.maximum.accumulate(np.array(edges_s, np.float32)), marks)
-
-
-def part(alignment: PhonemeTimes, first: int, end: int) -> PhonemeTimes:
-    """The alignment of some of its phonemes."""
-    return PhonemeTimes(alignment.begin_s[first:end], alignment.end_s[first:end], alignment.score)
