@@ -636,6 +636,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "first_sound": table("first_sound.md", "python lab/benchmarks/side_by_side.py first_sound"),
     "fairness": table("server/fairness.md", "python lab/benchmarks/fairness.py"),
     "shapes": SHAPES,
+    "own": table("own_voice/own.md", "sayahead train own FOLDER"),
     "own_voice": OWN_VOICE,
     "another_voice": ANOTHER_VOICE,
     "another_speaker": ANOTHER_SPEAKER,

@@ -11,7 +11,7 @@ come with it (``pip install --no-deps Resemblyzer webrtcvad-wheels``; librosa, s
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,27 +20,8 @@ from sayahead.sound.files import read_wav
 from sayahead.types import Floats
 
 from sayahead_lab.eval.experiment.folder import read_experiment, wav_path
+from sayahead_lab.eval.listening.likeness import likeness, load_embedder
 from sayahead_lab.eval.measures.intervals import estimate
-
-
-def load_embedder() -> Callable[[Floats, int], Floats]:
-    """What makes an embedding (256,) of length 1 of samples at a rate."""
-    from resemblyzer import VoiceEncoder, preprocess_wav
-
-    encoder = VoiceEncoder("cpu", verbose=False)
-
-    def embed(samples: Floats, rate: int) -> Floats:
-        embedding: Floats = encoder.embed_utterance(preprocess_wav(samples, source_sr=rate))
-        return embedding
-
-    return embed
-
-
-def likeness(utterances: Sequence[Floats], theirs: Sequence[Floats]) -> list[float]:
-    """The cosine of each embedding to the mean of the others' of a teacher, whose sentences are the same."""
-    total = np.sum(theirs, axis=0)
-    others = [(total - one) / np.linalg.norm(total - one) for one in theirs]
-    return [float(one @ other) for one, other in zip(utterances, others, strict=True)]
 
 
 def main() -> int:

@@ -19,11 +19,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from likeness import figure, likeness, load_embedder
+from likeness import figure
 from output import tell
 from sayahead.sound.files import write_wav
 from sayahead.types import Floats
 
+from sayahead_lab.eval.listening.likeness import likeness, load_embedder
 from sayahead_lab.eval.listening.listeners import Rater, at_16khz, load_distillmos
 from sayahead_lab.scripts import strided
 from sayahead_lab.training.corpus.store import Corpus

@@ -5,12 +5,11 @@ from __future__ import annotations
 import shutil
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from lab_support.sentences import TEXTS
+from lab_support.family import NAMES, family_corpus, family_run
 from sayahead import load_voice
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.policies.fixed import LookaheadK, WaitAll
@@ -23,41 +22,22 @@ from sayahead_lab.training.corpus.teacher import TeacherSpec
 from sayahead_lab.training.heart.own_voice_task import HeartVoiceTask
 from sayahead_lab.training.heart.speaker import make_speaker
 from sayahead_lab.training.heart.speakers import OWN, folded, own_layers, regrouped, tell
-from sayahead_lab.training.loop.recipe import load_recipe, recipe_from
-from sayahead_lab.training.loop.run import train
 from sayahead_lab.training.loop.saved_run import load_trained
-
-RECIPES = Path(__file__).parents[2] / "recipes" / "heart"
-NAMES = ["ann", "bob"]
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A joined corpus of two speakers, who say the same two sentences, and one to validate."""
-    folder = tmp_path_factory.mktemp("family")
-    for seed, name in enumerate(NAMES):
-        splits = {"train": [(f"{name}-{n}", text) for n, text in enumerate(TEXTS)], "val": [(f"{name}-v", "It is.")]}
-        make_corpus(folder / name, TeacherSpec(PRESETS["ma"], "all", seed=seed), splits)
-    join(folder, NAMES)
-    return folder
-
-
-def trained(name: str, corpus: Path, out: Path, *, steps: int = 1, start: str = "heart", **data: Any) -> Path:
-    """A run by one of the recipes of several speakers, with short crops."""
-    whole = load_recipe(RECIPES / f"{name}.toml").resolved()
-    whole["data"] |= {"ranges": str(RECIPES / "ranges.json"), "units": 14, "spoken_steps": 1, **data}
-    whole["train"] |= {"start": start, "steps": steps, "batch_size": 2, "warmup_steps": 0, "sample_every": 100}
-    train(recipe_from(whole, name=name, where=name), corpus, out, threads=1)
-    return out
+    """A joined corpus of two speakers."""
+    return family_corpus(tmp_path_factory.mktemp("family"))
 
 
 @pytest.fixture(scope="module")
 def run(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run by the three recipes, each for a step."""
     folder = tmp_path_factory.mktemp("runs")
-    prosody = trained("family-prosody", corpus, folder / "prosody", units=48)
-    sound = trained("family-sound", corpus, folder / "sound")
-    out = trained("family", corpus, folder / "family", start=str(sound), intoned_by=str(prosody))
+    prosody = family_run("family-prosody", corpus, folder / "prosody", units=48)
+    sound = family_run("family-sound", corpus, folder / "sound")
+    out = family_run("family", corpus, folder / "family", start=str(sound), intoned_by=str(prosody))
     before, after = (load_trained(path).model.state_dict() for path in (prosody, out))
     fresh = load_trained(sound).model.state_dict()
     # What each part has learned is there, and the last step has moved it on by little.

@@ -21,6 +21,7 @@ PARTS: Extensible[Any] = Extensible(
         "corpus": "sayahead_lab.cli.corpus",
         "voice": "sayahead_lab.cli.make_voice",
         "futures": "sayahead_lab.cli.futures",
+        "own": "sayahead_lab.cli.own",
         "predicted": "sayahead_lab.cli.predicted",
         "publish": "sayahead_lab.cli.publish",
         "tables": "sayahead_lab.cli.tables",
@@ -34,6 +35,10 @@ EPILOG = """First a corpus, then a model:
   sayahead train lab/recipes/ma/dv3-small.toml              train until the recipe's steps are done
   sayahead train lab/recipes/ma/dv3-small.toml --minutes 5  or for five minutes
   sayahead train lab/recipes/ma/dv3-small.toml --resume     continue where it was stopped: Ctrl-C loses nothing
+
+A folder of recordings becomes a voice in one command:
+
+  sayahead train own FOLDER --name mine --license CC0-1.0
 
 The run's folder gets checkpoint.pt, log.jsonl, loss.png, recipe.toml and samples. Several GPUs:
   torchrun --nproc-per-node 4 -m sayahead train RECIPE.toml

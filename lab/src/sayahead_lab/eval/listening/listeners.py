@@ -33,6 +33,11 @@ NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
         ("xls_r_sqa", "pip install --no-deps distillmos xls-r-sqa"),
     ),
     "dnsmos": (("speechmos", EXTRA), ("librosa", EXTRA), ("requests", "pip install requests")),
+    "resemblyzer": (
+        ("resemblyzer", "pip install --no-deps Resemblyzer webrtcvad-wheels"),
+        ("webrtcvad", "pip install --no-deps Resemblyzer webrtcvad-wheels"),
+        ("librosa", EXTRA),
+    ),
 }
 """Modules that a listener imports, directly or not, each with the command that installs it."""
 

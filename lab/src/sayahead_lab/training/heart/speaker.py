@@ -44,14 +44,17 @@ def make_speaker(
     student: Trained[Any, Any] | str | None = None,
     policy: Network | None = None,
     borrow: bool = False,
+    origin: str = "",
+    kokoro: bool = False,
     observed: int = 16,
 ) -> None:
     """Write the voice of a run of the task ``heart-voice``: the default voice's kind, another speaker.
 
     The linear layers are computed in integers by what they are given in ``observed`` sentences of the run's corpus; in
     float32 where the corpus is gone. ``student``, ``policy``: see ``extras``; with ``borrow``, the default voice's
-    student and context network are used in place, as long as it has the same. ConfigError without a licence, and for
-    a run that has changed the context network.
+    student and context network are used in place, as long as it has the same. ``origin``: sentences that say more of
+    where it came from; ``kokoro``: whether Kokoro has taught what it began with. ConfigError without a licence, and
+    for a run that has changed the context network.
     """
     if license is None:
         raise ConfigError("The corpus's speaker decides about the voice: name its licence with --license.")
@@ -61,7 +64,7 @@ def make_speaker(
     config = json.loads((FOLDER / "heart" / "voice.json").read_text(encoding="utf-8"))
     for key in ("files", "distilled", "learned", "gender"):
         config.pop(key, None)
-    source = f"{sourced('the networks of the voice heart', run)}."
+    source = f"{sourced('the networks of the voice heart', run)}. {origin}".rstrip()
     config |= {
         "name": name,
         "language": next(iter(joined.values())) if joined else info.source.get("language", config["language"]),
@@ -86,7 +89,7 @@ def make_speaker(
     config["model"] |= table | ({"languages": others_read} if others_read else {})
     if borrow:
         tables |= {"distilled": borrowed_context(config["model"], files)}
-    notice = BEGUN + (KOKORO if info.source.get("kind") == "kokoro" else "")
+    notice = BEGUN + (KOKORO if kokoro or info.source.get("kind") == "kokoro" else "")
     write_voice(folder, config | tables, [*files, *others], notice=notice_of(notice, config, config["source"]))
     change_voice(folder, {"gain": round(measure(load_voice(folder)).gain, 4)})
     if joined and info.source.get("kind") == "kokoro":
@@ -111,16 +114,19 @@ def borrowed_context(model: dict[str, Any], files: list[Path]) -> dict[str, Any]
 
 
 def some_texts(run: Trained[Any, Any], count: int) -> list[tuple[str, str]]:
-    """Speakers and texts, so many of each speaker, of a run's corpus, of its validation where it has any.
+    """Speakers and texts, so many of each speaker, of a run's corpus, of its validation as far as it goes.
 
     None where only the corpus's description is left.
     """
     info, path = run.corpus.info, run.corpus.path
+    said = dict[str, list[tuple[str, str]]]()
     for split in ("val", "train"):
         if split not in info.splits or not all((path / part / split).is_dir() for part in info.joined or [""]):
             continue
-        said = dict[str, list[tuple[str, str]]]()
+        more = dict[str, list[tuple[str, str]]]()
         for shard in run.corpus.split(split).shards:
-            said.setdefault(shard.speaker, []).extend((shard.speaker, text) for text in shard.texts)
-        return [line for lines in said.values() for line in lines[:: max(1, len(lines) // count)][:count]]
-    return []
+            more.setdefault(shard.speaker, []).extend((shard.speaker, text) for text in shard.texts)
+        for speaker, lines in more.items():
+            own = said.setdefault(speaker, [])
+            own += lines[:: max(1, len(lines) // count)][: count - len(own)]
+    return [line for lines in said.values() for line in lines]

@@ -1,0 +1,1 @@
+"""A voice of one's own recordings, in one command."""

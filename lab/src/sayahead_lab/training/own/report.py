@@ -1,0 +1,155 @@
+"""What came of it: an own voice beside the recordings that it has not heard, as a table and a page to listen to."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+import numpy as np
+from sayahead.sound.files import wav_header
+from sayahead.sound.pcm import to_pcm16
+from sayahead.types import Floats
+
+from sayahead_lab.eval.listening.likeness import likeness, load_embedder
+from sayahead_lab.eval.listening.listeners import (
+    at_16khz,
+    load_distillmos,
+    load_normalizer,
+    load_whisper,
+    missing,
+    missing_folder,
+)
+from sayahead_lab.eval.measures.word_errors import word_errors
+
+RECORDED = "recordings"
+MEASURES = {
+    "wer": "words that Whisper mistakes, %",
+    "opinion": "opinion, 1 to 5 (DistillMOS)",
+    "similarity": "similarity to the recordings, -1 to 1 (Resemblyzer)",
+}
+BRACKETS = str.maketrans("()[]", ",,,,")
+STYLE = (
+    "body{font:1rem/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}"
+    "table{border-collapse:collapse}td,th{padding:.3rem .8rem .3rem 0;text-align:left;vertical-align:top}"
+    "audio{width:100%;max-width:22rem;display:block}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """A sentence that was not trained on, as it is heard."""
+
+    text: str
+    """Its words."""
+    sounds: Mapping[str, Floats]
+    """Samples (S,) at ``rate`` by who says them, the recordings' first."""
+    rate: int
+    """Samples a second."""
+
+
+def measured(sentences: Sequence[HeldOut], whisper: str | Path | None) -> tuple[dict[str, dict[str, float]], list[str]]:
+    """Who speaks, to their means by ``MEASURES``, and lines about listeners that are not installed."""
+    figures: dict[str, dict[str, float]] = {who: {} for who in sentences[0].sounds}
+    absent, rate = list[str](), sentences[0].rate
+
+    def said(who: str) -> list[Floats]:
+        return [one.sounds[who] for one in sentences]
+
+    if problem := missing("whisper") or missing("normalizer") or missing_folder(whisper):
+        absent.append(problem)
+    else:
+        transcribe, normalize = load_whisper(whisper, threads=1), load_normalizer()
+        # The normalizer leaves out what stands in brackets, which is spoken all the same.
+        meant = normalize(" ".join(one.text for one in sentences).translate(BRACKETS))
+        for who, row in figures.items():
+            heard = [transcribe(at_16khz(samples, rate)) for samples in said(who)]
+            row["wer"] = 100 * word_errors(meant, normalize(" ".join(heard))).rate
+    if problem := missing("distillmos"):
+        absent.append(problem)
+    else:
+        opinion = load_distillmos()
+        for who, row in figures.items():
+            row["opinion"] = float(np.mean([opinion(at_16khz(samples, rate)) for samples in said(who)]))
+    if problem := missing("resemblyzer"):
+        absent.append(problem)
+    elif len(sentences) > 1:
+        embed = load_embedder()
+        described = {who: [embed(samples, rate) for samples in said(who)] for who in figures}
+        for who, row in figures.items():
+            row["similarity"] = float(np.mean(likeness(described[who], described[RECORDED])))
+    return figures, absent
+
+
+def table(figures: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """The figures as lines of Markdown; empty cells where a listener is not installed."""
+    lines = [f"| | {' | '.join(MEASURES.values())} |", f"|---|{'---:|' * len(MEASURES)}"]
+    for who, row in figures.items():
+        lines.append(f"| {who} | {' | '.join(cell(row, measure) for measure in MEASURES)} |")
+    return lines
+
+
+def cell(row: Mapping[str, float], measure: str) -> str:
+    """A figure of a row, or nothing."""
+    if measure not in row:
+        return ""
+    return f"{row[measure]:.1f}" if measure == "wer" else f"{row[measure]:.2f}"
+
+
+def page(
+    name: str,
+    about: str,
+    sentences: Sequence[HeldOut],
+    figures: Mapping[str, Mapping[str, float]],
+    remarks: Sequence[str],
+) -> str:
+    """One HTML file with everything in it: figures, sounds, and what was left out."""
+    names = list(sentences[0].sounds)
+    heads = "".join(f"<th scope=col>{escape(who)}" for who in names)
+    said = "".join(
+        f"<tr><td>{escape(one.text)}{''.join(f'<td>{player(one, who)}' for who in names)}" for one in sentences
+    )
+    measures = "".join(f"<th scope=col>{escape(title)}" for title in MEASURES.values())
+    rows = "".join(
+        f"<tr><th scope=row>{escape(who)}{''.join(f'<td>{cell(row, measure)}' for measure in MEASURES)}"
+        for who, row in figures.items()
+    )
+    listed = "".join(f"<li>{escape(line)}" for line in remarks)
+    return (
+        f'<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content="width=device-width">'
+        f"<title>{escape(name)}</title><style>{STYLE}</style><h1>{escape(name)}</h1><p>{escape(about)}</p>"
+        f"<h2>Figures</h2><table><tr><td>{measures}{rows}</table>"
+        f"<h2>Sentences that it has not heard</h2><table><tr><td>{heads}{said}</table>"
+        + (f"<h2>Remarks</h2><ul>{listed}</ul>" if listed else "")
+        + "</html>\n"
+    )
+
+
+def player(one: HeldOut, who: str) -> str:
+    """A sound to click on, all of it inside."""
+    pcm = to_pcm16(one.sounds[who]).tobytes()
+    data = base64.b64encode(wav_header(one.rate, len(pcm)) + pcm).decode()
+    return f'<audio controls preload=none aria-label="{escape(who)}" src="data:audio/wav;base64,{data}"></audio>'
+
+
+def write_report(
+    folder: Path,
+    name: str,
+    about: str,
+    sentences: Sequence[HeldOut],
+    remarks: Sequence[str],
+    whisper: str | Path | None,
+    note: Callable[[str], None],
+) -> None:
+    """Write ``report.html`` and ``report.md`` into a folder, and note the figures."""
+    figures, absent = measured(sentences, whisper)
+    remarks = [*remarks, *absent]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "report.html").write_text(page(name, about, sentences, figures, remarks), encoding="utf-8")
+    heard = f"{len(sentences)} sentences that it has not heard:"
+    lines = [about, "", heard, "", *table(figures), "", *(f"- {line}" for line in remarks)]
+    (folder / "report.md").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    for line in [*table(figures), *absent, f"Listen: {folder / 'report.html'}"]:
+        note(line)
