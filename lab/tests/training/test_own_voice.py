@@ -110,7 +110,7 @@ def test_recordings_become_a_voice_that_speaks_and_a_stop_loses_nothing(
         ("Mute.wav", "has no text"),
         ("Other", "does not sound like its text"),
         ("Noise.wav", "cannot be read as sound"),
-        ("Gone", "no such WAV or FLAC"),
+        ("Gone", "metadata.csv has its text"),
         ("metadata.csv, line 1", "is not name"),
     ):
         assert re.search(f"Left out: .*{re.escape(name)}.* ?{what}", said), name

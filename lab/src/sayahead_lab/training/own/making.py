@@ -30,7 +30,7 @@ from sayahead_lab.training.loop.task import TASKS
 from sayahead_lab.training.loop.warm_start import find_start
 from sayahead_lab.training.own.fitting import write_beginning
 from sayahead_lab.training.own.report import RECORDED, HeldOut, write_report
-from sayahead_lab.training.own.sounds import Recording, lay_out, read_folder, with_texts
+from sayahead_lab.training.own.sounds import GivenRecording, lay_out, read_folder, with_texts
 from sayahead_lab.training.own.speakers import load_measure, middle, nearest_speaker, strangers
 from sayahead_lab.training.own.stages import BEGINNING, STAGES, recipe_of, train_stages
 
@@ -156,7 +156,7 @@ def fingerprint(folder: Path) -> str:
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
-def listener(recordings: Sequence[Recording], whisper: str | None) -> Callable[[Any], str] | None:
+def listener(recordings: Sequence[GivenRecording], whisper: str | None) -> Callable[[Any], str] | None:
     """What hears the words of recordings without a text, if there are any and it is installed; ConfigError for a folder
     that was named but holds no model."""
     if all(one.text for one in recordings) or missing("whisper") or whisper is None:
@@ -167,7 +167,7 @@ def listener(recordings: Sequence[Recording], whisper: str | None) -> Callable[[
     return lambda samples: transcribe(at_16khz(samples, RATE))
 
 
-def without_strangers(recordings: Sequence[Recording]) -> tuple[list[Recording], list[str]]:
+def without_strangers(recordings: Sequence[GivenRecording]) -> tuple[list[GivenRecording], list[str]]:
     """The recordings of the one who speaks in most of them, and lines about the others."""
     measure = load_measure()
     found = dict(strangers([measure.describe(one.samples) for one in recordings], measure))

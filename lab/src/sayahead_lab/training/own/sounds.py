@@ -29,7 +29,7 @@ METADATA = "metadata.csv"
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class GivenRecording:
     """A recording that can be used."""
 
     path: Path
@@ -45,7 +45,7 @@ class Recording:
         return len(self.samples) / RATE
 
 
-def read_folder(folder: Path) -> tuple[list[Recording], list[str]]:
+def read_folder(folder: Path) -> tuple[list[GivenRecording], list[str]]:
     """The recordings of a folder, or of ``wavs`` in it, and a line for each file that cannot be used.
 
     ConfigError where there is no folder, or no recording in it.
@@ -59,10 +59,10 @@ def read_folder(folder: Path) -> tuple[list[Recording], list[str]]:
     left_out += [
         f"{name}: {METADATA} has its text, but there is no {name}.wav or .flac: record it." for name in missing
     ]
-    good = list[Recording]()
+    good = list[GivenRecording]()
     for name, path in sorted(paths.items()):
         try:
-            good.append(Recording(path, checked(*read_sound(path)), texts.get(name, "")))
+            good.append(GivenRecording(path, checked(*read_sound(path)), texts.get(name, "")))
         except ConfigError as error:
             left_out.append(f"{path.name}: {error}")
     return good, left_out
@@ -140,10 +140,10 @@ def level_db(samples: Floats) -> float:
 
 
 def with_texts(
-    recordings: Sequence[Recording], transcribe: Callable[[Floats], str] | None
-) -> tuple[list[Recording], list[str]]:
+    recordings: Sequence[GivenRecording], transcribe: Callable[[Floats], str] | None
+) -> tuple[list[GivenRecording], list[str]]:
     """Recordings with texts, where they have none by what is heard in samples at 24 kHz, and lines about others."""
-    out, left_out = list[Recording](), list[str]()
+    out, left_out = list[GivenRecording](), list[str]()
     for one in recordings:
         text = one.text or (transcribe(one.samples).strip() if transcribe is not None else "")
         if text:
@@ -157,7 +157,7 @@ def with_texts(
     return out, left_out
 
 
-def lay_out(recordings: Sequence[Recording], folder: Path) -> None:
+def lay_out(recordings: Sequence[GivenRecording], folder: Path) -> None:
     """Write recordings and texts into a folder as a corpus reads them, all by one factor to ``LEVEL_DB``."""
     folder.mkdir(parents=True, exist_ok=True)
     mean = float(np.mean([level_db(one.samples) for one in recordings]))
