@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from likeness import likeness, load_embedder
 from output import tell
 from sayahead import Policy, Voice, load_voice
 from sayahead.policies.fixed import LookaheadK, WaitAll
 from sayahead.sound.files import write_wav
 from sayahead.types import Floats
 
+from sayahead_lab.eval.listening.likeness import likeness, load_embedder
 from sayahead_lab.eval.listening.listeners import at_16khz, load_distillmos, load_normalizer, load_whisper
 from sayahead_lab.eval.measures.intervals import Values, difference, estimate
 from sayahead_lab.eval.measures.word_errors import word_errors

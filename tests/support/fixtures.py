@@ -11,6 +11,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["SAYAHEAD_VOICES"] = os.path.join(os.path.dirname(__file__), "no-voices")
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -25,9 +26,17 @@ settings.load_profile("sayahead")
 
 @pytest.fixture(scope="session", autouse=True)
 def certificates_read_once() -> Iterator[None]:
-    """Every client of httpx reads the world's certificates (20 ms), those of plain http too: once a process will do."""
+    """Every client of httpx reads the world's certificates (20 ms), those of plain http too: once a process will do.
+
+    A test that names certificates of its own has these, as they are.
+    """
+    read, cached = ssl.create_default_context, functools.cache(ssl.create_default_context)
+
+    def context(*arguments: Any, **options: Any) -> ssl.SSLContext:
+        return (read if "SSL_CERT_FILE" in os.environ else cached)(*arguments, **options)
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ssl, "create_default_context", functools.cache(ssl.create_default_context))
+        patch.setattr(ssl, "create_default_context", context)
         yield
 
 
