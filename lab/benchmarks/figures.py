@@ -647,6 +647,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "family": table(
         "family/table.md", "python lab/benchmarks/family.py TESTS --voices FOLDER --whisper WHISPER -o OUT"
     ),
+    "family_without_espeak": table("family/without_espeak/table.md"),
     "family_steps": table("family/steps.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"),
     "family_losses": table("family/losses.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"),
     "saeki_future": table("saeki/future.md", "python lab/benchmarks/saeki/future.py"),
