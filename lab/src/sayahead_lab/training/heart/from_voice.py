@@ -126,6 +126,16 @@ def load_shipped(model: nn.Module, folder: Path, like: Weights, ranges: Mapping[
     load_imported(model, state)
 
 
+def context_of(folder: Path, model: nn.Module) -> dict[str, Tensor]:
+    """The context network's weights in a voice's folder, by the names of a ``Heart``, which gives their sizes."""
+    numbered = Numbered(model)
+    values: Array = np.ones(numbered.count + 1)
+    for numbers, entries in _pairs(expect_graph(numbered), folder / "expect.onnx"):
+        np.put(values, numbers, entries)
+    weights = Shipped(numbered, values, heart_weights())
+    return {name: value for name, value in _new_weights(weights) if name.startswith("expect.")}
+
+
 def renewed(voice: Path, folder: Path, ranges: Mapping[str, Range] | None = None) -> Written:
     """Write the graphs of a trained voice's folder as they are written today, with the same weights to the bit.
 

@@ -18,6 +18,7 @@ from sayahead.voices.write import change_voice, write_voice
 
 from sayahead_lab.training.heart.export import export
 from sayahead_lab.training.heart.family import write_speakers
+from sayahead_lab.training.heart.from_voice import context_of
 from sayahead_lab.training.heart.quantization import observe
 from sayahead_lab.training.loop.saved_run import Trained
 from sayahead_lab.training.voice import check_phonemes, extras, notice_of, sourced
@@ -76,6 +77,9 @@ def make_speaker(
         "phonemes": info.phonemes,
     }
     others_read = {speaker: tag for speaker, tag in joined.items() if tag != config["language"]}
+    if borrow and run.task.lessons.streaming.fixed_context:
+        # It is as the default voice has it, but where the run began with a published one, whose weights are rounded.
+        run.model.heart.load_state_dict(context_of(FOLDER / "heart", run.model.heart), strict=False)
     folder.mkdir(parents=True, exist_ok=True)
     others, tables = extras(folder, student=student, policy=policy)
     texts, ranges = some_texts(run, observed), None
