@@ -77,9 +77,8 @@ def make_speaker(
         "phonemes": info.phonemes,
     }
     others_read = {speaker: tag for speaker, tag in joined.items() if tag != config["language"]}
-    if borrow and run.task.lessons.streaming.fixed_context:
-        # It is as the default voice has it, but where the run began with a published one, whose weights are rounded.
-        run.model.heart.load_state_dict(context_of(FOLDER / "heart", run.model.heart), strict=False)
+    if borrow:
+        keep_context(run)
     folder.mkdir(parents=True, exist_ok=True)
     others, tables = extras(folder, student=student, policy=policy)
     texts, ranges = some_texts(run, observed), None
@@ -98,6 +97,12 @@ def make_speaker(
     change_voice(folder, {"gain": round(measure(load_voice(folder)).gain, 4)})
     if joined and info.source.get("kind") == "kokoro":
         write_speakers(folder)
+
+
+def keep_context(run: Trained[Any, Any]) -> None:
+    """Give the model the default voice's context network where the run was to keep it: publishing rounds its weights."""
+    if run.task.lessons.streaming.fixed_context:
+        run.model.heart.load_state_dict(context_of(FOLDER / "heart", run.model.heart), strict=False)
 
 
 def borrowed_context(model: dict[str, Any], files: list[Path]) -> dict[str, Any]:
