@@ -61,8 +61,7 @@ def make_speaker(
         raise ConfigError("The corpus's speaker decides about the voice: name its licence with --license.")
     info = run.corpus.info
     check_phonemes(info.phonemes)
-    joined = info.joined
-    config = json.loads((FOLDER / "heart" / "voice.json").read_text(encoding="utf-8"))
+    joined, config = info.joined, json.loads((FOLDER / "heart" / "voice.json").read_text(encoding="utf-8"))
     for key in ("files", "distilled", "learned", "gender"):
         config.pop(key, None)
     source = f"{sourced('the networks of the voice heart', run)}. {origin}".rstrip()
@@ -76,7 +75,8 @@ def make_speaker(
         "inner_punctuation": info.punctuation == "all",
         "phonemes": info.phonemes,
     }
-    others_read = {speaker: tag for speaker, tag in joined.items() if tag != config["language"]}
+    if others_read := {speaker: tag for speaker, tag in joined.items() if tag != config["language"]}:
+        config["model"] |= {"languages": others_read}
     if borrow:
         keep_context(run)
     folder.mkdir(parents=True, exist_ok=True)
@@ -85,11 +85,10 @@ def make_speaker(
     if texts:
         with tempfile.TemporaryDirectory() as passing:
             files, table = export(run, Path(passing), observed=True)
-            table |= {"languages": others_read} if others_read else {}
             write_voice(Path(passing), config | {"model": config["model"] | table}, files)
             ranges = observe(Path(passing), texts)
     files, table = export(run, folder, ranges=ranges)
-    config["model"] |= table | ({"languages": others_read} if others_read else {})
+    config["model"] |= table
     if borrow:
         tables |= {"distilled": borrowed_context(config["model"], files)}
     notice = BEGUN + (KOKORO if kokoro or info.source.get("kind") == "kokoro" else "")
@@ -100,7 +99,7 @@ def make_speaker(
 
 
 def keep_context(run: Trained[Any, Any]) -> None:
-    """Give the model the default voice's context network where the run was to keep it: publishing rounds its weights."""
+    """Give the model the default voice's context network where the run was to keep it: publishing rounds weights."""
     if run.task.lessons.streaming.fixed_context:
         run.model.heart.load_state_dict(context_of(FOLDER / "heart", run.model.heart), strict=False)
 
