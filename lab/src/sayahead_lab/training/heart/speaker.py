@@ -57,13 +57,14 @@ def make_speaker(
     where it came from; ``kokoro``: whether Kokoro has taught what it began with. ConfigError without a licence, and
     for a run that has changed the context network.
     """
+    if borrow:
+        keep_context(run)
     if license is None:
         raise ConfigError("The corpus's speaker decides about the voice: name its licence with --license.")
-    info = run.corpus.info
+    info, joined = run.corpus.info, run.corpus.info.joined
     check_phonemes(info.phonemes)
-    joined, config = info.joined, json.loads((FOLDER / "heart" / "voice.json").read_text(encoding="utf-8"))
-    for key in ("files", "distilled", "learned", "gender"):
-        config.pop(key, None)
+    config = json.loads((FOLDER / "heart" / "voice.json").read_text(encoding="utf-8"))
+    config = {key: value for key, value in config.items() if key not in ("files", "distilled", "learned", "gender")}
     source = f"{sourced('the networks of the voice heart', run)}. {origin}".rstrip()
     config |= {
         "name": name,
@@ -77,8 +78,6 @@ def make_speaker(
     }
     if others_read := {speaker: tag for speaker, tag in joined.items() if tag != config["language"]}:
         config["model"] |= {"languages": others_read}
-    if borrow:
-        keep_context(run)
     folder.mkdir(parents=True, exist_ok=True)
     others, tables = extras(folder, student=student, policy=policy)
     texts, ranges = some_texts(run, observed), None
@@ -91,8 +90,8 @@ def make_speaker(
     config["model"] |= table
     if borrow:
         tables |= {"distilled": borrowed_context(config["model"], files)}
-    notice = BEGUN + (KOKORO if kokoro or info.source.get("kind") == "kokoro" else "")
-    write_voice(folder, config | tables, [*files, *others], notice=notice_of(notice, config, config["source"]))
+    notice = notice_of(BEGUN + KOKORO * (kokoro or info.source.get("kind") == "kokoro"), config, config["source"])
+    write_voice(folder, config | tables, [*files, *others], notice=notice)
     change_voice(folder, {"gain": round(measure(load_voice(folder)).gain, 4)})
     if joined and info.source.get("kind") == "kokoro":
         write_speakers(folder)
