@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sayahead.text.romance.rules import ONSET, PRIMARY, VOWELS, named
-from sayahead.text.romance.tree import Tree
+from sayahead.text.romance.rules import PRIMARY, VOWELS
+from sayahead.text.romance.tree import LearnedOrthography
 
 LETTERS = dict(
     pair.split(":")
@@ -40,26 +40,12 @@ def tied(word: str, said: str) -> str:
     return "z" if word[-1:] in ("s", "x", "z") and said[-1:] not in ("s", "z", "") else ""
 
 
-class French:
+class French(LearnedOrthography):
     """Words of French."""
 
     elided: Mapping[str, str] = ELIDED
+    names = LETTERS
     vowels = "aeiouyàâäéèêëîïôöùûüœæ"
-
-    def __init__(self, tree: Tree) -> None:
-        self._tree = tree
-
-    def word(self, text: str) -> str:
-        return self._tree(text)
-
-    def adapted(self, said: str) -> str:
-        return said
-
-    def letters(self, text: str) -> str:
-        return named(text, LETTERS)
-
-    def readable(self, text: str) -> bool:
-        return ONSET.match(text) is not None
 
     def running(self, sounds: Sequence[str], words: Sequence[str]) -> list[str]:
         out, small = list[str](), [word.lower() for word in words]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sayahead.text.romance.rules import ONSET, named, strong
-from sayahead.text.romance.tree import Tree
+from sayahead.text.romance.rules import strong
+from sayahead.text.romance.tree import LearnedOrthography
 
 LETTERS = dict(
     pair.split(":")
@@ -23,26 +23,15 @@ ELIDED = dict(
 )
 
 
-class Italian:
+class Italian(LearnedOrthography):
     """Words of Italian."""
 
     elided: Mapping[str, str] = ELIDED
+    names = LETTERS
     vowels = "aeiouyàèìòùéóáíú"
 
-    def __init__(self, tree: Tree) -> None:
-        self._tree = tree
-
-    def word(self, text: str) -> str:
-        return self._tree(text)
-
-    def adapted(self, said: str) -> str:
-        return said
-
     def letters(self, text: str) -> str:
-        return named(text, LETTERS).replace("ˌu", "ˌʊ")
-
-    def readable(self, text: str) -> bool:
-        return ONSET.match(text) is not None
+        return super().letters(text).replace("ˌu", "ˌʊ")
 
     def running(self, sounds: Sequence[str], words: Sequence[str]) -> list[str]:
         out = list(sounds)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sayahead.text.romance.rules import ONSET, PRIMARY, VOWELS, named
-from sayahead.text.romance.tree import Tree
+from sayahead.text.romance.rules import PRIMARY, VOWELS
+from sayahead.text.romance.tree import LearnedOrthography
 
 LETTERS = dict(
     pair.split(":")
@@ -19,26 +19,12 @@ VOICED = frozenset("bdɡvzʒmnlɾx") | VOWELS
 """Sounds before which a final s is z."""
 
 
-class Portuguese:
+class Portuguese(LearnedOrthography):
     """Words of Brazilian Portuguese."""
 
     elided: Mapping[str, str] = ELIDED
+    names = LETTERS
     vowels = "aeiouyáéíóúâêôãõàü"
-
-    def __init__(self, tree: Tree) -> None:
-        self._tree = tree
-
-    def word(self, text: str) -> str:
-        return self._tree(text)
-
-    def adapted(self, said: str) -> str:
-        return said
-
-    def letters(self, text: str) -> str:
-        return named(text, LETTERS)
-
-    def readable(self, text: str) -> bool:
-        return ONSET.match(text) is not None
 
     def running(self, sounds: Sequence[str], words: Sequence[str]) -> list[str]:
         out = list(sounds)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sayahead.errors import VoiceError
+from sayahead.text.romance.rules import ONSET, named
 
 ORDER = (1, -1, 2, 3, -2, 4, 5, -3, 6, -4, 7)
 """Places around a letter in the order in which they are asked."""
@@ -65,3 +66,29 @@ def read_tree(file: Path, vowels: str) -> Tree:
     except (OSError, ValueError) as error:
         raise VoiceError(f"{file} cannot be read: {error}") from error
     return Tree(leaves, vowels)
+
+
+class LearnedOrthography:
+    """Words of a language whose spelling a tree has learned; subclasses say what happens where words meet."""
+
+    elided: Mapping[str, str]
+    """Words that have lost a vowel before an apostrophe, with their sounds."""
+    vowels: str
+    """Letters that can be stressed."""
+    names: Mapping[str, str]
+    """Sounds of the letters' names."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+
+    def word(self, text: str) -> str:
+        return self._tree(text)
+
+    def adapted(self, said: str) -> str:
+        return said
+
+    def letters(self, text: str) -> str:
+        return named(text, self.names)
+
+    def readable(self, text: str) -> bool:
+        return ONSET.match(text) is not None
