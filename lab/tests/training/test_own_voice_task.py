@@ -18,6 +18,7 @@ from sayahead.engine.files import sha256
 from sayahead.engine.onnx import OnnxGraph, count
 from sayahead.errors import ConfigError
 from sayahead.voices.locations import packaged_voices
+from torch import Tensor
 
 from sayahead_lab.training.corpus.frontend import PRESETS
 from sayahead_lab.training.corpus.store import Corpus, Item
@@ -346,3 +347,31 @@ def test_sounds_are_compared_by_bins_or_bands(items: list[Item]) -> None:
     assert set(parts_of(task, task.model(), streamed(task, items, said, words=False))) == {"bands"}
     with pytest.raises(ConfigError, match="must be one of bins, bands"):
         HeartVoiceTask({}, {**data, "compared": "ears"}, corpus)
+
+
+def test_discriminators_learn_and_then_teach(items: list[Item]) -> None:
+    corpus: Any = SimpleNamespace(info=SimpleNamespace(**INFO))
+    data = {"nothing_share": 1.0, "units": 30, "spoken_steps": 1, "part": "sound", "compared": "bands"}
+    without = HeartVoiceTask({}, data, corpus)
+    task = HeartVoiceTask({}, {**data, "discriminators": 2, "alone": 10}, corpus)
+    batch = streamed(task, items, [spoken(item) for item in items], words=False)
+
+    def gradients(task: HeartVoiceTask, step: int) -> list[Tensor]:
+        torch.manual_seed(0)
+        model = task.model()
+        weights = [model.decoder.head.weight]
+        if model.discriminators is not None:
+            weights.append(model.get_parameter("discriminators.all.0.last.weight"))
+        torch.manual_seed(0)
+        return list(torch.autograd.grad(task.loss(model, batch, step)[0], weights))
+
+    (plain,), first, later = gradients(without, 20), gradients(task, 10), gradients(task, 20)
+    # They learn from the first step on, but nothing from what they teach; the decoder learns from them, after that.
+    assert torch.equal(first[0], plain)
+    assert first[1].abs().max() > 0
+    assert torch.equal(later[1], first[1])
+    assert not torch.allclose(later[0], plain)
+    # A run without them goes on from one that had them, and the other way round.
+    with_them, plainly = (dict(one.model().state_dict()) for one in (task, without))
+    assert set(without.carried(with_them, None, plainly)) == set(plainly)
+    assert set(task.carried(plainly, None, with_them)) == set(with_them)

@@ -15,6 +15,7 @@ from sayahead_lab.training.heart.network import Heart
 from sayahead_lab.training.heart.speakers import tell
 from sayahead_lab.training.hibari import dense
 from sayahead_lab.training.layers import BINS, Block
+from sayahead_lab.training.mel.discriminators import Discriminators
 
 CHANNELS, HIDDEN, KERNEL, BLOCKS, INPUTS = 256, 768, 7, 8, 130
 """Sizes of the imported network; it sees ``BLOCKS + 1`` times three frames to each side."""
@@ -60,6 +61,8 @@ class HeartVoice(nn.Module):
         super().__init__()
         self.heart = heart
         self.decoder = HeartDecoder()
+        self.discriminators: Discriminators | None = None
+        """Who judge its sound while it learns, if any."""
 
     def forward(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """What ``Heart.stream`` says, and the spectral ``parts`` (V, 2 C, 3005) of a crop in each view.

@@ -36,6 +36,7 @@ from sayahead_lab.training.hibari import heart_weights
 from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.loop.warm_start import find_run
+from sayahead_lab.training.mel.discriminators import SLOW, Discriminators
 from sayahead_lab.training.mel.sound import band_errors, excitation, sound_errors, synthesized
 
 HELD = 2
@@ -58,6 +59,14 @@ class HeartVoiceData(MemoryData):
     all of the networks, from each other's output, as the voice speaks."""
     compared: str = "bins"
     """How sounds are compared, a key of ``COMPARED``."""
+    discriminators: int = 0
+    """Channels of discriminators that teach beside ``compared``; 0: none."""
+    taken: float = 0.1
+    """Weight of being taken for recorded by the discriminators."""
+    features: float = 1.0
+    """Weight of the distance of their features."""
+    alone: int = 300
+    """Steps in which the discriminators learn, but do not teach yet."""
     like: str = ""
     """Of a start that has several speakers, the one whose weights this one begins with."""
     intoned_by: str = ""
@@ -65,6 +74,8 @@ class HeartVoiceData(MemoryData):
     by side."""
 
 
+OWN_DATA = set(HeartVoiceData.__dataclass_fields__) - set(MemoryData.__dataclass_fields__)
+"""Settings that lessons do not know."""
 COMPARED = {"bins": sound_errors, "bands": band_errors}
 """Magnitudes bin by bin; or the powers of mel bands, which leaves noise and phases as crisp as they were."""
 PARTS = {
@@ -118,11 +129,7 @@ class HeartVoiceTask(Task[HeartVoice]):
                 f"The corpus has {front.sample_rate} Hz and a hop of {front.hop}, but the voice makes {RATE} Hz by "
                 f"hops of {HOP}: make it with --front-end ma."
             )
-        own = {
-            field: value
-            for field, value in asdict(self.data).items()
-            if field not in ("pace", "units", "edge", "part", "compared", "like", "intoned_by")
-        }
+        own = {field: value for field, value in asdict(self.data).items() if field not in OWN_DATA}
         self.corpus, self.lessons = corpus, Lessons(model, own, corpus)
         self.lessons.cropped = self.data.part != "prosody"
         self.speakers = tuple(corpus.info.joined)
@@ -137,6 +144,8 @@ class HeartVoiceTask(Task[HeartVoice]):
             model.requires_grad_(False)
             for name in PARTS[self.data.part]:
                 model.get_submodule(name).requires_grad_(True)
+        if self.data.discriminators:
+            model.discriminators = Discriminators(self.data.discriminators)
         return model
 
     def check_start(self, *, voice: bool, run: bool) -> None:
@@ -146,6 +155,9 @@ class HeartVoiceTask(Task[HeartVoice]):
     def carried(
         self, learned: Mapping[str, Tensor], before: CorpusInfo | None, fresh: Mapping[str, Tensor]
     ) -> Mapping[str, Tensor]:
+        judges = {name: weight for name, weight in fresh.items() if name.startswith("discriminators.")}
+        others = {name: weight for name, weight in learned.items() if name in fresh or "discriminators." not in name}
+        learned = {**judges, **others}
         if self.data.intoned_by:
             learned = {**learned, **self._intonation(before)}
         known = tuple(before.joined) if before is not None else ()
@@ -249,16 +261,23 @@ class HeartVoiceTask(Task[HeartVoice]):
             taught = {"units": units, "log_units": torch.log1p(units.float()), "prosody": prosody}
             target = self.lessons.stream_targets(batch, taught)
             errors = {**self.lessons.errors(out, batch, target), "pace": pace_error(out["log_units"], target, batch)}
-        sounds = self._heard(out["parts"], batch) if "parts" in out else {}
         total = sum(getattr(self.data, name) * error for name, error in errors.items())
-        return total + self.data.sound * sum(sounds.values()), logged({**errors, **sounds})
-
-    def _heard(self, parts: Tensor, batch: Batch) -> dict[str, Tensor]:
-        """Errors of the sound that is made with the corpus's pitch, in full precision."""
-        with torch.autocast(parts.device.type, enabled=False):
+        if "parts" not in out:
+            return torch.as_tensor(total), logged(errors)
+        # In full precision.
+        with torch.autocast(out["parts"].device.type, enabled=False):
             noise = torch.randn_like(batch["pulses"]) * 2**0.5
-            samples = synthesized(parts.float(), batch["pulses"], noise)
-            return COMPARED[self.data.compared](samples * batch["heard"], batch["audio"] * batch["heard"])
+            ours = synthesized(out["parts"].float(), batch["pulses"], noise) * batch["heard"]
+            theirs = batch["audio"] * batch["heard"]
+            sounds = COMPARED[self.data.compared](ours, theirs)
+        total = total + self.data.sound * sum(sounds.values())
+        judge = getattr(model, "module", model).discriminators
+        if judge is None or not torch.is_grad_enabled():
+            return total, logged({**errors, **sounds})
+        judged = judge.errors(ours, theirs)
+        teaching = min(1.0, max(0.0, step / max(1, self.data.alone) - 1))
+        taught = self.data.taken * judged["taken"] + self.data.features * judged["features"]
+        return total + teaching * taught + SLOW * judged["told"], logged({**errors, **sounds, **judged})
 
     @torch.no_grad()
     def samples(self, model: HeartVoice, folder: Path) -> None:

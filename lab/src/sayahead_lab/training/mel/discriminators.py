@@ -1,0 +1,111 @@
+"""Networks that tell made sound from recorded, and what they teach: for what an error of spectra blurs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+from torch.nn import functional
+
+SIZES = (512, 1024, 2048)
+"""Samples of the windows of each discriminator's spectra, a quarter apart."""
+POWER = 0.3
+"""To which magnitudes are raised, so that quiet bands count; phases stay."""
+QUIET = 1e-4
+"""Least magnitude."""
+LAYERS = 4
+SLOPE = 0.2
+"""Of the leaky rectifiers."""
+FAST = 3.0
+"""Times as fast as the network that they teach, discriminators learn: they start from nothing, and must stay ahead."""
+SLOW = 1e-2
+"""Weight of the discriminators' own error: their gradient must not fill the norm to which the loop clips all of it, and
+Adam is blind to it."""
+
+
+class FastConv(nn.Conv2d):
+    """A convolution whose weights are ``FAST`` times what an optimizer changes."""
+
+    def reset_parameters(self) -> None:
+        nn.init.kaiming_normal_(self.weight, a=SLOPE)
+        self.weight.data /= FAST
+        assert self.bias is not None
+        nn.init.zeros_(self.bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        assert self.bias is not None
+        return functional.conv2d(x, FAST * self.weight, FAST * self.bias, self.stride, self.padding)
+
+
+class Discriminator(nn.Module):
+    """2-D convolutions over complex spectra of one size of window, strided in frequency alone.
+
+    After Défossez et al., High Fidelity Neural Audio Compression (2022), 3.4, without weight normalization.
+    """
+
+    def __init__(self, size: int, channels: int) -> None:
+        super().__init__()
+        self.size = size
+        widths = [2, channels, *[2 * channels] * (LAYERS - 1)]
+        self.layers = nn.ModuleList(
+            FastConv(before, after, (3, 9), stride=(1, 2), padding=(1, 4)) for before, after in pairwise(widths)
+        )
+        self.last = FastConv(2 * channels, 1, 3, padding=1)
+
+    def forward(self, samples: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """How recorded each place of samples (B, S) sounds, above 0 or below, and the layers' features."""
+        x, features = spectra(samples, self.size), list[Tensor]()
+        for layer in self.layers:
+            x = functional.leaky_relu(layer(x), SLOPE)
+            features.append(x)
+        return self.last(x).float(), features
+
+
+class Discriminators(nn.Module):
+    """One for each size of window; they learn beside the network that they teach, from the same step."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.all = nn.ModuleList(Discriminator(size, channels) for size in SIZES)
+
+    def forward(self, samples: Tensor) -> list[tuple[Tensor, list[Tensor]]]:
+        """What each says of samples (B, S)."""
+        return [one(samples) for one in self.all]
+
+    def errors(self, ours: Tensor, theirs: Tensor) -> dict[str, Tensor]:
+        """Errors of made samples and recorded ones (B, S), means over the sizes.
+
+        ``told``: the discriminators' own hinge loss, 2 where they know nothing, which reaches their weights alone;
+        ``taken``: how far what was made is from being taken for recorded, and ``features``: the relative distance of
+        the features of both (Larsen et al. 2016; Kong et al., HiFi-GAN, 2020, Eq. 5), which do not.
+        """
+        count = len(ours)
+        told = taken = features = torch.zeros((), device=ours.device)
+        both = self(torch.cat([theirs, ours.detach()]))
+        fixed = {name: weight.detach() for name, weight in self.named_parameters()}
+        made = functional_call(self, fixed, (ours,))
+        for (says, seen), (of_ours, ours_seen) in zip(both, made, strict=True):
+            told = told + functional.relu(1 - says[:count]).mean() + functional.relu(1 + says[count:]).mean()
+            taken = taken - of_ours.mean()
+            features = features + apart(ours_seen, [one[:count].detach() for one in seen])
+        sizes = len(SIZES)
+        return {"told": told / sizes, "taken": taken / sizes, "features": features / sizes}
+
+
+def apart(ours: Sequence[Tensor], theirs: Sequence[Tensor]) -> Tensor:
+    """The mean over layers of the distance of features from ``theirs``, relative to their size."""
+    distances = [(one - other).abs().mean() / other.abs().mean() for one, other in zip(ours, theirs, strict=True)]
+    return torch.stack(distances).float().mean()
+
+
+def spectra(samples: Tensor, size: int) -> Tensor:
+    """(B, 2, T, size / 2 + 1) real and imaginary parts of samples (B, S), their magnitudes to the power ``POWER``."""
+    window = torch.hann_window(size, device=samples.device)
+    with torch.autocast(samples.device.type, enabled=False):
+        bins = torch.stft(samples, size, size // 4, window=window, center=False, return_complex=True)
+        bins = bins * bins.abs().clamp(min=QUIET) ** (POWER - 1)
+        parts = torch.view_as_real(bins).permute(0, 3, 2, 1)
+    return parts.contiguous(memory_format=torch.channels_last)
