@@ -75,15 +75,19 @@ def test_keys_lexicon_and_certificate_change_while_somebody_speaks(
         keys.write_text("short\n", encoding="utf-8")
         until(lambda: failed() == 1)
         lexicon.write_text("no entry\n", encoding="utf-8")
-        until(lambda: failed() == 2)
+        until(lambda: any("no entry" in record.getMessage() for record in caplog.records))
+        before, old = serial(), server.hub.lexicon
         assert (status("first-key"), status("third-key")) == (200, 200)
         assert any("is shorter than 8 characters" in record.getMessage() for record in caplog.records)
+        # It holds up no other file.
+        keys.write_text("me:first-key\nanother:fourth-key\n", encoding="utf-8")
+        until(lambda: status("third-key") == 401)
+        assert (status("first-key"), status("fourth-key"), server.hub.lexicon is old) == (200, 200, True)
         keys.write_text("me:first-key\n", encoding="utf-8")
         lexicon.write_text("SQL = squeal\n", encoding="utf-8")
-        before, old = serial(), server.hub.lexicon
         for made, used in zip(certified(tmp_path / "other"), (key, certificate), strict=True):
             shutil.move(made, used)
-        until(lambda: serial() != before and status("third-key") == 401)
+        until(lambda: serial() != before and status("fourth-key") == 401)
         assert server.hub.lexicon is not old
 
     settings: dict[str, Any] = {
@@ -116,6 +120,21 @@ def test_a_key_that_goes_while_others_are_read_is_refused(tmp_path: Path, monkey
         monkeypatch.setattr(Lexicon, "of", slow)
         lexicon.write_text("SQL = squeal\n", encoding="utf-8")
         until(lambda: status() == 401)
+
+
+def test_a_key_that_goes_waits_for_no_voices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = tmp_path / "keys"
+    keys.write_text("old:second-key\n", encoding="utf-8")
+
+    def again(*_: object) -> None:
+        raise AssertionError("Voices were read, of which nothing had changed.")
+
+    with serving(keys_file=str(keys)) as server:
+        server.hub.given_voices = False
+        monkeypatch.setattr("sayahead.server.reload.Voices", again)
+        keys.write_text("old:third-key\n", encoding="utf-8")
+        until(lambda: server.hub.access.caller("second-key") is None)
+        assert server.hub.access.caller("third-key") is not None
 
 
 def test_no_text_begins_for_a_key_that_is_gone(tmp_path: Path) -> None:

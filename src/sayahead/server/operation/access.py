@@ -57,8 +57,9 @@ class Access:
     """Decides who may connect."""
 
     def __init__(self, settings: Settings, *, before: Access | None = None) -> None:
-        """``before`` is whose tokens still hold."""
-        check_certificate(settings)
+        """``before`` is whose tokens still hold. ConfigError for keys, or a certificate, that cannot be used."""
+        if before is None:
+            check_certificate(settings)
         self._keys = keys_of(settings)
         self._names = {key.name: key for key in self._keys.values()}
         own = settings.token_secret

@@ -40,7 +40,7 @@ class Server(uvicorn.Server):
         self._hub, self._reloader = hub, Reloader(hub)
         super().__init__(uvicorn.Config(create_app(hub, self._reloader), **options))
         hub.changed.append(self._take_over)
-        self._reloading: asyncio.Task[bool] | None = None
+        self._reloading: asyncio.Task[None] | None = None
         self._draining: asyncio.Task[None] | None = None
         self._tls: ssl.SSLContext | None = None
 
