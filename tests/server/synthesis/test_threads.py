@@ -291,7 +291,7 @@ def test_who_takes_much_comes_after_others() -> None:
             asyncio.ensure_future(
                 pool.run(lambda name=name: order.append(name), deadline=now + at, account=accounts.of(name))  # type: ignore[misc]
             )
-            for name, at in (("much", 0.0), ("little", 0.5), ("much", 0.1), ("little", 0.2))
+            for name, at in (("much", 0.0), ("much", 0.1), ("little", 0.5), ("little", 0.2))
         ]
         await asyncio.sleep(0.05)
         gate.set()
@@ -300,6 +300,39 @@ def test_who_takes_much_comes_after_others() -> None:
         return order
 
     assert asyncio.run(run()) == ["little", "little", "much", "much"]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_who_takes_much_leaves_a_thread_to_others(threads: int) -> None:
+    """The steps of one client were on all threads, and another's first word waited for the end of one of them."""
+
+    async def run(others: bool) -> tuple[float, int]:
+        pool, accounts, running, most = Pool(threads), Accounts(Limits(), 1), list[int](), 0
+        accounts.of("much").charge(10.0)
+
+        def step() -> None:
+            nonlocal most
+            running.append(1)
+            most = max(most, len(running))
+            time.sleep(0.2)
+            running.pop()
+
+        if others:
+            await pool.run(lambda: None, deadline=0.0, account=accounts.of("little"))
+        jobs = [pool.run(step, deadline=0.0, account=accounts.of("much")) for _ in range(4)]
+        steps = [asyncio.ensure_future(job) for job in jobs]
+        await asyncio.sleep(0.05)
+        begun = time.perf_counter()
+        if others:
+            await pool.run(lambda: None, deadline=time.monotonic(), account=accounts.of("little"))
+        waited_s = time.perf_counter() - begun
+        await asyncio.gather(*steps)
+        pool.close()
+        return waited_s, most
+
+    assert asyncio.run(run(others=True))[0] < 0.1
+    # Who is alone has all threads.
+    assert asyncio.run(run(others=False))[1] == threads
 
 
 def test_what_is_needed_much_later_is_made_in_the_gaps() -> None:

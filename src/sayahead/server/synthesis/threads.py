@@ -149,7 +149,7 @@ class Job:
     waits: bool = field(compare=False)
     """Whether it may have to wait for another process."""
     beside: bool = field(compare=False)
-    """Whether another voice is in use."""
+    """Whether another voice, or a client who takes little, is to have a thread."""
 
 
 class Pool:
@@ -157,7 +157,7 @@ class Pool:
 
     What is needed much later is made in the gaps: only when nothing has been needed soon for a moment. Long jobs have
     a thread of their own, so that nobody waits for their end; and those of a voice that costs much more than another
-    that is in use leave one thread to that one.
+    that is in use leave one thread to that one, as do those of a client who takes much to one who takes little.
     """
 
     # What is needed later than this may wait: it would be played from a buffer.
@@ -182,6 +182,8 @@ class Pool:
         # Cheap, expensive and long ones.
         self._jobs: tuple[list[Job], list[Job], list[Job]] = ([], [], [])
         self._costs = dict[str, tuple[float, float]]()
+        # The two clients who asked last of those that take little, and when.
+        self._modest: list[tuple[Account, float]] = []
         self._count = itertools.count()
         # One lock, on which the thread of long jobs waits apart from the others.
         lock = threading.Lock()
@@ -229,8 +231,9 @@ class Pool:
             if deadline <= time.monotonic() + self.SOON_S:
                 self._pressed = time.monotonic()
             others = self._others(voice)
-            kind = 2 if size is Size.LONG else int(waits or self._is_expensive(voice, others))
-            entry = Job(order, next(self._count), deadline, work, account, waits, beside=bool(others))
+            crowds = self._crowds(account)
+            kind = 2 if size is Size.LONG else int(waits or crowds or self._is_expensive(voice, others))
+            entry = Job(order, next(self._count), deadline, work, account, waits, beside=bool(others) or crowds)
             heapq.heappush(self._jobs[kind], entry)
             if kind or self._outside:
                 self._wake_all()
@@ -264,6 +267,17 @@ class Pool:
         may be waiting now."""
         own = self._costs.get(voice, (0.0 if self._outside else math.inf, 0.0))[0]
         return bool(voice) and bool(others) and own > self.EXPENSIVE * min(others)
+
+    def _crowds(self, account: Account | None) -> bool:
+        """Whether a client takes much while another one is there who takes little, and would wait for its steps."""
+        now = time.monotonic()
+        if account is None:
+            return False
+        others = [(other, at) for other, at in self._modest if other is not account and at > now - self.IN_USE_S]
+        if account.debt_s:
+            return bool(others)
+        self._modest = [(account, now), *others[:1]]
+        return False
 
     def _work_long(self) -> None:
         with contextlib.suppress(OSError, AttributeError):
