@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 
 import pytest
 from websockets.frames import Frame, Opcode
 
+from sayahead.server.operation import transport
+from sayahead.server.operation.settings import Limits
 from sayahead.server.operation.transport import PIECE, Gathered, framed
 
 
@@ -64,3 +67,17 @@ def test_what_is_much_does_not_wait_and_nothing_is_lost_before_the_end() -> None
     transport = asyncio.run(run())
     assert transport.writes[1:] == [b"b"]
     assert transport.closed_after == 2
+
+
+@pytest.mark.parametrize("files", [40, 64, 256, 1024, sys.maxsize])
+def test_files_are_left_for_those_who_are_accepted_before_others_are_cut_off(
+    files: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a process with few files connections took all, and asyncio accepted nobody for a second, again and again."""
+    monkeypatch.setattr(transport, "files", lambda: files)
+    most, at_once = transport.most_connections(Limits()), transport.accepted_at_once(Limits())
+    assert (1 <= most <= Limits().connections, 1 <= at_once <= transport.ACCEPTED) == (True, True)
+    # Two turns may be over before asyncio has closed what was cut off.
+    assert transport.OWN + most + 2 * at_once <= files
+    if files > 1000:
+        assert (most >= 800, at_once >= 32) == (True, True)

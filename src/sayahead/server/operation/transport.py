@@ -10,6 +10,7 @@ import functools
 import logging
 import ssl
 import struct
+import sys
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -36,8 +37,8 @@ PIPELINED = 16
 # Frames without text (pings, pongs, parts of messages): so many at once, and so many a second. More wait with the
 # client, who is cut off where they have waited for so long.
 FRAMES, FRAMES_PER_S, FRAMES_LATE_S = 100, 100, 10.0
-# Part of the files a process may open that connections may be.
-FILES = 0.8
+# Part of the files a process may open that connections may be; what it has open besides, and what is accepted at once.
+FILES, OWN, ACCEPTED = 0.8, 20, 128
 # Handshakes of encrypted connections at once; when there are more, the oldest is cut off. Each takes 0.3 MB.
 HANDSHAKES = 256
 END = b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
@@ -363,17 +364,28 @@ class Socket(WebSocketsSansIOProtocol):
             self.transport.abort()
 
 
-def most_connections(limits: Limits) -> int:
-    """How many connections may be open: as the limits say, or fewer if the process may not open so many files. Raises
-    the number of files as far as it goes."""
+def files() -> int:
+    """How many files the process may open, as far as that can be raised."""
     try:
         import resource
     except ImportError:
-        return limits.connections
+        return sys.maxsize
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         except (ValueError, OSError):
             hard = soft
-    return limits.connections if hard == resource.RLIM_INFINITY else min(limits.connections, int(FILES * hard))
+    return sys.maxsize if hard == resource.RLIM_INFINITY else hard
+
+
+def most_connections(limits: Limits) -> int:
+    """How many connections may be open: as the limits say, or fewer if the process may not open so many files."""
+    most = files()
+    return min(limits.connections, int(FILES * most), max(4, most - 2 * OWN))
+
+
+def accepted_at_once(limits: Limits) -> int:
+    """How many connections may be accepted before those beyond the limit are cut off: files are left for them, since
+    where there is none, asyncio accepts nobody for a second."""
+    return max(1, min(ACCEPTED, (files() - most_connections(limits) - OWN) // 4))

@@ -17,7 +17,7 @@ import uvicorn
 from sayahead.server.hub import Hub
 from sayahead.server.operation.access import loopback
 from sayahead.server.operation.settings import Settings
-from sayahead.server.operation.transport import HttpConnection, Socket, encrypting
+from sayahead.server.operation.transport import ACCEPTED, HttpConnection, Socket, accepted_at_once, encrypting
 from sayahead.server.process.app import create_app
 from sayahead.server.reload import Reloader
 from sayahead.sound.files import OutputError
@@ -33,7 +33,7 @@ class Server(uvicorn.Server):
         address = {"host": settings.host, "port": settings.port, "lifespan": "on", "http": HttpConnection}
         socket_options = {"ws": Socket, "ws_max_size": settings.limits.message_bytes}
         socket_options |= {"ws_per_message_deflate": False, "ws_ping_interval": 20.0, "ws_ping_timeout": 20.0}
-        bounds = {"backlog": 128, "timeout_keep_alive": 20, "timeout_graceful_shutdown": 5}
+        bounds = {"timeout_keep_alive": 20, "timeout_graceful_shutdown": 5}
         silence = {"access_log": False, "log_config": None, "server_header": False}
         tls = {"ssl_certfile": settings.certificate, "ssl_keyfile": settings.certificate_key}
         options: dict[str, Any] = {**address, **socket_options, **bounds, **silence, **tls}
@@ -60,7 +60,11 @@ class Server(uvicorn.Server):
             self.config.ssl, self._tls = None, context
             make = cast(Callable[..., asyncio.Protocol], self.config.http_protocol_class)
             self.config.http_protocol_class = encrypting(make, lambda: self._tls or context)  # type: ignore[assignment]
+        self.config.backlog = accepted_at_once(self._hub.limits)
         await super().startup(sockets)
+        for listener in sockets or ():
+            # The others wait outside meanwhile.
+            listener.listen(ACCEPTED)
         if self.started:
             # Not on Windows, and not where it runs beside the main thread.
             with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):
