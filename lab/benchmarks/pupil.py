@@ -1,11 +1,12 @@
 """Where a pupil of ``heart-voice`` stands, run by run: its own speech and its copies, beside the corpus's teacher.
 
-    python lab/benchmarks/pupil.py RUN... --corpus CORPUS [--count 20] [--results FILE]
+    python lab/benchmarks/pupil.py RUN... --corpus CORPUS [--count 20] [--speakers NAME ...] [--results FILE]
 
 The corpus's validation sentences, whole, by the float32 networks; of a joined corpus, each speaker's, and a row for
 each. *Copy*: with the teacher's durations, pitch and
 energy, so that only the sound encoder and the decoder count; *own*: from phonemes alone. DistillMOS, and the similarity
-of ``likeness.py``. A run named ``heart`` is the default voice's networks untaught.
+of ``likeness.py``. A run named ``heart`` is the default voice's networks untaught. The picture has spectrograms of each
+speaker's first copy, below the teacher's.
 """
 
 from __future__ import annotations
@@ -43,16 +44,19 @@ def main() -> int:
     parser.add_argument("runs", nargs="+", metavar="RUN")
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--speakers", nargs="*", help="only these")
+    parser.add_argument("--picture", type=Path, metavar="PNG", help="draw spectrograms here")
     parser.add_argument("--means", action="store_true", help="of all speakers together, instead of a row for each")
     parser.add_argument("--sounds", type=Path, metavar="FOLDER", help="write what is heard here, too")
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     items = list(Corpus(arguments.corpus).split("val"))
-    speakers = list(dict.fromkeys(item.speaker for item in items))
+    speakers = arguments.speakers or list(dict.fromkeys(item.speaker for item in items))
     listeners = Listeners(load_distillmos(), load_embedder(), arguments.sounds)
     runs = [(Path(path).name, *opened(path, arguments.corpus)) for path in arguments.runs]
     found = dict[tuple[str, str, str], dict[str, Heard]]()
+    drawn = dict[str, dict[str, Floats]]()
     for speaker in speakers:
         own = [item for item in items if item.speaker == speaker]
         chosen = [own[number] for number in strided(range(len(own)), arguments.count)]
@@ -62,6 +66,7 @@ def main() -> int:
         listened = partial(listeners.heard, [item.name for item in chosen], theirs)
         group = "all" if arguments.means else speaker or "all"
         add(found, (group, "the teacher", ""), listened("teacher", {"copy": heard}))
+        drawn[speaker] = {"the teacher": heard[0]}
         for name, task, model, steps in runs:
             ways: dict[str, Sequence[Spoken | None]] = {"copy": said, "own": [None] * len(chosen)}
             sounds = {
@@ -72,7 +77,10 @@ def main() -> int:
                 for way, given in ways.items()
             }
             add(found, (group, name, steps), listened(name, sounds))
+            drawn[speaker][name] = sounds["copy"][0]
     tell([HEAD, RULE, *(row(key, ways) for key, ways in found.items())], arguments.results)
+    if arguments.picture:
+        draw(arguments.picture, drawn)
     return 0
 
 
@@ -102,6 +110,25 @@ def row(key: tuple[str, str, str], ways: dict[str, Heard]) -> str:
     """A row of the table."""
     cells = [figure(values) for heard in ways.values() for values in (heard.opinions, heard.similarity)]
     return f"| {' | '.join([*key, *cells, *[''] * (4 - len(cells))])} |"
+
+
+def draw(path: Path, sounds: dict[str, dict[str, Floats]]) -> None:
+    """A spectrogram of each sound: a column for each speaker, a row for each run."""
+    from matplotlib.figure import Figure
+
+    rows = max(map(len, sounds.values()))
+    figure = Figure(figsize=(4 * len(sounds), 1.8 * rows), layout="constrained")
+    axes = figure.subplots(rows, len(sounds), squeeze=False, sharex="col", sharey=True)
+    for column, (speaker, runs) in enumerate(sounds.items()):
+        for row, (name, samples) in enumerate(runs.items()):
+            axis = axes[row][column]
+            axis.specgram(samples + 1e-5, NFFT=512, noverlap=384, Fs=RATE / 1000, vmin=-120, vmax=-40)
+            axis.set_title(f"{speaker}: {name}", fontsize=9)
+        axis.set_xlabel("ms")
+        axes[0][column].set_xlim(0, min(map(len, runs.values())) / RATE * 1000)
+    for row in axes:
+        row[0].set_ylabel("kHz")
+    figure.savefig(path, dpi=80)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from support.command import Command
 from support.toy_voices import TOYS
 
 from sayahead import ConfigError, VoiceError, load_voice
+from sayahead.cli import main
 from sayahead.types import Shape
 from sayahead.voices import chosen, read_config
 from sayahead.voices.install.shaped import shape_voice, write_shaped
@@ -43,6 +44,13 @@ def test_a_speaker_is_a_voice_by_name(voices: Path) -> None:
         him.session(speaker="af_one")
     with pytest.raises(VoiceError, match=r"no speaker 'am_too'.*did you mean 'am_two'"):
         shape_voice("two", "other", Shape(), speaker="am_too")
+
+
+def test_the_command_line_names_a_speaker_and_a_shape(voices: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["voices", "shape", "her", "--from", "two", "--speaker", "af_one", "--pitch", "2"]) == 0
+    assert "Added her: af_one of two" in capsys.readouterr().out
+    assert list(load_voice("her").config.speakers) == ["af_one"]
+    assert load_voice("her").config.shape == Shape(pitch=2.0)
 
 
 def test_voices_are_chosen_by_language_and_gender(voices: Path) -> None:

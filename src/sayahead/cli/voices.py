@@ -229,9 +229,10 @@ def shape(arguments: argparse.Namespace) -> int:
     from sayahead.types import Shape
     from sayahead.voices.install.shaped import shape_voice
 
+    told = given(arguments)
+    speaker = told.pop("speaker", None)
     options = {"description": arguments.description, "replace": arguments.replace}
-    options["speaker"] = arguments.speaker
-    added = shape_voice(arguments.base, arguments.name, Shape(**given(arguments)), **options)
+    added = shape_voice(arguments.base, arguments.name, Shape(**told), speaker=speaker, **options)
     print(f"Added {added.config.name}: {added.config.description}. Hear it: sayahead voices try {added.config.name}")
     return 0
 

@@ -65,5 +65,6 @@ def write_shaped(
         spoken = config.model.get("languages", {})
         about |= {"speakers": {speaker: config.speakers[speaker]}, "language": spoken.get(speaker, config.language)}
     about |= own
-    about["description"] = description or f"{config.description.split(';')[0]}; shaped from {base}"
+    told = f"{speaker} of {base}" if speaker else f"{config.description.split(';')[0]}; shaped from {base}"
+    about["description"] = description or told
     write_voice(folder, about, papers=lender)
