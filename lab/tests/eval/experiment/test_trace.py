@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,15 @@ from sayahead import ConfigError, LookaheadK, Policy, WaitAll
 from support.toy import RATE, ToyAcoustic, toy_session
 
 from sayahead_lab.eval.experiment.clock import AllAtOnce, ReadingClock, TextClock, Tokens, Typist
-from sayahead_lab.eval.experiment.trace import measure, read_traces, retime, seconds, timed_trace, write_traces
+from sayahead_lab.eval.experiment.trace import (
+    STOPWATCHES,
+    measure,
+    read_traces,
+    retime,
+    seconds,
+    timed_trace,
+    write_traces,
+)
 from sayahead_lab.eval.measures.latency import real_time_factor
 
 TEXT = "one two three four. Five six seven."
@@ -130,3 +139,16 @@ def test_a_line_that_is_no_trace_is_named(tmp_path: Path, line: str, message: st
     path.write_text(line + "\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=message):
         list(read_traces(path))
+
+
+def test_processor_time_leaves_out_what_waiting_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    step = ToyAcoustic.step
+
+    def waiting(*arguments: Any, **options: Any) -> Any:
+        time.sleep(0.03)
+        return step(*arguments, **options)
+
+    monkeypatch.setattr(ToyAcoustic, "step", waiting)
+    (wall, _), (processor, _) = (measure(toy_session(WaitAll()), TEXT, computing=kind) for kind in STOPWATCHES)
+    assert all(chunk.generation_s > 0.03 for chunk in wall.chunks)
+    assert all(0 < chunk.generation_s < 0.02 for chunk in processor.chunks)

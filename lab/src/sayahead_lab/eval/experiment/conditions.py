@@ -24,6 +24,7 @@ from sayahead.voice import Voice, load_voice
 from sayahead_lab.eval.experiment.clock import CLOCKS, TextClock
 from sayahead_lab.eval.experiment.machine import check_cores
 from sayahead_lab.eval.experiment.recorded_futures import ENDING, recorded_futures
+from sayahead_lab.eval.experiment.trace import STOPWATCHES
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +58,16 @@ class Condition:
     ``keep_up`` and policies that look at the text there is."""
     cores: int | None = None
     """Processor cores to run on, with as many threads (Ma Fig. 9); none: one thread on any free core."""
+    computing: str = "wall"
+    """What counts as computing: the ``wall`` clock's time, or that of the ``processor``, for a machine that others use,
+    too."""
 
     def __post_init__(self) -> None:
         where = f"Condition {self.name!r}"
+        if self.computing not in STOPWATCHES:
+            raise ConfigError(f"{where}: computing is {self.computing!r}, but must be {' or '.join(STOPWATCHES)}.")
+        if self.computing == "processor" and self.cores is not None:
+            raise ConfigError(f"{where}: the time of several cores adds up: count cores by the wall clock.")
         object.__setattr__(self, "policy", in_full(f"{where}: policy", self.policy, POLICIES))
         object.__setattr__(self, "context", in_full(f"{where}: context", self.context, CONTEXTS))
         pace = keep_up(self.keep_up)

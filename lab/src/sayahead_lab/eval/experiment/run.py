@@ -183,6 +183,7 @@ def synthesize(lm: str | None, task: SpeakingTask) -> tuple[Trace, Floats]:
     with bound(condition.cores):
         warm(condition, lm)
     about = {"name": text.name, "condition": condition.name, "clock": condition.clock or "measured"}
+    about["computing"] = condition.computing
     # Once more: the first pass may have loaded torch, which gets its threads only now.
     with bound(condition.cores):
         speaker = session(condition, text.text, lm)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -109,7 +109,8 @@ class TraceRecorder:
     # The player reports its position this long before it would run dry, to sessions that use it.
     EARLY_S = 0.05
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, stopwatch: Callable[[], float]) -> None:
+        self._stopwatch = stopwatch
         self.fragments, self.chunks = list[TracedFragment](), list[TracedChunk]()
         self.words, self.sounds = list[WordTiming](), list[Floats]()
         self.silent = list[TracedWork]()
@@ -128,7 +129,7 @@ class TraceRecorder:
     def _take(self, at_s: float, text: str | None = "") -> None:
         """Push the text that arrives at a time, or None for its end, and take all sound that is ready then."""
         self._at_s = at_s
-        now_s, begun = max(at_s, self._free_s), time.perf_counter()
+        now_s, begun = max(at_s, self._free_s), self._stopwatch()
         if self.chunks and self._session.keeps_up:
             self._session.played(self._handed_s - max(0.0, self._dry_s - at_s))
         if text is None:
@@ -138,11 +139,11 @@ class TraceRecorder:
             self._read += len(text)
             self._session.push(text)
         while (chunk := self._session.pull()) is not None:
-            spent_s = time.perf_counter() - begun
+            spent_s = self._stopwatch() - begun
             now_s += spent_s
             self._keep(chunk, at_s, now_s, spent_s + seconds(self.silent))
-            begun = time.perf_counter()
-        self.silent.append(TracedWork(self._read, time.perf_counter() - begun))
+            begun = self._stopwatch()
+        self.silent.append(TracedWork(self._read, self._stopwatch() - begun))
         self._free_s = now_s + self.silent[-1].generation_s
 
     def _keep(self, chunk: AudioChunk, at_s: float, now_s: float, generation_s: float) -> None:
@@ -157,12 +158,21 @@ class TraceRecorder:
         self._handed_s += chunk.duration_s
 
 
-def timed_trace(session: Session, arrivals: Sequence[Arrival], *, index: int = 0, **about: Any) -> tuple[Trace, Floats]:
-    """Run a session on a text clock; its trace and all its samples (S,).
+STOPWATCHES: Mapping[str, Callable[[], float]] = {
+    "wall": lambda: time.perf_counter(),
+    "processor": lambda: time.process_time(),
+}
+"""What times computing: the wall clock, or this process's processor time, for a machine that others use, too."""
+
+
+def timed_trace(
+    session: Session, arrivals: Sequence[Arrival], *, index: int = 0, computing: str = "wall", **about: Any
+) -> tuple[Trace, Floats]:
+    """Run a session on a text clock; its trace and all its samples (S,). ``computing`` is a name of ``STOPWATCHES``.
 
     A session that keeps up gets the player's position on the ideal clock, so its sound does not depend on the computer.
     """
-    recorder = TraceRecorder(session)
+    recorder = TraceRecorder(session, STOPWATCHES[computing])
     recorder.run(arrivals)
     source, closing_s = "".join(arrival.text for arrival in arrivals), seconds(recorder.silent)
     fragments, chunks, words = tuple(recorder.fragments), tuple(recorder.chunks), tuple(recorder.words)

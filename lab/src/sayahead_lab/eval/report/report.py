@@ -189,6 +189,8 @@ def cautions(experiment: Experiment) -> Iterator[str]:
     if busy:
         names = ", ".join(f"{name} ({cores:.1f})" for name, cores in busy.items())
         yield f"Other processes kept processor cores busy while these were measured, which makes times long: {names}."
+    if any(one.computing == "processor" for one in settings.values()):
+        yield "Computing is processor time: waiting for a busy core is left out, what shared caches cost is not."
 
 
 def others_busy(loads: Mapping[str, Any]) -> dict[str, float]:
