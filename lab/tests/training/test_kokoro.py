@@ -17,7 +17,7 @@ from support.toy_voices import TOYS
 from sayahead_lab.training.corpus import kokoro
 from sayahead_lab.training.corpus.frontend import PRESETS
 from sayahead_lab.training.corpus.kokoro import DURATIONS, ENERGY, PITCH, KokoroSpec, KokoroTeacher, trim_exact
-from sayahead_lab.training.corpus.store import Corpus
+from sayahead_lab.training.corpus.store import Corpus, language_of
 from sayahead_lab.training.corpus.teacher import inventory
 from sayahead_lab.training.heart.own_voice_data import spoken
 
@@ -127,6 +127,28 @@ def test_a_corpus_is_made_by_command(tmp_path: Path, capsys: pytest.CaptureFixtu
     other = [*command[:-1], "heart", "--speaker", "af_quiet"]
     assert main(other) == 2
     assert "--speaker belongs to a Kokoro voice" in capsys.readouterr().err
+
+
+def test_a_language_chooses_the_style(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph_file, texts = voice(tmp_path), tmp_path / "texts.csv"
+    # Without a language in it, styles speak what their names tell.
+    graph_file.with_name("config.json").write_text(json.dumps({"vocab": inventory()[0]}), encoding="utf-8")
+    np.zeros((510, 256), np.float32).tofile(graph_file.with_name("ff_soft.bin"))
+    texts.write_text("F-1|L'été, c'est loin.\n", encoding="utf-8")
+    command = ["train", "corpus", str(tmp_path / "fr"), "--train", str(texts), "--teacher", str(graph_file)]
+    assert main([*command, "--language", "fr"]) == 0
+    corpus = Corpus(tmp_path / "fr")
+    assert corpus.info.source["voice"] == "toy, ff_soft"
+    assert language_of(corpus.info) == "fr-FR"
+    [item] = corpus.split("train")
+    assert len(item.words) == len(item.text.split()) == 3
+    capsys.readouterr()
+    assert main([*command, "--speaker", "af_quiet", "--language", "fr"]) == 2
+    assert "speaks fr with ff_soft, not with af_quiet." in capsys.readouterr().err
+    assert main([*command, "--language", "it"]) == 2
+    assert "speaks it with no style." in capsys.readouterr().err
+    assert main([*command[:-1], "heart", "--language", "en"]) == 2
+    assert "--language belongs to a Kokoro voice" in capsys.readouterr().err
 
 
 def test_a_short_first_pad_is_made_as_long_as_the_pupils(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

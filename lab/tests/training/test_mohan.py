@@ -14,7 +14,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from lab_support.tiny import trained
+from lab_support.tiny import trained, vocoder
 from lab_support.tiny_mohan import CONFIG, tacotron, tiny_mohan
 from lab_support.tiny_training import lessons
 from sayahead import ConfigError, LookaheadK, Policy, RandomWords, Voice, VoiceError, load_voice
@@ -22,7 +22,9 @@ from sayahead.engine.letters import Letters
 from sayahead.engine.policy import READ, LetterPolicy, LetterView, Steps, check_policy
 from sayahead.policies.characters import WaitEnd, WaitKSteps
 from sayahead.systems.mohan import CharacterAcoustic, CharacterState
-from sayahead.text.english.spelling import ALPHABET, EnglishSpeller, final_mark, ids, spelled
+from sayahead.text import front_end
+from sayahead.text.english.spelling import EnglishSpeller
+from sayahead.text.shared.letters import ALPHABET
 from sayahead.types import Floats, Rendering, Segment, Speech, Word
 from support.effort import examples
 from support.texts import splits, texts
@@ -35,6 +37,7 @@ from sayahead_lab.training.mohan.task import MohanTask, Spelling, spelling
 from sayahead_lab.training.voice import make_voice
 
 RENDERING = Rendering()
+SPELLER = EnglishSpeller()
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +53,7 @@ def acoustic_of(voice: Voice) -> CharacterAcoustic:
 
 
 def read(text: str, *, ends: bool = True, words: tuple[tuple[int, int], ...] = ()) -> Segment:
-    return Segment(ids(text), 0, words, ends, steps=0)
+    return Segment(SPELLER.ids(text), 0, words, ends, steps=0)
 
 
 def spoken(steps: int, *, ends: bool = True) -> Segment:
@@ -106,9 +109,37 @@ def spoken(steps: int, *, ends: bool = True) -> Segment:
     ],
 )
 def test_words_are_spelled(word: str, letters: str, mark: str) -> None:
-    assert spelled(word) == letters
-    assert final_mark(word) == mark
-    assert "".join(ALPHABET[i] for i in ids(letters + mark)) == letters + mark
+    assert SPELLER.spelled(word) == letters
+    assert SPELLER.final_mark(word) == mark
+    assert "".join(ALPHABET[i] for i in SPELLER.ids(letters + mark)) == letters + mark
+
+
+@pytest.mark.parametrize(
+    ("language", "word", "letters"),
+    [
+        ("fr-FR", "L’ÉTÉ,", "l'été"),
+        ("fr", "cœur", "cœur"),
+        ("fr", "Noe\u0308l", "noël"),
+        ("fr", "España", "espana"),
+        ("fr", "Straße", "strasse"),
+        ("de", "Straße", "straße"),
+        ("es-419", "¿Cómo?", "cómo"),
+        ("pt-BR", "São", "são"),
+        ("it", "perché", "perché"),
+        ("nl", "reëel", "reëel"),
+    ],
+)
+def test_other_languages_keep_their_letters_with_marks(language: str, word: str, letters: str) -> None:
+    speller = front_end(language).speller()
+    assert speller.spelled(word) == letters
+    assert "".join(speller.alphabet[i] for i in speller.ids(letters)) == letters
+    assert speller.alphabet.startswith(ALPHABET)
+    assert len(set(speller.alphabet)) == len(speller.alphabet)
+
+
+def test_letters_of_a_language_without_a_record_are_an_error() -> None:
+    with pytest.raises(ConfigError, match="do not know those of the language 'ru'"):
+        front_end("ru").speller()
 
 
 def test_letters_give_each_character_once_and_the_mark_at_the_end() -> None:
@@ -157,13 +188,13 @@ def item(text: str, words: list[tuple[int, int]], durations: list[int]) -> Item:
 
 def test_characters_share_their_words_phonemes() -> None:
     # Two words of 2 and 3 phonemes with a space between them; pads at both ends.
-    made = spelling(item("Know me.", [(0, 2), (3, 6)], [2, 4, 6, 3, 2, 2, 2, 5, 4]))
+    made = spelling(item("Know me.", [(0, 2), (3, 6)], [2, 4, 6, 3, 2, 2, 2, 5, 4]), SPELLER)
     assert made is not None
     assert "".join(ALPHABET[i] for i in made.ids) == "know me."
     # The first letter has the first pad; letters of "know" have half a phoneme each, the mark has all that is behind.
     assert made.edges.tolist() == [0, 4, 6, 9, 12, 15, 18, 21, 30]
     assert made.groups.tolist() == [[0, 4]] * 4 + [[4, 7]] * 3 + [[7, 7]]
-    assert spelling(item("Know it me.", [(0, 2), (3, 6)], [2, 4, 6, 3, 2, 2, 2, 5, 4])) is None
+    assert spelling(item("Know it me.", [(0, 2), (3, 6)], [2, 4, 6, 3, 2, 2, 2, 5, 4]), SPELLER) is None
 
 
 # --- the network ----------------------------------------------------------------------------------------------------
@@ -283,10 +314,10 @@ def test_deferred_gradients_are_those_of_each_step() -> None:
 # --- the task -------------------------------------------------------------------------------------------------------
 
 
-def task(model: dict[str, Any], data: dict[str, Any]) -> MohanTask:
-    front = SimpleNamespace(n_mels=4)
-    info = SimpleNamespace(front_end=front, mel_mean=np.zeros(4, np.float32), mel_std=np.ones(4, np.float32))
-    corpus: Any = SimpleNamespace(info=info)
+def task(model: dict[str, Any], data: dict[str, Any], language: str = "en-US") -> MohanTask:
+    bands = {"front_end": SimpleNamespace(n_mels=4), "mel_mean": np.zeros(4, np.float32)}
+    source = {"language": language}
+    corpus: Any = SimpleNamespace(info=SimpleNamespace(**bands, mel_std=np.ones(4, np.float32), source=source))
     small = {
         "n_mels": 4,
         "reduction": 2,
@@ -303,7 +334,7 @@ def task(model: dict[str, Any], data: dict[str, Any]) -> MohanTask:
 
 
 def row(one: Item) -> tuple[int, Item, Spelling]:
-    made = spelling(one)
+    made = spelling(one, SPELLER)
     assert made is not None
     return 7, one, made
 
@@ -372,7 +403,7 @@ def test_graphs_speak_as_the_network(tmp_path: Path, window: tuple[int, ...]) ->
     config = dataclasses.replace(CONFIG, window=window)
     model, acoustic = tacotron(config), acoustic_of(tiny_mohan(tmp_path, config))
     text, scope = "so it was.", [3, 3, 3, 5, 5, 6, 8, 8, 9, 10, 10, 10]
-    numbers = torch.from_numpy(ids(text))[None]
+    numbers = torch.from_numpy(SPELLER.ids(text))[None]
     memory, read_so_far, segments = model.memory(model.encode(numbers)), 0, []
     state, previous, made, looks = model.initial(memory), torch.zeros(1, 2, 80), [], []
     for count in scope:
@@ -530,3 +561,54 @@ def test_words_without_letters_are_timed_all_the_same(voice: Voice) -> None:
     for text in ("— —", "12 ... 5", "..."):
         chunks = list(voice.stream([text], policy=WaitEnd()))
         assert all(word.onset <= word.offset for chunk in chunks for word in chunk.words)
+
+
+# --- languages --------------------------------------------------------------------------------------------------------
+
+
+def test_a_french_tacotron_knows_the_letters_of_an_english_one() -> None:
+    english, french = task({}, {}), task({}, {}, "fr-FR")
+    assert english.config.characters == len(ALPHABET)
+    assert french.config.characters == len(french.speller.alphabet) > len(ALPHABET)
+    torch.manual_seed(0)
+    before, fresh = english.model().state_dict(), french.model().state_dict()
+    carried = french.carried(before, english.corpus.info, fresh)
+    assert {name: value.shape for name, value in carried.items()} == {
+        name: value.shape for name, value in fresh.items()
+    }
+    rows, numbers = carried["embedding.weight"], french.speller.ids
+    assert torch.equal(rows[: len(ALPHABET)], before["embedding.weight"])
+    assert torch.equal(rows[numbers("é")[0]], rows[numbers("e")[0]])
+    assert torch.allclose(rows[numbers("œ")[0]], rows[numbers("oe")].mean(0))
+    assert english.carried(before, english.corpus.info, fresh) is before
+    assert english.carried(before, None, fresh) is before
+
+
+def test_a_french_corpus_is_spelled_with_its_accents_and_learned_from() -> None:
+    french = task({}, {}, "fr-FR")
+    one = item("L'été!", [(0, 5)], [2, 4, 6, 3, 2, 2, 5])
+    made = spelling(one, french.speller)
+    assert made is not None
+    assert "".join(french.speller.alphabet[i] for i in made.ids) == "l'été!"
+    model = french.model()
+    loss: Any = french.loss(model, french.batch([(0, one, made)], None), 0)[0]
+    loss.backward()
+    gradient = model.embedding.weight.grad
+    assert gradient is not None
+    assert gradient[french.speller.ids("é")].abs().sum() > 0
+
+
+def test_a_french_voice_reads_letters_with_accents(tmp_path: Path) -> None:
+    letters = front_end("fr-FR").speller().alphabet
+    config = dataclasses.replace(CONFIG, characters=len(letters))
+    source = {"kind": "kokoro", "voice": "kokoro, ff_siwis", "language": "fr-FR"}
+    made = trained("mohan", tacotron(config), source=source)
+    with pytest.raises(ConfigError, match="name its licence"):
+        make_voice(made, trained("mel", vocoder("mel")), tmp_path, name="french")
+    make_voice(made, trained("mel", vocoder("mel")), tmp_path, name="french", license="Apache-2.0")
+    french = load_voice(tmp_path)
+    assert (french.config.language, french.config.model["alphabet"]) == ("fr-FR", letters)
+    assert french.config.description.startswith("French; the modified Tacotron 2")
+    assert "Taught by speech of Kokoro-82M" in (tmp_path / "NOTICE").read_text(encoding="utf-8")
+    chunks = list(french.stream("Voilà l'été, 12 heures.", policy="wait-end"))
+    assert [word.text for chunk in chunks for word in chunk.words] == ["Voilà", "l'été,", "douze", "heures."]

@@ -48,6 +48,7 @@ Spoken by another voice, or by a command that reads a text and writes WAV, and a
 By a style of Kokoro, whose graph tells durations, pitch and energy, so that nothing is aligned:
 
   sayahead train corpus corpus/michael --teacher kokoro.onnx --speaker am_michael --punctuation all --train train.csv
+  sayahead train corpus corpus/fr --teacher kokoro.onnx --language fr --punctuation final --train fr.csv
 
 Of several speakers, from folders beside each other, one a speaker:
 
@@ -69,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         add(f"--{split}", metavar="FILE", type=Path, help=f"texts of the {split} split: lines of name|text")
     add("--count", metavar="N", help="use an evenly spaced part of the texts: N of train, or train=2400,val=60")
     add("--hours", metavar="H", type=number(float, 0), help="use an evenly spaced part of train, of about H hours")
-    add("--front-end", metavar="NAME", type=one_of(*PRESETS), default="ma", help="ma (default), saeki or mohan")
+    add("--front-end", metavar="NAME", type=one_of(*PRESETS), default="ma", help="ma (default), saeki, mohan or nvidia")
     add("--lead", metavar="N", type=number(int, 1), default=4, help="frames kept before the first phoneme (default: 4)")
     add("--tail", metavar="N", type=number(int, 4), default=12, help="frames of silence kept at the end (default: 12)")
     add("--no-audio", action="store_true", help="leave out the samples: a fifth of the size remains")
@@ -86,6 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("the voice").add_argument
     add("--teacher", metavar="VOICE", help="another voice by name or folder, or a command that writes WAV")
     add("--speaker", metavar="NAME", help="the style of a Kokoro voice, which tells its durations, pitch and energy")
+    add("--language", metavar="TAG", help="the language of the texts, which a Kokoro style has to speak: fr")
     heard = "leave out and list what this Whisper model does not understand of a Kokoro voice"
     add("--understood", metavar="WHISPER", help=heard)
     explained = "all, or only the sentence's last (Ma 5.1; default where the package's aligner finds the phonemes)"
@@ -156,9 +158,9 @@ def from_teacher(arguments: argparse.Namespace) -> Spec:
     if published or (folder is not None and read_config(folder).kind == "kokoro"):
         ends = {"lead": arguments.lead, "tail": arguments.tail, "seed": arguments.seed or 0}
         told = {"voice": arguments.teacher, "speaker": arguments.speaker or "", "audio": not arguments.no_audio}
-        told["understood"] = arguments.understood or ""
+        told |= {"understood": arguments.understood or "", "language": arguments.language or ""}
         return KokoroSpec(PRESETS[arguments.front_end], arguments.punctuation or "all", **ends, **told)
-    for name in ("speaker", "understood"):
+    for name in ("speaker", "language", "understood"):
         if getattr(arguments, name):
             raise ConfigError(f"--{name} belongs to a Kokoro voice: leave it out with another teacher.")
     options = {name: getattr(arguments, name) for name in ("lead", "tail", "skip_missing", "teacher")}

@@ -21,6 +21,7 @@ PARTS: Extensible[Any] = Extensible(
         "corpus": "sayahead_lab.cli.corpus",
         "voice": "sayahead_lab.cli.make_voice",
         "futures": "sayahead_lab.cli.futures",
+        "import": "sayahead_lab.cli.imported",
         "own": "sayahead_lab.cli.own",
         "predicted": "sayahead_lab.cli.predicted",
         "publish": "sayahead_lab.cli.publish",

@@ -14,13 +14,16 @@ from sayahead.engine.files import Borrowed
 from sayahead.errors import ConfigError
 from sayahead.extensions import Extensible
 from sayahead.policies.learned import LearnedConfig, Network
+from sayahead.text import front_end
+from sayahead.text.languages import record_of
 from sayahead.voice import load_voice
 from sayahead.voices import FOLDER, installed_voices, located, read_config
 from sayahead.voices.loans import lent
 from sayahead.voices.write import write_voice
 
+from sayahead_lab.training.corpus.store import language_of
 from sayahead_lab.training.corpus.teacher import voice_config
-from sayahead_lab.training.voice_parts import Acoustic, VoicePart, Written
+from sayahead_lab.training.voice_parts import LANGUAGES, Acoustic, VoicePart, Written
 
 if TYPE_CHECKING:
     from sayahead_lab.training.corpus.frontend import MelFrontEnd
@@ -31,8 +34,11 @@ if TYPE_CHECKING:
 NOTICE = """The voice "{name}", {license}{see}.
 
 {source}
-Taught by speech of hibari-tts 0.2.1, Copyright 2026 Maureese Williams, Apache-2.0, whose voice "heart" was distilled
-from Kokoro-82M (voice af_heart) by hexgrad, Apache-2.0; the phoneme symbols are Kokoro's.
+"""
+HIBARI = """Taught by speech of hibari-tts 0.2.1, Copyright 2026 Maureese Williams, Apache-2.0, whose voice "heart" was
+distilled from Kokoro-82M (voice af_heart) by hexgrad, Apache-2.0; the phoneme symbols are Kokoro's.
+"""
+KOKORO = """Taught by speech of Kokoro-82M by hexgrad, Apache-2.0, of which it is a distillation.
 """
 ACOUSTICS: Extensible[Acoustic[Any]] = Extensible(
     "sayahead_lab.acoustics",
@@ -127,36 +133,39 @@ def make_voice(
     front, teacher = info.front_end, info.source.get("kind") == "teacher"
     second = second_stage(vocoder, front)
     if license is None and not teacher:
-        raise ConfigError("The corpus is of recordings, whose terms decide: name the voice's licence with --license.")
+        raise ConfigError("The corpus's speaker decides about the voice: name its licence with --license.")
     if not first.characters:
         check_phonemes(info.phonemes)
     source = f"{sourced(first.title, acoustic)} and {second.source}."
     folder.mkdir(parents=True, exist_ok=True)
     files, acoustic_table = first.write(acoustic, folder)
     more, vocoder_table = second.write(folder)
-    pad = {} if first.characters else {"pad": info.pad}
+    language = language_of(info)
+    inputs = {"alphabet": front_end(language).speller().alphabet} if first.characters else {"pad": info.pad}
     hold_back = {"hold_back_s": first.hold_back_s, "blind_hold_back_s": first.hold_back_s}
     config = {
         "name": name,
-        "language": "en-US",
-        "description": description or f"American English; {first.title} and {second.title}, {front.sample_rate} Hz",
+        "language": language,
+        "description": description
+        or f"{LANGUAGES.get(language, language)}; {first.title} and {second.title}, {front.sample_rate} Hz",
         "license": license or "Apache-2.0",
         "source": source + (f" Speech by {info.source['voice']}." if "voice" in info.source else ""),
         "kind": first.kind,
         "sample_rate": front.sample_rate,
         "hop_length": front.hop,
-        "stand_in": "people",
+        "stand_in": record_of(language).stand_in,
         "lead_in_s": 0.02,
         "pause_s": 0.4,
         "speed": [1.0, 1.0],
         "inner_punctuation": info.punctuation == "all",
         "defaults": {"lookahead": first.lookahead, **hold_back, "words": first.words},
-        "model": {**pad, **first.model, "acoustic": acoustic_table, "vocoder": vocoder_table},
+        "model": {**inputs, **first.model, "acoustic": acoustic_table, "vocoder": vocoder_table},
     }
     others, tables = extras(folder, student=student, policy=policy, agent=agent)
     config |= {**tables, "phonemes": {} if first.characters else info.phonemes}
-    notice = notice_of(NOTICE, config, source)
-    write_voice(folder, config, [*files, *more, *others], notice=notice if teacher or second.taught else "")
+    taught = HIBARI * (teacher or second.taught) + KOKORO * (info.source.get("kind") == "kokoro")
+    notice = notice_of(NOTICE + taught, config, source) if taught else ""
+    write_voice(folder, config, [*files, *more, *others], notice=notice)
 
 
 SPOKEN = "AIOWYbdfhijklmnpstuvwzæðŋɑɔəɛɜɡɪɹʃʊʌʒʤʧθ"
@@ -196,7 +205,7 @@ def exchange_vocoder(
         "license": license or config["license"],
         "source": f"The acoustic model of the voice {voice} and {second.source}.",
     }
-    notice = notice_of(NOTICE, config, config["source"])
+    notice = notice_of(NOTICE + HIBARI, config, config["source"])
     write_voice(folder, config, [*files, *more], notice=notice if second.taught else "")
 
 

@@ -13,6 +13,16 @@ from sayahead_lab.training.loop.task import M
 Written = tuple[list[Path], dict[str, Any]]
 """Files in a voice's folder, and a table of voice.json about them."""
 
+LANGUAGES = {
+    "en-US": "American English",
+    "en-GB": "British English",
+    "fr-FR": "French",
+    "es": "Spanish",
+    "it": "Italian",
+    "pt-BR": "Brazilian Portuguese",
+}
+"""Names of languages that voices are trained in, by their tags."""
+
 
 @dataclass(frozen=True, slots=True)
 class VoicePart(Generic[M]):

@@ -16,6 +16,7 @@ from sayahead.text.espeak.phonemizer import EspeakPhonemizer
 from sayahead.text.espeak.voices import voice_of
 from sayahead.text.languages import record_of
 from sayahead.text.romance import LANGUAGES, ROUGH, sounds_of
+from sayahead.text.shared.letters import LetterSpeller
 from sayahead.text.shared.reader import Reader
 
 PHONEMES = "SAYAHEAD_PHONEMES"
@@ -57,8 +58,10 @@ class EspeakFrontEnd:
         return ClausePhonemizer(sounds, phonemes, layout=self._layout, inner_punctuation=marks)
 
     def speller(self) -> Speller:
-        """ConfigError: letters of this language are not known."""
-        raise ConfigError(f"There are no voices that read letters for the language {self.language!r}, only phonemes.")
+        """ConfigError where the language's letters are not known."""
+        if not (letters := record_of(self.language).accented):
+            raise ConfigError(f"Voices that read letters do not know those of the language {self.language!r}.")
+        return LetterSpeller(letters)
 
 
 def wants_espeak() -> bool:

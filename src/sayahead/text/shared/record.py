@@ -60,6 +60,8 @@ class Record:
     """A pattern of words that a number of millions counts: after ``3M`` it is no company then."""
     and_a_half: str = ""
     """A whole number and a half, where they are one word: ``{n}einhalb``."""
+    accented: str = ""
+    """Letters with marks, in small letters, for voices that read letters; their order is that of the ids."""
     greek: tuple[str, ...] = ()
     """Names of the Greek letters, alpha first, with ``_`` for a space; none where they are letters of its own."""
     prefixes: Mapping[str, str] = field(default_factory=dict)

@@ -68,8 +68,10 @@ PRESETS = {
     "ma": MelFrontEnd(),
     "saeki": MelFrontEnd(22050, 1024, 1024, 256, 80, 0.0, 11025.0),
     "mohan": MelFrontEnd(22050, 1024, 1024, 256, 128, 0.0, 11025.0),
+    "nvidia": MelFrontEnd(22050, 1024, 1024, 256, 80, 0.0, 8000.0),
 }
-"""The front ends of the papers: Ma et al. 5.1, Saeki et al. III, and its neighbour with 128 bands."""
+"""The front ends of the papers: Ma et al. 5.1, Saeki et al. III, and its neighbour with 128 bands; and that of the
+published Tacotron 2 and WaveGlow, whose bands end at 8 kHz."""
 
 
 @functools.lru_cache(maxsize=8)

@@ -10,7 +10,7 @@ import numpy as np
 from sayahead.errors import ConfigError
 
 from sayahead_lab.training.corpus.making import plain, write_json
-from sayahead_lab.training.corpus.store import Corpus, CorpusInfo, read_info
+from sayahead_lab.training.corpus.store import Corpus, CorpusInfo, language_of, read_info
 
 FILE = "corpus.json"
 
@@ -40,7 +40,7 @@ def join(path: Path, speakers: Sequence[str]) -> CorpusInfo:
     splits = [split for split in first.splits if all(split in info.splits for info in infos.values())]
     kinds = {info.source.get("kind", "") for info in infos.values()}
     source = {"kind": kinds.pop() if len(kinds) == 1 else "", "voice": ", ".join(infos)}
-    languages = {name: info.source.get("language", "en-US") for name, info in infos.items()}
+    languages = {name: language_of(info) for name, info in infos.items()}
     whole = replace(
         first,
         source=source,

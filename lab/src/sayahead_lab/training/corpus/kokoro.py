@@ -111,7 +111,9 @@ class KokoroSpec(TeacherSpec):
     voice: str = "kokoro"
     """Kokoro's graph as it was published, with what lies beside it, or a voice that was added with all of it."""
     speaker: str = ""
-    """Name of its style; empty: the first one."""
+    """Name of its style; empty: the first one, or the first one of the language."""
+    language: str = ""
+    """Tag of the language of the texts, which the style has to speak; empty: that of the style."""
     understood: str = ""
     """Folder of a Whisper model: sentences of which it mistakes more than a fifth are left out; empty: none are."""
 
@@ -127,6 +129,12 @@ class KokoroSpec(TeacherSpec):
         if self.speaker and self.speaker not in whole.languages:
             known = nearest(self.speaker, whole.languages)
             raise ConfigError(f"The voice {whole.name!r} has no speaker {self.speaker!r}{known}.")
+        spoken = [style for style, tag in whole.languages.items() if in_language(tag, self.language)]
+        if self.speaker not in spoken and (self.speaker or not spoken):
+            raise ConfigError(
+                f"The voice {whole.name!r} speaks {self.language} with {', '.join(spoken) or 'no style'}"
+                + (f", not with {self.speaker}." if self.speaker else ".")
+            )
 
     @property
     def whole(self) -> Whole:
@@ -136,7 +144,8 @@ class KokoroSpec(TeacherSpec):
     @property
     def style(self) -> str:
         """The name of its style."""
-        return self.speaker or next(iter(self.whole.languages))
+        languages = self.whole.languages
+        return self.speaker or next(style for style, tag in languages.items() if in_language(tag, self.language))
 
     def about(self) -> About:
         """What it says of the corpus, with the digest of the voice's files."""
@@ -157,6 +166,11 @@ class KokoroSpec(TeacherSpec):
     def open(self) -> KokoroTeacher:
         """The teacher, loaded."""
         return KokoroTeacher(self)
+
+
+def in_language(tag: str, language: str) -> bool:
+    """Whether a BCP 47 tag is of a language; any is of none."""
+    return f"{tag}-".lower().startswith(f"{language}-".lower() if language else "")
 
 
 class KokoroTeacher(VoiceTeacher):

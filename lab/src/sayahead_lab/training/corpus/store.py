@@ -93,6 +93,11 @@ class CorpusInfo(About):
     """Folders beside corpus.json that are corpora themselves, one a speaker, with the speakers' languages."""
 
 
+def language_of(info: About) -> str:
+    """The language that is spoken, as a BCP 47 tag: American English where a corpus tells none."""
+    return info.source.get("language", "en-US")
+
+
 def check_mels(info: CorpusInfo, n_mels: int) -> None:
     """ConfigError where a model has another number of mel bands."""
     if info.front_end.n_mels != n_mels:

@@ -11,16 +11,10 @@ from sayahead.voices.install.shaped import write_shaped
 from sayahead.voices.install.trial import measure
 from sayahead.voices.write import change_voice
 
+from sayahead_lab.training.voice_parts import LANGUAGES
+
 GENDERS = {"f": "female", "m": "male"}
 """By the second letter of Kokoro's styles: ``am_michael`` is American and male."""
-LANGUAGES = {
-    "en-US": "American English",
-    "en-GB": "British English",
-    "fr-FR": "French",
-    "es": "Spanish",
-    "it": "Italian",
-    "pt-BR": "Brazilian Portuguese",
-}
 
 
 def write_speakers(folder: Path) -> list[Path]:

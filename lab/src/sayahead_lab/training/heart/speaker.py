@@ -16,20 +16,19 @@ from sayahead.voices import FOLDER, read_config
 from sayahead.voices.install.trial import measure
 from sayahead.voices.write import change_voice, write_voice
 
+from sayahead_lab.training.corpus.store import language_of
 from sayahead_lab.training.heart.export import export
 from sayahead_lab.training.heart.family import write_speakers
 from sayahead_lab.training.heart.from_voice import context_of
 from sayahead_lab.training.heart.quantization import observe
 from sayahead_lab.training.loop.saved_run import Trained
-from sayahead_lab.training.voice import check_phonemes, extras, notice_of, sourced
+from sayahead_lab.training.voice import KOKORO, check_phonemes, extras, notice_of, sourced
 
 BEGUN = """The voice "{name}", {license}{see}.
 
 {source}
 Begun with the voice "heart": hibari-tts 0.2.1, Copyright 2026 Maureese Williams, Apache-2.0, distilled from Kokoro-82M
 (voice af_heart) by hexgrad, Apache-2.0; the phoneme symbols are Kokoro's.
-"""
-KOKORO = """Taught by speech of Kokoro-82M by hexgrad, Apache-2.0, of which it is a distillation.
 """
 EXPECT = "expect.onnx"
 """A voice's context network."""
@@ -68,7 +67,7 @@ def make_speaker(
     source = f"{sourced('the networks of the voice heart', run)}. {origin}".rstrip()
     config |= {
         "name": name,
-        "language": next(iter(joined.values())) if joined else info.source.get("language", config["language"]),
+        "language": next(iter(joined.values())) if joined else language_of(info),
         "speakers": {speaker: number for number, speaker in enumerate(joined)},
         "description": description or "American English; the default voice's networks, 24 kHz",
         "license": license,

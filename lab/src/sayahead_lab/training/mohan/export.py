@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import torch
 from sayahead.systems.mohan import GRAPHS, CharacterConfig
-from sayahead.text.english.spelling import ALPHABET
 from torch import nn
 
 from sayahead_lab.training.graph.builder import GraphBuilder, fields
@@ -113,7 +112,6 @@ PART: Acoustic[ModifiedTacotron] = Acoustic(
     kind="mohan",
     title="the modified Tacotron 2",
     write=lambda run, folder: export(run.model, folder, frame_s=run.frame_s),
-    model={"alphabet": ALPHABET},
     hold_back_s=0.1125,
     characters=True,
 )

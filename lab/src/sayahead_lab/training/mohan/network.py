@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
-from sayahead.text.english.spelling import ALPHABET
+from sayahead.text.shared.letters import ALPHABET
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -40,7 +40,7 @@ class ModifiedTacotronConfig:
     """Sizes; the defaults are Tacotron 2's (Shen et al. 2018) and the paper's 128 bands."""
 
     characters: int = len(ALPHABET)
-    """Number of ids."""
+    """Number of ids, of which the corpus's language decides."""
     n_mels: int = 128
     """Mel bands."""
     reduction: int = 1

@@ -12,11 +12,11 @@ import torch
 from numpy.typing import NDArray
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
-from sayahead.text.english.spelling import final_mark, ids, spelled
+from sayahead.text import Speller, front_end
 from torch import Tensor, nn
 
 from sayahead_lab.training.corpus.batches import Share, by_length, decoder_steps, padded, tensors
-from sayahead_lab.training.corpus.store import Corpus, Item, check_mels
+from sayahead_lab.training.corpus.store import Corpus, CorpusInfo, Item, check_mels, language_of
 from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.schedule import Sampling
 from sayahead_lab.training.loop.task import Batch, Task, logged
@@ -67,13 +67,13 @@ class Spelling:
     """(P, 2) first and last place that belong to each one's word: the space before it, and what follows it."""
 
 
-def spelling(item: Item) -> Spelling | None:
+def spelling(item: Item, speller: Speller) -> Spelling | None:
     """An item's characters, each with its share of its word's frames; None where the text does not fit the words.
 
     A word's phonemes are shared out among its letters evenly, each with its own duration.
     """
     tokens = item.text.split()
-    letters = [spelled(token) for token in tokens]
+    letters = [speller.spelled(token) for token in tokens]
     if len(tokens) != len(item.words) or not any(letters):
         return None
     id_edges = np.concatenate([[0], np.cumsum(item.durations, dtype=np.int64)])
@@ -90,11 +90,11 @@ def spelling(item: Item) -> Spelling | None:
         edges += starts[:-1].tolist()
         text, ended = text + word, int(starts[-1])
         groups += [(begin, len(text))] * (len(text) - begin)
-    text += final_mark(tokens[-1])
+    text += speller.final_mark(tokens[-1])
     groups.append((len(text) - 1, len(text) - 1))
     edges += [ended, len(item.mel)]
     edges[0] = 0
-    return Spelling(ids(text), np.array(edges, np.int64), np.array(groups, np.int64))
+    return Spelling(speller.ids(text), np.array(edges, np.int64), np.array(groups, np.int64))
 
 
 Row = tuple[int, Item, Spelling]
@@ -105,7 +105,10 @@ class MohanTask(Task[ModifiedTacotron]):
     """Training of the modified Tacotron: characters in, mel out."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
-        self.config = from_mapping(ModifiedTacotronConfig, model, where="[model]")
+        self.speller = front_end(language_of(corpus.info)).speller()
+        self.config = from_mapping(
+            ModifiedTacotronConfig, {"characters": len(self.speller.alphabet), **model}, where="[model]"
+        )
         self.data, self.corpus = from_mapping(MohanData, data, where="[data]"), corpus
         check_mels(corpus.info, self.config.n_mels)
         if self.data.at_once and len(self.config.window) != 2:
@@ -116,6 +119,17 @@ class MohanTask(Task[ModifiedTacotron]):
 
     def model(self) -> ModifiedTacotron:
         return ModifiedTacotron(self.config).scaled(self.corpus.info)
+
+    def carried(
+        self, learned: Mapping[str, Tensor], before: CorpusInfo | None, fresh: Mapping[str, Tensor]
+    ) -> Mapping[str, Tensor]:
+        """Of a run in another language, a letter that it did not know begins as those it is spelled with there."""
+        name = "embedding.weight"
+        former = self.speller if before is None else front_end(language_of(before)).speller()
+        if former.alphabet == self.speller.alphabet:
+            return learned
+        rows = [learned[name][former.ids(former.spelled(c) or c)].mean(0) for c in self.speller.alphabet]
+        return {**learned, name: torch.stack(rows)}
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """Items of like length together; all but what does not go into equal shares is there once."""
@@ -136,7 +150,7 @@ class MohanTask(Task[ModifiedTacotron]):
     def spelled(self, split: str, number: int, item: Item) -> Spelling | None:
         """An item's spelling, kept."""
         if (split, number) not in self._spelled:
-            self._spelled[split, number] = spelling(item)
+            self._spelled[split, number] = spelling(item, self.speller)
         return self._spelled[split, number]
 
     def batch(self, rows: list[Row], draw: np.random.Generator | None) -> Batch:
