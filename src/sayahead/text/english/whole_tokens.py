@@ -114,6 +114,10 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"([0-9]{1,2})(?:y/?o|YO)", lambda m: f"{number(m[1])} year old"),
     (r"(?:/\*|[~.]{0,2}/)?(?:[\w.-]+/)*\*\.\w+", lambda m: host(m[0])),
     (r"([0-9]+)[\"']?([x×])([0-9]+)(?:[\"']?[x×]([0-9]+))?", lambda m: _by(m)),
+    (
+        r"([0-9]+(?:\.[0-9]+)?)[x×]([0-9]+(?:\.[0-9]+)?)[x×]([0-9]+(?:\.[0-9]+)?)",
+        lambda m: " by ".join(map(number, m.groups())),
+    ),
     (r"((?:1-)?[89][0-9]{2})-([A-Z]{2,}(?:-[A-Z]+)*)", lambda m: f"{_phone(m[1])}, {m[2].lower().replace('-', ' ')}"),
     (r"802\.11([a-z]*)", lambda m: f"eight oh two dot eleven {initials(m[1]) if m[1] else ''}".rstrip()),
     (r"([0-9]+)'([0-9]+)( and [a-z ]+)", lambda m: f"{number(m[1])} foot {number(m[2])}{m[3]}"),

@@ -16,7 +16,9 @@ _SCALE_LETTERS = {"k": 10**3, "K": 10**3, "M": 10**6}
 _FRACTION = re.compile(r"(?:([0-9]{1,4})[ +])?([0-9]{1,4})/([0-9]{1,4})")
 _PART = re.compile(r"[+-]?(?:[0-9]+ )?(?!1/2)[0-9]+/[0-9]+|[0-9]*[⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒]")
 """Parts of a whole, of which units are: "tres cuartos de hora"."""
-_ENGLISH_MONEY = re.compile(r"([+-]?)([A-Z]{0,3}\$|£|¥|€)([0-9]+\.[0-9]{2}|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]{2})?)")
+_ENGLISH_MONEY = re.compile(
+    r"([+-]?)([A-Z]{0,3}\$|[A-Z]{3}|£|¥|€)([0-9]+\.[0-9]{2}|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]{2})?)"
+)
 VULGAR = {
     sign: (int(above), int(below))
     for sign in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"
@@ -89,6 +91,12 @@ def round_million(text: str, record: Record) -> bool:
     return parts is not None and not parts[1] and parts[0] >= MILLION and parts[0] % MILLION == 0
 
 
+def unit(name: str, amount: str, record: Record) -> Noun | None:
+    """What a number is of, in short: some mean another thing by the hundred."""
+    many = record.many_units.get(name)
+    return many if many and value_of(amount, record) >= 100 else record.units.get(name)
+
+
 def counted(text: str, noun: Noun, record: Record) -> str:
     """A number and what it counts."""
     one = numbers_of(record).singular(value_of(text, record))
@@ -101,6 +109,8 @@ def counted(text: str, noun: Noun, record: Record) -> str:
 def noun_after(noun: Noun, left: Left, record: Record) -> str:
     """What is counted by the number to the left."""
     name = noun.one if left.one else noun.many
+    if name.endswith("e") and " " not in name and not left.one and left.before.lower() in record.datives:
+        name += "n"
     part = _PART.fullmatch(left.word) and fraction(left.word.lstrip("+-"), record)
     return record.of(name) if left.big or part else name
 
@@ -205,8 +215,7 @@ def measure(core: str, left: Left, record: Record) -> Said | None:
             return scaled(text, noun, record.currencies[scale[2]], record)
     if name == "B" and text.isdecimal() and len(text) < 3:  # Track 7B: few count single bytes.
         return None
-    if name in record.units:
-        noun = record.units[name]
+    if noun := unit(name, text, record):
         return Said(counted(text, noun, record), Left("hours" if name in record.hours else "measure", name))
     if (each := compound(name, record)) is not None:
         return Said(counted(text, each, record), after_each(name, left))
@@ -240,15 +249,37 @@ def after_each(name: str, left: Left) -> Left:
 def per(below: str, record: Record) -> str:
     """What an amount is divided by: ``pro Monat``, ``par kilogramme``, ``all'ora``; nothing if it is no word."""
     noun = record.units[below].one if below in record.units else below if below.isalpha() else ""
+    if record.per_feminine and noun and noun[0] not in "aeiou" and _feminine(noun, below, record):
+        return f"{record.per_feminine} {noun}"
     if record.per_vowel and noun and noun[0] in "aeiou":
         return f"{record.per_vowel}{noun}"
     return f"{record.per} {noun}" if noun else ""
 
 
+def _feminine(noun: str, below: str, record: Record) -> bool:
+    """Whether what an amount is divided by is feminine."""
+    unit = record.units.get(below)
+    by_form = numbers_of(record).gender(noun, Left(one=True)) if unit is None else unit.gender
+    return (record.genders.get(noun) or by_form) in ("f", "e")
+
+
+def agreeing(text: str, left: Left, record: Record) -> str:
+    """``izquierda/izquierdo``: the second form where the noun before it has its gender."""
+    one, _, other = text.partition("/")
+    if not other or not left.word.isalpha() or left.word.isupper():
+        return one
+    word = left.word.lower()
+    gender = record.articles.get(word) or record.genders.get(word)
+    gender = gender or numbers_of(record).gender(left.word, Left(one=True))
+    wanted = "f" if other.endswith(("a", "in")) else "m"
+    return other if gender.replace("e", "f").replace("s", "m") == wanted else one
+
+
 def dot_ordinal(core: str, left: Left, right: Right, record: Record) -> Said:
     """``3.`` as an ordinal, in the form that the words beside it ask for."""
     month = record.months.get(right.body.lower().replace("–", "-").partition("-")[0].rstrip("."))
-    noun = "" if right.body in record.clubs else record.month_names[month - 1] if month else right.body
+    named = record.after_ordinal.get(right.body) or record.after_ordinal.get(f"{right.body}.") or right.body
+    noun = "" if right.body in record.clubs else record.month_names[month - 1] if month else named
     form = numbers_of(record).dotted(left, noun)
     words = numbers_of(record).ordinal(int(core), form)
     if left.kind == "day" and left.word[:1].isdecimal():  # A month by its number: a noun.

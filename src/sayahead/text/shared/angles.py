@@ -31,7 +31,11 @@ def reading(parts: Parts, left: Left, right: Right, record: Record) -> Said | Li
         return Said(record.compass[core], Left(word=core, before=left.word))
     if core[-1] == "″" and left.kind == "measure" and left.word == "′" and core[:-1].isdecimal():
         return Said(counted(core[:-1], record.units["s"], record), Left("measure", "″"))
-    if core[-1] != "°" or not core[:-1].isdecimal() or "°" not in record.ordinal_suffixes:
+    if core[-1] not in "°º" or not core[:-1].isdecimal() or "°" not in record.ordinal_suffixes:
+        return False
+    if record.cues.get(left.word.lower().rstrip(".")) == "degrees" and left.before[-1:] not in ("º", "°", "ª"):
+        return Said(counted(core[:-1], record.units["°"], record), Left("measure", "°")) if core != "1º" else False
+    if core[-1] == "º":
         return False
     if not (parts.mark or right.last):
         initial = right.initial()

@@ -144,18 +144,19 @@ class _File:
 _TABLES: Mapping[str, Callable[[_File, Lines], Any]] = {
     **dict.fromkeys(
         "starters openers names clubs linking glued_only letter_suffixes number_suffixes hour_words lasting centuries "
-        "between_words firms times each_units wars hours".split(),
+        "between_words firms times each_units wars hours per_words datives hotels".split(),
         _File.words,
     ),
     **dict.fromkeys(
-        "signs weekdays between never_ends may_end before_number plain half half_more address suffixes letters "
-        "articles prefixes compass".split(),
+        "signs weekdays between never_ends may_end before_number before_small after_ordinal plain half half_more "
+        "address suffixes letters articles prefixes compass".split(),
         _File.texts,
     ),
     **dict.fromkeys("cues genders ordinal_suffixes".split(), _File.kinds),
     **dict.fromkeys("joints noun_genders genders_of_one endings clocks".split(), _File.rows),
     "phrases": _File.phrases,
     "units": _File.nouns,
+    "many_units": _File.nouns,
     "scales": _File.nouns,
     "currencies": _File.currencies,
     "parts": _File.fractions,

@@ -9,20 +9,20 @@ import re
 import unicodedata
 from dataclasses import replace
 
-from sayahead.text.shared import addresses, amounts
+from sayahead.text.shared import addresses, amounts, sizes
 from sayahead.text.shared.amounts import figures, number, numbers_of, signed
+from sayahead.text.shared.dates import DAY_AND_MONTH, dated, period
 from sayahead.text.shared.rates import composed, powered
 from sayahead.text.shared.record import SUBTRACTED, Record
 from sayahead.text.shared.words import Left, Said
 
 _ELIDED = re.compile(r"([^\W\d_]+')([0-9].*)")
+_ELIDED_WORD = re.compile(r"([^\W\d_]+['’])([^\W\d_]\S*)")
 _ELIDED_SIGN = re.compile(r"([^\W\d_]+['’])([€$£¥])")
-DAY_AND_MONTH = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}")
-"""``3.5.`` without its last full stop."""
-_DATE = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|[0-9]{2})?")
-_ISO = re.compile(r"((?:1[5-9]|20)[0-9]{2})([-/.])([0-9]{1,2})\2([0-9]{1,2})")
 RANGE = re.compile(r"(.+?)(--|[-–—]|/)(.+)")
 _CODES = re.compile(r"([A-Z])([1-9][0-9]{0,2})[-–]\1([1-9][0-9]{0,2})")
+_LETTERS = re.compile("([A-Z])(?:–|(?<=A)-(?=Z))([A-Z])")
+"""``D–F``, ``A-Z``."""
 """``A20-A28``: from one to another."""
 _ROMAN = re.compile(r"(?=[IVXLCDM])(M{0,3})(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})")
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
@@ -57,19 +57,18 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
         return Said(core, replace(left, word=core))
     plain = Said(core, Left(kind, core, before=left.word, form=left.form if left.kind == "day" else ""))
     if core in record.plain:
-        return Said(record.plain[core], replace(plain.left, form=""))
-    if m := _ELIDED.fullmatch(core):
-        rest = read(m[2], Left(word=m[1], before=left.word), record)
-        return Said(m[1] + rest.text, rest.left)
-    if (m := _ELIDED_SIGN.fullmatch(core)) and m[2] in record.currencies:
-        return Said(m[1] + record.currencies[m[2]].main.many, Left(word=core, before=left.word))
-    dated = dotted and record.dot_ordinals and DAY_AND_MONTH.fullmatch(core)
-    if dated and (reading := _dated(core + ".", left, record, form)):
+        return Said(amounts.agreeing(record.plain[core], left, record), replace(plain.left, form=""))
+    if m := _LETTERS.fullmatch(core):
+        return Said(f"{m[1]} {record.until} {m[2]}", Left(word=core, before=left.word))
+    if ("'" in core or "’" in core) and (elided := _elided(core, plain, left, record)):
+        return elided
+    day = dotted and record.dot_ordinals and DAY_AND_MONTH.fullmatch(core)
+    if day and (reading := dated(core + ".", left, record)):
         return reading
     if left.kind in ("number", "hours") and (reading := _unit(core, left, record)):
         return reading
     m = _RATE.fullmatch(core)
-    if m and (m[1] or m[2] in record.times) and (each := amounts.per(m[3], record)):
+    if m and (m[1] or m[2] in record.times or m[3] in record.per_words) and (each := amounts.per(m[3], record)):
         often = f"{number(m[1], record, 'f')} {record.multiplied or record.over('x')}" if m[1] else m[2]
         return Said(f"{often} {each}", Left(word=core, before=left.word))
     if core in ("x", "X", "×") and left.kind == "number":
@@ -94,6 +93,18 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
         pieces(core, record, singly=left.kind == "code"),
         Left("code" if left.kind == "code" else "", core, before=left.word),
     )
+
+
+def _elided(core: str, plain: Said, left: Left, record: Record) -> Said | None:
+    """``l'80``, ``dell'app.to``, ``d'€``: an article before figures, an abbreviation or a sign."""
+    if (m := _ELIDED_WORD.fullmatch(core)) and m[2] in record.plain:
+        return Said(m[1] + record.plain[m[2]].partition("/")[0], plain.left)
+    if m := _ELIDED.fullmatch(core):
+        rest = read(m[2], Left(word=m[1], before=left.word), record)
+        return Said(m[1] + rest.text, rest.left)
+    if (m := _ELIDED_SIGN.fullmatch(core)) and m[2] in record.currencies:
+        return Said(m[1] + record.currencies[m[2]].main.many, Left(word=core, before=left.word))
+    return None
 
 
 def _repeated(core: str, left: Left, record: Record) -> bool:
@@ -129,7 +140,7 @@ def _unit(core: str, left: Left, record: Record) -> Said | None:
         scale_noun = record.scales.get(scale[1]) or record.scales[f"{scale[1]}."]
         million = amounts.noun_after(scale_noun, replace(left, big=False), record)
         return Said(f"{million} {record.of(record.currencies[scale[2]].main.many)}", Left("money"))
-    noun = record.units.get(core) or amounts.compound(core, record)
+    noun = amounts.unit(core, left.word, record) or amounts.compound(core, record)
     if noun is None and core in record.currencies:
         noun = record.currencies[core].main
     if noun is None:
@@ -188,7 +199,8 @@ def _figures(core: str, left: Left, record: Record, form: str) -> Said | None:
         return None
     if left.kind == "phone" or (left.kind == "code" and text.isdecimal() and len(text) > 2):
         sign = f"{record.sign(core[0])} " if core[0] in "+-" else ""
-        return Said(sign + telephone(text, record), Left(left.kind, core, before=left.word))
+        words = telephone(text, record) if left.kind == "phone" else figures(text, record)
+        return Said(sign + words, Left(left.kind, core, before=left.word))
     if left.kind == "hours" and text.isdecimal() and len(text) == 2:
         return Said(number(text.lstrip("0") or "0", record), amounts.after_number(text, core, left, record))
     day = text.isdecimal() and len(text) == 2 and text[0] == "0" and text != "00"
@@ -207,7 +219,7 @@ def _figures(core: str, left: Left, record: Record, form: str) -> Said | None:
 
 
 def telephone(text: str, record: Record) -> str:
-    """Figures of a telephone number or a code: in pairs where they are one, otherwise one by one."""
+    """Figures of a telephone number: in pairs where they are one, otherwise one by one."""
     if record.pairs and len(text) in (2, 3) and text[0] != "0":
         return numbers_of(record).cardinal(int(text), "")
     return figures(text, record)
@@ -228,25 +240,7 @@ def _timed(core: str, left: Left, record: Record, form: str) -> Said | None:
 
 
 def _dated(core: str, left: Left, record: Record, form: str) -> Said | None:
-    """``3.5.2024``, ``03/05/2024``, ``2024-05-03``; ``3.5.`` and ``3/5`` after a word that says so."""
-    if m := _ISO.fullmatch(core):
-        year, month, day = (int(part) for part in m.group(1, 3, 4))
-    elif m := _DATE.fullmatch(core if record.dot_ordinals else core.rstrip(".")):
-        day, month = int(m[1]), int(m[3])
-        if m[4] is None and not record.dot_ordinals:
-            return None
-        year = int(m[4]) if m[4] else 0
-        if m[4] and len(m[4]) == 2:
-            year += 2000 if year < 50 else 1900
-        if year and m[2] == "/" and day <= 12 < month <= 31:
-            day, month = month, day
-    elif (m := re.fullmatch(r"([0-9]{1,2})/([0-9]{1,2})", core)) and record.cues.get(left.word.lower()) == "day":
-        day, month, year = int(m[1]), int(m[2]), 0
-    else:
-        return None
-    if not (1 <= day <= 31 and 1 <= month <= 12):
-        return None
-    return Said(numbers_of(record).dated(day, month, year or None, left), Left("date", core, before=left.word))
+    return dated(core, left, record)
 
 
 def _ordinal(core: str, left: Left, record: Record, form: str) -> Said | None:
@@ -305,6 +299,8 @@ def _ranged(core: str, left: Left, record: Record, form: str) -> Said | None:
         return Said(f"{number('24', record)} {number('7', record)}", Left(word=core, before=left.word))
     if m[3][0] == "0" and m[3].isdecimal() and m[1].isdecimal() and len(m[1]) > 3:  # A postal code: 1100-053.
         return Said(f"{figures(m[1], record)} {figures(m[3], record)}", Left(word=core))
+    if days := period(m[1], m[3], left, record):
+        return days
     first, last = _atom(m[1], left, record), _atom(m[3], Left(), record)
     if m[2] != "/" and (paid := amounts.prefixed_range(m[1], m[3], record)):
         currency, low, high = paid
@@ -332,7 +328,7 @@ def _atom(text: str, left: Left, record: Record) -> Said | None:
 def _coded(core: str, left: Left, record: Record, form: str) -> Said | None:
     """Telephone numbers in one piece, versions, letters with figures, figures with a word after them."""
     dialled = re.match(r"\(?[+0]", core) or left.kind == "phone" or _MOBILE.fullmatch(core)
-    if _PHONE.fullmatch(core) and dialled and sum(map(str.isdecimal, core)) > 5:
+    if _PHONE.fullmatch(core) and dialled and (left.kind == "phone" or sum(map(str.isdecimal, core)) > 5):
         plus = f"{record.sign('+')} " if "+" in core else ""
         return Said(plus + " ".join(telephone(part, record) for part in re.findall(r"\d+", core)), Left("phone", core))
     if (m := re.fullmatch(r"([^\d\s]+)([0-9].*)", core)) and m[1] in record.before_number:
@@ -345,9 +341,8 @@ def _coded(core: str, left: Left, record: Record, form: str) -> Said | None:
         long = len(parts) == 2 and len(parts[1]) > 2
         words = [number(part, record) if not long or i == 0 else figures(part, record) for i, part in enumerate(parts)]
         return Said(f" {record.dot} ".join(words), Left("number", core, before=left.word))
-    if m := re.fullmatch(r"([0-9]{1,3})([x:*·×])([0-9]{1,4})", core):
-        name = record.over(m[2])
-        return Said(f"{number(m[1], record)} {name} {number(m[3], record)}", Left("number", core, before=left.word))
+    if sized := sizes.glued(core, left, record):
+        return sized
     if m := re.fullmatch(rf"({record.number})-([^\W\d_]+(?:-[^\W\d_]+)*)", core):
         return Said(f"{number(m[1], record)} {m[2]}", Left(word=m[2], before=left.word))
     if re.fullmatch(r"[<>≤≥~≈±=×+#&§№-][^<>=]+", core) and core[0] in record.signs:
@@ -365,9 +360,10 @@ def pieces(core: str, record: Record, *, singly: bool = False) -> str:
             named = {".": record.dot, ",": record.point}
             words += [named.get(part) or (figures(part, record) if singly else _part(part, record)) for part in parts]
         elif piece[0].isalpha():
-            words.append(piece)
+            words.append(record.plain.get(piece, piece) if "+" in core else piece)
         elif piece == SUBTRACTED or (
-            not (piece == "-" and before) and (piece in record.signs or unicodedata.category(piece[0])[0] == "S")
+            not (piece == "-" and before and before not in "/=<>")
+            and (piece in record.signs or unicodedata.category(piece[0])[0] == "S")
         ):
             words.append(record.address.get("/", piece) if piece == "/" else record.sign(piece))
         before = piece

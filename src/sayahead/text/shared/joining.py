@@ -10,13 +10,14 @@ import unicodedata
 from dataclasses import replace
 from typing import Literal
 
-from sayahead.text.shared import amounts, neighbours
-from sayahead.text.shared.grammar import DAY_AND_MONTH, RANGE, read, roman, week
+from sayahead.text.shared import abbreviations, amounts, neighbours
+from sayahead.text.shared.dates import DAY_AND_MONTH
+from sayahead.text.shared.grammar import RANGE, read, roman, week
 from sayahead.text.shared.neighbours import carried
-from sayahead.text.shared.ordinals import DAYS, days, dot_ordinal, month_follows, prefixes_of, starts
+from sayahead.text.shared.ordinals import DAYS, days, dot_ordinal, month_follows, starts
 from sayahead.text.shared.prices import PRICES
 from sayahead.text.shared.punctuation import ENDING, fold, shown
-from sayahead.text.shared.record import CURRENCIES, Record, prefixes
+from sayahead.text.shared.record import CURRENCIES, Record, prefixes, prefixes_of
 from sayahead.text.shared.tokens import GLUED, Joined, Parts, Right, Token
 from sayahead.text.shared.words import Left, Said
 
@@ -25,8 +26,11 @@ _GROUP = re.compile(r"[0-9]{3}(?:\.?[ºª°ᵉ]|(?![0-9./:-]))")
 _PHONE = re.compile(r"\(?\+[0-9]{1,3}\)?")
 _POINTED = re.compile(r"(?:[01]?[0-9]|2[0-3])\.[0-5][0-9]")
 _ELIDED = re.compile(r"([^\W\d_]+['’])([^\W\d_]{2,})")
+_ABBREVIATED = re.compile(r"[0-9]+[/.-]?[^\W\d_]{2,4}")
+"""A number and what is in short in one: ``15/fev.``, ``30min.``"""
 _HALVES = frozenset(("a.", "p.", "am", "pm", "a.m", "p.m", "a.m.", "p.m."))
 _SUMS = frozenset("+ - − = × · * ÷ / < > ≤ ≥ ≈ ≠".split())
+_LONG_HOURS = 6
 _LONGEST_ABBREVIATION = 4
 _VOWELS = "aeiouyæøœıəαεηιουωаеёиоуыэюяіїєў"
 
@@ -35,14 +39,15 @@ def join(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
     """What the token and the next are together, or False if they stay apart."""
     if token.said is not None or not parts.core:
         return False
-    carried(parts, token.raw, left)
+    carried(parts, token.raw, left, record)
     form = parts.core + ("." if parts.dotted else "")
     if record.phrases and (not parts.mark or parts.dotted):
         both = f"{form} {right.text}"
         begins = right.done and form in prefixes_of(record, "phrase starts")
         if begins and (three := _three_words(both, right, record)) is not False:
             return three and Joined(both.removesuffix("."))
-        phrase = next((key for key in (both, both.rstrip('.,;:!?)»“"')) if key in record.phrases), "")
+        forms = (both, both.rstrip(',;:!?)»“"'), both.rstrip('.,;:!?)»“"'))
+        phrase = next((key for key in forms if key in record.phrases), "")
         if right.done and phrase:
             one, _, many = record.phrases[phrase].partition("/")
             kind = record.cues.get(one.replace(" ", "-"), "")
@@ -51,7 +56,8 @@ def join(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
             starts = form in prefixes_of(record, "phrase starts") or phrase
             if starts:
                 return None
-    if record.numbers is None or parts.mark or not (any(map(_counts, parts.core)) or parts.core in record.currencies):
+    core = parts.core.lstrip("-")
+    if record.numbers is None or parts.mark or not (any(map(_counts, core)) or core in record.currencies):
         return False
     for rule in (_grouped, _mixed, _timed, *PRICES):
         joined = rule(parts.core, left, right, record)
@@ -97,13 +103,22 @@ def _timed(core: str, left: Left, right: Right, record: Record) -> Joined[Said] 
     """``14:30 Uhr``: the word that the reading has in it already."""
     if not (record.hour_words or record.lasting) or record.numbers is None:
         return False
+    if left.word.lower() in record.hour_from and re.fullmatch("[1-9]|1[0-9]|2[0-3]", core):
+        hours = record.numbers.clock(int(core), None, None, left)
+        follows = right.one_of(("h",), ())
+        return follows and Joined(right.body, Said(hours, Left("time", right.body, before=left.word)))
     last = m[3] if (m := RANGE.fullmatch(core)) else core
     time = amounts.time(last, record, dot=last == core)
     if time is None:
         return False
     words = record.hour_words | record.lasting
     follows = right.one_of(words, prefixes_of(record, "hour words") | prefixes_of(record, "lasting"))
-    if follows and (noun := right.word(words)) in record.lasting and last == core:
+    noun = right.word(words) if follows else ""
+    lasts = noun in record.lasting and last == core
+    if lasts and noun in record.hour_words:  # "10:30 h": by the hour, or by the word before it.
+        told = left.word.lower() in record.hour_from or record.cues.get(left.word.lower()) == "hour"
+        lasts = not told and time[0] < _LONG_HOURS
+    if lasts:
         many = [amounts.number(str(part), record, "f") for part in time if part]
         name = record.units[noun].many if noun in record.units else noun
         return Joined(right.body, Said(" ".join([many[0], name, *many[1:]]), Left("time", noun)))
@@ -113,30 +128,16 @@ def _timed(core: str, left: Left, right: Right, record: Record) -> Joined[Said] 
 
 def reading_of(parts: Parts, token: Token[Said], left: Left, right: Right, record: Record) -> Said | None:
     """How the token is read."""
-    carried(parts, token.raw, left)
+    carried(parts, token.raw, left, record)
     core = parts.core
     if not core:
         return _sign(token, left, right, record)
     if record.numbers and (beside := neighbours.reading(parts, token.raw, left, right, record)) is not False:
         return beside
-    elided = _ELIDED.fullmatch(core) if parts.dotted else None
-    if (m := elided) and (f"{m[2]}." in record.abbreviations or f"{m[2]}." in record.before_number):
-        return _elided(m[1], m[2], parts, token, left, right, record)
-    form = core + ("." if parts.dotted else "")
-    numbered = record.before_number.get(form) or record.before_number.get(core if not parts.mark else form)
-    if numbered is not None:
-        initial = right.initial()
-        if initial is None:
-            return None
-        if right.text and set(right.text) <= set("IVXLC") and not right.done:
-            return None
-        if initial.isdecimal() or (roman(right.body) and (len(right.body) > 1 or right.body in "IVX")):
-            parts.mark = parts.mark.rstrip(".")
-            return Said(numbered, Left("label", core, before=left.word))
-    if parts.dotted and (short := _short(core, left, record)):
+    if (short := abbreviations.reading(parts, left, right, record)) is not False:
         return short
-    if parts.dotted and (day := _weekday(core, parts, left, right, record)) is not False:
-        return day
+    if parts.dotted and (m := _ELIDED.fullmatch(core)) and abbreviations.known(f"{m[2]}.", record):
+        return _elided(m[1], m[2], parts, token, left, right, record)
     numeral = roman(core) if record.dot_ordinals and parts.dotted and len(core) > 1 and record.numbers else 0
     if numeral and read(core, left, record).text == core:
         return dot_ordinal(str(numeral), left, right, record)
@@ -171,21 +172,22 @@ def reading_of(parts: Parts, token: Token[Said], left: Left, right: Right, recor
     return read(core, left, record, dotted=parts.dotted)
 
 
+def _elided(
+    article: str, rest: str, parts: Parts, token: Token[Said], left: Left, right: Right, record: Record
+) -> Said | None:
+    """``l'art. 5``, ``dell'ing. Rossi``: an abbreviation with an article before it."""
+    inner = replace(parts, core=rest)
+    reading = reading_of(inner, token, replace(left, word=article, before=left.word), right, record)
+    if reading is None:
+        return None
+    parts.mark = "" if f"{rest}." in record.never_ends and not right.last else inner.mark
+    return replace(reading, text=article + reading.text)
+
+
 def _century(core: str, left: Left, record: Record) -> Said:
     """``XX secolo``, ``XIX-XX secolo``: ordinals before their noun."""
     ordinals = [amounts.numbers_of(record).ordinal(roman(part), "m") for part in core.split("-")]
     return Said(f" {record.until} ".join(ordinals), Left(word=core, before=left.word))
-
-
-def _weekday(core: str, parts: Parts, left: Left, right: Right, record: Record) -> Said | Literal[False] | None:
-    """A weekday in short that is a word, too, where its full stop ends nothing: ``lun., mer. et ven.``"""
-    if core.lower() not in record.weekdays:
-        return False
-    initial = "a" if parts.mark == "," else right.initial()
-    if initial is None or not (initial.islower() and record.numbers):
-        return None if initial is None else False
-    parts.mark = parts.mark.rstrip(".")
-    return Said(record.weekdays[core.lower()], Left(word=core, before=left.word))
 
 
 def _pointed(core: str, left: Left, right: Right, record: Record) -> Said | Literal[False] | None:
@@ -215,35 +217,6 @@ def _halved(core: str, left: Left, right: Right, record: Record) -> Said | Liter
     return False
 
 
-def _short(core: str, left: Left, record: Record) -> Said | None:
-    """An abbreviation with its full stop, or a unit that has one."""
-    form = core + "."
-    if left.kind == "number" and (form in record.units or core in record.units or form in record.scales):
-        counted = form in record.units or form in record.scales
-        return read(form, left, record) if counted and form != core else None
-    if form in record.abbreviations:
-        return Said(record.abbreviations[form], Left(record.cues.get(core.lower(), ""), core, before=left.word))
-    for end, reading in record.suffixes.items():
-        if form.endswith(end) and len(form) > len(end) + 1:
-            return Said(form.removesuffix(end) + reading, Left(word=core, before=left.word))
-    whole = record.abbreviations.get(form[:1].lower() + form[1:])
-    if whole and core[1:].islower():
-        return Said(whole[0].upper() + whole[1:], Left(word=core, before=left.word))
-    return None
-
-
-def _elided(
-    article: str, rest: str, parts: Parts, token: Token[Said], left: Left, right: Right, record: Record
-) -> Said | None:
-    """``l'art. 5``, ``dell'ing. Rossi``: an abbreviation with an article before it."""
-    inner = replace(parts, core=rest)
-    reading = reading_of(inner, token, replace(left, word=article, before=left.word), right, record)
-    if reading is None:
-        return None
-    parts.mark = "" if f"{rest}." in record.never_ends and not right.last else inner.mark
-    return replace(reading, text=article + reading.text)
-
-
 def _gender(right: Right, value: int, record: Record) -> str | None:
     """What the number agrees with: the gender of the word after it."""
     if not right.done:
@@ -251,13 +224,14 @@ def _gender(right: Right, value: int, record: Record) -> str | None:
         if not letter or letter.isalpha():
             return None
         return ""
-    word = right.body
+    word = right.body.partition("/")[0]
     if word.lower() in record.months:
         return "month" if value == 1 else ""
     if word.lower() in record.genders:
         return record.genders[word.lower()]
-    if word in record.units:
-        return record.units[word].gender
+    unit = record.units.get(word) or (record.units.get(f"{word}.") if right.text[len(word) :][:1] == "." else None)
+    if unit:
+        return unit.gender
     if word in record.currency_words:
         return record.currency_words[word].main.gender
     if word in record.scales:
@@ -285,7 +259,9 @@ def ends(parts: Parts, token: Token[Said], reading: str, left: Left, right: Righ
     if core in record.plain and core.istitle() and len(core) < 5:
         return False
     known = record.never_ends.get(form) or record.never_ends.get(form[:1].lower() + form[1:])
-    if known and (form in record.scales or reading.lower() == known.lower()):
+    if form in record.scales and left.kind == "number":
+        return starts(right, record)
+    if known and reading.lower() in known.lower().split("/"):
         return False
     measured = left.kind == "number" and core in record.units
     if len(core) == 1 and core.isupper() and record.spaced and left.kind != "label" and not measured:
@@ -299,6 +275,9 @@ def ends(parts: Parts, token: Token[Said], reading: str, left: Left, right: Righ
         return starts(right, record)
     if (
         form in record.may_end
+        or abbreviations.ranked(form, left, record)
+        or ("." in core and known is None and reading != core)
+        or _ABBREVIATED.fullmatch(core)
         or any(form.endswith(end) for end in record.suffixes)
         or week(core, record)
         or ((core in record.units or form in record.units) and left.kind == "number" and core.isalpha())

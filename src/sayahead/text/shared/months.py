@@ -36,6 +36,10 @@ def reading(parts: Parts, left: Left, right: Right, record: Record) -> Said | Li
             return False
     elif not of and name not in record.short_months:
         return False
+    elif f"{core}." in record.units and left.kind == "number" and parts.dotted:  # "3 sett.": September, or weeks.
+        cued = record.cues.get(left.before.lower()) == "day"
+        if not (cued or _YEAR.fullmatch(right.body)):
+            return None if not (right.done or right.last) and _YEAR_BEGUN.fullmatch(right.text) else False
     over = parts.mark == "." and _over(right)
     if over is None:
         return None

@@ -9,10 +9,10 @@ import re
 from dataclasses import replace
 from typing import Literal
 
-from sayahead.text.shared import amounts, angles, chemistry, months
+from sayahead.text.shared import amounts, angles, chemistry, months, sizes
 from sayahead.text.shared.grammar import read, roman
-from sayahead.text.shared.ordinals import dot_ordinal, month_follows, prefixes_of
-from sayahead.text.shared.record import Record, prefixes
+from sayahead.text.shared.ordinals import dot_ordinal, month_follows
+from sayahead.text.shared.record import Record, prefixes, prefixes_of
 from sayahead.text.shared.tokens import Parts, Right
 from sayahead.text.shared.words import Left, Said
 
@@ -35,14 +35,26 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
     calendar = left.kind in ("number", "month", "day") or core.lower() in record.short_months
     if calendar and (dated := months.reading(parts, left, right, record)) is not False:
         return dated
+    if (sized := sizes.reading(parts, left, right, record)) is not False:
+        return sized
     if core.islower() and core.isalpha() and not left.kind and "#" not in raw:
         return False
     if (turned := angles.reading(parts, left, right, record)) is not False:
         return turned
+    if core.isupper() and (wind := _compass(core, left, record)):
+        return wind
+    if "*" in raw and (stars := _stars(core, raw, left, right, record)) is not False:
+        return stars
     if "#" in raw and (tagged := _tagged(core, raw, left, record)):
         return tagged
     gender = record.articles.get(left.word.lower())
-    if gender and not parts.mark and len(core) < 5 and set(core) <= set("IVX") and (value := roman(core)):
+    if (
+        gender
+        and not (parts.mark or record.dot_ordinals)
+        and len(core) < 5
+        and set(core) <= set("IVX")
+        and (value := roman(core))
+    ):
         return _numbered(value, gender, right, record)
     if left.kind == "money" and left.form and not parts.mark:
         link = record.of(left.form).removesuffix(left.form).strip()
@@ -100,6 +112,24 @@ def _term(m: re.Match[str], parts: Parts, left: Left, right: Right, record: Reco
     return reading if right.text[0] in _OPERATORS and right.text != ">" else False
 
 
+def _compass(core: str, left: Left, record: Record) -> Said | None:
+    """``viento del SE``, ``vent de S.-O.``: where a wind comes from."""
+    point = record.compass.get(re.sub("[.-]", "", core))
+    winds = point and "wind" in (record.cues.get(left.word.lower()), record.cues.get(left.before.lower()))
+    return Said(point, Left(word=core, before=left.word)) if point and winds else None
+
+
+def _stars(core: str, raw: str, left: Left, right: Right, record: Record) -> Beside:
+    """``Hotel 4*``, ``un 5* hotel``: stars of a hotel."""
+    if not (core in "12345" and "★" in record.units and re.search(r"[1-5]\*(?!\*)", raw)):
+        return False
+    stars = Said(amounts.counted(core, record.units["★"], record), Left("measure", "★"))
+    if left.word.lower() in record.hotels:
+        return stars
+    follows = Right(right.text.lower(), right.done).one_of(record.hotels, prefixes_of(record, "hotels"))
+    return follows and stars
+
+
 def _tagged(core: str, raw: str, left: Left, record: Record) -> Said | None:
     """``#MeToo``, ``#-Taste``."""
     if _HASHTAG.match(raw) and core[0].isalpha():
@@ -126,8 +156,10 @@ def _shared(article: str, share: str, right: Right, record: Record) -> Beside:
     return None if initial is None else initial == of and Said(article + amounts.fraction(share, record))
 
 
-def carried(parts: Parts, raw: str, left: Left) -> None:
+def carried(parts: Parts, raw: str, left: Left, record: Record) -> None:
     """Give a number its sign: of two amounts the second that of the first (``$3 a 5 millones``), ``–5`` a minus."""
+    if raw[0] in "-−" and parts.core in record.currencies:
+        parts.core = f"-{parts.core}"
     if raw[0] == "–" and parts.core[:1].isdecimal() and left.kind not in ("number", "time", "money", "day", "sum"):
         parts.core = f"-{parts.core}"
     if left.kind == "sum" and left.form and parts.core[:1].isdecimal():

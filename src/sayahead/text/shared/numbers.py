@@ -54,7 +54,10 @@ class Numbers:
     endings: Rows = ()
     """The form of an ordinal with a full stop, by the two words before it, the noun's gender and the noun."""
     clocks: Rows = ()
-    """How times are read, by hours and minutes, with a plus sign if seconds follow: ``14:30``, ``9:0+``."""
+    """How times are read, by hours and minutes, with a plus sign if seconds follow: ``14:30``, ``9:0+``.
+
+    A pattern with a space in it begins with the word before the time: ``las 9:0``.
+    """
     date: str = "{day} {month}"
     date_year: str = "{day} {month} {year}"
     singular_below: float = 0
@@ -149,7 +152,8 @@ class Numbers:
             return ""
         rows = self.endings if left.form else tuple(row for row in self.endings if row[1] != "same")
         gender = self.gender(right, left) or "-"
-        form = first(rows, f"{left.before.lower()} {left.word.lower()} {gender} {right}")
+        before = left.before.rpartition(" ")[2]  # A phrase is one word: "z. B. am 3. Mai".
+        form = first(rows, f"{before.lower()} {left.word.lower()} {gender} {right}")
         return left.form if form == "same" else form
 
     def roman(self, value: int, left: Left) -> str:
@@ -158,6 +162,10 @@ class Numbers:
         form = "label" if left.kind == "roman" else "f" if feminine else ""
         return self.in_words("roman" if self.has("roman") else "cardinal", value, form)
 
+    @functools.cached_property
+    def _cued_clocks(self) -> Rows:
+        return tuple(row for row in self.clocks if " " in row[0])
+
     def clock(self, hour: int, minute: int | None, second: int | None, left: Left) -> str:
         """Hours, minutes, seconds; minutes may be unknown."""
         numbers = {"h": hour, "m": minute or 0}
@@ -165,7 +173,8 @@ class Numbers:
         def number(m: re.Match[str]) -> str:
             return self.cardinal(numbers[m[1]] % 12 + 1 if m[2] else numbers[m[1]], m[3] or "")
 
-        pattern = first(self.clocks, f"{hour}:{minute or 0}{'' if second is None else '+'}")
+        time = f"{hour}:{minute or 0}{'' if second is None else '+'}"
+        pattern = first(self._cued_clocks, f"{left.word.lower()} {time}") or first(self.clocks, time)
         words = _PLACE.sub(number, pattern or ("{h} {m}" if minute else "{h}"))
         if second is None:
             return words

@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Literal
 
 from sayahead.text.shared import amounts
-from sayahead.text.shared.grammar import DAY_AND_MONTH, read
-from sayahead.text.shared.record import Record, prefixes
+from sayahead.text.shared.dates import DAY_AND_MONTH
+from sayahead.text.shared.grammar import read
+from sayahead.text.shared.record import Record, prefixes_of
 from sayahead.text.shared.tokens import Parts, Right
 from sayahead.text.shared.words import Left, Said
 
 DAYS = re.compile(r"([0-9]{1,2})(\.?)[-–]([0-9]{1,2})")
 _MONTH_TO = re.compile(r"([^\W\d_]+)\.?[-–]([0-9]{1,2})")
-_PREFIXES: dict[tuple[str, str], frozenset[str]] = {}
 
 
 def days(core: str, parts: Parts, left: Left, right: Right, record: Record) -> Said | Literal[False] | None:
@@ -110,16 +110,3 @@ def month_follows(right: Right, record: Record) -> bool | None:
     if dash:
         return month.rstrip(".") in record.months
     return Right(text, right.done).one_of(record.months, prefixes_of(record, "months"))
-
-
-def prefixes_of(record: Record, of: str) -> frozenset[str]:
-    """The beginnings of a table's words."""
-    key = record.tag, of
-    if key not in _PREFIXES:
-        if of == "phrase starts":
-            words: frozenset[str] = frozenset(phrase.split(" ")[0] for phrase in record.phrases)
-            _PREFIXES[key] = words
-        else:
-            table = getattr(record, of.replace(" ", "_"))
-            _PREFIXES[key] = prefixes(frozenset(table))
-    return _PREFIXES[key]

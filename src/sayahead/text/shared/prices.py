@@ -10,8 +10,7 @@ from dataclasses import replace
 
 from sayahead.text.shared import amounts
 from sayahead.text.shared.grammar import RANGE
-from sayahead.text.shared.ordinals import prefixes_of
-from sayahead.text.shared.record import Record
+from sayahead.text.shared.record import Record, prefixes_of
 from sayahead.text.shared.tokens import Joined, Right
 from sayahead.text.shared.words import Left, Said
 
@@ -37,7 +36,7 @@ def _paid(core: str, left: Left, right: Right, record: Record) -> Joined[Said] |
 
 def _priced(core: str, left: Left, right: Right, record: Record) -> Joined[Said] | bool | None:
     """``R$ 5``: a currency before its number."""
-    if core not in record.currencies or left.kind == "number":
+    if core.lstrip("-") not in record.currencies or left.kind == "number":
         return False
     if right.done:
         return bool(re.match(r"[0-9]", right.body)) and Joined(

@@ -14,6 +14,7 @@ from sayahead.text.shared.words import Left, Said
 Read = Callable[[str, Left, Record], Said]
 _ZONE = re.compile(r"(UTC|GMT)([+−-])([0-9]{1,2})(?::([0-9]{2}))?", re.IGNORECASE)
 _LASTS = re.compile(r"([0-9]{1,3})h([0-9]{1,2})(?:m|min)?([0-9]{1,2})s|([0-9]{1,3})h([0-9]{1,2})(?:m|min)")
+_ADDED = re.compile("([0-9]{1,3})(′?)[+]([0-9]{1,2})(′?)")
 _RATED = re.compile(r"([^/]*[^\W_]|%)/([^\W\d_][^/]*|[0-9]{1,4} ?[^\W\d]+)")
 _HANDLE = re.compile(r"@(\w[\w.-]*)")
 _POWER = re.compile(r"(.*[^⁰¹²³⁴-⁹⁺⁻])([⁺⁻]?[⁰¹²³⁴-⁹]+|[⁰¹²³⁴-⁹]*[⁺⁻])")
@@ -23,7 +24,7 @@ _LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 def composed(core: str, left: Left, record: Record, read: Read) -> Said | None:
     """A zone, a rate or a name on a network; ``read`` reads their parts."""
-    zone, lasts = _zone(core, left, record), _lasts(core, left, record)
+    zone, lasts = _zone(core, left, record), _lasts(core, left, record) or _added(core, left, record)
     return zone or lasts or angle(core, record) or _rated(core, left, record, read) or _handle(core, left, record)
 
 
@@ -34,6 +35,16 @@ def _lasts(core: str, left: Left, record: Record) -> Said | None:
     times = zip(m.group(1, 2, 3) if m[1] else m.group(4, 5), ("h", "min", "s"), strict=False)
     words = [amounts.counted(str(int(time)), record.units[unit], record) for time, unit in times if int(time)]
     return Said(" ".join(words), Left("measure", core, before=left.word)) if words else None
+
+
+def _added(core: str, left: Left, record: Record) -> Said | None:
+    """``45+2``, ``90+4′``: a minute of play and how many were added, named after one."""
+    if (m := _ADDED.fullmatch(core)) is None:
+        return None
+    first, second = number(m[1], record), number(m[3], record)
+    named = "" if left.word.lower().startswith("min") or not {"′"} <= record.units.keys() else record.units["′"].many
+    words = [first, named if m[2] else "", record.sign("+"), second, named if m[4] and not m[2] else ""]
+    return Said(" ".join(filter(None, words)), Left("number", core, before=left.word))
 
 
 def _zone(core: str, left: Left, record: Record) -> Said | None:

@@ -13,6 +13,7 @@ from sayahead.text.shared.words import Currency, Noun
 
 CURRENCIES = "$€£¥₹₽₺₩₪₫฿₴₦¢₡₲₧₱"
 """Signs of currencies."""
+_PREFIXES: dict[tuple[str, str], frozenset[str]] = {}
 SUBTRACTED = "\ufe63"
 """A minus before what is no number: a hyphen would be silent there."""
 
@@ -83,7 +84,7 @@ class Record:
     many_days: tuple[str, ...] = ()
     """Words before several days of one month: ``les 17/18 juin``."""
     pressure: str = ""
-    """Between the two numbers of a blood pressure: ``120/80 mmHg``."""
+    """Between the two numbers of a blood pressure: ``120/80 mmHg``, ``TA 14/8``."""
     each_in: str = ""
     """``de 8/8 h``: what is said between a length of time and itself."""
     keys: str = ""
@@ -141,7 +142,25 @@ class Record:
     may_end: Mapping[str, str] = field(default_factory=dict)
     """Abbreviations that may also end one."""
     before_number: Mapping[str, str] = field(default_factory=dict)
-    """What is an abbreviation only before a number: ``S. 5``."""
+    """What is an abbreviation only before a number: ``S. 5``; after a slash the plural: ``los km 3 y 5``."""
+    before_small: Mapping[str, str] = field(default_factory=dict)
+    """What is one only before a small letter: ``c/ desayuno``."""
+    after_ordinal: Mapping[str, str] = field(default_factory=dict)
+    """What is one only after an ordinal: ``3. OG``, ``6.ª pl.``."""
+    many_units: Mapping[str, Noun] = field(default_factory=dict)
+    """What units in short count from a hundred on, where it is something else: ``3 hab.``, ``12.500 hab.``."""
+    per_words: frozenset[str] = frozenset()
+    """What a thing is counted for each of: ``Einträge/Seite``."""
+    datives: frozenset[str] = frozenset()
+    """Words before a number after which plurals that end in -e take an -n: ``seit 2 Tg.``"""
+    hotels: frozenset[str] = frozenset()
+    """Words in small letters beside which ``4*`` are stars."""
+    hour_from: tuple[str, ...] = ()
+    """Words after which ``15 h`` is a time of day."""
+    per_feminine: str = ""
+    """``per`` before a feminine noun, where it is another word."""
+    sized: str = ""
+    """Between the numbers of a size, where an x between two numbers is another word."""
     phrases: Mapping[str, str] = field(default_factory=dict)
     """What is read as one though there are spaces in it: ``z. B.``; after a number one or many, parted by a slash."""
     plain: Mapping[str, str] = field(default_factory=dict)
@@ -157,7 +176,7 @@ class Record:
     letters: Mapping[str, str] = field(default_factory=dict)
     """Names of single letters, where espeak-ng has none."""
     cues: Mapping[str, str] = field(default_factory=dict)
-    """Words in lower case that say what the figures after them are: ``phone``, ``code``, ``label``, ``roman``."""
+    """Words in lower case that say what comes after them: ``phone``, ``code``, ``label``, ``roman``, ``wind``."""
     ordinal_suffixes: Mapping[str, str] = field(default_factory=dict)
     """What makes figures an ordinal when it follows them, and its form."""
     letter_suffixes: frozenset[str] = frozenset()
@@ -223,6 +242,10 @@ class Record:
         short = {form.rstrip("."): month for form, month in self.months.items() if form not in names}
         return {**short, **self.day_months}
 
+    def month_of(self, name: str) -> int:
+        """The number of a month by its name, in full or in short; 0 if it is none."""
+        return self.months.get(name.lower()) or self.short_months.get(name.lower(), 0)
+
     @functools.cached_property
     def days_of_week(self) -> frozenset[str]:
         """Weekdays in small letters, in full and in short."""
@@ -237,3 +260,16 @@ class Record:
 def prefixes(words: Mapping[str, object] | frozenset[str]) -> frozenset[str]:
     """All beginnings of words but the words themselves, and nothing."""
     return frozenset(word[:size] for word in words for size in range(1, len(word)))
+
+
+def prefixes_of(record: Record, of: str) -> frozenset[str]:
+    """The beginnings of a table's words."""
+    key = record.tag, of
+    if key not in _PREFIXES:
+        if of == "phrase starts":
+            words: frozenset[str] = frozenset(phrase.split(" ")[0] for phrase in record.phrases)
+            _PREFIXES[key] = words
+        else:
+            table = getattr(record, of.replace(" ", "_"))
+            _PREFIXES[key] = prefixes(frozenset(table))
+    return _PREFIXES[key]

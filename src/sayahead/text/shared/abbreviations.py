@@ -1,0 +1,134 @@
+"""Abbreviations, by what stands beside them: a number, an ordinal, the noun they agree with, a word in small letters.
+
+A reading is None while the next word's characters do not tell yet, and False where there is none.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from sayahead.text.shared.amounts import agreeing, numbers_of
+from sayahead.text.shared.grammar import read, roman, week
+from sayahead.text.shared.record import Record
+from sayahead.text.shared.tokens import Parts, Right
+from sayahead.text.shared.words import Left, Said
+
+_NUMERAL = frozenset("IVXLC")
+
+
+def reading(parts: Parts, left: Left, right: Right, record: Record) -> Said | Literal[False] | None:
+    """What an abbreviation, with its full stop or without one, stands for."""
+    core = parts.core
+    form = core + ("." if parts.dotted else "")
+    if core == "c/" and record.every and (each := _every(right, record)) is not False:
+        return each and Said(record.every, Left(word=core, before=left.word))
+    if noun := ranked(form, left, record):
+        return Said(noun, Left(word=core, before=left.word))
+    if (numbered := _before_number(core, form, parts, left, right, record)) is not False:
+        return numbered
+    if small := record.before_small.get(form):
+        initial = right.initial()
+        if initial is None or initial.islower():
+            return None if initial is None else Said(small, Left(word=core, before=left.word))
+    if not parts.dotted:
+        return False
+    if short := _short(core, left, record):
+        return short
+    if "." in core and (parted := _hyphened(core, record)):
+        return Said(parted, Left(record.cues.get(core.lower(), ""), core, before=left.word))
+    return _weekday(core, parts, right, left, record)
+
+
+def known(form: str, record: Record) -> bool:
+    """Whether a form with its full stop is an abbreviation."""
+    return form in record.abbreviations or form in record.before_number
+
+
+def ranked(form: str, left: Left, record: Record) -> str:
+    """What an abbreviation means after an ordinal, or nothing: ``4º and.``, ``3. OG``."""
+    if not (left.kind == "ordinal" or (left.kind == "day" and left.word[:1].isdecimal())):
+        return ""
+    return record.after_ordinal.get(form) or record.after_ordinal.get(form.rstrip("."), "")
+
+
+def _every(right: Right, record: Record) -> bool | None:
+    """Whether a length of time follows: ``c/ 8 h``."""
+    if not right.text or (right.text.isdecimal() and not (right.done and (right.beyond or not right.open))):
+        return False if right.done and not right.text else None
+    last = Right(right.beyond, done=not right.open)
+    times = frozenset(name for name in ("h", "hs", "h.", "min", "s", "horas", "días", "d") if name in record.units)
+    return right.text.isdecimal() and last.one_of(times, frozenset(name[:1] for name in times if len(name) > 1))
+
+
+def _before_number(
+    core: str, form: str, parts: Parts, left: Left, right: Right, record: Record
+) -> Said | Literal[False] | None:
+    """``S. 5``, ``cap. IV``, ``los km 3 y 5``: what is short for something only before a number."""
+    name = record.before_number.get(form) or record.before_number.get(core if not parts.mark else form)
+    if name is None or (left.kind == "number" and (core in record.units or form in record.units)):
+        return False
+    initial = right.initial()
+    if initial is None:
+        return None
+    if right.text and set(right.text) <= _NUMERAL and not right.done:
+        return None
+    if not (initial.isdecimal() or (roman(right.body) and (len(right.body) > 1 or right.body in "IVX"))):
+        return False
+    parts.mark = parts.mark.rstrip(".")
+    one, _, many = name.partition("/")
+    said = many if many and left.word.lower() in record.many_days else one
+    return Said(said, Left("label", core, before=left.word))
+
+
+def _short(core: str, left: Left, record: Record) -> Said | None:
+    """An abbreviation with its full stop, or a unit that has one."""
+    form = core + "."
+    if left.kind == "number" and (form in record.units or core in record.units or form in record.scales):
+        counted = form in record.units or form in record.scales
+        return read(form, left, record) if counted and form != core else None
+    if form in record.abbreviations:
+        said = agreeing(record.abbreviations[form], left, record)
+        of_day = left.form if left.kind == "day" else ""  # "am 1. u. 3. Mai"
+        return Said(said, Left(record.cues.get(core.lower(), ""), core, before=left.word, form=of_day))
+    for end, reading in record.suffixes.items():
+        if form.endswith(end) and len(form) > len(end) + 1:
+            return Said(form.removesuffix(end) + reading, Left(word=core, before=left.word))
+    whole = record.abbreviations.get(form[:1].lower() + form[1:])
+    if whole and core[1:].islower():
+        said = agreeing(whole, left, record)
+        return Said(said[0].upper() + said[1:], Left(word=core, before=left.word))
+    return None
+
+
+def _hyphened(core: str, record: Record) -> str:
+    """``Kd.-Nr.``, ``3-Zi.-Whg.``: abbreviations in one word, the last without its full stop; nothing if it is none."""
+    if days := week(core, record):
+        return days
+    *some, last = core.split("-")
+    words = [
+        record.abbreviations.get(part, "").partition("/")[0]
+        or record.before_number.get(part, "").partition("/")[0]
+        or _counted(part, record)
+        for part in (*some, f"{last}.")
+    ]
+    return " ".join(words) if some and all(words) else ""
+
+
+def _counted(part: str, record: Record) -> str:
+    """A number, a unit or a word as it stands, within a word of several."""
+    if part in record.units:
+        return record.units[part].many
+    if part.isdecimal():
+        return numbers_of(record).cardinal(int(part), "")
+    return part if part.isalpha() else ""
+
+
+def _weekday(core: str, parts: Parts, right: Right, left: Left, record: Record) -> Said | Literal[False] | None:
+    """A weekday in short that is a word, too, where its full stop ends nothing: ``lun., mer. et ven.``"""
+    if core.lower() not in record.weekdays:
+        return False
+    initial = "a" if parts.mark == "," else right.initial()
+    if initial is None or not (initial.islower() and record.numbers):
+        return None if initial is None else False
+    parts.mark = parts.mark.rstrip(".")
+    return Said(record.weekdays[core.lower()], Left(word=core, before=left.word))
