@@ -18,8 +18,11 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import claims
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "lab" / "benchmarks" / "results"
@@ -610,6 +613,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "joins": table("joins.md"),
     "blind": table("blind.md", "python lab/benchmarks/blind.py"),
     "lookahead_summary": SUMMARY,
+    **{f"claims{'_' * bool(paper)}{paper}": partial(claims.table, paper) for paper in ("", *claims.NAMES)},
     "ma_quality": MA_QUALITY,
     "ma_adaptation": MA_ADAPTATION,
     "ma_latency": MA_LATENCY,

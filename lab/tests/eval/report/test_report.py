@@ -18,7 +18,8 @@ from sayahead.cli import main
 
 from sayahead_lab.eval.experiment.trace import Trace, write_traces
 from sayahead_lab.eval.measures.latency import summarize
-from sayahead_lab.eval.report.report import report
+from sayahead_lab.eval.report.figures import Experiment
+from sayahead_lab.eval.report.report import cautions, report
 from sayahead_lab.eval.report.tables import Column, as_csv, as_markdown, filled
 
 CLOCKS = ("50 tokens per s", "180 words per min")
@@ -252,3 +253,15 @@ def test_errors_name_the_file(tmp_path: Path) -> None:
     (tmp_path / "experiment.json").write_text("{}", encoding="utf-8")
     with pytest.raises(ConfigError, match="does not name conditions"):
         report(tmp_path, tmp_path / "report")
+
+
+def test_processor_time_is_told_beside_the_load() -> None:
+    settings = {"wall": {}, "own": {"computing": "processor"}, "quiet": {"computing": "processor"}}
+    load = {
+        name: [{"other_cores": cores, "seconds": 9.0}] for name, cores in (("wall", 1.5), ("own", 1.9), ("quiet", 0.0))
+    }
+    experiment = Experiment({"settings": settings, "load": load}, tuple(settings), (), {}, {}, lambda name, clock: [])
+    told = [line for line in cautions(experiment) if "busy" in line]
+    assert [line.rsplit(": ", 1)[1] for line in told] == ["wall (1.5).", "own (1.9)."]
+    assert "makes times long" in told[0]
+    assert "processor time" in told[1]

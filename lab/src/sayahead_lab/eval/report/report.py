@@ -13,6 +13,7 @@ import base64
 import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from html import escape
 from importlib import resources
@@ -186,11 +187,17 @@ def cautions(experiment: Experiment) -> Iterator[str]:
             if not present:
                 yield f"A control is missing from the experiment: {control}."
     busy = others_busy(about.get("load", {}))
-    if busy:
-        names = ", ".join(f"{name} ({cores:.1f})" for name, cores in busy.items())
-        yield f"Other processes kept processor cores busy while these were measured, which makes times long: {names}."
-    if any(one.computing == "processor" for one in settings.values()):
-        yield "Computing is processor time: waiting for a busy core is left out, what shared caches cost is not."
+    own = {name for name, one in settings.items() if one.computing == "processor"}
+    kept = "Other processes kept processor cores busy while these were measured"
+    if names := named(busy, busy.keys() - own):
+        yield f"{kept}, which makes times long: {names}."
+    if names := named(busy, own):
+        yield f"{kept}; their times are processor time, which shared caches alone make longer: {names}."
+
+
+def named(busy: Mapping[str, float], which: AbstractSet[str]) -> str:
+    """Conditions beside which others took processor cores, with how many."""
+    return ", ".join(f"{name} ({cores:.1f})" for name, cores in busy.items() if name in which)
 
 
 def others_busy(loads: Mapping[str, Any]) -> dict[str, float]:

@@ -1,0 +1,84 @@
+"""Remake a paper's tables: carry out the commands at the head of its experiments, one after the other.
+
+    python lab/benchmarks/papers/remake.py ma --texts test.csv --whisper WHISPER
+    python lab/benchmarks/papers/remake.py ma quality latency --texts test.csv --whisper WHISPER
+    python lab/benchmarks/papers/remake.py saeki --list
+
+From the repository's root. Each experiment works in a folder of its own under ``remade`` and goes on where it was
+stopped. Results are written where the documents read them; ``python lab/benchmarks/figures.py`` puts them there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+BENCHMARKS = ROOT / "lab" / "benchmarks"
+USUAL = {
+    "ma": ("quality", "latency", "lookahead", "shadowing", "adaptation"),
+    "saeki": ("free", "dropout", "students"),
+    "mohan": ("quality", "latency"),
+}
+"""What needs nothing but the repository, the texts and Whisper; others want what their heads say."""
+STARTS = ("sayahead ", "python ", "for ", "test ", "SAYAHEAD_")
+"""How a line of a head begins that is a command."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("paper", choices=USUAL)
+    parser.add_argument("experiments", nargs="*", help="their names (default: those that need nothing else)")
+    parser.add_argument("--texts", type=Path, help="LJ Speech's test split, lines of name|text")
+    parser.add_argument("--whisper", type=Path, help="a Whisper model for faster-whisper")
+    parser.add_argument("--out", type=Path, default=Path("remade"), help="where traces and sound go")
+    parser.add_argument("--list", action="store_true", help="only print the commands")
+    arguments = parser.parse_args()
+    there = {path.stem: path for path in sorted((BENCHMARKS / arguments.paper).glob("*.toml"))}
+    if unknown := [name for name in arguments.experiments if name not in there]:
+        parser.error(f"{arguments.paper} has no {unknown[0]}: {', '.join(there)}")
+    if not arguments.list and (arguments.texts is None or arguments.whisper is None):
+        parser.error("name --texts and --whisper, or --list the commands")
+    for name in arguments.experiments or USUAL[arguments.paper]:
+        begun = time.monotonic()
+        for command in commands(there[name].read_text(encoding="utf-8")):
+            line = filled(command, arguments.out / arguments.paper / name, arguments.texts, arguments.whisper)
+            print(line, flush=True)
+            if not arguments.list and (code := subprocess.run(["bash", "-c", line], cwd=ROOT, check=False).returncode):
+                return code
+        if not arguments.list:
+            print(f"{name}: {(time.monotonic() - begun) / 60:.0f} min", flush=True)
+    return 0
+
+
+def commands(text: str) -> list[str]:
+    """The commands of an experiment's head, continued lines joined."""
+    found, going = list[str](), False
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            break
+        part = line.removeprefix("#").strip()
+        if going:
+            found[-1] += f" {part.removesuffix(chr(92)).strip()}"
+        elif line.startswith("#   ") and part.startswith(STARTS):
+            found.append(part.split("   ")[0].removesuffix(chr(92)).strip())
+        going = part.endswith(chr(92)) and bool(found)
+    return found
+
+
+def filled(command: str, out: Path, texts: Path | None, whisper: Path | None) -> str:
+    """A command with this machine's files in the places of the documents' names."""
+    named = {"test.csv": texts, "val.csv": texts and texts.with_name("val.csv"), "FOLDER": whisper, "out": out}
+    for name, path in named.items():
+        if path is not None:
+            words = command.split(" ")
+            command = " ".join(shlex.quote(str(path)) if word == name else word for word in words)
+    return command
+
+
+if __name__ == "__main__":
+    sys.exit(main())
