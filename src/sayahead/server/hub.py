@@ -63,6 +63,8 @@ class Lease:
         self.first_audio_s: float | None = None
         """Time to first audio of its first text."""
         self.protocol, self.caller = protocol, caller
+        self.gathers = False
+        """Whether what is sent leaves at a turn's end, as over a WebSocket."""
         self.utterances, self.idle_since = 0, time.monotonic()
         self.lost = asyncio.Event()
         """Set when its place went to another, who speaks."""
@@ -326,10 +328,10 @@ class Hub:
 
     def bill(self, lease: Lease, options: m.Options) -> Bill:
         """What a text costs its client; its voice is one that is offered."""
-        caller = lease.caller
+        whose = (lease.caller.name, lease.caller.terms, lease.protocol)
         name, _ = self.voices.find(options.voice, any_voice=options.any_voice, language=options.language)
         lease.voices[name] = lease.languages[self.voices.configs[name].language] = None
-        return self.usage.bill(caller.name, caller.terms, lease.protocol, name, whole=options.whole)
+        return self.usage.bill(*whose, name, whole=options.whole, later=lease.gathers)
 
     def share_of(self, caller: Caller) -> int:
         """Places that somebody may take."""

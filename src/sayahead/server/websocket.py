@@ -98,6 +98,7 @@ async def serve_caller(hub: Hub, transport: Transport, caller: Caller) -> None:
     except RefusedError as refused:
         await transport.refuse(refused.code, str(refused))
         return
+    lease.gathers = True
     try:
         await transport.greet()
         outcome = await serve_session(

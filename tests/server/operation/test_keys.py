@@ -246,6 +246,29 @@ def test_what_cannot_be_written_is_kept(caplog: pytest.LogCaptureFixture) -> Non
     used.close()
 
 
+def test_what_leaves_at_the_end_of_a_turn_is_written_down_just_before() -> None:
+    """A server that was killed in the rest of the turn had billed a word that nobody got."""
+    order = list[str]()
+
+    class Told(File):
+        def add(self, rows: list[Used]) -> None:
+            super().add(rows)
+            order.append(f"billed {sum(row.characters for row in rows)}")
+
+    async def run() -> None:
+        used, loop = Usage(Told(None), Metrics()), asyncio.get_running_loop()
+        for _ in range(2):
+            used.add("acme", "native", "toy", later=True, characters=5)
+            loop.call_soon(order.append, "sent")
+        order.append("turn over")
+        await asyncio.sleep(0)
+        used.add("acme", "native", "toy", later=True, characters=1)
+        used.close()
+
+    asyncio.run(run())
+    assert order == ["turn over", "billed 10", "sent", "sent", "billed 1"]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import datetime
 import logging
@@ -176,6 +177,7 @@ class Usage:
         self.store, self._metrics = store, metrics
         # What could not be written yet; totals with their age; text that waits to be spoken; when texts began.
         self._owed = list[Used]()
+        self._settling: asyncio.Handle | None = None
         self._totals = dict[str, tuple[float, int, int]]()
         self._waiting: Counter[str] = Counter()
         self._begun = dict[str, deque[float]]()
@@ -190,18 +192,25 @@ class Usage:
         """How many places a key took a moment ago in the other processes that share the store."""
         return self._elsewhere.get(key, 0)
 
-    def add(self, key: str, protocol: str, voice: str, **what: Any) -> None:
-        """Write down what a key uses, before it gets it. What cannot be written now is written with what follows."""
+    def add(self, key: str, protocol: str, voice: str, *, later: bool = False, **what: Any) -> None:
+        """Write down what a key uses, before it gets it; ``later``: at the end of this turn of the event loop, where
+        what is sent leaves just after. What cannot be written now is written with what follows."""
         used = Used(key, today(), protocol, voice, **what)
         self._metrics.used(used.key, used.voice, used.characters, used.audio_s)
         if used.key in self._totals:
             at, day, month = self._totals[used.key]
             self._totals[used.key] = at, day + used.characters, month + used.characters
         self._owed.append(used)
-        self.settle()
+        if not later:
+            self.settle()
+        elif self._settling is None:
+            self._settling = asyncio.get_running_loop().call_soon(self.settle)
 
     def settle(self) -> None:
         """Write what is owed."""
+        if self._settling is not None:
+            self._settling.cancel()
+            self._settling = None
         if self._owed:
             try:
                 self.store.add(self._owed)
@@ -253,9 +262,12 @@ class Usage:
             times.append(now)
         return None
 
-    def bill(self, key: str, terms: Terms, protocol: str, voice: str, *, whole: bool = False) -> Bill:
-        """What a text costs, as it is spoken; or where its client gets all of it at once (``whole``), at its end."""
-        return Bill(self, key, terms, protocol, voice, whole=whole)
+    def bill(
+        self, key: str, terms: Terms, protocol: str, voice: str, *, whole: bool = False, later: bool = False
+    ) -> Bill:
+        """What a text costs, as it is spoken; or where its client gets all of it at once (``whole``), at its end.
+        ``later``: as ``add``."""
+        return Bill(self, key, terms, protocol, voice, whole=whole, later=later)
 
     def _tend(self) -> None:
         while not self._end.wait(FRESH_S):
@@ -277,9 +289,11 @@ class Usage:
 class Bill:
     """What one text costs its key: written down before its sound is sent."""
 
-    def __init__(self, usage: Usage, key: str, terms: Terms, protocol: str, voice: str, *, whole: bool) -> None:
+    def __init__(
+        self, usage: Usage, key: str, terms: Terms, protocol: str, voice: str, *, whole: bool, later: bool
+    ) -> None:
         self._usage, self._key, self._terms = usage, key, terms
-        self._protocol, self.voice, self._whole = protocol, voice, whole
+        self._protocol, self.voice, self._whole, self._later = protocol, voice, whole, later
         self._waiting = self._characters = 0
         self._audio_s = 0.0
 
@@ -307,9 +321,8 @@ class Bill:
         if more > 0 or more_s > 0:
             self._characters, self._audio_s = max(characters, self._characters), max(audio_s, self._audio_s)
             self._expect(-max(0, more))
-            self._usage.add(
-                self._key, self._protocol, self.voice, characters=max(0, more), audio_s=round(max(0.0, more_s), 6)
-            )
+            what = {"characters": max(0, more), "audio_s": round(max(0.0, more_s), 6)}
+            self._usage.add(self._key, self._protocol, self.voice, later=self._later, **what)
 
     def close(self) -> None:
         """Nothing more is spoken. Harmless when repeated."""
