@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
+from typing import Any
 
 import pytest
-from support.servers import KEY, serving
+from support.servers import KEY, Running, serving
 
 from sayahead.client import Client, ServerError
+from sayahead.client.wire import Wire
 from sayahead.errors import ConfigError
+from sayahead.server.hub import Hub
 
 
 def nobody() -> str:
@@ -60,12 +63,49 @@ def test_a_wrong_key_is_wrong_everywhere() -> None:
         assert asyncio.run(spoken(running.ws, running.ws, key=KEY)) > 0.2
 
 
-def test_three_tries_and_no_more() -> None:
+def test_who_is_slow_is_waited_for_where_nobody_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over a long way, or on a loaded machine, three tries of half a second were all too short."""
+    connect = Wire.connect
+
+    async def slow(*given: Any, **rest: Any) -> Wire:
+        await asyncio.sleep(0.5)
+        return await connect(*given, **rest)
+
+    monkeypatch.setattr(Wire, "connect", slow)
+    monkeypatch.setattr(Client, "TRIES_S", (0.05, 0.1, 10.0))
+    with serving() as running, serving() as other:
+        assert asyncio.run(spoken(running.ws, other.ws)) > 0.2
+
+
+def test_who_has_begun_elsewhere_is_let_in_where_others_are_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a server went, those that were left were late for a while, and its conversations were refused."""
+
+    async def main(running: Running, other: Running) -> None:
+        async with Client([running.ws, other.ws]) as client:
+            speech = client.speech()
+            await speech.push("Hello there, ")
+            words = [word.text for word in (await anext(speech)).words]
+            monkeypatch.setattr(Hub, "late", True)
+            with pytest.raises(ServerError, match="at capacity"):
+                await spoken(running.ws)
+            # As the death of a server does.
+            client._wire._socket.transport.abort()
+            await speech.push("how are you?")
+            await speech.finish()
+            words += [word.text async for chunk in speech for word in chunk.words]
+            assert (words, client.resumed) == (["Hello", "there,", "how", "are", "you?"], 1)
+
+    with serving() as running, serving() as other:
+        asyncio.run(main(running, other))
+
+
+def test_three_tries_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Client, "TRIES_S", (0.1, 0.2, 0.4))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"ws://127.0.0.1:{silent.getsockname()[1]}"
         begun = time.monotonic()
         with pytest.raises(ServerError, match="did not answer in time"):
             asyncio.run(spoken(url, url, url, url))
-        assert time.monotonic() - begun > Client.TRIES * Client.TRY_S
+        assert time.monotonic() - begun > sum(Client.TRIES_S)
     with pytest.raises(ConfigError, match="at least one server"):
         Client([])

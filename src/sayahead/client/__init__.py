@@ -37,7 +37,8 @@ class Client:
                 play(chunk.samples, chunk.sample_rate)
     """
 
-    TRIES, TRY_S = 3, 0.5
+    TRIES_S = (0.5, 2.0, 8.0)
+    """How long each try may take to connect: where no server is quick, a slow one is waited for."""
     RESUME_S = 30.0
     """How long to look for a server that continues what another one has begun."""
 
@@ -82,21 +83,21 @@ class Client:
     async def __aenter__(self) -> Self:
         if len(self._urls) == 1:
             await self._connect(self._urls[0])
-        for at in range(self.TRIES if len(self._urls) > 1 else 0):
+        for at, try_s in enumerate(self.TRIES_S if len(self._urls) > 1 else ()):
             try:
-                async with asyncio.timeout(self.TRY_S):
+                async with asyncio.timeout(try_s):
                     await self._connect(self._urls[at % len(self._urls)])
                 break
             except (ServerError, TimeoutError) as error:
                 # Who may not connect here may not connect elsewhere.
-                if getattr(error, "code", "") not in ("", *ELSEWHERE) or at == self.TRIES - 1:
+                if getattr(error, "code", "") not in ("", *ELSEWHERE) or at == len(self.TRIES_S) - 1:
                     raise error if isinstance(error, ServerError) else ServerError("unreachable", SLOW) from error
         self._reading = asyncio.create_task(self._read())
         return self
 
     async def _connect(self, url: str) -> None:
         """Begin a session with a server; where another one was in use, with the same audio."""
-        wire = await Wire.connect(url, self._headers, self._session)
+        wire = await Wire.connect(url, self._headers, self._session, resumed=self._connection > 0)
         if self.sample_rate not in (0, wire.sample_rate):
             await wire.end(clean=True)
             message = (
@@ -179,10 +180,11 @@ class Client:
     async def _go_on(self) -> None:
         """Find a server, the last one last, and say there what is missing. ServerError if there is none for a while."""
         end, pause_s = time.monotonic() + self.RESUME_S, PAUSES_S[0]
-        while True:
+        for again in itertools.count():
+            try_s = self.TRIES_S[min(again, len(self.TRIES_S) - 1)] if len(self._urls) > 1 else self.RESUME_S
             for url in list(self._urls):
                 try:
-                    async with asyncio.timeout(self.TRY_S if len(self._urls) > 1 else self.RESUME_S):
+                    async with asyncio.timeout(try_s):
                         await self._connect(url)
                 except (ServerError, TimeoutError) as error:
                     if getattr(error, "code", "") not in ("", *ELSEWHERE) or time.monotonic() > end:

@@ -50,8 +50,11 @@ class Wire:
         self._begun = False
 
     @classmethod
-    async def connect(cls, url: str, headers: Mapping[str, str], session: Mapping[str, Any]) -> Wire:
-        """Connect to a server, and have it take the session's options. ServerError where it refuses or is not there."""
+    async def connect(
+        cls, url: str, headers: Mapping[str, str], session: Mapping[str, Any], *, resumed: bool = False
+    ) -> Wire:
+        """Connect to a server, and have it take the session's options; ``resumed``: another one had begun what is to be
+        said. ServerError where it refuses or is not there."""
         try:
             from websockets.asyncio.client import connect
             from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidStatus
@@ -59,7 +62,8 @@ class Wire:
             raise ConfigError("sayahead.client needs websockets: pip install 'sayahead[client]'.") from error
         times: dict[str, Any] = {"ping_interval": PING_S, "ping_timeout": PING_S, "close_timeout": END_S}
         try:
-            socket = await connect(url, additional_headers=headers, compression=None, max_size=None, **times)
+            place = f"{url}?resumed=true" if resumed else url
+            socket = await connect(place, additional_headers=headers, compression=None, max_size=None, **times)
         except (OSError, EOFError, InvalidHandshake, InvalidMessage) as error:
             status = error.response.status_code if isinstance(error, InvalidStatus) else 0
             code = CODES.get(status, "unreachable")

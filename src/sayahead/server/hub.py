@@ -52,7 +52,7 @@ class RefusedError(SayaheadError):
 class Lease:
     """A connection that was admitted; ends with ``Hub.leave``."""
 
-    def __init__(self, protocol: str, caller: Caller, account: Account) -> None:
+    def __init__(self, protocol: str, caller: Caller, account: Account, *, resumed: bool = False) -> None:
         self.account = account
         """What its client takes."""
         self.id = caller.request or secrets.token_hex(8)
@@ -63,8 +63,8 @@ class Lease:
         self.first_audio_s: float | None = None
         """Time to first audio of its first text."""
         self.protocol, self.caller = protocol, caller
-        self.gathers = False
-        """Whether what is sent leaves at a turn's end, as over a WebSocket."""
+        self.gathers, self.resumed = False, resumed
+        """Whether what is sent leaves at a turn's end, as over a WebSocket; whether it goes on with another's text."""
         self.utterances, self.idle_since = 0, time.monotonic()
         self.lost = asyncio.Event()
         """Set when its place went to another, who speaks."""
@@ -253,9 +253,9 @@ class Hub:
         """Open connections."""
         return len(self._leases)
 
-    def enter(self, protocol: str, caller: Caller, *, characters: int = 0) -> Lease:
+    def enter(self, protocol: str, caller: Caller, *, characters: int = 0, resumed: bool = False) -> Lease:
         """Admit a connection, which must ``leave``; ``characters``: how much it will have spoken, if that is known.
-        RefusedError if there is no place, or its key may not have this."""
+        RefusedError if there is no place, or others are late (but for who has ``resumed``), or its key may not."""
         if self.draining:
             raise self._refuse(caller, "shutdown", "The server is shutting down: reconnect in a moment.", protocol)
         terms = caller.terms
@@ -264,8 +264,8 @@ class Hub:
             raise self._refuse(caller, "forbidden", f"This key may not {what}.", protocol)
         if (refusal := self.usage.refusal(caller.name, terms, max(1, characters))) is not None:
             raise self._refuse(caller, "quota", refusal, protocol)
-        self._check_place(caller)
-        lease = Lease(protocol, caller, self.accounts.of_connection(caller.share))
+        self._check_place(caller, resumed)
+        lease = Lease(protocol, caller, self.accounts.of_connection(caller.share), resumed=resumed)
         self._leases.add(lease)
         self._count(caller, 1)
         self.metrics.connections.labels(protocol).inc()
@@ -297,7 +297,7 @@ class Hub:
         if (refusal := self.usage.begin(caller.name, caller.terms)) is not None:
             raise self._refuse(caller, "quota", refusal)
         if lease.utterances:
-            self._check_place(lease.caller)
+            self._check_place(caller, lease.resumed)
         lease.utterances += 1
         self._count(lease.caller, int(lease.utterances > 1))
 
@@ -349,13 +349,13 @@ class Hub:
         taken = self.places_of(caller)
         return {"current-concurrent-requests": str(taken), "maximum-concurrent-requests": str(self.share_of(caller))}
 
-    def _check_place(self, caller: Caller) -> None:
+    def _check_place(self, caller: Caller, resumed: bool) -> None:
         most = self.share_of(caller)
         if caller.share and self.places_of(caller) >= most:
             whose = "This address" if self.access.open else "This key"
             sentence = f"{whose} uses {most} places, its limit: close a connection first."
             raise self._refuse(caller, "overloaded", sentence)
-        if self.late or (self.full and not self._make_room()):
+        if (self.late and not resumed) or (self.full and not self._make_room()):
             raise self._refuse(caller, "overloaded", "The server is at capacity: try again in a few seconds.")
 
     def _make_room(self) -> bool:

@@ -86,15 +86,15 @@ async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol)
                 hub.refused("unauthorized", address, protocol.name, session=request)
                 await transport.refuse("unauthorized", "A valid API key is required.")
                 return
-        await serve_caller(hub, transport, caller)
+        await serve_caller(hub, transport, caller, resumed=websocket.query_params.get("resumed") == "true")
     except m.GoneError:
         return
 
 
-async def serve_caller(hub: Hub, transport: Transport, caller: Caller) -> None:
-    """Serve a caller, if there is a place."""
+async def serve_caller(hub: Hub, transport: Transport, caller: Caller, *, resumed: bool) -> None:
+    """Serve a caller, if there is a place; one whose server has gone (``resumed``) also while others are late."""
     try:
-        lease = hub.enter(transport.protocol.name, caller)
+        lease = hub.enter(transport.protocol.name, caller, resumed=resumed)
     except RefusedError as refused:
         await transport.refuse(refused.code, str(refused))
         return
