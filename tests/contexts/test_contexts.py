@@ -126,6 +126,20 @@ def test_a_language_model_continues_in_whole_words(tokens: tuple[str, ...], expe
     assert model.predict([]) == Prediction()
 
 
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [
+        ((" only",), ("only",) * 5),
+        ((" rain", "bow", " now", ".", " the", " sky"), ("rainbow", "now.", "the", "sky", "rain")),
+    ],
+)
+def test_without_a_stop_at_the_end_a_continuation_is_always_as_long(
+    tokens: tuple[str, ...], expected: tuple[str, ...]
+) -> None:
+    model = LanguageModel("any", stop_at_end=False, load=lambda name: Parrot(*tokens))
+    assert model.predict(["I", "saw"]).words == expected
+
+
 def test_sampling_from_the_top_is_fixed_by_the_seed() -> None:
     tokens = (" a", " b", " c", " d", " e", " f", " g")
     futures = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sayahead import Voice
+from sayahead.text import sounds
 from sayahead.text.english.normalizer import Normalizer
 from sayahead.text.english.phonemizer import PAUSES, EnglishPhonemizer
 from sayahead.types import Word
@@ -13,6 +14,31 @@ from sayahead.types import Word
 def words(text: str) -> list[Word]:
     normalizer = Normalizer()
     return [*normalizer.push(text), *normalizer.flush()]
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("water", 5),
+        ("about", 4),
+        ("He", 2),
+        ("clerk,", 5),
+        ("(stop)!", 4),
+        ("understanding", 12),
+        ("—", 0),
+        ("1,000", 9),
+    ],
+)
+def test_phonemes_are_counted_without_stress_length_and_marks(heart: Voice, text: str, count: int) -> None:
+    phonemizer = EnglishPhonemizer(heart.config.phonemes, stand_in="people")
+    assert sum(map(phonemizer.phonemes, words(text))) == count
+
+
+@pytest.mark.parametrize(
+    ("phonemes", "count"), [("wˈɔːtɚ", 4), ("lˌoʊkə", 5), ("pʰa", 2), ("tʲa, ", 2), ("ɑ̃", 1), ("a˥˩", 1), ("", 0)]
+)
+def test_sounds_are_letters_that_are_no_prosody(phonemes: str, count: int) -> None:
+    assert sounds(phonemes) == count
 
 
 @pytest.mark.parametrize("text", ["However, he (the clerk) said: no; go home!", "“Well,” she said, “yes?”"])

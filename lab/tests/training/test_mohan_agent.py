@@ -85,6 +85,8 @@ def test_the_papers_recipe_has_the_papers_values() -> None:
     assert (paper.train.batch_size, paper.train.learning_rate, LOOK_BACK) == (10, 1e-4, 5)
     assert small.model["recurrent"] == 512
     assert {**small.data["rewards"], "unit": 0} == {**rewards, "unit": 0}
+    # Not stated in the paper, whose result was found with it.
+    assert rewards["unit"] == 11.5
 
 
 def test_a_step_moves_the_agent_and_not_the_speaker(corpus: Corpus, speaker: Path) -> None:

@@ -55,6 +55,8 @@ class LanguageModel:
         # A word is complete when the next one begins; four tokens a word is more than any needs on average.
         for _ in range(4 * self._words + 4):
             logits, cache = self._model.next(ids, cache)
+            if not self._stop_at_end and self._model.end is not None:
+                logits[self._model.end] = -np.inf
             top = np.argsort(-logits, kind="stable")[: self._top_k]
             weights = np.exp(logits[top] - logits[top[0]])
             token = int(top[0] if self._top_k == 1 else draw.choice(top, p=weights / weights.sum()))
