@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sayahead import load_voice
+from sayahead.types import Word
 from sayahead.voices import installed_voices, read_config
 from sayahead.voices.locations import FAMILY
 
@@ -40,6 +41,16 @@ def test_a_voice_speaks_its_language(name: str) -> None:
     speech = voice.synthesize(SAID[name])
     assert 0.8 < len(speech) / voice.sample_rate < 4
     assert np.sqrt(np.mean(np.square(speech))) > 0.01
+
+
+def test_british_speakers_read_the_american_phonemes_that_taught_them() -> None:
+    emma, family = load_voice("bf_emma"), load_voice("family")
+    assert emma.config.language == "en-GB"
+    said = emma.synthesize("Go to the car.") / np.float32(emma.config.gain)
+    same = family.synthesize("Go to the car.", speaker="bf_emma") / np.float32(family.config.gain)
+    assert np.abs(said - same).max() < 1e-5
+    (word,) = emma.phonemizer.phonemize([Word("go", 0, 2)], left=())
+    assert emma.config.phonemes["O"] in word.ids
 
 
 def test_voices_share_their_network() -> None:

@@ -63,7 +63,9 @@ class Voice:
         self._policies = {**fixed, **loaded.policies, **(policies or {})}
         self._contexts = {**loaded.contexts, **(contexts or {})}
         self._lexicons: WeakKeyDictionary[Lexicon, Pronunciations] = WeakKeyDictionary()
-        self._unlisted = Pronunciations(None, normalizer=loaded.normalizer, symbols=config.phonemes)
+        words, tag = loaded.normalizer, config.reads or config.language
+        self._listed = functools.partial(Pronunciations, normalizer=words, symbols=config.phonemes, language=tag)
+        self._unlisted = self._listed(None)
         # A lexicon that changes is read again: most of its entries are as they were.
         self._read = functools.lru_cache(maxsize=4096)(self._unlisted.read)
         self._whose = f"The voice {config.name!r}"
@@ -154,7 +156,7 @@ class Voice:
             return self
         language, loaded = other
         if language not in self._others:
-            config = replace(self.config, language=language)
+            config = replace(self.config, language=language, reads="")
             self._others[language] = Voice(config, loaded, policies=self._policies, contexts=self._contexts)
         return self._others[language]
 
@@ -179,9 +181,7 @@ class Voice:
             return self._unlisted
         made = Lexicon.of(lexicon)
         if (known := self._lexicons.get(made)) is None:
-            symbols = self.config.phonemes
-            known = Pronunciations(made, normalizer=self.loaded.normalizer, symbols=symbols, read=self._read)
-            self._lexicons[made] = known
+            self._lexicons[made] = known = self._listed(made, read=self._read)
         return known
 
     def _normalizer(self, options: SessionOptions) -> Callable[[int], Normalizer]:

@@ -16,7 +16,7 @@ from support.toy_voices import TOYS, changed, toy
 from sayahead import ConfigError, LookaheadK, Voice, VoiceError, WaitAll, load_voice
 from sayahead.systems.kokoro import KokoroAcoustic, KokoroState
 from sayahead.text.espeak.misaki import spelled
-from sayahead.types import Floats, Rendering, Segment, WordTiming
+from sayahead.types import Floats, Rendering, Segment, Word, WordTiming
 from sayahead.vocoders.kokoro import KokoroVocoder, source
 
 TEXT = "Every word is said when the next is there. And then another!"
@@ -107,6 +107,18 @@ def test_what_is_final_stays_and_what_is_held_back_may_change(voice: Voice) -> N
             before = state.units
     assert frames.ended
     assert frames.words[0][1] <= total
+
+
+def test_a_british_style_reads_british_phonemes(tmp_path: Path) -> None:
+    own = changed("kokoro", tmp_path / "voice", model={"languages": {"am_two": "en-GB"}})
+    british = own.read_for("am_two")
+    assert british.config.language == "en-GB"
+    car, _ = british.phonemizer.phonemize([Word("car", 0, 3), Word("park", 4, 8, ends=True)], left=())
+    linked, _ = british.phonemizer.phonemize([Word("car", 0, 3), Word("is", 4, 6, ends=True)], left=())
+    assert linked.ids.tolist() == [*car.ids.tolist(), own.config.phonemes["ɹ"]]
+    assert own.read_for("af_one") is own
+    one, two = (spoken(own, parts, speaker="am_two") for parts in ([TEXT], list(TEXT)))
+    assert np.array_equal(one[0], two[0])
 
 
 def test_pace_style_and_pitch_are_options(voice: Voice) -> None:

@@ -22,6 +22,14 @@ def hibari() -> G2P:
     return G2P()
 
 
+@pytest.mark.parametrize("name", hibari_tables.BRITISH)
+def test_every_british_entry_is_there(name: str) -> None:
+    table = hibari_tables.opened(Path(ASSETS), hibari_tables.BRITISH)[name]
+    expected = json.loads(gzip.decompress((Path(ASSETS) / hibari_tables.BRITISH[name]).read_bytes()))
+    assert len(table) == len(expected)
+    assert all(table.get(key) == value for key, value in expected.items())
+
+
 @functools.cache
 def tables() -> dict[str, Any]:
     return hibari_tables.opened(Path(ASSETS))
@@ -81,7 +89,7 @@ def place(assets: Path) -> Path:
     return path
 
 
-def refuse(_: Path) -> bytes:
+def refuse(*_: object) -> bytes:
     raise AssertionError("The tables were made again.")
 
 
@@ -140,6 +148,16 @@ def test_other_tables_have_a_file_of_their_own(cache: Path, assets: Path) -> Non
     (assets / hibari_tables.SOURCES["silver"]).write_bytes(gzip.compress(b"{}"))
     assert dict(hibari_tables.opened(assets)["silver"]) == {}
     assert {*cache.iterdir()} == {before, place(assets)}
+
+
+def test_british_tables_are_a_file_beside_the_others(cache: Path, assets: Path) -> None:
+    for name, content in {"gold": {"cat": "kˈat"}, "silver": {}}.items():
+        (assets / hibari_tables.BRITISH[name]).write_bytes(gzip.compress(json.dumps(content).encode()))
+    hibari_tables.opened(assets)
+    british = hibari_tables.opened(assets, hibari_tables.BRITISH)
+    assert {name: dict(british[name]) for name in ("gold", "silver")} == {"gold": {"cat": "kˈat"}, "silver": {}}
+    check(hibari_tables.opened(assets))
+    assert len([*cache.iterdir()]) == 2
 
 
 def test_missing_files_of_hibari_are_named(cache: Path, assets: Path) -> None:

@@ -212,6 +212,22 @@ def test_notations(alphabet: str, text: str, own: str) -> None:
     assert Transcriber(TABLE).read(text, alphabet) == own
 
 
+@pytest.mark.parametrize(
+    ("alphabet", "text", "own"),
+    [
+        ("ipa", "ɡəʊ", "ɡQ"),
+        ("ipa", "bɑːθ", "bɑːθ"),
+        ("ipa", "ˈtræp lɒt", "tɹˈap lɒt"),
+        ("ipa", "nɜːs skweə", "nɜːs skwɛː"),
+        ("ipa", "ˈfɪə", "fˈɪə"),
+        ("cmu-arpabet", "G OW1 AE2 T", "ɡˈQˌat"),
+        ("voice", "kˈQkəɹQ", "kˈQkəɹQ"),
+    ],
+)
+def test_a_british_voice_gets_british_symbols(alphabet: str, text: str, own: str) -> None:
+    assert Transcriber({**TABLE, "Q": 1000, "ɒ": 1001}, british=True).read(text, alphabet) == own
+
+
 def test_a_voice_of_other_symbols_gets_ipa_as_it_is() -> None:
     assert Transcriber({s: i for i, s in enumerate("ˈˌːeɪoʊaɹrtdʒʃɡwn")}).read("ˈreɪtʃ", "ipa") == "ɹˈeɪtʃ"
 

@@ -17,7 +17,8 @@ from support.toy_voices import TOYS
 from sayahead_lab.training.corpus import kokoro
 from sayahead_lab.training.corpus.frontend import PRESETS
 from sayahead_lab.training.corpus.kokoro import DURATIONS, ENERGY, PITCH, KokoroSpec, KokoroTeacher, trim_exact
-from sayahead_lab.training.corpus.store import Corpus, language_of
+from sayahead_lab.training.corpus.making import make_corpus
+from sayahead_lab.training.corpus.store import Corpus, language_of, read_info
 from sayahead_lab.training.corpus.teacher import inventory
 from sayahead_lab.training.heart.own_voice_data import spoken
 
@@ -97,6 +98,22 @@ def test_what_the_graph_says_inside_is_what_the_pupil_is_taught(tmp_path: Path) 
     assert np.allclose(lesson.f0[:-6], HERTZ)
     assert np.allclose(lesson.energy, STYLES["am_loud"])
     assert len(lesson.f0) * 300 == len(lesson.audio) == 600 * int(lesson.units.sum())
+
+
+def test_a_british_style_teaches_british_phonemes(tmp_path: Path) -> None:
+    graph = voice(tmp_path)
+    (graph.parent / "config.json").write_text(json.dumps({"vocab": inventory()[0]}), encoding="utf-8")
+    (graph.parent / "af_quiet.bin").rename(graph.parent / "bf_quiet.bin")
+    spec = KokoroSpec(PRESETS["ma"], voice=str(graph), speaker="bf_quiet")
+    (item,), _ = spec.open().items("A-1", "A car is not a bath.")
+    symbols = {number: symbol for symbol, number in inventory()[0].items()}
+    assert "".join(symbols[int(number)] for number in item.ids) == "ɐ kˈɑːɹ ɪz nˌɒt ɐ bˈɑːθ."
+    make_corpus(tmp_path / "corpus", spec, {"train": [("A-1", TEXT)]})
+    info = read_info(tmp_path / "corpus")
+    assert language_of(info) == "en-GB"
+    # Corpora of before were read as American, and voices that they taught are.
+    info.source.pop("accent")
+    assert language_of(info) == "en-US"
 
 
 def test_silence_at_the_end_is_taken_from_the_last_durations() -> None:

@@ -87,7 +87,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
     name = arguments.voice or "heart"
     config = read_config(located(name))
-    front = front_end(config.language, espeak=str(config.model.get("espeak", "")))
+    tag = config.reads or config.language
+    front = front_end(tag, espeak=str(config.model.get("espeak", "")))
     if arguments.language is not None:
         front = EspeakFrontEnd(arguments.language)
     console = Console(quiet=False)
@@ -99,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
     shown = False
     lexicon = Lexicon.of(arguments.lexicon) if arguments.lexicon else None
     symbols = config.phonemes if arguments.language is None else IPA
-    known = Pronunciations(lexicon, normalizer=front.normalizer, symbols=symbols)
+    known = Pronunciations(lexicon, normalizer=front.normalizer, symbols=symbols, language=tag)
     words = functools.partial(pronouncing, front.normalizer, known)
     tags = Markup(
         Resources(words, known, say_as_of(arguments.language or config.language), (config.speed[0], config.speed[-1]))

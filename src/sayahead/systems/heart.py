@@ -80,7 +80,7 @@ class HeartConfig:
     expect: Borrowed | None = None
     """The voice whose ``expect.onnx`` this one uses; none: its own."""
     languages: dict[str, str] = field(default_factory=dict)
-    """BCP 47 tags of the speakers who speak another language than the voice's."""
+    """BCP 47 tags of the speakers who read other phonemes than the voice: another language's, or British ones."""
 
 
 class HeartAcoustic:
@@ -318,8 +318,8 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
     def reading(language: str) -> Loaded:
         from sayahead.systems.kokoro import reader
 
-        front = reader(language)
-        phonemizer = front.phonemizer(config.phonemes)
+        front, english = reader(language), language.lower().startswith("en")
+        phonemizer = front.phonemizer(config.phonemes, stand_in=config.stand_in if english else "")
         return replace(voice, normalizer=front.normalizer, phonemizer=phonemizer, openers=front.openers)
 
     numbers = {number: heart.languages[name] for name, number in config.speakers.items() if name in heart.languages}

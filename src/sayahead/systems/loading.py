@@ -68,7 +68,7 @@ def phoneme_voice(config: VoiceConfig, *tasks: Callable[[], Any], stages: Callab
         raise ConfigError("phonemes is empty: the voice would read nothing.")
 
     def reads() -> tuple[FrontEnd, Phonemizer]:
-        front, inner = front_end(config.language), config.inner_punctuation
+        front, inner = front_end(config.reads or config.language), config.inner_punctuation
         return front, front.phonemizer(config.phonemes, stand_in=config.stand_in, inner_punctuation=inner)
 
     *loaded, (front, phonemizer) = beside(*tasks, reads)

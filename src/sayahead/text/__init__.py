@@ -131,7 +131,7 @@ def front_end(language: str, *, espeak: str = "", layout: Layout | None = None) 
     own = name in LANGUAGES and not (espeak or layout)
     module, attribute = (LANGUAGES[name] if own else OTHERS).rsplit(".", 1)
     maker = getattr(importlib.import_module(module), attribute)
-    front: FrontEnd = maker() if own else maker(language, voice=espeak, layout=layout)
+    front: FrontEnd = maker(language) if own else maker(language, voice=espeak, layout=layout)
     return front
 
 

@@ -68,15 +68,17 @@ class Pronunciations:
         *,
         normalizer: Callable[[int], Normalizer],
         symbols: Mapping[str, int],
+        language: str = "",
         read: Callable[[str], str] | None = None,
     ) -> None:
         """``normalizer`` reads the words of respellings, or ``read``, which may keep them; ``symbols`` are the voice's
         phonemes, none where it reads letters: then entries that are pronunciations are left out, with a warning.
+        ``language``: the tag of that whose phonemes it reads.
 
         ConfigError for a pronunciation that the voice cannot say.
         """
         self._exact, self._folded, self._normalizer = Table(), Table(), normalizer
-        self.transcriber = Transcriber(symbols) if symbols else None
+        self.transcriber = Transcriber(symbols, british=language.lower() == "en-gb") if symbols else None
         dropped = list[str]()
         for word, entry in lexicon.entries.items() if lexicon else ():
             if entry.alphabet and self.transcriber is None:

@@ -18,8 +18,8 @@ _VOWELS = "aeiouyæøœɐɑɒɔəɘɵɚɛɜɝɞɤɨɪʉʊʌʏᵻᵊAIOQWY"
 _STRESS = re.compile(f"([ˈˌ])([^{_VOWELS}ˈˌ ]*)")
 _SILENT = dict.fromkeys(map(ord, "͜͡‿.|‖ˑ̯̩̪̬̥ʰ‍​"))
 _ALIKE = {"g": "ɡ", "'": "ˈ", "’": "ˈ", ",": "ˌ", ":": "ː", "r": "ɹ", "ɝ": "ɜɹ", "ɚ": "əɹ"}
-# A voice with these has one symbol for each diphthong (misaki's alphabet, American English).
-_AMERICAN = frozenset("AIOWYʤʧ")
+# A voice with these has one symbol for each diphthong (misaki's alphabet for English).
+_MISAKI = frozenset("AIOWYʤʧ")
 _TO_AMERICAN = dict(
     pair.split(">")
     for pair in (
@@ -28,6 +28,11 @@ _TO_AMERICAN = dict(
         "eː>A a>ɑ o>O ɲ>nj ʎ>lj ʁ>ɹ ʀ>ɹ ɻ>ɹ ɣ>ɡ x>k χ>k ç>h ħ>h ɦ>h β>v ʋ>v ɸ>f ɬ>l ɫ>l ʟ>l ɭ>l ɳ>n ɴ>n ɱ>m ʂ>ʃ ʐ>ʒ "
         "ʈ>t ɖ>d c>k ɟ>ʤ ɕ>ʃ ʑ>ʒ ʍ>w ɥ>w ɰ>w q>k ɽ>ɾ ʦ>ts ʣ>dz ʨ>ʧ ʥ>ʤ ː>"
     ).split()
+)
+_AS_BRITISH = frozenset("ɪə ɪəɹ ʊə ʊəɹ ɒ a ː".split())
+_TO_BRITISH = {ipa: own for ipa, own in _TO_AMERICAN.items() if ipa not in _AS_BRITISH} | dict(
+    pair.split(">")
+    for pair in "oʊ>Q əʊ>Q ɔʊ>Q ou>Q æ>a ɜːɹ>ɜːɹ ɜː>ɜː ɜɹ>ɜːɹ eə>ɛː eəɹ>ɛːɹ o>ɔ eː>ɛː ø>ɜː œ>ɜː iə>ɪə".split()
 )
 _ARPABET = dict(
     pair.split(">")
@@ -43,17 +48,17 @@ _SIBILANTS, _VOICELESS = "szʃʒʧʤ", "ptkfθ"
 class Transcriber:
     """Writes pronunciations in the symbols of a voice."""
 
-    def __init__(self, symbols: Mapping[str, int]) -> None:
+    def __init__(self, symbols: Mapping[str, int], *, british: bool = False) -> None:
+        """``symbols``: the voice's; in misaki's alphabet they are ``british`` or American."""
         self._symbols = frozenset(symbols)
-        self._american = self._symbols >= _AMERICAN
-        rewritten = _TO_AMERICAN if self._american else {}
+        rewritten = (_TO_BRITISH if british else _TO_AMERICAN) if self._symbols >= _MISAKI else {}
         self._rewritten = {ipa: own for ipa, own in rewritten.items() if self._symbols.issuperset(own)}
         self._longest = max(map(len, self._rewritten), default=1)
 
     def read(self, text: str, alphabet: str) -> str:
         """A pronunciation in the voice's symbols.
 
-        Sounds that a voice of American English lacks become their nearest. ConfigError, a part of a sentence, where
+        Sounds that a voice of English lacks become their nearest. ConfigError, a part of a sentence, where
         there is no sound in it, or one that the voice does not have.
         """
         if alphabet not in ALPHABETS:

@@ -102,6 +102,8 @@ class VoiceConfig:
     """Name of a speaker to its number, if the voice has several; one alone if it is one speaker of another voice."""
     gender: str = ""
     """How the voice sounds: female or male; empty where its maker has not said."""
+    reads: str = ""
+    """Tag of the language whose phonemes the voice learned, where that is another: a Briton taught by American ones."""
     stand_in: str = ""
     """Word read after the visible ones while the sentence goes on, only for their pronunciation."""
     inner_punctuation: bool = True

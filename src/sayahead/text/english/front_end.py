@@ -1,4 +1,4 @@
-"""English: the normalizer of this folder, phonemes by hibari-tts, letters by ``spelling``."""
+"""English, American or British: the normalizer of this folder, phonemes by hibari-tts, letters by ``spelling``."""
 
 from __future__ import annotations
 
@@ -21,13 +21,19 @@ class English:
 
     openers = OPENERS
 
+    def __init__(self, language: str = "en-US") -> None:
+        """``language``: a BCP 47 tag; en-GB has British phonemes, all others American ones."""
+        self._british = language.lower().replace("_", "-") == "en-gb"
+
     def normalizer(self, start: int = 0) -> Normalizer:
         return Normalizer(start)
 
     def phonemizer(
         self, phonemes: Mapping[str, int], *, stand_in: str = "", inner_punctuation: bool = True
     ) -> EnglishPhonemizer:
-        return EnglishPhonemizer(phonemes, stand_in=stand_in, inner_punctuation=inner_punctuation)
+        return EnglishPhonemizer(
+            phonemes, stand_in=stand_in, inner_punctuation=inner_punctuation, british=self._british
+        )
 
     def speller(self) -> EnglishSpeller:
         return EnglishSpeller()

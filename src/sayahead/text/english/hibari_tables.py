@@ -28,6 +28,8 @@ FORMAT = 1
 """Changes with the layout of the file."""
 SOURCES = {"gold": "lexicon_us_gold.json.gz", "silver": "lexicon_us_silver.json.gz", "tagger": "tagger.json.gz"}
 """Files of hibari-tts that the tables are made from."""
+BRITISH = {"gold": "lexicon_gb_gold.json.gz", "silver": "lexicon_gb_silver.json.gz"}
+"""The same of British English, which has the tagger in common; its tables are a file of their own."""
 BUCKET = 8
 """Entries of a bucket, on average no more than this."""
 BEFORE, AFTER = b"\n", b"\t"
@@ -123,8 +125,8 @@ class Added(Mapping[str, Any]):
         yield from (key for key in self._table if key not in self._added)
 
 
-def front_end() -> Any:
-    """hibari's front end for American English, with the tables of the file."""
+def front_end(*, british: bool = False) -> Any:
+    """hibari's front end for American or British English, with the tables of the file."""
     g2p = alone()
 
     class Token(g2p.Tok):  # type: ignore[misc, name-defined]
@@ -159,19 +161,20 @@ def front_end() -> Any:
         """hibari's front end, but for how its tables are read."""
 
         def __init__(self, tables: Mapping[str, Any]) -> None:
-            self.lexicon = Read(tables["gold"], tables["silver"])
+            self.lexicon = Read(tables["gold"], tables["silver"], british)
             self.tokenizer = g2p.Tokenizer(g2p._load_json("tokenizer_exceptions.json"))
             self.tokenizer.split = remembered(self.tokenizer.split)
             self.tagger = g2p.Tagger({"vocab": (), **{name: tables[name] for name in ("tagdict", "tags", "weights")}})
             self.tagger.vocab = tables["vocab"]
-            self._oov, self.unk, self.british = Unknown(g2p), "", False
+            self._oov, self.unk, self.british = Unknown(g2p, "oov_gb" if british else "oov"), "", british
 
         def _tokens(self, text: str) -> list[Any]:
             pairs = self.tokenizer(text)
             tags = self.tagger([word for word, _ in pairs])
             return [Token(word, tag, blank) for (word, blank), tag in zip(pairs, tags, strict=True)]
 
-    return Packed(opened(Path(g2p.ASSETS)))
+    tables, assets = opened(Path(g2p.ASSETS)), Path(g2p.ASSETS)
+    return Packed(tables | {name: opened(assets, BRITISH)[name] for name in BRITISH} if british else tables)
 
 
 def remembered(work: Callable[..., Any]) -> Callable[..., Any]:
@@ -197,34 +200,35 @@ def alone() -> Any:
 class Unknown:
     """Phonemes of words that no lexicon has, by hibari's network, which is loaded while other things are."""
 
-    def __init__(self, g2p: Any) -> None:
+    def __init__(self, g2p: Any, name: str) -> None:
+        """``name``: of the network's file."""
         if sys.platform == "emscripten":
             # Python in a browser has no threads.
-            network = self._load(g2p)
+            network = self._load(g2p, name)
             self._network: Callable[[], Any] = lambda: network
         else:
             thread = ThreadPoolExecutor(1)
-            self._network = thread.submit(self._load, g2p).result
+            self._network = thread.submit(self._load, g2p, name).result
             thread.shutdown(wait=False)
 
-    def _load(self, g2p: Any) -> Any:
-        return importlib.import_module(f"{g2p.__name__}.oov").OOV(str(Path(g2p.ASSETS) / "oov.onnx"))
+    def _load(self, g2p: Any, name: str) -> Any:
+        return importlib.import_module(f"{g2p.__name__}.oov").OOV(str(Path(g2p.ASSETS) / f"{name}.onnx"))
 
     def __call__(self, word: str) -> Any:
         return self._network()(word)
 
 
-def opened(assets: Path) -> dict[str, Any]:
+def opened(assets: Path, sources: Mapping[str, str] = SOURCES) -> dict[str, Any]:
     """The tables by name, and the tagger's ``tags``, of the hibari-tts whose folder of assets is given."""
-    path = place(assets)
-    data = (mapped(path) if path else None) or store(pack(assets), path)
+    path = place(assets, sources)
+    data = (mapped(path) if path else None) or store(pack(assets, sources), path)
     header = json.loads(data[: data.find(BEFORE)])
     tags, places = header["tags"], header["tables"]
-    tables: dict[str, Any] = {name: Table(data, *place) for name, place in places.items() if name != "weights"}
-    return {**tables, "weights": Scores(tags, data, *places["weights"]), "tags": tags}
+    scores = {name: Scores(tags, data, *places.pop(name)) for name in ("weights",) if name in places}
+    return {name: Table(data, *place) for name, place in places.items()} | scores | {"tags": tags}
 
 
-def place(assets: Path) -> Path | None:
+def place(assets: Path, sources: Mapping[str, str] = SOURCES) -> Path | None:
     """Where the file belongs that is made from these assets; None where the user has no folder for it."""
     if os.environ.get(VARIABLE):
         folder = Path(os.environ[VARIABLE])
@@ -235,15 +239,15 @@ def place(assets: Path) -> Path | None:
     else:
         folder = Path("~/Library/Caches/sayahead" if sys.platform == "darwin" else "~/.cache/sayahead")
     try:
-        return folder.expanduser() / file_name(assets)
+        return folder.expanduser() / file_name(assets, sources)
     except RuntimeError:
         return None
 
 
-def file_name(assets: Path) -> str:
+def file_name(assets: Path, sources: Mapping[str, str] = SOURCES) -> str:
     """The name of the file made from these assets; where they are left out, as in a browser, always the same."""
-    digest = zlib.crc32(b"".join(ending(assets / file) for file in SOURCES.values()), FORMAT)
-    return f"english-{digest:08x}.bin"
+    digest = zlib.crc32(b"".join(ending(assets / file) for file in sources.values()), FORMAT)
+    return f"{'british' if sources is BRITISH else 'english'}-{digest:08x}.bin"
 
 
 def ending(path: Path) -> bytes:
@@ -291,12 +295,12 @@ def store(data: bytes, path: Path | None) -> Data:
     return mapped(path) or data
 
 
-def pack(assets: Path) -> bytes:
+def pack(assets: Path, sources: Mapping[str, str] = SOURCES) -> bytes:
     """What the file holds, made from hibari's. ImportError where these are missing."""
     tags = list[str]()
     # The header's own length is bounded, so that it can say where what follows it is.
     room, end, body, places = 4096, 4096, list[bytes](), {}
-    for name, table in entries(assets, tags):
+    for name, table in entries(assets, sources, tags):
         parts = buckets(table)
         places[name] = (end, len(parts), len(table))
         end += 4 * (len(parts) + 1)
@@ -308,14 +312,16 @@ def pack(assets: Path) -> bytes:
     return data + struct.pack("<I", zlib.crc32(data))
 
 
-def entries(assets: Path, tags: list[str]) -> Iterator[tuple[str, dict[str, str]]]:
+def entries(assets: Path, sources: Mapping[str, str], tags: list[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """The tables, one after another to save memory, as texts by their keys; ``tags`` takes the tagger's tags."""
-    gold = unpacked(assets / SOURCES["gold"])
+    gold = unpacked(assets / sources["gold"])
     written = functools.partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
     yield "gold", {key: value if isinstance(value, str) else written(value) for key, value in gold.items()}
     del gold
-    yield "silver", unpacked(assets / SOURCES["silver"])
-    tagger = unpacked(assets / SOURCES["tagger"])
+    yield "silver", unpacked(assets / sources["silver"])
+    if "tagger" not in sources:
+        return
+    tagger = unpacked(assets / sources["tagger"])
     tags += tagger["tags"]
     yield "tagdict", tagger["tagdict"]
     yield "vocab", dict.fromkeys(tagger["vocab"], "")

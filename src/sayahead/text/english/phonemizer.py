@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from sayahead.text import sounds
 from sayahead.text.english import hibari_tables, homographs
+from sayahead.text.english.british import ADDED, from_american, link, linking
 from sayahead.types import Ids, Pronunciation, Word
 
 NAMES = Path(__file__).parent / "names.txt"
@@ -35,14 +37,21 @@ class EnglishPhonemizer:
     An English word's reading depends on what follows ("the" before a vowel, "read", "to"): where nothing is known to
     follow and the sentence is not over, ``stand_in`` is read after the words, which gives function words their
     connected form. With ``inner_punctuation`` off, only a sentence's last word keeps its punctuation (Ma 5.1).
+    In ``british`` English a final r is said before a vowel that follows, and not otherwise.
     """
 
     LEFT_WORDS = 3
 
-    def __init__(self, phonemes: Mapping[str, int], *, stand_in: str, inner_punctuation: bool = True) -> None:
-        self._g2p = hibari_tables.front_end()
+    def __init__(
+        self, phonemes: Mapping[str, int], *, stand_in: str, inner_punctuation: bool = True, british: bool = False
+    ) -> None:
+        self._g2p, self._british = hibari_tables.front_end(british=british), british
         golds = self._g2p.lexicon.golds
-        self._readings = golds.d = hibari_tables.Added(golds.d, names() | homographs.ADDED)
+        own: dict[str, Any] = {**names(), **homographs.ADDED}
+        if british:
+            own = {**{word: from_american(phonemes, word) for word, phonemes in names().items()}, **ADDED}
+            self._g2p.resolve_tokens = linking(self._g2p.resolve_tokens)
+        self._readings = golds.d = hibari_tables.Added(golds.d, own)
         self._ids = dict(phonemes)
         self._stand_in, self._inner_punctuation = stand_in, inner_punctuation
         self._alone = functools.lru_cache(maxsize=4096)(self._count)
@@ -103,7 +112,12 @@ class EnglishPhonemizer:
         joined = " ".join(" ".join(text.split()) or "," for text in texts)
         tagged = self._g2p.tokenize(joined)
         homographs.settle(tagged, self._readings, known=len(tagged) - bool(stand_in))
+        if self._british:
+            for token in tagged:
+                token.phonemes = token.phonemes and from_american(token.phonemes, token.text)
         tokens = self._g2p.phonemize_tokens(tagged)
+        if self._british:
+            link(tokens)
         readings, piece = [""] * len(texts), 0
         owner = [i for i, number in enumerate(pieces) for _ in range(number)]
         for token in tokens:

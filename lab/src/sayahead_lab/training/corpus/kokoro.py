@@ -28,7 +28,7 @@ from sayahead.voices.install.kokoro.files import read_files, read_styles
 
 from sayahead_lab.eval.listening.listeners import at_16khz, load_normalizer, load_whisper, missing_folder, require
 from sayahead_lab.eval.measures.word_errors import word_errors
-from sayahead_lab.training.corpus.store import About, Item
+from sayahead_lab.training.corpus.store import ACCENT, About, Item
 from sayahead_lab.training.corpus.teacher import (
     EARLY,
     HOP,
@@ -155,6 +155,7 @@ class KokoroSpec(TeacherSpec):
             "voice": f"{whole.name}, {self.style}",
             "digest": whole.digest,
             "language": whole.languages[self.style],
+            **({ACCENT: "British"} if whole.languages[self.style] == "en-GB" else {}),
             "early": str(EARLY),
             "lead": str(self.lead),
             "tail": str(self.tail),
@@ -259,9 +260,9 @@ def load_listener(folder: str, language: str) -> Callable[[Item], tuple[float, s
 def front_of(
     language: str, phonemes: Mapping[str, int], inner_punctuation: bool
 ) -> tuple[Callable[[], Normalizer], Phonemizer]:
-    """What makes a normalizer, and a phonemizer: for English the default voice's own, which spells as Kokoro does."""
+    """What makes a normalizer, and a phonemizer: of American English the default voice's own, which spells alike."""
     front = reader(language)
-    if phonemes == inventory()[0] and language.lower().startswith("en"):
+    if phonemes == inventory()[0] and language.lower() in ("en", "en-us"):
         return front.normalizer, load_reader(inner_punctuation)
     return front.normalizer, front.phonemizer(phonemes, inner_punctuation=inner_punctuation)
 

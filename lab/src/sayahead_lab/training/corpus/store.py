@@ -20,6 +20,8 @@ from sayahead_lab.training.corpus.frontend import MelFrontEnd
 FORMAT = 1
 LONG = {"mel": 1, "audio": 0, "features": 1, "energy": 1}
 """Memory-mapped arrays, with their rows per frame; 0: a hop of samples."""
+ACCENT = "accent"
+"""Key of a source whose phonemes are British; without it, those of a British style are American."""
 Array = NDArray[Any]
 
 
@@ -90,12 +92,16 @@ class CorpusInfo(About):
     mel_std: tuple[float, ...]
     """(n_mels,) standard deviation over the same frames."""
     joined: dict[str, str] = field(default_factory=dict)
-    """Folders beside corpus.json that are corpora themselves, one a speaker, with the speakers' languages."""
+    """Folders beside corpus.json that are corpora themselves, one a speaker, with the languages that were read."""
 
 
 def language_of(info: About) -> str:
-    """The language that is spoken, as a BCP 47 tag: American English where a corpus tells none."""
-    return info.source.get("language", "en-US")
+    """The language that was read, as a BCP 47 tag: American English where a corpus tells none.
+
+    British styles were once read as American ones, too.
+    """
+    language = info.source.get("language", "en-US")
+    return "en-US" if language == "en-GB" and ACCENT not in info.source else language
 
 
 def check_mels(info: CorpusInfo, n_mels: int) -> None:
