@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator, Iterator
 
@@ -236,7 +237,11 @@ def test_an_abandoned_stream_stops_synthesis(voice: Voice) -> None:
 
 def taken(address: str) -> int:
     """How many conversations a server has."""
-    with urllib.request.urlopen(f"{address}/ready") as answer:
+    with contextlib.ExitStack() as stack:
+        try:
+            answer = stack.enter_context(urllib.request.urlopen(f"{address}/ready"))
+        except urllib.error.HTTPError as unready:
+            answer = stack.enter_context(unready)
         return int(json.load(answer)["taken"])
 
 
@@ -247,8 +252,10 @@ def server() -> Iterator[tuple[str, subprocess.Popen[str]]]:
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         rows = (json.loads(line) for line in process.stderr)
-        yield next(row["url"] for row in rows if row["event"] == "listening"), process
-        process.kill()
+        try:
+            yield next(row["url"] for row in rows if row["event"] == "listening"), process
+        finally:
+            process.kill()
 
 
 def test_conversations_are_said_to_their_end_where_a_server_is_killed(voice: Voice) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import functools
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +32,8 @@ from sayahead.speech import IDLE_S
 
 SILENCE_S = 0.02
 """What a text without a word becomes: Pipecat takes no audio for a failure, and three of them for a broken service."""
+QUIET_S = 10.0
+"""After so long without a sound Pipecat closes a turn; it is told twice in this time that the turn goes on."""
 PATIENCE_S = 3600.0
 """How long a server is to wait for a text that goes on, as a voice in this process does for ever."""
 
@@ -75,16 +77,9 @@ class Turn:
     written: list[str] = field(default_factory=list)
     task: asyncio.Task[None] | None = None
 
-    async def fragments(self, waiting_s: float, waits: Callable[[], None]) -> AsyncIterator[str]:
-        """The text as it comes; ``waits`` is called at least every ``waiting_s`` seconds without any."""
-        while True:
-            try:
-                part = await asyncio.wait_for(self.text.get(), waiting_s)
-            except TimeoutError:
-                waits()
-                continue
-            if part is None:
-                return
+    async def fragments(self) -> AsyncIterator[str]:
+        """The text as it comes."""
+        while (part := await self.text.get()) is not None:
             yield part
 
 
@@ -115,6 +110,7 @@ class SayaheadTTSService(TTSService):
         if settings is not None:
             chosen.apply_update(settings)
         options.setdefault("text_aggregation_mode", TextAggregationMode.TOKEN)
+        options.setdefault("stop_frame_timeout_s", QUIET_S)
         super().__init__(
             push_text_frames=False, push_start_frame=True, push_stop_frames=False, settings=chosen, **options
         )
@@ -188,22 +184,29 @@ class SayaheadTTSService(TTSService):
     async def _speak(self, turn: Turn, context_id: str) -> None:
         """A turn's audio and words, until its text has ended."""
         resampler, spoke = create_stream_resampler(), False
+        keeping = self.create_task(self._keep(context_id), name=f"keep-{context_id}")
         try:
-            # Pipecat closes a context that is quiet, and forgets the words of its unfinished sentence.
-            keep = functools.partial(self._refresh_audio_context, context_id)
-            text = turn.fragments(self._stop_frame_timeout_s / 2, keep)
-            async with contextlib.aclosing(self._chunks(text)) as chunks:
+            async with contextlib.aclosing(self._chunks(turn.fragments())) as chunks:
                 async for chunk in chunks:
                     await self._append(turn, context_id, chunk, resampler)
                     spoke = True
         except SayaheadError as error:
             await self.append_to_audio_context(context_id, ErrorFrame(error=str(error), exception=error))
+        finally:
+            await self.cancel_task(keeping)
         if not spoke:
             silence = bytes(2 * int(SILENCE_S * self.sample_rate))
             await self._sound(context_id, silence)
         self._turns.pop(context_id, None)
         await self.append_to_audio_context(context_id, TTSStoppedFrame(context_id=context_id))
         await self.remove_audio_context(context_id)
+
+    async def _keep(self, context_id: str) -> None:
+        """Pipecat closes a context that is quiet, as while text or another server is waited for, and forgets the words
+        of its unfinished sentence."""
+        while True:
+            await asyncio.sleep(self._stop_frame_timeout_s / 2)
+            self._refresh_audio_context(context_id)
 
     async def _chunks(self, text: AsyncIterator[str]) -> AsyncGenerator[AudioChunk, None]:
         """The sound and words of a text; to be closed."""

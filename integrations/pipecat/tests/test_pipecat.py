@@ -7,8 +7,9 @@ import contextlib
 import json
 import subprocess
 import sys
+import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ from pipecat.transports.base_transport import TransportParams
 from pipecat.workers.runner import WorkerRunner
 from pipecat_sayahead import SayaheadTTSService
 
-from sayahead import Voice, load_voice
+from sayahead import AudioChunk, Voice, load_voice
 from sayahead.sound.pcm import to_pcm16
 
 WAIT_S = 20.0
@@ -233,6 +234,28 @@ def test_a_text_to_speak_and_texts_without_words(voice: Voice) -> None:
     asyncio.run(main())
 
 
+class Pausing(SayaheadTTSService):
+    """Nothing comes for a while, as while another server is looked for."""
+
+    async def _chunks(self, text: AsyncIterator[str]) -> AsyncGenerator[AudioChunk, None]:
+        count = 0
+        async for chunk in super()._chunks(text):
+            if (count := count + 1) == 3:
+                await asyncio.sleep(1.5)
+            yield chunk
+
+
+def test_sound_that_pauses_after_the_text_loses_nothing(voice: Voice) -> None:
+    async def main() -> None:
+        async with Bot(Pausing(stop_frame_timeout_s=0.5)) as bot:
+            await bot.say(tokens(TEXT))
+            await bot.end_of_turn()
+        assert " ".join(frame.text for frame in bot.ear.words).split() == TEXT.split()
+        assert bot.up.errors == bot.ear.errors == []
+
+    asyncio.run(main())
+
+
 def test_settings_change_between_turns_and_wrong_ones_are_told(voice: Voice) -> None:
     async def main() -> None:
         async with Bot(SayaheadTTSService()) as bot:
@@ -262,7 +285,11 @@ def test_a_telephone_line_gets_its_own_rate(voice: Voice) -> None:
 
 def taken(address: str) -> int:
     """How many conversations a server has."""
-    with urllib.request.urlopen(f"{address}/ready") as answer:
+    with contextlib.ExitStack() as stack:
+        try:
+            answer = stack.enter_context(urllib.request.urlopen(f"{address}/ready"))
+        except urllib.error.HTTPError as unready:
+            answer = stack.enter_context(unready)
         return int(json.load(answer)["taken"])
 
 
@@ -273,8 +300,10 @@ def server() -> Iterator[tuple[str, subprocess.Popen[str]]]:
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         rows = (json.loads(line) for line in process.stderr)
-        yield next(row["url"] for row in rows if row["event"] == "listening"), process
-        process.kill()
+        try:
+            yield next(row["url"] for row in rows if row["event"] == "listening"), process
+        finally:
+            process.kill()
 
 
 def test_conversations_are_said_to_their_end_where_a_server_is_killed(voice: Voice) -> None:
