@@ -77,6 +77,7 @@ _SHORT_UNITS = {
     "it": ("cpr.", "gtt.", "pers.", "loc.", "gg.", "cucch."),
     "pt": ("comp.", "gts.", "pess.", "dorms.", "vgs.", "sem."),
 }
+_DAYS = {"en": "day", "de": "Tag", "es": "día", "fr": "j", "it": "giorno", "pt": "dia"}
 _NAMED = {"de": "Feb Okt Nov", "es": "feb oct nov", "fr": "févr oct nov", "it": "feb ott nov", "pt": "fev out nov"}
 
 
@@ -86,7 +87,11 @@ def _period(language: str, random: Random) -> str:
     if language == "en":
         return f"{random.choice(_MONTHS['en'].split())} {first}–{last}"
     if language == "de":
-        return f"{first}.–{last}.{month}.20{random.randint(10, 39)}"
+        return random.choice(
+            (f"{first}.–{last}.{month}.20{random.randint(10, 39)}", f"{first}.{month}.–{last}.{month + 1}.")
+        )
+    if random.random() < 0.5:
+        return f"{first + 12}/{month}–{last}/0{month + 1}"
     return f"{first}–{last}/0{month}/20{random.randint(10, 39)}"
 
 
@@ -135,6 +140,7 @@ KINDS: dict[str, Maker] = {
     "added": lambda language, random: f"{random.choice((45, 90))}+{random.randint(2, 9)}",
     "period": _period,
     "named day": _named_day,
+    "daily": lambda language, random: f"{random.randint(2, 40)} mg/kg/{_DAYS[language]}",
     "heat": lambda language, random: (
         f"{random.choice(('-', '−', ''))}{random.randint(2, 40)} {random.choice(('°C', '°F'))}"
     ),

@@ -20,7 +20,7 @@ PROSE = {
 MICROGRAMS = {"de": "mikrogramm", "es": "microgramos", "fr": "microgrammes", "it": "microgrammi", "pt": "microgramas"}
 
 
-ROUNDS = 110 if FULL else 2
+ROUNDS = 75 if FULL else 2
 """How many values of each kind; each is read in about thirty texts, so that a full run reads 100,000 a language."""
 
 

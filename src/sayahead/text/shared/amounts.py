@@ -232,11 +232,15 @@ def compound(name: str, record: Record) -> Noun | None:
     above, slash, below = name.partition("/")
     if not slash:
         return None
+    if "/" in below:  # "mg/kg/día"
+        inner, _, last = name.rpartition("/")
+        noun, each = compound(inner, record), per(last, record)
+        return Noun(f"{noun.one} {each}", f"{noun.many} {each}", noun.gender) if noun and each else None
     first = record.units.get(above) or (record.currencies[above].main if above in record.currencies else None)
     if first is None or not below:
         return None
-    tens = record.per_many or record.per if re.fullmatch("10+", below) else record.over("/")
-    after = f"{tens} {number(below, record)}" if below.isdecimal() else per(below, record)
+    of = record.over("/") if above in ("h", "j", "d") else record.per_many or record.per  # "24 h/24": no share.
+    after = f"{of} {number(below, record)}" if below.isdecimal() else per(below, record)
     return Noun(f"{first.one} {after}", f"{first.many} {after}", first.gender) if after else None
 
 
@@ -248,7 +252,9 @@ def after_each(name: str, left: Left) -> Left:
 
 def per(below: str, record: Record) -> str:
     """What an amount is divided by: ``pro Monat``, ``par kilogramme``, ``all'ora``; nothing if it is no word."""
-    noun = record.units[below].one if below in record.units else below if below.isalpha() else ""
+    unit = record.units.get(below) or record.units.get(f"{below}.")
+    unit = unit or (record.currencies[below].main if below in record.currencies else None)
+    noun = unit.one if unit else below if below.isalpha() else ""
     if record.per_feminine and noun and noun[0] not in "aeiou" and _feminine(noun, below, record):
         return f"{record.per_feminine} {noun}"
     if record.per_vowel and noun and noun[0] in "aeiou":
@@ -258,7 +264,7 @@ def per(below: str, record: Record) -> str:
 
 def _feminine(noun: str, below: str, record: Record) -> bool:
     """Whether what an amount is divided by is feminine."""
-    unit = record.units.get(below)
+    unit = record.units.get(below) or record.units.get(f"{below}.")
     by_form = numbers_of(record).gender(noun, Left(one=True)) if unit is None else unit.gender
     return (record.genders.get(noun) or by_form) in ("f", "e")
 

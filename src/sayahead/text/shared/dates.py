@@ -13,6 +13,7 @@ _DATE = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|[0-9]{2})?")
 _ISO = re.compile(r"((?:1[5-9]|20)[0-9]{2})([-/.])([0-9]{1,2})\2([0-9]{1,2})")
 _NAMED_MONTH = re.compile(r"([0-9]{1,2})[/.-]([^\W\d_]{3,})\.?(?:[/.-]([0-9]{4}|[0-9]{2}))?")
 """``15/fev.``, ``15-Feb-2025``."""
+_DAYS = re.compile("([0-9]{1,2})/([0-9]{1,2}) ([0-9]{1,2})/([0-9]{1,2})")
 DAY_AND_MONTH = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}")
 """``3.5.`` without its last full stop."""
 
@@ -45,6 +46,13 @@ def dated(core: str, left: Left, record: Record) -> Said | None:
 
 def period(first: str, last: str, left: Left, record: Record) -> Said | None:
     """``01.–15.08.2026``, ``3-9/08``: from one day to a date."""
+    if record.dot_ordinals and re.fullmatch(r"[0-9]{1,2}\.[0-9]{1,2}\.", first):
+        begins, ends = dated(first, left, record), dated(last, left, record) or dated(f"{last}.", left, record)
+        return begins and ends and replace(ends, text=f"{begins.text} {record.until} {ends.text}")
+    if (days := _DAYS.fullmatch(f"{first} {last}")) and (days[2][0] == "0" or max(int(days[1]), int(days[3])) > 12):
+        cued = replace(left, word=next((word for word, kind in record.cues.items() if kind == "day"), ""))
+        begins, ends = dated(first, cued, record), dated(last, cued, record)
+        return begins and ends and replace(ends, text=f"{begins.text} {record.until} {ends.text}")
     if not re.fullmatch(r"(?:0?[1-9]|[12][0-9]|3[01])\.?", first) or (last.isdecimal() and not first.endswith(".")):
         return None
     if (date := dated(last, left, record)) is None:

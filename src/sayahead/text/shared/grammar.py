@@ -20,6 +20,7 @@ _ELIDED = re.compile(r"([^\W\d_]+')([0-9].*)")
 _ELIDED_WORD = re.compile(r"([^\W\d_]+['’])([^\W\d_]\S*)")
 _ELIDED_SIGN = re.compile(r"([^\W\d_]+['’])([€$£¥])")
 RANGE = re.compile(r"(.+?)(--|[-–—]|/)(.+)")
+_DAYS = re.compile("([0-9./]+)[-–]([0-9./]+)")
 _CODES = re.compile(r"([A-Z])([1-9][0-9]{0,2})[-–]\1([1-9][0-9]{0,2})")
 _LETTERS = re.compile("([A-Z])(?:–|(?<=A)-(?=Z))([A-Z])")
 """``D–F``, ``A-Z``."""
@@ -288,6 +289,10 @@ def _ranged(core: str, left: Left, record: Record, form: str) -> Said | None:
     if (m := _CODES.fullmatch(core)) and int(m[2]) < int(m[3]):
         one, other = (f"{m[1]} {number(figures, record)}" for figures in (m[2], m[3]))
         return Said(f"{one} {record.until} {other}", Left(word=core, before=left.word))
+    if left.kind == "code" and re.fullmatch("[0-9][0-9./-]*[./-][0-9./-]*[0-9]", core):
+        return Said(figures(core, record), Left("code", core, before=left.word))
+    if (m := _DAYS.fullmatch(core)) and (days := period(m[1], m[2], left, record)):
+        return days
     m = RANGE.fullmatch(core)
     if m is None or not (m[1][-1].isdecimal() or m[1][0].isdecimal()) or not m[3][0].isdecimal():
         return None
@@ -299,8 +304,6 @@ def _ranged(core: str, left: Left, record: Record, form: str) -> Said | None:
         return Said(f"{number('24', record)} {number('7', record)}", Left(word=core, before=left.word))
     if m[3][0] == "0" and m[3].isdecimal() and m[1].isdecimal() and len(m[1]) > 3:  # A postal code: 1100-053.
         return Said(f"{figures(m[1], record)} {figures(m[3], record)}", Left(word=core))
-    if days := period(m[1], m[3], left, record):
-        return days
     first, last = _atom(m[1], left, record), _atom(m[3], Left(), record)
     if m[2] != "/" and (paid := amounts.prefixed_range(m[1], m[3], record)):
         currency, low, high = paid

@@ -30,7 +30,9 @@ _ABBREVIATED = re.compile(r"[0-9]+[/.-]?[^\W\d_]{2,4}")
 """A number and what is in short in one: ``15/fev.``, ``30min.``"""
 _HALVES = frozenset(("a.", "p.", "am", "pm", "a.m", "p.m", "a.m.", "p.m."))
 _SUMS = frozenset("+ - − = × · * ÷ / < > ≤ ≥ ≈ ≠".split())
+_OPENING = re.compile("(?:[6-9]|1[0-9]|2[0-4])[-–](?:[7-9]|1[0-9]|2[0-4])")
 _LONG_HOURS = 6
+_LONGEST_WORD = 9
 _LONGEST_ABBREVIATION = 4
 _VOWELS = "aeiouyæøœıəαεηιουωаеёиоуыэюяіїєў"
 
@@ -108,6 +110,10 @@ def _timed(core: str, left: Left, right: Right, record: Record) -> Joined[Said] 
         follows = right.one_of(("h",), ())
         return follows and Joined(right.body, Said(hours, Left("time", right.body, before=left.word)))
     last = m[3] if (m := RANGE.fullmatch(core)) else core
+    if "h" in record.hour_words & record.lasting and _OPENING.fullmatch(core):  # "14–18 h"
+        follows = right.one_of(("h",), ())
+        hours = f"{read(core, left, record).text} {min(record.hour_words - {'h'})}"
+        return follows and Joined(right.body, Said(hours, Left("time", right.body, before=left.word)))
     time = amounts.time(last, record, dot=last == core)
     if time is None:
         return False
@@ -278,6 +284,7 @@ def ends(parts: Parts, token: Token[Said], reading: str, left: Left, right: Righ
         or abbreviations.ranked(form, left, record)
         or ("." in core and known is None and reading != core)
         or _ABBREVIATED.fullmatch(core)
+        or ("/" in core and f"{core.rpartition('/')[2]}." in record.units)
         or any(form.endswith(end) for end in record.suffixes)
         or week(core, record)
         or ((core in record.units or form in record.units) and left.kind == "number" and core.isalpha())
@@ -285,6 +292,9 @@ def ends(parts: Parts, token: Token[Said], reading: str, left: Left, right: Righ
         return starts(right, record)
     if record.numbers is None:
         return _ends_anyhow(core, right, record)
+    if len(core) < _LONGEST_WORD and record.short_ending and re.fullmatch(record.short_ending, core):
+        initial = right.initial()
+        return None if initial is None else not initial.islower()
     return starts(right, record) if record.spaced and _shortened(core) else True
 
 

@@ -124,7 +124,7 @@ def _stars(core: str, raw: str, left: Left, right: Right, record: Record) -> Bes
     if not (core in "12345" and "★" in record.units and re.search(r"[1-5]\*(?!\*)", raw)):
         return False
     stars = Said(amounts.counted(core, record.units["★"], record), Left("measure", "★"))
-    if left.word.lower() in record.hotels:
+    if left.word.lower() in record.hotels or (left.word[:1].isupper() and left.before[:1].isupper()):
         return stars
     follows = Right(right.text.lower(), right.done).one_of(record.hotels, prefixes_of(record, "hotels"))
     return follows and stars

@@ -130,6 +130,6 @@ class Reader(Waiting[Said]):
         step = PORTION if len(spoken) > AT_ONCE else AT_ONCE
         parts = [" ".join(spoken[i : i + step]) for i in range(0, len(spoken), step)]
         for number, part in enumerate(parts, 1):
-            start, end = (word.start + size * n // len(parts) for n in (number - 1, number))
+            start, end = (word.start - (-size * n // len(parts)) for n in (number - 1, number))
             last = number == len(parts)
-            yield Word(part, start, max(start + (size > 0), end), word.ends and last, continues=not last)
+            yield Word(part, start, end, word.ends and last, continues=not last)

@@ -155,6 +155,8 @@ class Record:
     """Words before a number after which plurals that end in -e take an -n: ``seit 2 Tg.``"""
     hotels: frozenset[str] = frozenset()
     """Words in small letters beside which ``4*`` are stars."""
+    short_ending: str = ""
+    """A pattern of words that are abbreviations by their last letters: they end no sentence before a small letter."""
     hour_from: tuple[str, ...] = ()
     """Words after which ``15 h`` is a time of day."""
     per_feminine: str = ""
