@@ -19,6 +19,8 @@ _NUMERAL = frozenset("IVXLC")
 def reading(parts: Parts, left: Left, right: Right, record: Record) -> Said | Literal[False] | None:
     """What an abbreviation, with its full stop or without one, stands for."""
     core = parts.core
+    if not parts.dotted and core not in record.short_forms:
+        return False
     form = core + ("." if parts.dotted else "")
     if core == "c/" and record.every and (each := _every(right, record)) is not False:
         return each and Said(record.every, Left(word=core, before=left.word))

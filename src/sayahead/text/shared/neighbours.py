@@ -35,9 +35,10 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
     calendar = left.kind in ("number", "month", "day") or core.lower() in record.short_months
     if calendar and (dated := months.reading(parts, left, right, record)) is not False:
         return dated
-    if (sized := sizes.reading(parts, left, right, record)) is not False:
+    crossed = len(core) == 1 or core[0].isdecimal() or "x" in core or "×" in core
+    if crossed and (sized := sizes.reading(parts, left, right, record)) is not False:
         return sized
-    if core.islower() and core.isalpha() and not left.kind and "#" not in raw:
+    if not left.kind and "#" not in raw and core.isalpha() and core.islower():
         return False
     if (turned := angles.reading(parts, left, right, record)) is not False:
         return turned

@@ -254,6 +254,11 @@ class Record:
         return frozenset(name.lower() for pair in self.weekdays.items() for name in pair)
 
     @functools.cached_property
+    def short_forms(self) -> frozenset[str]:
+        """What may stand for something by what is beside it, with a full stop or without one."""
+        return frozenset((*self.before_number, *self.before_small, *self.after_ordinal, "c/"))
+
+    @functools.cached_property
     def abbreviations(self) -> Mapping[str, str]:
         """All that have a full stop."""
         return {**self.never_ends, **self.may_end}

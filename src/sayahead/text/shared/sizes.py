@@ -35,7 +35,9 @@ def reading(parts: Parts, left: Left, right: Right, record: Record) -> Said | Li
     core = parts.core
     if core in _CROSSES:
         return False if parts.mark else _cross(core, left, right, record)
-    if _LETTERS.fullmatch(core):
+    if not core[0].isdecimal():
+        if not (core[0].isupper() and _LETTERS.fullmatch(core)):
+            return False
         return Said(f" {record.sized or record.over('x')} ".join(re.split("[x×]", core)), Left(word=core))
     if (m := _PRESSURE.fullmatch(core)) and record.pressure and _told("pressure", left, record):
         return Said(f" {record.pressure} ".join(number(part, record) for part in m.groups()), Left("number", core))
