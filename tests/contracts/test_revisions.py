@@ -24,6 +24,7 @@ from sayahead import (
     WaitEnd,
     WaitKSteps,
 )
+from sayahead.engine.pieces import MOST_PHONEMES
 from sayahead.text.revision import unspoken
 from sayahead.types import Segment, WordTiming
 
@@ -68,6 +69,30 @@ def same(one: Segment, other: Segment) -> bool:
     return one.ids.tolist() == other.ids.tolist() and all(getattr(one, f) == getattr(other, f) for f in fields)
 
 
+def was_cut(segment: Segment) -> bool:
+    """Whether a sentence had too many phonemes for one step: a long one that ends before what it is shown."""
+    return MOST_PHONEMES // 2 < segment.speak < len(segment.ids)
+
+
+def phonemes(segments: list[Segment]) -> list[int]:
+    """All that segments speak."""
+    return [number for segment in segments for number in segment.ids[: segment.speak].tolist()]
+
+
+def check_spoken(before: list[Segment], now: list[Segment], fresh: list[Segment], *, over: bool = False) -> None:
+    """What is spoken now is what a fresh session says behind what was spoken before; if it is over, all of that."""
+    if any(map(was_cut, before)):
+        # A sentence that became shorter behind a cut has none in the fresh session: that has other segments.
+        said, rest = phonemes(now), phonemes(fresh)[len(phonemes(before)) :]
+        assert said == (rest if over else rest[: len(said)])
+        return
+    wanted = fresh[len(before) :] if over else fresh[len(before) : len(before) + len(now)]
+    if over and len(now) == len(wanted) + 1 and not now[-1].speak:
+        # All was spoken while more seemed to come: what ends the sentence then is a segment without words.
+        now = now[:-1]
+    assert all(same(one, other) for one, other in zip(now, wanted, strict=True))
+
+
 def check_history(fresh: Callable[[], Session], data: st.DataObject, *, most: int) -> None:
     """Push and revise at random; each segment must be the one that a session makes of the text valid by then."""
     session = fresh()
@@ -81,18 +106,12 @@ def check_history(fresh: Callable[[], Session], data: st.DataObject, *, most: in
         for _ in range(data.draw(st.integers(0, 3))):
             session.pull()
         # What was spoken now was spoken of the text as it is now.
-        wanted = spoken_of(fresh(), session.text)[checked : len(segments)]
-        assert all(same(one, other) for one, other in zip(segments[checked:], wanted, strict=True))
+        check_spoken(segments[:checked], segments[checked:], spoken_of(fresh(), session.text))
         checked = len(segments)
     text = session.text
     session.finish()
     list(session.chunks())
-    wanted = spoken_of(fresh(), text, over=True)[checked:]
-    rest = segments[checked:]
-    if len(rest) == len(wanted) + 1 and not rest[-1].speak:
-        # All was spoken while more seemed to come: what ends the sentence then is a segment without words.
-        rest.pop()
-    assert all(same(one, other) for one, other in zip(rest, wanted, strict=True))
+    check_spoken(segments[:checked], segments[checked:], spoken_of(fresh(), text, over=True), over=True)
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=repr)
@@ -100,6 +119,24 @@ def check_history(fresh: Callable[[], Session], data: st.DataObject, *, most: in
 @given(data=st.data())
 def test_any_history_says_the_valid_text_once(policy: Policy, data: st.DataObject) -> None:
     check_history(lambda: toy_session(policy), data, most=6)
+
+
+def test_a_sentence_that_becomes_shorter_behind_a_cut_is_gone_on_with() -> None:
+    """Only a long sentence is cut; of the shorter one, what was not spoken is."""
+    session = toy_session(WaitAll())
+    segments = watched(session)
+    session.push("abca " * 90 + "abca. ")
+    session.pull()
+    assert [was_cut(segment) for segment in segments] == [True]
+    words = len(segments[0].words)
+    assert session.revise(5 * words, "aa. ") == 5 * words
+    text = session.text
+    session.finish()
+    list(session.chunks())
+    fresh = spoken_of(toy_session(WaitAll()), text, over=True)
+    assert (len(segments), len(fresh)) == (2, 1)
+    check_spoken(segments[:1], segments[1:], fresh, over=True)
+    assert phonemes(segments[1:]) == [ord(letter) for letter in " aa."]
 
 
 @pytest.mark.parametrize("policy", [WaitEnd(), WaitKSteps(2)], ids=repr)
