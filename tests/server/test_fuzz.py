@@ -30,7 +30,7 @@ MESSAGES = int(os.environ.get("SAYAHEAD_FUZZ_MESSAGES", examples(10_000)))
 # Messages of one example: a connection, or requests one after the other.
 BATCH = 25
 # Size of a message that is too big.
-LARGEST = 16384
+LARGEST = 4096
 # How a connection may end that was sent nonsense: never by the server's fault (1011), never without a word (1006).
 CODES = {1000, 1001, 1003, 1005, 1007, 1008, 1009, 1013}
 
@@ -68,7 +68,7 @@ def expand(message: str | bytes) -> str | bytes:
     """The message with what is too long to be shown."""
     if isinstance(message, bytes):
         return message
-    whole = message.replace("<long>", "x" * 5000).replace("<deep>", "[" * 5000)
+    whole = message.replace("<long>", "x" * 1250).replace("<deep>", "[" * 3000)
     return whole.encode("utf-8", "replace").decode()
 
 
@@ -181,12 +181,14 @@ def effort() -> settings:
 
 
 WYOMING_PORT = free_port()
+LIMITS = {"message_bytes": LARGEST, "message_characters": 1000, "idle_s": 5.0}
+"""So small that a text may break the one or the other, and one that breaks neither is soon spoken."""
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Running]:
     address = f"tcp://127.0.0.1:{WYOMING_PORT}"
-    with serving(wyoming=address, limits={"message_bytes": LARGEST, "idle_s": 5.0}) as running:
+    with serving(wyoming=address, limits=LIMITS) as running:
         yield running
 
 
