@@ -1,3 +1,3 @@
-"""All tests share the fixtures of ``support.fixtures``."""
+"""All tests share the fixtures of ``support.fixtures``, and train without torch's compiler."""
 
-pytest_plugins = ["support.fixtures"]
+pytest_plugins = ["support.fixtures", "lab_support.eager"]
