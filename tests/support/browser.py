@@ -133,7 +133,7 @@ class Seat:
         end = time.monotonic() + timeout_s
         while not self.page.evaluate(expression):
             assert time.monotonic() < end, f"It never came true: {expression}; the page said {self.troubles}"
-            self.page.wait_for_timeout(20)
+            self.page.wait_for_timeout(50)
 
     @property
     def said(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import functools
 import json
 import queue
 from collections.abc import AsyncIterator
@@ -44,6 +45,13 @@ class Event:
     words: Words = ()
     error: str = ""
     over: bool = False
+
+
+@functools.cache
+def spoken(text: str, rate: int) -> Floats:
+    """(S,) what Python's voice says, at a rate; once a process, as a long text takes its time."""
+    resampler, said = Resampler(8000, rate), toy_voice().synthesize(text)
+    return said if rate == 8000 else np.concatenate([resampler.push(said), resampler.finish()])
 
 
 class Client:
@@ -146,8 +154,7 @@ class Client:
 
     def wanted(self, text: str) -> Floats:
         """(S,) what Python's voice says, at the protocol's rate."""
-        resampler, spoken = Resampler(8000, self.rate), toy_voice().synthesize(text)
-        return spoken if self.rate == 8000 else np.concatenate([resampler.push(spoken), resampler.finish()])
+        return spoken(text, self.rate)
 
 
 class Socket(Client):

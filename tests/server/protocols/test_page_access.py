@@ -23,6 +23,11 @@ LOOKS: dict[str, dict[str, Any]] = {
     "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True},
     "phone-dark": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "color_scheme": "dark"},
 }
+# Of wide and narrow, light and dark, each once; the other two pairs in a full run.
+SLOW = ("dark", "phone")
+looks = pytest.mark.parametrize(
+    "look", [pytest.param(look, marks=pytest.mark.slow if look in SLOW else ()) for look in LOOKS]
+)
 TEXT = "One two three four five. Six seven Привет eight nine ten eleven twelve. "
 
 
@@ -53,7 +58,7 @@ def check(seat: Seat, source: str, name: str) -> None:
     assert not found, "\n".join([name, *found[:12]])
 
 
-@pytest.mark.parametrize("look", LOOKS)
+@looks
 def test_nothing_keeps_anybody_out(look: str, server: Running, browser: Browser, source: str) -> None:
     with Line(server.port) as line, seated(browser, line.http, clean=False, **LOOKS[look]) as seat:
         seat.until("document.getElementById('voice').options[0].value === 'toy'")
@@ -74,7 +79,7 @@ def test_nothing_keeps_anybody_out(look: str, server: Running, browser: Browser,
         check(seat, source, f"{look}-stopped")
 
 
-@pytest.mark.parametrize("look", LOOKS)
+@looks
 def test_the_key_dialog_keeps_nobody_out(look: str, browser: Browser, source: str) -> None:
     with (
         serving(voice=drawl(), keys=(KEY,)) as locked,
