@@ -43,7 +43,9 @@ kind = "reader:words_per_min=400"
 TEXT = "The river was high, and the old bridge shook under the carts that crossed it."
 
 
-def test_they_are_spoken_and_timed_on_their_own_clock(tmp_path: Path) -> None:
+def test_they_are_spoken_and_timed_on_their_own_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The figures are drawn in the report's own tests.
+    monkeypatch.setattr("sayahead_lab.eval.report.report.save", lambda figure, path: path.touch())
     (tmp_path / "pace.toml").write_text(MATRIX, encoding="utf-8")
     (tmp_path / "texts.csv").write_text(f"a|{TEXT}\n", encoding="utf-8")
     matrix, texts = load_matrix(tmp_path / "pace.toml"), read_texts(tmp_path / "texts.csv")
