@@ -25,6 +25,18 @@ from sayahead import load_voice
 voice = load_voice("polly")
 sys.stdout.buffer.write(voice.synthesize({TEXT!r}, policy="parrot:words=2", context="echo:count=2").tobytes())
 """
+COMMANDS = """
+import json, sys
+from sayahead.cli import main
+for arguments in json.loads(sys.argv[1]):
+    try:
+        code = main(arguments)
+    except SystemExit as ended:
+        code = ended.code
+    print(end="\\0")
+    assert not code, (arguments, code)
+"""
+"""Runs several commands of the command line, one after the other, and a NUL behind the output of each."""
 MATRIX = """
 count = 1
 [[conditions]]
@@ -70,12 +82,15 @@ def test_nothing_of_it_is_known_without_it() -> None:
 
 
 def test_the_command_line_knows_all_of_it(environment: Mapping[str, str], spoken: np.ndarray, tmp_path: Path) -> None:
-    assert output(environment, "-m", "sayahead", "squawk", "Polly") == b"Squawk, Polly!\n"
-    assert b"say who is there" in output(environment, "-m", "sayahead", "--help")
-    assert b"--parrot-port" in output(environment, "-m", "sayahead", "serve", "--help")
-    assert b"polly" in output(environment, "-m", "sayahead", "voices")
     file, choice = tmp_path / "out.wav", ("--policy", "parrot:words=2", "--context", "echo:count=2")
-    output(environment, "-m", "sayahead", "say", "--voice", "polly", *choice, "-o", str(file), TEXT)
+    say = ("say", "--voice", "polly", *choice, "-o", str(file), TEXT)
+    commands = (("squawk", "Polly"), ("--help",), ("serve", "--help"), ("voices",), say)
+    told = output(environment, "-c", COMMANDS, json.dumps(commands)).decode()
+    squawked, usage, serve, voices, *_ = told.split("\0")
+    assert squawked == "Squawk, Polly!\n"
+    assert "say who is there" in usage
+    assert "--parrot-port" in serve
+    assert "polly" in voices
     with wave.open(str(file)) as sound:
         samples = np.frombuffer(sound.readframes(sound.getnframes()), np.int16) / np.float32(32767)
     assert np.abs(samples - spoken).max() < 1e-4

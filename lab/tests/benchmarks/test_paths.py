@@ -26,10 +26,17 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Any:
     return importlib.import_module("paths")
 
 
-def test_published_agents_walk_theirs_on_another_corpus_than_their_own(script: Any, tmp_path: Path) -> None:
-    unpack_release(ROOT.parent / "archives" / "runs" / "mohan.tar.xz", tmp_path / "runs")
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The published runs."""
+    folder = tmp_path_factory.mktemp("published") / "runs"
+    unpack_release(ROOT.parent / "archives" / "runs" / "mohan.tar.xz", folder)
+    return folder
+
+
+def test_published_agents_walk_theirs_on_another_corpus_than_their_own(script: Any, runs: Path, tmp_path: Path) -> None:
     corpus, out = tones_corpus(tmp_path / "corpus"), tmp_path / "out"
-    agents = [part for seed in range(3) for part in ("--agent", str(tmp_path / "runs" / f"agent-longer-{seed}"))]
+    agents = [part for seed in range(3) for part in ("--agent", str(runs / f"agent-longer-{seed}"))]
     given = ["--corpus", str(corpus.path), *agents, "-o", str(out), "--split", "val", "--sentences", "2"]
     script.main([*given, "--drawn", "1"])
     rows = json.loads((out / "environment.json").read_text())
@@ -42,10 +49,9 @@ def test_published_agents_walk_theirs_on_another_corpus_than_their_own(script: A
     assert sorted(path.name for path in out.glob("*.png")) == ["paths.png", "rewards.png"]
 
 
-def test_a_corpus_of_other_frames_is_an_error(script: Any, tmp_path: Path) -> None:
-    unpack_release(ROOT.parent / "archives" / "runs" / "mohan.tar.xz", tmp_path / "runs")
+def test_a_corpus_of_other_frames_is_an_error(script: Any, runs: Path, tmp_path: Path) -> None:
     path = tones_corpus(tmp_path / "corpus").path / "corpus.json"
     info = json.loads(path.read_text())
     path.write_text(json.dumps({**info, "front_end": {**info["front_end"], "hop": 256}}))
     with pytest.raises(ConfigError, match=r"The frames of .* are not those of"):
-        script.load(tmp_path / "runs" / "agent-longer-0", path.parent)
+        script.load(runs / "agent-longer-0", path.parent)
