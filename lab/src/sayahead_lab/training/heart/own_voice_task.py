@@ -271,7 +271,7 @@ class HeartVoiceTask(Task[HeartVoice]):
             theirs = batch["audio"] * batch["heard"]
             sounds = COMPARED[self.data.compared](ours, theirs)
         total = total + self.data.sound * sum(sounds.values())
-        judge = getattr(model, "module", model).discriminators
+        judge: Any = getattr(model, "module", model).discriminators
         if judge is None or not torch.is_grad_enabled():
             return total, logged({**errors, **sounds})
         judged = judge.errors(ours, theirs)
