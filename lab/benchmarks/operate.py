@@ -1,14 +1,16 @@
 """What operators count on, at full size: a killed server, an update, changes while it runs (the bill: ``billed.py``).
 
-    python lab/benchmarks/operate.py --json lab/benchmarks/results/operate.json
+    python lab/benchmarks/operate.py --adapters --whisper FOLDER --json lab/benchmarks/results/operate.json
 
-**killed**: two servers, conversations of the Python client that write ten words a second; one server is killed (-9).
-Every conversation is compared with what the voice says undisturbed: its words, its length, and how long its player
-waited. **updated**: the same, while both servers end (SIGTERM, and a second for their texts) and others take their
-places, one after the other. **changed**: conversations over TLS while keys, lexicon and certificate are exchanged; how
-soon a revoked key is refused.
+**killed**: two servers, 20 conversations of the Python client and, with ``--adapters``, 5 each of those for LiveKit
+Agents and Pipecat, written at the pace of speech; one server is killed (-9). Every conversation is compared with what
+the voice says undisturbed: its words, its length, and how long its player waited; with ``--whisper`` those that went
+on elsewhere are transcribed, too. **updated**: the same, while both servers end (SIGTERM, and a second for their
+texts) and others take their places, one after the other. **changed**: conversations over TLS while keys, lexicon and
+certificate are exchanged; how soon a revoked key is refused.
 
-Servers and clients share this machine.
+A machine that is busy with other things cannot speak so much at once: ``--pause 1.2`` writes slower, and with
+``--late 60`` servers admit clients whose sound will be late. Servers and clients share it.
 """
 
 from __future__ import annotations
@@ -27,14 +29,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
 import numpy as np
 from sayahead.client import Client
-from sayahead.types import Floats
+from sayahead.types import AudioChunk, Floats
 from sayahead.voice import load_voice
 
 from sayahead_lab.eval.listening.listeners import at_16khz, load_normalizer, load_whisper
@@ -45,11 +50,21 @@ WORDS = (
 ).split()
 
 
+LATE = (
+    "from sayahead.server.synthesis import capacity; capacity.LATE_S = {}; from sayahead.cli import main; "
+    "raise SystemExit(main())"
+)
+
+
 class Server:
     """``sayahead serve`` in a process of its own."""
 
+    late_s = 0.0
+    """How late sound may be on average while others are admitted; 0: as it is."""
+
     def __init__(self, folder: Path, *arguments: str, port: int = 0) -> None:
-        command = [sys.executable, "-m", "sayahead", "serve", "--voice", "heart", "--port", str(port), "--log", "json"]
+        entry = ["-c", LATE.format(self.late_s)] if self.late_s else ["-m", "sayahead"]
+        command = [sys.executable, *entry, "serve", "--voice", "heart", "--port", str(port), "--log", "json"]
         self.log = folder / f"log-{time.time_ns()}.txt"
         with self.log.open("wb") as log:
             self.process = subprocess.Popen([*command, *arguments], stderr=log)
@@ -85,37 +100,81 @@ async def written(words: list[str], pause_s: float) -> AsyncIterator[str]:
         await asyncio.sleep(pause_s)
 
 
-async def conversation(urls: list[str], words: list[str], pause_s: float, **options: Any) -> dict[str, Any]:
+@dataclass(slots=True)
+class Note:
+    """When the sound of a conversation came."""
+
+    resumed: int = 0
+    gap_s: float = 0.0
+    """Between the last sound of one server and the first of another, the longest."""
+    waited_s: float = 0.0
+    """How long a player that begins at once had nothing to play."""
+
+
+NOTE: ContextVar[Note] = ContextVar("note")
+Talk = Callable[[list[str], list[str], float], Awaitable[tuple[list[str], Floats]]]
+
+
+class Noting(Client):
+    """A client that notes when its sound comes."""
+
+    async def stream(self, fragments: Iterable[str] | AsyncIterable[str]) -> AsyncGenerator[AudioChunk, None]:
+        """As Client's."""
+        note, last, played_until = NOTE.get(), 0.0, 0.0
+        async with contextlib.aclosing(super().stream(fragments)) as chunks:  # type: ignore[type-var]
+            async for chunk in chunks:
+                now = time.perf_counter()
+                if played_until:
+                    note.waited_s += max(0.0, now - played_until)
+                if self.resumed > note.resumed:
+                    note.resumed, note.gap_s = self.resumed, max(note.gap_s, now - last)
+                played_until, last = max(played_until, now) + chunk.duration_s, now
+                yield chunk
+
+
+def by_client(**options: Any) -> Talk:
+    """Conversations of the Python client with options."""
+
+    async def client(urls: list[str], words: list[str], pause_s: float) -> tuple[list[str], Floats]:
+        text, said, sound = " ".join(words) + " ", list[str](), list[Floats]()
+        # Without a breath a slow writer sounds as a quick one, and as the voice whole.
+        async with Noting(urls, breath_s=0.0, **options) as noting:
+            async for chunk in noting.stream(written(words, pause_s)):
+                sound.append(chunk.samples)
+                said += [text[word.start : word.end] for word in chunk.words]
+        return said, np.concatenate(sound)
+
+    return client
+
+
+async def conversation(talk: Talk, urls: list[str], words: list[str], pause_s: float) -> dict[str, Any]:
     """A text from its first word to its end: what was said, how often another server had to go on, what it cost."""
-    said, sound, played_until, waits, last, gap = [], list[Floats](), 0.0, 0.0, 0.0, 0.0
-    async with Client(urls, **options) as client:
-        rate = client.sample_rate
-        resumed = 0
-        async for chunk in client.stream(written(words, pause_s)):
-            now = time.perf_counter()
-            if played_until:
-                waits += max(0.0, now - played_until)
-            if client.resumed > resumed:
-                resumed, gap = client.resumed, now - last
-            played_until, last = max(played_until, now) + len(chunk.samples) / rate, now
-            sound.append(chunk.samples)
-            text = " ".join(words) + " "
-            said += [text[word.start : word.end] for word in chunk.words]
-    heard = np.concatenate(sound)
-    more = {"seconds": len(heard) / rate, "resumed": resumed, "gap_s": gap, "waited_s": waits}
-    return {"said": said == words, "sound": heard, **more}
+    note = Note()
+    NOTE.set(note)
+    said, sound = await talk(urls, words, pause_s)
+    return {"by": getattr(talk, "__name__", ""), "said": said == words, "sound": sound, **asdict(note)}
 
 
-def killed(folder: Path, conversations: int, repeats: int, whisper: Path | None) -> dict[str, Any]:
+def talks(adapters: bool, conversations: int) -> list[Talk]:
+    """By whom each conversation is held: of the client, so many, and a quarter as many of each adapter."""
+    if not adapters:
+        return [by_client()] * conversations
+    import adapters as made
+
+    made.use(Noting)
+    return [*[by_client()] * conversations, *[made.livekit, made.pipecat] * max(1, conversations // 4)]
+
+
+def killed(folder: Path, held: list[Talk], pause_s: float, whisper: Path | None) -> dict[str, Any]:
     """One of two servers is killed under conversations."""
 
     def kill(servers: list[Server], flags: tuple[str, ...]) -> None:
         max(servers, key=lambda server: int(httpx.get(f"{server.http}/ready").json()["taken"])).kill()
 
-    return moved(folder, conversations, repeats, whisper, kill)
+    return moved(folder, held, 2, pause_s, whisper, kill)
 
 
-def updated(folder: Path, conversations: int, repeats: int, whisper: Path | None) -> dict[str, Any]:
+def updated(folder: Path, held: list[Talk], pause_s: float, whisper: Path | None) -> dict[str, Any]:
     """Both servers give way to others, one after the other."""
 
     def update(servers: list[Server], flags: tuple[str, ...]) -> None:
@@ -124,11 +183,19 @@ def updated(folder: Path, conversations: int, repeats: int, whisper: Path | None
             server.process.wait()
             servers[number] = Server(folder, *flags, port=server.port)
 
-    return moved(folder, conversations, repeats, whisper, update)
+    return moved(folder, held, 4, pause_s, whisper, update)
+
+
+def likeness(sound: Floats, undisturbed: Floats) -> float:
+    """How sound correlates with the undisturbed one: after a move only its noise is another, as long as every word has
+    its place. Frameworks may end a text with a few milliseconds of silence."""
+    both = np.zeros((2, max(len(sound), len(undisturbed))))
+    both[0, : len(sound)], both[1, : len(undisturbed)] = sound, undisturbed
+    return float(np.corrcoef(both[0], both[1])[0, 1])
 
 
 def transcribed(sounds: list[Floats], undisturbed: Floats, folder: Path) -> dict[str, Any]:
-    """What a recogniser hears of conversations, beside what it hears of the same text undisturbed."""
+    """What a recogniser hears of sounds, beside what it hears of the same text undisturbed."""
     recognise, normalize = load_whisper(folder, threads=1), load_normalizer()
     wanted, *heard = (normalize(recognise(at_16khz(sound, 24000))).split() for sound in [undisturbed, *sounds])
     changes = [difflib.SequenceMatcher(None, wanted, words, autojunk=False).get_opcodes() for words in heard]
@@ -138,39 +205,48 @@ def transcribed(sounds: list[Floats], undisturbed: Floats, folder: Path) -> dict
 
 def moved(
     folder: Path,
-    conversations: int,
+    held: list[Talk],
     repeats: int,
+    pause_s: float,
     whisper: Path | None,
     change: Callable[[list[Server], tuple[str, ...]], None],
 ) -> dict[str, Any]:
     """Conversations with two servers, to which something happens."""
     words = WORDS * repeats
     undisturbed = load_voice("heart").synthesize(" ".join(words) + " ")
-    whole = len(undisturbed) / 24000
-    flags = ("--set", f"limits.sessions={2 * conversations}", "--set", "drain_s=1")
+    flags = ("--set", f"limits.sessions={2 * len(held)}", "--set", "drain_s=1")
     servers = [Server(folder, *flags), Server(folder, *flags)]
     urls = [server.http for server in servers]
 
     async def main() -> list[Any]:
-        talks = [asyncio.create_task(conversation(urls, words, 0.1)) for _ in range(conversations)]
-        await asyncio.sleep(0.05 * len(words))
+        running = [asyncio.create_task(conversation(talk, urls, words, pause_s)) for talk in held]
+        await asyncio.sleep(pause_s * len(words) / 2)
         await asyncio.to_thread(change, servers, flags)
-        return list(await asyncio.gather(*talks, return_exceptions=True))
+        return list(await asyncio.gather(*running, return_exceptions=True))
 
     ended = asyncio.run(main())
     for server in servers:
         server.end()
+    return {"words each": len(words), "a word every s": pause_s} | found(ended, undisturbed, whisper)
+
+
+def found(ended: list[Any], undisturbed: Floats, whisper: Path | None) -> dict[str, Any]:
+    """What became of conversations: their dictionaries, or what they failed with."""
     heard = [each for each in ended if isinstance(each, dict)]
     went_on = [each for each in heard if each["resumed"]]
     gaps = sorted(each["gap_s"] for each in went_on)
-    heard_again = {} if whisper is None else transcribed([each["sound"] for each in went_on], undisturbed, whisper)
+    sounds = [each["sound"] for each in went_on]
+    differ = [abs(len(each["sound"]) - len(undisturbed)) / 24000 for each in heard]
+    heard_again = {} if whisper is None else transcribed(sounds, undisturbed, whisper)
     return {
-        "conversations": conversations,
-        "words each": len(words),
-        "every word once, in order": sum(each["said"] for each in heard),
-        "went on elsewhere": len(went_on),
-        "errors": [str(each) for each in ended if not isinstance(each, dict)],
-        "longest difference in length, s": round(max(abs(each["seconds"] - whole) for each in heard), 3),
+        "conversations": len(ended),
+        "every word once, in order": Counter(each["by"] for each in heard if each["said"]),
+        "went on elsewhere": Counter(each["by"] for each in went_on),
+        "their sound's correlation with the undisturbed, the least": round(
+            min(likeness(sound, undisturbed) for sound in sounds), 3
+        ),
+        "errors": [repr(each) for each in ended if not isinstance(each, dict)],
+        "longest difference in length, s": round(max(differ), 3),
         "between the last sound of one and the first of the other, median s": round(statistics.median(gaps), 3),
         "the longest s": round(gaps[-1], 3),
         "a player without a buffer waited, median s": round(statistics.median(e["waited_s"] for e in went_on), 3),
@@ -189,7 +265,7 @@ def certified(folder: Path) -> None:
         path.replace(folder / path.name.removeprefix("new-"))
 
 
-def changed(folder: Path, conversations: int, times: int) -> dict[str, Any]:
+def changed(folder: Path, conversations: int, times: int, pause_s: float) -> dict[str, Any]:
     """Keys, lexicon and certificate change under conversations."""
     certified(folder)
     os.environ["SSL_CERT_FILE"] = str(folder / "certificate.pem")
@@ -217,10 +293,10 @@ def changed(folder: Path, conversations: int, times: int) -> dict[str, Any]:
         served.add(ssl.get_server_certificate(("127.0.0.1", server.port)))
 
     async def main() -> list[Any]:
-        words, options = WORDS * 3, {"key": "key-that-stays", "resume": False}
-        talks = [conversation([server.http], words, 0.5, **options) for _ in range(conversations)]
-        running = [asyncio.create_task(talk) for talk in talks]
-        await asyncio.sleep(5.0)
+        talk = by_client(key="key-that-stays", resume=False)
+        held = [conversation(talk, [server.http], WORDS, pause_s) for _ in range(conversations)]
+        running = [asyncio.create_task(each) for each in held]
+        await asyncio.sleep(10.0)
         for number in range(1, times + 1):
             await asyncio.to_thread(change, number)
         open_still = sum(not task.done() for task in running)
@@ -246,13 +322,17 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--only", choices=("killed", "updated", "changed"))
     parser.add_argument("--whisper", type=Path, help="a folder of Whisper's, to transcribe who went on elsewhere")
+    parser.add_argument("--adapters", action="store_true", help="of those for LiveKit and Pipecat, too")
+    parser.add_argument("--pause", type=float, default=0.35, metavar="S", help="between words (default: as one speaks)")
+    parser.add_argument("--late", type=float, default=0.0, metavar="S", help="how late sound may be where others come")
     parser.add_argument("--small", action="store_true", help="a tenth of the size, to see that it runs")
     arguments = parser.parse_args()
-    part = 10 if arguments.small else 1
+    part, Server.late_s = 10 if arguments.small else 1, arguments.late
+    held = talks(arguments.adapters, max(2, 20 // part))
     runs: dict[str, Callable[[Path], dict[str, Any]]] = {
-        "killed": lambda folder: killed(folder, max(2, 20 // part), 3, arguments.whisper),
-        "updated": lambda folder: updated(folder, max(2, 20 // part), 8, arguments.whisper),
-        "changed": lambda folder: changed(folder, 100 // part, max(2, 10 // part)),
+        "killed": lambda folder: killed(folder, held, arguments.pause, arguments.whisper),
+        "updated": lambda folder: updated(folder, held, arguments.pause, arguments.whisper),
+        "changed": lambda folder: changed(folder, 100 // part, max(2, 10 // part), 4 * arguments.pause),
     }
     figures: dict[str, Any] = {"machine": f"{platform.machine()}, {os.cpu_count()} cores"}
     if arguments.json and arguments.json.exists():
@@ -260,7 +340,7 @@ def main() -> None:
     for name, run in runs.items():
         if arguments.only in (None, name):
             with tempfile.TemporaryDirectory() as folder:
-                load = {"load": round(os.getloadavg()[0], 1)}
+                load = {"admitted while late by, s": arguments.late, "load": round(os.getloadavg()[0], 1)}
                 figures[name] = run(Path(folder)) | load
             print(name, json.dumps(figures[name], indent=1), flush=True)
     if arguments.json:
