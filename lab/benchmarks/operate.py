@@ -307,6 +307,7 @@ def changed(folder: Path, conversations: int, times: int, pause_s: float) -> dic
     server.end()
     del os.environ["SSL_CERT_FILE"]
     return {
+        "a word every s": pause_s,
         "conversations": conversations,
         "said to their end": sum(isinstance(each, dict) and each["said"] for each in ended),
         "changes of keys, lexicon and certificate": times,

@@ -114,6 +114,8 @@ def cluster() -> Iterator[Cluster]:
     ray = pytest.importorskip("ray", reason="needs the extra ray")
     folder = Path(__file__).parents[2]
     os.environ["RAY_AUTH_MODE"] = "disabled"
+    # Ray's processes would compile all modules anew, which on a loaded machine takes longer than Ray waits.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     places = ("src", "tests", "lab/src", "lab/tests")
     source = [*(str(folder / place) for place in places), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(source)

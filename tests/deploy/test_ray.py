@@ -87,6 +87,8 @@ def cluster() -> Iterator[tuple[Any, int]]:
         "RAY_SERVE_HAPROXY_STATS_PORT": str(free_port()),
     }
     os.environ.update(ENVIRONMENT | places | {"RAY_AUTH_MODE": "disabled"})
+    # Ray's processes would compile all modules anew, which on a loaded machine takes longer than Ray waits.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     source = str(Path(__file__).parents[2] / "src")
     os.environ["PYTHONPATH"] = os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])
     ray.init(num_cpus=6, include_dashboard=False, log_to_driver=False)
