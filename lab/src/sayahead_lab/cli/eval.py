@@ -230,11 +230,13 @@ def peers_by_name(names: str | None) -> dict[str, WorkerPeer]:
 
 def score_step(arguments: argparse.Namespace, console: Console) -> None:
     """Latency from the traces, quality by listeners; what is left out is noted."""
+    from sayahead_lab.eval.experiment.folder import read_experiment
     from sayahead_lab.eval.listening.quality import Listeners
     from sayahead_lab.eval.listening.score import score
 
     jobs = arguments.jobs or 1
-    listeners = Listeners(arguments.whisper, utmos=arguments.utmos, threads=2 if jobs == 1 else 1)
+    heard = {"threads": 2 if jobs == 1 else 1, "language": read_experiment(arguments.path).get("language", "en")}
+    listeners = Listeners(arguments.whisper, utmos=arguments.utmos, **heard)
     without = arguments.without or ()
     notes = score(arguments.path, listeners, lm=arguments.lm, jobs=jobs, without=without, progress=console.progress)
     for note in notes:

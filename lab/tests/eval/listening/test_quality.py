@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -371,3 +371,25 @@ def test_the_largest_difference_to_one_shot_is_that_of_all() -> None:
     found = summarize([*rows, Row("not looked at", 1.0, "a")])
     assert (found["one_shot_difference"].value, found["one_shot_difference"].sentences) == (0.3, 4)
     assert found["one_shot_equal"].value == 0.25
+
+
+def test_words_are_heard_in_the_language_of_the_texts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked = list[str]()
+
+    def whisper(folder: object, *, threads: int, language: str) -> Callable[[Floats], str]:
+        asked.append(language)
+        return lambda samples: "l'ete"
+
+    def normalizer(language: str) -> Callable[[str], str]:
+        asked.append(language)
+        return str.lower
+
+    monkeypatch.setattr("sayahead_lab.eval.listening.quality.load_whisper", whisper)
+    monkeypatch.setattr("sayahead_lab.eval.listening.quality.load_normalizer", normalizer)
+    french = Listeners(tmp_path, language="fr")
+    [row] = french.score([Stimulus("a", "L'ete", np.zeros(16000, np.float32), 16000)], ["wer"])
+    assert asked == ["fr", "fr"]
+    assert row.errors is not None
+    assert row.errors.rate == 0
+    # What another language was heard as is not taken over.
+    assert french.identities()["wer"] == f"{Listeners(tmp_path).identities()['wer']}, fr"

@@ -161,6 +161,8 @@ class Matrix:
     """Each condition is timed on each of them."""
     count: int = 100
     """Utterances, evenly spaced over the list of texts."""
+    language: str = "en"
+    """What Whisper hears: the language of the texts, such as ``fr``."""
 
 
 def load_matrix(path: Path) -> Matrix:

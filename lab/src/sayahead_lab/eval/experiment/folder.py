@@ -129,6 +129,7 @@ def write_experiment(out: Path, matrix: Matrix, conditions: Sequence[str], count
         "settings": {condition.name: asdict(condition) for condition in matrix.conditions},
         "clocks": [clock.name for clock in matrix.clocks],
         "count": count,
+        "language": matrix.language,
         "command": shlex.join(["sayahead", *sys.argv[1:]]),
         "jobs": workers.count,
         "on": workers.place,

@@ -100,8 +100,8 @@ class Listeners:
     """Recogniser and raters, each loaded at its first use, with ConfigError where something is missing.
 
     ``whisper`` is a faster-whisper model folder (default: SAYAHEAD_WHISPER), ``threads`` the processor cores
-    that it may use, ``utmos`` UTMOS as TorchScript (default: SAYAHEAD_UTMOS; see ``load_utmos``). The other
-    arguments stand in for the models.
+    that it may use, ``language`` what it hears, ``utmos`` UTMOS as TorchScript (default: SAYAHEAD_UTMOS; see
+    ``load_utmos``). The other arguments stand in for the models.
     """
 
     def __init__(
@@ -109,6 +109,7 @@ class Listeners:
         whisper: str | Path | None = None,
         *,
         threads: int = 2,
+        language: str = "en",
         utmos: str | Path | Rater | None = None,
         transcriber: SpeechRecogniser | None = None,
         normalizer: Callable[[str], str] | None = None,
@@ -117,7 +118,7 @@ class Listeners:
     ) -> None:
         self._folder = whisper or os.environ.get(WHISPER) or None
         self._utmos_file = None if callable(utmos) else utmos or os.environ.get(UTMOS) or None
-        self._threads = threads
+        self._threads, self._language = threads, language
         self._loaded: dict[str, Any] = {
             "whisper": transcriber,
             "normalizer": normalizer,
@@ -138,7 +139,8 @@ class Listeners:
         """For each of COLUMNS the listener's name and version or size: scores by different ones are not comparable."""
         files = {"whisper": self._folder, "utmos": self._utmos_file}
         names = {name: "given" if name in self._given else identity(name, files.get(name)) for name in self._loaded}
-        return {"wer": names["whisper"], "cer": names["whisper"], **{name: names[name] for name in RATERS}}
+        words = names["whisper"] + f", {self._language}" * (self._language != "en")
+        return {"wer": words, "cer": words, **{name: names[name] for name in RATERS}}
 
     def score(self, stimuli: Iterable[Stimulus], columns: Sequence[str] | None = None) -> list[Row]:
         """A row for each; ``columns`` are those to compute (wer and cer come together).
@@ -174,8 +176,8 @@ class Listeners:
     def _listener(self, name: str) -> Callable[[Any], Any]:
         """The listener of that name, loaded."""
         loaders: dict[str, Callable[[], Any]] = {
-            "whisper": lambda: load_whisper(self._folder, threads=self._threads),
-            "normalizer": load_normalizer,
+            "whisper": lambda: load_whisper(self._folder, threads=self._threads, language=self._language),
+            "normalizer": lambda: load_normalizer(self._language),
             "distillmos": load_distillmos,
             "dnsmos": load_dnsmos,
             "utmos": lambda: load_utmos(self._utmos_file),
