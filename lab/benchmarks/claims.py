@@ -206,10 +206,10 @@ CLAIMS = (
         "ma",
         "lookahead-2 sounds like the full sentence",
         "MOS 3.46 and 3.56",
-        lambda: opinion("ma/quality", "lookahead-2", no_loss),
+        lambda: opinion("ma/chunks", "lookahead-2", no_loss),
     ),
     Claim(
-        "ma", "lookahead-1 is a little worse", "MOS 3.37 and 3.56", lambda: opinion("ma/quality", "lookahead-1", lower)
+        "ma", "lookahead-1 is a little worse", "MOS 3.37 and 3.56", lambda: opinion("ma/chunks", "lookahead-1", lower)
     ),
     Claim(
         "ma",
