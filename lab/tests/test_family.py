@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sayahead import load_voice
 from sayahead.types import Word
 from sayahead.voices import installed_voices, read_config
 from sayahead.voices.locations import FAMILY
+
+from sayahead_lab.training.heart import family
 
 SAID = {
     "am_michael": "Text comes in word by word.",
@@ -44,19 +51,34 @@ def test_a_voice_speaks_its_language(name: str) -> None:
 
 
 def test_british_speakers_read_the_american_phonemes_that_taught_them() -> None:
-    emma, family = load_voice("bf_emma"), load_voice("family")
+    emma, whole = load_voice("bf_emma"), load_voice("family")
     assert emma.config.language == "en-GB"
     said = emma.synthesize("Go to the car.") / np.float32(emma.config.gain)
-    same = family.synthesize("Go to the car.", speaker="bf_emma") / np.float32(family.config.gain)
+    same = whole.synthesize("Go to the car.", speaker="bf_emma") / np.float32(whole.config.gain)
     assert np.abs(said - same).max() < 1e-5
     (word,) = emma.phonemizer.phonemize([Word("go", 0, 2)], left=())
     assert emma.config.phonemes["O"] in word.ids
 
 
+def test_a_speaker_is_of_the_language_of_the_name_and_reads_what_taught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = tmp_path / "base"
+    shutil.copytree(installed_voices()["family"], base)
+    about = json.loads((base / "voice.json").read_text(encoding="utf-8"))
+    about["speakers"], about["model"]["languages"] = {"bf_emma": 5, "bm_george": 6}, {"bm_george": "en-GB"}
+    (base / "voice.json").write_text(json.dumps(about), encoding="utf-8")
+    monkeypatch.setattr(family, "load_voice", lambda _: None)
+    monkeypatch.setattr(family, "measure", lambda _: SimpleNamespace(gain=1.0))
+    emma, george = (read_config(folder) for folder in family.write_speakers(base))
+    assert (emma.language, emma.reads, emma.gender) == ("en-GB", "en-US", "female")
+    assert (george.language, george.reads, george.gender) == ("en-GB", "", "male")
+
+
 def test_voices_share_their_network() -> None:
-    michael, family = load_voice("am_michael"), load_voice("family")
+    michael, whole = load_voice("am_michael"), load_voice("family")
     own = michael.synthesize(SAID["am_michael"]) / np.float32(michael.config.gain)
-    same = family.synthesize(SAID["am_michael"], speaker="am_michael") / np.float32(family.config.gain)
+    same = whole.synthesize(SAID["am_michael"], speaker="am_michael") / np.float32(whole.config.gain)
     assert np.abs(own - same).max() < 1e-5
-    blend = family.synthesize(SAID["am_michael"], speaker="am_michael+af_bella")
+    blend = whole.synthesize(SAID["am_michael"], speaker="am_michael+af_bella")
     assert not np.array_equal(blend, same)

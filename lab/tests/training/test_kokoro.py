@@ -16,9 +16,10 @@ from support.toy_voices import TOYS
 
 from sayahead_lab.training.corpus import kokoro
 from sayahead_lab.training.corpus.frontend import PRESETS
+from sayahead_lab.training.corpus.joined import join
 from sayahead_lab.training.corpus.kokoro import DURATIONS, ENERGY, PITCH, KokoroSpec, KokoroTeacher, trim_exact
 from sayahead_lab.training.corpus.making import make_corpus
-from sayahead_lab.training.corpus.store import Corpus, language_of, read_info
+from sayahead_lab.training.corpus.store import Corpus, language_of, languages_of, read_info
 from sayahead_lab.training.corpus.teacher import inventory
 from sayahead_lab.training.heart.own_voice_data import spoken
 
@@ -111,9 +112,13 @@ def test_a_british_style_teaches_british_phonemes(tmp_path: Path) -> None:
     make_corpus(tmp_path / "corpus", spec, {"train": [("A-1", TEXT)]})
     info = read_info(tmp_path / "corpus")
     assert language_of(info) == "en-GB"
+    whole = join(tmp_path, ["corpus"])
+    assert languages_of(whole) == {"corpus": "en-GB"}
     # Corpora of before were read as American, and voices that they taught are.
-    info.source.pop("accent")
+    for old in (info, whole):
+        old.source.pop("accent")
     assert language_of(info) == "en-US"
+    assert languages_of(whole) == {"corpus": "en-US"}
 
 
 def test_silence_at_the_end_is_taken_from_the_last_durations() -> None:

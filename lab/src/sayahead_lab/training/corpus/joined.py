@@ -10,7 +10,7 @@ import numpy as np
 from sayahead.errors import ConfigError
 
 from sayahead_lab.training.corpus.making import plain, write_json
-from sayahead_lab.training.corpus.store import Corpus, CorpusInfo, language_of, read_info
+from sayahead_lab.training.corpus.store import ACCENT, Corpus, CorpusInfo, language_of, read_info
 
 FILE = "corpus.json"
 
@@ -41,6 +41,7 @@ def join(path: Path, speakers: Sequence[str]) -> CorpusInfo:
     kinds = {info.source.get("kind", "") for info in infos.values()}
     source = {"kind": kinds.pop() if len(kinds) == 1 else "", "voice": ", ".join(infos)}
     languages = {name: language_of(info) for name, info in infos.items()}
+    source |= {ACCENT: "British"} if "en-GB" in languages.values() else {}
     whole = replace(
         first,
         source=source,

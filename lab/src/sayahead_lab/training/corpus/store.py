@@ -100,7 +100,15 @@ def language_of(info: About) -> str:
 
     British styles were once read as American ones, too.
     """
-    language = info.source.get("language", "en-US")
+    return _read(info.source.get("language", "en-US"), info)
+
+
+def languages_of(info: CorpusInfo) -> dict[str, str]:
+    """The languages that were read by the speakers of a joined corpus, by name; none for another corpus."""
+    return {name: _read(language, info) for name, language in info.joined.items()}
+
+
+def _read(language: str, info: About) -> str:
     return "en-US" if language == "en-GB" and ACCENT not in info.source else language
 
 

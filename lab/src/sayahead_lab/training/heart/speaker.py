@@ -16,7 +16,7 @@ from sayahead.voices import FOLDER, read_config
 from sayahead.voices.install.trial import measure
 from sayahead.voices.write import change_voice, write_voice
 
-from sayahead_lab.training.corpus.store import language_of
+from sayahead_lab.training.corpus.store import language_of, languages_of
 from sayahead_lab.training.heart.export import export
 from sayahead_lab.training.heart.family import write_speakers
 from sayahead_lab.training.heart.from_voice import context_of
@@ -60,7 +60,7 @@ def make_speaker(
         keep_context(run)
     if license is None:
         raise ConfigError("The corpus's speaker decides about the voice: name its licence with --license.")
-    info, joined = run.corpus.info, run.corpus.info.joined
+    info, joined = run.corpus.info, languages_of(run.corpus.info)
     check_phonemes(info.phonemes)
     config = json.loads((FOLDER / "heart" / "voice.json").read_text(encoding="utf-8"))
     config = {key: value for key, value in config.items() if key not in ("files", "distilled", "learned", "gender")}
