@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from types import ModuleType
+from contextlib import nullcontext
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 
@@ -22,5 +23,6 @@ def graph_break() -> None:
 
 
 COMPILER = ModuleType("torch._dynamo")
-vars(COMPILER).update(disable=disable, graph_break=graph_break)
+# torch.func does its gradients without it.
+vars(COMPILER).update(disable=disable, graph_break=graph_break, compiled_autograd=SimpleNamespace(_disable=nullcontext))
 sys.modules.setdefault(COMPILER.__name__, COMPILER)
