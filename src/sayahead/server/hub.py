@@ -234,10 +234,10 @@ class Hub:
 
     @property
     def late(self) -> bool:
-        """Whether those who are there are served too late already: nobody else is admitted. Who takes too much leaves a
-        thread to the others, and keeps nobody out."""
-        modest = (places for who, places in self._by_caller.items() if not (who and self.accounts.of(who).debt_s))
-        return self.lateness.too_late and (self.taken if self.access.keys == 1 else sum(modest)) > self.pool.threads
+        """Whether those who are there are served too late already: nobody else is admitted. Who takes too much is late
+        by himself, and keeps nobody out."""
+        each = self.most if self.access.keys == 1 else self.pool.threads
+        return self.lateness.too_late and self._counted(each) > self.pool.threads
 
     def _counted(self, most: int) -> int:
         """Places taken, of one client at most so many; of this machine's, who may be several, all."""
