@@ -649,7 +649,10 @@ PLACES: dict[str, Callable[[], str]] = {
     "floods": table("server/floods.md", "python lab/benchmarks/floods.py"),
     "aligner": table("aligner.md", "python lab/benchmarks/aligner.py"),
     "family": table(
-        "family/table.md", "python lab/benchmarks/family.py TESTS --voices FOLDER --whisper WHISPER -o OUT"
+        "family/voices/table.md", "python lab/benchmarks/family.py TESTS --voices FOLDER --whisper WHISPER -o OUT"
+    ),
+    "kokoro": table(
+        "family/kokoro/table.md", "python lab/benchmarks/family.py TESTS --voices FOLDER --whisper WHISPER -o OUT"
     ),
     "family_without_espeak": table("family/without_espeak/table.md"),
     "family_steps": table("family/steps.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"),

@@ -29,7 +29,7 @@ from sayahead_lab.training.corpus.teacher import HOP, RATE, UNIT
 from sayahead_lab.training.heart.decoder import AHEAD, LOUD, HeartVoice, load_decoder
 from sayahead_lab.training.heart.memory import HeartMemory, MemoryData
 from sayahead_lab.training.heart.own_voice_data import SILENT, Spoken, moved, spoken
-from sayahead_lab.training.heart.speakers import OWN, folded, make_several, regrouped, tell
+from sayahead_lab.training.heart.speakers import JUDGES, OWN, folded, make_several, regrouped, tell
 from sayahead_lab.training.heart.streams import Stream
 from sayahead_lab.training.heart.task import LEAD_UNITS, spread_rows
 from sayahead_lab.training.hibari import heart_weights
@@ -155,9 +155,14 @@ class HeartVoiceTask(Task[HeartVoice]):
     def carried(
         self, learned: Mapping[str, Tensor], before: CorpusInfo | None, fresh: Mapping[str, Tensor]
     ) -> Mapping[str, Tensor]:
-        judges = {name: weight for name, weight in fresh.items() if name.startswith("discriminators.")}
-        others = {name: weight for name, weight in learned.items() if name in fresh or "discriminators." not in name}
-        learned = {**judges, **others}
+        judges = {name: learned.get(name, weight) for name, weight in fresh.items() if name.startswith(JUDGES)}
+        networks = {name: weight for name, weight in learned.items() if not name.startswith(JUDGES)}
+        return {**self._carried(networks, before, fresh), **judges}
+
+    def _carried(
+        self, learned: Mapping[str, Tensor], before: CorpusInfo | None, fresh: Mapping[str, Tensor]
+    ) -> Mapping[str, Tensor]:
+        """The same without discriminators."""
         if self.data.intoned_by:
             learned = {**learned, **self._intonation(before)}
         known = tuple(before.joined) if before is not None else ()

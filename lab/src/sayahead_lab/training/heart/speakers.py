@@ -17,6 +17,8 @@ RATE = 4.0
 ENDS = "heart.dur_out", "heart.prosody.pro_out"
 """Last layers, of durations and of pitch and energy: their biases are a speaker's own."""
 OWN = ".own"
+JUDGES = "discriminators."
+"""How the names of a training's discriminators begin."""
 
 
 class SpeakerNorm(nn.LayerNorm):
@@ -82,8 +84,8 @@ def tell(model: nn.Module, sentences: Tensor, views: Tensor) -> None:
 
 
 def folded(state: Mapping[str, Tensor], number: int) -> dict[str, Tensor]:
-    """The weights of one speaker's own model, by the names of a plain ``HeartVoice``."""
-    plain = {name: value.clone() for name, value in state.items() if not name.endswith(OWN)}
+    """The weights of one speaker's own model, by the names of a plain ``HeartVoice`` without discriminators."""
+    plain = {name: value.clone() for name, value in state.items() if not name.endswith(OWN) and JUDGES not in name}
     for name, own in state.items():
         if not name.endswith(OWN):
             continue
