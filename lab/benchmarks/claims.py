@@ -283,7 +283,7 @@ CLAIMS = (
         "mohan", "the agent is rated better than wait-3", "Fig. 4", agents("DistillMOS, less wait-3-steps's", higher), 5
     ),
     Claim("mohan", "and worse than wait-2", "Fig. 4", agents("DistillMOS, less wait-2-steps's", lower), 5),
-    Claim("mohan", "so in French", "samples", missing("letters, corpus and recipe are there")),
+    Claim("mohan", "so in French", "samples", missing("a network that has begun to speak, no agent")),
 )
 NAMES = {"ma": "Ma", "saeki": "Saeki", "mohan": "Mohan"}
 
