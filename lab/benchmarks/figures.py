@@ -422,6 +422,12 @@ MA_QUALITY = FromReport(
         }
     },
 )
+MA_CHUNKS = replace(
+    MA_QUALITY,
+    folder="ma/chunks",
+    figures=(*WORDS_AND_OPINION, Figure("DistillMOS: difference", "quality.csv", "DistillMOS: difference", 3)),
+    rows={name: name for name in ("full sentence", "lookahead-2", "lookahead-1")},
+)
 MA_LATENCY = FromReport(
     "ma/latency",
     "sayahead eval run lab/benchmarks/ma/latency.toml",
@@ -552,6 +558,11 @@ SAEKI_FREE = FromReport(
 )
 
 
+SAEKI_DROPOUT = FromReport(
+    "saeki/dropout",
+    "sayahead eval run lab/benchmarks/saeki/dropout.toml",
+    (Figure("WER, %", "quality.csv", "WER, %"), Figure("less unicontext's", "quality.csv", "WER, %: difference")),
+)
 MOHAN_LATENCY = FromReport(
     "mohan/latency",
     "sayahead eval run lab/benchmarks/mohan/latency.toml",
@@ -615,6 +626,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "lookahead_summary": SUMMARY,
     **{f"claims{'_' * bool(paper)}{paper}": partial(claims.table, paper) for paper in ("", *claims.NAMES)},
     "ma_quality": MA_QUALITY,
+    "ma_chunks": MA_CHUNKS,
     "ma_adaptation": MA_ADAPTATION,
     "ma_latency": MA_LATENCY,
     "ma_positions": MA_POSITIONS,
@@ -626,6 +638,8 @@ PLACES: dict[str, Callable[[], str]] = {
     "first_token": table("first_token.md"),
     "saeki_quality": SAEKI_QUALITY,
     "saeki_free": SAEKI_FREE,
+    "saeki_dropout": SAEKI_DROPOUT,
+    "saeki_dropout_failures": table("saeki/dropout/failures.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_free_failures": table("saeki/free/failures.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_free_prosody": table("saeki/free/prosody.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_free_learned": table("saeki/free/learned.md", "python lab/benchmarks/saeki/segments.py"),
