@@ -74,7 +74,10 @@ def _before_number(
         return None
     if right.text and set(right.text) <= _NUMERAL and not right.done:
         return None
-    if not (initial.isdecimal() or (roman(right.body) and (len(right.body) > 1 or right.body in "IVX"))):
+    if initial.isupper() and len(core) > 1 and len(right.text) == 1 and not right.done:
+        return None
+    lettered = len(core) > 1 and len(right.body) == 1 and initial.isupper() and right.text[1:2] != "."
+    if not (initial.isdecimal() or lettered or (roman(right.body) and (len(right.body) > 1 or right.body in "IVX"))):
         return False
     parts.mark = parts.mark.rstrip(".")
     one, _, many = name.partition("/")

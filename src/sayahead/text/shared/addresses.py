@@ -16,6 +16,7 @@ _PATH = re.compile(
 """Files: ``./src/main.rs``, ``C:\\Temp\\a.txt``, ``.env``."""
 _CODE = re.compile(
     r"(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*\([\w., ]*\)?|"
+    r"(?:[\w-]+/)*[\w-]+\.[a-z]{1,4}:[0-9]+(?::[0-9]+)?|"
     r"(?:localhost|[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[a-z][\w.-]*\.[a-z]+):[0-9]{2,5}",
     re.ASCII,
 )
@@ -23,7 +24,7 @@ _CODE = re.compile(
 _TOP = frozenset(
     """
     com org net de fr es it pt br ch at be io dev ai app info eu gov edu uk us mx ar cl
-    pdf txt html htm css js ts py sh bat rs go java php sql json toml yaml yml xml csv tsv log cfg ini conf md lock env
+    md pdf txt html htm css js ts py sh bat rs go java php sql json toml yaml yml xml csv tsv log cfg ini conf lock env
     doc docx xls xlsx ppt pptx odt png jpg jpeg gif svg webp mp3 mp4 wav ogg flac avi mov mkv zip tar gz bz2 exe dll so
     """.split()
 )

@@ -213,8 +213,8 @@ def measure(core: str, left: Left, record: Record) -> Said | None:
         noun = record.scales.get(scale[1]) or record.scales.get(f"{scale[1]}.")
         if noun and scale[2] in record.currencies:
             return scaled(text, noun, record.currencies[scale[2]], record)
-    if name == "B" and text.isdecimal() and len(text) < 3:  # Track 7B: few count single bytes.
-        return None
+    if name in "AB" and text.isdecimal() and len(text) < 3 and (name == "B" or left.kind == "label"):
+        return None  # Track 7B, seat 14A: few count single bytes.
     if noun := unit(name, text, record):
         return Said(counted(text, noun, record), Left("hours" if name in record.hours else "measure", name))
     if (each := compound(name, record)) is not None:
@@ -277,7 +277,7 @@ def agreeing(text: str, left: Left, record: Record) -> str:
     word = left.word.lower()
     gender = record.articles.get(word) or record.genders.get(word)
     gender = gender or numbers_of(record).gender(left.word, Left(one=True))
-    wanted = "f" if other.endswith(("a", "in")) else "m"
+    wanted = "f" if other.endswith(("a", "in", "e")) else "m"
     return other if gender.replace("e", "f").replace("s", "m") == wanted else one
 
 

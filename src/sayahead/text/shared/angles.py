@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from sayahead.text.shared.amounts import counted
-from sayahead.text.shared.record import Record
+from sayahead.text.shared.record import Record, prefixes_of
 from sayahead.text.shared.tokens import QUOTES, Parts, Right
 from sayahead.text.shared.words import Left, Said
 
@@ -35,6 +35,10 @@ def reading(parts: Parts, left: Left, right: Right, record: Record) -> Said | Li
         return False
     if record.cues.get(left.word.lower().rstrip(".")) == "degrees" and left.before[-1:] not in ("º", "°", "ª"):
         return Said(counted(core[:-1], record.units["°"], record), Left("measure", "°")) if core != "1º" else False
+    if int(core[:-1]) > 12 and not parts.mark and record.articles.get(left.word.lower()) is None:
+        placed = _before_preposition(left, right, record)
+        if placed is not False:
+            return placed and Said(counted(core[:-1], record.units["°"], record), Left("measure", "°"))
     if core[-1] == "º":
         return False
     if not (parts.mark or right.last):
@@ -44,6 +48,14 @@ def reading(parts: Parts, left: Left, right: Right, record: Record) -> Said | Li
     elif int(core[:-1]) < 13 or not left.word:  # "Vive al 5°": a floor.
         return False
     return Said(counted(core[:-1], record.units["°"], record), Left("measure", "°"))
+
+
+def _before_preposition(left: Left, right: Right, record: Record) -> bool | None:
+    """Whether a word for a place follows a number that no article makes an ordinal: ``metti 21° in cucina``."""
+    word = left.word.lower()
+    if len(word) < 3 or record.cues.get(word) == "day" or record.genders.get(word) == "":
+        return False
+    return right.one_of(record.places, prefixes_of(record, "places"))
 
 
 def angle(core: str, record: Record) -> Said | None:

@@ -144,7 +144,7 @@ class _File:
 _TABLES: Mapping[str, Callable[[_File, Lines], Any]] = {
     **dict.fromkeys(
         "starters openers names clubs linking glued_only letter_suffixes number_suffixes hour_words lasting centuries "
-        "between_words firms times each_units wars hours per_words datives hotels".split(),
+        "between_words firms times each_units wars hours per_words datives hotels places".split(),
         _File.words,
     ),
     **dict.fromkeys(

@@ -74,6 +74,8 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
         return Said(f"{often} {each}", Left(word=core, before=left.word))
     if core in ("x", "X", "×") and left.kind == "number":
         return Said(record.over("x"), Left(word=core, before=left.word))
+    if left.word == record.linked != "" and core in record.currencies and core.isupper():
+        return Said(record.currencies[core].main.many, Left("money"))
     if left.word.lower() == record.per and core in record.units:
         return Said(record.units[core].one, Left(word=core, before=left.word))
     if core[-1] in amounts.VULGAR and (part := amounts.fraction(core, record)):

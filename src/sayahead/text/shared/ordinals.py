@@ -81,6 +81,9 @@ def _is_ordinal(core: str, left: Left, right: Right, record: Record) -> bool | N
     month = month_follows(right, record)
     if month is not False:
         return month
+    ranked = right.one_of(record.after_ordinal, prefixes_of(record, "after ordinal"))
+    if ranked is not False:
+        return ranked
     club = right.one_of(record.clubs, prefixes_of(record, "clubs"))
     if club is not False:
         return club

@@ -153,6 +153,8 @@ class Record:
     """What a thing is counted for each of: ``Einträge/Seite``."""
     datives: frozenset[str] = frozenset()
     """Words before a number after which plurals that end in -e take an -n: ``seit 2 Tg.``"""
+    places: frozenset[str] = frozenset()
+    """Prepositions of places: before them ``21°`` is no ordinal."""
     hotels: frozenset[str] = frozenset()
     """Words in small letters beside which ``4*`` are stars."""
     short_ending: str = ""
