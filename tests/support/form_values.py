@@ -78,7 +78,7 @@ _SHORT_UNITS = {
     "pt": ("comp.", "gts.", "pess.", "dorms.", "vgs.", "sem."),
 }
 _DAYS = {"en": "day", "de": "Tag", "es": "día", "fr": "j", "it": "giorno", "pt": "dia"}
-_NAMED = {"de": "Feb Okt Nov", "es": "feb oct nov", "fr": "févr oct nov", "it": "feb ott nov", "pt": "fev out nov"}
+_NAMED = {"de": "Feb Okt Nov", "es": "feb oct nov", "fr": "déc oct nov", "it": "feb ott nov", "pt": "fev out nov"}
 
 
 def _period(language: str, random: Random) -> str:

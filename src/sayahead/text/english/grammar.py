@@ -377,7 +377,7 @@ def _kind(text: str, left: Left, words: str) -> str:
     above, slash, below = text.partition("/")
     if slash and above.isdigit() and below.isdigit() and int(above) < int(below) and left.kind in ("", "sign"):
         return "one"
-    if re.fullmatch(r"[0-9.]+[x×][0-9.]+", text):
+    if re.fullmatch(r"[0-9.]+(?:[x×][0-9.]+){1,2}", text):
         return "number"
     if NUMBER.fullmatch(text) or slash or re.search("[-–^]", text):
         return "one" if text.lstrip("-−") == "1" else "number"
