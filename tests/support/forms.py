@@ -246,7 +246,7 @@ def counts(token: str, place: int) -> bool:
         return False
     if re.fullmatch(r"\W*(?:h|ht|htt|http)", before) and re.match("s?://", behind):
         return False
-    if char in "-−" and not re.search(r"[\w)-]$", before) and re.match(r"(?:[A-Z]{0,3}[$€£])?[0-9]", behind):
+    if char in "-−" and not re.search(r"[\w).-]$", before) and re.match(r"(?:[A-Z]{0,3}[$€£])?[0-9]", behind):
         return True
     if is_silent(char) or char in "/\\'’":
         return False

@@ -12,8 +12,8 @@ FOLDER = Path(__file__).with_name("fresh")
 RIGHT = {"en": 356, "de": 120, "es": 119, "fr": 120, "it": 120, "pt-br": 120}
 """Of 360 in English, of 120 in each of the others; at first sight 311, and 87, 81, 94, 85, 80."""
 
-LAST = {"en": 59, "de": 10, "es": 13, "fr": 10, "it": 10, "pt-br": 10}
-"""Of the last set, 60 in English, 20 in each other, at first sight."""
+LAST = {"en": 59, "de": 20, "es": 19, "fr": 19, "it": 19, "pt-br": 18}
+"""Of the last set, 60 in English, 20 in each other; at first sight 59, and 10, 13, 10, 10, 10."""
 
 
 def wrong_of(path: Path, language: str) -> tuple[int, list[str]]:

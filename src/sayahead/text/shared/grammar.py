@@ -367,7 +367,7 @@ def pieces(core: str, record: Record, *, singly: bool = False) -> str:
         elif piece[0].isalpha():
             words.append(record.plain.get(piece, piece) if "+" in core else piece)
         elif piece == SUBTRACTED or (
-            not (piece == "-" and before and before not in "/=<>")
+            not (piece == "-" and before and before not in "/=<>([;:,{")
             and (piece in record.signs or unicodedata.category(piece[0])[0] == "S")
         ):
             words.append(record.address.get("/", piece) if piece == "/" else record.sign(piece))
