@@ -77,8 +77,12 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
         if initial is None or initial.isdecimal():
             return None if initial is None else False
         return Said(f"{amounts.number(m[1], record, 'f')} {record.multiplied}", Left(word=core, before=left.word))
-    if not core[-1].isdecimal():
-        return False
+    return _numbers(parts, left, right, record) if core[-1].isdecimal() else False
+
+
+def _numbers(parts: Parts, left: Left, right: Right, record: Record) -> Beside:
+    """Days of a month, a pressure, a length of time that is given twice, an ordinal, the first of two amounts."""
+    core = parts.core
     if left.word.lower() in record.many_days and _DAYS.fullmatch(core):
         follows = right.one_of(record.months, prefixes_of(record, "months"))
         *some, last = (amounts.number(day, record) for day in core.split("/"))
