@@ -201,7 +201,7 @@ def _dash(sign: str, before: str, after: str) -> str:
         return "—"
     if not following or following in ")]}\"'":
         return ""
-    if sign == "−" or not last or last in "(=,^*/+<>[{$:?!;" or re.search(r"\d[eE]$", before):
+    if sign == "−" or not last or last in "(=,^*/+<>[{$:?!;" or re.search(r"\d[eE]$|[(;,=][\"']$", before):
         return "minus" if following.isalnum() or following in ".$£€√\\(" else ""
     if last.isdigit() and following.isdigit():
         return "to" if sign in "–—" else "minus" if "=" in before + after else "dash"
