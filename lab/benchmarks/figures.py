@@ -670,6 +670,7 @@ PLACES: dict[str, Callable[[], str]] = {
     ),
     "family_without_espeak": table("family/without_espeak/table.md"),
     "family_steps": table("family/steps.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"),
+    "family_alone": table("family/alone.md", "python lab/benchmarks/pupil.py RUN --corpus corpus/family/NAME"),
     "family_losses": table("family/losses.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"),
     "saeki_future": table("saeki/future.md", "python lab/benchmarks/saeki/future.py"),
     "saeki_steps": table("saeki/steps.md", "python lab/benchmarks/saeki/steps.py"),

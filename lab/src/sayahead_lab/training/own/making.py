@@ -207,7 +207,7 @@ def begun(own: OwnVoice, corpus: Corpus, note: Note) -> str:
     if own.like and own.like not in joined:
         raise ConfigError(f"{own.start} has no speaker {own.like!r}{nearest(own.like, joined)}.")
     recipe, items, like = recipe_of("whole", own.work), corpus.split("train"), own.like
-    task = HeartVoiceTask({**recipe.model, **start.found}, recipe.data, corpus)
+    task = HeartVoiceTask({**recipe.model, **start.found}, {**recipe.data, "discriminators": 0}, corpus)
     if joined and not like:
         measure = load_measure()
         theirs = middle([sound_of(item) for item in items[:HEARD]], measure)
