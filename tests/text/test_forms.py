@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 from support import forms
-from support.form_values import KINDS
 from support.effort import FULL
+from support.form_values import KINDS
 
 # As it stands after a word that ends: "2/3 naranja" agrees with its noun. A percent is a unit like others.
 PROSE = {
