@@ -86,6 +86,17 @@ def capacity() -> str:
     )
 
 
+def kokoro_cost() -> str:
+    """What Kokoro costs word by word, beside its own whole sentences."""
+    bench = load("kokoro_bench.json")
+    rtf, first = bench["rtf"], bench["first_audio_ms"]
+    return (
+        f"On one core, a second of speech takes {rtf['streamed']:.2f} s word by word and {rtf['oneshot']:.2f} s as "
+        f"whole sentences, {rtf['streamed'] / rtf['oneshot']:.2f} times as much;\nthe first audible sample comes "
+        f"{first['p50']:.0f} ms after its lookahead word (p95 {first['p95']:.0f}; `sayahead bench --voice kokoro`)."
+    )
+
+
 def read_rows(name: str) -> list[list[str]]:
     """The cells of a results file's table, without its heading."""
     lines = [line for line in (RESULTS / name).read_text(encoding="utf-8").splitlines() if line.startswith("|")]
@@ -668,6 +679,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "kokoro": table(
         "family/kokoro/table.md", "python lab/benchmarks/family.py TESTS --voices FOLDER --whisper WHISPER -o OUT"
     ),
+    "kokoro_cost": kokoro_cost,
     "family_without_espeak": table("family/without_espeak/table.md"),
     "family_steps": table("family/steps.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"),
     "family_alone": table("family/alone.md", "python lab/benchmarks/pupil.py RUN --corpus corpus/family/NAME"),
