@@ -85,7 +85,8 @@ def tell(model: nn.Module, sentences: Tensor, views: Tensor) -> None:
 
 def folded(state: Mapping[str, Tensor], number: int) -> dict[str, Tensor]:
     """The weights of one speaker's own model, by the names of a plain ``HeartVoice`` without discriminators."""
-    plain = {name: value.clone() for name, value in state.items() if not name.endswith(OWN) and JUDGES not in name}
+    shared = (name for name in state if not name.endswith(OWN) and not name.startswith(JUDGES))
+    plain = {name: state[name].clone() for name in shared}
     for name, own in state.items():
         if not name.endswith(OWN):
             continue
