@@ -2,6 +2,9 @@
 
     python lab/benchmarks/field/page.py [OUT | --check]
 
+The cards of a run are ``lab/benchmarks/results/field/cards``, those of the same run an hour later ``again``, those of
+services.toml ``services``, if there are any.
+
 With OUT, the folder of ``sayahead eval run``, the recordings docs/samples/field-*.mp3 and their table are made, too:
 what a listener hears of each engine at a reader's pace. A recording begins with the text's first letter, so the silence
 at its beginning is the wait, and a silence within is a stall. Engines with Piper's voice are left out: its sound may
@@ -16,6 +19,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from textwrap import fill
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -24,24 +28,50 @@ from sayahead.sound.formats import writer
 from sayahead.types import Floats
 
 from sayahead_lab.eval.experiment.conditions import Clock
+from sayahead_lab.eval.experiment.frozen import frozen
 from sayahead_lab.eval.experiment.trace import Trace, read_traces
 from sayahead_lab.eval.field.card import traces_on
-from sayahead_lab.eval.field.compare import COLUMNS, Card, notes, on, read_cards, table
+from sayahead_lab.eval.field.compare import COLUMNS, Card, again, ms, notes, on, read_cards, table
 from sayahead_lab.eval.measures.latency import first_heard_s, playback, stalls_s
+from sayahead_lab.scripts import strided
 
 ROOT = Path(__file__).parents[3]
 CARDS, PAGE, PICTURE = ROOT / "lab/benchmarks/results/field/cards", ROOT / "docs/field.md", ROOT / "docs/field.png"
+AGAIN, SERVICES = CARDS.parent / "again", CARDS.parent / "services"
 VALIDATION = CARDS.parent / "validation.json"
 SHOWN = ("tokens 50", "reader 180")
 MAIN = ("first", "first-p95", "given", "wait", "safe", "lag", "stalls", "rtf")
-TEXT, SILENT = "a101", ("piper", "streaming-vits")
-GAPS = ("wer", "gap", "gap-words", "gap-pitch")
+ENOUGH = 1000
+"""Words from which error rates of a few per cent begin to differ."""
+SET, SILENT = "answers", ("piper", "streaming-vits")
+GAPS = ("wer", "gap", "mos", "gap-mos", "gap-words", "gap-pitch")
 
 
 def ranked(cards: Sequence[Card], clock: str) -> list[Card]:
     """The cards of a clock, soonest sound first."""
     own = [on(one, clock) for one in cards]
     return sorted(own, key=lambda one: one["figures"]["first_s"]["p50"])
+
+
+def limits(cards: Sequence[Card]) -> str:
+    """What the run is too small, or too noisy, to tell."""
+    texts = cards[0]["texts"]
+    share = texts["count"] // len(texts["sets"])
+    words = sum(len(line.text.split()) for name in texts["sets"] for line in strided(frozen(name), share))
+    told = [f"**Read this first.** {texts['count']} texts of {words} words together, {texts['repeats']} repeats."]
+    if words < ENOUGH:
+        told.append("That is too little to tell most engines' word errors apart.")
+    if any("processor time" in one["timed"] for one in cards):
+        told.append(
+            "Computing is counted as processor time, which is what an engine needs of a core of its own; reading"
+        )
+        told.append("from a file and waiting for another process cost a listener time that it does not show.")
+    told.append(
+        "Every engine computes on one thread. Each has one voice, as a rule not the same one, so DistillMOS and"
+    )
+    told.append("word errors compare voices; what streaming costs a voice is the gap to its own whole texts.")
+    told.append("The column of memory has only the engine's own process, without commands that it starts.")
+    return fill(" ".join(told), 140)
 
 
 def engines(cards: Sequence[Card]) -> str:
@@ -59,15 +89,41 @@ def engines(cards: Sequence[Card]) -> str:
 def checks(cards: Sequence[Card]) -> str:
     """What the wall clock said of each engine."""
     rows = [
-        "| engine | texts | the same sound | later on the wall clock than by arithmetic, ms |",
-        "|---|---:|---:|---:|",
+        "| engine | texts | first sound, ms | p95 | safe start, ms | by arithmetic, ms | later, ms | the same sound |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for one in cards:
-        check = one["check"]
-        if "texts" in check:
-            later = 1000 * check["later_s"]
-            rows.append(f"| {one['engine']} | {check['texts']} | {check['same_sound']} | {later:+.0f} |")
-    return "\n".join(rows)
+        check, wall = one["check"], one.get("wall")
+        if wall:
+            first, safe, computed = wall["first_s"], wall["safe_start_s"], wall["by_arithmetic_first_s"]
+            cells = [f"{check['texts']}", ms(first), f"{1000 * first['p95']:.0f}", ms(safe), ms(computed)]
+            cells += [f"{1000 * check['later_s']:+.0f}", f"{check['same_sound']} of {check['texts']}"]
+            rows.append(f"| {one['engine']} | {' | '.join(cells)} |")
+    return "\n".join(rows) if len(rows) > 2 else "They were not measured yet."
+
+
+def an_hour_later(cards: Sequence[Card]) -> str:
+    """How far a second run of the same is from the first, on both clocks."""
+    if not AGAIN.is_dir():
+        return "It was not run again yet."
+    later = read_cards([AGAIN])
+    return "\n\n".join(again(cards, later, clock=clock) for clock in SHOWN)
+
+
+def services() -> str:
+    """The same voice through services and plug-ins, on the wall clock."""
+    if not SERVICES.is_dir():
+        return "They were not measured yet."
+    cards = read_cards([SERVICES])
+    rows = ["| way | text goes in | first sound, ms | p95 | safe start, ms | cancelled after, ms |"]
+    rows.append("|---|---|---:|---:|---:|---:|")
+    heard = [(one, one.get("wall") or on(one, SHOWN[0])["figures"]) for one in cards]
+    for one, figures in sorted(heard, key=lambda pair: pair[1]["first_s"]["p50"]):
+        first, cancel = figures["first_s"], f"{1000 * one['figures']['cancel_s']:.0f}"
+        cells = [one["engine"], f"by {one['about']['text']}", ms(first), f"{1000 * first['p95']:.0f}"]
+        rows.append(f"| {' | '.join([*cells, ms(figures['safe_start_s']), cancel])} |")
+    texts = cards[0]["texts"]
+    return "\n".join([*rows, "", f"{texts['count']} texts, {texts['repeats']} repeats, {cards[0]['machine']['cpu']}."])
 
 
 def validation() -> str:
@@ -97,28 +153,26 @@ def other_clocks(cards: Sequence[Card], order: Sequence[str]) -> str:
 
 
 def picture(cards: Sequence[Card]) -> None:
-    """First sound of every engine on the two clocks, quartiles as bars, and its word errors."""
-    figure, axes = plt.subplots(figsize=(8, 0.8 + 0.3 * len(cards)), dpi=100)
-    for clock, marker in zip(SHOWN, "o^", strict=True):
-        firsts = [on(one, clock)["figures"]["first_s"] for one in cards]
-        for row, (one, first) in enumerate(zip(cards, firsts, strict=True)):
-            x, title = first["p50"], clock if not row else None
+    """Delay against quality: each engine's first sound on the two clocks (quartiles) over its DistillMOS (95 %)."""
+    figure, both = plt.subplots(1, 2, figsize=(10, 5.5), dpi=100, sharey=True)
+    for axes, clock in zip(both, SHOWN, strict=True):
+        for one in cards:
+            first, opinion = on(one, clock)["figures"]["first_s"], one["figures"].get("distillmos")
+            if not opinion:
+                continue
+            x, y = first["p50"], opinion["value"]
             color = "tab:red" if one["about"]["text"] == "token" else "tab:gray"
-            spread = [[x - first["p25"]], [first["p75"] - x]]
-            axes.errorbar(x, row, xerr=spread, fmt=marker, color=color, elinewidth=0.8, markersize=5, label=title)
-    for row, one in enumerate(cards):
-        errors = f"{100 * one['figures']['wer']['value']:.0f} %"
-        axes.text(1.02, row, errors, transform=axes.get_yaxis_transform(), va="center", fontsize=8)
-    axes.text(1.02, -1, "word errors", transform=axes.get_yaxis_transform(), va="center", fontsize=8)
-    axes.set_yticks(range(len(cards)), [one["engine"] for one in cards], fontsize=8)
-    axes.set_ylim(len(cards) - 0.5, -0.5)
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.set_xticks([0.05, 0.1, 0.2, 0.5, 1, 2, 5])
-    axes.minorticks_off()
-    axes.set_xlabel("first sound, s (median, quartiles)")
-    axes.grid(axis="x", alpha=0.3)
-    axes.legend(fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
+            wide = [[x - first["p25"]], [first["p75"] - x]]
+            high = [[y - opinion["low"]], [opinion["high"] - y]]
+            axes.errorbar(x, y, xerr=wide, yerr=high, fmt="o", color=color, elinewidth=0.7, markersize=4)
+            axes.annotate(one["engine"], (x, y), xytext=(3, 3), textcoords="offset points", fontsize=7, color=color)
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.set_xticks([0.05, 0.1, 0.2, 0.5, 1, 2, 5])
+        axes.minorticks_off()
+        axes.set_xlabel(f"first sound, s, {clock}")
+        axes.grid(alpha=0.3)
+    both[0].set_ylabel("DistillMOS")
     figure.tight_layout()
     figure.savefig(PICTURE, metadata={"Software": None})
 
@@ -134,11 +188,11 @@ def heard(trace: Trace, sound: Floats) -> Floats:
     return played
 
 
-def recording(out: Path, engine: str, kind: str) -> tuple[float, str]:
+def recording(out: Path, text: str, engine: str, kind: str) -> tuple[float, str]:
     """Write an engine's recording; its first sound, and its line of the table."""
     traces = traces_on(out / engine, Clock(SHOWN[1], kind))
-    trace = next(one for one in traces if one.name == TEXT and not one.repeat)
-    sound, rate = read_wav(out / engine / "wav" / f"{TEXT}.wav")
+    trace = next(one for one in traces if one.name == text and not one.repeat)
+    sound, rate = read_wav(out / engine / "wav" / f"{text}.wav")
     name = f"samples/field-{engine.replace('+', '-')}.mp3"
     with closing(writer(PAGE.parent / name)(PAGE.parent / name, sample_rate=rate)) as file:
         file.write(heard(trace, sound))
@@ -148,11 +202,13 @@ def recording(out: Path, engine: str, kind: str) -> tuple[float, str]:
 
 
 def recordings(out: Path, cards: Sequence[Card]) -> str:
-    """Make the recordings from the run's folder; their table."""
+    """Make the recordings of the text of middle length from the run's folder; their table."""
     shown = [one for one in cards if not one["engine"].startswith(SILENT)]
-    rows = sorted(recording(out, one["engine"], one["clock"]["kind"]) for one in shown)
-    text = next(one.source for one in read_traces(out / cards[0]["engine"] / "whole.jsonl") if one.name == TEXT)
-    lines = [f"> {text}", "", "| engine | first sound | silent within | |", "|---|---:|---:|---|"]
+    names = {line.name for line in frozen(SET)}
+    whole = [one for one in read_traces(out / cards[0]["engine"] / "whole.jsonl") if one.name in names]
+    text = sorted(whole, key=lambda one: len(one.source))[len(whole) // 2]
+    rows = sorted(recording(out, text.name, one["engine"], one["clock"]["kind"]) for one in shown)
+    lines = [f"> {text.source}", "", "| engine | first sound | silent within | |", "|---|---:|---:|---|"]
     return "\n".join([*lines, *(line for _, line in rows)])
 
 
@@ -170,12 +226,15 @@ def main() -> int:
     first, second = (ranked(cards, clock) for clock in SHOWN)
     assert set(MAIN) | set(GAPS) == set(COLUMNS)
     parts = {
+        "limits": limits(cards),
         "tokens": "\n".join([table(first, MAIN), "", *notes(first)]),
         "reader": "\n".join([table(second, MAIN), "", notes(second)[0]]),
         "gaps": table(first, GAPS),
         "engines": engines(first),
         "checks": checks(first),
         "validation": validation(),
+        "again": an_hour_later(cards),
+        "services": services(),
         "clocks": other_clocks(cards, [one["engine"] for one in first]),
     }
     if folders := [Path(given) for given in sys.argv[1:] if given != "--check"]:

@@ -36,8 +36,8 @@ STEPS = {
     "run": ("texts", "lm", "jobs", "on", "peers"),
     "score": ("lm", "jobs", "whisper", "utmos", "without"),
     "report": ("no_page", "ratings", "listen", "design", "condition"),
-    "card": ("whisper", "utmos", "without", "listen", "design", "condition"),
-    "compare": ("by", "clock"),
+    "card": ("jobs", "whisper", "utmos", "without", "listen", "design", "condition"),
+    "compare": ("by", "clock", "again"),
     "text": ("judged", "readings", "sounds"),
 }
 """Options that apply to one or two of the steps."""
@@ -82,6 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("report").add_argument
     add("--by", metavar="COLUMN", help="compare: the column that ranks (default: first)")
     add("--clock", metavar="NAME", help="compare: the clock (default: the cards' first)")
+    add("--again", metavar="CARDS", type=Path, nargs="+", help="compare: cards of another run, to see what moved")
     judged_help = "text: readings that are right in another convention, as a person judged them"
     add("--judged", metavar="FILE", type=Path, help=judged_help)
     add("--readings", metavar="NAME=FILE", action="append", help="text: another front end's readings; may be repeated")
@@ -101,8 +102,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     for name in {name: None for names in STEPS.values() for name in names}:
         if getattr(arguments, name) is not None and name not in STEPS[arguments.step]:
-            steps = " and ".join(step for step, names in STEPS.items() if name in names)
-            option = name.replace("_", "-")
+            *others, last = (step for step, names in STEPS.items() if name in names)
+            steps, option = " and ".join([", ".join(others), last] if others else [last]), name.replace("_", "-")
             raise ConfigError(f"--{option} belongs to sayahead eval {steps}, not to {arguments.step}.")
     if arguments.step not in ("compare", "text"):
         if len(arguments.path) > 1:
@@ -188,8 +189,10 @@ def card_step(arguments: argparse.Namespace, console: Console) -> None:
     from sayahead_lab.eval.listening.blind_test import MOST, listening_page
     from sayahead_lab.eval.listening.quality import Listeners
 
-    listeners, target = Listeners(arguments.whisper, utmos=arguments.utmos), arguments.out or arguments.path / "cards"
-    paths = cards(arguments.path, target, listeners, without=arguments.without or (), progress=console.progress)
+    jobs, target = arguments.jobs or 1, arguments.out or arguments.path / "cards"
+    listeners = Listeners(arguments.whisper, utmos=arguments.utmos, threads=2 if jobs == 1 else 1)
+    without = arguments.without or ()
+    paths = cards(arguments.path, target, listeners, without=without, jobs=jobs, progress=console.progress)
     console.note(f"{target}: {len(paths)} cards")
     if arguments.listen is not None:
         engines = arguments.condition or field_of(arguments.path)["engines"][:MOST]
@@ -198,10 +201,14 @@ def card_step(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def compare_step(arguments: argparse.Namespace) -> None:
-    """Print cards in order."""
-    from sayahead_lab.eval.field.compare import compare, read_cards
+    """Print cards in order, or beside those of another run."""
+    from sayahead_lab.eval.field.compare import again, compare, read_cards
 
-    print(compare(read_cards(arguments.path), by=arguments.by or "first", clock=arguments.clock))
+    cards = read_cards(arguments.path)
+    if arguments.again is None:
+        print(compare(cards, by=arguments.by or "first", clock=arguments.clock))
+    else:
+        print(again(cards, read_cards(arguments.again), clock=arguments.clock))
 
 
 def text_step(arguments: argparse.Namespace, console: Console) -> None:

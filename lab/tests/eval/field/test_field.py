@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sayahead import ConfigError
@@ -14,8 +15,8 @@ from sayahead_lab.eval.experiment.clock import RecordedTokens
 from sayahead_lab.eval.experiment.frozen import digest, frozen, names, tokens
 from sayahead_lab.eval.experiment.trace import Trace, TracedChunk, read_traces
 from sayahead_lab.eval.field.card import cards
-from sayahead_lab.eval.field.compare import compare, on, read_cards
-from sayahead_lab.eval.field.plan import Field, is_field, load_field
+from sayahead_lab.eval.field.compare import again, compare, on, read_cards
+from sayahead_lab.eval.field.plan import Field, is_field, load_field, main_clock
 from sayahead_lab.eval.field.run import run_field
 from sayahead_lab.eval.listening.quality import Listeners
 from sayahead_lab.eval.measures.latency import safe_start_s
@@ -103,6 +104,7 @@ def test_a_field_from_its_file_to_its_ranking(tmp_path: Path) -> None:
     assert len(lines) == 2 * 4 * 3
     about = json.loads((out / "soon" / "about.json").read_text(encoding="utf-8"))
     assert about["check"]["same_sound"] == about["check"]["texts"] == 1
+    assert [trace.repeat for trace in read_traces(out / "soon" / "wall.jsonl")] == [0, 1]
     assert (about["engine"]["text"], about["engine"]["version"]) == ("word", "1")
     assert [trace.repeat for trace in read_traces(out / "soon" / "measured.jsonl")] == [0, 1] * 4
     listeners = Listeners(
@@ -120,7 +122,9 @@ def test_a_field_from_its_file_to_its_ranking(tmp_path: Path) -> None:
     assert figures["given_first_s"]["p50"] < figures["first_s"]["p50"]
     assert figures["distillmos"]["value"] == 4
     assert soon["recognizer"]["names"] == {"wer": "given", "distillmos": "given"}
-    assert set(soon["traces"]) == {"measured.jsonl", "whole.jsonl"}
+    assert set(soon["traces"]) == {"measured.jsonl", "wall.jsonl", "whole.jsonl"}
+    assert (soon["wall"]["clock"], soon["wall"]["first_s"]["n"]) == ("llm", 2)
+    assert soon["wall"]["first_s"]["p50"] == pytest.approx(soon["wall"]["by_arithmetic_first_s"]["p50"], abs=0.2)
     told = compare(both, clock="reader")
     assert told.index("| soon |") < told.index("| late |") < told.index("Clock reader:words_per_min=900")
     assert "Clock tokens:per_s=200" in compare(both, by="stalls")
@@ -158,10 +162,41 @@ def test_what_sounds_on_its_own_is_timed_on_the_wall_clock(tmp_path: Path) -> No
     assert 0 <= about["pushed_late_s"] < 1
 
 
+def test_a_clock_has_no_name_of_a_field_s_file(tmp_path: Path) -> None:
+    path = field_file(tmp_path)
+    path.write_text(path.read_text(encoding="utf-8").replace('"llm"', '"wall"'), encoding="utf-8")
+    with pytest.raises(ConfigError, match="cannot be called 'wall'"):
+        load_field(path)
+
+
 @pytest.mark.parametrize(("more", "message"), [("computing = 'sun'", "must be wall or processor"), ("x = 1", "x")])
 def test_a_field_that_cannot_be(tmp_path: Path, more: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         load_field(field_file(tmp_path, more))
+
+
+def test_a_run_again_says_what_moved() -> None:
+    def card(engine: str, first_s: float, cpu: str = "one") -> Any:
+        clock = {"kind": "tokens", "first_s": {"p50": first_s}}
+        texts, machine = {"sets": {"a": "1"}, "count": 2}, {"cpu": cpu}
+        alike = {"texts": texts, "timed": "so", "machine": machine, "figures": {}}
+        return {"engine": engine, "clocks": {"llm": clock}, **alike}
+
+    first = [card("a", 0.100), card("b", 0.110), card("gone", 1.0)]
+    same = again(first, [card("b", 0.121), card("a", 0.100), card("new", 1.0)])
+    assert "| b | 110 | 121 | 10.0 |" in same
+    assert same.endswith(
+        "medians of 2 engines are within 10.0 % of each other (typically 5.0 %); the ranking is the same."
+    )
+    assert "these changed places: a and b (112 and 111 ms)" in again(first, [card("b", 0.111), card("a", 0.112)])
+    with pytest.raises(ConfigError, match="their processors differ"):
+        again(first, [card("a", 0.1, "two")])
+    with pytest.raises(ConfigError, match="No engine is in both"):
+        again(first, [card("c", 0.1)])
+
+
+def test_where_to_listen() -> None:
+    assert [main_clock(names) for names in ([], ["given"], ["given", "x", "y"], ["x"])] == ["given", "given", "x", "x"]
 
 
 def test_the_steps_of_a_field_are_commands() -> None:

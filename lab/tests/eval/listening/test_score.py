@@ -228,7 +228,7 @@ def test_listeners_that_are_missing_are_named(experiment: Path, capsys: pytest.C
     [
         (["eval", "sore", "x"], "'sore' is not known (did you mean 'score'?)"),
         (["eval", "score", "x", "--texts", "t"], "--texts belongs to sayahead eval run, not to score"),
-        (["eval", "report", "x", "--jobs", "2"], "--jobs belongs to sayahead eval run and score, not to report"),
+        (["eval", "report", "x", "--jobs", "2"], "--jobs belongs to sayahead eval run, score and card, not to report"),
         (["eval", "run", "x", "--no-page"], "--no-page belongs to sayahead eval report, not to run"),
         (["eval", "run", "missing.toml"], "needs --out"),
         (["eval", "score", "nowhere"], "nowhere is no folder of an experiment"),

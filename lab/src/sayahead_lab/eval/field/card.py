@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sayahead.sound.files import read_wav
@@ -22,10 +22,11 @@ from sayahead_lab.eval.experiment.folder import read_about, read_json, save_json
 from sayahead_lab.eval.experiment.machine import processor, versions
 from sayahead_lab.eval.experiment.run import Progress, silent
 from sayahead_lab.eval.experiment.trace import Trace, read_traces, retime
-from sayahead_lab.eval.field.plan import GIVEN
-from sayahead_lab.eval.field.run import field_of
+from sayahead_lab.eval.field.plan import GIVEN, main_clock
+from sayahead_lab.eval.field.run import WALL, field_of
 from sayahead_lab.eval.listening.quality import Listeners, Row, Stimulus
 from sayahead_lab.eval.listening.score import finite
+from sayahead_lab.eval.listening.worker import listening, scorer
 from sayahead_lab.eval.measures.intervals import difference, estimate, quotient
 from sayahead_lab.eval.measures.latency import (
     audible_words,
@@ -40,10 +41,14 @@ from sayahead_lab.eval.measures.prosody import Differences, ListenedUtterance, f
 from sayahead_lab.eval.measures.statistics import quantile
 from sayahead_lab.eval.peers.worker import digest
 
+Rate: TypeAlias = "Callable[[Sequence[FieldSound]], Iterator[dict[str, Any]]]"
+"""Has listeners rate files, in their order."""
 BY_ARITHMETIC = {
     "wall": "computing measured once by the wall clock, text by arithmetic",
     "processor": "computing measured once as processor time, text by arithmetic",
 }
+KINDS = ("whole", "wav")
+"""Folders of an engine's sound: whole texts, and streamed."""
 SCHEMA = 1
 """Version of a card's fields."""
 REFERENCE = "hibari"
@@ -51,26 +56,36 @@ REFERENCE = "hibari"
 
 
 def cards(
-    out: Path, target: Path, listeners: Listeners, *, without: Sequence[str] = (), progress: Progress = silent
+    out: Path,
+    target: Path,
+    listeners: Listeners,
+    *,
+    without: Sequence[str] = (),
+    jobs: int = 1,
+    progress: Progress = silent,
 ) -> list[Path]:
     """Write a card for each engine of the field in OUT; the files.
 
-    Quality is left out where there is no recognizer. ConfigError where OUT is no field's folder.
+    Quality is left out where there is no recognizer. Several jobs listen at once. ConfigError where OUT is no field's
+    folder.
     """
     field = field_of(out)
     lacks = listeners.available()
-    columns = [name for name in ("wer", "distillmos", "utmos") if lacks[name] is None and name not in without]
+    names = listeners.identities()
+    columns = {
+        name: names[name] for name in ("wer", "distillmos", "utmos") if lacks[name] is None and name not in without
+    }
     heard = {}
-    for engine in field["engines"]:
-        progress(f"{engine}: listening")
-        heard[engine] = {kind: rows_of(out / engine, kind, field, listeners, columns) for kind in ("whole", "wav")}
+    with scorer(listeners, jobs, rated) as rate:
+        for engine in field["engines"]:
+            progress(f"{engine}: listening")
+            heard[engine] = {kind: rows_of(out / engine, kind, field, columns, rate) for kind in KINDS}
     own = rates(heard.get(REFERENCE, {}).get("whole", ()))
-    names = {column: listeners.identities()[column] for column in columns}
-    recognizer = {"names": names, "own_wer": own, "own_wer_of": f"{REFERENCE}, whole texts" if own else None}
+    recognizer = {"names": columns, "own_wer": own, "own_wer_of": f"{REFERENCE}, whole texts" if own else None}
     paths = []
     for engine in field["engines"]:
         progress(f"{engine}: card")
-        quality = {**quality_of(heard[engine]), **prosody_gap(out / engine)}
+        quality = {**quality_of(heard[engine]), **prosody_gap(out / engine, main_clock(field["clocks"]))}
         paths.append(target / f"{engine}.json")
         save_json(paths[-1], finite(card(out, field, engine, quality, recognizer)))
     progress("")
@@ -102,6 +117,7 @@ def card(
         "traces": {path.name: digest(path) for path in sorted(folder.glob("*.jsonl"))},
         "timed": BY_ARITHMETIC[field["computing"]] if about["engine"]["simulates"] else "on the wall clock",
         "check": about["check"] or {"pushed_late_s": about["pushed_late_s"]},
+        "wall": on_the_wall(folder, field, about["check"]),
         "machine": {"cpu": processor(), "system": platform.system(), "load": about["load"]},
         "versions": versions(),
         "recognizer": recognizer,
@@ -125,6 +141,23 @@ def on_clock(given: Sequence[Trace], paced: Sequence[Trace]) -> dict[str, Any]:
     }
 
 
+def on_the_wall(folder: Path, field: dict[str, Any], check: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What a listener really waited for some texts, and for the same ones by arithmetic; None where all times are the
+    wall clock's."""
+    if check is None:
+        return None
+    heard = list(read_traces(folder / f"{WALL}.jsonl"))
+    names = {trace.name for trace in heard}
+    arithmetic = traces_on(folder, Clock(check["clock"], field["clocks"][check["clock"]]))
+    return {
+        "clock": check["clock"],
+        "first_s": spread(heard, first_heard_s),
+        "safe_start_s": spread(heard, safe_start_s),
+        "stalled": sum(float(stalls_s(trace).sum()) > 0 for trace in heard) / len(heard),
+        "by_arithmetic_first_s": spread([one for one in arithmetic if one.name in names], first_heard_s),
+    }
+
+
 def traces_on(folder: Path, clock: Clock) -> list[Trace]:
     """An engine's traces on a clock."""
     if (folder / f"{clock.name}.jsonl").is_file():
@@ -145,23 +178,42 @@ def spread(traces: Sequence[Trace], measure: Callable[[Trace], float]) -> dict[s
     return {**shares, "n": len(every), "p50_of_repeats": middles}
 
 
-def rows_of(folder: Path, kind: str, field: dict[str, Any], listeners: Listeners, columns: Sequence[str]) -> list[Row]:
-    """What listeners say of the engine's sound, kept in ``heard.json`` by its digest."""
+@dataclass(frozen=True, slots=True)
+class FieldSound:
+    """A file to listen to."""
+
+    file: Path
+    """The WAV file."""
+    name: str
+    """The text's name."""
+    text: str
+    """What it says."""
+    columns: tuple[str, ...]
+    """What to tell of it."""
+
+
+def rated(sound: FieldSound) -> dict[str, Any]:
+    """What this process's listeners say of a file, as a row's fields."""
+    samples, rate = read_wav(sound.file)
+    return asdict(listening().score([Stimulus(sound.name, sound.text, samples, rate)], sound.columns)[0])
+
+
+def rows_of(folder: Path, kind: str, field: dict[str, Any], columns: dict[str, str], rate: Rate) -> list[Row]:
+    """What listeners, by the columns that they fill, say of the sound; kept in ``heard.json`` by its digest."""
     if not columns:
         return []
     texts = {trace.name: trace.source for trace in read_traces(folder / "whole.jsonl")}
-    path = folder / "heard.json"
+    path, by = folder / "heard.json", "+".join(columns.values())
     known: dict[str, Any] = read_json(path) if path.is_file() else {}
-    rows, by = list[Row](), "+".join(listeners.identities()[column] for column in columns)
-    for name in field["names"]:
-        file = folder / kind / f"{name}.wav"
-        key = f"{digest(file)} {by}"
-        if key not in known:
-            samples, rate = read_wav(file)
-            known[key] = asdict(listeners.score([Stimulus(name, texts[name], samples, rate)], columns)[0])
-            save_json(path, finite(known))
-        rows.append(Row(**known[key]))
-    return rows
+    files = {name: folder / kind / f"{name}.wav" for name in field["names"]}
+    keys = {name: f"{digest(file)} {by}" for name, file in files.items()}
+    fresh = [name for name, key in keys.items() if key not in known]
+    for name, row in zip(
+        fresh, rate([FieldSound(files[name], name, texts[name], tuple(columns)) for name in fresh]), strict=True
+    ):
+        known[keys[name]] = finite(row)
+        save_json(path, known)
+    return [Row(**known[keys[name]]) for name in field["names"]]
 
 
 def parts(rows: Iterable[Row]) -> Any:
@@ -202,13 +254,13 @@ def quality_of(heard: dict[str, list[Row]]) -> dict[str, Any]:
     return figures
 
 
-def prosody_gap(folder: Path) -> dict[str, Any]:
+def prosody_gap(folder: Path, clock: str) -> dict[str, Any]:
     """How far words' lengths and pitch are from those of the engine's own whole text; and in how many texts words were
-    found."""
+    found. The clock is that of the sound, where there is no measurement for all of them."""
     whole = {trace.name: trace for trace in read_traces(folder / "whole.jsonl")}
-    first = next(path for path in sorted(folder.glob("*.jsonl"), reverse=True) if path.stem != "whole")
     found = list[Differences]()
-    for trace in read_traces(first):
+    measured = folder / "measured.jsonl"
+    for trace in read_traces(measured if measured.is_file() else folder / f"{clock}.jsonl"):
         if trace.repeat or [w.text for w in audible_words(trace)] != [w.text for w in audible_words(whole[trace.name])]:
             continue
         sounds = [read_wav(folder / kind / f"{trace.name}.wav") for kind in ("wav", "whole")]

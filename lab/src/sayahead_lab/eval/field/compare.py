@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -41,10 +43,21 @@ COLUMNS: dict[str, tuple[str, Cell, Callable[[Mapping[str, Any]], float | None]]
     "rtf": ("RTF", lambda f: f"{f['rtf']:.3f}", lambda f: f["rtf"]),
     "wer": ("WER, %", lambda f: points(f["wer"]), lambda f: f["wer"] and f["wer"]["value"]),
     "gap": ("gap: WER", lambda f: points(f.get("gap_wer"), sign="+"), lambda f: (f.get("gap_wer") or {}).get("value")),
+    "mos": ("DistillMOS", lambda f: points(f.get("distillmos"), 2, 1), lambda f: less(f.get("distillmos"))),
+    "gap-mos": (
+        "gap: DistillMOS",
+        lambda f: points(f.get("gap_distillmos"), 2, 1, "+"),
+        lambda f: less(f.get("gap_distillmos")),
+    ),
     "gap-words": ("words, ms", lambda f: number(f["gap_word_ms"]), lambda f: f["gap_word_ms"]),
     "gap-pitch": ("pitch, cents", lambda f: number(f["gap_pitch_cents"]), lambda f: f["gap_pitch_cents"]),
 }
 """Columns by name: title, a card's figures in words, and what ranks (less is better)."""
+
+
+def less(figure: Mapping[str, Any] | None) -> float | None:
+    """What ranks where more is better."""
+    return -figure["value"] if figure and figure["value"] is not None else None
 
 
 def number(value: float | None) -> str:
@@ -80,20 +93,58 @@ def compare(cards: Sequence[Card], *, by: str = "first", clock: str | None = Non
     cards = [on(card, chosen) for card in cards]
     if by not in COLUMNS:
         raise ConfigError(f"There is no column {by!r}{nearest(by, COLUMNS)}.")
-    for what, of in (
-        ("clocks", lambda one: one["clock"]["kind"]),
-        ("texts", lambda one: (sorted(one["texts"]["sets"].items()), one["texts"]["count"])),
-        ("recognizers", lambda one: one["recognizer"]["names"]),
-        ("ways of timing", lambda one: one["timed"]),
-        ("processors", lambda one: one["machine"]["cpu"]),
-    ):
-        values = {str(of(one)): one["engine"] for one in cards}
-        if len(values) > 1:
-            two = " and ".join(f"{engine} has {value}" for value, engine in list(values.items())[:2])
-            raise ConfigError(f"These cards cannot be ranked: their {what} differ ({two}). Compare those that agree.")
+    comparable(cards)
     rank = COLUMNS[by][2]
     ranked = sorted(cards, key=lambda one: (rank(one["figures"]) is None, rank(one["figures"]) or 0.0))
     return "\n".join([table(ranked), "", *notes(ranked)])
+
+
+AGREE: dict[str, Callable[[Card], Any]] = {
+    "clocks": lambda one: one["clock"]["kind"],
+    "texts": lambda one: (sorted(one["texts"]["sets"].items()), one["texts"]["count"]),
+    "recognizers": lambda one: one["recognizer"]["names"],
+    "ways of timing": lambda one: one["timed"],
+    "processors": lambda one: one["machine"]["cpu"],
+}
+"""What cards must have alike to be ranked."""
+
+
+def comparable(cards: Sequence[Card], by: Sequence[str] = tuple(AGREE)) -> None:
+    """ConfigError where cards on a clock differ in what their figures depend on."""
+    for what in by:
+        values = {str(AGREE[what](one)): one["engine"] for one in cards}
+        if len(values) > 1:
+            two = " and ".join(f"{engine} has {value}" for value, engine in list(values.items())[:2])
+            raise ConfigError(f"These cards cannot be ranked: their {what} differ ({two}). Compare those that agree.")
+
+
+def again(cards: Sequence[Card], others: Sequence[Card], *, clock: str | None = None) -> str:
+    """Cards of one run beside those of another of the same texts, clock and ways: how far the median first sound moved,
+    and which engines changed places; ConfigError where they differ in what their figures depend on."""
+    chosen = clock or next(iter(cards[0]["clocks"]))
+    later = {one["engine"]: on(one, chosen) for one in others}
+    both = [(on(one, chosen), later[one["engine"]]) for one in cards if one["engine"] in later]
+    if not both:
+        raise ConfigError("No engine is in both runs.")
+    comparable([one for pair in both for one in pair], ("clocks", "texts", "ways of timing", "processors"))
+    both.sort(key=lambda pair: median_ms(pair[0]))
+    rows = ["| engine | first sound, ms | again | apart, % |", "| --- | ---: | ---: | ---: |"]
+    apart = [abs(median_ms(two) - median_ms(one)) / max(1, median_ms(one)) for one, two in both]
+    for (one, two), share in zip(both, apart, strict=True):
+        rows.append(f"| {one['engine']} | {median_ms(one)} | {median_ms(two)} | {100 * share:.1f} |")
+    swapped = [
+        f"{a[0]['engine']} and {b[0]['engine']} ({median_ms(a[1])} and {median_ms(b[1])} ms)"
+        for a, b in combinations(both, 2)
+        if median_ms(a[0]) < median_ms(b[0]) and median_ms(a[1]) > median_ms(b[1])
+    ]
+    order = f"these changed places: {', '.join(swapped)}" if swapped else "the ranking is the same"
+    told = f"On {chosen!r}, medians of {len(both)} engines are within {100 * max(apart):.1f} % of each other"
+    return "\n".join([*rows, "", f"{told} (typically {100 * statistics.median(apart):.1f} %); {order}."])
+
+
+def median_ms(card: Card) -> int:
+    """The median first sound of a card on a clock, to the millisecond."""
+    return round(1000 * float(card["figures"]["first_s"]["p50"]))
 
 
 def table(cards: Sequence[Card], columns: Sequence[str] = tuple(COLUMNS)) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from sayahead_lab.scripts import ScriptLine, read_texts, strided
 
 GIVEN = Clock("given", "all-at-once")
 """The zero of every engine: all text is there."""
+OWN = (GIVEN.name, "whole", "measured", "wall")
+"""What a field calls its own files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +39,16 @@ class Field:
     """What counts as an engine's computing where its times follow from a measurement: the ``wall`` clock's time, or
     that of the ``processor``, for a machine that others use, too."""
     checked: int = 3
-    """Texts that an engine whose times follow from one measurement speaks on the wall clock, too."""
+    """Texts that an engine whose times follow from one measurement speaks on the wall clock, too, every repeat."""
 
     def __post_init__(self) -> None:
         if min(self.count, self.repeats) < 1:
             raise ConfigError("A field needs a count and repeats of at least 1.")
         if self.computing not in ("wall", "processor"):
             raise ConfigError(f"computing is {self.computing!r}, but must be wall or processor.")
-        if GIVEN.name in {clock.name for clock in self.clocks}:
-            raise ConfigError(f"A clock cannot be called {GIVEN.name!r}: that is all text at once.")
+        for clock in self.clocks:
+            if clock.name in OWN:
+                raise ConfigError(f"A clock cannot be called {clock.name!r}: a field has files of that name.")
 
     def lines(self) -> list[ScriptLine]:
         """What is spoken; ConfigError where two texts have one name."""
@@ -56,6 +60,11 @@ class Field:
     def digests(self) -> dict[str, str]:
         """The digest of each set of texts."""
         return {name: file_digest(name)[:16] if "." in name else digest(name) for name in self.texts}
+
+
+def main_clock(clocks: Iterable[str]) -> str:
+    """The clock that is listened to: the first beside all at once, if there is one."""
+    return [GIVEN.name, *(name for name in clocks if name != GIVEN.name)][:2][-1]
 
 
 def texts_of(name: str) -> list[ScriptLine]:

@@ -4,11 +4,13 @@ OUT/field.json                 what was run; engines that are absent, and why
 OUT/<engine>/whole.jsonl       each text given whole, as the engine speaks at its best; wav in whole/
 OUT/<engine>/measured.jsonl    each text in the engine's pieces, every repeat; the first repeat's wav in wav/
 OUT/<engine>/<clock>.jsonl     on the wall clock, where times do not follow from a measurement
+OUT/<engine>/wall.jsonl        some texts on the wall clock, every repeat, where they do
 OUT/<engine>/about.json        the engine, the machine's load, the check on the wall clock; written last
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import statistics
 from collections.abc import Callable, Sequence
@@ -18,13 +20,13 @@ from typing import Any
 
 import numpy as np
 from sayahead.sound.files import write_wav
-from sayahead.types import Floats
+from sayahead.types import Floats, WordTiming
 
 from sayahead_lab.eval.experiment.clock import Arrival
 from sayahead_lab.eval.experiment.folder import read_about, recorded, save_json, wav_path
 from sayahead_lab.eval.experiment.run import Countdown, Progress, clock_of, silent
 from sayahead_lab.eval.experiment.trace import Trace, retime, write_traces
-from sayahead_lab.eval.field.plan import GIVEN, Field
+from sayahead_lab.eval.field.plan import GIVEN, Field, main_clock
 from sayahead_lab.eval.measures.latency import first_heard_s
 from sayahead_lab.eval.peers.catalogue import make_peer
 from sayahead_lab.eval.peers.peer import PeerError, WorkerPeer
@@ -32,6 +34,8 @@ from sayahead_lab.eval.peers.timing import Locate, cancelled_s, live, measured, 
 from sayahead_lab.scripts import ScriptLine
 
 Arrivals = Callable[[ScriptLine], list[Arrival]]
+WALL = "wall"
+"""File of the traces on the wall clock of an engine whose times follow from a measurement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ def run_field(field: Field, out: Path, *, locate: Locate = nowhere, progress: Pr
     lines = field.lines()
     every = (GIVEN, *field.clocks)
     clocks = {clock.name: arrivals_of(clock_of(clock, lines, out)) for clock in every}
-    course, absent, names = Course(field, lines, clocks, locate), dict[str, str](), list[str]()
+    course, absent, names = Course(field, lines, clocks, remembered(locate)), dict[str, str](), list[str]()
     for name in field.engines:
         peer = make_peer(name)
         why = peer.missing()
@@ -76,6 +80,19 @@ def run_field(field: Field, out: Path, *, locate: Locate = nowhere, progress: Pr
     }
     save_json(out / "field.json", {"engines": names, "absent": absent, **plan, **about})
     return absent
+
+
+def remembered(locate: Locate) -> Locate:
+    """The same, which looks for words once where the same sound comes again."""
+    known = dict[tuple[bytes, int, str], list[WordTiming] | None]()
+
+    def located(samples: Floats, rate: int, text: str) -> list[WordTiming] | None:
+        key = (hashlib.sha256(samples.tobytes()).digest(), rate, text)
+        if key not in known:
+            known[key] = locate(samples, rate, text)
+        return known[key]
+
+    return located
 
 
 def arrivals_of(clocks: Callable[[str], Any]) -> Arrivals:
@@ -112,9 +129,10 @@ def run_engine(peer: WorkerPeer, course: Course, folder: Path, progress: Progres
                 for clock, arrivals in clocks.items():
                     trace, sound, late_s = live(peer, arrivals(line), clock=clock, **told)
                     latest_s = max(latest_s, late_s)
-                    keep(folder, clock, replace(trace, repeat=repeat), sound, wav)
+                    listened = clock == main_clock(course.clocks)
+                    keep(folder, clock, replace(trace, repeat=repeat), sound, wav if listened else None)
                     countdown.done(peer.name)
-        check = checked(peer, course) if simulates else None
+        check = checked(peer, course, folder) if simulates else None
     cancels = [cancelled_s(peer, line.text) for line in course.lines[:5]]
     engine = {"text": peer.engine.text, "simulates": simulates, **peer.about}
     extra = {"cancel_s": statistics.median(cancels), "rss_mb": peer.rss_mb, "pushed_late_s": latest_s, "check": check}
@@ -129,17 +147,19 @@ def keep(folder: Path, kind: str, trace: Trace, sound: Floats, path: Path | None
         write_wav(path, sound, trace.sample_rate)
 
 
-def checked(peer: WorkerPeer, course: Course) -> dict[str, Any]:
-    """What the wall clock says of texts whose times follow from a measurement: the first clock after the given one."""
-    clock = list(course.clocks)[-1 if len(course.clocks) == 1 else 1]
+def checked(peer: WorkerPeer, course: Course, folder: Path) -> dict[str, Any]:
+    """What the wall clock says of texts whose times follow from a measurement."""
+    clock = main_clock(course.clocks)
     apart, same, late = list[float](), 0, list[float]()
     lines = course.lines[:: max(1, len(course.lines) // max(1, course.field.checked))][: course.field.checked]
     for line in lines:
         arrivals = course.clocks[clock](line)
         once, sound = measured(peer, line.text)
-        heard, streamed, late_s = live(peer, arrivals)
-        apart.append(first_heard_s(heard) - first_heard_s(retime(once, arrivals)))
-        late.append(late_s)
+        for repeat in range(course.field.repeats):
+            heard, streamed, late_s = live(peer, arrivals, clock=clock, name=line.name)
+            keep(folder, WALL, replace(heard, repeat=repeat), streamed, None)
+            apart.append(first_heard_s(heard) - first_heard_s(retime(once, arrivals)))
+            late.append(late_s)
         same += len(sound) == len(streamed) and bool(np.array_equal(sound, streamed))
     middle = statistics.median(apart) if apart else None
     return {"clock": clock, "texts": len(lines), "same_sound": same, "later_s": middle, "pushed_late_s": max(late)}

@@ -20,7 +20,7 @@ from sayahead_lab.eval.experiment.folder import read_experiment, read_json, save
 from sayahead_lab.eval.experiment.run import Progress, silent
 from sayahead_lab.eval.experiment.trace import Trace, read_traces
 from sayahead_lab.eval.listening.quality import Listeners, Row, compare, summarize
-from sayahead_lab.eval.listening.worker import GROUPS, Result, ScoringTask, scorer, sound_of
+from sayahead_lab.eval.listening.worker import GROUPS, Result, ScoringTask, listen, scorer, sound_of
 from sayahead_lab.eval.measures.latency import summarize as summarize_latency
 from sayahead_lab.eval.measures.streaming_effects import same_words
 from sayahead_lab.eval.measures.word_errors import Errors
@@ -76,10 +76,10 @@ def score(
             save_json(out / name / "latency" / f"{clock}.json", finite(summarize_latency(traces)))
         all_spoken[name] = read_spoken(out / name, about)
     base: list[Row] | None = None
-    with scorer(listeners, jobs) as listen:
+    with scorer(listeners, jobs, listen) as scored:
         for name, utterances in all_spoken.items():
             tasks, fields = plan(utterances, own_full_sentences(all_spoken, name), made_by, lm, notes)
-            for number, result in enumerate(listen(tasks), start=1):
+            for number, result in enumerate(scored(tasks), start=1):
                 progress(f"{name}: listened to {number} of {len(tasks)}")
                 keep(utterances.folder / "scores.jsonl", result)
                 fields[result.name] |= result.fields

@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sayahead.errors import ConfigError
 from sayahead.sound.files import read_wav
@@ -21,6 +21,8 @@ from sayahead_lab.eval.experiment.trace import Trace
 from sayahead_lab.eval.listening.quality import Listeners, Row, Stimulus
 from sayahead_lab.eval.measures.streaming_effects import TracedSound, against_full, at_seams, one_shot
 
+T = TypeVar("T")
+R = TypeVar("R")
 GROUPS = {"transcript": ("wer", "cer"), "distillmos": ("distillmos",), "dnsmos": ("dnsmos",), "utmos": ("utmos",)}
 """Columns that are computed, and so stored, together."""
 FIELDS = {"transcript": ("reference", "hypothesis", "errors", "characters", "character_errors")}
@@ -67,20 +69,22 @@ class Result:
 
 
 @contextmanager
-def scorer(listeners: Listeners, jobs: int) -> Iterator[Callable[[Sequence[ScoringTask]], Iterator[Result]]]:
-    """Scores tasks in this process, or in several that stay loaded; results come in the tasks' order.
+def scorer(listeners: Listeners, jobs: int, work: Callable[[T], R]) -> Iterator[Callable[[Sequence[T]], Iterator[R]]]:
+    """Does work that asks for ``listening`` in this process, or in several that stay loaded; results come in the tasks'
+    order.
 
     ``listeners`` must not be loaded yet where several jobs share the work.
     """
     if jobs == 1:
-        yield lambda tasks: (listen(task, listeners) for task in tasks)
+        begin(listeners)
+        yield lambda tasks: map(work, tasks)
         return
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     # Spawned processes: models and their threads do not survive a fork.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, context, begin, (listeners,)) as pool:
         try:
-            yield lambda tasks: pool.map(listen, tasks)
+            yield lambda tasks: pool.map(work, tasks)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -93,9 +97,13 @@ def begin(listeners: Listeners) -> None:
     _LISTENERS[:] = [listeners]
 
 
-def listen(task: ScoringTask, listeners: Listeners | None = None) -> Result:
+def listening() -> Listeners:
+    """The listeners of this process."""
+    return _LISTENERS[0]
+
+
+def listen(task: ScoringTask) -> Result:
     """Score one utterance by its listeners and measurements."""
-    listeners = listeners or _LISTENERS[0]
     utterance = TracedSound(task.trace, read_wav(wav_path(task.folder, task.trace.name))[0])
     full = None
     if task.full is not None and task.full_folder is not None and task.unscored.keys() & {"seams", "prosody"}:
@@ -105,7 +113,7 @@ def listen(task: ScoringTask, listeners: Listeners | None = None) -> Result:
     if columns:
         trace = utterance.trace
         stimulus = Stimulus(trace.name, trace.source, utterance.samples, trace.sample_rate)
-        (row,) = listeners.score([stimulus], columns)
+        (row,) = listening().score([stimulus], columns)
         by |= {key: of_group(row, group) for group, key in task.unscored.items() if group in GROUPS}
     if "seams" in task.unscored:
         by[task.unscored["seams"]] = {"seams": at_seams(utterance, full)}
