@@ -77,15 +77,19 @@ def test_who_is_slow_is_waited_for_where_nobody_is_quick(monkeypatch: pytest.Mon
         assert asyncio.run(spoken(running.ws, other.ws)) > 0.2
 
 
-def test_who_has_begun_elsewhere_is_let_in_where_others_are_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a server went, those that were left were late for a while, and its conversations were refused."""
+@pytest.mark.parametrize(("what", "value"), [("late", True), ("most", 0)])
+def test_who_has_begun_elsewhere_is_let_in_where_others_are_late(
+    monkeypatch: pytest.MonkeyPatch, what: str, value: int
+) -> None:
+    """Where a server went, those that were left were late for a while, or had fewer places on a machine that other
+    programs used, and its conversations were refused."""
 
     async def main(running: Running, other: Running) -> None:
         async with Client([running.ws, other.ws]) as client:
             speech = client.speech()
             await speech.push("Hello there, ")
             words = [word.text for word in (await anext(speech)).words]
-            monkeypatch.setattr(Hub, "late", True)
+            monkeypatch.setattr(Hub, what, value)
             with pytest.raises(ServerError, match="at capacity"):
                 await spoken(running.ws)
             # As the death of a server does.

@@ -247,8 +247,9 @@ def taken(address: str) -> int:
 
 @contextlib.contextmanager
 def server() -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The address of a server in a process of its own."""
+    """The address of a server in a process of its own, with places for all, however busy the machine is."""
     command = [sys.executable, "-m", "sayahead", "serve", "--port", "0", "--log", "json", "--voice", "heart"]
+    command += ["--set", "limits.sessions=20"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         rows = (json.loads(line) for line in process.stderr)

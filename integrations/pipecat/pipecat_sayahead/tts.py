@@ -13,13 +13,18 @@ from typing import Any
 from pipecat.audio.utils import create_stream_resampler
 from pipecat.frames.frames import (
     CancelFrame,
+    ControlFrame,
     EndFrame,
     ErrorFrame,
     Frame,
+    LLMFullResponseEndFrame,
     StartFrame,
+    TextFrame,
     TTSAudioRawFrame,
+    TTSSpeakFrame,
     TTSStoppedFrame,
 )
+from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.settings import TTSSettings
 from pipecat.services.tts_service import TextAggregationMode, TTSService
 from pipecat.transcriptions.language import Language
@@ -69,6 +74,10 @@ class SayaheadTTSSettings(TTSSettings):
         return Options(**given)
 
 
+class Mark(ControlFrame):
+    """Tells that all that was queued before it has been handed on; goes no further itself."""
+
+
 @dataclass
 class Turn:
     """A text being spoken."""
@@ -116,6 +125,8 @@ class SayaheadTTSService(TTSService):
         )
         self._idle_s, self._url, self._key = idle_s, url, key
         self._turns: dict[str, Turn] = {}
+        # Words are queued, or text is read: not both at once.
+        self._order, self._passed = asyncio.Lock(), asyncio.Event()
 
     @property
     def supports_processing_metrics(self) -> bool:
@@ -146,6 +157,32 @@ class SayaheadTTSService(TTSService):
         await super().cancel(frame)
         await self._drop_all()
 
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Read text when all words that have come are handed on.
+
+        Pipecat keeps a sentence's words until its text is whole, and then queues them: behind later ones of it, if any
+        waited there."""
+        if isinstance(frame, (TextFrame, TTSSpeakFrame, LLMFullResponseEndFrame)):
+            async with self._order:
+                await self._settle()
+                await super().process_frame(frame, direction)
+        else:
+            await super().process_frame(frame, direction)
+
+    async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
+        """Hand a frame on."""
+        if isinstance(frame, Mark):
+            self._passed.set()
+        else:
+            await super().push_frame(frame, direction)
+
+    async def _settle(self) -> None:
+        """Wait until what is queued of the turn that is handed on has been, or the turn is over."""
+        if self.has_active_audio_context():
+            self._passed.clear()
+            await self.append_to_audio_context(self.get_active_audio_context_id(), Mark())
+            await self._passed.wait()
+
     async def run_tts(self, text: str, context_id: str) -> AsyncGenerator[Frame | None, None]:
         """Hand a piece of text to its turn, whose audio comes from a task of its own."""
         turn = self._turns.get(context_id)
@@ -164,10 +201,12 @@ class SayaheadTTSService(TTSService):
 
     async def on_audio_context_interrupted(self, context_id: str) -> None:
         """Stop synthesis at once."""
+        self._passed.set()
         await self._drop(context_id)
 
     async def on_audio_context_completed(self, context_id: str) -> None:
         """A turn's audio was handed on, or it went quiet for longer than Pipecat waits; its session then goes on."""
+        self._passed.set()
         turn = self._turns.get(context_id)
         if turn is not None and turn.task is not None and turn.task.done():
             del self._turns[context_id]
@@ -231,7 +270,8 @@ class SayaheadTTSService(TTSService):
         Pipecat takes a word for heard from its time on; it was when half of it had been."""
         source, twice = "".join(turn.written), 2 * chunk.sample_rate
         words = [(source[word.start : word.end], (word.onset + word.offset) / twice) for word in chunk.words]
-        await self.add_word_timestamps(words, context_id)
+        async with self._order:
+            await self.add_word_timestamps(words, context_id)
         samples = to_pcm16(chunk.samples).tobytes()
         if chunk.sample_rate != self.sample_rate:
             samples = await resampler.resample(samples, chunk.sample_rate, self.sample_rate)

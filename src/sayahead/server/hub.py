@@ -37,8 +37,7 @@ NEEDED = "This connection was idle and another client needed its place: reconnec
 PLACES_PER_CORE = 16
 # A connection without a text keeps its place for so long when others want it.
 GRACE_S = 1.0
-# Threads that open texts, which takes no time but for an encoder's start.
-OPENERS = 4
+OPENERS = 4  # Threads that open texts, which takes no time but for an encoder's start.
 
 
 class RefusedError(SayaheadError):
@@ -218,19 +217,18 @@ class Hub:
     @property
     def ready(self) -> bool:
         """Whether a new connection would be admitted: who has no text makes room for it."""
-        return not self.draining and not self.late and (not self.full or bool(self._idle()))
+        return not self.draining and not self.late and (not self._full(self.most) or bool(self._idle()))
 
     @property
     def most(self) -> int:
         """How many places there are now: fewer than were measured, where other programs take what they had."""
         return max(1, round(self.places * self.pool.share.part)) if self._measured else self.places
 
-    @property
-    def full(self) -> bool:
-        """Whether all places that there are now are taken. Who has more than half of them, as there were more when he
-        came, keeps nobody out of the rest."""
-        half = self.most if self.access.keys == 1 else max(1, self.most // 2)
-        return self._counted(half) >= self.most
+    def _full(self, places: int) -> bool:
+        """Whether so many are taken. Who has more than half of them, as there were more when he came, keeps nobody out
+        of the rest."""
+        half = places if self.access.keys == 1 else max(1, places // 2)
+        return self._counted(half) >= places
 
     @property
     def late(self) -> bool:
@@ -355,7 +353,9 @@ class Hub:
             whose = "This address" if self.access.open else "This key"
             sentence = f"{whose} uses {most} places, its limit: close a connection first."
             raise self._refuse(caller, "overloaded", sentence)
-        if (self.late and not resumed) or (self.full and not self._make_room()):
+        # A place that other programs use just now will do for what a server that has gone had begun.
+        places = self.places if resumed else self.most
+        if (self.late and not resumed) or (self._full(places) and not self._make_room()):
             raise self._refuse(caller, "overloaded", "The server is at capacity: try again in a few seconds.")
 
     def _make_room(self) -> bool:
