@@ -4,8 +4,8 @@
 
 **killed**: two servers, 20 conversations of the Python client and, with ``--adapters``, 5 each of those for LiveKit
 Agents and Pipecat, written at the pace of speech; one server is killed (-9). Every conversation is compared with what
-the voice says undisturbed: its words, its length, and how long its player waited; with ``--whisper`` those that went
-on elsewhere are transcribed, too. **updated**: the same, while both servers end (SIGTERM, and a second for their
+the voice says undisturbed: its words, its length, and how long its player waited; with ``--whisper`` all are
+transcribed, too. **updated**: the same, while both servers end (SIGTERM, and a second for their
 texts) and others take their places, one after the other. **changed**: conversations over TLS while keys, lexicon and
 certificate are exchanged; how soon a revoked key is refused.
 
@@ -237,7 +237,7 @@ def found(ended: list[Any], undisturbed: Floats, whisper: Path | None) -> dict[s
     gaps = sorted(each["gap_s"] for each in went_on)
     sounds = [each["sound"] for each in went_on]
     differ = [abs(len(each["sound"]) - len(undisturbed)) / 24000 for each in heard]
-    heard_again = {} if whisper is None else transcribed(sounds, undisturbed, whisper)
+    heard_again = {} if whisper is None else transcribed([each["sound"] for each in heard], undisturbed, whisper)
     return {
         "conversations": len(ended),
         "every word once, in order": Counter(each["by"] for each in heard if each["said"]),
@@ -322,7 +322,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--only", choices=("killed", "updated", "changed"))
-    parser.add_argument("--whisper", type=Path, help="a folder of Whisper's, to transcribe who went on elsewhere")
+    parser.add_argument("--whisper", type=Path, help="a folder of Whisper's, to transcribe what was heard")
     parser.add_argument("--adapters", action="store_true", help="of those for LiveKit and Pipecat, too")
     parser.add_argument("--pause", type=float, default=0.35, metavar="S", help="between words (default: as one speaks)")
     parser.add_argument("--late", type=float, default=0.0, metavar="S", help="how late sound may be where others come")

@@ -1,11 +1,25 @@
-"""The figures in the documents."""
+"""The figures in the documents, and the tests that they name."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
 
 def test_the_figures_are_those_of_the_results() -> None:
-    command = [sys.executable, str(Path(__file__).parents[1] / "benchmarks" / "figures.py"), "--check"]
+    command = [sys.executable, str(ROOT / "lab" / "benchmarks" / "figures.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", ["abuse.md", "operation.md"])
+def test_tests_that_are_named_are_there(page: str) -> None:
+    named = set(re.findall(r"`(test_\w+)`", (ROOT / "lab" / "docs" / page).read_text(encoding="utf-8")))
+    files = [path for folder in ("tests", "lab/tests", "integrations") for path in (ROOT / folder).rglob("test_*.py")]
+    there = {name for path in files for name in re.findall(r"def (test_\w+)", path.read_text(encoding="utf-8"))}
+    assert len(named) > 10
+    assert named - there == set()

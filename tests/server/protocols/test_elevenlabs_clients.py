@@ -69,6 +69,12 @@ class TestSdk:
         assert [voice.voice_id for voice in client.voices.search().voices] == names
         assert client.voices.get("toy").name == "toy"
 
+    def test_models_and_what_is_left(self, client: Any) -> None:
+        assert [model.model_id for model in client.models.list()] == ["sayahead"]
+        before = client.user.subscription.get().character_count
+        b"".join(client.text_to_speech.convert("any", text=TEXT, output_format="pcm_8000"))
+        assert client.user.subscription.get().character_count - before == len(TEXT)
+
 
 class TestLiveKit:
     """livekit-plugins-elevenlabs."""
