@@ -1,19 +1,70 @@
-"""Live interpreting: what a translator of speech writes, and takes back, is spoken while it comes.
+"""Live interpreting: a recording in another language is heard, translated and spoken while it still goes on.
 
-    python lab/examples/interpreter.py
+pip install faster-whisper
+python lab/examples/interpreter.py speech.flac both.wav --whisper FOLDER --language de --phrases phrases.json
+
+The recognizer and the clock are those of shadow.py. The translator here is a table of phrases, to be replaced by a
+model: it makes English of the words so far, and may make something else of them when more have come; what was not
+spoken yet is then taken back. Printed are what simultaneous translation is measured by: YAAL, of when words begin to be
+heard, and ATD, both with the computing in it. Without arguments it interprets a greeting from its transcript.
 
 ``SpokenOutput`` is the speech end of simulstream (SimulEval's heir, pip install simulstream): it takes the outputs of
-any of its speech processors, or anything with their two fields. ``Phrasebook`` stands in for one here: it has a
-recognizer's German words with their ends, and a table. Prints what is heard when, and the average token delay (ATD).
+any of its speech processors.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import argparse
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
 from sayahead import AudioChunk, Session, load_voice
+from shadow import RECOGNITION_RATE, Playback, Whisper, Word, plain, save, shadow
 
-from sayahead_lab.eval.measures.simuleval import average_token_delay
+from sayahead_lab.eval.measures.simuleval import average_token_delay, yet_another_average_lagging
+
+PHRASES = {
+    "guten": "good",
+    "guten tag": "good afternoon",
+    "meine": "my",
+    "meine damen": "ladies",
+    "und": "and",
+    "herren": "gentlemen.",
+}
+GREETING = [("Guten", 0.4), ("Tag,", 0.7), ("meine", 1.2), ("Damen", 1.6), ("und", 1.8), ("Herren.", 2.3)]
+
+
+class Phrasebook:
+    """Translates by a table: the longest phrase first, and what is in none as it is."""
+
+    def __init__(self, phrases: Mapping[str, str]) -> None:
+        self._phrases, self._longest = phrases, max(len(phrase.split()) for phrase in phrases)
+
+    def __call__(self, words: list[Word]) -> list[Word]:
+        """The translation of all words so far; a phrase has the time of its last word."""
+        at, out = 0, list[Word]()
+        while at < len(words):
+            for end in range(min(len(words), at + self._longest), at, -1):
+                said = self._phrases.get(" ".join(plain(word.text) for word in words[at:end]))
+                if said is not None or end == at + 1:
+                    out.append(Word(words[at].text if said is None else said, words[end - 1].time_s))
+                    at = end
+                    break
+        return out
+
+
+def latencies(playback: Playback, source_s: float) -> dict[str, float]:
+    """YAAL and ATD in ms of what was played of a recording of ``source_s``; nan where nothing came before its end."""
+    onsets = [1000 * word.time_s for word in playback.words]
+    durations = [1000 * len(samples) / playback.sample_rate for _, samples in playback.chunks]
+    begins, reads = [1000 * begin_s for begin_s, _ in playback.chunks], [1000 * one for one in playback.reads_s]
+    return {
+        "YAAL": yet_another_average_lagging(onsets, 1000 * source_s, len(onsets)),
+        "ATD": average_token_delay(reads, durations, ready=begins),
+    }
 
 
 class TextOutput(Protocol):
@@ -44,62 +95,41 @@ class SpokenOutput:
         return list(self._session.chunks())
 
 
-@dataclass
-class Written:
-    """An output."""
-
-    new_string: str
-    deleted_string: str = ""
+def transcript(words: Sequence[tuple[str, float]]) -> Callable[[NDArray[np.float32]], list[Word]]:
+    """A recognizer that knows the words and their ends in s."""
+    return lambda samples: [Word(word, end) for word, end in words if end <= len(samples) / RECOGNITION_RATE]
 
 
-PHRASES = {
-    "guten": "good",
-    "guten tag": "good afternoon",
-    "meine": "my",
-    "meine damen": "ladies",
-    "und": "and",
-    "herren": "gentlemen.",
-}
+def main(arguments: list[str] | None = None) -> dict[str, float]:
+    """Interpret a recording, or the greeting; the latencies."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("recording", nargs="?", help="speech, in any format that PyAV reads")
+    parser.add_argument("output", nargs="?", help="a .wav: the recording left, the interpreter right")
+    parser.add_argument("--whisper", metavar="FOLDER", help="a Whisper model for faster-whisper")
+    parser.add_argument("--language", default="de", help="what is spoken in the recording (default: de)")
+    parser.add_argument("--phrases", metavar="FILE", type=Path, help="a JSON of phrases, in small letters, and English")
+    parser.add_argument("--busy", action="store_true", help="count processor time: this machine has other work to do")
+    args = parser.parse_args(arguments)
+    phrases = json.loads(args.phrases.read_text(encoding="utf-8")) if args.phrases else PHRASES
+    session = load_voice("heart").session()
+    if args.recording is None:
+        recording, recognizer = np.zeros(round(2.4 * RECOGNITION_RATE), np.float32), transcript(GREETING)
+    else:
+        from faster_whisper import decode_audio
 
-
-class Phrasebook:
-    """Translates words as they end by a table of phrases; a longer phrase takes a shorter one's translation back."""
-
-    def __init__(self) -> None:
-        self._phrase, self._said = "", ""
-
-    def process(self, word: str) -> Written:
-        """What a recognized word adds."""
-        longer = f"{self._phrase} {word}".strip()
-        if longer in PHRASES:
-            new, old = PHRASES[longer] + " ", self._said
-        else:
-            longer, new, old = word, PHRASES.get(word, word) + " ", ""
-        self._phrase, self._said = longer, new
-        return Written(new, old)
-
-
-def interpret(words: Sequence[tuple[str, float]], session: Session) -> tuple[float, list[tuple[float, str]]]:
-    """The ATD in ms of speech from recognized words with their ends in s; and when which words came."""
-    phrasebook, speech = Phrasebook(), SpokenOutput(session)
-    delays, durations, heard = list[float](), list[float](), list[tuple[float, str]]()
-    outputs = [(end_s, speech.take(phrasebook.process(word))) for word, end_s in words]
-    for end_s, chunks in [*outputs, (words[-1][1], speech.end())]:
-        for chunk in chunks:
-            delays.append(1000 * end_s)
-            durations.append(1000 * chunk.duration_s)
-            heard.append((end_s, " ".join(word.text for word in chunk.words)))
-    return average_token_delay(delays, durations), heard
-
-
-def main() -> float:
-    """Interpret one greeting."""
-    german = [("guten", 0.4), ("tag", 0.7), ("meine", 1.2), ("damen", 1.6), ("und", 1.8), ("herren", 2.3)]
-    delay_ms, heard = interpret(german, load_voice("heart").session())
-    for end_s, words in heard:
-        print(f"{end_s:.1f} s: {words}")
-    print(f"ATD {delay_ms:.0f} ms")
-    return delay_ms
+        recording, recognizer = decode_audio(args.recording), Whisper(args.whisper, args.language)
+        recognizer(recording[: 2 * RECOGNITION_RATE])  # its first call is slow
+    timer = time.process_time if args.busy else time.perf_counter
+    playback, heard, revisions = shadow(recording, recognizer, session, timer=timer, translate=Phrasebook(phrases))
+    if args.output:
+        save(args.output, decode_audio(args.recording, playback.sample_rate), playback, playback.sample_rate)
+    print("heard: ", " ".join(word.text for word in heard))
+    for word in playback.words:
+        print(f"{word.time_s:7.2f} s  {word.text}")
+    found = latencies(playback, len(recording) / RECOGNITION_RATE)
+    told = ", ".join(f"{name} {value:.0f} ms" for name, value in found.items())
+    print(f"{told}; text was taken back {revisions} times")
+    return found
 
 
 if __name__ == "__main__":

@@ -51,10 +51,10 @@ def plain(word: str) -> str:
 class Whisper:
     """Whisper as a streaming recognizer: it hears the sound again from the last sentence or so on."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, language: str = "en") -> None:
         from faster_whisper import WhisperModel
 
-        self._model = WhisperModel(folder, compute_type="int8", cpu_threads=1)
+        self._model, self._language = WhisperModel(folder, compute_type="int8", cpu_threads=1), language
         # Words that are not heard again, and the second where they end.
         self._past, self._past_s = list[Word](), 0.0
 
@@ -62,7 +62,7 @@ class Whisper:
         begin_s = self._past_s
         heard, _ = self._model.transcribe(
             samples[round(begin_s * RECOGNITION_RATE) :],
-            language="en",
+            language=self._language,
             beam_size=1,
             word_timestamps=True,
             condition_on_previous_text=False,
@@ -92,9 +92,12 @@ class Playback:
     """Speech on a clock: made just before it is played."""
 
     def __init__(self, session: Session) -> None:
-        self._session, self._now_s, self._end_s = session, 0.0, 0.0
+        self._session, self._now_s, self._end_s, self.sample_rate = session, 0.0, 0.0, session.sample_rate
         self.chunks = list[tuple[float, NDArray[np.float32]]]()
+        """When each is played, in s, and its samples (S,)."""
         self.words = list[Word]()
+        self.heard_s, self.reads_s = 0.0, list[float]()
+        """Seconds of the recording from which the text was made: now, and when each chunk was."""
 
     def until(self, time_s: float) -> None:
         """Play what the text so far allows, up to a moment."""
@@ -107,6 +110,7 @@ class Playback:
                 at_s = begin_s + (word.onset - chunk.start) / chunk.sample_rate
                 self.words.append(Word(self._session.text[word.start : word.end], at_s))
             self.chunks.append((begin_s, chunk.samples))
+            self.reads_s.append(self.heard_s)
             self._now_s, self._end_s = due_s, begin_s + chunk.duration_s
         self._now_s = max(self._now_s, time_s)
 
@@ -129,8 +133,12 @@ def shadow(
     session: Session,
     *,
     timer: Callable[[], float] = time.perf_counter,
+    translate: Callable[[list[Word]], list[Word]] = list,
 ) -> tuple[Playback, list[Word], int]:
-    """Repeat a recording (S,) at 16 kHz: the speech, the last hypothesis, and how often text was taken back."""
+    """Repeat a recording (S,) at 16 kHz: the speech, the last hypothesis, and how often text was taken back.
+
+    ``translate`` makes what is said of the words that are agreed upon so far.
+    """
     playback, agreement, revisions = Playback(session), Agreement(), 0
     now_s, heard = 0.0, 0
     while heard < len(recording):
@@ -141,7 +149,8 @@ def shadow(
         now_s = max(now_s, heard / RECOGNITION_RATE) + timer() - begun
         playback.until(now_s)
         agreed = agreement(words) if heard < len(recording) else words
-        revisions += revise(session, agreed)
+        revisions += revise(session, translate(agreed))
+        playback.heard_s = heard / RECOGNITION_RATE
     session.finish()
     playback.until(float("inf"))
     return playback, words, revisions

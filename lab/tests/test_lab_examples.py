@@ -85,13 +85,30 @@ def test_shadow(tmp_path: Path) -> None:
     assert not both[100:, 0].any()
 
 
-def test_interpreter() -> None:
+def test_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(EXAMPLES))
     module = example("interpreter")
-    german = [("guten", 0.4), ("tag", 0.7), ("meine", 1.2), ("damen", 1.6), ("herren", 2.3)]
-    delay_ms, heard = module.interpret(german, load_voice("heart").session())
-    assert " ".join(words for _, words in heard if words) == "good afternoon ladies gentlemen."
-    assert heard[0][0] < 1.2
-    assert 300 < delay_ms < 2000
+    phrasebook = module.Phrasebook(module.PHRASES)
+    words = [module.Word(text, end) for text, end in module.GREETING]
+    assert [word.text for word in phrasebook(words[:1])] == ["good"]
+    assert phrasebook(words[:2]) == [module.Word("good afternoon", 0.7)]
+    assert [word.text for word in phrasebook([*words, module.Word("Li", 3.0)])][-2:] == ["gentlemen.", "Li"]
+
+    # Recognition takes 0.1 s each time.
+    ticks = itertools.count()
+    session = load_voice("heart").session()
+    recording = np.zeros(round(2.4 * module.RECOGNITION_RATE), np.float32)
+    heard_by = module.transcript(module.GREETING)
+    playback, heard, revisions = module.shadow(
+        recording, heard_by, session, timer=lambda: 0.1 * next(ticks), translate=phrasebook
+    )
+    assert [word.text for word in heard] == [text for text, _ in module.GREETING]
+    assert [word.text for word in playback.words] == ["good", "afternoon", "ladies", "and", "gentlemen."]
+    assert revisions == 1
+    found = module.latencies(playback, 2.4)
+    onsets = [1000 * word.time_s for word in playback.words if word.time_s < 2.4]
+    assert found["YAAL"] == pytest.approx(np.mean([at - i * 2400 / 5 for i, at in enumerate(onsets)]))
+    assert 900 < found["YAAL"] < found["ATD"] < 2500
     incremental = pytest.importorskip("simulstream.server.speech_processors.incremental_output", reason="simulstream")
     speech = module.SpokenOutput(load_voice("heart").session())
     chunks = speech.take(incremental.IncrementalOutput(["my"], "my ", [], ""))

@@ -82,3 +82,27 @@ def test_proportions_and_lags_grow_with_delays(delays: list[float], source: floa
     assert simuleval.length_adaptive_average_lagging(delays, source, target) == simuleval.average_lagging(
         delays, source, len(delays)
     )
+
+
+def test_yaal_counts_what_comes_before_the_end() -> None:
+    yaal = simuleval.yet_another_average_lagging
+    # A word each 250 ms of 1,000: the third is 300 late, the fourth comes at the end and does not count.
+    assert yaal([250.0, 500.0, 800.0, 1000.0], 1000.0, 4) == pytest.approx((250 + 250 + 300) / 3)
+    assert yaal([250.0, 500.0, 800.0, 1000.0], 1000.0, 8) == pytest.approx((250 + 375 + 550) / 3)
+    assert math.isnan(yaal([1000.0], 1000.0, 1))
+    assert math.isnan(yaal([], 1000.0, 1))
+
+
+def test_yaal_is_that_of_omnisteval() -> None:
+    scoring = pytest.importorskip("omnisteval.scoring", reason="needs OmniSTEval: pip install omnisteval")
+    from omnisteval.data import Instance
+
+    draw = np.random.default_rng(3)
+    for _ in range(50):
+        delays = sorted(draw.uniform(0, 3000, int(draw.integers(1, 12))).tolist())
+        told = Instance(emission_cu=delays, source_length=2500.0, reference="a " * 7)
+        scorer = scoring.YAALScorer()
+        _, source, target = scorer.get_delays_lengths(told)
+        expected = scorer.compute(told)
+        found = simuleval.yet_another_average_lagging(delays, source, target)
+        assert found == pytest.approx(math.nan if expected is None else expected, nan_ok=True)

@@ -1,4 +1,4 @@
-"""SimulEval's latency metrics (version 1.1.4), written from their definitions, for text in and speech out.
+"""SimulEval's latency metrics (version 1.1.4) and YAAL, written from their definitions, for text in and speech out.
 
 SimulEval has no text-to-speech instance and gives text input no clock. Here the source is the text on its text clock:
 its length |X| is the arrival of the last fragment. The target is speech: its delays D_1..D_n are the chunks' times,
@@ -64,6 +64,22 @@ def length_adaptive_average_lagging(delays: Sequence[float], source: float, targ
     From SimulEval 1.1.4, LAAL; Papi et al. 2022.
     """
     return average_lagging(delays, source, max(len(delays), target))
+
+
+def yet_another_average_lagging(delays: Sequence[float], source: float, target: float) -> float:
+    """YAAL in ms: LAAL over the output that comes while the source still runs, and over nothing else.
+
+    YAAL = (1 / tau) sum_{i <= tau} [D_i - (i - 1) |X| / max(n, |Y|)]; tau counts the D_i before the first one that is
+    not before |X|, so a rest spoken in one go at the end does not count. nan where nothing comes before the end.
+
+    From OmniSTEval 0.1.10, YAAL of single segments; Polak et al. 2025, Better Late Than Never.
+    """
+    times = np.asarray(delays, np.float64)
+    late = np.flatnonzero(times >= source)
+    tau = int(late[0]) if len(late) else len(times)
+    if not tau:
+        return math.nan
+    return float(np.mean(times[:tau] - np.arange(tau) * source / max(len(times), target)))
 
 
 def average_proportion(delays: Sequence[float], source: float, target: float) -> float:
