@@ -608,6 +608,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "server_memory": table("server/memory.md"),
     "server_versions": table("server/versions.md"),
     "spent": table("spent.md"),
+    "step_words_prosody": table("step_words_prosody.md"),
     "together": table("together.md"),
     "together_cold": table("together_cold.md"),
     "simulated": table("capacity.md"),

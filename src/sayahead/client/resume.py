@@ -1,7 +1,7 @@
 """A text that another server goes on with: from where it is said again, and what of that is new.
 
-The same text makes the same sound, so the open sentence is said again from its beginning, and as much of it left out as
-has arrived. Where the sound differs, as after a change of version, the cut is at the same place of the same word.
+The same text makes nearly the same sound, so the open sentence is said again from its beginning, and as much of it left
+out as has arrived: the cut is at the same place of the same word.
 """
 
 from __future__ import annotations

@@ -70,8 +70,7 @@ class Letters:
         """A policy over characters cannot be hurried, so the sentence ends."""
         self.end()
 
-    @property
-    def eager(self) -> bool:
+    def wants(self, together: int) -> bool:
         """A policy over characters sees nothing of what is pending."""
         return False
 
@@ -93,8 +92,8 @@ class Letters:
         """Only the end of a sentence releases what is held back."""
         return None
 
-    def next(self, observation: Floats | None) -> Segment | None:
-        """The next character, or decoder steps."""
+    def next(self, observation: Floats | None, *, together: int = 1) -> Segment | None:
+        """The next character, or decoder steps, of which a policy says itself how many."""
         self._action = self._decide(observation) if self._read else READ
         if isinstance(self._action, Steps):
             return Segment(self._speller.ids(""), 0, (), self._ended and not self._unread, steps=self._action.count)

@@ -10,6 +10,8 @@ from sayahead.types import Word
 
 MOST_PHONEMES = 300
 """Phonemes of one step, spoken and seen: some 50 words. A step of more is spoken as several."""
+MOST_TOGETHER = 60
+"""Phonemes of words that are said in one step though a policy has them one by one: the step stays a short one."""
 FEW = 6
 """So many words are never more."""
 MOST_SYMBOLS = 48

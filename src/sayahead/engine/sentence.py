@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from sayahead.engine.context import ContextPredictor, Prediction
-from sayahead.engine.pieces import FEW, MOST_PHONEMES, fitting, in_pieces
+from sayahead.engine.pieces import FEW, MOST_PHONEMES, MOST_TOGETHER, fitting, in_pieces
 from sayahead.engine.policy import Read, Speak, View, WordPolicy, check_action
 from sayahead.errors import ConfigError, SessionError
 from sayahead.text import Phonemizer, pronounced, sounds
@@ -62,9 +62,9 @@ class Sentence(Protocol):
         """Speak everything taken in without waiting for more; the sentence goes on."""
         ...
 
-    @property
-    def eager(self) -> bool:
-        """Whether the policy is to be shown more words, if they are there, though it has not asked for them."""
+    def wants(self, together: int) -> bool:
+        """Whether it is to be shown more words, if they are there: an eager policy, or since so many may be said at
+        once."""
         ...
 
     @property
@@ -85,10 +85,11 @@ class Sentence(Protocol):
         """A segment that emits what is held back, drawn out by a factor; None if nothing can be held back."""
         ...
 
-    def next(self, observation: Floats | None) -> Segment | None:
+    def next(self, observation: Floats | None, *, together: int = 1) -> Segment | None:
         """What the synthesizer gets next, or None if the policy wants more words first.
 
-        ``observation`` is that of the last step. Nothing changes until ``done``, so that an error loses no word.
+        ``observation`` is that of the last step; ``together``: how many words the policy may decide on for one step.
+        Nothing changes until ``done``, so that an error loses no word.
         """
         ...
 
@@ -197,10 +198,9 @@ class Words:
         """Where all was spoken, a segment without words emits what is held back."""
         self._breathes = bool(self._pending or self._open)
 
-    @property
-    def eager(self) -> bool:
+    def wants(self, together: int) -> bool:
         """Nothing is read over a breath or an end."""
-        most = getattr(self._policy, "eager", 0)
+        most = getattr(self._policy, "eager", 0) or (together if together > 1 else 0)
         return bool(most) and len(self._pending) <= most and not (self._closes or self._breathes)
 
     @property
@@ -223,7 +223,7 @@ class Words:
         self._speaking, self._showing = (), 0
         return Segment(np.zeros(0, np.int64), 0, (), False, breath=True, stretch=stretch)
 
-    def next(self, observation: Floats | None) -> Segment | None:
+    def next(self, observation: Floats | None, *, together: int = 1) -> Segment | None:
         if self._closes or (self._breathes and not self._pending):
             self._speaking, self._showing = (), 0
             return Segment(np.zeros(0, np.int64), 0, (), self._closes, breath=self._breathes)
@@ -232,15 +232,12 @@ class Words:
         if self._pending[0].pause_s:
             return self._silence(self._pending[0])
         pending = self._sentence()
-        view = View(pending, self._open == 0, self._count, past=tuple(self._left()), seen=self._seen)
-        action = self._policy.decide(view)
-        check_action(self._policy, action, "words")
+        action = self._decide(pending, spoken=0, seen=self._seen)
         if isinstance(action, Read):
             if not self._breathes:
                 return None
             action = Speak(len(pending), 0)
-        if not 1 <= action.words <= len(pending):
-            raise SessionError(f"{self._policy!r} spoke {action.words} words where {len(pending)} were pending.")
+        action = self._further(pending, action, together) if together > 1 else action
         words, visible = self._bounded(pending, action)
         words, visible = before_break(words, visible)
         if action.alone:
@@ -248,6 +245,27 @@ class Words:
         self._speaking, self._showing = words, len(visible)
         segment = self._segment(words, visible)
         return replace(segment, breath=True) if self._breathes and len(words) == len(self._pending) else segment
+
+    def _further(self, pending: tuple[Word, ...], action: Speak, together: int) -> Speak:
+        """What the policy says in one decision after another, as far as one step may say it at once."""
+        most = fitting(pending[:together], self._count, MOST_TOGETHER)
+        while not action.alone and action.words < most:
+            seen = min(action.lookahead, len(pending) - action.words)
+            more = self._decide(pending, spoken=action.words, seen=seen)
+            if isinstance(more, Read) or more.alone or action.words + more.words > most:
+                break
+            action = Speak(action.words + more.words, more.lookahead)
+        return action
+
+    def _decide(self, pending: tuple[Word, ...], *, spoken: int, seen: int) -> Read | Speak:
+        """What the policy says of the words behind the first ``spoken`` of the pending ones."""
+        rest, past = pending[spoken:], [*self._left(), *(word.text for word in pending[:spoken])]
+        view = View(rest, not past, self._count, past=tuple(past[-self.PAST_WORDS :]), seen=seen)
+        action = self._policy.decide(view)
+        check_action(self._policy, action, "words")
+        if isinstance(action, Speak) and not 1 <= action.words <= len(rest):
+            raise SessionError(f"{self._policy!r} spoke {action.words} words where {len(rest)} were pending.")
+        return action
 
     def done(self, speech: Speech) -> Sequence[Word]:
         if self._closes:

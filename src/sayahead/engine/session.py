@@ -103,6 +103,11 @@ class Session:
         return self._cancelled
 
     @property
+    def ended(self) -> bool:
+        """Whether its text is over."""
+        return self._ended
+
+    @property
     def finished(self) -> bool:
         """Whether nothing more will come: it was cancelled, or finished and everything was pulled."""
         more = self._more or self._sentence.has_more
@@ -212,25 +217,30 @@ class Session:
         self._cancelled = True
         return self.heard(played_s)
 
-    def prepare(self, characters: int | None = None) -> int | None:
+    def prepare(self, characters: int | None = None, *, together: int = 1) -> int | None:
         """How many phonemes or steps the synthesizer's next step has, at least 1; 0 where more text is needed first.
 
         ``characters``: how many of the text are read to find out, at most; None where that was not enough: call again.
         ``pull`` does the same first. So whoever shares processors knows before what a pull will cost.
+        ``together``: up to so many words, of those that are there, may be said in one step where the policy has them
+        one by one. A word then costs down to a third, and its sound is nearer to that of the whole sentence, but
+        depends on when the text came.
         """
         if self._more or self._cancelled:
             return self._size if self._more else 0
         left = math.inf if characters is None else characters
+        together = 1 if self.keeps_up else together
         while self._next is None:
-            eager = self._sentence.eager and bool(self._inbox) and self._inbox[0] is not Flush.BREATH
-            if not eager and (segment := self._segment()) is not None:
+            more = bool(self._inbox) and self._inbox[0] is not Flush.BREATH and self._sentence.wants(together)
+            if not more and (segment := self._segment(together)) is not None:
                 self._next = segment
             elif left <= 0:
                 return None
-            elif not self._read():
+            elif not (read := self._read()):
                 self._check_spoken()
                 return 0
-            left -= self.BITE
+            else:
+                left -= read
         self._size = max(1, len(self._next.ids), self._next.steps or 0)
         return self._size
 
@@ -298,14 +308,14 @@ class Session:
             self._inserted, self._silence_s = self._inserted + len(silence), 0.0
         return speech
 
-    def _segment(self) -> Segment | None:
+    def _segment(self, together: int) -> Segment | None:
         """What is spoken next; None if more text must be read first.
 
         Where the player is about to run dry, words wait for the end of their phrase, and what is held back does not.
         """
         keep_up, dry = self._pace.keep_up, self._pace.dry
         if keep_up is None or not (dry or self._slow):
-            return self._sentence.next(self._observation)
+            return self._sentence.next(self._observation, together=together)
         segment, ready = None, self._sentence.phrase_ready(keep_up.gather)
         # Once it has run dry, each phrase waits, until there is one in time.
         self._slow = dry or not (ready and self._sentence.at_phrase_start)
@@ -324,10 +334,10 @@ class Session:
         spoken = self._sentence.spoken_until
         return spoken, max(0, self._transcript.characters - spoken)
 
-    def _read(self) -> bool:
-        """Take in some of the pushed text; False if there is none."""
+    def _read(self) -> int:
+        """Take in some of the pushed text; how many characters, a flush like one, 0 if there is none."""
         if not self._inbox:
-            return False
+            return 0
         text, at = self._inbox[0], self._bitten
         self._bitten = 0 if isinstance(text, Flush) or at + self.BITE >= len(text) else at + self.BITE
         if not self._bitten:
@@ -344,7 +354,7 @@ class Session:
             log.warning("Skipped %r (characters %d to %d): this voice cannot read it.", skipped, start, end)
         self.skipped += self._normalizer.skipped
         self._normalizer.skipped.clear()
-        return True
+        return 1 if isinstance(text, Flush) else min(self.BITE, len(text) - at)
 
     def _chunk(self, speech: Speech) -> AudioChunk | None:
         """Speech as a chunk with its words, or None if all of it is held back."""

@@ -101,7 +101,7 @@ class Hub:
         self.shared: dict[type, Any] = {}
         """What several protocols share, by its class."""
         self._lexicons: WeakKeyDictionary[Lexicon, Lexicon] = WeakKeyDictionary()
-        self.pool, self.lateness = Pool(settings.workers or cores()), Lateness()
+        self.pool, self.lateness = Pool(settings.workers or cores(), step_words=settings.step_words), Lateness()
         # Loading takes seconds: it has its own thread, and whoever asks for a loaded voice does not wait.
         self._loader, self._openers = ThreadPoolExecutor(1, "load"), ThreadPoolExecutor(OPENERS, "open")
         self._aside = ThreadPoolExecutor(1, "aside")

@@ -10,14 +10,14 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from sayahead.engine.heard import TOLERANCE_S, Heard
+from sayahead.engine.heard import Heard
 from sayahead.errors import SayaheadError
 from sayahead.server.hub import Hub, Lease
 from sayahead.server.json_messages import joined
 from sayahead.server.operation.usage import Bill
 from sayahead.server.outbox import Outbox
 from sayahead.server.synthesis import messages as m
-from sayahead.server.synthesis.pacing import Pacing
+from sayahead.server.synthesis.pacing import Pacing, beyond
 from sayahead.server.synthesis.threads import EncodedChunk, Speaking
 from sayahead.speech import early_s
 
@@ -136,8 +136,8 @@ class Utterance:
 
     def played(self, played_s: float) -> str | None:
         """The listener has played so much; why that cannot be."""
-        if played_s > self.sent_s + TOLERANCE_S:
-            return f"played_s is {played_s:.3f}, but only {self.sent_s:.3f} s of this context's audio were sent."
+        if (refusal := beyond(played_s, self.sent_s)) is not None:
+            return refusal
         self._pacing.played(played_s)
         self._wake.set()
         return None
@@ -156,12 +156,7 @@ class Utterance:
         await self._close(lambda: self._cancelled(played_s), "cancelled")
 
     def _cancelled(self, played_s: float | None) -> m.Cancelled:
-        message = None
-        if played_s is not None and played_s > self.sent_s + TOLERANCE_S:
-            message = (
-                f"played_s is {played_s:.3f}, but only {self.sent_s:.3f} s of this context's audio were sent: "
-                "count its audio alone, from its first sample."
-            )
+        message = None if played_s is None else beyond(played_s, self.sent_s)
         played_s = self.sent_s if played_s is None else min(played_s, self.sent_s)
         # What a thread is adding right now comes after all that was sent.
         heard = self._speaking.session.heard(played_s) if self._speaking else Heard(0, 0, "", 0.0)
@@ -226,6 +221,10 @@ class Utterance:
             if flush is None and not ending:
                 flush = self._feed(speaking)
                 ending = self.finishing and flush is None
+            spare_s = self._pacing.spare_s(self._waiting, self._hub.settings.step_words)
+            if spare_s and not (flush or ending or speaking.session.keeps_up):
+                await self._woken(self._loop.time() + spare_s)
+                continue
             self._keep_up(speaking)
             chunk = await speaking.pull(deadline=self._deadline())
             while speaking.session.skipped:
@@ -321,6 +320,14 @@ class Utterance:
         await self._send(m.Revised(self.name, revision.mark, at, text[at:]))
         return None
 
+    async def _woken(self, until: float) -> bool:
+        """Wait for a command; whether one came in time."""
+        self._wake.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout_at(None if math.isinf(until) else until):
+                await self._wake.wait()
+        return self._wake.is_set()
+
     async def _rest(self, speaking: Speaking) -> None:
         """Wait for a command, or until it is time for a breath: all text so far was read."""
         self._waiting = 0
@@ -328,17 +335,10 @@ class Utterance:
         if surplus > 0:
             # Text without words, such as blanks without end, is not kept.
             self._text, self._reported_end = self._text[surplus:], self._reported_end + surplus
-        self._wake.clear()
         self._resting = True
         breath_at = math.inf if self._breath_at is None else self._breath_at
         early_at = self._loop.time() + early_s(speaking.session)
-        try:
-            async with asyncio.timeout_at(None if math.isinf(at := min(breath_at, early_at)) else at):
-                await self._wake.wait()
-        except TimeoutError:
-            if early_at < breath_at:
-                self._resting = False
-                return
+        if not await self._woken(min(breath_at, early_at)) and breath_at <= early_at:
             await asyncio.sleep(GRACE_S)
             if not self._wake.is_set():
                 speaking.session.flush(end=False)

@@ -5,13 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
+from sayahead.engine import heard
 from sayahead.server.operation.budgets import Account
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.synthesis.capacity import Lateness
-from sayahead.server.synthesis.threads import EncodedChunk
+from sayahead.server.synthesis.threads import TOGETHER_S, EncodedChunk
 
 # A gap shorter than this is not heard.
 TOLERANCE_S = 0.005
+# A word, with the blank after it and a share of those that are seen.
+WORD_CHARACTERS = 7
+# Text comes at its pace where the last came so lately.
+COMING_S = 0.3
+# Awaited text is spoken so long before it can no longer be together.
+MARGIN_S = 0.2
 # Arrival times kept while no word was sent.
 FRAGMENTS = 10000
 
@@ -70,6 +77,16 @@ class Pacing:
         """Buffered audio: what the player has yet to play."""
         return 0.0 if self._dry is None else self._dry - self._loop.time()
 
+    def spare_s(self, characters: int, words: int) -> float:
+        """How long more text may be awaited, so that one step can say so many words; ``characters`` are there.
+
+        0 where these are enough, where the player needs the next chunk soon, or where no text came lately.
+        """
+        if words == 1 or characters >= WORD_CHARACTERS * words:
+            return 0.0
+        coming_s = self._settled + COMING_S - self._loop.time()
+        return max(0.0, min(coming_s, self.buffered_s() - TOGETHER_S - MARGIN_S))
+
     def played(self, played_s: float) -> None:
         """The client has played so much."""
         self._told = played_s, self._loop.time()
@@ -116,3 +133,11 @@ class Pacing:
                 self._arrivals.popleft()
             if self._arrivals:
                 self._metrics.word_delay.observe(now - self._arrivals[0][1])
+
+
+def beyond(played_s: float, sent_s: float) -> str | None:
+    """That a client says it has played more than was sent, as a sentence."""
+    if played_s <= sent_s + heard.TOLERANCE_S:
+        return None
+    sent = f"but only {sent_s:.3f} s of this context's audio were sent"
+    return f"played_s is {played_s:.3f}, {sent}: count its audio alone, from its first sample."

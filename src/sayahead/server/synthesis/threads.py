@@ -32,6 +32,11 @@ from sayahead.types import WordTiming
 from sayahead.voice import Voice
 
 T = TypeVar("T")
+SOON_S = 1.0
+"""What is needed later than this may wait: it would be played from a buffer."""
+TOGETHER_S, HASTY = 0.3, 3
+"""What is needed later than this may be many words, whose sound comes a little later than one's; sooner, so many if
+they are there: a text that is late catches up so."""
 MOMENT_S = 0.1
 """Silence in a file of a text without words."""
 READ_AT_ONCE = 240
@@ -83,6 +88,8 @@ class Speaking:
         self._pool, self._over = pool, False
         # Whether a file still lacks its sound.
         self._mute = options.file
+        # Steps that gave sound, and whether all of the text was there before.
+        self._steps, self._whole = 0, False
         # Processor time of steps that gave nothing yet.
         self._computed_s = 0.0
 
@@ -91,7 +98,7 @@ class Speaking:
         out of audio: the earliest is served first."""
         request, size = time.perf_counter(), Size.SHORT
         while True:
-            job = functools.partial(self._step, request, size)
+            job = functools.partial(self._step, request, size, deadline)
             result = await self._run(job, deadline=deadline, size=size)
             if not isinstance(result, Size):
                 return result
@@ -106,10 +113,21 @@ class Speaking:
             job, deadline=deadline, size=size, voice=self._voice, waits=self._waits, account=self._account
         )
 
-    def _step(self, request: float, size: Size) -> EncodedChunk | Size | None:
+    def _together(self, left_s: float) -> int:
+        """How many words one step may say whose sound is needed in so many seconds.
+
+        Of a text that was there as a whole before its first, that does not depend on the time: it sounds the same.
+        """
+        if not self._steps:
+            self._whole = self.session.ended
+            return 1
+        many = self._steps > 1 if self._whole else left_s > TOGETHER_S
+        return self._pool.step_words if many else min(HASTY, self._pool.step_words)
+
+    def _step(self, request: float, size: Size, deadline: float) -> EncodedChunk | Size | None:
         """The next chunk; or what the step is, if that is another than it was taken for."""
         start, computing = time.perf_counter(), time.thread_time()
-        phonemes = self.session.prepare(READ_AT_ONCE)
+        phonemes = self.session.prepare(READ_AT_ONCE, together=self._together(deadline - time.monotonic()))
         if phonemes is None or (phonemes > MOST_SHORT and size is Size.SHORT):
             self._computed_s += time.thread_time() - computing
             return Size.SHORT if phonemes is None else Size.LONG
@@ -121,6 +139,7 @@ class Speaking:
                 self._pool.learn(self._voice, time.thread_time() - computing)
             data, loud = self._encoder.push(chunk.samples), len(audible(chunk.samples)) > 0
             self._mute = False
+            self._steps += 1
         elif self.session.finished and not self._over:
             if self._mute:
                 data = self._encoder.push(np.zeros(round(MOMENT_S * self.sample_rate), np.float32))
@@ -160,8 +179,6 @@ class Pool:
     that is in use leave one thread to that one, as do those of a client who takes much to one who takes little.
     """
 
-    # What is needed later than this may wait: it would be played from a buffer.
-    SOON_S = 1.0
     # What is needed later than this waits for a gap of so long: enough is in the buffer.
     LATER_S, GAP_S = 5.0, 0.5
     # A voice is expensive whose jobs take so many times as long as another's that was in use within so long.
@@ -169,8 +186,9 @@ class Pool:
     # How much the thread of long jobs gives way to the others.
     NICE = 10
 
-    def __init__(self, threads: int) -> None:
-        self.steps = 0
+    def __init__(self, threads: int, *, step_words: int = 1) -> None:
+        """``step_words``: how many words one step may say where its sound is not needed soon."""
+        self.step_words, self.steps = step_words, 0
         """Jobs that have run."""
         self.threads, self.share = threads, ProcessorShare()
         # When something was needed soon last.
@@ -228,7 +246,7 @@ class Pool:
 
         order = deadline + (account.debt_s if account else 0.0)
         with self._ready:
-            if deadline <= time.monotonic() + self.SOON_S:
+            if deadline <= time.monotonic() + SOON_S:
                 self._pressed = time.monotonic()
             others = self._others(voice)
             crowds = self._crowds(account)
@@ -295,7 +313,7 @@ class Pool:
                         return
                     ready.wait(self.GAP_S / 2 if any(self._jobs) else None)
                 job = heapq.heappop(jobs)
-                early, expensive = job.deadline - time.monotonic() > self.SOON_S, jobs is self._jobs[1]
+                early, expensive = job.deadline - time.monotonic() > SOON_S, jobs is self._jobs[1]
                 general = jobs is not self._jobs[2]
                 self._early += early and general
                 self._expensive += expensive
@@ -348,7 +366,7 @@ class Pool:
 
     def _may_run(self, job: Job, room: bool) -> bool:
         """Whether a job may take a thread now; one that is not needed soon needs ``room``."""
-        if (left_s := job.deadline - time.monotonic()) <= self.SOON_S:
+        if (left_s := job.deadline - time.monotonic()) <= SOON_S:
             return True
         quiet = time.monotonic() >= self._pressed + self.GAP_S
         return room and (left_s <= self.LATER_S or quiet)
