@@ -27,6 +27,7 @@ from sayahead.policies.fixed import LookaheadK, WaitAll
 from sayahead.sound.files import write_wav
 from sayahead.types import Floats
 
+from sayahead_lab.eval.listening.blind_test import TEXTS
 from sayahead_lab.eval.listening.likeness import likeness, load_embedder
 from sayahead_lab.eval.listening.listeners import at_16khz, load_distillmos, load_normalizer, load_whisper
 from sayahead_lab.eval.measures.intervals import Values, difference, estimate
@@ -75,6 +76,9 @@ def main() -> int:
         voice = load_voice(arguments.voices / name)
         sounds = spoken(voice, chosen)
         if arguments.sounds:
+            (arguments.sounds / name).mkdir(parents=True, exist_ok=True)
+            texts = "".join(f"{item.name}|{item.text}\n" for item in chosen)
+            (arguments.sounds / name / TEXTS).write_text(texts, encoding="utf-8")
             for condition, utterances in sounds.items():
                 for item, samples in zip(chosen, utterances, strict=True):
                     write_wav(arguments.sounds / name / condition.replace(" ", "") / f"{item.name}.wav", samples, RATE)

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from textwrap import fill
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -154,27 +155,40 @@ def other_clocks(cards: Sequence[Card], order: Sequence[str]) -> str:
 
 def picture(cards: Sequence[Card]) -> None:
     """Delay against quality: each engine's first sound on the two clocks (quartiles) over its DistillMOS (95 %)."""
-    figure, both = plt.subplots(1, 2, figsize=(10, 5.5), dpi=100, sharey=True)
+    cards = [one for one in cards if one["figures"].get("distillmos")]
+    figure, both = plt.subplots(1, 2, figsize=(12, 5.5), dpi=100, sharey=True)
     for axes, clock in zip(both, SHOWN, strict=True):
+        points = list[tuple[float, float, str, str]]()
         for one in cards:
-            first, opinion = on(one, clock)["figures"]["first_s"], one["figures"].get("distillmos")
-            if not opinion:
-                continue
+            first, opinion = on(one, clock)["figures"]["first_s"], one["figures"]["distillmos"]
             x, y = first["p50"], opinion["value"]
             color = "tab:red" if one["about"]["text"] == "token" else "tab:gray"
             wide = [[x - first["p25"]], [first["p75"] - x]]
             high = [[y - opinion["low"]], [opinion["high"] - y]]
             axes.errorbar(x, y, xerr=wide, yerr=high, fmt="o", color=color, elinewidth=0.7, markersize=4)
-            axes.annotate(one["engine"], (x, y), xytext=(3, 3), textcoords="offset points", fontsize=7, color=color)
+            points.append((y, x, one["engine"], color))
         axes.set_xscale("log")
+        axes.set_xlim(0.03, 60)
         axes.xaxis.set_major_formatter("{x:g}")
-        axes.set_xticks([0.05, 0.1, 0.2, 0.5, 1, 2, 5])
+        axes.set_xticks([0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10])
         axes.minorticks_off()
         axes.set_xlabel(f"first sound, s, {clock}")
         axes.grid(alpha=0.3)
+        for color in ("tab:red", "tab:gray"):
+            own = [point for point in points if point[3] == color]
+            named(axes, own, 1.5 * max((x for _, x, *_ in own), default=1.0))
     both[0].set_ylabel("DistillMOS")
     figure.tight_layout()
     figure.savefig(PICTURE, metadata={"Software": None})
+
+
+def named(axes: Any, points: Sequence[tuple[float, float, str, str]], at: float) -> None:
+    """Write the names of points (y, x, name, color) below each other, each with a line to its point."""
+    last = float("inf")
+    for y, x, name, color in sorted(points, reverse=True):
+        last = min(y, last - 0.075)
+        line = {"arrowstyle": "-", "color": color, "lw": 0.4}
+        axes.annotate(name, (x, y), (at, last), fontsize=7, color=color, va="center", arrowprops=line)
 
 
 def heard(trace: Trace, sound: Floats) -> Floats:

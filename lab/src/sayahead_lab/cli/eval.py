@@ -26,6 +26,11 @@ A field of engines (a TOML that names engines) is run the same way, and has two 
   sayahead eval card out -o cards                                         a JSON for each engine
   sayahead eval compare cards --clock 'reader 180'                        ranks them, if they can be compared
 
+People listen to any of these, or to a folder with a folder of WAV files for each voice and texts.csv:
+
+  sayahead eval listen out --design mos -o listen.html                    a page that needs nothing but a browser
+  sayahead eval ratings ratings-*.json                                    what raters' saved files say together
+
 What front ends read of published suites of texts is scored from clones of these, given by their folders:
 
   sayahead eval text NeMo-text-processing WeTextProcessing -o out         same, another convention or wrong, by class
@@ -35,9 +40,11 @@ A text file has lines of name|text. run continues where it was stopped; score an
 STEPS = {
     "run": ("texts", "lm", "jobs", "on", "peers"),
     "score": ("lm", "jobs", "whisper", "utmos", "without"),
-    "report": ("no_page", "ratings", "listen", "design", "condition"),
-    "card": ("jobs", "whisper", "utmos", "without", "listen", "design", "condition"),
+    "report": ("no_page", "ratings"),
+    "card": ("jobs", "whisper", "utmos", "without"),
     "compare": ("by", "clock", "again"),
+    "listen": ("count", "design", "condition", "anchor"),
+    "ratings": (),
     "text": ("judged", "readings", "sounds"),
 }
 """Options that apply to one or two of the steps."""
@@ -52,14 +59,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         type=Path,
         nargs="+",
-        help="run: a TOML; score, report, card: its folder; compare: cards; text: clones of suites",
+        help="run: a TOML; score, report, card, listen: its folder; compare, ratings: files; text: clones of suites",
     )
     add(
         "-o",
         "--out",
         metavar="FOLDER",
         type=Path,
-        help="run: folder for traces and sound; report: for tables and plots; card: for cards; text: for results",
+        help="folder for traces and sound (run), tables and plots (report), cards, results (text); listen: the page",
     )
     add = parser.add_argument_group("run and score").add_argument
     add("--lm", metavar="NAME", help="language model for conditions that need one: a transformers name or folder")
@@ -89,11 +96,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--sounds", metavar="NAMES", help="text: front ends that make phonemes, to be compared: espeak-ng, misaki")
     add("--no-page", action="store_true", default=None, help="write only tables and plots, no HTML page")
     add("--ratings", metavar="FILE", type=Path, nargs="+", help="saved ratings, in addition to those in FOLDER/ratings")
-    add("--listen", metavar="N", type=count, help="also write a page for rating N sentences in blind order")
-    designs = "all conditions on a scale, or each against the first (default: mushra)"
-    add("--design", metavar="mushra|ab", type=one_of("mushra", "ab"), help=f"of that page: {designs}")
-    condition_help = "a condition for that page; may be repeated, up to nine (default: the first nine)"
+    add = parser.add_argument_group("listen").add_argument
+    add("--count", metavar="N", type=count, help="sentences on the page (default: 10)")
+    designs = "all conditions on a scale, one at a time from bad to excellent, or each against the first"
+    add("--design", metavar="mushra|mos|ab", type=one_of("mushra", "mos", "ab"), help=f"{designs} (default: mushra)")
+    condition_help = "a condition, by its folder's name; may be repeated (default: all, up to nine)"
     add("--condition", metavar="NAME", action="append", help=condition_help)
+    anchor_help = "also the first condition without what is above 3.5 kHz, which shows who listens"
+    add("--anchor", action="store_true", default=None, help=anchor_help)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -105,7 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
             *others, last = (step for step, names in STEPS.items() if name in names)
             steps, option = " and ".join([", ".join(others), last] if others else [last]), name.replace("_", "-")
             raise ConfigError(f"--{option} belongs to sayahead eval {steps}, not to {arguments.step}.")
-    if arguments.step not in ("compare", "text"):
+    if arguments.step not in ("compare", "text", "ratings"):
         if len(arguments.path) > 1:
             raise ConfigError(f"sayahead eval {arguments.step} takes one PATH, not {len(arguments.path)}.")
         arguments.path = arguments.path[0]
@@ -117,6 +127,10 @@ def run(arguments: argparse.Namespace) -> int:
             card_step(arguments, console)
         case "compare":
             compare_step(arguments)
+        case "listen":
+            listen_step(arguments, console)
+        case "ratings":
+            ratings_step(arguments)
         case "text":
             text_step(arguments, console)
         case "run":
@@ -183,10 +197,8 @@ def field_step(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def card_step(arguments: argparse.Namespace, console: Console) -> None:
-    """Write a card for each engine, and a listening page if one is asked for."""
+    """Write a card for each engine."""
     from sayahead_lab.eval.field.card import cards
-    from sayahead_lab.eval.field.run import field_of
-    from sayahead_lab.eval.listening.blind_test import MOST, listening_page
     from sayahead_lab.eval.listening.quality import Listeners
 
     jobs, target = arguments.jobs or 1, arguments.out or arguments.path / "cards"
@@ -194,10 +206,24 @@ def card_step(arguments: argparse.Namespace, console: Console) -> None:
     without = arguments.without or ()
     paths = cards(arguments.path, target, listeners, without=without, jobs=jobs, progress=console.progress)
     console.note(f"{target}: {len(paths)} cards")
-    if arguments.listen is not None:
-        engines = arguments.condition or field_of(arguments.path)["engines"][:MOST]
-        design = arguments.design or "mushra"
-        listening_page(arguments.path, target / "listen.html", engines, arguments.listen, design=design)
+
+
+def listen_step(arguments: argparse.Namespace, console: Console) -> None:
+    """Write a listening page."""
+    from sayahead_lab.eval.listening.blind_test import listening_page
+
+    target, design = arguments.out or arguments.path / "listen.html", arguments.design or "mushra"
+    count, anchor = arguments.count or 10, bool(arguments.anchor)
+    page = listening_page(arguments.path, target, arguments.condition, count, design=design, anchor=anchor)
+    console.note(f"{target}: page {page}, {target.stat().st_size / 1e6:.1f} MB")
+
+
+def ratings_step(arguments: argparse.Namespace) -> None:
+    """Print what saved ratings say."""
+    from sayahead_lab.eval.report.report import listening_tables
+    from sayahead_lab.eval.report.tables import as_markdown
+
+    print("\n".join(as_markdown(table) for table in listening_tables(arguments.path)))
 
 
 def compare_step(arguments: argparse.Namespace) -> None:
@@ -251,17 +277,9 @@ def score_step(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def report_step(arguments: argparse.Namespace, console: Console) -> None:
-    """Write tables, plots and pages."""
-    from sayahead_lab.eval.experiment.folder import read_experiment
-    from sayahead_lab.eval.listening.blind_test import MOST, listening_page
+    """Write tables, plots and a page."""
     from sayahead_lab.eval.report.report import report
 
-    if arguments.listen is None and (arguments.design or arguments.condition):
-        raise ConfigError("--design and --condition configure the listening page: add --listen N.")
     target = arguments.out or arguments.path / "report"
     report(arguments.path, target, page=not arguments.no_page, ratings=arguments.ratings or ())
-    if arguments.listen is not None:
-        conditions = arguments.condition or read_experiment(arguments.path)["conditions"][:MOST]
-        page, design = target / "listen.html", arguments.design or "mushra"
-        listening_page(arguments.path, page, conditions, arguments.listen, design=design)
     console.note(f"{target}: " + ", ".join(sorted(path.name for path in target.iterdir())))

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 from sayahead import ConfigError
+from sayahead.cli import main
 
 from sayahead_lab.eval.experiment.trace import Trace, write_traces
-from sayahead_lab.eval.listening.blind_test import listening_page, listening_statistics
+from sayahead_lab.eval.listening.blind_test import ANCHOR, TEXTS, listening_page, without_treble
 from sayahead_lab.eval.listening.loudness import loudness
+from sayahead_lab.eval.listening.ratings import listening_statistics
 
 CONDITIONS = ("Fullsentence", "Lookahead-none", "Piperpeer")
 
@@ -108,6 +110,44 @@ def test_a_page_of_pairs_has_the_first_condition_in_each(out: Path, tmp_path: Pa
     assert len(orders) == 4
 
 
+def test_a_page_of_opinions_has_one_sample_at_a_time(out: Path, tmp_path: Path) -> None:
+    listening_page(out, tmp_path / "mos.html", CONDITIONS, 6, design="mos", anchor=True)
+    data = block((tmp_path / "mos.html").read_text(encoding="utf-8"))
+    key = [(one["name"], *one["conditions"]) for one in json.loads(base64.b64decode(data["key"]))]
+    assert sorted(key) == sorted((f"LJ{at}", name) for at in range(6) for name in (*CONDITIONS, ANCHOR))
+    assert key != sorted(key)
+    assert len({name for name, _ in key[:6]}) > 1
+    for (name, condition), sentence in zip(key, data["sentences"], strict=True):
+        heard_as = CONDITIONS[0] if condition == ANCHOR else condition
+        assert heard(sentence["samples"][0])[0] == tone_of(heard_as, int(name[2:]))
+
+
+def test_the_anchor_has_no_treble() -> None:
+    times = np.arange(RATE) / RATE
+    low, high = (np.sin(2 * np.pi * hertz * times).astype(np.float32) for hertz in (1000, 3700))
+    made, rate = without_treble(low + high, RATE)
+    assert rate == RATE
+    assert np.abs(made - low).max() < 1e-3
+
+
+def test_any_folder_of_sounds_with_texts_can_be_heard(tmp_path: Path) -> None:
+    for number, voice in enumerate(("ann", "bob")):
+        for at in range(2):
+            sound(tmp_path / "set" / voice / f"s{at}.wav", 400 + 100 * number)
+    with pytest.raises(ConfigError, match=r"no texts\.csv beside it"):
+        listening_page(tmp_path / "set", tmp_path / "page.html", None, 2)
+    (tmp_path / "set" / TEXTS).write_text("s0|One.\ns1|Two.\n", encoding="utf-8")
+    name = listening_page(tmp_path / "set", tmp_path / "page.html", None, 2)
+    data = block((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert [len(sentence["samples"]) for sentence in data["sentences"]] == [2, 2]
+    assert [sentence["text"] for sentence in data["sentences"]] == ["One.", "Two."]
+    # The name is that of the sounds, too.
+    sound(tmp_path / "set" / "bob" / "s1.wav", 700)
+    assert listening_page(tmp_path / "set", tmp_path / "page.html", None, 2) != name == data["page"]
+    with pytest.raises(ConfigError, match="no folders of sounds"):
+        listening_page(tmp_path / "set" / "ann", tmp_path / "page.html", None, 2)
+
+
 def test_the_seed_fixes_the_order(out: Path, tmp_path: Path) -> None:
     orders = []
     for seed in (0, 0, 1):
@@ -170,6 +210,52 @@ def test_statistics_of_known_ratings(tmp_path: Path) -> None:
     assert unsure["low"] < 0 < unsure["high"]
     assert unsure["p"] > 0.5
     assert listening_statistics(files) == found
+
+
+def opinions(path: Path, rater: str, scores: dict[tuple[str, str], float]) -> Path:
+    """A file of opinions from 1 to 5."""
+    data = json.loads(rated(path, rater, scores).read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**data, "design": "mos"}), encoding="utf-8")
+    return path
+
+
+def test_who_does_not_hear_the_anchor_is_left_out_and_raters_are_counted(tmp_path: Path) -> None:
+    files = []
+    for rater, lead in (("ann", 0.2), ("bob", 0.4), ("cyd", 0.6)):
+        scores = {(f"s{n}", "y"): 3.0 for n in range(4)} | {(f"s{n}", "x"): 3.0 + lead for n in range(4)}
+        files.append(opinions(tmp_path / f"{rater}.json", rater, scores | {("s0", ANCHOR): 1.0}))
+    deaf = opinions(tmp_path / "dee.json", "dee", {("s0", "x"): 1, ("s0", "y"): 5, ("s0", ANCHOR): 3})
+    found = listening_statistics([*files, deaf])
+    assert (found["scale"], found["left_out"], found["raters"]) == ("mos", ["dee"], 3)
+    (one,) = (one for one in found["differences"] if one["against"] == "y" and one["condition"] == "x")
+    assert one["mean"] == pytest.approx(0.4)
+    # The raters' own differences, 0.2, 0.4 and 0.6, have a deviation of 0.2: (2.8 * 0.2 / 0.1)^2 is 31.36.
+    assert one["raters"] == 32
+    assert math.isnan(listening_statistics(files[:1])["differences"][0]["raters"])
+    with pytest.raises(ConfigError, match="not between 1 and 5"):
+        listening_statistics([opinions(tmp_path / "e.json", "eve", {("s0", "x"): 50})])
+    with pytest.raises(ConfigError, match="different pages"):
+        listening_statistics([files[0], rated(tmp_path / "m.json", "max", {("s0", "x"): 50})])
+
+
+def test_ratings_are_printed_and_pages_written_by_commands(
+    out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.html"
+    command = ["eval", "listen", str(out), "-o", str(page), "--count", "2", "--design", "mos", "--anchor"]
+    assert main([*command, "--condition", CONDITIONS[0]]) == 0
+    assert len(block(page.read_text(encoding="utf-8"))["sentences"]) == 4
+    files = [
+        opinions(tmp_path / f"{rater}.json", rater, {("s0", "x"): 4 + lead, ("s0", "y"): 3})
+        for rater, lead in (("ann", 0.0), ("bob", 0.1))
+    ]
+    capsys.readouterr()
+    assert main(["eval", "ratings", *map(str, files)]) == 0
+    told = capsys.readouterr().out
+    assert "| x over y | +1.05 (" in told
+    assert "raters for 0.1" in told
+    assert "| 4 |" in told
+    assert main(["eval", "ratings", *map(str, files), "--count", "3"]) == 2
 
 
 def preferred(path: Path, rater: str, answers: dict[tuple[str, str, str], float], *, page: str = "q") -> Path:

@@ -23,8 +23,8 @@ from typing import Any
 from sayahead_lab.eval.experiment.folder import read_experiment, read_json
 from sayahead_lab.eval.experiment.machine import BUSY_CORES
 from sayahead_lab.eval.experiment.trace import Trace, read_traces
-from sayahead_lab.eval.listening.blind_test import listening_statistics
 from sayahead_lab.eval.listening.quality import Listeners
+from sayahead_lab.eval.listening.ratings import listening_statistics
 from sayahead_lab.eval.measures.latency import first_audible_s, text_wait_s
 from sayahead_lab.eval.measures.statistics import quantile
 from sayahead_lab.eval.report.drawing import save
@@ -228,20 +228,30 @@ def listening_tables(files: Sequence[Path]) -> list[ConditionTable]:
     results = listening_statistics(files)
     numbers = f"{results['raters']} raters, {results['sentences']} sentences, {results['ratings']} judgements"
     brackets = "In brackets 95 % intervals over raters and sentences; the tests are not corrected for their number."
-    notes = (f"{numbers}, in blind order. {brackets}",)
+    left_out = f" Left out for the anchor's sake: {', '.join(results['left_out'])}." if results["left_out"] else ""
+    notes = (f"{numbers}, in blind order. {brackets}{left_out}",)
     means = {name: {"score": summary} for name, summary in results["conditions"].items()}
     pairs, preferred = (
         {f"{one['condition']} over {one['against']}": {"score": one} for one in results[kind]}
         for kind in ("differences", "preferences")
     )
     score, count = (
-        Column("rating, 0 to 100", "score", digits=1, interval=True),
+        Column("opinion, 1 to 5", "score", digits=2, interval=True)
+        if results["scale"] == "mos"
+        else Column("rating, 0 to 100", "score", digits=1, interval=True),
         Column("ratings", "score", "n", digits=0),
     )
+    needed = Column(f"raters for {'0.1' if results['scale'] == 'mos' else '2.5'}", "score", "raters", digits=0)
     share = Column("preferred, % (no difference: half)", "score", factor=100, digits=1, interval=True)
     tables = [
         filled("listening", "Rated by listeners", [score, count], means, notes=notes),
-        filled("listening-pairs", "Rated by listeners: differences", [replace(score, signed=True)], pairs, notes=notes),
+        filled(
+            "listening-pairs",
+            "Rated by listeners: differences",
+            [replace(score, signed=True), needed],
+            pairs,
+            notes=notes,
+        ),
         filled(
             "listening-ab", "Preferred by listeners", [share, replace(count, title="answers")], preferred, notes=notes
         ),
