@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import runpy
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,21 @@ def test_compose_ends_no_text_too_early() -> None:
     assert [rule for rule in rules if f"`{rule}`" not in page] == []
     targets = documents(DEPLOY / "prometheus.yaml")[0]["scrape_configs"][0]["static_configs"][0]["targets"]
     assert targets == [f"sayahead:{Settings().port}"]
+
+
+def test_the_container_has_all_that_the_package_is_built_of() -> None:
+    """The list of archives was missing, so nothing could be built."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    needed = [project["project"]["readme"], *project["project"]["license-files"]]
+    needed += [*wheel["packages"], *wheel["force-include"], "pyproject.toml", "constraints.txt"]
+    build, _ = (ROOT / "Containerfile").read_text(encoding="utf-8").split("FROM ${BASE}\n")
+    copied = [name for line in re.findall(r"^COPY (.*)", build, re.MULTILINE) for name in line.split()[:-1]]
+    ignored = [(ROOT / name).read_text(encoding="utf-8") for name in (".dockerignore", ".containerignore")]
+    assert ignored[0] == ignored[1]
+    for name in needed:
+        assert any(name == each or name.startswith(f"{each}/") for each in copied), name
+        assert any(name == each[1:] or name.startswith(f"{each[1:]}/") for each in ignored[0].split()), name
 
 
 def test_workflows_run_what_there_is() -> None:

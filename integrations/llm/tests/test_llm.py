@@ -97,7 +97,7 @@ def test_what_is_wrong_is_told_before_the_model_is_asked(tmp_path: Path) -> None
     for arguments, sentence in (
         (["-m", "slow", "Why?", "--speed", "9"], "speed is 9"),
         (["-m", "slow", "Why?", "--voice", "nobody"], "nobody"),
-        (["-m", "slow", "Why?", "-o", "a.mp3"], "unsupported extension"),
+        (["-m", "slow", "Why?", "-o", "a.xyz"], "unsupported extension"),
         (["-m", "nothing", "Why?", "-o", str(tmp_path / "a.wav")], "nothing"),
         ([], "no prompt"),
     ):
