@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import functools
 import threading
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,11 +19,15 @@ from pipecat.frames.frames import (
     ErrorFrame,
     Frame,
     LLMFullResponseEndFrame,
+    LLMFullResponseStartFrame,
     StartFrame,
     TextFrame,
+    TextType,
     TTSAudioRawFrame,
     TTSSpeakFrame,
+    TTSStartedFrame,
     TTSStoppedFrame,
+    TTSTextFrame,
 )
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.settings import TTSSettings
@@ -85,6 +90,19 @@ class Turn:
     text: asyncio.Queue[str | None] = field(default_factory=asyncio.Queue)
     written: list[str] = field(default_factory=list)
     task: asyncio.Task[None] | None = None
+    until_s: float | None = None
+    """When all sound that was handed on will have been played; None: none was."""
+    late_s: float = 0.0
+    """How long there has been nothing to play in between."""
+
+    def hand_on(self, duration_s: float) -> None:
+        """Sound is played from now on, or after what is there."""
+        self.until_s = max(self.until_s or 0.0, time.monotonic()) + duration_s
+
+    def wait(self) -> None:
+        """More sound comes: after a gap, all of it is that much later."""
+        if self.until_s is not None and (gap_s := time.monotonic() - self.until_s) > 0:
+            self.late_s, self.until_s = self.late_s + gap_s, self.until_s + gap_s
 
     async def fragments(self) -> AsyncIterator[str]:
         """The text as it comes."""
@@ -127,6 +145,9 @@ class SayaheadTTSService(TTSService):
         self._turns: dict[str, Turn] = {}
         # Words are queued, or text is read: not both at once.
         self._order, self._passed = asyncio.Lock(), asyncio.Event()
+        # When the last word is heard, and those that were handed on before Pipecat does so.
+        self._last_word: int | None = None
+        self._told, self._appends = dict[int | None, str](), True
 
     @property
     def supports_processing_metrics(self) -> bool:
@@ -170,11 +191,45 @@ class SayaheadTTSService(TTSService):
             await super().process_frame(frame, direction)
 
     async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
-        """Hand a frame on."""
+        """Hand a frame on: a word with its sound, once, and a reply's end with its last word.
+
+        Pipecat keeps words until their sentence is whole, and does not count them where it ends a reply: the context
+        would lack what was heard at an interruption, and what was said before a tool was called."""
         if isinstance(frame, Mark):
             self._passed.set()
-        else:
-            await super().push_frame(frame, direction)
+            return
+        if isinstance(frame, TTSStartedFrame):
+            self._appends = frame.append_to_context
+        elif isinstance(frame, TTSAudioRawFrame):
+            if (turn := self._turns.get(frame.context_id or "")) is not None:
+                turn.hand_on(frame.num_frames / frame.sample_rate)
+            for word in self._kept(frame.context_id):
+                self._last_word = word.pts
+                await super().push_frame(word)
+        elif isinstance(frame, TTSTextFrame):
+            told = self._told.pop(frame.pts, "")
+            if told:
+                # What has no sound of its own, such as an emoji before the word, comes with it.
+                frame.text, frame.raw_text = (frame.raw_text or frame.text).strip().removesuffix(told).strip(), None
+            self._last_word = frame.pts
+            if told and not frame.text:
+                return
+        elif isinstance(frame, LLMFullResponseStartFrame):
+            self._last_word = None
+        elif isinstance(frame, LLMFullResponseEndFrame) and self._last_word is not None:
+            frame.pts = self._last_word
+        await super().push_frame(frame, direction)
+
+    def _kept(self, context_id: str | None) -> list[TTSTextFrame]:
+        """The words that Pipecat keeps until their sentence is whole, each once."""
+        frames = list[TTSTextFrame]()
+        for word in getattr(self._aggregated_frame_sequencer, "_buffered_words", ()):
+            if word.context_id == context_id and word.pts not in self._told:
+                self._told[word.pts] = word.word
+                frame = TTSTextFrame(word.word, TextType.WORD)
+                frame.pts, frame.context_id, frame.append_to_context = word.pts, context_id, self._appends
+                frames.append(frame)
+        return frames
 
     async def _settle(self) -> None:
         """Wait until what is queued of the turn that is handed on has been, or the turn is over."""
@@ -202,6 +257,7 @@ class SayaheadTTSService(TTSService):
     async def on_audio_context_interrupted(self, context_id: str) -> None:
         """Stop synthesis at once."""
         self._passed.set()
+        self._told.clear()
         await self._drop(context_id)
 
     async def on_audio_context_completed(self, context_id: str) -> None:
@@ -269,7 +325,10 @@ class SayaheadTTSService(TTSService):
 
         Pipecat takes a word for heard from its time on; it was when half of it had been."""
         source, twice = "".join(turn.written), 2 * chunk.sample_rate
-        words = [(source[word.start : word.end], (word.onset + word.offset) / twice) for word in chunk.words]
+        turn.wait()
+        words = [
+            (source[word.start : word.end], (word.onset + word.offset) / twice + turn.late_s) for word in chunk.words
+        ]
         async with self._order:
             await self.add_word_timestamps(words, context_id)
         samples = to_pcm16(chunk.samples).tobytes()

@@ -144,8 +144,10 @@ def test_sound_comes_before_the_last_word_and_words_have_times(voice: Voice) -> 
         expected = [(word.onset + word.offset) / 48000 for chunk in voice.stream([TEXT + " "]) for word in chunk.words]
         times = [frame.pts for frame in bot.ear.words if frame.pts is not None]
         assert len(times) == len(expected)
-        got = (np.array(times) - times[0]) / 1e9 + expected[0]
-        np.testing.assert_allclose(got, expected, atol=1e-3)
+        late = (np.array(times) - times[0]) / 1e9 + expected[0] - expected
+        # On a busy machine there may be nothing to play for a moment.
+        assert (np.diff(late) > -1e-3).all()
+        assert late[-1] < 1.0
         assert bot.up.errors == bot.ear.errors == []
 
     asyncio.run(main())
@@ -217,8 +219,48 @@ def test_a_model_that_pauses_loses_nothing(voice: Voice) -> None:
             await bot.say(tokens("here it is."), begins=False)
             await bot.end_of_turn()
         assert before > 48000 * 0.8
+        # What came after the pause was heard after it.
+        times = {frame.text: frame.pts or 0 for frame in bot.ear.words}
+        assert times["here"] - times["you,"] > 0.8e9
         assert "".join("".join(frame.text.split()) for frame in bot.ear.words) == "Letmecheckthatforyou,hereitis."
         assert len(bot.ear.samples()) > before + 48000 * 0.3
+
+    asyncio.run(main())
+
+
+def test_the_context_holds_what_was_heard_of_a_sentence_that_is_being_written(voice: Voice) -> None:
+    async def main() -> None:
+        context, loudspeaker = LLMContext(), Loudspeaker()
+        assistant = LLMContextAggregatorPair(context).assistant()
+        text = "The museum opens early. On Sundays it is free, but"
+        async with Bot(SayaheadTTSService(), loudspeaker, assistant) as bot:
+            await bot.say([], ends=False)
+            for token in tokens(text):
+                await bot.say([token], begins=False, ends=False)
+                await asyncio.sleep(0.35)
+            await bot.send(InterruptionFrame())
+            await asyncio.sleep(0.5)
+            heard = " ".join(str(message["content"]) for message in context.get_messages())
+        assert text.startswith(heard)
+        assert len(heard) >= len("The museum opens early. On Sundays"), heard
+
+    asyncio.run(main())
+
+
+def test_the_context_holds_all_of_a_reply_that_ends_after_its_last_word() -> None:
+    """As where a tool is called behind it."""
+
+    async def main() -> None:
+        context, loudspeaker = LLMContext(), Loudspeaker()
+        assistant = LLMContextAggregatorPair(context).assistant()
+        text = "One moment. I will look it up."
+        async with Bot(SayaheadTTSService(idle_s=0.2), loudspeaker, assistant) as bot:
+            await bot.say(tokens(text), ends=False)
+            await asyncio.sleep(1.0)
+            await bot.say([], begins=False)
+            await bot.end_of_turn()
+            await asyncio.sleep(2.5)
+            assert [message["content"] for message in context.get_messages()] == [text]
 
     asyncio.run(main())
 
