@@ -28,13 +28,18 @@ def reading(parts: Parts, left: Left, right: Right, record: Record) -> Said | Li
         return Said(noun, Left(word=core, before=left.word))
     if (numbered := _before_number(core, form, parts, left, right, record)) is not False:
         return numbered
-    if small := record.before_small.get(form):
+    counted = left.kind == "number" and (core in record.units or form in record.units)
+    if (small := record.before_small.get(form)) and not counted:
         initial = right.initial()
-        if initial is None or initial.islower():
+        inner = form == "c/" and left.word[:1].islower() and left.word not in record.openers  # "compatible c/ Windows"
+        if initial is None or initial.islower() or inner:
+            parts.mark = parts.mark.rstrip(".")
             return None if initial is None else Said(small, Left(word=core, before=left.word))
     if not parts.dotted:
         return False
-    if short := _short(core, left, record):
+    if parts.mark == "," and core in record.weekdays and f"{core}." in record.never_ends:  # "Di. u. Fr., ab 8 Uhr"
+        return Said(record.weekdays[core], Left(word=core, before=left.word))
+    if short := _short(core, parts, left, record):
         return short
     if "." in core and (parted := _hyphened(core, record)):
         return Said(parted, Left(record.cues.get(core.lower(), ""), core, before=left.word))
@@ -85,7 +90,7 @@ def _before_number(
     return Said(said, Left("label", core, before=left.word))
 
 
-def _short(core: str, left: Left, record: Record) -> Said | None:
+def _short(core: str, parts: Parts, left: Left, record: Record) -> Said | None:
     """An abbreviation with its full stop, or a unit that has one."""
     form = core + "."
     if left.kind == "number" and (form in record.units or core in record.units or form in record.scales):
@@ -102,7 +107,19 @@ def _short(core: str, left: Left, record: Record) -> Said | None:
     if whole and core[1:].islower():
         said = agreeing(whole, left, record)
         return Said(said[0].upper() + said[1:], Left(word=core, before=left.word))
-    return None
+    return _cut_short(core, parts.mark, left, record)
+
+
+def _cut_short(core: str, mark: str, left: Left, record: Record) -> Said | None:
+    """``antib.``, ``gtos.``: a word of the list that is cut short, as what stands before it asks for."""
+    if core in record.units and left.kind in ("time", "hours"):
+        return None
+    if (cut := record.cut_words.of(core, sure=mark in (",", ";", ":"))) is None:
+        return None
+    said = cut.many if left.kind == "number" and not left.one else cut.one
+    if cut.other and left.kind != "number":
+        said = agreeing(f"{cut.one}/{cut.other}", left, record)
+    return Said(said, Left(record.cues.get(said.lower(), ""), said, before=left.word))
 
 
 def _hyphened(core: str, record: Record) -> str:
@@ -113,6 +130,7 @@ def _hyphened(core: str, record: Record) -> str:
     words = [
         record.abbreviations.get(part, "").partition("/")[0]
         or record.before_number.get(part, "").partition("/")[0]
+        or (cut.one if (cut := record.cut_words.of(part.rstrip("."))) and "." in part else "")
         or _counted(part, record)
         for part in (*some, f"{last}.")
     ]

@@ -213,8 +213,8 @@ def measure(core: str, left: Left, record: Record) -> Said | None:
         noun = record.scales.get(scale[1]) or record.scales.get(f"{scale[1]}.")
         if noun and scale[2] in record.currencies:
             return scaled(text, noun, record.currencies[scale[2]], record)
-    if name in "AB" and text.isdecimal() and len(text) < 3 and (name == "B" or left.kind == "label"):
-        return None  # Track 7B, seat 14A: few count single bytes.
+    if len(name) == 1 and core == text + name and text.isdecimal() and _lettered(text, name, left):
+        return None
     if noun := unit(name, text, record):
         return Said(counted(text, noun, record), Left("hours" if name in record.hours else "measure", name))
     if (each := compound(name, record)) is not None:
@@ -225,6 +225,13 @@ def measure(core: str, left: Left, record: Record) -> Said | None:
         total = int(parse(text, record)[0]) * _SCALE_LETTERS[name]  # type: ignore[index]
         return Said(numbers_of(record).cardinal(total, ""), Left("number", core, big=total >= MILLION))
     return None
+
+
+def _lettered(text: str, letter: str, left: Left) -> bool:
+    """Whether a letter right after a number is none of its unit: track 7B, seat 14A, ``4K``."""
+    if left.kind == "label":
+        return letter.isupper()
+    return (letter in "BFJ" and len(text) < 3) or (letter == "K" and text in ("2", "4", "5", "6", "8", "12", "16"))
 
 
 def compound(name: str, record: Record) -> Noun | None:
@@ -277,8 +284,10 @@ def agreeing(text: str, left: Left, record: Record) -> str:
     word = left.word.lower()
     gender = record.articles.get(word) or record.genders.get(word)
     gender = gender or numbers_of(record).gender(left.word, Left(one=True))
+    gender = gender or numbers_of(record).gender(word.removesuffix("s"), Left(one=True))
     wanted = "f" if other.endswith(("a", "in", "e")) else "m"
-    return other if gender.replace("e", "f").replace("s", "m") == wanted else one
+    said = other if gender.replace("e", "f").replace("s", "m") == wanted else one
+    return f"{said}s" if record.plural_s and len(word) > 3 and word[-1] == "s" and said[-1] in "ao" else said
 
 
 def dot_ordinal(core: str, left: Left, right: Right, record: Record) -> Said:

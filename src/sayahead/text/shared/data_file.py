@@ -69,6 +69,10 @@ class _File:
         """Words, as many a line as there are."""
         return frozenset(word for _, text in lines for word in text.split())
 
+    def row(self, lines: Lines) -> tuple[str, ...]:
+        """Words in their order, as many a line as there are."""
+        return tuple(word for _, text in lines for word in text.split())
+
     def texts(self, lines: Lines) -> dict[str, str]:
         """``keys = value``: several keys are parted by spaces and share a value."""
         return {key: value for _, keys, value in self.pairs(lines) for key in keys.split()}
@@ -144,7 +148,7 @@ class _File:
 _TABLES: Mapping[str, Callable[[_File, Lines], Any]] = {
     **dict.fromkeys(
         "starters openers names clubs linking glued_only letter_suffixes number_suffixes hour_words lasting centuries "
-        "between_words firms times each_units wars hours per_words datives hotels places".split(),
+        "between_words firms times each_units wars hours per_words datives hotels places whole roads".split(),
         _File.words,
     ),
     **dict.fromkeys(
@@ -154,6 +158,7 @@ _TABLES: Mapping[str, Callable[[_File, Lines], Any]] = {
     ),
     **dict.fromkeys("cues genders ordinal_suffixes".split(), _File.kinds),
     **dict.fromkeys("joints noun_genders genders_of_one endings clocks".split(), _File.rows),
+    "cut": _File.row,
     "phrases": _File.phrases,
     "units": _File.nouns,
     "many_units": _File.nouns,

@@ -32,7 +32,7 @@ def dated(core: str, left: Left, record: Record) -> Said | None:
         if year and m[2] == "/" and day <= 12 < month <= 31:
             day, month = month, day
     elif (m := re.fullmatch(r"([0-9]{1,2})/([0-9]{1,2})", core)) and (
-        m[2][0] == "0" or record.cues.get(left.word.lower()) == "day"
+        m[2][0] == "0" or record.cues.get(left.word.lower()) == "day" or left.kind == "dates"
     ):
         day, month, year = int(m[1]), int(m[2]), 0
     elif (m := _NAMED_MONTH.fullmatch(core)) and (named := record.month_of(m[2])):

@@ -27,6 +27,7 @@ _LETTERS = re.compile("([A-Z])(?:–|(?<=A)-(?=Z))([A-Z])")
 """``A20-A28``: from one to another."""
 _ROMAN = re.compile(r"(?=[IVXLCDM])(M{0,3})(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})")
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+_LASTING = re.compile("([0-9]{1,3})(?:min|m)([1-9][0-9]?)s")
 _PHONE = re.compile(r"\(?\+?[0-9][0-9()/.-]{2,}[0-9]")
 _MOBILE = re.compile(
     "[0-9]{5}-[0-9]{4}|[0-9]{3}-[0-9]{3}-[0-9]{3,4}|[0-9]{2}[1-9]-[0-9]{3}[1-46-9]|[0-9]{3}[1-9]-[2-9][0-9]{2}[1-9]"
@@ -49,13 +50,14 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
     # "Appelez le 01 23", "Die PIN lautet 4711": an article or a verb between what tells of a number and the number.
     short = core.isalpha() and core.islower() and len(core) < 5
     over = core == record.linked and left.word[-1:].isdecimal()  # "01 23 de 9 h"
-    linked = left.kind in ("phone", "code") and not over and (short or core in record.linking)
+    linked = left.kind in ("phone", "code", "pressure") and not over and (short or core in record.linking)
     both = f"{left.word}-{core}".lower()
     kind = left.kind if linked else record.cues.get(both, "") or record.cues.get(core.lower(), "")
     if left.kind in ("money", "measure") and core.isalpha() and _repeated(core, left, record):
         return Said("", left)
     if left.kind == "sum" and core in (record.until, record.and_word):
         return Said(core, replace(left, word=core))
+    kind = "dates" if left.kind == "date" and core == record.until else kind
     plain = Said(core, Left(kind, core, before=left.word, form=left.form if left.kind == "day" else ""))
     if core in record.plain:
         return Said(amounts.agreeing(record.plain[core], left, record), replace(plain.left, form=""))
@@ -163,6 +165,8 @@ def _word(core: str, left: Left, record: Record) -> Said | None:
     parts = core.split("-")
     if len(parts) > 1 and parts[0].istitle() and parts[0] in record.plain:
         return Said("-".join([record.plain[parts[0]], *parts[1:]]), Left(word=core, before=left.word))
+    if len(parts) == 2 and parts[0] in record.roads and (value := roman(parts[1])):
+        return Said(f"{parts[0]} {number(str(value), record)}", Left(word=core, before=left.word))
     if len(parts) > 1 and all(part[0] in "IVXL" for part in parts):
         ordinals = [_ordinal(part, Left(), record, "") for part in parts]
         if all(ordinals):
@@ -235,6 +239,9 @@ def _addressed(core: str, left: Left, record: Record, form: str) -> Said | None:
 
 def _timed(core: str, left: Left, record: Record, form: str) -> Said | None:
     """``14:30``, ``14h30``, and ``ore 14.30``."""
+    if (m := _LASTING.fullmatch(core)) and {"min", "s"} <= record.units.keys():
+        words = (amounts.counted(n, record.units[name], record) for n, name in zip(m.groups(), ("min", "s"), strict=True))
+        return Said(" ".join(words), Left("measure", "s", before=left.word))
     cued = record.cues.get(left.word.lower()) == "hour"
     time = amounts.time(core, record, dot=cued)
     if time is None:
@@ -298,6 +305,9 @@ def _ranged(core: str, left: Left, record: Record, form: str) -> Said | None:
     m = RANGE.fullmatch(core)
     if m is None or not (m[1][-1].isdecimal() or m[1][0].isdecimal()) or not m[3][0].isdecimal():
         return None
+    if (account := re.fullmatch(r"([0-9]{4,})-([0-9])", core)) and left.kind != "day":
+        words = (figures(account[1], record), record.address.get("-", ""), figures(account[2], record))
+        return Said(" ".join(filter(None, words)), Left(word=core))
     parts = core.count("-") + core.count("/")
     dialled = parts > 1 or (core[0] == "0" and len(core) > 6) or left.kind == "phone" or _MOBILE.fullmatch(core)
     if _PHONE.fullmatch(core) and dialled:

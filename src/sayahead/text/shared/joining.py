@@ -125,8 +125,9 @@ def _timed(core: str, left: Left, right: Right, record: Record) -> Joined[Said] 
         told = left.word.lower() in record.hour_from or record.cues.get(left.word.lower()) == "hour"
         lasts = not told and time[0] < _LONG_HOURS
     if lasts:
-        many = [amounts.number(str(part), record, "f") for part in time if part]
-        name = record.units[noun].many if noun in record.units else noun
+        unit = record.units.get(noun)
+        many = [amounts.number(str(part), record, unit.gender if unit else "f") for part in time if part]
+        name = noun if unit is None else unit.one if time[0] == 1 else unit.many
         return Joined(right.body, Said(" ".join([many[0], name, *many[1:]]), Left("time", noun)))
     reading = record.numbers.clock(*time, left) if last == core else read(core, left, record).text
     return follows and Joined(right.body, Said(reading, Left("time", right.body, before=left.word)))
@@ -231,13 +232,17 @@ def _gender(right: Right, value: int, record: Record) -> str | None:
             return None
         return ""
     word = right.body.partition("/")[0]
+    short = record.units.get(f"{word}.") if right.text[len(word) :][:1] == "." else None
+    if short:
+        return short.gender
     if word.lower() in record.months:
         return "month" if value == 1 else ""
     if word.lower() in record.genders:
         return record.genders[word.lower()]
-    unit = record.units.get(word) or (record.units.get(f"{word}.") if right.text[len(word) :][:1] == "." else None)
-    if unit:
-        return unit.gender
+    if word in record.units:
+        return record.units[word].gender
+    if right.text[len(word) :][:1] == "." and (cut := record.cut_words.of(word)):
+        word = cut.one
     if word in record.currency_words:
         return record.currency_words[word].main.gender
     if word in record.scales:
@@ -282,6 +287,7 @@ def ends(parts: Parts, token: Token[Said], reading: str, left: Left, right: Righ
     if (
         form in record.may_end
         or abbreviations.ranked(form, left, record)
+        or (record.cut and record.cut_words.of(core))
         or ("." in core and known is None and reading != core)
         or _ABBREVIATED.fullmatch(core)
         or ("/" in core and f"{core.rpartition('/')[2]}." in record.units)

@@ -25,6 +25,7 @@ _TERM = re.compile("([0-9]{1,3})([x-z])")
 _MULTIPLE = re.compile("([0-9]{1,3})[x×]")
 _DAYS = re.compile("(?:[0-9]{1,2}/){1,2}[0-9]{1,2}")
 _PRESSURE = re.compile("([1-9][0-9]{1,2})/([1-9][0-9]{1,2})")
+_ACCOUNT = re.compile("[A-Z]{2}[0-9]{2}")
 _OPERATORS = frozenset("+-−=<>≤≥·×*^)")
 _MOLAR = re.compile(r"([0-9]+(?:[.,][0-9]+)?)M")
 
@@ -42,6 +43,8 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
         return False
     if (turned := angles.reading(parts, left, right, record)) is not False:
         return turned
+    if len(core) == 4 and core.isupper() and _ACCOUNT.fullmatch(core) and not parts.mark:
+        return _account(core, right, record)
     if core.isupper() and (wind := _compass(core, left, record)):
         return wind
     if "*" in raw and (stars := _stars(core, raw, left, right, record)) is not False:
@@ -115,6 +118,16 @@ def _term(m: re.Match[str], parts: Parts, left: Left, right: Right, record: Reco
     if not right.text:
         return None if not right.done else False
     return reading if right.text[0] in _OPERATORS and right.text != ">" else False
+
+
+def _account(core: str, right: Right, record: Record) -> Beside:
+    """``DE89 3704 …``: the first group of an account's number, if a group of four follows."""
+    if not right.done:
+        group = right.text.isalnum() and right.text.upper() == right.text and len(right.text) < 5
+        return None if not right.text or group else False
+    if not (re.fullmatch("[0-9A-Z]{4}", right.body) and any(map(str.isdecimal, right.body))):
+        return False
+    return Said(f"{core[0]} {core[1]} {amounts.figures(core[2:], record)}", Left("code", core))
 
 
 def _compass(core: str, left: Left, record: Record) -> Said | None:

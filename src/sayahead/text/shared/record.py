@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sayahead.text.shared.numbers import Numbers
+from sayahead.text.shared.shortened import CutWords
 from sayahead.text.shared.signs import name_of
 from sayahead.text.shared.words import Currency, Noun
 
@@ -165,6 +166,14 @@ class Record:
     """``per`` before a feminine noun, where it is another word."""
     sized: str = ""
     """Between the numbers of a size, where an x between two numbers is another word."""
+    plural_s: bool = False
+    """Whether what agrees with a noun in -s has an -s, too."""
+    roads: frozenset[str] = frozenset()
+    """Letters of roads that are counted in Roman figures: ``N-II``."""
+    cut: tuple[str, ...] = ()
+    """Words that are written short by rule, in order: ``antibiótico+s`` (``shortened``)."""
+    whole: frozenset[str] = frozenset()
+    """Their beginnings that are words themselves, in small letters."""
     phrases: Mapping[str, str] = field(default_factory=dict)
     """What is read as one though there are spaces in it: ``z. B.``; after a number one or many, parted by a slash."""
     plain: Mapping[str, str] = field(default_factory=dict)
@@ -259,6 +268,11 @@ class Record:
     def short_forms(self) -> frozenset[str]:
         """What may stand for something by what is beside it, with a full stop or without one."""
         return frozenset((*self.before_number, *self.before_small, *self.after_ordinal, "c/"))
+
+    @functools.cached_property
+    def cut_words(self) -> CutWords:
+        """Words that are written short by rule."""
+        return CutWords(self.cut, self.whole, capital_nouns=self.capital_nouns)
 
     @functools.cached_property
     def abbreviations(self) -> Mapping[str, str]:

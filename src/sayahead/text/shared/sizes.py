@@ -15,6 +15,7 @@ _GLUED = re.compile(r"([0-9]{1,3}):([0-9]{1,4})|([1-9][0-9]{0,4}(?:[.,][0-9]+)?)
 _NUMBER = re.compile(r"[1-9][0-9]{0,4}(?:[.,][0-9]+)?")
 _LETTERS = re.compile("[A-Z](?:[x×][A-Z]){1,2}")
 _SCORE = re.compile("([0-9]{1,2})[xX×]([0-9]{1,2})")
+_NAMED_SCORE = re.compile("[0-9]{1,2}")
 _COUNTED = ("number", "measure", "money", "hours", "ordinal")
 _PRESSURE = re.compile("([1-9][0-9]{0,2})[x×/]([1-9][0-9]{0,2})")
 
@@ -52,7 +53,7 @@ def reading(parts: Parts, left: Left, right: Right, record: Record) -> Said | Li
 
 def _told(kind: str, left: Left, record: Record) -> bool:
     """Whether one of the two words before is a cue."""
-    return kind in (record.cues.get(left.word.lower()), record.cues.get(left.before.lower()))
+    return kind in (left.kind, record.cues.get(left.word.lower()), record.cues.get(left.before.lower()))
 
 
 def _cross(core: str, left: Left, right: Right, record: Record) -> Said | Literal[False] | None:
@@ -71,6 +72,11 @@ def _cross(core: str, left: Left, right: Right, record: Record) -> Said | Litera
             return False
     elif not initial.isdecimal():
         return False
+    if number_before and _NAMED_SCORE.fullmatch(left.word) and left.before.istitle() and "score" in record.cues.values():
+        if not right.done or (right.open and not right.beyond):
+            return None
+        if _NAMED_SCORE.fullmatch(right.body) and right.beyond[:1].isupper():
+            return Said(record.over(":"), Left(word=core, before=left.word))
     said = record.over("x")
     if record.sized and (letter_before or left.kind != "number"):
         said = record.sized

@@ -1,0 +1,128 @@
+"""Words cut short, by rule: the beginning of one (``antib.``), or its consonants (``gtos.``, ``cpte.``)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Container, Iterable
+from typing import NamedTuple
+
+_VOWELS = "aeiou"
+_LEAST = 2
+"""Fewest letters that are left out; of one letter a form is another word."""
+_SHORTEST = 3
+"""Fewest letters of a form."""
+_LONGEST = 10
+"""Most letters of one."""
+_KNOWN = 4096
+"""How many forms are remembered."""
+_CONSONANTS = re.compile("[^aeiouy]{3,5}")
+_VOICED = re.compile("(?!.[lr]|[Ss][cptq]|[CcPpTt]h|[Gg]n)[^aeiouy]{2,3}[aeiou]s?")
+"""Consonants with the last letters of a word, which are no syllable: ``gtos``, ``cpte``."""
+
+
+class Cut(NamedTuple):
+    """A word that is written short: ``antibiótico+s``, ``alérgico/-a``."""
+
+    one: str
+    many: str
+    """The plural; the same where it has none."""
+    other: str = ""
+    """The feminine of an adjective."""
+
+
+def parsed(entry: str) -> Cut:
+    """An entry: ``+`` stands before the plural's ending, ``/`` before the feminine's.
+
+    A hyphen before an ending takes the last letter away: ``bustina+-e``.
+    """
+    body, _, plural = entry.partition("+")
+    word, slash, feminine = body.partition("/")
+    return Cut(word, _with(word, plural), _with(word, feminine) if slash else "")
+
+
+def _with(word: str, ending: str) -> str:
+    kept = word[:-1] if ending[:1] == "-" else word
+    return kept + ending.removeprefix("-")
+
+
+class CutWords:
+    """The words of a language that are written short, in order: of two with one beginning the first is meant."""
+
+    def __init__(self, entries: Iterable[str], whole: Container[str], *, capital_nouns: bool = False) -> None:
+        """``whole``: beginnings that are words themselves; ``capital_nouns``: a capital makes another word."""
+        self._whole, self._capital_nouns = whole, capital_nouns
+        self._by_letter: dict[str, list[Cut]] = {}
+        for cut in map(parsed, entries):
+            self._by_letter.setdefault(_bare(cut.one[0]), []).append(cut)
+        self._found: dict[tuple[str, bool], Cut | None] = {}
+
+    def of(self, form: str, *, sure: bool = False) -> Cut | None:
+        """The word that letters before a full stop are short for, if they are.
+
+        In small letters or with a capital; what has a capital by itself, as a German noun, only so. ``sure``: whether
+        the full stop ends no sentence, as before a comma: then a form that is a word, too, is one.
+        """
+        if len(self._found) > _KNOWN:
+            self._found.clear()
+        if (form, sure) not in self._found:
+            self._found[form, sure] = self._match(form, sure=sure)
+        return self._found[form, sure]
+
+    def _match(self, form: str, *, sure: bool) -> Cut | None:
+        if not _SHORTEST <= len(form) <= _LONGEST or not form.isalpha() or not form[1:].islower():
+            return None
+        if form.lower() in self._whole and not sure:
+            return None
+        if (found := self._listed(form)) or form.islower() or self._capital_nouns:
+            return found
+        small = self._listed(form[0].lower() + form[1:])
+        return small and Cut(*(word[:1].upper() + word[1:] for word in small))
+
+    def _listed(self, form: str) -> Cut | None:
+        words = self._by_letter.get(_bare(form[0]), ())
+        if _bare(form[-1]) not in _VOWELS:
+            for cut in words:
+                if _begins(form, cut.one):
+                    return cut
+            several = form[-1] == "s" and _bare(form[-2]) not in _VOWELS
+            for cut in words:
+                if several and cut.one != cut.many and _begins(form[:-1], cut.one):
+                    return Cut(cut.many, cut.many)
+        if not (_CONSONANTS.fullmatch(form) or _VOICED.fullmatch(form)):
+            return next((cut for cut in words if _ends_like(form, cut.one)), None)
+        for cut in words:
+            if _contracted(form, cut.one):
+                return cut
+            if cut.one != cut.many and _contracted(form, cut.many):
+                return Cut(cut.many, cut.many)
+        return None
+
+
+def _begins(form: str, word: str) -> bool:
+    """Whether letters are the beginning of a word; an accent may be left out, but none put in."""
+    if not _SHORTEST <= len(form) <= len(word) - _LEAST:
+        return False
+    return word.startswith(form) or (form.isascii() and _bare(word[: len(form)]) == form)
+
+
+def _ends_like(form: str, word: str) -> bool:
+    """Whether letters are a word's beginning and its last one: ``Umleitg``."""
+    joint = len(form) > 5 and not any(char in _VOWELS for char in form[-2:])
+    return joint and len(form) <= len(word) - _LEAST and word.startswith(form[:-1]) and word[-1] == form[-1]
+
+
+def _contracted(form: str, word: str) -> bool:
+    """Whether letters are most of a word's consonants, perhaps with its last vowel: ``gtos``, ``Pckg``, ``cpte``."""
+    end = _bare(word if form.rstrip("s")[-1] in _VOWELS else word.rstrip(_VOWELS))
+    if len(form) > len(word) - _LEAST or form[-1] != end[-1]:
+        return False
+    letters = iter(end)
+    if not all(char in letters for char in form):
+        return False
+    return 5 * sum(char not in _VOWELS for char in form) >= 3 * sum(char not in _VOWELS for char in end)
+
+
+def _bare(word: str) -> str:
+    """A word without its accents; the case stays."""
+    return "".join(char for char in unicodedata.normalize("NFD", word) if not unicodedata.combining(char))
