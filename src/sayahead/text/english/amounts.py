@@ -121,7 +121,8 @@ def _decade(digits: str, left: Left) -> str:
     value = int(digits)
     if re.fullmatch("7[0-9]7|40[1345689]|42[29]|50[234]", digits):  # Boeing's.
         return plural(label(digits))
-    if len(digits) < 4 and (value % 10 or left.each or left.kind == "hours"):
+    given = left.word in ("=", "<", ">", "≤", "≥")
+    if len(digits) < 4 and (value % 10 or left.each or given or left.kind == "hours"):
         return f"{cardinal(value)} second" + ("" if value == 1 or left.each else "s")
     return plural(year(value) if len(digits) == 4 else number(digits))
 

@@ -64,7 +64,9 @@ def ends(token: Token[str], parts: Parts, reading: str, left: Left, right: Right
         and not re.search("[aeiouyAEIOUY]", core)
     )
     priced = core in tables.PRICED_EACH or _RATE.search(core) or (core == "c" and reading != core)
-    if measured or unsaid or priced or core in _MAY_END or core in tables.SPELLED_MAY_END:
+    measured = measured or (left.kind == "time" and unit(core) is not None)
+    cut = reading != core and tables.CUT.of(core) is not None
+    if measured or unsaid or priced or cut or core in _MAY_END or core in tables.SPELLED_MAY_END:
         return right.capital()
     return reading not in ("Saint", "Doctor") and not _SPELLED.fullmatch(core)
 

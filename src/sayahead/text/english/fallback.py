@@ -82,9 +82,13 @@ def _letters(run: str, *, beside: bool) -> str:
     return " ".join(map(pronounced, parts)) if len(parts) > 1 or beside else run
 
 
+_MICRO = re.compile("[µμ](?=[A-Za-z])")
+
+
 def pieces(text: str) -> str:
     """The token with every piece of it said."""
     text = re.sub(r"(\w{2,})\((e?s)\)?", r"\1\2", text)
+    text = _MICRO.sub(" micro ", text)
     text = _ACCENT.sub(r" \2 \\\1 ", text)
     if "}{" in text and '"' not in text:
         text = text.replace("}{", " \\choose " if "binom" in text else " \\over ")

@@ -40,7 +40,7 @@ _PLURAL = re.compile(r"([A-Z][A-Za-z]{0,3}-?[0-9]+|[A-Za-z]+-[0-9]+)s")
 _HOURS = ("noon", "midnight", "now")
 _AIRLINER = re.compile("7[0-9]7-([0-9]{3}|[89]|10)")
 _PREFIXES = frozenset("mid pre post sub non over under top early late Mid Pre Top".split())
-_RATE = re.compile(r"([a-z]{2,}s|once|twice|[0-9.]+x)/([A-Za-z]+[23]?)")
+_RATE = re.compile(r"([a-z]{2,}s|once|twice|[0-9.]+x)/([A-Za-zμ]+[23]?)")
 _VULGAR = re.compile(r"(?:[0-9]+ and a|one|two|three|four|five|seven) (?:half|(?:third|quarter|fifth|sixth|eighth)s?)")
 """What a sign such as ``½`` is folded into."""
 _REGNAL = re.compile("([IVX]+)(?:--+|[—–])([A-Za-z]+)")

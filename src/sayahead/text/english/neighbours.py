@@ -40,7 +40,7 @@ _ROADS = frozenset((*tables.ROADS, *tables.ROADS.values()))
 _DAYS_OF_TWO = re.compile(rf"([0-9]{{1,2}}) ({_MONTH})\.?[-–]([0-9]{{1,2}})")
 
 
-_ASIDE = ("in", "est", "Sat", "Sun")
+_ASIDE = ("in", "est", "Est", "Sat", "Sun")
 """Words whose meaning the next one tells."""
 
 
@@ -131,9 +131,12 @@ def _short(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str |
     if (m := re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)x", core)) and not parts.mark:
         follows = _one_of(right, "multiplied")
         return follows and f"{number(m[1])} times"
-    if core == "est" and parts.dotted and not right.last:
+    if core in ("est", "Est") and parts.dotted and not right.last:
         initial = right.initial("".join(CURRENCIES))
-        return None if initial is None else "estimated" if initial in CURRENCIES else "established"
+        whole = "established" if initial and (initial.isdigit() or right.text in ("in", "by")) else "estimated"
+        if initial is None or (initial in "ib" and not right.done and len(right.text) < 3):
+            return None
+        return whole if core == "est" else whole.capitalize()
     if parts.dotted and core in ("Sat", "Sun") and not right.last and parts.mark in ("", "."):
         dated = right.one_of(tables.MONTHS, tables.MONTH_PREFIXES)
         if dated is None:
@@ -283,10 +286,10 @@ def join(core: str, left: Left, right: Right) -> Joined[str] | bool | None:
     follows = right.one_of(tables.MONTHS, tables.MONTH_PREFIXES)
     if not follows:
         return follows
-    the = "" if left.word == "the" else "the "
+    the = "" if left.word.lower() == "the" else "the "
     to = " to the ".join(ordinal(int(day)) for day in days)
     return Joined(right.body, f"{the}{to} of {tables.MONTHS[right.body]}")
 
 
 def _day(day: str, month: str, left: Left) -> str:
-    return f"{'' if left.word == 'the' else 'the '}{ordinal(int(day))} of {tables.MONTHS[month]}"
+    return f"{'' if left.word.lower() == 'the' else 'the '}{ordinal(int(day))} of {tables.MONTHS[month]}"

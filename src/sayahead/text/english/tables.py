@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from sayahead.text.shared.shortened import CutWords
+
 SECTIONS: dict[str, list[str]] = {}
 """Rows of each table by its name."""
 for _line in Path(__file__).with_name("tables.txt").read_text(encoding="utf-8").splitlines():
@@ -115,3 +117,5 @@ ENDINGS = ("ed", "ly", "ness", "ful", "less", "'t", "'s")
 """Most longer words with these endings are such words, too, less ``NOT_LAST``."""
 NOT_LAST = words("not last")
 COMMON_WORDS = tuple(_ordered("common words"))
+CUT = CutWords(_ordered("cut"), words("whole"))
+"""Words that are written short by rule."""

@@ -269,7 +269,16 @@ def _dotted(core: str, parts: Parts, left: Left, right: Right) -> str | None:
     if core == "ft" and not measured and not right.last:
         return "featuring"
     month = tables.ANY_MONTHS.get(core) if measured else None
-    return month or tables.NEVER_ENDS.get(core) or tables.MAY_END.get(core) or read(core, left)
+    whole = month or tables.NEVER_ENDS.get(core) or tables.MAY_END.get(core)
+    return whole or cut_short(core, parts.mark, measured and left.kind != "one") or read(core, left)
+
+
+def cut_short(core: str, mark: str, many: bool = False) -> str:
+    """``amox.``, ``pmt.``: a word of the list that is cut short, or nothing."""
+    if core in tables.ROADS or unit(core) or core in tables.AMBIGUOUS:
+        return ""
+    cut = tables.CUT.of(core, sure=mark in (",", ";", ":") and mark != "")
+    return "" if cut is None else cut.many if many else cut.one
 
 
 def _marked(token: Token[str], parts: Parts, left: Left) -> str | None:
@@ -393,4 +402,4 @@ def ordinary(word: str, mark: str) -> bool:
         return False
     if not (word.islower() or word[1:].islower() or len(word) == 1):
         return False
-    return mark != "." or (len(word) > 1 and word not in _WITH_DOT)
+    return mark != "." or (len(word) > 1 and word not in _WITH_DOT and tables.CUT.of(word) is None)

@@ -68,6 +68,8 @@ def word(text: str, left: Left) -> str:
     if left.kind in ("one", "number", "feet", "hours", "time"):
         if left.kind != "time" and (words := spaced_unit(text, left)):
             return words
+        if left.kind == "time" and text in ("hr", "hrs", "min", "mins") and ":" in left.word and (lasts := unit(text)):
+            return lasts[1]
         if HALF.fullmatch(text):
             return text[0].upper() + ".M."
     if left.kind == "ordinal" and text in tables.MONTHS:
