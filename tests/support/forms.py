@@ -125,7 +125,8 @@ def broken(language: str, kind: str, random: Random) -> Iterator[Broken]:
         if said(language, line) != f"{base} xyz":
             yield Broken("tables and lists", carrier.format(value), base, line, said(language, line))
     yield from _framed(language, kind, carrier, value, base, random)
-    yield from losses(language, carrier.format(value))
+    if kind != "cut short":  # Its letters are not heard by themselves.
+        yield from losses(language, carrier.format(value))
     text = carrier.format(value) + "."
     if split := _split(language, text, random):
         yield Broken("any split reads the same", text, said(language, text), "", split)
@@ -159,6 +160,7 @@ def _framed(language: str, kind: str, carrier: str, value: str, base: str, rando
         "codes",
         "period",
         "named day",
+        "minute of play",
     ):
         return
     figure = re.search(r"(?<![0-9])[2-9][0-9]*", value)

@@ -25,7 +25,7 @@ from sayahead.text.english.units import (
     unit,
     unit_of,
 )
-from sayahead.text.english.words import roman
+from sayahead.text.english.words import cut_short, roman
 from sayahead.text.english.wrapping import fold
 from sayahead.text.shared.line_markers import is_rule
 from sayahead.text.shared.tokens import QUOTES, SPACE, Joined, Parts, Right, Token
@@ -271,14 +271,6 @@ def _dotted(core: str, parts: Parts, left: Left, right: Right) -> str | None:
     month = tables.ANY_MONTHS.get(core) if measured else None
     whole = month or tables.NEVER_ENDS.get(core) or tables.MAY_END.get(core)
     return whole or cut_short(core, parts.mark, measured and left.kind != "one") or read(core, left)
-
-
-def cut_short(core: str, mark: str, many: bool = False) -> str:
-    """``amox.``, ``pmt.``: a word of the list that is cut short, or nothing."""
-    if core in tables.ROADS or unit(core) or core in tables.AMBIGUOUS:
-        return ""
-    cut = tables.CUT.of(core, sure=mark in (",", ";", ":") and mark != "")
-    return "" if cut is None else cut.many if many else cut.one
 
 
 def _marked(token: Token[str], parts: Parts, left: Left) -> str | None:

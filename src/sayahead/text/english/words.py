@@ -63,6 +63,14 @@ def _single(letter: str, left: Left) -> bool:
     return letter in "sVJ" or (letter in "AW" and left.each) or (letter in "AWN" and "." in left.word)
 
 
+def cut_short(core: str, mark: str, many: bool = False) -> str:
+    """``amox.``, ``pmt.``: a word of the list that is cut short, or nothing."""
+    if core in tables.ROADS or unit(core) or core in tables.AMBIGUOUS:
+        return ""
+    cut = tables.CUT.of(core, sure=mark in (",", ";", ":") and mark != "")
+    return "" if cut is None else cut.many if many else cut.one
+
+
 def word(text: str, left: Left) -> str:
     """A word of letters only, with the readings that its left neighbour gives it."""
     if left.kind in ("one", "number", "feet", "hours", "time"):

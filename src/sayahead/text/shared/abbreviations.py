@@ -41,6 +41,8 @@ def reading(parts: Parts, left: Left, right: Right, record: Record) -> Said | Li
         return Said(record.weekdays[core], Left(word=core, before=left.word))
     if short := _short(core, parts, left, record):
         return short
+    if (cut := _cut_short(core, parts, left, right, record)) is not False:
+        return cut
     if "." in core and (parted := _hyphened(core, record)):
         return Said(parted, Left(record.cues.get(core.lower(), ""), core, before=left.word))
     return _weekday(core, parts, right, left, record)
@@ -107,18 +109,23 @@ def _short(core: str, parts: Parts, left: Left, record: Record) -> Said | None:
     if whole and core[1:].islower():
         said = agreeing(whole, left, record)
         return Said(said[0].upper() + said[1:], Left(word=core, before=left.word))
-    return _cut_short(core, parts.mark, left, record)
+    return None
 
 
-def _cut_short(core: str, mark: str, left: Left, record: Record) -> Said | None:
-    """``antib.``, ``gtos.``: a word of the list that is cut short, as what stands before it asks for."""
-    if core in record.units and left.kind in ("time", "hours"):
-        return None
-    if (cut := record.cut_words.of(core, sure=mark in (",", ";", ":"))) is None:
-        return None
+def _cut_short(core: str, parts: Parts, left: Left, right: Right, record: Record) -> Said | Literal[False] | None:
+    """``antib.``, ``gtos.``: a word of the list that is cut short, as what stands beside it asks for."""
+    if (core in record.units or f"{core}." in record.units) and left.kind in ("number", "time", "hours"):
+        return False
+    if (cut := record.cut_words.of(core, sure=parts.mark in (",", ";", ":"))) is None:
+        return False
     said = cut.many if left.kind == "number" and not left.one else cut.one
     if cut.other and left.kind != "number":
-        said = agreeing(f"{cut.one}/{cut.other}", left, record)
+        noun = left
+        if not left.word and parts.mark == "." and not right.last:  # "Próx. parada"
+            if not right.done:
+                return None
+            noun = Left(word=right.body)
+        said = agreeing(f"{cut.one}/{cut.other}", noun, record)
     return Said(said, Left(record.cues.get(said.lower(), ""), said, before=left.word))
 
 

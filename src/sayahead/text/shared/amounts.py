@@ -231,7 +231,7 @@ def _lettered(text: str, letter: str, left: Left) -> bool:
     """Whether a letter right after a number is none of its unit: track 7B, seat 14A, ``4K``."""
     if left.kind == "label":
         return letter.isupper()
-    return (letter in "BFJ" and len(text) < 3) or (letter == "K" and text in ("2", "4", "5", "6", "8", "12", "16"))
+    return (letter in "BF" and len(text) < 3) or (letter == "K" and text in ("2", "4", "8", "16"))
 
 
 def compound(name: str, record: Record) -> Noun | None:

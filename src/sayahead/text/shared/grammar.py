@@ -240,11 +240,11 @@ def _addressed(core: str, left: Left, record: Record, form: str) -> Said | None:
 def _timed(core: str, left: Left, record: Record, form: str) -> Said | None:
     """``14:30``, ``14h30``, and ``ore 14.30``."""
     if (m := _LASTING.fullmatch(core)) and {"min", "s"} <= record.units.keys():
-        words = (amounts.counted(n, record.units[name], record) for n, name in zip(m.groups(), ("min", "s"), strict=True))
-        return Said(" ".join(words), Left("measure", "s", before=left.word))
+        minutes, seconds = (amounts.counted(m[i], record.units[name], record) for i, name in ((1, "min"), (2, "s")))
+        return Said(f"{minutes} {seconds}", Left("measure", "s", before=left.word))
     cued = record.cues.get(left.word.lower()) == "hour"
     time = amounts.time(core, record, dot=cued)
-    if time is None:
+    if time is None or (left.kind == "label" and core[-1] == "H"):  # "siège 24H"
         return None
     return Said(numbers_of(record).clock(*time, left), Left("time", core, before=left.word))
 

@@ -242,7 +242,7 @@ def _gender(right: Right, value: int, record: Record) -> str | None:
     if word in record.units:
         return record.units[word].gender
     if right.text[len(word) :][:1] == "." and (cut := record.cut_words.of(word)):
-        word = cut.one
+        word = cut.one if value == 1 else cut.many
     if word in record.currency_words:
         return record.currency_words[word].main.gender
     if word in record.scales:

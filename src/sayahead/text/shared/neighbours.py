@@ -43,6 +43,10 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
         return False
     if (turned := angles.reading(parts, left, right, record)) is not False:
         return turned
+    if core in record.verbs and left.kind == "number" and not (parts.mark or right.last):
+        initial = "0" if left.before.istitle() else right.initial()  # "Il Frecciarossa 9571 ha 35 minuti"
+        if initial is None or initial.isdecimal():
+            return None if initial is None else Said(core, Left(word=core, before=left.word))
     if len(core) == 4 and core.isupper() and _ACCOUNT.fullmatch(core) and not parts.mark:
         return _account(core, right, record)
     if core.isupper() and (wind := _compass(core, left, record)):
@@ -91,6 +95,12 @@ def _numbers(parts: Parts, left: Left, right: Right, record: Record) -> Beside:
         *some, last = (amounts.number(day, record) for day in core.split("/"))
         days = f"{', '.join(some)} {record.and_word} {last}"
         return follows and Said(days, Left("day", core, before=left.word))
+    dated = record.dated_at and not (left.kind or parts.mark)
+    if dated and (m := re.fullmatch("([12]?[0-9]|3[01])/([1-9]|1[0-2])", core)):
+        follows = right.one_of(record.dated_at, prefixes(record.dated_at))
+        if follows is not False:
+            date = amounts.numbers_of(record).dated(int(m[1]), int(m[2]), None, left)
+            return follows and Said(date, Left("date", core, before=left.word))
     if record.pressure and (m := _PRESSURE.fullmatch(core)):
         measured = right.one_of(("mmHg",), ("m", "mm", "mmH"))
         words = f" {record.pressure} ".join(amounts.number(part, record) for part in m.groups())

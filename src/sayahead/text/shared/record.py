@@ -166,6 +166,10 @@ class Record:
     """``per`` before a feminine noun, where it is another word."""
     sized: str = ""
     """Between the numbers of a size, where an x between two numbers is another word."""
+    dated_at: frozenset[str] = frozenset()
+    """Words before a time of day, after which two numbers with a slash are a day and a month: "9/12 às 10h15"."""
+    verbs: frozenset[str] = frozenset()
+    """Units that are verbs, too, after a name with a number and before figures: "il Frecciarossa 9571 ha ritardo"."""
     plural_s: bool = False
     """Whether what agrees with a noun in -s has an -s, too."""
     roads: frozenset[str] = frozenset()

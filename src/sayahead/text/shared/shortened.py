@@ -17,7 +17,7 @@ _LONGEST = 10
 _KNOWN = 4096
 """How many forms are remembered."""
 _CONSONANTS = re.compile("[^aeiouy]{3,5}")
-_VOICED = re.compile("(?!.[lr]|[Ss][cptq]|[CcPpTt]h|[Gg]n)[^aeiouy]{2,3}[aeiou]s?")
+_VOICED = re.compile("(?!.[lr]|s[cptq]|[cpt]h|gn)[^aeiouy]{2,3}[aeiou]s?")
 """Consonants with the last letters of a word, which are no syllable: ``gtos``, ``cpte``."""
 
 
@@ -89,7 +89,7 @@ class CutWords:
             for cut in words:
                 if several and cut.one != cut.many and _begins(form[:-1], cut.one):
                     return Cut(cut.many, cut.many)
-        if not (_CONSONANTS.fullmatch(form) or _VOICED.fullmatch(form)):
+        if not (_CONSONANTS.fullmatch(form.lower()) or _VOICED.fullmatch(form.lower())):
             return next((cut for cut in words if _ends_like(form, cut.one)), None)
         for cut in words:
             if _contracted(form, cut.one):

@@ -72,7 +72,8 @@ def _cross(core: str, left: Left, right: Right, record: Record) -> Said | Litera
             return False
     elif not initial.isdecimal():
         return False
-    if number_before and _NAMED_SCORE.fullmatch(left.word) and left.before.istitle() and "score" in record.cues.values():
+    named = _NAMED_SCORE.fullmatch(left.word) and left.before.istitle()
+    if number_before and named and "score" in record.cues.values():
         if not right.done or (right.open and not right.beyond):
             return None
         if _NAMED_SCORE.fullmatch(right.body) and right.beyond[:1].isupper():
