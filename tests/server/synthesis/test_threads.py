@@ -187,7 +187,7 @@ async def speak(server: Running, text: str) -> float:
 
 
 def test_what_was_said_is_counted() -> None:
-    with serving() as server:
+    with serving(step_words=1) as server:
         heard = asyncio.run(speak(server, TEXT))
         server.settle()
         lines = httpx.get(server.http + "/metrics").text.split("\n")

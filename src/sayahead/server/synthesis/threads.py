@@ -34,9 +34,12 @@ from sayahead.voice import Voice
 T = TypeVar("T")
 SOON_S = 1.0
 """What is needed later than this may wait: it would be played from a buffer."""
-TOGETHER_S, HASTY = 0.3, 3
-"""What is needed later than this may be many words, whose sound comes a little later than one's; sooner, so many if
-they are there: a text that is late catches up so."""
+TOGETHER_S, HASTY_S = 0.3, 0.02
+"""What is said together is ready so long before it is needed; or takes no longer than this: what is late catches up."""
+GROWING = (1, 1, 2, 3)
+"""Words of a whole text's first steps."""
+UNKNOWN_S = 0.1
+"""What a step of a voice takes that has made none."""
 MOMENT_S = 0.1
 """Silence in a file of a text without words."""
 READ_AT_ONCE = 240
@@ -118,11 +121,13 @@ class Speaking:
 
         Of a text that was there as a whole before its first, that does not depend on the time: it sounds the same.
         """
+        most = self._pool.step_words
         if not self._steps:
             self._whole = self.session.ended
             return 1
-        many = self._steps > 1 if self._whole else left_s > TOGETHER_S
-        return self._pool.step_words if many else min(HASTY, self._pool.step_words)
+        if self._whole:
+            return min(most, (*GROWING, most)[min(self._steps, len(GROWING))])
+        return min(most, 1 + int(max(left_s - TOGETHER_S, HASTY_S) / self._pool.cost(self._voice)))
 
     def _step(self, request: float, size: Size, deadline: float) -> EncodedChunk | Size | None:
         """The next chunk; or what the step is, if that is another than it was taken for."""
@@ -344,6 +349,10 @@ class Pool:
         """What a step of a voice costs, on average of those that were not long."""
         before = self._costs.get(voice, (took_s, 0.0))[0]
         self._costs[voice] = before + (took_s - before) / 16, time.monotonic()
+
+    def cost(self, voice: str) -> float:
+        """The same, in seconds."""
+        return self._costs.get(voice, (UNKNOWN_S, 0.0))[0]
 
     def _next(self) -> list[Job] | None:
         """Where the most urgent job is that a thread may take now."""
