@@ -10,7 +10,7 @@ import pytest
 from support.command import Command
 from support.toy_voices import TOYS
 
-from sayahead import ConfigError, VoiceError, load_voice
+from sayahead import ConfigError, VoiceError, extensions, load_voice
 from sayahead.cli import main
 from sayahead.types import Shape
 from sayahead.voices import chosen, read_config
@@ -24,6 +24,8 @@ TEXT = "Every word is said."
 def voices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of added voices with one of two speakers, and both of them as voices by name."""
     monkeypatch.setenv("SAYAHEAD_VOICES", str(tmp_path))
+    # Voices of other packages may be installed beside.
+    monkeypatch.setattr(extensions, "folders", lambda group: {})
     shutil.copytree(TOYS / "kokoro", tmp_path / "two")
     change_voice(tmp_path / "two", {"name": "two"})
     shape_voice("two", "one", Shape(), speaker="af_one")

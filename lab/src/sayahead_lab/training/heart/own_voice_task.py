@@ -121,6 +121,8 @@ class HeartVoiceTask(Task[HeartVoice]):
             )
         if self.data.compared not in COMPARED:
             raise ConfigError(f"[data] compared is {self.data.compared!r}, but must be one of {', '.join(COMPARED)}.")
+        if min(self.data.discriminators, self.data.taken, self.data.features, self.data.alone) < 0:
+            raise ConfigError("[data] discriminators, taken, features and alone must be at least 0.")
         if self.data.units <= self.data.edge + AHEAD:
             raise ConfigError(f"[data] units is {self.data.units}, but must be more than edge and {AHEAD}.")
         front = corpus.info.front_end
