@@ -103,7 +103,8 @@ def cluster() -> Iterator[tuple[Any, int]]:
 
 
 def run(ray_serve: Any, **arguments: Any) -> None:
-    arguments["serve"] = {"voices": ["heart"], **arguments.get("serve", {})}
+    # Word by word, as the voice says what it is compared with.
+    arguments["serve"] = {"voices": ["heart"], "step_words": 1, **arguments.get("serve", {})}
     ray_serve.run(build(arguments), name="sayahead", route_prefix="/")
 
 

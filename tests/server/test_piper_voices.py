@@ -54,7 +54,8 @@ def port() -> int:
 
 @pytest.fixture(scope="module")
 def server(voices: dict[str, Voice], port: int) -> Iterator[Running]:
-    with serving(wyoming=f"tcp://127.0.0.1:{port}") as running:
+    # Word by word, as the voices say what it is compared with.
+    with serving(wyoming=f"tcp://127.0.0.1:{port}", step_words=1) as running:
         for voice in voices.values():
             running.hub.voices.put(voice)
         yield running

@@ -116,7 +116,7 @@ class TestLiveKit:
 
         self.speak(server, run, auto_mode=False)
 
-    def test_it_needs_times_from_the_contexts_start(self, server: Running) -> None:
+    def test_it_needs_times_from_the_contexts_start(self) -> None:
         async def run(service: Any) -> None:
             stream = service.stream()
             stream.push_text(TEXT)
@@ -127,7 +127,8 @@ class TestLiveKit:
             assert max(word.start_time for word in words) < onsets(TEXT)[1][1]
             await stream.aclose()
 
-        self.speak(server, run, auto_mode=False, sync_alignment=False)
+        with serving(step_words=1) as server:
+            self.speak(server, run, auto_mode=False, sync_alignment=False)
 
     def test_sentences_in_mp3_by_default(self, server: Running) -> None:
         async def run(service: Any) -> None:
@@ -171,13 +172,14 @@ async def chain(first: Any, rest: Any) -> Any:
         yield event
 
 
-def test_pipecat_needs_times_from_each_messages_start(server: Running) -> None:
+def test_pipecat_needs_times_from_each_messages_start() -> None:
     pytest.importorskip("pipecat.services.elevenlabs.tts", reason="needs sayahead[compat]")
     from support.pipecat_run import TOKENS, services, turn
 
-    service = services(server)["elevenlabs"]()
-    address = service._build_websocket_url
-    service._build_websocket_url = lambda: address() + "&sync_alignment=true"
-    heard = asyncio.run(turn(service, TOKENS))
+    with serving(step_words=1) as server:
+        service = services(server)["elevenlabs"]()
+        address = service._build_websocket_url
+        service._build_websocket_url = lambda: address() + "&sync_alignment=true"
+        heard = asyncio.run(turn(service, TOKENS))
     # It adds up what is added up already.
     assert heard.words[-1][1] > 4 * onsets("".join(TOKENS))[-1][1]
