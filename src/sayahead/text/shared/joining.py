@@ -232,8 +232,8 @@ def _gender(right: Right, value: int, record: Record) -> str | None:
             return None
         return ""
     word = right.body.partition("/")[0]
-    short = record.units.get(f"{word}.") if right.text[len(word) :][:1] == "." else None
-    if short:
+    dotted = right.text[len(word) :][:1] == "."
+    if dotted and (short := record.units.get(f"{word}.")):
         return short.gender
     if word.lower() in record.months:
         return "month" if value == 1 else ""
@@ -241,7 +241,7 @@ def _gender(right: Right, value: int, record: Record) -> str | None:
         return record.genders[word.lower()]
     if word in record.units:
         return record.units[word].gender
-    if right.text[len(word) :][:1] == "." and (cut := record.cut_words.of(word)):
+    if dotted and (cut := record.cut_words.of(word)):
         word = cut.one if value == 1 else cut.many
     if word in record.currency_words:
         return record.currency_words[word].main.gender

@@ -26,6 +26,7 @@ _MULTIPLE = re.compile("([0-9]{1,3})[x×]")
 _DAYS = re.compile("(?:[0-9]{1,2}/){1,2}[0-9]{1,2}")
 _PRESSURE = re.compile("([1-9][0-9]{1,2})/([1-9][0-9]{1,2})")
 _ACCOUNT = re.compile("[A-Z]{2}[0-9]{2}")
+_DAY_AND_MONTH = re.compile("([12]?[0-9]|3[01])/([1-9]|1[0-2])")
 _OPERATORS = frozenset("+-−=<>≤≥·×*^)")
 _MOLAR = re.compile(r"([0-9]+(?:[.,][0-9]+)?)M")
 
@@ -43,7 +44,7 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
         return False
     if (turned := angles.reading(parts, left, right, record)) is not False:
         return turned
-    if core in record.verbs and left.kind == "number" and not (parts.mark or right.last):
+    if left.kind == "number" and core in record.verbs and not (parts.mark or right.last):
         initial = "0" if left.before.istitle() else right.initial()  # "Il Frecciarossa 9571 ha 35 minuti"
         if initial is None or initial.isdecimal():
             return None if initial is None else Said(core, Left(word=core, before=left.word))
@@ -95,8 +96,8 @@ def _numbers(parts: Parts, left: Left, right: Right, record: Record) -> Beside:
         *some, last = (amounts.number(day, record) for day in core.split("/"))
         days = f"{', '.join(some)} {record.and_word} {last}"
         return follows and Said(days, Left("day", core, before=left.word))
-    dated = record.dated_at and not (left.kind or parts.mark)
-    if dated and (m := re.fullmatch("([12]?[0-9]|3[01])/([1-9]|1[0-2])", core)):
+    dated = "/" in core and record.dated_at and not (left.kind or parts.mark)
+    if dated and (m := _DAY_AND_MONTH.fullmatch(core)):
         follows = right.one_of(record.dated_at, prefixes(record.dated_at))
         if follows is not False:
             date = amounts.numbers_of(record).dated(int(m[1]), int(m[2]), None, left)
