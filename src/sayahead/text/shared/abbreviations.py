@@ -39,7 +39,11 @@ def reading(parts: Parts, left: Left, right: Right, record: Record) -> Said | Li
         return False
     if parts.mark == "," and core in record.weekdays and f"{core}." in record.never_ends:  # "Di. u. Fr., ab 8 Uhr"
         return Said(record.weekdays[core], Left(word=core, before=left.word))
-    if short := _short(core, parts, left, record):
+    if "/" not in record.abbreviations.get(form, record.abbreviations.get(form[:1].lower() + form[1:], "")):
+        noun: Left | None = left
+    elif (noun := _noun(parts, left, right)) is None:
+        return None
+    if short := _short(core, left, noun, record):
         return short
     if (cut := _cut_short(core, parts, left, right, record)) is not False:
         return cut
@@ -92,14 +96,14 @@ def _before_number(
     return Said(said, Left("label", core, before=left.word))
 
 
-def _short(core: str, parts: Parts, left: Left, record: Record) -> Said | None:
+def _short(core: str, left: Left, noun: Left, record: Record) -> Said | None:
     """An abbreviation with its full stop, or a unit that has one."""
     form = core + "."
     if left.kind == "number" and (form in record.units or core in record.units or form in record.scales):
         counted = form in record.units or form in record.scales
         return read(form, left, record) if counted and form != core else None
     if form in record.abbreviations:
-        said = agreeing(record.abbreviations[form], left, record)
+        said = agreeing(record.abbreviations[form], noun, record)
         of_day = left.form if left.kind == "day" else ""  # "am 1. u. 3. Mai"
         return Said(said, Left(record.cues.get(core.lower(), ""), core, before=left.word, form=of_day))
     for end, reading in record.suffixes.items():
@@ -107,9 +111,18 @@ def _short(core: str, parts: Parts, left: Left, record: Record) -> Said | None:
             return Said(form.removesuffix(end) + reading, Left(word=core, before=left.word))
     whole = record.abbreviations.get(form[:1].lower() + form[1:])
     if whole and core[1:].islower():
-        said = agreeing(whole, left, record)
+        said = agreeing(whole, noun, record)
         return Said(said[0].upper() + said[1:], Left(word=core, before=left.word))
     return None
+
+
+def _noun(parts: Parts, left: Left, right: Right) -> Left | None:
+    """The noun that an abbreviation agrees with: the word before it, or if there is none that after it: "Próx. parada"."""
+    if left.word or parts.mark != "." or right.last:
+        return left
+    if not right.done:
+        return None
+    return Left(word=right.body) if right.body.isalpha() and right.body.islower() else left
 
 
 def _cut_short(core: str, parts: Parts, left: Left, right: Right, record: Record) -> Said | Literal[False] | None:
@@ -120,11 +133,8 @@ def _cut_short(core: str, parts: Parts, left: Left, right: Right, record: Record
         return False
     said = cut.many if left.kind == "number" and not left.one else cut.one
     if cut.other and left.kind != "number":
-        noun = left
-        if not left.word and parts.mark == "." and not right.last:  # "Próx. parada"
-            if not right.done:
-                return None
-            noun = Left(word=right.body)
+        if (noun := _noun(parts, left, right)) is None:
+            return None
         said = agreeing(f"{cut.one}/{cut.other}", noun, record)
     return Said(said, Left(record.cues.get(said.lower(), ""), said, before=left.word))
 
