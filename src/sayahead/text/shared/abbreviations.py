@@ -39,11 +39,12 @@ def reading(parts: Parts, left: Left, right: Right, record: Record) -> Said | Li
         return False
     if parts.mark == "," and core in record.weekdays and f"{core}." in record.never_ends:  # "Di. u. Fr., ab 8 Uhr"
         return Said(record.weekdays[core], Left(word=core, before=left.word))
-    if "/" not in record.abbreviations.get(form, record.abbreviations.get(form[:1].lower() + form[1:], "")):
-        noun: Left | None = left
-    elif (noun := _noun(parts, left, right)) is None:
+    beside: Left | None = left
+    if "/" in record.abbreviations.get(form, record.abbreviations.get(form[:1].lower() + form[1:], "")):
+        beside = _noun(parts, left, right)
+    if beside is None:
         return None
-    if short := _short(core, left, noun, record):
+    if short := _short(core, left, beside, record):
         return short
     if (cut := _cut_short(core, parts, left, right, record)) is not False:
         return cut
@@ -117,7 +118,7 @@ def _short(core: str, left: Left, noun: Left, record: Record) -> Said | None:
 
 
 def _noun(parts: Parts, left: Left, right: Right) -> Left | None:
-    """The noun that an abbreviation agrees with: the word before it, or if there is none that after it: "Próx. parada"."""
+    """The noun that an abbreviation agrees with: before it, or where a sentence begins after it ("Próx. parada")."""
     if left.word or parts.mark != "." or right.last:
         return left
     if not right.done:

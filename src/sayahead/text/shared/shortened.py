@@ -74,10 +74,11 @@ class CutWords:
             return None
         if form.lower() in self._whole and not sure:
             return None
-        if (found := self._listed(form)) or form.islower() or self._capital_nouns:
-            return found
-        small = self._listed(form[0].lower() + form[1:])
-        return small and Cut(*(word[:1].upper() + word[1:] for word in small))
+        if form.islower() or self._capital_nouns:
+            return self._listed(form)
+        if small := self._listed(form[0].lower() + form[1:]):
+            return Cut(*(word[:1].upper() + word[1:] for word in small))
+        return self._listed(form)
 
     def _listed(self, form: str) -> Cut | None:
         words = self._by_letter.get(_bare(form[0]), ())
