@@ -25,6 +25,7 @@ log = logging.getLogger("sayahead.server")
 # How much longer a chunk may wait for each further text of its client.
 PATIENCE_S = 0.1
 GRACE_S = 0.01
+CLOSING = ")]}»”’\"'"  # Goes with the word before it.
 """Time in which a busy event loop can read text that arrived before a breath was due."""
 
 
@@ -364,8 +365,7 @@ class Utterance:
         width = self._options.format.width
         out_rate = self._options.format.sample_rate or rate
         chunk_s = len(chunk.data) / width / out_rate if width else self._held_s + chunk.samples / rate
-        self._held_s = 0.0
-        step, before_s = len(chunk.data), self.sent_s
+        step, before_s, self._held_s = len(chunk.data), self.sent_s, 0.0
         if width and self._options.frame_s is not None:
             step = width * max(1, round(self._options.frame_s * out_rate))
         try:
@@ -386,13 +386,14 @@ class Utterance:
 
     def _audio(self, data: bytes, duration_s: float, end_s: float) -> m.Audio:
         """Audio with the words that begin before ``end_s``; from now on it counts as sent."""
-        words = tuple(word for word in self._held if word.onset_s < end_s)
+        # A sum of seconds is not exact: who begins where this ends, comes next.
+        words = tuple(word for word in self._held if word.onset_s < end_s - 1e-5)
         self._held = self._held[len(words) :]
         start_s, start, text = self.sent_s, self._reported_end, ""
         if words:
             self._spoken_end = max(self._spoken_end, words[-1].end)
             self.bill.spoken(self._spoken_end, self.sent_s)
-            rest = self._text[max(0, self._spoken_end - start) :].lstrip()
+            rest = self._text[max(0, self._spoken_end - start) :].lstrip(CLOSING).lstrip()
             text = self._text[: len(self._text) - len(rest)]
             self._text, self._reported_end = rest, start + len(text)
         self.sent_s += duration_s
