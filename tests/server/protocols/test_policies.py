@@ -21,6 +21,14 @@ from sayahead.extensions import Extensible
 from sayahead.server.synthesis.offers import TABLES, offered, offers, session_of
 from sayahead.types import Floats
 
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Running]:
+    """Word by word, as what it is compared with."""
+    with serving(step_words=1) as running:
+        yield running
+
+
 TEXT = "Hello there, how are you today? I am fine. "
 
 
@@ -31,7 +39,7 @@ def heard(voice: Voice, text: str, **session: Any) -> Floats:
         async with Client(address, **session) as client:
             return np.concatenate([chunk.samples async for chunk in client.stream([text[:9], text[9:]])])
 
-    with serving(voice=voice) as server:
+    with serving(voice=voice, step_words=1) as server:
         return asyncio.run(run(server.ws))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,14 @@ from websockets.asyncio.client import ClientConnection, connect
 from sayahead import ConfigError, SessionError
 from sayahead.client import Client, ServerError, Speech
 from sayahead.types import Floats, WordTiming
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Running]:
+    """Word by word, as what it is compared with."""
+    with serving(step_words=1) as running:
+        yield running
+
 
 WORDS = st.text(st.sampled_from("abc"), min_size=1, max_size=4)
 ENDS = st.sampled_from([" ", " ", " ", ", ", ". "])
