@@ -33,7 +33,8 @@ def voices(folder: Path) -> Iterator[Voice]:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with serving() as running:
+    # Letter by letter as whole, so word by word.
+    with serving(step_words=1) as running:
         for voice in voices(tmp_path_factory.mktemp("voices")):
             running.hub.voices.put(voice)
         yield running
