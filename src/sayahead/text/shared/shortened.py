@@ -108,9 +108,9 @@ def _begins(form: str, word: str) -> bool:
 
 
 def _ends_like(form: str, word: str) -> bool:
-    """Whether letters are a word's beginning and its last one: ``Umleitg``."""
-    joint = len(form) > 5 and not any(char in _VOWELS for char in form[-2:])
-    return joint and len(form) <= len(word) - _LEAST and word.startswith(form[:-1]) and word[-1] == form[-1]
+    """Whether letters are a word's beginning and its last one: ``Umleitg``; with another last letter they are words."""
+    joint = len(form) > 5 and form[-1] == "g" and form[-2] not in _VOWELS
+    return joint and len(form) <= len(word) - _LEAST and word.startswith(form[:-1]) and word[-1] == "g"
 
 
 def _contracted(form: str, word: str) -> bool:
