@@ -31,9 +31,7 @@ def test_a_form_is_its_word(form: str, one: str, many: str) -> None:
     assert (cut.one, cut.many) == (one, many)
 
 
-@pytest.mark.parametrize(
-    "form", ["plan", "gasto", "antibi", "antibiótic", "an", "ANTIB", "xyz", "bústin", "gs", "Umleits"]
-)
+@pytest.mark.parametrize("form", ["plan", "gasto", "antibi", "antibiótic", "an", "ANTIB", "xyz", "bústin", "gs"])
 def test_what_is_a_word_or_ends_like_one_stays(form: str) -> None:
     assert WORDS.of(form) is None
 
