@@ -93,18 +93,22 @@ def test_cancel_is_silent_at_once_and_tells_what_was_sent(server: Running) -> No
 
 
 def test_leaving_a_stream_early_makes_the_server_stop(server: Running) -> None:
+    def cancelled() -> float:
+        return server.metric("tts_sessions_total", protocol="native", outcome="cancelled")
+
     async def run() -> None:
         async with Client(server.ws) as client:
             stream = client.stream([TEXT * 20])
             async for _ in stream:
                 break
             await stream.aclose()  # type: ignore[attr-defined]
-            before = server.metric("tts_sessions_total", protocol="native", outcome="cancelled")
             async for _ in client.stream(["Hello."]):
                 pass
-            assert before >= 1
 
+    before = cancelled()
     asyncio.run(run())
+    server.settle()
+    assert cancelled() == before + 1
 
 
 def test_flush_speaks_what_waits(server: Running) -> None:
