@@ -112,10 +112,12 @@ def of_speakers(
     reading: Callable[[str], Loaded],
 ) -> Loaded:
     """A voice whose speakers can be blended, and read the languages that some of them have by number."""
+    # Every text asks for its speaker's.
+    read = functools.cache(reading)
 
     def other(speaker: int) -> tuple[str, Loaded] | None:
         language = languages.get(blends.first(speaker))
-        return None if language is None else (language, reading(language))
+        return None if language is None else (language, read(language))
 
     def blend(text: str) -> int:
         return blends.blend(shares(text, speakers))

@@ -31,6 +31,12 @@ def with_final_mark(phonemes: str, *, final: bool) -> str:
     return bare
 
 
+@functools.cache
+def british_names() -> dict[str, Any]:
+    """Names and what else is added to the British lexicon: every text has a front end of its own, which needs them."""
+    return {**{word: from_american(phonemes, word) for word, phonemes in names().items()}, **ADDED}
+
+
 class EnglishPhonemizer:
     """The front end of hibari-tts (Apache-2.0): lexicon, tagger, rules and a small network for unknown words.
 
@@ -49,7 +55,7 @@ class EnglishPhonemizer:
         golds = self._g2p.lexicon.golds
         own: dict[str, Any] = {**names(), **homographs.ADDED}
         if british:
-            own = {**{word: from_american(phonemes, word) for word, phonemes in names().items()}, **ADDED}
+            own = dict(british_names())
             self._g2p.resolve_tokens = linking(self._g2p.resolve_tokens)
         self._readings = golds.d = hibari_tables.Added(golds.d, own)
         self._ids = dict(phonemes)
