@@ -683,6 +683,10 @@ PLACES: dict[str, Callable[[], str]] = {
     "kokoro_cost": kokoro_cost,
     "family_without_espeak": table("family/without_espeak/table.md"),
     "family_steps": table("family/steps.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"),
+    "family_more": table("family/more.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"),
+    "family_second": table(
+        "family/second.md", "python lab/benchmarks/second_listeners.py OUT SOUNDS --english ANOTHER"
+    ),
     "family_alone": table("family/alone.md", "python lab/benchmarks/pupil.py RUN --corpus corpus/family/NAME"),
     "family_losses": table("family/losses.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"),
     "saeki_future": table("saeki/future.md", "python lab/benchmarks/saeki/future.py"),
