@@ -22,7 +22,7 @@ TEXT = "Hello there, how are you today? I am fine. "
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Running]:
-    with serving(step_s=0.005) as running:
+    with serving(step_s=0.005, step_words=1) as running:
         yield running
 
 

@@ -472,7 +472,7 @@ def test_another_text_is_spoken_even_if_it_begins_and_ends_as_the_last_did(serve
 
 def test_the_sound_that_is_saved_is_the_voices_to_the_bit(heart: Voice, browser: Browser, tmp_path: Path) -> None:
     text = "One day, the fox jumps. It is Dr. Smith who sees it!"
-    with serving(voice=heart) as server, seated(browser, server.http) as seat:
+    with serving(voice=heart, step_words=1) as server, seated(browser, server.http) as seat:
         seat.paste(text)
         seat.until_heard()
         with seat.page.expect_download() as found:

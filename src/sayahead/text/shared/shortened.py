@@ -21,7 +21,7 @@ _VOICED = re.compile("(?!.[lr]|s[cptq]|[cpt]h|gn)[^aeiouy]{2,3}[aeiou]s?")
 """Consonants with the last letters of a word, which are no syllable: ``gtos``, ``cpte``."""
 
 
-class Cut(NamedTuple):
+class CutShort(NamedTuple):
     """A word that is written short: ``antibiótico+s``, ``alérgico/-a``."""
 
     one: str
@@ -31,14 +31,14 @@ class Cut(NamedTuple):
     """The feminine of an adjective."""
 
 
-def parsed(entry: str) -> Cut:
+def parsed(entry: str) -> CutShort:
     """An entry: ``+`` stands before the plural's ending, ``/`` before the feminine's.
 
     A hyphen before an ending takes the last letter away: ``bustina+-e``.
     """
     body, _, plural = entry.partition("+")
     word, slash, feminine = body.partition("/")
-    return Cut(word, _with(word, plural), _with(word, feminine) if slash else "")
+    return CutShort(word, _with(word, plural), _with(word, feminine) if slash else "")
 
 
 def _with(word: str, ending: str) -> str:
@@ -52,12 +52,12 @@ class CutWords:
     def __init__(self, entries: Iterable[str], whole: Container[str], *, capital_nouns: bool = False) -> None:
         """``whole``: beginnings that are words themselves; ``capital_nouns``: a capital makes another word."""
         self._whole, self._capital_nouns = whole, capital_nouns
-        self._by_letter: dict[str, list[Cut]] = {}
+        self._by_letter: dict[str, list[CutShort]] = {}
         for cut in map(parsed, entries):
             self._by_letter.setdefault(_bare(cut.one[0]), []).append(cut)
-        self._found: dict[tuple[str, bool], Cut | None] = {}
+        self._found: dict[tuple[str, bool], CutShort | None] = {}
 
-    def of(self, form: str, *, sure: bool = False) -> Cut | None:
+    def of(self, form: str, *, sure: bool = False) -> CutShort | None:
         """The word that letters before a full stop are short for, if they are.
 
         In small letters or with a capital; what has a capital by itself, as a German noun, only so. ``sure``: whether
@@ -69,7 +69,7 @@ class CutWords:
             self._found[form, sure] = self._match(form, sure=sure)
         return self._found[form, sure]
 
-    def _match(self, form: str, *, sure: bool) -> Cut | None:
+    def _match(self, form: str, *, sure: bool) -> CutShort | None:
         if not _SHORTEST <= len(form) <= _LONGEST or not form.isalpha() or not form[1:].islower():
             return None
         if form.lower() in self._whole and not sure:
@@ -77,10 +77,10 @@ class CutWords:
         if form.islower() or self._capital_nouns:
             return self._listed(form)
         if small := self._listed(form[0].lower() + form[1:]):
-            return Cut(*(word[:1].upper() + word[1:] for word in small))
+            return CutShort(*(word[:1].upper() + word[1:] for word in small))
         return self._listed(form)
 
-    def _listed(self, form: str) -> Cut | None:
+    def _listed(self, form: str) -> CutShort | None:
         words = self._by_letter.get(_bare(form[0]), ())
         if _bare(form[-1]) not in _VOWELS:
             for cut in words:
@@ -89,14 +89,14 @@ class CutWords:
             several = form[-1] == "s" and _bare(form[-2]) not in _VOWELS
             for cut in words:
                 if several and cut.one != cut.many and _begins(form[:-1], cut.one):
-                    return Cut(cut.many, cut.many)
+                    return CutShort(cut.many, cut.many)
         if not (_CONSONANTS.fullmatch(form.lower()) or _VOICED.fullmatch(form.lower())):
             return next((cut for cut in words if _ends_like(form, cut.one)), None)
         for cut in words:
             if _contracted(form, cut.one):
                 return cut
             if cut.one != cut.many and _contracted(form, cut.many):
-                return Cut(cut.many, cut.many)
+                return CutShort(cut.many, cut.many)
         return None
 
 
