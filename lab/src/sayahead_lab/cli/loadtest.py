@@ -10,6 +10,7 @@ import os
 import platform
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -178,12 +179,13 @@ def server(arguments: argparse.Namespace, places: int | None) -> Iterator[tuple[
         try:
             for entry in process.stderr:
                 if entry.startswith("{") and json.loads(entry)["event"] == "listening":
+                    # Its log has more lines than a pipe holds.
+                    threading.Thread(target=process.stderr.read, daemon=True).start()
                     yield json.loads(entry)["url"].replace("http", "ws", 1) + "/v1/stream", process.pid
                     return
             raise SayaheadError("The server did not start: run sayahead serve to see why.")
         finally:
             process.terminate()
-            process.stderr.close()
 
 
 def busy_s(process: int | None) -> float | None:

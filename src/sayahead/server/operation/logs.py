@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import os
+import queue
 import re
 import sys
+import threading
 import time
 from typing import Any
 
 # Messages count as the same if they begin alike.
 KEY = 60
 MOST_KINDS = 1000
+MOST_LINES = 10_000
+"""Lines that wait to be written; those that come then are lost."""
+FLUSH_S = 1.0
+"""How long the end of the process waits for its last lines."""
 
 _APART = re.compile(r"[\s='\"]")
 # What every record has; the rest came by ``extra``.
@@ -40,6 +48,44 @@ class Lines(logging.Formatter):
         if record.exc_info:
             rows += ["  " + escaped(line) for line in self.formatException(record.exc_info).splitlines()]
         return "\n".join(rows)
+
+
+class Beside(logging.Handler):
+    """Writes lines to a file on a thread of its own: a pipe that nobody reads holds up no conversation.
+
+    How many lines were lost meanwhile, the next one says.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self._descriptor, self._lines, self._lost = descriptor, queue.Queue[str](MOST_LINES), 0
+        threading.Thread(target=self._write, name="log", daemon=True).start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            if self._lost:
+                record.lost = self._lost
+            self._lines.put_nowait(self.format(record))
+            self._lost = 0
+        except queue.Full:
+            self._lost += 1
+        except Exception:
+            self.handleError(record)
+
+    def _write(self) -> None:
+        while True:
+            rest = (self._lines.get() + "\n").encode(errors="backslashreplace")
+            # Whoever read them may be gone.
+            with contextlib.suppress(OSError):
+                while rest:
+                    rest = rest[os.write(self._descriptor, rest) :]
+            self._lines.task_done()
+
+    def flush(self) -> None:
+        """Wait until all is written, for a second at most."""
+        end = time.monotonic() + FLUSH_S
+        while self._lines.unfinished_tasks and time.monotonic() < end:
+            time.sleep(0.005)
 
 
 class Seldom(logging.Filter):
@@ -103,7 +149,11 @@ def without_text(record: logging.LogRecord) -> bool:
 
 def set_up(form: str, *, text: bool = False) -> None:
     """Send the server's log to standard error; clients' texts are in it only with ``text``."""
-    handler = logging.StreamHandler(sys.stderr)
+    handler: logging.Handler
+    try:
+        handler = Beside(sys.stderr.fileno())
+    except (OSError, AttributeError):
+        handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if form == "json" else Lines())
     handler.addFilter(Seldom())
     for name, level in (
