@@ -25,8 +25,8 @@ log = logging.getLogger("sayahead.server")
 # How much longer a chunk may wait for each further text of its client.
 PATIENCE_S = 0.1
 GRACE_S = 0.01
-CLOSING = ")]}»”’\"'"  # Goes with the word before it.
 """Time in which a busy event loop can read text that arrived before a breath was due."""
+CLOSING = ")]}»”’\"'"  # Goes with the word before it.
 
 
 class Utterance:

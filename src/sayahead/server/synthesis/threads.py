@@ -193,7 +193,8 @@ class Pool:
 
     def __init__(self, threads: int, *, step_words: int = 1) -> None:
         """``step_words``: how many words one step may say where its sound is not needed soon."""
-        self.step_words, self.steps = step_words, 0
+        self.step_words = step_words
+        self.steps = 0
         """Jobs that have run."""
         self.threads, self.share = threads, ProcessorShare()
         # When something was needed soon last.
