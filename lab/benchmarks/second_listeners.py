@@ -53,7 +53,7 @@ def agreement(one: Floats, other: Floats) -> float:
 
 def wrong(heard: dict[str, Any]) -> float:
     """Word errors, %."""
-    return 100 * sum(heard["errors"]) / sum(heard["words"])
+    return float(100 * sum(heard["errors"]) / sum(heard["words"]))
 
 
 def main() -> int:
