@@ -65,34 +65,28 @@ class Discriminator(nn.Module):
 
 
 class Discriminators(nn.Module):
-    """One for each size of window; they learn beside the network that they teach, from the same step."""
+    """One for each size of window; they learn beside the network that they teach, one of them in each step, by chance."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
         self.all = nn.ModuleList(Discriminator(size, channels) for size in SIZES)
 
-    def forward(self, samples: Tensor) -> list[tuple[Tensor, list[Tensor]]]:
-        """What each says of samples (B, S)."""
-        return [one(samples) for one in self.all]
-
     def errors(self, ours: Tensor, theirs: Tensor) -> dict[str, Tensor]:
-        """Errors of made samples and recorded ones (B, S), means over the sizes.
+        """Errors of made samples and recorded ones (B, S), as one discriminator sees them.
 
         ``told``: the discriminators' own hinge loss, 2 where they know nothing, which reaches their weights alone;
         ``taken``: how far what was made is from being taken for recorded, and ``features``: the relative distance of
         the features of both (Larsen et al. 2016; Kong et al., HiFi-GAN, 2020, Eq. 5), which do not.
         """
-        count = len(ours)
-        told = taken = features = torch.zeros((), device=ours.device)
-        both = self(torch.cat([theirs, ours.detach()]))
-        fixed = {name: weight.detach() for name, weight in self.named_parameters()}
-        made = functional_call(self, fixed, (ours,))
-        for (says, seen), (of_ours, ours_seen) in zip(both, made, strict=True):
-            told = told + functional.relu(1 - says[:count]).mean() + functional.relu(1 + says[count:]).mean()
-            taken = taken - of_ours.mean()
-            features = features + apart(ours_seen, [one[:count].detach() for one in seen])
-        sizes = len(SIZES)
-        return {"told": told / sizes, "taken": taken / sizes, "features": features / sizes}
+        count, judge = len(ours), self.all[int(torch.randint(len(self.all), ()))]
+        says, seen = judge(torch.cat([theirs, ours.detach()]))
+        fixed = {name: weight.detach() for name, weight in judge.named_parameters()}
+        of_ours, ours_seen = functional_call(judge, fixed, (ours,))
+        return {
+            "told": functional.relu(1 - says[:count]).mean() + functional.relu(1 + says[count:]).mean(),
+            "taken": -of_ours.mean(),
+            "features": apart(ours_seen, [one[:count].detach() for one in seen]),
+        }
 
 
 def apart(ours: Sequence[Tensor], theirs: Sequence[Tensor]) -> Tensor:
