@@ -1,4 +1,4 @@
-"""British English: its phonemes in misaki's spelling, and the r that links a word to a vowel after it."""
+"""British English: phonemes in misaki's spelling, the r that links a word to a vowel after it, figures and dates."""
 
 from __future__ import annotations
 
@@ -160,3 +160,40 @@ def test_no_name_keeps_what_is_american_alone() -> None:
     assert not {name: one for name, one in made.items() if set(one) & set("æOTᵻ")}
     known = read_config(FOLDER / "heart").phonemes
     assert not {name: one for name, one in made.items() if not set(one) <= known.keys()}
+
+
+READINGS = {
+    "On 3/4/2026": "On the third of April, twenty twenty-six",
+    "(31/12/99)": "(the thirty-first of December, nineteen ninety-nine)",
+    "by 1/13/26": "by January thirteenth, twenty twenty-six",
+    "31.12.2026": "the thirty-first of December, twenty twenty-six",
+    "version 3.4.12": "version three point four point twelve",
+    "on 5/11": "on the fifth of November",
+    "3/4 of it": "three quarters of it",
+    "1,205": "one thousand two hundred and five",
+    "1,005,300": "one million five thousand three hundred",
+    "2,001st": "two thousand and first",
+    "205,115": "two hundred and five thousand one hundred and fifteen",
+    "£205.50": "two hundred and five pounds and fifty pence",
+    "in 1905": "in nineteen oh five",
+    "3,000,000,017": "three billion and seventeen",
+    "120 million": "one hundred and twenty million",
+}
+
+
+@pytest.mark.parametrize("text", READINGS)
+def test_figures_and_dates_are_read_as_in_britain(text: str) -> None:
+    def read(fragments: list[str], tag: str = "en-GB") -> str:
+        normalizer = front_end(tag).normalizer(0)
+        words = [word for fragment in fragments for word in normalizer.push(fragment)] + normalizer.flush()
+        return " ".join(word.text for word in words)
+
+    assert read([text]) == READINGS[text]
+    assert read(list(text)) == read([text])
+    assert read([text], "en-AU") == read([text])
+
+
+def test_americans_read_months_first() -> None:
+    normalizer = front_end("en-US").normalizer(0)
+    words = normalizer.push("On 3/4/2026 ") + normalizer.flush()
+    assert " ".join(word.text for word in words) == "On March fourth, twenty twenty-six"

@@ -368,7 +368,7 @@ def test_discriminators_learn_and_then_teach(items: list[Item]) -> None:
         return list(torch.autograd.grad(task.loss(model, batch, step)[0], weights, materialize_grads=True))
 
     (plain,), first, later = gradients(without, 20), gradients(task, 10), gradients(task, 20)
-    # One of them learns, from the first step on, but nothing from what it teaches; the decoder learns from it, after that.
+    # One learns, from the first step on, but nothing from what it teaches; the decoder learns from it, after that.
     assert torch.equal(first[0], plain)
     assert sum(bool(one.any()) for one in first[1:]) == 1
     assert all(torch.equal(one, other) for one, other in zip(later[1:], first[1:], strict=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sayahead.text.english.british_readings import reader_of
 from sayahead.text.english.normalizer import Normalizer
 from sayahead.text.english.phonemizer import EnglishPhonemizer
 from sayahead.text.english.spelling import EnglishSpeller
@@ -23,10 +24,11 @@ class English:
 
     def __init__(self, language: str = "en-US") -> None:
         """``language``: a BCP 47 tag; en-GB has British phonemes, all others American ones."""
+        self._reader = reader_of(language)
         self._british = language.lower().replace("_", "-") == "en-gb"
 
     def normalizer(self, start: int = 0) -> Normalizer:
-        return Normalizer(start)
+        return self._reader(start)
 
     def phonemizer(
         self, phonemes: Mapping[str, int], *, stand_in: str = "", inner_punctuation: bool = True

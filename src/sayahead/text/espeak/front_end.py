@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from sayahead.errors import ConfigError, SayaheadError
 from sayahead.text import Normalizer, Speller
 from sayahead.text.clauses import ClausePhonemizer
+from sayahead.text.english.british_readings import reader_of
 from sayahead.text.english.front_end import OPENERS
-from sayahead.text.english.normalizer import Normalizer as EnglishNormalizer
 from sayahead.text.espeak.client import ESPEAK
 from sayahead.text.espeak.layout import Layout
 from sayahead.text.espeak.phonemizer import EspeakPhonemizer
@@ -41,7 +41,7 @@ class EspeakFrontEnd:
 
     def normalizer(self, start: int = 0) -> Normalizer:
         if self._english:
-            return EnglishNormalizer(start)
+            return reader_of(self.language)(start)
         return Reader(record_of(self.language), start)
 
     def phonemizer(

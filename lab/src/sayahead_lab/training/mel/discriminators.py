@@ -65,7 +65,7 @@ class Discriminator(nn.Module):
 
 
 class Discriminators(nn.Module):
-    """One for each size of window; they learn beside the network that they teach, one of them in each step, by chance."""
+    """One for each size of window; beside the network that they teach, one of them learns in each step, by chance."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
