@@ -471,6 +471,8 @@ MA_SHADOWING = FromReport(
         ),
     ),
 )
+MA_PERSON = replace(MA_SHADOWING, folder="ma/person", command="sayahead eval run lab/benchmarks/ma/person.toml")
+MA_PROMPTS = replace(MA_PERSON, folder="ma/prompts")
 MA_CLARINET = FromReport(
     "ma/clarinet",
     "sayahead eval run lab/benchmarks/ma/clarinet.toml",
@@ -569,6 +571,12 @@ SAEKI_FREE = FromReport(
 )
 
 
+SAEKI_FRAME = replace(
+    SAEKI_FREE,
+    folder="saeki/frame",
+    command="sayahead eval run lab/benchmarks/saeki/frame.toml",
+    figures=SAEKI_FREE.figures[:2],
+)
 SAEKI_DROPOUT = FromReport(
     "saeki/dropout",
     "sayahead eval run lab/benchmarks/saeki/dropout.toml",
@@ -632,6 +640,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "context_prosody": table("context_prosody.md", "python lab/benchmarks/prosody.py lab/benchmarks/context.json"),
     "taught": table("taught.md", "python lab/benchmarks/prosody.py lab/benchmarks/taught.json"),
     "frontier": table("frontier/frontier.md", "python lab/benchmarks/frontier/report.py"),
+    "frontier_am_michael": table("frontier/am_michael/frontier.md", "python lab/benchmarks/frontier/report.py"),
     "listened": LISTENED,
     "opportunistic": OPPORTUNISTIC,
     "clues": table("frontier/clues.md", "python lab/benchmarks/frontier/clues.py"),
@@ -645,6 +654,8 @@ PLACES: dict[str, Callable[[], str]] = {
     "ma_latency": MA_LATENCY,
     "ma_positions": MA_POSITIONS,
     "ma_shadowing": MA_SHADOWING,
+    "ma_person": MA_PERSON,
+    "ma_prompts": MA_PROMPTS,
     "ma_clarinet": MA_CLARINET,
     "ma_student": table("ma/clarinet/student.md"),
     "ma_vocoders": table("ma/clarinet/vocoders.md"),
@@ -656,6 +667,10 @@ PLACES: dict[str, Callable[[], str]] = {
     "saeki_dropout_failures": table("saeki/dropout/failures.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_free_failures": table("saeki/free/failures.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_free_prosody": table("saeki/free/prosody.md", "python lab/benchmarks/saeki/segments.py"),
+    "saeki_frame": SAEKI_FRAME,
+    "saeki_frame_failures": table("saeki/frame/failures.md", "python lab/benchmarks/saeki/segments.py"),
+    "saeki_frame_prosody": table("saeki/frame/prosody.md", "python lab/benchmarks/saeki/segments.py"),
+    "saeki_frame_learned": table("saeki/frame/learned.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_free_learned": table("saeki/free/learned.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_quality_prosody": table("saeki/quality/prosody.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_students": table("saeki/students/prosody.md", "python lab/benchmarks/saeki/segments.py"),

@@ -50,7 +50,8 @@ def test_verdicts_follow_from_intervals(monkeypatch: pytest.MonkeyPatch) -> None
     assert claims.lower(interval(2, 1, 3)) == claims.NO
     assert claims.lower(interval(0, -1, 1)) == claims.UNDECIDED
     assert claims.higher(interval(2, 1, 3)) == claims.YES
-    assert claims.zero(interval(2, 1, 3)) == claims.NO
+    assert claims.level(interval(2, 1, 3)) == claims.NO
+    assert claims.level(interval(0, -1, 1)) == claims.level(interval(-2, -3, -1)) == claims.YES
     assert claims.no_loss(interval(-0.05, -0.2, 0.1)) == claims.UNDECIDED
     assert claims.no_loss(interval(-0.3, -0.4, -0.2)) == claims.NO
     assert claims.repaired(interval(-0.1, -0.7, 0.6)) == claims.NO

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from sayahead.errors import ConfigError
+from sayahead.types import WordTiming
 
 from sayahead_lab.eval.experiment.clock import word_starts
 from sayahead_lab.eval.experiment.trace import Trace
@@ -74,16 +75,21 @@ def letters(word: str) -> str:
 
 
 def spoken_word_ends(trace: Trace) -> tuple[float, ...]:
-    """Ends in s (N,) of the source's N white-space separated words in the sound of a trace, played from time 0.
+    """Ends in s (N,) of the source's N white-space separated words in the sound of a trace, played from time 0."""
+    return sounding_ends(trace.source, trace.words, trace.sample_rate)
+
+
+def sounding_ends(text: str, timed: Sequence[WordTiming], sample_rate: int) -> tuple[float, ...]:
+    """Ends in s (N,) of a text's N white-space separated words, of words timed in samples.
 
     Words that are said together ("$5 million") end together; a word without sound ends with the one before it.
     """
-    starts = word_starts(trace.source)
+    starts = word_starts(text)
     ends = [
-        max((w.offset for w in trace.words if w.start < stop and w.end > start and w.offset > w.onset), default=0)
-        for start, stop in spans(trace.source, starts)
+        max((w.offset for w in timed if w.start < stop and w.end > start and w.offset > w.onset), default=0)
+        for start, stop in spans(text, starts)
     ]
-    return tuple(sample / trace.sample_rate for sample in accumulate(ends, max))
+    return tuple(sample / sample_rate for sample in accumulate(ends, max))
 
 
 def spans(text: str, starts: Sequence[int]) -> list[tuple[int, int]]:
