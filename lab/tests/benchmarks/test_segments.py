@@ -99,6 +99,18 @@ ROWS = {
 }
 
 
+def test_rows_of_one_frame_a_step_differ_in_that_and_in_steps_alone() -> None:
+    for name in ("unicontext", "bicontext"):
+        frame, three = (load_recipe(ROOT / "recipes" / "saeki" / f"free-{name}{kind}.toml") for kind in ("-frame", ""))
+        assert (frame.model["reduction"], three.model["reduction"]) == (1, 3)
+        assert {**frame.model, "reduction": 3} == three.model
+        assert frame.data == three.data
+        names = [one.name for one in fields(frame.train)]
+        differing = {one for one in names if getattr(frame.train, one) != getattr(three.train, one)}
+        assert differing == {"steps", "sample_every"}
+        assert frame.train.steps == 2000
+
+
 def test_rows_are_compared_with_the_first_and_with_random_words(script: Any) -> None:
     draw = np.random.default_rng(0)
 
