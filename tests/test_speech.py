@@ -594,3 +594,82 @@ def test_the_volume_is_that_of_the_sound() -> None:
     next(feed)
     assert set(np.frombuffer(feed.send(100), "<i2").tolist()) == {round(0.125 * 32767)}
     player.close()
+
+
+def single_words(speech: sayahead.Speech, chunks: list[AudioChunk]) -> float:
+    """The share of the text's words that came by themselves."""
+    assert [word.text for word in speech.words] == speech.text.split()
+    return sum(len(chunk.words) == 1 for chunk in chunks) / len(speech.words)
+
+
+@pytest.mark.parametrize("by", ["async for", "push", "say"])
+def test_words_are_said_together_where_the_player_has_sound_left(by: str) -> None:
+    """Text that comes ten times as fast as it is spoken, to somebody who listens; but for the first words."""
+    text, voice = 8 * TEXT, toy_voice(step_s=0.001)
+
+    def spoken(step_words: int | None) -> tuple[sayahead.Speech, list[AudioChunk]]:
+        if by == "async for":
+            speech = voice.speak(slowly(*pieces(text), pause_s=0.005), step_words=step_words)
+            return speech, asyncio.run(all_of(speech))
+        if by == "push":
+            speech = voice.speech(step_words=step_words)
+
+            def push() -> None:
+                for piece in pieces(text):
+                    speech.push(piece)
+                    time.sleep(0.005)
+                speech.finish()
+
+            pushing = threading.Thread(target=push)
+            pushing.start()
+            chunks = list(speech)
+            pushing.join()
+            return speech, chunks
+
+        def waking() -> Iterator[str]:
+            for piece in pieces(text):
+                yield piece
+                time.sleep(min(0.005, speech.pause_s()))
+                yield ""
+
+        speech = sayahead.Speech(voice.session(step_words=step_words), waking(), wakes=True)
+        return speech, list(speech)
+
+    assert single_words(*spoken(None)) > 0.9
+    speech, chunks = spoken(6)
+    assert single_words(speech, chunks) < 0.5
+    assert all(len(chunk.words) <= 1 for chunk in chunks[:2])
+
+
+def pieces(text: str) -> list[str]:
+    return [word + " " for word in text.split()]
+
+
+def test_a_text_that_is_whole_is_said_together_the_same_each_time_and_a_file_word_by_word(tmp_path: Path) -> None:
+    voice = toy_voice()
+    speech = voice.speak(4 * TEXT, step_words=6)
+    chunks = list(speech)
+    assert single_words(speech, chunks) < 0.5
+    assert np.array_equal(samples(chunks), samples(list(voice.speak(4 * TEXT, step_words=6))))
+    # A file has no listener: it is as it always was.
+    voice.speak(pieces(TEXT), step_words=6).save(tmp_path / "a.wav")
+    voice.speak(pieces(TEXT)).save(tmp_path / "b.wav")
+    assert (tmp_path / "a.wav").read_bytes() == (tmp_path / "b.wav").read_bytes()
+
+
+def test_what_is_flushed_is_not_awaited() -> None:
+    """With seconds left to play and text that came just now, a flush has all of it spoken at once."""
+    speech = toy_voice().speech(step_words=6, idle_s=None)
+    chunks = list[AudioChunk]()
+    reading = threading.Thread(target=lambda: chunks.extend(speech), daemon=True)
+    reading.start()
+    speech.push(4 * "One two three four five six seven eight nine ten. ")
+    time.sleep(0.1)
+    begun = time.monotonic()
+    speech.push("More. ")
+    speech.flush()
+    while not any(word.text == "More." for word in speech.words):
+        assert time.monotonic() < begun + 0.2
+        time.sleep(0.005)
+    speech.finish()
+    reading.join()

@@ -177,6 +177,8 @@ def bench_runs() -> str:
     names = sorted(f"bench_runs/{path.name}" for path in (RESULTS / "bench_runs").glob("*.json"))
     ratios = [load(name)["ratio"] for name in (*names, "bench.json")]
     ways = {"streamed": "word by word, one word of lookahead", "oneshot": "whole sentences"}
+    if all("listened" in ratio for ratio in ratios):
+        ways = {"listened": "for a listener: 20 tokens a second, up to six words a step", **ways}
     return "\n".join(
         [
             f"`sayahead bench --json FILE`, {len(ratios)} runs one after the other on a quiet machine "

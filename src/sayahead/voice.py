@@ -136,17 +136,17 @@ class Voice:
             hint = ": speak() and stream() have it" if unknown[0] in SPOKEN else nearest(unknown[0], [*known, *SPOKEN])
             raise ConfigError(f"unknown option {unknown[0]!r}{hint}.")
         chosen = replace(record or SessionOptions(), **options)
-        voice = self.read_for(chosen.speaker)
-        if voice is not self:
+        if (voice := self.read_for(chosen.speaker)) is not self:
             return voice.session(chosen)
-        rendering, sentence = self._rendering(chosen), self._sentence(chosen)
+        rendering = self._rendering(chosen)
         return Session(
             self._synthesizer(chosen),
             self._normalizer(chosen),
-            sentence,
+            self._sentence(chosen),
             rendering=rendering,
             volume=chosen.volume * self.config.gain,
             keep_up=self._keep_up(chosen.keep_up, rendering.speed),
+            step_words=chosen.step_words,
         )
 
     def read_for(self, speaker: str | int | None) -> Voice:

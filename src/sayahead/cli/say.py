@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import functools
 import io
 import logging
 import math
@@ -26,7 +25,7 @@ from sayahead.engine.options import SessionOptions
 from sayahead.engine.session import Flush, Item, Revision, Session
 from sayahead.errors import ConfigError
 from sayahead.policies import POLICIES
-from sayahead.speech import IDLE_S, Speech, early_s
+from sayahead.speech import IDLE_S, Speech
 
 if TYPE_CHECKING:
     from sayahead.engine.context import ContextPredictor
@@ -131,8 +130,8 @@ class Speaker:
     display: Display | None = None
 
     def __init__(self, session: Session, console: Console, source: Source, idle_s: float | None) -> None:
-        self.speech = Speech(session, self._items())
-        self._fragments = source.fragments(idle_s, functools.partial(early_s, session))
+        self.speech = Speech(session, self._items(), wakes=True)
+        self._fragments = source.fragments(idle_s, self.speech.pause_s)
         self._console, self._seconds = console, 0.0
         self._begun, self._first_s = 0.0, math.nan
         self._outcome = ""

@@ -32,4 +32,5 @@ class Choices(TypedDict, total=False):
     formants: float | None
     keep_up: bool | Named
     lexicon: Mapping[str, str] | None
+    step_words: int | None
     markup: str

@@ -53,6 +53,8 @@ class SessionOptions:
     """Whether to keep up with the pace of the text: on, or options such as ``lag_s=2,most_speed=1.4``."""
     lexicon: Annotated[Lexicon | Mapping[str, str] | str | Path | None, "FILE"] = None
     """How to say words: a Lexicon, a table such as ``{"Nguyen": "/ˈwɪn/", "SQL": "sequel"}``, or a file of them."""
+    step_words: Annotated[int | None, Bound(1, 16)] = None
+    """Words that one step may say where the player has sound left, which costs less; a server has 6, others 1."""
     markup: str = "none"
     """What tags in the text mean: ``none`` (they are silent), or ``ssml``."""
 
@@ -83,4 +85,5 @@ class Options(TypedDict, total=False):
     formants: float | None
     keep_up: KeepUp | Spec | bool | None
     lexicon: Lexicon | Mapping[str, str] | str | Path | None
+    step_words: int | None
     markup: str

@@ -61,8 +61,11 @@ class Session:
         rendering: Rendering,
         volume: float = 1.0,
         keep_up: KeepUp | None = None,
+        step_words: int | None = None,
     ) -> None:
-        """``normalizer`` makes one for text from a place of the source on."""
+        """``normalizer`` makes one for text from a place of the source on; ``step_words``: see SessionOptions."""
+        self.step_words = step_words
+        """What it was made with: whoever knows what the player has left has ``prepare`` say several words."""
         self._synthesizer, self._sentence, self._volume = synthesizer, sentence, volume
         self._normalizer_from, self._normalizer = normalizer, normalizer(0)
         # Text and flushes in the order they came; read only when the policy asks, so that it sees the same at each
@@ -199,6 +202,11 @@ class Session:
         held back is finished before the player runs dry.
         """
         return self._pace.unplayed_s
+
+    @property
+    def unspoken(self) -> int:
+        """Characters of its text that were not spoken yet."""
+        return self._progress()[1]
 
     @property
     def lag_s(self) -> float:

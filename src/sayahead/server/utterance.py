@@ -51,7 +51,7 @@ class Utterance:
         self._breath_s = hub.settings.breath_s if options.breath_s is None else options.breath_s
         # When a breath is due, unless more text comes; None: all was flushed.
         self._breath_at: float | None = None
-        self.sent_s = self._played_s = 0.0
+        self.sent_s = self._played_s = self.unheard_s = 0.0
         # What came and was not yet passed on to the session; of revisions, how many, and when each came.
         self._inbox: deque[str | m.Flush | m.Revise] = deque()
         self._revisions = deque[float]()
@@ -222,7 +222,7 @@ class Utterance:
             if flush is None and not ending:
                 flush = self._feed(speaking)
                 ending = self.finishing and flush is None
-            spare_s = self._pacing.spare_s(self._waiting, self._hub.settings.step_words)
+            spare_s = self._pacing.spare_s(self._waiting, speaking.together)
             if spare_s and not (flush or ending or speaking.session.keeps_up):
                 await self._woken(self._loop.time() + spare_s)
                 continue
@@ -245,6 +245,7 @@ class Utterance:
                 await self._rest(speaking)
 
     def _finished(self) -> m.Finished:
+        self.unheard_s = self._pacing.buffered_s()
         self.bill.spoken(self._characters, self.sent_s, over=True)
         return m.Finished(self.name, self.sent_s, self._characters)
 
@@ -362,8 +363,7 @@ class Utterance:
             return
         if words:
             self._waiting = min(self._waiting, self._characters - words[-1].end)
-        width = self._options.format.width
-        out_rate = self._options.format.sample_rate or rate
+        width, out_rate = self._options.format.width, self._options.format.sample_rate or rate
         chunk_s = len(chunk.data) / width / out_rate if width else self._held_s + chunk.samples / rate
         step, before_s, self._held_s = len(chunk.data), self.sent_s, 0.0
         if width and self._options.frame_s is not None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sayahead.config import check_number
 from sayahead.engine.heard import Heard
-from sayahead.engine.session import Item, Session
+from sayahead.engine.session import Flush, Item, Session
 from sayahead.errors import ConfigError, SessionError
 from sayahead.sound.chunks import Encoded, Resampled
 from sayahead.sound.device import Player
@@ -26,6 +26,7 @@ from sayahead.speech.fragments import end_of_failed as end_of_failed
 from sayahead.speech.fragments import fragments_of as fragments_of
 from sayahead.speech.playback import IDLE_S as IDLE_S
 from sayahead.speech.playback import Device as Device
+from sayahead.speech.playback import Due as Due
 from sayahead.speech.playback import Playback as Playback
 from sayahead.speech.playback import early_s as early_s
 from sayahead.types import AudioChunk, WordTiming
@@ -54,8 +55,12 @@ class Speech:
         *,
         idle_s: float | None = IDLE_S,
         sample_rate: int | None = None,
+        wakes: bool = False,
     ) -> None:
-        """``text`` None: it is pushed. TextError if ``text`` is neither text nor an iterable."""
+        """``text`` None: it is pushed. TextError if ``text`` is neither text nor an iterable.
+
+        ``wakes``: whether its iterator gives an empty piece after ``pause_s()`` without text.
+        """
         if idle_s is not None:
             idle_s = check_number("idle_s", idle_s, 0.0, 3600.0)
         self.words: list[WordTiming] = []
@@ -69,6 +74,9 @@ class Speech:
         # Samples that the player had been given before; whether it is the caller's, who goes on with it.
         self._before, self._lent = 0, False
         self._playback, self._told = Playback(), False
+        # Whether somebody listens meanwhile; the steps that are due.
+        self._live, awaited = True, wakes or text is None or isinstance(text, AsyncIterable)
+        self._due = Due(session, awaited=awaited, whole=isinstance(self._text, list) and len(self._text) == 1)
         # One step, or change of the text, at a time; and who writes.
         self._steps, self._writing = threading.Lock(), threading.Lock()
         # Has whoever waits for text look again; from any thread.
@@ -91,9 +99,14 @@ class Speech:
         TextError if it is not text, SessionError after the end.
         """
         self._check_pushed("push")
-        with self._writing:
-            self._session.push(text)
+        self._take(text)
         self._wake()
+
+    def _take(self, item: Item) -> None:
+        """Pass on a piece of the text."""
+        with self._writing:
+            self._session.take(item)
+            self._due.took(item)
 
     def write(self, fragments: str | Iterable[str]) -> None:
         """Push all fragments, then finish. An async iterator is for ``Voice.speak``."""
@@ -127,7 +140,7 @@ class Speech:
 
     def flush(self, *, end: bool = False) -> None:
         """Speak all text so far now, for example before a tool call. ``end`` also ends its sentence."""
-        self._session.flush(end=end)
+        self._take(Flush.END if end else Flush.BREATH)
         self._wake()
 
     def played(self, played_s: float) -> None:
@@ -141,12 +154,21 @@ class Speech:
 
     def _tell(self) -> None:
         """Tell the session how far the player is, if nobody else does."""
-        if not self._session.keeps_up or self._told:
-            return
-        if self._player is not None:
-            self._session.played(self._device_s())
-        else:
-            self._session.played(self._playback.played_s(time.monotonic()))
+        if self._live and self._session.keeps_up and not self._told:
+            self._session.played(self._so_far_s())
+
+    def _so_far_s(self) -> float:
+        """Seconds that the player has played, or one would have that plays in real time."""
+        return self._playback.played_s(time.monotonic()) if self._player is None else self._device_s()
+
+    def _left_s(self) -> float:
+        """Seconds of sound that it has yet to play."""
+        left_s = self._playback.given_s - self._so_far_s()
+        return min(left_s, self._session.unplayed_s) if self._told else left_s
+
+    def pause_s(self) -> float:
+        """How long more text may be awaited before its chunks are asked for again; infinite where none is due."""
+        return min(early_s(self._session), self._due.spare_s(self._left_s) or math.inf)
 
     def heard(self, played_s: float | None = None) -> Heard:
         """What the listener has heard after ``played_s`` seconds of sound; by default, of what ``play`` has played."""
@@ -175,16 +197,17 @@ class Speech:
         return max(0, self._player.played() - self._before) / self.sample_rate
 
     def __iter__(self) -> Iterator[AudioChunk]:
-        return self._iterated(self._tell)
+        return self._iterated()
 
-    def _iterated(self, tell: Callable[[], None]) -> Iterator[AudioChunk]:
-        """The one iterator over the chunks; ``tell`` is called before each piece of text where it is new."""
+    def _iterated(self, *, live: bool = True) -> Iterator[AudioChunk]:
+        """The one iterator over the chunks; ``live``, where it is new: whether somebody listens meanwhile."""
         if isinstance(self._text, AsyncIterable):
             raise ConfigError("The text is an async iterator: use `async for`, or `await speech.aplay()`.")
         if self._begun or (self._spoken is not None and self._session.finished):
             self._check_fresh()
         if self._spoken is None:
-            self._spoken = self._pushed(tell) if self._text is None else self._speak(self._text, tell)
+            self._live = self._due.live = live
+            self._spoken = self._pushed() if self._text is None else self._speak(self._text)
         return self._spoken
 
     def _check_fresh(self) -> None:
@@ -199,7 +222,7 @@ class Speech:
         """
         if live and isinstance(sink, Device):
             self._listen(sink)
-        for chunk in self._iterated(self._tell if live else lambda: None):
+        for chunk in self._iterated(live=live):
             sink.write(chunk if isinstance(sink, Player) else chunk.samples)  # type: ignore[arg-type]
             yield chunk
 
@@ -207,35 +230,34 @@ class Speech:
         self._player, self._lent = player, lent
         self._before = player.written() if isinstance(player, Player) else 0
 
-    def _speak(self, text: Iterable[Item], tell: Callable[[], None]) -> Iterator[AudioChunk]:
+    def _speak(self, text: Iterable[Item]) -> Iterator[AudioChunk]:
         for item in text:
             if self._session.finished:
                 return
-            with self._writing:
-                self._session.take(item)
-            tell()
+            self._take(item)
+            self._tell()
             yield from self._chunks()
         self._session.finish()
-        tell()
+        self._tell()
         yield from self._chunks()
         yield from self._rest()
 
-    def _pushed(self, tell: Callable[[], None]) -> Iterator[AudioChunk]:
+    def _pushed(self) -> Iterator[AudioChunk]:
         """Chunks of a text that is pushed by other threads, or was before."""
         idle_s = math.inf if self._idle_s is None else self._idle_s
         due, characters = math.inf, 0
         while True:
             self._came.clear()
-            tell()
+            self._tell()
             yield from self._chunks()
             if self._session.finished:
                 yield from self._rest()
                 return
             if len(self.text) != characters:
                 characters, due = len(self.text), time.monotonic() + idle_s
-            timeout = min(due - time.monotonic(), early_s(self._session))
+            timeout = min(due - time.monotonic(), self.pause_s())
             if not self._came.wait(min(max(0.0, timeout), 3600.0)) and time.monotonic() >= due:
-                self._session.flush(end=False)
+                self._take(Flush.BREATH)
                 due = math.inf
 
     def _chunks(self) -> Iterator[AudioChunk]:
@@ -248,9 +270,9 @@ class Speech:
             yield chunk
 
     def _pull(self) -> AudioChunk | None:
-        """The next chunk at its sample rate, noted."""
+        """The next chunk at its sample rate, noted; None if more text is needed, or awaited."""
         with self._steps:
-            chunk = self._session.pull()
+            chunk = self._due.pull(self._left_s)
         if chunk is None:
             return None
         chunk = self._resampled.push(chunk)
@@ -281,7 +303,7 @@ class Speech:
                 if source is not None:
                     waiting = waiting or asyncio.ensure_future(anext(source))
                     both.add(waiting)
-                timeout = min(due - time.monotonic(), early_s(session))
+                timeout = min(due - time.monotonic(), self.pause_s())
                 timeout_s = None if math.isinf(timeout) else max(0.0, timeout)
                 await asyncio.wait(both, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
                 if session.finished:
@@ -293,13 +315,12 @@ class Speech:
                 came = waiting is not None and waiting.done()
                 if waiting is not None and came:
                     try:
-                        with self._writing:
-                            session.take(waiting.result())
+                        self._take(waiting.result())
                     except StopAsyncIteration:
                         session.finish()
                     waiting = None
                 elif time.monotonic() >= due:
-                    session.flush(end=False)
+                    self._take(Flush.BREATH)
                     due = math.inf
                 while (chunk := await asyncio.to_thread(self._pull)) is not None:
                     yield chunk
@@ -366,7 +387,7 @@ class Speech:
         if timings is not None:
             form_of(Path(timings))
         # A file has no listener who could be late.
-        save(path, self._iterated(lambda: None), self.sample_rate)
+        save(path, self._iterated(live=False), self.sample_rate)
         if timings is not None:
             write_timings(Path(timings), self.words, sample_rate=self.sample_rate, each_word=each_word)
 

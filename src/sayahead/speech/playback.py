@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
-from sayahead.engine.session import Session
+from sayahead.engine.session import Flush, Item, Session
+from sayahead.engine.together import UNKNOWN_S, Together
 from sayahead.sound.files import Sink
+from sayahead.types import AudioChunk
 
 IDLE_S = 0.6
 """Seconds without text after which everything so far is spoken, with a breath."""
@@ -28,18 +32,72 @@ class Playback:
     """
 
     def __init__(self) -> None:
-        self._given_s, self._dry = 0.0, math.inf
+        self.given_s, self._dry = 0.0, math.inf
+        """Seconds of sound that it was given."""
 
     def give(self, seconds: float, now: float) -> None:
         """It is given more sound."""
-        self._given_s += seconds
+        self.given_s += seconds
         self._dry = now + seconds if math.isinf(self._dry) else max(self._dry, now) + seconds
+
+    def left_s(self, now: float) -> float:
+        """Seconds of sound that it has yet to play."""
+        return 0.0 if math.isinf(self._dry) else max(0.0, self._dry - now)
 
     def played_s(self, now: float) -> float:
         """Seconds of sound that it has played."""
-        return 0.0 if math.isinf(self._dry) else max(0.0, self._given_s - max(0.0, self._dry - now))
+        return max(0.0, self.given_s - self.left_s(now))
 
 
+class Due:
+    """The steps of a session that says several words in one where the player has sound left (``step_words``)."""
+
+    def __init__(
+        self, session: Session, *, awaited: bool, whole: bool, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """``awaited``: whether its text may be awaited, as somebody comes back in time; ``whole``: its first piece is
+        all of it. ``clock``: the time in seconds."""
+        self.live = True
+        """Whether somebody listens meanwhile."""
+        self._session, self._clock, self._awaited = session, clock, awaited and not session.keeps_up
+        self._together, self._step_s = Together(session.step_words or 1), UNKNOWN_S
+        self._whole = whole and self._together.most > 1
+        # When text came last; whether all of it is wanted now.
+        self._settled, self._pressed = 0.0, False
+
+    def took(self, item: Item) -> None:
+        """The session was given a piece of the text."""
+        if self._whole:
+            self._session.finish()
+        self._settled = self._clock() if item else self._settled
+        self._pressed = self._pressed or isinstance(item, Flush)
+
+    def spare_s(self, left_s: Callable[[], float]) -> float:
+        """How long more text is awaited although some could be spoken; ``left_s`` tells what is left to play."""
+        if self._together.most == 1 or not (self.live and self._awaited) or self._pressed or self._session.ended:
+            return 0.0
+        quiet_s = self._clock() - self._settled
+        return self._together.spare_s(self._session.unspoken, left_s=left_s(), quiet_s=quiet_s)
+
+    def pull(self, left_s: Callable[[], float]) -> AudioChunk | None:
+        """The session's next chunk; None if that takes more text, or more is awaited."""
+        if self._together.most == 1 or not self.live:
+            return self._session.pull()
+        if self.spare_s(left_s):
+            return None
+        begun = time.thread_time()
+        self._session.prepare(together=self._together.words(left_s(), self._step_s, ended=self._session.ended))
+        chunk = self._session.pull()
+        if chunk is None:
+            self._pressed = False
+        else:
+            self._together.made()
+            self._step_s += (time.thread_time() - begun - self._step_s) / STEPS
+        return chunk
+
+
+STEPS = 4
+"""Of so many steps, the last ones, is what a step is taken to cost."""
 EARLY_S = 0.05
 """So long before a player runs dry a session that keeps up is pulled, to finish a word in time."""
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import httpx
 import pytest
 from support.servers import Running, serving
 
 from sayahead.client import Client
+from sayahead.engine.together import Together
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.synthesis.capacity import Lateness
 from sayahead.server.synthesis.pacing import Pacing
@@ -19,7 +21,7 @@ from sayahead.voice import Voice
 TEXT = "The birch canoe slid on the smooth planks, and the glue stuck to the sheet of dark blue paper. "
 
 
-async def spoken(server: Running, text: str, *, word_s: float) -> list[str]:
+async def spoken(server: Running, text: str, *, word_s: float, **choices: Any) -> list[str]:
     """The words that were heard of a text that comes word by word."""
 
     async def words() -> AsyncIterator[str]:
@@ -27,15 +29,15 @@ async def spoken(server: Running, text: str, *, word_s: float) -> list[str]:
             yield word + " "
             await asyncio.sleep(word_s)
 
-    async with Client(server.ws) as client:
+    async with Client(server.ws, **choices) as client:
         return [word.text async for chunk in client.stream(words()) for word in chunk.words]
 
 
-def steps(heart: Voice, text: str, *, word_s: float, step_words: int) -> int:
-    """How many jobs it took."""
+def steps(heart: Voice, text: str, *, word_s: float, step_words: int, wanted: int | None = None) -> int:
+    """How many jobs it took, of a client that wants so many words a step."""
     with serving(voice=heart, step_words=step_words) as server:
         before = server.hub.pool.steps
-        assert asyncio.run(spoken(server, text, word_s=word_s)) == text.split()
+        assert asyncio.run(spoken(server, text, word_s=word_s, step_words=wanted)) == text.split()
         return server.hub.pool.steps - before
 
 
@@ -43,6 +45,8 @@ def steps(heart: Voice, text: str, *, word_s: float, step_words: int) -> int:
 def test_after_its_first_second_a_text_is_said_in_few_steps(heart: Voice, word_s: float) -> None:
     single = steps(heart, 2 * TEXT, word_s=word_s, step_words=1)
     assert steps(heart, 2 * TEXT, word_s=word_s, step_words=6) < 0.6 * single
+    # Of which a client may have fewer, and not more.
+    assert steps(heart, TEXT, word_s=word_s, step_words=6, wanted=1) >= len(TEXT.split())
 
 
 def test_a_reader_hears_each_word_as_soon_as_before(heart: Voice) -> None:
@@ -65,16 +69,17 @@ def test_text_is_awaited_while_it_comes_and_the_player_has_enough() -> None:
         loop = asyncio.get_running_loop()
         pacing = Pacing(Metrics(), loop, Lateness())
         pacing.text(10)
-        assert pacing.spare_s(10, 6) == 0
+        six = Together(6)
+        assert pacing.spare_s(10, six) == 0
         pacing.deadline()
         pacing.sent(EncodedChunk(b"", 24000, (), True, 0.0, 0.0), duration_s=2.0)
-        assert 0.2 < pacing.spare_s(10, 6) <= 0.3
+        assert 0.2 < pacing.spare_s(10, six) <= 0.3
         # There is enough, or each word is by itself.
-        assert pacing.spare_s(60, 6) == pacing.spare_s(10, 1) == 0
+        assert pacing.spare_s(60, six) == pacing.spare_s(10, Together(1)) == 0
         # None came lately.
         await asyncio.sleep(0.31)
-        assert pacing.spare_s(10, 6) == 0
+        assert pacing.spare_s(10, six) == 0
         pacing.text(20)
-        assert pacing.spare_s(10, 6) > 0.2
+        assert pacing.spare_s(10, six) > 0.2
 
     asyncio.run(run())

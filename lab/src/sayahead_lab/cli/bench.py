@@ -69,9 +69,11 @@ def show(figures: dict[str, Any]) -> None:
     low, high = first["slope_ci95"]
     ratio = figures["ratio"]
     print(
-        f"{ratio['streamed']:.2f} times hibari-tts's cost word by word, {ratio['oneshot']:.2f} times as whole "
-        "sentences (processor time a second of sound)"
+        f"{ratio['listened']:.2f} times hibari-tts's cost for a listener, {ratio['streamed']:.2f} times word by word, "
+        f"{ratio['oneshot']:.2f} times as whole sentences (processor time a second of sound)"
     )
+    pace = figures["listener"]
+    print(f"a listener: text at {pace['tokens_per_s']:g} tokens a second, up to {pace['step_words']} words a step")
     print(f"{figures['machine']['cpu']}, one core; voice {figures['voice']}, lookahead {figures['lookahead']}")
     print(f"first audible sample   p50 {first['p50']:.1f} ms, p95 {first['p95']:.1f} ms after its lookahead word")
     slope = f"{first['slope_ms_per_word']:+.4f} ms a word, 95 % interval {low:+.4f} to {high:+.4f}"
@@ -81,7 +83,7 @@ def show(figures: dict[str, Any]) -> None:
     costs = ", ".join(f"{name} {cost:.2f}" for name, cost in parts if name != "all")
     print(f"processor time a word  {figures['parts_ms']['all']:.2f} ms: {costs}")
     others = f"whole sentences {rtf['oneshot']:.4f}, hibari-tts {rtf['peer_oneshot']:.4f}"
-    print(f"computing / audio time streamed {rtf['streamed']:.4f}, {others}")
+    print(f"computing / audio time for a listener {rtf['listened']:.4f}, word by word {rtf['streamed']:.4f}, {others}")
     if "cold_start_s" in figures:
         print(f"cold start             {figures['cold_start_s']:.2f} s from process start to first audible sample")
     if figures.get("rss_mb") is not None:

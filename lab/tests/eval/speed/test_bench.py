@@ -41,7 +41,7 @@ def test_the_command_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert {"text", "prosody", "decoder", "source and filter", "phonemes", "rest", "all"} <= parts.keys()
     assert sum(parts.values()) == pytest.approx(2 * parts["all"])
     shown = capsys.readouterr().out
-    assert " times hibari-tts's cost word by word" in shown.splitlines()[0]
+    assert " times hibari-tts's cost for a listener, " in shown.splitlines()[0]
     assert "first audible sample   p50" in shown
     assert main(["bench", "--rounds", "1", "--no-cold", "--json", "-"]) == 0
     assert json.loads(capsys.readouterr().out)["rtf"].keys() == figures["rtf"].keys()

@@ -6,19 +6,14 @@ import asyncio
 from collections import deque
 
 from sayahead.engine import heard
+from sayahead.engine.together import Together
 from sayahead.server.operation.budgets import Account
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.synthesis.capacity import Lateness
-from sayahead.server.synthesis.threads import TOGETHER_S, EncodedChunk
+from sayahead.server.synthesis.threads import EncodedChunk
 
 # A gap shorter than this is not heard.
 TOLERANCE_S = 0.005
-# A word, with the blank after it and a share of those that are seen.
-WORD_CHARACTERS = 7
-# Text comes at its pace where the last came so lately.
-COMING_S = 0.3
-# Awaited text is spoken so long before it can no longer be together.
-MARGIN_S = 0.2
 # Arrival times kept while no word was sent.
 FRAGMENTS = 10000
 
@@ -77,15 +72,10 @@ class Pacing:
         """Buffered audio: what the player has yet to play."""
         return 0.0 if self._dry is None else self._dry - self._loop.time()
 
-    def spare_s(self, characters: int, words: int) -> float:
-        """How long more text may be awaited, so that one step can say so many words; ``characters`` are there.
-
-        0 where these are enough, where the player needs the next chunk soon, or where no text came lately.
-        """
-        if words == 1 or characters >= WORD_CHARACTERS * words:
-            return 0.0
-        coming_s = self._settled + COMING_S - self._loop.time()
-        return max(0.0, min(coming_s, self.buffered_s() - TOGETHER_S - MARGIN_S))
+    def spare_s(self, characters: int, together: Together) -> float:
+        """How long more text may be awaited for words in one step; ``characters`` are there."""
+        quiet_s = self._loop.time() - self._settled
+        return together.spare_s(characters, left_s=self.buffered_s(), quiet_s=quiet_s)
 
     def played(self, played_s: float) -> None:
         """The client has played so much."""

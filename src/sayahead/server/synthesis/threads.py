@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sayahead.config import trait
+from sayahead.engine.together import UNKNOWN_S, Together
 from sayahead.server.operation.budgets import Account
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.capacity import ProcessorShare
@@ -34,12 +35,6 @@ from sayahead.voice import Voice
 T = TypeVar("T")
 SOON_S = 1.0
 """What is needed later than this may wait: it would be played from a buffer."""
-TOGETHER_S, HASTY_S = 0.3, 0.02
-"""What is said together is ready so long before it is needed; or takes no longer than this: what is late catches up."""
-GROWING = (1, 1, 2, 3)
-"""Words of a whole text's first steps."""
-UNKNOWN_S = 0.1
-"""What a step of a voice takes that has made none."""
 MOMENT_S = 0.1
 """Silence in a file of a text without words."""
 READ_AT_ONCE = 240
@@ -91,8 +86,9 @@ class Speaking:
         self._pool, self._over = pool, False
         # Whether a file still lacks its sound.
         self._mute = options.file
-        # Steps that gave sound, and whether all of the text was there before.
-        self._steps, self._whole = 0, False
+        wanted = options.session.step_words
+        self.together = Together(pool.step_words if wanted is None else min(wanted, pool.step_words))
+        """How many words its steps may say."""
         # Processor time of steps that gave nothing yet.
         self._computed_s = 0.0
 
@@ -116,23 +112,12 @@ class Speaking:
             job, deadline=deadline, size=size, voice=self._voice, waits=self._waits, account=self._account
         )
 
-    def _together(self, left_s: float) -> int:
-        """How many words one step may say whose sound is needed in so many seconds.
-
-        Of a text that was there as a whole before its first, that does not depend on the time: it sounds the same.
-        """
-        most = self._pool.step_words
-        if not self._steps:
-            self._whole = self.session.ended
-            return 1
-        if self._whole:
-            return min(most, (*GROWING, most)[min(self._steps, len(GROWING))])
-        return min(most, 1 + int(max(left_s - TOGETHER_S, HASTY_S) / self._pool.cost(self._voice)))
-
     def _step(self, request: float, size: Size, deadline: float) -> EncodedChunk | Size | None:
         """The next chunk; or what the step is, if that is another than it was taken for."""
         start, computing = time.perf_counter(), time.thread_time()
-        phonemes = self.session.prepare(READ_AT_ONCE, together=self._together(deadline - time.monotonic()))
+        left_s, step_s = deadline - time.monotonic(), self._pool.cost(self._voice)
+        together = self.together.words(left_s, step_s, ended=self.session.ended)
+        phonemes = self.session.prepare(READ_AT_ONCE, together=together)
         if phonemes is None or (phonemes > MOST_SHORT and size is Size.SHORT):
             self._computed_s += time.thread_time() - computing
             return Size.SHORT if phonemes is None else Size.LONG
@@ -144,7 +129,7 @@ class Speaking:
                 self._pool.learn(self._voice, time.thread_time() - computing)
             data, loud = self._encoder.push(chunk.samples), len(audible(chunk.samples)) > 0
             self._mute = False
-            self._steps += 1
+            self.together.made()
         elif self.session.finished and not self._over:
             if self._mute:
                 data = self._encoder.push(np.zeros(round(MOMENT_S * self.sample_rate), np.float32))

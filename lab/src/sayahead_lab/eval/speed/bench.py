@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import subprocess
 import sys
@@ -14,8 +15,10 @@ from sayahead.engine.session import Session
 from sayahead.policies.fixed import LookaheadK, WaitAll
 from sayahead.sound.files import OutputError
 from sayahead.sound.pcm import audible, from_pcm16
+from sayahead.speech.playback import Due, Playback
 from sayahead.voice import Voice
 
+from sayahead_lab.eval.experiment.clock import Tokens
 from sayahead_lab.eval.measures.statistics import quantile, regress
 from sayahead_lab.eval.speed.stages import part_costs
 
@@ -23,6 +26,8 @@ LENGTHS = (5, 10, 20, 30, 40, 60, 80)
 """Words per sentence."""
 PARTS_WORDS = 40
 """Words per sentence where the cost is split by part."""
+TOKENS_PER_S, STEP_WORDS = 20.0, 6
+"""The pace of the text for somebody who listens, and how many words one step may say then."""
 
 # Lewis Carroll, Alice's Adventures in Wonderland (1865), punctuation removed: sentences of any length are cut from it.
 PASSAGE = """
@@ -59,12 +64,13 @@ class Speed:
 def measure(voice: Voice, lookahead: int, rounds: int) -> dict[str, Any]:
     """First sound, time per SPEAK and real-time factors over ``rounds`` sentences of each length, times in ms.
 
-    The same sentences are streamed with ``lookahead`` words, spoken whole, and spoken by hibari-tts; ``ratio`` is the
-    processor time per second of sound over hibari's. ``parts_ms`` are processor times per word, on other sentences.
+    The same sentences are streamed with ``lookahead`` words, each by itself (``streamed``) and to somebody who listens
+    (``listened``), spoken whole, and spoken by hibari-tts; ``ratio`` is the processor time per second of sound over
+    hibari's. ``parts_ms`` are processor times per word, on other sentences.
     """
 
-    def session() -> Session:
-        return voice.session(policy=LookaheadK(lookahead))
+    def session(step_words: int | None = None) -> Session:
+        return voice.session(policy=LookaheadK(lookahead), step_words=step_words)
 
     def whole(text: str) -> Any:
         return voice.synthesize(text, policy=WaitAll())
@@ -72,10 +78,11 @@ def measure(voice: Voice, lookahead: int, rounds: int) -> dict[str, Any]:
     peer = load_peer()
     for text in sentences(5, 3):
         streamed(session(), text)
+        listened(session(STEP_WORDS), text)
         whole(text)
         peer(text)
     lengths, first_ms, step_ms = list[int](), list[float](), list[float]()
-    speeds = {"streamed": Speed(), "oneshot": Speed(), "peer_oneshot": Speed()}
+    speeds = {name: Speed() for name in ("streamed", "listened", "oneshot", "peer_oneshot")}
     # Lengths take turns in changing order, so that neither a slow minute of the machine nor the caches that the one
     # before has left fall on one of them.
     texts = {length: sentences(length, rounds) for length in LENGTHS}
@@ -90,13 +97,17 @@ def measure(voice: Voice, lookahead: int, rounds: int) -> dict[str, Any]:
             first_ms.append(1000 * first_s)
             step_ms += [1000 * seconds for seconds in steps_s]
             speeds["streamed"].add(sum(steps_s), audio_s, processor_s)
+            begun, begun_s = time.perf_counter(), time.process_time()
+            audio_s = listened(session(STEP_WORDS), text)
+            speeds["listened"].add(time.perf_counter() - begun, audio_s, time.process_time() - begun_s)
             speeds["oneshot"].add(*oneshot(whole, text, voice.sample_rate))
             speeds["peer_oneshot"].add(*oneshot(peer, text, voice.sample_rate))
     slope, low, high = regress(lengths, first_ms)
     shares = {name: speed.processor_s / speed.audio_s for name, speed in speeds.items()}
     first = {"p50": quantile(first_ms, 0.5), "p95": quantile(first_ms, 0.95)}
     return {
-        "ratio": {name: shares[name] / shares["peer_oneshot"] for name in ("streamed", "oneshot")},
+        "ratio": {name: shares[name] / shares["peer_oneshot"] for name in ("listened", "streamed", "oneshot")},
+        "listener": {"tokens_per_s": TOKENS_PER_S, "step_words": STEP_WORDS},
         "sentences": {"lengths": list(LENGTHS), "of_each": rounds},
         "first_audio_ms": {**first, "slope_ms_per_word": slope, "slope_ci95": [low, high]},
         "word_ms": {f"p{percent}": quantile(step_ms, percent / 100) for percent in (50, 95, 99)},
@@ -131,6 +142,34 @@ def streamed(session: Session, text: str) -> tuple[list[float], float, float]:
             if first_s is None and len(audible(chunk.samples)):
                 first_s = now - begun
     return steps_s, audio_s, first_s or 0.0
+
+
+def listened(session: Session, text: str) -> float:
+    """Length of the sound in s of text that comes at ``TOKENS_PER_S`` to somebody who listens, as ``speak`` makes it.
+
+    Their clock is simulated: the player begins with the first sound, plays in real time, and computing takes no time.
+    """
+    now_s, playback = 0.0, Playback()
+    due = Due(session, awaited=True, whole=False, clock=lambda: now_s)
+
+    def left_s() -> float:
+        return playback.left_s(now_s)
+
+    arrivals = Tokens(TOKENS_PER_S).arrivals(text)
+    for arrival, until_s in zip(arrivals, [*(later.at_s for later in arrivals[1:]), math.inf], strict=True):
+        now_s = arrival.at_s
+        session.push(arrival.text)
+        due.took(arrival.text)
+        if math.isinf(until_s):
+            session.finish()
+        while True:
+            while (chunk := due.pull(left_s)) is not None:
+                playback.give(chunk.duration_s, now_s)
+            wait_s = due.spare_s(left_s)
+            if not wait_s or now_s + wait_s > until_s:
+                break
+            now_s += wait_s
+    return playback.given_s
 
 
 def oneshot(synthesize: Callable[[str], Any], text: str, rate: int) -> tuple[float, float, float]:
