@@ -190,6 +190,28 @@ def test_who_speaks_is_not_let_go() -> None:
         play(run, server)
 
 
+def test_who_is_still_being_heard_is_not_let_go() -> None:
+    """What had been made ahead gave the place away: a full server made more turns than it holds conversations."""
+
+    async def run(server: Running) -> None:
+        async with Client(server.ws) as first:
+            speech = first.speech()
+            await speech.push(10 * "Hello there, and goodbye. ")
+            await speech.finish()
+            heard_s = sum([chunk.duration_s async for chunk in speech])
+            assert 2.0 < heard_s < 6.0
+            await asyncio.sleep(1.3)
+            with pytest.raises(ServerError, match="at capacity"):
+                async with Client(server.ws):
+                    pass
+            await asyncio.sleep(heard_s)
+            async with Client(server.ws) as client:
+                assert [chunk async for chunk in client.stream(["Hello there."])]
+
+    with serving(limits={"sessions": 1}) as server:
+        play(run, server)
+
+
 def handshake(path: str) -> bytes:
     return (
         f"GET {path} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -162,7 +162,7 @@ class Connection:
         """An utterance is over: its name and its place are free. Harmless when repeated."""
         if self._utterances.get(utterance.name) is utterance:
             del self._utterances[utterance.name]
-            self._hub.close_utterance(self._lease)
+            self._hub.close_utterance(self._lease, unheard_s=utterance.unheard_s)
             self._hub.metrics.sessions.labels(self._lease.protocol, outcome).inc()
             self._audio_s += utterance.sent_s
             utterance.note(self._lease, outcome)

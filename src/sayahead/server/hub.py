@@ -35,8 +35,8 @@ T = TypeVar("T")
 log = logging.getLogger("sayahead.server")
 NEEDED = "This connection was idle and another client needed its place: reconnect in a few seconds."
 PLACES_PER_CORE = 16
-# A connection without a text keeps its place for so long when others want it.
-GRACE_S = 1.0
+# A connection without a text keeps its place for so long when others want it, and before, while its last one is heard.
+GRACE_S, HEARD_S = 1.0, 10.0
 OPENERS = 4  # Threads that open texts, which takes no time but for an encoder's start.
 
 
@@ -138,7 +138,7 @@ class Hub:
         """Load voices, so that the first word need not wait for them, and measure how many texts the machine holds."""
         for name in self.voices.configs if self.settings.preload else (self.voices.default,):
             self.voices.load(name).pronunciations(self.lexicon)
-        if self.settings.measure_s and not self.limits.sessions:
+        if self.settings.measure_s and not (self.limits.sessions or self._measured):
             voice = self.voices.load(self.voices.default)
             cost = cost_of(voice, self.settings.measure_s, self.pool.share)
             self._measured = places_for(cost, granted(self.pool.threads))
@@ -299,10 +299,10 @@ class Hub:
         lease.utterances += 1
         self._count(lease.caller, int(lease.utterances > 1))
 
-    def close_utterance(self, lease: Lease) -> None:
-        """An utterance's place is free again."""
+    def close_utterance(self, lease: Lease, *, unheard_s: float = 0.0) -> None:
+        """An utterance's place is free again, of which so many seconds are yet to be heard."""
         lease.utterances -= 1
-        lease.idle_since = time.monotonic()
+        lease.idle_since = max(lease.idle_since, time.monotonic() + max(0.0, min(unheard_s, HEARD_S)))
         self._count(lease.caller, -int(lease.utterances > 0))
 
     def texts_of(self, lease: Lease) -> int:
