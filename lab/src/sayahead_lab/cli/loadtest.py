@@ -156,7 +156,7 @@ def line(row: dict[str, Any]) -> str:
         + f", {len(row['broken'])} broken"
         + (f" (the first: {row['broken'][0]})" if row["broken"] else "")
         + (f"; the server took {row['server_cores']} cores" if "server_cores" in row else "")
-        + f"; the sessions themselves {row['sessions_cores']}"
+        + f"; the sessions themselves {row['sessions_cores']}, up to {row['sessions_late_ms']['most']} ms late"
     )
 
 

@@ -26,6 +26,8 @@ TOLERANCE_S = 0.005
 DUE_S = 0.1
 # Between the end of a turn's audio and the next turn.
 BREATH_S = 0.5
+# How often this process looks at its own clock.
+LOOK_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ class Tally:
     """Sessions refused for want of a place, each time they asked."""
     refused_s: list[float] = field(default_factory=list)
     """From asking for a connection to the refusal."""
+    late_s: list[float] = field(default_factory=list)
+    """How much too late this process itself was woken: by so much its other times may be too long."""
     let_go: int = 0
     """Sessions that gave their place to others between two turns, and asked again."""
     broken: list[str] = field(default_factory=list)
@@ -102,8 +106,18 @@ async def load(
     chosen: dict[str, Any] = ({} if voice is None else {"voice": voice}) | ({} if breath else {"breath_s": 0.0})
     tally, counts = Tally(), time.monotonic() + warm_s
     callers = Callers(url, scripts, chosen, tally, counts, counts + seconds, again_s, key)
+    looking = asyncio.create_task(look(tally))
     await asyncio.gather(*(callers.one(number, warm_s) for number in range(sessions)))
+    looking.cancel()
     return tally
+
+
+async def look(tally: Tally) -> None:
+    """Note how late this process is woken, until it is cancelled."""
+    while True:
+        due = time.monotonic() + LOOK_S
+        await asyncio.sleep(LOOK_S)
+        tally.late_s.append(time.monotonic() - due)
 
 
 @dataclass
@@ -248,6 +262,7 @@ def row(tally: Tally, sessions: int) -> dict[str, Any]:
         "longest_stall_ms": round(1000 * max(tally.stalls_s, default=0.0), 1),
         "refused": tally.refused,
         "refused_ms": {"p95": ms(tally.refused_s, 0.95), "most": ms(tally.refused_s, 1.0)},
+        "sessions_late_ms": {"p95": ms(tally.late_s, 0.95), "most": ms(tally.late_s, 1.0)},
         "let_go": tally.let_go,
         "broken": tally.broken,
     }
