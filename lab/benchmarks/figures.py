@@ -211,6 +211,31 @@ def server_load() -> str:
     return "\n".join(lines)
 
 
+OVERLOAD = "server/overload.json"
+OVERLOADING = "sayahead loadtest --sessions 130 --overload 300 --json lab/benchmarks/results/server/overload.json"
+
+
+def server_overload() -> str:
+    """What three times the sessions that a machine holds do to a server with its own limit."""
+    if not (RESULTS / OVERLOAD).exists():
+        return f"Not measured yet: `{OVERLOADING}`."
+    result = load(OVERLOAD)
+    row, late = result["overload"], result["overload"]["sessions_late_ms"]
+    return f"""`{OVERLOADING}`: a server that measured {row["places"]} places at its start.
+
+| | |
+|---|---:|
+| sessions that ask | {row["sessions"]} |
+| turns that were spoken | {row["turns"]} |
+| stalls in them (the longest, ms) | {row["stalls"]} ({row["longest_stall_ms"]}) |
+| sessions that were let in, and lost their place | {row["let_go"]} |
+| first sample after the turn's first character, p95, ms | {row["first_ms"]["p95"]} |
+| refusals | {row["refused"]} |
+| time of a refusal, p95 and the longest, ms | {row["refused_ms"]["p95"]}, {row["refused_ms"]["most"]} |
+| how late the sessions themselves were woken, p95 and the most, ms | {late["p95"]}, {late["most"]} |
+| cores: server, sessions, other programs | {row["server_cores"]}, {row["sessions_cores"]}, {result["other_cores"]} |"""
+
+
 def server_processes() -> str:
     """How worker processes, which the server once had, compared with threads."""
     results = [load(f"server/{name}.json") for name in ("processes", "threads_before")]
@@ -605,6 +630,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "waiting": waiting,
     "speed": speed,
     "server_load": server_load,
+    "server_overload": server_overload,
     "server_processes": server_processes,
     "quality": table("quality.md"),
     "prosody": table("prosody.md"),

@@ -111,7 +111,7 @@ def measured(
     warm_s = 6.0 if arguments.seconds > 6.0 else 0.0
     chosen: dict[str, Any] = {"key": arguments.key, "voice": arguments.voice, "breath": arguments.clock == "llm"}
     chosen |= {"seconds": seconds, "warm_s": warm_s, "again_s": again_s}
-    with server(arguments, places) as (url, process):
+    with server(arguments, places) as (url, process, own):
         begun, spent_s, own_s = time.monotonic(), busy_s(process), time.process_time()
         row = load.row(asyncio.run(load.load(url, scripts, sessions=sessions, **chosen)), sessions)
         lasted_s = time.monotonic() - begun
@@ -119,7 +119,7 @@ def measured(
         if spent_s is not None:
             row["server_cores"] = round(((busy_s(process) or 0.0) - spent_s) / lasted_s, 3)
     print(line(row), flush=True)
-    return row | {"places": places}
+    return row | {"places": places or own}
 
 
 def following(given: Sequence[int] | None, rounds: Sequence[Mapping[str, Any]]) -> int:
@@ -161,12 +161,12 @@ def line(row: dict[str, Any]) -> str:
 
 
 @contextlib.contextmanager
-def server(arguments: argparse.Namespace, places: int | None) -> Iterator[tuple[str, int | None]]:
-    """The socket's address, and the server's process if we started it."""
+def server(arguments: argparse.Namespace, places: int | None) -> Iterator[tuple[str, int | None, int | None]]:
+    """The socket's address, and, if we started it, the server's process and the limit that it measured at its start."""
     if arguments.url:
         from sayahead.client.wire import address
 
-        yield address(arguments.url), None
+        yield address(arguments.url), None, None
         return
     options = ["serve", "--port", "0", "--log", "json", "--drain", "0", "--voice", arguments.voice or "heart"]
     if places is not None:
@@ -177,11 +177,14 @@ def server(arguments: argparse.Namespace, places: int | None) -> Iterator[tuple[
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         try:
-            for entry in process.stderr:
-                if entry.startswith("{") and json.loads(entry)["event"] == "listening":
+            measured = None
+            for line in filter(lambda line: line.startswith("{"), process.stderr):
+                entry = json.loads(line)
+                measured = entry["at_most"] if entry["event"] == "measured" else measured
+                if entry["event"] == "listening":
                     # Its log has more lines than a pipe holds.
                     threading.Thread(target=process.stderr.read, daemon=True).start()
-                    yield json.loads(entry)["url"].replace("http", "ws", 1) + "/v1/stream", process.pid
+                    yield entry["url"].replace("http", "ws", 1) + "/v1/stream", process.pid, measured
                     return
             raise SayaheadError("The server did not start: run sayahead serve to see why.")
         finally:
