@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,11 @@ def test_a_server_takes_what_it_has_measured_unless_it_is_told() -> None:
     with serving(limits={"sessions": 0}, measure_s=0.1) as server:
         measured = server.hub.places
         assert 1 <= server.metric("tts_sessions_limit") <= measured
+        # Once: the command starts it before it listens, to tell of what is wrong, and the application again.
+        began = time.monotonic()
+        server.hub.settings = replace(server.hub.settings, measure_s=30.0)
+        server.hub.start()
+        assert time.monotonic() < began + 20
     with serving(limits={"sessions": 3}, measure_s=0.1) as server:
         assert server.hub.places == 3
     with serving(limits={"sessions": 0}) as server:
