@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from sayahead.text.english import tables
@@ -253,13 +254,15 @@ def _slashed(above: str, below: str, left: Left) -> str:
         return day
     if a + b == 100 and a >= b:
         return f"{cardinal(a)} {cardinal(b)}"
-    if left.kind == "label" and b in (2, 4, 8, 16):  # The signature of a time.
-        return f"{cardinal(a)} {cardinal(b)}"
+    far = word == "in" and a < b and math.gcd(a, b) == 1  # "Exit 5 is in 3/4 mile"
+    if left.kind == "label" and a > 1 and not far and (b == a + 1 or b in (2, 4, 8, 16)):
+        return f"{cardinal(a)} {cardinal(b)}"  # Junction 8/9, or the signature of a time.
     if word in tables.STEPS:
         return f"{cardinal(a)} of {cardinal(b)}"
     if word in tables.RATED or (b in (5, 10, 100) and a == b):
         return f"{cardinal(a)} out of {cardinal(b)}"
-    if 1 < a <= 12 < b <= 31 and b not in (16, 20, 24, 25) and not left.each and not left.kind:
+    likely = b == 1 or (12 < b <= 31 and b not in (16, 20, 24, 25))
+    if likely and 1 < a <= 12 and not (left.each or left.kind):
         return date("", a, b)
     words = fraction(a, b)
     if a == 1 and left.each:

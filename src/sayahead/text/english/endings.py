@@ -73,7 +73,8 @@ def ends(token: Token[str], parts: Parts, reading: str, left: Left, right: Right
 
 def _timed_ends(right: Right) -> bool | None:
     """Whether a new sentence follows the half of a day, not its zone or its day: "5 p.m. EST", "8 p.m. Eastern"."""
-    named = right.one_of(_TIMED, _TIMED_PREFIXES)
+    days = re.split("[-–]", right.text)
+    named = days[0] in _TIMED if len(days) > 1 else right.one_of(_TIMED, _TIMED_PREFIXES)
     if named is not False:
         return None if named is None else False
     return _named_ends(right, tables.ZONES)

@@ -118,7 +118,9 @@ def _piece(piece: str, before: str, after: str) -> str:
         return f"dollar {rest}" if sign[0] == "$" else f"{rest} {currency(sign[0])[1]}"  # A group of an expression.
     if first.isdigit() and not piece.isdigit() and piece[-1].isalpha():
         figures = piece.rstrip("".join(filter(str.isalpha, piece)))
-        return f"{label(figures) if figures.isdigit() else number(figures)} {name(piece[len(figures) :])}"
+        tail = piece[len(figures) :]
+        letters = _letters(tail, beside=True) if tail.isupper() else name(tail)
+        return f"{label(figures) if figures.isdigit() else number(figures)} {letters}"
     if piece.count(".") > 1 and first.isdigit():
         return " point ".join(map(label, piece.split(".")))
     if first.isdigit() and piece.isdigit() and len(piece) > 5 and before.endswith("-"):

@@ -261,6 +261,8 @@ def _numbered(first: str, last: str, left: Left) -> str:
     if last.isdigit():
         plain = first in _PREFIXES
         end = counted(last, Left(before=first)) if plain and len(last) == 4 else number(last) if plain else label(last)
+    elif first.isupper() and re.fullmatch("[0-9]+(?:-[0-9]+)+", last):  # The groups of a code: no range.
+        end = ", ".join(each(part) if part[0] == "0" else label(part) for part in last.split("-"))
     else:
         lettered = lettered or any(map(str.isdigit, first))
         named = lettered and re.fullmatch(r"[0-9]+[A-Za-z]+", last)
@@ -346,6 +348,8 @@ def _kind(text: str, left: Left, words: str) -> str:
         return "month"
     if low in tables.CUES:
         return tables.CUES[low]
+    if low == "no" and words.lower() == "number":
+        return "label"
     if re.fullmatch("0[0-9]{2,4}", text) and left.kind in ("", "label"):
         return "phone"
     if left.kind in ("code", "dial", "label"):

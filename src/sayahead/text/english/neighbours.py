@@ -30,9 +30,11 @@ _TO, _BETWEEN = ("to", "-", "–"), ("and", "to", "-", "–")
 _OF_TEN = re.compile("([2-9])/10")
 _PARTS = ("of", "inch", "inches", "mile", "miles")
 _PARTS_BEGUN = frozenset(word[:n] for word in _PARTS for n in range(1, len(word) + 1))
+_FAR = ("wide", "tall", "high", "long", "deep", "thick", "across")
 _BY = ("x", "X", "×", "by")
 _METER = re.compile("([2-9]|12)/([248]|16)")
 _BEFORE_DAYS = frozenset(("", *"on from the open closed between dates during until held runs running took".split()))
+_THE = frozenset("the this that your my our his her their its each every another".split())
 _STARS = ("star", "stars", "stars!")
 _HOUSE = re.compile("([0-9]{2,3})-([0-9]{2})")
 _BEFORE_HOUSES = frozenset(("", *"at to near visit address is from lives live located".split()))
@@ -80,7 +82,8 @@ def reading(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str 
         return _money(m, left, right)
     if raw.endswith('"') and raw[:-1] == core and core.isdigit():
         follows = _one_of(right, "sizes")
-        return follows and f"{number(core)} inch"
+        far = right.body in _FAR and not left.each
+        return follows and f"{number(core)} inch" + "es" * (far and core != "1")
     if core in tables.SHORT_NUMBERS and core != "911" and left.word.lower() in ("the", "a"):
         called = _one_of(right, "emergency")
         return called and each(core)
@@ -208,6 +211,8 @@ def _money(m: re.Match[str], left: Left, right: Right) -> str | bool | None:
     bill = _one_of(right, "bills")
     if bill is not False:
         return bill and f"{number(amount)} {currency(cur)[0]}"
+    if left.word.lower() in _THE and (fee := _fee(right)) is not False:
+        return fee and f"{number(amount)} {currency(cur)[0]}"
     links = _BETWEEN if left.word.lower() == "between" else _TO
     if not right.done:
         return None if any(link.startswith(right.text) for link in links) else False
@@ -225,6 +230,16 @@ def _money(m: re.Match[str], left: Left, right: Right) -> str | bool | None:
     more = float(second[1].replace(",", "")) > float(amount.replace(",", ""))
     follows = more and (True if second[2] or second[3] else _scale_or_end(right))
     return follows and number(amount)
+
+
+def _fee(right: Right) -> bool | None:
+    """Whether what is paid follows, perhaps with a word before it: "the $54 bill", "the $54 water bill"."""
+    fees, begun = tables.AHEAD["fees"], tables.AHEAD_PREFIXES["fees"]
+    if (follows := right.one_of(fees, begun)) is not False:
+        return follows
+    if not (right.done and right.text.isalpha() and right.text.islower()) or right.text in tables.FUNCTION_WORDS:
+        return None if not right.done and right.text.isalpha() and right.text.islower() else False
+    return Right(right.beyond, done=not right.open).one_of(fees, begun)
 
 
 def _scale_or_end(right: Right) -> bool | None:

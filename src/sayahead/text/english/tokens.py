@@ -8,8 +8,8 @@ from __future__ import annotations
 import itertools
 import re
 
-from sayahead.text.english import neighbours, tables
-from sayahead.text.english.addresses import spelled, url
+from sayahead.text.english import neighbours, spoken_of, tables
+from sayahead.text.english.addresses import url
 from sayahead.text.english.amounts import CUR, MONEY, MONEY_RANGE, TIME, clock, money
 from sayahead.text.english.grammar import read
 from sayahead.text.english.left_context import Left
@@ -56,7 +56,12 @@ _POINTED = re.compile(r"([0-9]{1,2})\.([0-5][0-9])")
 _DAYS = ("month", "days", "ordinal")
 _MEASURED = re.compile("[0-9./]+[\"'′″]")
 _PRIMED = re.compile(r"[(\[*_\"“]*([0-9.,]+)(″|′′?)[.,;:!?)\]*_\"”]*")
-_FLAG = re.compile(r"(--?)([A-Za-z][\w-]*)")
+_TOLD = frozenset("is was and or on for below above".split())
+_TOLD_BEGUN = frozenset(word[:n] for word in _TOLD for n in range(1, len(word)))
+_ANSWERED = frozenset(
+    "is was be a say says said saying answer answers answered answering hell oh or and no the".split()
+)
+"""Words before an answer."""
 
 
 def join(token: Token[str], parts: Parts, left: Left, right: Right) -> Joined[str] | bool | None:
@@ -71,6 +76,8 @@ def join(token: Token[str], parts: Parts, left: Left, right: Right) -> Joined[st
     if core[0].isdigit():
         phone = core.isdigit() and parts.before and parts.after and len(core) == 3
         return _join_phone(core, right) if phone else _join_number(core, left, right)
+    if core == "INR" and right.done and re.fullmatch("[0-9](?:[.][0-9])?", right.body):  # How fast blood clots.
+        return False
     sign = CURRENCY_CODES.get(core) or (core if re.fullmatch(CUR, core) else "")
     if sign and left.kind not in ("one", "number"):
         body = right.body.removeprefix("$") if sign[-1] == "$" else right.body
@@ -140,6 +147,8 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
         return token.said
     if token.address:
         return url(core)
+    if not token.raw.isalnum() and (shown := spoken_of.reading(parts, token.raw, left)) is not None:
+        return shown
     if token.raw.rstrip(".,") in tables.EMOTICONS:
         parts.mark = ""
         return ""
@@ -167,6 +176,11 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
     if dotted and core in ("no", "No") and left.kind in ("code", "label"):
         parts.mark = ""
         return "number"
+    if dotted and core == "no" and left.word.islower() and left.word not in _ANSWERED and not right.last:
+        told = right.one_of(_TOLD, _TOLD_BEGUN)  # "Your policy no. is 4471."
+        if told is not False:
+            parts.mark = ""
+            return "number" if told else None
     if core == "000" and left.kind in ("one", "number") and _LEADING.fullmatch(left.word):
         return "thousand"
     if core == "c" and dotted and left.kind in ("ordinal", "one", "number"):
@@ -215,6 +229,8 @@ def _letter(core: str, parts: Parts, left: Left, right: Right) -> str | bool | N
     """A quarter of the sky after a road or before a street, or a sign of multiplication; False if it is none."""
     if core in tables.QUARTERS and re.fullmatch("(I|US|SR|Route)-[0-9]+", left.word):
         return tables.QUARTERS[core]
+    if core == "W" and parts.mark in (",", ";") and not parts.dotted and left.kind in ("one", "number"):
+        return metric(core)[0 if left.kind == "one" or left.each else 1]
     if core in tables.QUARTERS and left.kind in ("one", "number") and not left.each and left.word.isdigit():
         initial = right.initial()
         if initial is None:
@@ -278,8 +294,6 @@ def _marked(token: Token[str], parts: Parts, left: Left) -> str | None:
     core, raw = parts.core, token.raw
     if core in tables.STAGE and raw.startswith(f"[{core}]"):
         return ""
-    if (flag := _FLAG.fullmatch(raw.strip("`*_\"'()[],.;:"))) and flag[2] == core:
-        return _flag(flag[1], flag[2], left)
     if raw.startswith("(0)") and core[2:].isdigit() and left.kind in ("phone", "dial"):
         parts.before = ""
         return each("0" + core[2:])
@@ -320,21 +334,11 @@ def _marked(token: Token[str], parts: Parts, left: Left) -> str | None:
     return None
 
 
-def _flag(dashes: str, name: str, left: Left) -> str | None:
-    """``-h`` dash H, ``--no-cache`` dash dash no cache, "= -b" minus B; None for a dash before a word."""
-    if len(dashes) == 1 and left.kind == "sign" and len(name) == 1:
-        return f"minus {name.upper()}"
-    plain = len(name) < 3 or not re.search("[aeiouy]", name)
-    if len(dashes) == 1 and not left.before and name in ("b", "x", "y"):
-        return f"minus {name.upper()}"
-    if len(dashes) == 1:
-        return f"dash {spelled(name)}" if plain and name.isalpha() and len(name) < 5 else None
-    return f"dash dash {read(name.replace('-', ' ').strip()) if name.isalpha() else name.replace('-', ' ')}"
-
-
 def _sign(token: Token[str], left: Left, right: Right) -> str | None:
     """What is said for a token without letters and digits, if anything is."""
     text = fold(token.raw).strip()
+    if not text and (shown := spoken_of.pictured(token.raw, left, right)) is not False:
+        return None if shown is None else str(shown)
     text = text.rstrip(".,;:!?)") or text
     counted = left.kind in ("one", "number") and not left.word[:1].isalpha()
     numeric = counted or left.kind in ("time", "half") or MONEY.fullmatch(left.word) is not None

@@ -33,6 +33,9 @@ _CAPITALS |= {name.upper(): name for name in "kWh kHz MHz GHz mg".split()}
 _PER = {"mo": "month", "yr": "year", "hr": "hour", "wk": "week", "h": "hour", "s": "second", "d": "day", "mi": "mile"}
 _PER |= {word: word for word in "second minute hour day night week month year person user capita".split()}
 
+_SHARES = {"x": ("time", "times"), "U": ("unit", "units")}
+"""Letters that are units where they are divided by others: ``2x/day``, ``45 U/L``."""
+
 BIG = {word: word for word in "hundred thousand million billion trillion".split()}
 BIG |= {"k": "thousand", "K": "thousand", "m": "million", "M": "million", "b": "billion", "B": "billion"}
 BIG |= {"mn": "million", "bn": "billion", "tn": "trillion", "T": "trillion", "Bn": "billion", "MM": "million"}
@@ -70,7 +73,7 @@ def unit(text: str) -> tuple[str, str] | None:
         return metric(text)
     above, slash, below = text.partition("/")
     if slash:
-        first = ("time", "times") if above == "x" else unit(above)
+        first = _SHARES.get(above) or unit(above)
         second = per(below) or (below if re.fullmatch("[a-z]{4,}", below) else "")
         return (f"{first[0]} per {second}", f"{first[1]} per {second}") if first and second else None
     if power := re.fullmatch(r"(\D+?)\^?([23])", text):

@@ -80,6 +80,7 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"([0-9]{1,2}:[0-5][0-9](?::[0-5][0-9])?)Z", lambda m: f"{clock(TIME.fullmatch(m[1]))} Z"),  # type: ignore[arg-type]
     (r"(?=(?:.*[0-9]){2})(?=(?:.*[a-f]){2})[0-9a-f]{7,40}", lambda m: spelled_out(m[0])),
     (r"([0-9.]+)[\"″]([WDHL])", lambda m: f"{number(m[1])} inches {_SIDES[m[2]]}"),
+    (r"([0-9]{1,2})W-?([0-9]{2})", lambda m: f"{number(m[1])} W {number(m[2])}"),  # Oil.
     (r"0b([01]+)", lambda m: f"zero B {each(m[1])}"),
     (r"([A-Za-z]+\.)([0-9]+(?:[-–][0-9]+)?)", lambda m: _numbered(m[1], m[2])),
     (r"([0-9.]+)[x×]([0-9.]+[A-Za-rt-z]+)", lambda m: f"{number(m[1])} by {words}" if (words := atom(m[2])) else ""),

@@ -45,7 +45,7 @@ _LEAD = re.compile(
 _TRAIL = "\"')]}*_`!?,;:|….–—~>- "
 _PRODUCT = re.compile(r"^[^*]*(?<![A-Za-z])[A-Za-z0-9)]\*[A-Za-z0-9(](?![A-Za-z])[^*]*$")
 _APOSTROPHE = re.compile(r"[0-9]{2}(?:'?s)?\b(?![.,:–-]?[0-9]|-[A-Z]|[%°/x×])")
-MICRO = re.compile(r"(?:^|\d|/)[\u00b5μ](?:[gmslLAVWF]|mol|Sv)\b")
+MICRO = re.compile(r"(?:^|\d|/)[\u00b5μ](?:[gmslLAVWFU]|IU|mol|Sv)\b")
 _CHARGE = re.compile(r"[A-Z][A-Za-z0-9_()]*\^[0-9]?|Cl|Br|OH|NO_?3|HCO_?3|HSO_?4")
 OHM = re.compile(r"^\W*(?:[0-9.,]*[kMmG]?)Ω\W*$")
 

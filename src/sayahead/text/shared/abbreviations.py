@@ -132,6 +132,10 @@ def _cut_short(core: str, parts: Parts, left: Left, right: Right, record: Record
         return False
     if (cut := record.cut_words.of(core, sure=parts.mark in (",", ";", ":"))) is None:
         return False
+    if core[0].isupper() and left.word[:1].isupper() and not record.capital_nouns and parts.mark == ".":
+        initial = "" if right.last else right.initial()
+        if initial is None or right.last or initial.isalpha():  # "Juan Mart. llegó": a name.
+            return None if initial is None else False
     said = cut.many if left.kind == "number" and not left.one else cut.one
     if cut.other and left.kind != "number":
         if (noun := _noun(parts, left, right)) is None:
@@ -168,6 +172,9 @@ def _weekday(core: str, parts: Parts, right: Right, left: Left, record: Record) 
     """A weekday in short that is a word, too, where its full stop ends nothing: ``lun., mer. et ven.``"""
     if core.lower() not in record.weekdays:
         return False
+    linked = left.word == record.and_word != "" and left.before.rstrip(".").lower() in record.days_of_week
+    if linked:  # "seg. e qua."
+        return Said(record.weekdays[core.lower()], Left(word=core, before=left.word))
     initial = "a" if parts.mark == "," else right.initial()
     if initial is None or not (initial.islower() and record.numbers):
         return None if initial is None else False

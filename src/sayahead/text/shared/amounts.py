@@ -19,6 +19,8 @@ _PART = re.compile(r"[+-]?(?:[0-9]+ )?(?!1/2)[0-9]+/[0-9]+|[0-9]*[⅓⅔¼¾⅕�
 _ENGLISH_MONEY = re.compile(
     r"([+-]?)([A-Z]{0,3}\$|[A-Z]{3}|£|¥|€)([0-9]+\.[0-9]{2}|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]{2})?)"
 )
+_GROUPED_MONEY = re.compile(r"[+-]?[A-Z]{0,3}[$£][1-9][0-9]{0,2},[0-9]{3}")
+"""Thousands as English writes them: no price in dollars has three decimals."""
 VULGAR = {
     sign: (int(above), int(below))
     for sign in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"
@@ -135,7 +137,7 @@ def money(text: str, currency: Currency, record: Record) -> Said:
     small = counted(str(rest), currency.cent, record)
     if not head.strip("0"):
         return Said(sign + small, Left("money"))
-    n = number(str(rest), record)
+    n = small if record.few_cents and rest < 10 else number(str(rest), record)
     main = counted(head, currency.main, record)
     return Said(sign + record.money.format(main=main, n=n, cents=small), Left("money"))
 
@@ -143,7 +145,8 @@ def money(text: str, currency: Currency, record: Record) -> Said:
 def prefixed(core: str, record: Record) -> tuple[Currency, str] | None:
     """The currency and the number of ``$5``, ``EUR5``, ``R$5``."""
     m = re.fullmatch(rf"([+-]?)([A-Z]{{0,3}}[{CURRENCIES}]|[A-Z]{{3}})({record.number})", core)
-    if m is None and record.decimal == "," and (m := _ENGLISH_MONEY.fullmatch(core)):
+    grouped = record.decimal == "," and _GROUPED_MONEY.fullmatch(core)
+    if (m is None or grouped) and record.decimal == "," and (m := _ENGLISH_MONEY.fullmatch(core)):
         text = m[3].replace(",", "").replace(".", ",")
         return (record.currencies[m[2]], m[1] + text) if m[2] in record.currencies else None
     return (record.currencies[m[2]], m[1] + m[3]) if m and m[2] in record.currencies else None

@@ -37,6 +37,7 @@ _PIECE = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
 _WORD = re.compile(r"[¿¡]?[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?")
 _RATE = re.compile(r"(?:([0-9]{1,3})[x×]|([^\W\d_]+))/([^\W\d_]+)")
 """How often: ``3x/Tag``, "3 volte/giorno"."""
+_OIL = re.compile("([0-9]{1,2})W-?([0-9]{2})")
 _POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 
@@ -74,11 +75,14 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
     if m and (m[1] or m[2] in record.times or m[3] in record.per_words) and (each := amounts.per(m[3], record)):
         often = f"{number(m[1], record, 'f')} {record.multiplied or record.over('x')}" if m[1] else m[2]
         return Said(f"{often} {each}", Left(word=core, before=left.word))
+    if m := _OIL.fullmatch(core):
+        return Said(f"{number(m[1], record)} W {number(m[2], record)}", Left(word=core, before=left.word))
     if core in ("x", "X", "×") and left.kind == "number":
         return Said(record.over("x"), Left(word=core, before=left.word))
     if left.word == record.linked != "" and core in record.currencies and core.isupper():
         return Said(record.currencies[core].main.many, Left("money"))
-    if left.word.lower() == record.per and core in record.units:
+    shared = left.word and left.word.lower() in (record.per, record.per_many) and (len(core) > 1 or not record.per_many)
+    if shared and core in record.units:
         return Said(record.units[core].one, Left(word=core, before=left.word))
     if core[-1] in amounts.VULGAR and (part := amounts.fraction(core, record)):
         return Said(part, Left("number", core, one=True, before=left.word))
@@ -326,7 +330,8 @@ def _ranged(core: str, left: Left, record: Record, form: str) -> Said | None:
     if first is None or last is None:
         return None
     if m[2] == "/":
-        return Said(f"{first.text} {record.sign('/')} {last.text}", last.left)
+        marked = record.decimal in m[1] and m[3] in ("5", "10", "20", "100")  # "7,5/10"
+        return Said(f"{first.text} {(marked and record.out_of) or record.sign('/')} {last.text}", last.left)
     return Said(f"{first.text} {record.until} {last.text}", replace(last.left, one=False))
 
 

@@ -10,7 +10,7 @@ import unicodedata
 from dataclasses import replace
 from typing import Literal
 
-from sayahead.text.shared import abbreviations, amounts, neighbours
+from sayahead.text.shared import abbreviations, amounts, neighbours, spoken_of
 from sayahead.text.shared.dates import DAY_AND_MONTH
 from sayahead.text.shared.grammar import RANGE, read, roman, week
 from sayahead.text.shared.neighbours import carried
@@ -76,6 +76,10 @@ def _three_words(both: str, right: Right, record: Record) -> bool | None:
     return three in record.phrases or three.rstrip('.,;:!?)»“"') + "." in record.phrases
 
 
+_HELP = frozenset("000 006 016 111 117 123".split())
+"""What follows 116 in the numbers that all of Europe calls for help: a missing child, a doctor."""
+
+
 def _counts(char: str) -> bool:
     return char.isdecimal() or char in CURRENCIES or char.isupper()
 
@@ -84,6 +88,8 @@ def _grouped(core: str, left: Left, right: Right, record: Record) -> Joined[Said
     """``1 234``: three figures after a space go on with the number."""
     if not _GROUPED.fullmatch(core) or core[0] == "+" or left.kind in ("phone", "code", "label"):
         return False
+    if right.done and core == "116" and right.body in _HELP:
+        return Joined(right.body, Said(amounts.figures(core + right.body, record), Left("phone", right.body)))
     if right.done:
         return bool(_GROUP.match(right.body)) and Joined(f"{core} {fold(right.body)}")
     text = right.text
@@ -135,6 +141,8 @@ def _timed(core: str, left: Left, right: Right, record: Record) -> Joined[Said] 
 
 def reading_of(parts: Parts, token: Token[Said], left: Left, right: Right, record: Record) -> Said | None:
     """How the token is read."""
+    if (said := spoken_of.reading(parts, token.raw, left, record)) is not None:
+        return said
     carried(parts, token.raw, left, record)
     core = parts.core
     if not core:
@@ -351,8 +359,10 @@ def _sign(token: Token[Said], left: Left, right: Right, record: Record) -> Said 
             summed = not left.before or left.before in _SUMS
             minus = raw != "–" and (summed or "x" in left.word) and left.kind == "number"
             return Said(record.sign("-") if minus or raw == "−" else record.until, Left("dash"))
-    if raw.rstrip(".,;:!?") == "#" and (left.word.lower() == record.keys != ""):
-        return Said(record.sign("#"), Left(word="#"))
+    if raw.rstrip(".,;:!?") == "#" and left.word:
+        initial = "x" if left.word.lower() == record.keys or raw != "#" else "" if token.first else right.initial()
+        if initial is None or initial.islower():  # "pulse # para salir"
+            return None if initial is None else Said(record.sign("#"), Left(word="#"))
     if raw in ("<", ">", "~") and raw in record.signs:
         initial = right.initial()
         if initial is None:

@@ -18,6 +18,7 @@ from sayahead.text.shared.words import Left, Said
 
 Beside = Said | Literal[False] | None
 _HASHTAG = re.compile(r"[^\w#]*#[^\W\d_]")
+_OF_VERB = re.compile(r"un[oa']?|una|il|lo|la|i|gli|le|el|los|las|[^\W\d_]+(?:[aiu]do|[aiuoecr]to|so|cho)")
 _DASHES = ("-", "–")
 _SHARES = re.compile(r"([0-9]{1,2})/\1")
 _ELIDED_PART = re.compile(r"([^\W\d_]+['’])(1/(?:[2-9]|10))")
@@ -46,8 +47,9 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
         return turned
     if left.kind == "number" and core in record.verbs and not (parts.mark or right.last):
         initial = "0" if left.before.istitle() else right.initial()  # "Il Frecciarossa 9571 ha 35 minuti"
-        if initial is None or initial.isdecimal():
-            return None if initial is None else Said(core, Left(word=core, before=left.word))
+        follows = initial is not None and (initial.isdecimal() or (_verb(right) if initial.islower() else False))
+        if initial is None or follows is None or follows:
+            return None if not (initial and follows) else Said(core, Left(word=core, before=left.word))
     if len(core) == 4 and core.isupper() and _ACCOUNT.fullmatch(core) and not parts.mark:
         return _account(core, right, record)
     if core.isupper() and (wind := _compass(core, left, record)):
@@ -86,6 +88,11 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
             return None if initial is None else False
         return Said(f"{amounts.number(m[1], record, 'f')} {record.multiplied}", Left(word=core, before=left.word))
     return _numbers(parts, left, right, record) if core[-1].isdecimal() else False
+
+
+def _verb(right: Right) -> bool | None:
+    """Whether what follows a form of "have" is its object or its participle: "la tarjeta 12 ha cambiado"."""
+    return _OF_VERB.fullmatch(right.body) is not None if right.done else None
 
 
 def _numbers(parts: Parts, left: Left, right: Right, record: Record) -> Beside:

@@ -29,8 +29,8 @@ _TAG = re.compile(
 _PLACEHOLDER = re.compile(r"<([^\W\d_][^<>]*)>")
 _NO_CENTS = re.compile(r"(?<=[0-9]),(?:--?|–)(?=\W*$)")
 _ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#[0-9]{2,6}|#x[0-9A-Fa-f]{2,6});")
-_SIGN_OF = {"!=": "≠", "!==": "≠", "<=": "≤", ">=": "≥", "==": "=", "===": "=", "&&": "&", "+/-": "±"}
-_SIGN_OF |= {"->": "→", "-->": "→", "=>": "⇒", "<-": "←", "<->": "↔"}
+SIGN_OF = {"!=": "≠", "!==": "≠", "<=": "≤", ">=": "≥", "==": "=", "===": "=", "&&": "&", "+/-": "±"}
+SIGN_OF |= {"->": "→", "-->": "→", "=>": "⇒", "<-": "←", "<->": "↔"}
 _OPERATORS = re.compile(
     r"(?:^(?=\S+$)|(?<=[\w)\]]))(?:!==?|[<>]=|===?|&&|\+/-|-{1,2}>|=>|<-|<->)(?=$|[\w(\[.,;:+-])(?![-=<>]|-?>)"
 )
@@ -102,7 +102,7 @@ def fold(raw: str) -> str:
     if "\\" in raw:
         raw = re.sub(r"\\(?=[^\w\s])", "", raw)
     if len(raw) > 1 and not raw.isalnum():
-        raw = _OPERATORS.sub(lambda m: _SIGN_OF[m[0]], raw)
+        raw = _OPERATORS.sub(lambda m: SIGN_OF[m[0]], raw)
     if raw.isascii():
         return raw
     text = without_pictures(micro(_KEYCAP.sub(r"\1 ", raw))).translate(_NARROW)

@@ -131,6 +131,10 @@ class Record:
     """By sign and by code."""
     money: str = "{main} {n}"
     """An amount with hundredths: ``main`` as counted, ``n`` of them, or ``cents`` with their noun."""
+    out_of: str = ""
+    """Between a mark and the best one: "7,5/10"."""
+    few_cents: bool = False
+    """Whether less than ten hundredths have their noun: "un euro e cinque centesimi"."""
     scales: Mapping[str, Noun] = field(default_factory=dict)
     """Millions and their abbreviations."""
     signs: Mapping[str, str] = field(default_factory=dict)

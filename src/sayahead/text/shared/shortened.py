@@ -78,7 +78,8 @@ class CutWords:
             return self._listed(form)
         if small := self._listed(form[0].lower() + form[1:]):
             return CutShort(*(word[:1].upper() + word[1:] for word in small))
-        return self._listed(form)
+        name = self._listed(form)
+        return name if name and 2 * len(form) >= len(name.one) else None  # "Sant." may be many a place.
 
     def _listed(self, form: str) -> CutShort | None:
         words = self._by_letter.get(_bare(form[0]), ())

@@ -61,6 +61,12 @@ def name_of(char: str) -> str:
     return " ".join(re.sub(r"[-0-9]+", " ", name).split())
 
 
+def picture_name(text: str) -> str:
+    """Unicode's name of the first emoji of a text, or nothing."""
+    shown = _SHOWN.search(text) or _PICTURES.search(text)
+    return re.sub(" (?:sign|symbol)$", "", unicodedata.name(shown[0][0], "").lower()) if shown else ""
+
+
 GREEK = "αβγδεζηθικλμνξοπρστυφχψω"
 """The alphabet, in the order in which a language names it."""
 GREEK_NAMES = (
