@@ -13,6 +13,7 @@ from sayahead.text.shared.punctuation import ENDING
 from sayahead.text.shared.tokens import GLUED, Parts, Right, Token
 
 _SPELLED = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
+_LETTERED = frozenset("Bldg bldg Apt apt Ste Rm Sec Fig".split())
 _SHORT_MEASURE = re.compile(r"[0-9./]+-?(?:in|ft|lb|oz|yd|mi|min|hr|sec)")
 _MAY_END = tables.MAY_END.keys() | tables.ANY_MONTHS.keys()
 _RATE = re.compile("[^/]/(?:mo|yr|hr|wk|min|sec|lb|oz|gal|sq)$")
@@ -66,6 +67,10 @@ def ends(token: Token[str], parts: Parts, reading: str, left: Left, right: Right
     priced = core in tables.PRICED_EACH or _RATE.search(core) or (core == "c" and reading != core)
     measured = measured or (left.kind == "time" and unit(core) is not None)
     cut = reading != core and tables.CUT.of(core) is not None
+    if core in ("sq", "cu"):
+        return right.capital()
+    if core in _LETTERED and re.fullmatch("[B-HJ-Z][0-9]*", right.body):
+        return False if right.done else None  # "Bldg. C"
     if measured or unsaid or priced or cut or core in _MAY_END or core in tables.SPELLED_MAY_END:
         return right.capital()
     return reading not in ("Saint", "Doctor") and not _SPELLED.fullmatch(core)

@@ -302,6 +302,8 @@ def after(text: str, left: Left, words: str, *, named: bool) -> Left:
         if len(left.word) == 1 and left.word.isupper() and left.word not in "AI":
             role = "lettered"
         role += " feet" if left.kind == "feet" else ""
+        role = "each" if text in ("sq", "cu") and left.kind == "per" else role
+        role += " inches" if text[-1].isdigit() and words.endswith(" inches") else ""
         if left.versioned and "." in text:
             role = "version"
         if left.kind == "month" and text.isdigit() and len(text) < 3:

@@ -308,3 +308,11 @@ def join(core: str, left: Left, right: Right) -> Joined[str] | bool | None:
 
 def _day(day: str, month: str, left: Left) -> str:
     return f"{'' if left.word.lower() == 'the' else 'the '}{ordinal(int(day))} of {tables.MONTHS[month]}"
+
+
+def verse(right: Right) -> bool | None:
+    """Whether chapter and verse follow: "Gen. 1:3"."""
+    figures, colon, after = right.text.partition(":")
+    if not right.done and (not right.text or (figures.isdigit() and not after)):
+        return None
+    return figures.isdigit() and colon != "" and after[:1].isdigit()

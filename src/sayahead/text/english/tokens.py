@@ -25,6 +25,7 @@ from sayahead.text.english.units import (
     unit,
     unit_of,
 )
+from sayahead.text.english.whole_tokens import SIDES
 from sayahead.text.english.words import cut_short, roman
 from sayahead.text.english.wrapping import fold
 from sayahead.text.shared.line_markers import is_rule
@@ -171,7 +172,7 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
         if right.text in ("", "I") and not right.done:
             return None
         return "one" if right.text.startswith("II") else "I"
-    if (core in tables.QUARTERS or core in "xM") and (placed := _letter(core, parts, left, right)) is not False:
+    if (core in tables.QUARTERS or core in "xMDHL") and (placed := _letter(core, parts, left, right)) is not False:
         return None if placed is None else str(placed)
     if dotted and core in ("no", "No") and left.kind in ("code", "label"):
         parts.mark = ""
@@ -185,7 +186,7 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
         return "thousand"
     if core == "c" and dotted and left.kind in ("ordinal", "one", "number"):
         return "century" if left.kind == "ordinal" else "cup" if left.kind == "one" or left.each else "cups"
-    if dotted and core in tables.BOOKS and not right.last and (verse := _verse(right)) is not False:
+    if dotted and core in tables.BOOKS and not right.last and (verse := neighbours.verse(right)) is not False:
         parts.mark = "" if verse else parts.mark
         return tables.BOOKS[core] if verse else None
     key = core + "." if dotted else core
@@ -217,18 +218,12 @@ def _primed(core: str, prime: str, left: Left) -> str:
     return f"{read(core, left)} {one if core == '1' or (left.each and not turned) else many}"
 
 
-def _verse(right: Right) -> bool | None:
-    """Whether chapter and verse follow: "Gen. 1:3"."""
-    figures, colon, after = right.text.partition(":")
-    if not right.done and (not right.text or (figures.isdigit() and not after)):
-        return None
-    return figures.isdigit() and colon != "" and after[:1].isdigit()
-
-
 def _letter(core: str, parts: Parts, left: Left, right: Right) -> str | bool | None:
     """A quarter of the sky after a road or before a street, or a sign of multiplication; False if it is none."""
     if core in tables.QUARTERS and re.fullmatch("(I|US|SR|Route)-[0-9]+", left.word):
         return tables.QUARTERS[core]
+    if core in SIDES and "inches" in left.role:
+        return SIDES[core]
     if core == "W" and parts.mark in (",", ";") and not parts.dotted and left.kind in ("one", "number"):
         return metric(core)[0 if left.kind == "one" or left.each else 1]
     if core in tables.QUARTERS and left.kind in ("one", "number") and not left.each and left.word.isdigit():
@@ -283,7 +278,7 @@ def _dotted(core: str, parts: Parts, left: Left, right: Right) -> str | None:
     if core in tables.LIMITS and not measured and left.word.lower() not in ("the", "a", "to", "at", "my"):
         return tables.LIMITS[core]
     if core == "ft" and not measured and not right.last:
-        return "featuring"
+        return "feet" if left.word.lower() in ("sq", "cu", "per") else "featuring"
     month = tables.ANY_MONTHS.get(core) if measured else None
     whole = month or tables.NEVER_ENDS.get(core) or tables.MAY_END.get(core)
     return whole or cut_short(core, parts.mark, measured and left.kind != "one") or read(core, left)

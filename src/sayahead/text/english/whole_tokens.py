@@ -30,7 +30,7 @@ _MOVE = r"[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8](?:=[QRBN])?[+#]?"
 _PIECES = tables.readings("chess")
 _CHORDS = tables.readings("chords")
 _TAILS = {"-": "dash ", "+": "plus "}
-_SIDES = {"W": "wide", "D": "deep", "H": "high", "L": "long"}
+SIDES = {"W": "wide", "D": "deep", "H": "high", "L": "long"}
 _MONTHS = "|".join(tables.ANY_MONTHS)
 _FILE = "|".join(sorted(tables.EXTENSIONS))
 _SHOUTED = "|".join(sorted(extension.upper() for extension in tables.EXTENSIONS if len(extension) > 2))
@@ -79,7 +79,7 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"\$([1-9][0-9]{0,2})s", lambda m: plural(number(m[1]))),
     (r"([0-9]{1,2}:[0-5][0-9](?::[0-5][0-9])?)Z", lambda m: f"{clock(TIME.fullmatch(m[1]))} Z"),  # type: ignore[arg-type]
     (r"(?=(?:.*[0-9]){2})(?=(?:.*[a-f]){2})[0-9a-f]{7,40}", lambda m: spelled_out(m[0])),
-    (r"([0-9.]+)[\"″]([WDHL])", lambda m: f"{number(m[1])} inches {_SIDES[m[2]]}"),
+    (r"([0-9.]+)[\"″]([WDHL])", lambda m: f"{number(m[1])} inches {SIDES[m[2]]}"),
     (r"([0-9]{1,2})W-?([0-9]{2})", lambda m: f"{number(m[1])} W {number(m[2])}"),  # Oil.
     (r"0b([01]+)", lambda m: f"zero B {each(m[1])}"),
     (r"([A-Za-z]+\.)([0-9]+(?:[-–][0-9]+)?)", lambda m: _numbered(m[1], m[2])),

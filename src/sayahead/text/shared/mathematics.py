@@ -10,6 +10,8 @@ _OPENS = re.compile(
 )
 """A dollar sign before a variable, a command, a sign or a power; before figures alone it is money."""
 _WHOLE = re.compile(r"([(\[{\"'“„«*_]*)\$([^$\s]+)\$([)\]}\"'”“»*_.,;:!?…-]*)")
+_LOSS = re.compile(r"\$(?:\(([0-9][0-9,.]*)\)|[-−]([0-9][0-9,]*\.[0-9]{2}))([.,;:!?]*)")
+"""What an account has lost: ``$(2.1)``, ``$-45.20``."""
 _CLOSES = re.compile(r"(?<=[^\s$])\$([)\]}\"'”“»*_.,;:!?…]*|-[^\W\d].*)$")
 _SIGNS = {
     sign: names.split()
@@ -74,6 +76,8 @@ _COMMAND = re.compile(r"\\([A-Za-z]+|%) ?")
 
 def inner(raw: str, *, begun: bool, code: bool) -> tuple[str, bool]:
     """A token without the dollar signs of a formula, and whether it is inside one after it; code has none."""
+    if m := _LOSS.fullmatch(raw):
+        return f"-${m[1] or m[2]}{m[3]}", begun
     if m := whole(raw):
         return m[1] + _signed(m[2]) + m[3], begun
     if begun and (m := closed(raw)):
