@@ -106,7 +106,10 @@ def _short(core: str, left: Left, noun: Left, record: Record) -> Said | None:
     if form in record.abbreviations:
         said = agreeing(record.abbreviations[form], noun, record)
         of_day = left.form if left.kind == "day" else ""  # "am 1. u. 3. Mai"
-        return Said(said, Left(record.cues.get(core.lower(), ""), core, before=left.word, form=of_day))
+        agreed = "/" in record.abbreviations[form]
+        said = said if agreed or not _several(left, record) else _plural(said, core, record)
+        meant = (noun.noun or noun.word) if agreed else said
+        return Said(said, Left(record.cues.get(core.lower(), ""), core, before=left.word, form=of_day, noun=meant))
     for end, reading in record.suffixes.items():
         if form.endswith(end) and len(form) > len(end) + 1:
             return Said(form.removesuffix(end) + reading, Left(word=core, before=left.word))
@@ -136,12 +139,26 @@ def _cut_short(core: str, parts: Parts, left: Left, right: Right, record: Record
         initial = "" if right.last else right.initial()
         if initial is None or right.last or initial.isalpha():  # "Juan Mart. llegó": a name.
             return None if initial is None else False
-    said = cut.many if left.kind == "number" and not left.one else cut.one
+    many = (left.kind == "number" and not left.one) or _several(left, record)
+    said = meant = cut.many if many else cut.one
     if cut.other and left.kind != "number":
         if (noun := _noun(parts, left, right)) is None:
             return None
-        said = agreeing(f"{cut.one}/{cut.other}", noun, record)
-    return Said(said, Left(record.cues.get(said.lower(), ""), said, before=left.word))
+        said, meant = agreeing(f"{cut.one}/{cut.other}", noun, record), noun.noun or noun.word
+    return Said(said, Left(record.cues.get(said.lower(), ""), said, before=left.word, noun=meant))
+
+
+def _several(left: Left, record: Record) -> bool:
+    """Whether the word before it is an article of several things: "las temp."."""
+    return left.word.lower() in record.plurals
+
+
+def _plural(said: str, core: str, record: Record) -> str:
+    """What several of the things that an abbreviation stands for are called, as far as that is known."""
+    cut = record.cut_words.of(core, sure=True)
+    if cut and cut.one == said != cut.many:
+        return cut.many
+    return f"{said}s" if record.plural_s and said[-1] in "aeo" and said.isalpha() else said
 
 
 def _hyphened(core: str, record: Record) -> str:

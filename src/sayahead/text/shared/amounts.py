@@ -282,11 +282,12 @@ def _feminine(noun: str, below: str, record: Record) -> bool:
 def agreeing(text: str, left: Left, record: Record) -> str:
     """``izquierda/izquierdo``: the second form where the noun before it has its gender."""
     one, _, other = text.partition("/")
-    if not other or not left.word.isalpha() or left.word.isupper():
+    noun = left.noun or left.word
+    if not other or not noun.isalpha() or noun.isupper():
         return one
-    word = left.word.lower()
+    word = noun.lower()
     gender = record.articles.get(word) or record.genders.get(word)
-    gender = gender or numbers_of(record).gender(left.word, Left(one=True))
+    gender = gender or numbers_of(record).gender(noun, Left(one=True))
     gender = gender or numbers_of(record).gender(word.removesuffix("s"), Left(one=True))
     wanted = "f" if other.endswith(("a", "in", "e")) else "m"
     said = other if gender.replace("e", "f").replace("s", "m") == wanted else one

@@ -148,7 +148,7 @@ class _File:
 _TABLES: Mapping[str, Callable[[_File, Lines], Any]] = {
     **dict.fromkeys(
         "starters openers names clubs linking glued_only letter_suffixes number_suffixes hour_words lasting centuries "
-        "between_words firms times each_units wars hours per_words datives hotels places whole roads verbs "
+        "between_words firms times each_units wars hours per_words datives hotels places whole roads verbs plurals "
         "dated_at".split(),
         _File.words,
     ),

@@ -59,7 +59,8 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
     if left.kind == "sum" and core in (record.until, record.and_word):
         return Said(core, replace(left, word=core))
     kind = "dates" if left.kind == "date" and core == record.until else kind
-    plain = Said(core, Left(kind, core, before=left.word, form=left.form if left.kind == "day" else ""))
+    form_, noun = left.form if left.kind == "day" else "", left.noun if core == record.and_word else ""
+    plain = Said(core, Left(kind, core, before=left.word, form=form_, noun=noun))
     if core in record.plain:
         return Said(amounts.agreeing(record.plain[core], left, record), replace(plain.left, form=""))
     if m := _LETTERS.fullmatch(core):

@@ -280,7 +280,7 @@ def ends(parts: Parts, token: Token[Said], reading: str, left: Left, right: Righ
     known = record.never_ends.get(form) or record.never_ends.get(form[:1].lower() + form[1:])
     if form in record.scales and left.kind == "number":
         return starts(right, record)
-    if known and reading.lower() in known.lower().split("/"):
+    if known and {reading.lower(), reading.lower().removesuffix("s")} & set(known.lower().split("/")):
         return False
     measured = left.kind == "number" and core in record.units
     if len(core) == 1 and core.isupper() and record.spaced and left.kind != "label" and not measured:

@@ -174,6 +174,8 @@ class Record:
     """Words before a time of day, after which two numbers with a slash are a day and a month: "9/12 às 10h15"."""
     verbs: frozenset[str] = frozenset()
     """Units that are verbs, too, after a name with a number and before figures: "il Frecciarossa 9571 ha ritardo"."""
+    plurals: frozenset[str] = frozenset()
+    """Articles of several things, in small letters."""
     plural_s: bool = False
     """Whether what agrees with a noun in -s has an -s, too."""
     roads: frozenset[str] = frozenset()

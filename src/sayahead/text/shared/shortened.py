@@ -16,6 +16,9 @@ _LONGEST = 10
 """Most letters of one."""
 _KNOWN = 4096
 """How many forms are remembered."""
+_FREED = frozenset("ae")
+"""First letters of endings before which a last syllable loses its accent."""
+_STRESSED = re.compile("(.*)([áéíóú])([ns])")
 _CONSONANTS = re.compile("[^aeiouy]{3,5}")
 _VOICED = re.compile("(?!.[lr]|s[cptq]|[cpt]h|gn)[^aeiouy]{2,3}[aeiou]s?")
 """Consonants with the last letters of a word, which are no syllable: ``gtos``, ``cpte``."""
@@ -43,6 +46,8 @@ def parsed(entry: str) -> CutShort:
 
 def _with(word: str, ending: str) -> str:
     kept = word[:-1] if ending[:1] == "-" else word
+    if ending[:1] in _FREED and (stressed := _STRESSED.fullmatch(kept)):  # "habitación", "habitaciones"
+        kept = stressed[1] + _bare(stressed[2]) + stressed[3]
     return kept + ending.removeprefix("-")
 
 

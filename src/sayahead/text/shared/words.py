@@ -39,6 +39,8 @@ class Left:
     """The word before that one."""
     form: str = ""
     """The form in which an ordinal was said."""
+    noun: str = ""
+    """The noun in full, where the word is one in short or agrees with it: "temp. mín. y máx."."""
 
 
 @dataclass(frozen=True, slots=True)
