@@ -177,7 +177,7 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
     if dotted and core in ("no", "No") and left.kind in ("code", "label"):
         parts.mark = ""
         return "number"
-    if dotted and core == "no" and left.word.islower() and left.word not in _ANSWERED and not right.last:
+    if dotted and core == "no" and left.word.isalpha() and left.word not in _ANSWERED and not right.last:
         told = right.one_of(_TOLD, _TOLD_BEGUN)  # "Your policy no. is 4471."
         if told is not False:
             parts.mark = ""

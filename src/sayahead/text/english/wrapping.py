@@ -20,7 +20,7 @@ OPEN_TAG = re.compile(rf"<(?:(?:{TAG_NAMES})(?:\s[^<>]*)?|!--[^>]*)$")
 """A tag of HTML or SSML that goes on after white space."""
 _SUPERSCRIPT = re.compile("⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _SUBSCRIPT = re.compile("[₀₁₂₃₄₅₆₇₈₉]{2,}")
-_VULGAR = re.compile("([0-9]*)([¼½¾⅐-⅞])")
+_VULGAR = re.compile("([0-9]*)([¼½¾⅐-⅞])([-–](?=[0-9]))?")
 _SAME = {
     "'": "’‘ʼ′‛",
     '"': "“”„‟«»″‹›「」『』",
@@ -62,10 +62,11 @@ def _tuned(m: re.Match[str]) -> str:
 
 
 def _vulgar(m: re.Match[str]) -> str:
-    whole, sign = m.groups()
+    whole, sign, _ = m.groups()
     above, _, below = unicodedata.normalize("NFKC", sign).partition("⁄")
     name = fraction(int(above), int(below or 1))
-    return f"{whole} and {name.replace('one ', 'a ', 1)}" if whole else name
+    to = " to " if m[3] else ""
+    return f"{whole} and {name.replace('one ', 'a ', 1)}{to}" if whole else name + to
 
 
 @lru_cache(maxsize=4096)

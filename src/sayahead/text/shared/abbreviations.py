@@ -39,6 +39,9 @@ def reading(parts: Parts, left: Left, right: Right, record: Record) -> Said | Li
         return False
     if parts.mark == "," and core in record.weekdays and f"{core}." in record.never_ends:  # "Di. u. Fr., ab 8 Uhr"
         return Said(record.weekdays[core], Left(word=core, before=left.word))
+    if left.word in (record.and_word, record.until) and left.before.rstrip(".").lower() in record.days_of_week:
+        if core in record.weekdays:  # "Mo. bis Fr.", "seg. e qua."
+            return Said(record.weekdays[core], Left(word=core, before=left.word))
     beside: Left | None = left
     if "/" in record.abbreviations.get(form, record.abbreviations.get(form[:1].lower() + form[1:], "")):
         beside = _noun(parts, left, right)
@@ -189,9 +192,6 @@ def _weekday(core: str, parts: Parts, right: Right, left: Left, record: Record) 
     """A weekday in short that is a word, too, where its full stop ends nothing: ``lun., mer. et ven.``"""
     if core.lower() not in record.weekdays:
         return False
-    linked = left.word == record.and_word != "" and left.before.rstrip(".").lower() in record.days_of_week
-    if linked:  # "seg. e qua."
-        return Said(record.weekdays[core.lower()], Left(word=core, before=left.word))
     initial = "a" if parts.mark == "," else right.initial()
     if initial is None or not (initial.islower() and record.numbers):
         return None if initial is None else False
