@@ -39,9 +39,9 @@ def reading(parts: Parts, left: Left, right: Right, record: Record) -> Said | Li
         return False
     if parts.mark == "," and core in record.weekdays and f"{core}." in record.never_ends:  # "Di. u. Fr., ab 8 Uhr"
         return Said(record.weekdays[core], Left(word=core, before=left.word))
-    if left.word in (record.and_word, record.until) and left.before.rstrip(".").lower() in record.days_of_week:
-        if core in record.weekdays:  # "Mo. bis Fr.", "seg. e qua."
-            return Said(record.weekdays[core], Left(word=core, before=left.word))
+    linked = left.word in (record.and_word, record.until) and left.before.rstrip(".").lower() in record.days_of_week
+    if linked and core in record.weekdays:  # "Mo. bis Fr.", "seg. e qua."
+        return Said(record.weekdays[core], Left(word=core, before=left.word))
     beside: Left | None = left
     if "/" in record.abbreviations.get(form, record.abbreviations.get(form[:1].lower() + form[1:], "")):
         beside = _noun(parts, left, right)
