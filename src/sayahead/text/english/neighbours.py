@@ -82,8 +82,7 @@ def reading(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str 
         return _money(m, left, right)
     if raw.endswith('"') and raw[:-1] == core and core.isdigit():
         follows = _one_of(right, "sizes")
-        far = right.body in _FAR and not left.each
-        return follows and f"{number(core)} inch" + "es" * (far and core != "1")
+        return follows and f"{number(core)} inch" + "es" * (right.body in _FAR and not left.each and core != "1")
     if core in tables.SHORT_NUMBERS and core != "911" and left.word.lower() in ("the", "a"):
         called = _one_of(right, "emergency")
         return called and each(core)

@@ -174,14 +174,9 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
         return "one" if right.text.startswith("II") else "I"
     if (core in tables.QUARTERS or core in "xMDHL") and (placed := _letter(core, parts, left, right)) is not False:
         return None if placed is None else str(placed)
-    if dotted and core in ("no", "No") and left.kind in ("code", "label"):
-        parts.mark = ""
-        return "number"
-    if dotted and core == "no" and left.word.isalpha() and left.word not in _ANSWERED and not right.last:
-        told = right.one_of(_TOLD, _TOLD_BEGUN)  # "Your policy no. is 4471."
-        if told is not False:
-            parts.mark = ""
-            return "number" if told else None
+    if dotted and core in ("no", "No") and (told := _told(core, left, right)) is not False:
+        parts.mark = "" if told else parts.mark
+        return "number" if told else None
     if core == "000" and left.kind in ("one", "number") and _LEADING.fullmatch(left.word):
         return "thousand"
     if core == "c" and dotted and left.kind in ("ordinal", "one", "number"):
@@ -206,6 +201,14 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
         capital = False if right.last else right.capital()
         return None if capital is None else tables.TITLES[core] if capital else read(core, left)
     return _dotted(core, parts, left, right) if dotted else read(core, left)
+
+
+def _told(core: str, left: Left, right: Right) -> bool | None:
+    """Whether "no." is a number that is told next, or spoken of: "Your policy no. is 4471"."""
+    if left.kind in ("code", "label"):
+        return True
+    noun = core == "no" and left.word.isalpha() and left.word not in _ANSWERED and not right.last
+    return right.one_of(_TOLD, _TOLD_BEGUN) if noun else False
 
 
 def _primed(core: str, prime: str, left: Left) -> str:

@@ -37,7 +37,6 @@ _PIECE = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
 _WORD = re.compile(r"[¿¡]?[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?")
 _RATE = re.compile(r"(?:([0-9]{1,3})[x×]|([^\W\d_]+))/([^\W\d_]+)")
 """How often: ``3x/Tag``, "3 volte/giorno"."""
-_OIL = re.compile("([0-9]{1,2})W-?([0-9]{2})")
 _POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 
@@ -76,8 +75,6 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
     if m and (m[1] or m[2] in record.times or m[3] in record.per_words) and (each := amounts.per(m[3], record)):
         often = f"{number(m[1], record, 'f')} {record.multiplied or record.over('x')}" if m[1] else m[2]
         return Said(f"{often} {each}", Left(word=core, before=left.word))
-    if m := _OIL.fullmatch(core):
-        return Said(f"{number(m[1], record)} W {number(m[2], record)}", Left(word=core, before=left.word))
     if core in ("x", "X", "×") and left.kind == "number":
         return Said(record.over("x"), Left(word=core, before=left.word))
     if left.word == record.linked != "" and core in record.currencies and core.isupper():

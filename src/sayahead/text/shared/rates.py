@@ -15,6 +15,7 @@ Read = Callable[[str, Left, Record], Said]
 _ZONE = re.compile(r"(UTC|GMT)([+−-])([0-9]{1,2})(?::([0-9]{2}))?", re.IGNORECASE)
 _LASTS = re.compile(r"([0-9]{1,3})h([0-9]{1,2})(?:m|min)?([0-9]{1,2})s|([0-9]{1,3})h([0-9]{1,2})(?:m|min)")
 _ADDED = re.compile("([0-9]{1,3})(′?)[+]([0-9]{1,2})(′?)")
+_OIL = re.compile("([0-9]{1,2})W-?([0-9]{2})")
 _RATED = re.compile(r"([^/]*[^\W_]|%)/([^\W\d_][^/]*|[0-9]{1,4} ?[^\W\d]+)")
 _HANDLE = re.compile(r"@(\w[\w.-]*)")
 _POWER = re.compile(r"(.*[^⁰¹²³⁴-⁹⁺⁻])([⁺⁻]?[⁰¹²³⁴-⁹]+|[⁰¹²³⁴-⁹]*[⁺⁻])")
@@ -23,7 +24,9 @@ _LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 
 def composed(core: str, left: Left, record: Record, read: Read) -> Said | None:
-    """A zone, a rate or a name on a network; ``read`` reads their parts."""
+    """A zone, a rate, a name on a network or an oil (``5W-30``); ``read`` reads their parts."""
+    if m := _OIL.fullmatch(core):
+        return Said(f"{number(m[1], record)} W {number(m[2], record)}", Left(word=core, before=left.word))
     zone, lasts = _zone(core, left, record), _lasts(core, left, record) or _added(core, left, record)
     return zone or lasts or angle(core, record) or _rated(core, left, record, read) or _handle(core, left, record)
 
