@@ -702,7 +702,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "saeki_free_prosody": table("saeki/free/prosody.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_frame": SAEKI_FRAME,
     "saeki_frame_failures": table("saeki/frame/failures.md", "python lab/benchmarks/saeki/segments.py"),
-    "saeki_frame_prosody": table("saeki/frame/prosody.md", "python lab/benchmarks/saeki/segments.py"),
+    "saeki_frame_early": table("saeki/frame_early/failures.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_frame_learned": table("saeki/frame/learned.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_free_learned": table("saeki/free/learned.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_quality_prosody": table("saeki/quality/prosody.md", "python lab/benchmarks/saeki/segments.py"),

@@ -242,9 +242,15 @@ def tables(rows: dict[str, dict[str, Values]], texts: int) -> tuple[str, str]:
     return "\n".join(lines) + "\n", "\n".join(prosody) + "\n"
 
 
-def learned(voices: Iterable[str]) -> str:
-    """What the logs say of validation windows, by step, of the networks of voices named saeki-free-ROW."""
-    lines, folders = list[str](), sorted({RESULTS / Path(voice).name.removeprefix("saeki-") for voice in voices})
+def logs_of(voices: Iterable[str]) -> list[Path]:
+    """The folders with the logs of the networks of voices named saeki-free-ROW, where there are any."""
+    folders = {RESULTS / Path(voice).name.removeprefix("saeki-") for voice in voices if "free-" in voice}
+    return sorted(folder for folder in folders if folder.is_dir())
+
+
+def learned(folders: Iterable[Path]) -> str:
+    """What the logs say of validation windows, by step."""
+    lines = list[str]()
     for title, (part, scale, digits) in LEARNED.items():
         for folder in folders:
             log = [line for line in read_log(folder / "log.jsonl") if "validation" in line]
@@ -299,9 +305,8 @@ def main() -> None:
     (arguments.out / "prosody.md").write_text(prosody, encoding="utf-8")
     kept = {name: {figure: sums.tolist() for figure, sums in figures.items()} for name, figures in measures.items()}
     (arguments.out / "failures.json").write_text(json.dumps(kept) + "\n", encoding="utf-8")
-    free = [one.voice for one in matrix.conditions if "free-" in one.voice and not one.voice.endswith("-dropout")]
-    if free:
-        (arguments.out / "learned.md").write_text(learned(free), encoding="utf-8")
+    if logs := logs_of(one.voice for one in matrix.conditions):
+        (arguments.out / "learned.md").write_text(learned(logs), encoding="utf-8")
         draw(rows, arguments.out / "attention.png")
     print(failures, prosody, sep="\n")
 

@@ -54,8 +54,9 @@ def test_verdicts_follow_from_intervals(monkeypatch: pytest.MonkeyPatch) -> None
     assert claims.level(interval(0, -1, 1)) == claims.level(interval(-2, -3, -1)) == claims.YES
     assert claims.no_loss(interval(-0.05, -0.2, 0.1)) == claims.UNDECIDED
     assert claims.no_loss(interval(-0.3, -0.4, -0.2)) == claims.NO
-    assert claims.repaired(interval(-0.1, -0.7, 0.6)) == claims.NO
-    assert claims.repaired(interval(-20, -30, -12)) == claims.YES
+    assert claims.repaired(interval(-0.1, -0.7, 0.6), 5) == claims.NO
+    assert claims.repaired(interval(-20, -30, -12), 50) == claims.YES
+    assert claims.repaired(interval(-1, -3, 1), 10) == claims.UNDECIDED
     assert [name for name in sys.modules if name == "claims"]
 
 
