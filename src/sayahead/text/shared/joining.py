@@ -280,8 +280,10 @@ def ends(parts: Parts, token: Token[Said], reading: str, left: Left, right: Righ
     known = record.never_ends.get(form) or record.never_ends.get(form[:1].lower() + form[1:])
     if form in record.scales and left.kind == "number":
         return starts(right, record)
-    if known and {reading.lower(), reading.lower().removesuffix("s")} & set(known.lower().split("/")):
+    if known and reading.lower() in known.lower().split("/"):
         return False
+    if known and reading.lower().removesuffix("s") in known.lower().split("/"):  # "las tarifas mín. y máx."
+        return starts(right, record)
     measured = left.kind == "number" and core in record.units
     if len(core) == 1 and core.isupper() and record.spaced and left.kind != "label" and not measured:
         return starts(right, record) if left.word.lower() in record.cues else False
