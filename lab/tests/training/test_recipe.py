@@ -216,6 +216,26 @@ def test_a_published_run_is_a_start_and_a_part_but_not_resumed(
     assert "recipe.toml is missing or damaged" in capsys.readouterr().err
 
 
+def test_the_mean_of_runs_is_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus, out = toy_corpus(tmp_path / "corpus"), tmp_path / "release"
+    recipe = Recipe("toy", "toy", TrainSettings(8, 3, ema=0.9, learning_rate=0.1))
+    runs = [tmp_path / "first", tmp_path / "second"]
+    for run, steps in zip(runs, (3, 6), strict=True):
+        train(recipe.shortened(steps), corpus, run)
+    names = [str(run) for run in runs]
+    assert main(["train", "publish", "--mean", *names, "-o", str(out)]) == 0
+    assert [path.name for path in out.iterdir() if path.is_dir()] == ["toy"]
+    one, two, mean = (load_trained(path).model.state_dict() for path in (*runs, out / "toy"))
+    assert any(not torch.equal(one[name], two[name]) for name in one)
+    for name, weight in mean.items():
+        assert torch.equal(((one[name] + two[name]) / 2).half().float(), weight)
+    path = runs[0] / "checkpoint.pt"
+    state = torch.load(path)
+    torch.save({**state, "ema": {"another": torch.ones(1)}}, path)
+    assert main(["train", "publish", "--mean", *names, "-o", str(tmp_path / "other")]) == 2
+    assert "first has other weights than" in capsys.readouterr().err
+
+
 def test_the_readme_lists_every_task() -> None:
     listed = re.findall(r"^\| `([\w-]+)` \|", (RECIPES / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(set(listed) - {"task"}) == sorted(set(TASKS) - {"toy"})

@@ -30,6 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--out", metavar="FOLDER|FILE", type=Path, help=where)
     levels = "steps between 0 and the greatest weight of a row (default: 127); fewer make a smaller archive"
     add("--levels", type=int, choices=range(1, 128), default=127, metavar="1..127", help=levels)
+    mean = "write one run, named as the last: the mean of the weights of all, which went on from one another"
+    add("--mean", action="store_true", help=mean)
     add("--check", metavar="RELEASE", type=Path, help="check the files of a release against its SHA256SUMS")
     unpacked = (
         "check an archive of a release, or download one (ma, mohan, saeki, vocoders); unpack it into the folder -o"
@@ -51,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.unpack is not None:
         paths = unpack_release(arguments.unpack, arguments.out)
     else:
-        paths = publish(arguments.runs, arguments.out, arguments.levels)
+        paths = publish(arguments.runs, arguments.out, arguments.levels, mean=arguments.mean)
     for path in paths:
         files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
         console.note(f"{path}: {sum(file.stat().st_size for file in files) / 1e6:.1f} MB")

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import torch
 from sayahead import __version__
 from sayahead.engine.files import sha256
 from sayahead.errors import ConfigError
 from sayahead.voices.install.archives import is_archive, unpack, write_archive
 from sayahead.voices.install.fetch import Digest, fetch
+from torch import Tensor
 
 from sayahead_lab.training.loop import checkpoint as checkpoints
 from sayahead_lab.training.loop.rounding import LEVELS, rounded
@@ -32,20 +34,23 @@ BESIDE = ("recipe.toml", "log.jsonl")
 """Files of a run's folder to copy, if there; the curve of its losses can be drawn from the log."""
 
 
-def publish(runs: Sequence[Path], out: Path, levels: int = LEVELS) -> list[Path]:
+def publish(runs: Sequence[Path], out: Path, levels: int = LEVELS, *, mean: bool = False) -> list[Path]:
     """Write ``out/NAME/`` for each run, and ``out/SHA256SUMS`` of all files; returns the written files.
 
-    Where ``out`` has an archive's name, it becomes an archive of these. ``levels``: see ``rounded``. ConfigError for a
-    folder without a checkpoint, or a name that exists already.
+    Where ``out`` has an archive's name, it becomes an archive of these. ``levels``: see ``rounded``. ``mean``: only the
+    last run, with the mean of the weights of all (Wortsman et al., Model Soups, 2022). ConfigError for a folder without
+    a checkpoint, a name that exists already, or a mean of runs with different weights.
     """
     if is_archive(out):
         with tempfile.TemporaryDirectory() as place:
-            publish(runs, Path(place), levels)
+            publish(runs, Path(place), levels, mean=mean)
             write_archive(Path(place), out)
         return [out]
     folders = list[Path]()
-    for run in runs:
+    for run in runs[-1:] if mean else runs:
         state = checkpoints.load_checkpoint(run)
+        if mean:
+            state = {**state, "ema": averaged(runs)}
         folder = out / str(state["name"])
         if folder.exists():
             raise ConfigError(f"{folder} is there already: name another folder, or remove it.")
@@ -64,11 +69,27 @@ def publish(runs: Sequence[Path], out: Path, levels: int = LEVELS) -> list[Path]
     return folders
 
 
+def exported(state: Mapping[str, Any]) -> Mapping[str, Tensor]:
+    """A checkpoint's weights: their moving average, where it has one."""
+    weights: Mapping[str, Tensor] = state["model"] if state["ema"] is None else state["ema"]
+    return weights
+
+
+def averaged(runs: Sequence[Path]) -> dict[str, Tensor]:
+    """The mean of the runs' exported weights; of what is no fraction, the last run's. ConfigError where they differ."""
+    *others, last = (exported(checkpoints.load_checkpoint(run)) for run in runs)
+    shapes = [{name: weight.shape for name, weight in weights.items()} for weights in (*others, last)]
+    for run, shape in zip(runs, shapes, strict=True):
+        if shape != shapes[-1]:
+            raise ConfigError(f"{run} has other weights than {runs[-1]}: a mean is of runs of one model.")
+    mean = {name: torch.stack([weights[name].float() for weights in (*others, last)]).mean(0) for name in last}
+    return {name: mean[name] if weight.is_floating_point() else weight for name, weight in last.items()}
+
+
 def reduced(state: dict[str, Any], levels: int) -> dict[str, Any]:
     """A checkpoint's state with only the exported weights, rounded, and without the place where its corpus lay."""
-    weights = state["model"] if state["ema"] is None else state["ema"]
     corpus = {**state["corpus"], "folder": ""}
-    published = {"format": checkpoints.PUBLISHED, "model": rounded(weights, levels), "corpus": corpus}
+    published = {"format": checkpoints.PUBLISHED, "model": rounded(exported(state), levels), "corpus": corpus}
     return {**state, **published, "ema": None, "optimizer": {}, "rng": []}
 
 
