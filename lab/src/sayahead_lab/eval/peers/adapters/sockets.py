@@ -19,10 +19,10 @@ from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import numpy as np
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, ConnectionClosedOK
 from websockets.sync.client import ClientConnection, connect
 
-RATE = 24000
+RATE, LISTEN_S = 24000, 0.02
 Write: TypeAlias = "Callable[[str], str | bytes | None]"
 """The message for a piece of text."""
 
@@ -32,11 +32,11 @@ def elevenlabs(url: str, key: str = "ELEVENLABS_API_KEY", voice: str = "any", mo
     place = f"{url}/v1/text-to-speech/{voice}/stream-input?model_id={model}&output_format=pcm_24000&auto_mode=true"
 
     def speak(text: Iterator[str], whole: bool, seed: int) -> Iterator[Any]:
-        with connect(place, additional_headers=keyed("xi-api-key", key)) as socket:
+        with opened(place, additional_headers=keyed("xi-api-key", key)) as socket:
             socket.send(json.dumps({"text": " "}))
             with sending(socket, text, lambda piece: json.dumps({"text": piece}), json.dumps({"text": ""})):
-                for message in socket:
-                    data = json.loads(message)
+                for message in received(socket):
+                    data = json.loads(message or "{}")
                     yield pcm16(base64.b64decode(data.get("audio") or ""))
                     if data.get("isFinal"):
                         return
@@ -54,9 +54,9 @@ def cartesia(url: str, key: str = "CARTESIA_API_KEY", voice: str = "any", model:
         def write(piece: str, more: bool = True) -> str:
             return json.dumps({**asked, "transcript": piece, "continue": more})
 
-        with connect(place) as socket, sending(socket, text, write, write("", False)):
-            for message in socket:
-                data = json.loads(message)
+        with opened(place) as socket, sending(socket, text, write, write("", False)):
+            for message in received(socket):
+                data = json.loads(message or "{}")
                 yield pcm16(base64.b64decode(data.get("data") or ""))
                 if data.get("done"):
                     return
@@ -73,12 +73,12 @@ def deepgram(url: str, key: str = "DEEPGRAM_API_KEY", model: str = "aura-2-thali
             return json.dumps({"type": "Speak", "text": piece})
 
         with (
-            connect(place, additional_headers=keyed("Authorization", key, "Token ")) as socket,
+            opened(place, additional_headers=keyed("Authorization", key, "Token ")) as socket,
             sending(socket, text, write, json.dumps({"type": "Flush"})),
         ):
-            for message in socket:
-                if isinstance(message, bytes):
-                    yield pcm16(message)
+            for message in received(socket):
+                if not isinstance(message, str):
+                    yield pcm16(message or b"")
                 elif json.loads(message)["type"] == "Flushed":
                     return
 
@@ -91,10 +91,10 @@ def kyutai(url: str, key: str = "KYUTAI_API_KEY", voice: str = "expresso/any.wav
 
     def speak(text: Iterator[str], whole: bool, seed: int) -> Iterator[Any]:
         with (
-            connect(place, additional_headers=keyed("kyutai-api-key", key)) as socket,
+            opened(place, additional_headers=keyed("kyutai-api-key", key)) as socket,
             sending(socket, text, lambda piece: piece.strip() or None, b"\0"),
         ):
-            for message in socket:
+            for message in received(socket):
                 yield np.frombuffer(message if isinstance(message, bytes) else b"", "<f4")
 
     return about(place, voice), speak
@@ -117,6 +117,23 @@ def openai(url: str, key: str = "OPENAI_API_KEY", voice: str = "alloy", model: s
                     left = data[even:]
 
     return about(url, model), speak
+
+
+def opened(place: str, **options: Any) -> ClientConnection:
+    """A connection that takes in all that comes: one that is full cannot be closed."""
+    connection: ClientConnection = connect(place, max_queue=None, **options)
+    return connection
+
+
+def received(socket: ClientConnection) -> Iterator[str | bytes | None]:
+    """A socket's messages, and None after each ``LISTEN_S`` without one, so that a reader can be cancelled."""
+    while True:
+        try:
+            yield socket.recv(timeout=LISTEN_S)
+        except TimeoutError:
+            yield None
+        except ConnectionClosedOK:
+            return
 
 
 class sending:  # noqa: N801 - used as a function
