@@ -10,23 +10,18 @@ and a document that differs ends the run with an error.
 from __future__ import annotations
 
 import argparse
-import csv
-import json
 import math
 import posixpath
 import re
 import statistics
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import claims
+import report_tables as reports
+from report_tables import ROOT, load, read_rows, read_table, table
 
-ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "lab" / "benchmarks" / "results"
 DOCUMENTS = (
     "README.md",
     *sorted(str(page.relative_to(ROOT)) for docs in ("docs", "lab/docs") for page in (ROOT / docs).rglob("*.md")),
@@ -35,16 +30,12 @@ LINK = re.compile(r"(?<=\]\()((?:docs|lab)/[^)#\s]+)")
 """A link of a place, from the repository's root; it becomes one from the document's folder."""
 
 
-def load(name: str) -> Any:
-    return json.loads((RESULTS / name).read_text(encoding="utf-8"))
-
-
 def summary() -> str:
     """How fast, how good and for how many: three bullets, each with what it includes."""
     bench = load("bench.json")
     first = bench["first_audio_ms"]
-    quality = read_table(RESULTS / "context" / "quality.csv")
-    latency = read_table(RESULTS / "context" / "latency-1.csv")
+    quality = read_table(reports.RESULTS / "context" / "quality.csv")
+    latency = read_table(reports.RESULTS / "context" / "latency-1.csv")
     wer, opinion = (
         [f"{float(quality[name][column]):.2f}" for name in ("k = 1", "full")] for column in ("WER, %", "DistillMOS")
     )
@@ -98,12 +89,6 @@ def kokoro_cost() -> str:
     )
 
 
-def read_rows(name: str) -> list[list[str]]:
-    """The cells of a results file's table, without its heading."""
-    lines = [line for line in (RESULTS / name).read_text(encoding="utf-8").splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
-
-
 def cost() -> str:
     """Latency, computing time and memory, a line each, with what it includes."""
     bench, token = load("bench.json"), {row["lookahead"]: row for row in load("first_token.json")["rows"]}
@@ -140,8 +125,8 @@ sentences; hibari-tts, from which the voice comes, takes {1000 * rtf["peer_onesh
 
 def waiting() -> str:
     """What the default voice loses by not waiting for the sentence."""
-    quality = read_table(RESULTS / "context" / "quality.csv")
-    latency = read_table(RESULTS / "context" / "latency-1.csv")
+    quality = read_table(reports.RESULTS / "context" / "quality.csv")
+    latency = read_table(reports.RESULTS / "context" / "latency-1.csv")
     rows = {"One word of lookahead (the default)": "k = 1", "None": "k = 0", "Whole sentences": "full"}
     lines = []
     for what, name in rows.items():
@@ -175,7 +160,7 @@ def speed() -> str:
 
 def bench_runs() -> str:
     """The first line of each of several runs of ``sayahead bench``, the last of which is ``bench.json``."""
-    names = sorted(f"bench_runs/{path.name}" for path in (RESULTS / "bench_runs").glob("*.json"))
+    names = sorted(f"bench_runs/{path.name}" for path in (reports.RESULTS / "bench_runs").glob("*.json"))
     ratios = [load(name)["ratio"] for name in (*names, "bench.json")]
     ways = {"streamed": "word by word, one word of lookahead", "oneshot": "whole sentences"}
     if all("listened" in ratio for ratio in ratios):
@@ -222,7 +207,7 @@ OVERLOADING = "sayahead loadtest --sessions 130 --overload 300 --json lab/benchm
 
 def server_overload() -> str:
     """What three times the sessions that a machine holds do to a server with its own limit."""
-    if not (RESULTS / OVERLOAD).exists():
+    if not (reports.RESULTS / OVERLOAD).exists():
         return f"Not measured yet: `{OVERLOADING}`."
     result = load(OVERLOAD)
     row, late = result["overload"], result["overload"]["sessions_late_ms"]
@@ -255,378 +240,6 @@ def server_processes() -> str:
         "run more servers."
     )
 
-
-FORMER_SCRIPTS = {"faster": "cost", "released": "quality"} | {
-    name: name for name in ("start", "graph_calls", "server_cost")
-}
-"""What the scripts that results name are measures of now, in ``side_by_side.py``."""
-
-
-def table(name: str, command: str = "") -> Callable[[], str]:
-    """A results file's table, its command as it is now; where one is named that makes it, it may not be there yet."""
-    path = RESULTS / name
-    waiting = f"Not measured yet: `{command}`."
-
-    def present(match: re.Match[str]) -> str:
-        measure = FORMER_SCRIPTS.get(match[1])
-        return f"lab/benchmarks/side_by_side.py {measure} " if measure else match[0]
-
-    def read() -> str:
-        if command and not path.exists():
-            return waiting
-        return re.sub(r"lab/benchmarks/(\w+)\.py ", present, path.read_text(encoding="utf-8").strip())
-
-    return read
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A column of a table that is made from an evaluation's report."""
-
-    heading: str
-    """What stands over it."""
-    file: str
-    """The report's table, a CSV file."""
-    column: str
-    """Its column; one named so with " low" and " high" after it has the 95 % interval."""
-    digits: int = 2
-    """Decimal places."""
-    bare: bool = False
-    """Whether its interval is left out."""
-
-
-@dataclass(frozen=True, slots=True)
-class FromReport:
-    """A table of conditions from the CSV files of an evaluation's report."""
-
-    folder: str
-    """The report, among the results."""
-    command: str
-    """What makes it."""
-    figures: tuple[Figure, ...]
-    """Its columns."""
-    rows: Mapping[str, str] | None = None
-    """Label to the condition's name; none: all conditions of the first figure's file under their own names."""
-    beside: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Further columns, such as a paper's own figures: heading to condition to what stands there."""
-
-    def __call__(self) -> str:
-        if not (RESULTS / self.folder).is_dir():
-            return f"Not measured yet: `{self.command}`."
-        tables = {figure.file: read_table(RESULTS / self.folder / figure.file) for figure in self.figures}
-        rows = self.rows or {name: name for name in tables[self.figures[0].file]}
-        headings = [*(figure.heading for figure in self.figures), *self.beside]
-        lines = [["", *headings], ["---", *["---:"] * len(headings)]]
-        for label, name in rows.items():
-            cells = [cell(tables[one.file], name, one, self.folder) for one in self.figures]
-            lines.append([label, *cells, *(column.get(name, "–") for column in self.beside.values())])
-        return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def read_table(path: Path) -> dict[str, dict[str, str]]:
-    """A report's CSV file by condition."""
-    if not path.is_file():
-        sys.exit(f"{path} is missing: write the report anew with sayahead eval report.")
-    with path.open(encoding="utf-8", newline="") as file:
-        return {row["condition"]: row for row in csv.DictReader(file)}
-
-
-def cell(table: Mapping[str, Mapping[str, str]], name: str, figure: Figure, folder: str) -> str:
-    """A figure with its interval; a dash where the report has none."""
-    if name not in table or figure.column not in table[name]:
-        what = f"condition {name!r}" if name not in table else f"column {figure.column!r}"
-        sys.exit(
-            f"{RESULTS / folder / figure.file} has no {what}: measure it, or change what {Path(__file__).name} asks."
-        )
-    parts = [table[name].get(figure.column + part, "") for part in ("", " low", " high")]
-    value, low, high = (f"{float(part):.{figure.digits}f}" if part else "" for part in parts)
-    return f"{value} ({low} to {high})" if value and low and high and not figure.bare else value or "–"
-
-
-LOOKAHEAD = FromReport(
-    "lookahead",
-    "sayahead eval run lab/benchmarks/lookahead.toml",
-    (
-        Figure("WER, %", "quality.csv", "WER, %"),
-        Figure("DistillMOS", "quality.csv", "DistillMOS"),
-        Figure("first sound, ms, 50 tokens/s", "latency-1.csv", "first audible sample p50, ms", 0),
-        Figure("first sound, ms, 180 words/min", "latency-2.csv", "first audible sample p50, ms", 0),
-        Figure("word lag, s, 180 words/min", "latency-2.csv", "word lag mean, s"),
-    ),
-)
-
-MA_ADAPTATION = FromReport(
-    "ma/adaptation",
-    "sayahead eval run lab/benchmarks/ma/adaptation.toml",
-    (
-        Figure("WER, %", "quality.csv", "WER, %"),
-        Figure("DistillMOS", "quality.csv", "DistillMOS"),
-        Figure("DistillMOS: difference", "quality.csv", "DistillMOS: difference", 3),
-        Figure("pitch RMSE, cents", "prosody.csv", "pitch RMSE, cents", 0),
-        Figure("word duration RMSE, ms", "prosody.csv", "word duration RMSE, ms", 0),
-    ),
-)
-
-WORDS_AND_OPINION = (Figure("WER, %", "quality.csv", "WER, %"), Figure("DistillMOS", "quality.csv", "DistillMOS"))
-
-SHAPES = FromReport(
-    "shapes",
-    "sayahead eval run lab/benchmarks/shapes.toml",
-    (
-        Figure("WER, %", "quality.csv", "WER, %"),
-        Figure("WER: difference", "quality.csv", "WER, %: difference"),
-        Figure("DistillMOS", "quality.csv", "DistillMOS"),
-        Figure("DistillMOS: difference", "quality.csv", "DistillMOS: difference"),
-        Figure("clicks at seams over elsewhere, points", "seams.csv", "clicks: over elsewhere, points", 1),
-    ),
-)
-
-OWN_VOICE = FromReport("own_voice", "sayahead eval run lab/benchmarks/own_voice.toml", SHAPES.figures[:4])
-
-ANOTHER_VOICE = FromReport(
-    "another_voice",
-    "sayahead eval run lab/benchmarks/another_voice.toml",
-    (*SHAPES.figures[:4], Figure("RTF", "latency-1.csv", "RTF", 3)),
-)
-
-ANOTHER_SPEAKER = FromReport(
-    "another_speaker",
-    "sayahead eval run lab/benchmarks/another_speaker.toml",
-    SHAPES.figures[:4],
-    {name: name for name in ("teacher", "pupil", "pupil, k = 1")},
-)
-
-SUMMARY = replace(
-    LOOKAHEAD,
-    rows={
-        "whole sentences": "full",
-        "two words of lookahead": "k = 2",
-        "one word (the default)": "k = 1",
-        "none": "k = 0",
-        "none, random words in its place": "k = 0, random",
-        "none, a language model's guess in its place": "k = 0, LM",
-        "none, the words that really follow in its place": "k = 0, true",
-        "hibari-tts, sentence by sentence": "hibari",
-    },
-)
-
-CONTEXT = FromReport(
-    "context",
-    "sayahead eval run lab/benchmarks/context.toml",
-    (
-        Figure("WER, %", "quality.csv", "WER, %"),
-        Figure("difference", "quality.csv", "WER, %: difference"),
-        Figure("DistillMOS", "quality.csv", "DistillMOS"),
-        Figure("difference", "quality.csv", "DistillMOS: difference", 3),
-        Figure("first sound, ms, 180 words/min", "latency-1.csv", "first audible sample p50, ms", 0),
-        Figure("word lag, s, 180 words/min", "latency-1.csv", "word lag mean, s"),
-    ),
-)
-
-LISTENED = replace(
-    CONTEXT,
-    folder="listened",
-    command="sayahead eval run lab/benchmarks/policy/listened.toml",
-    figures=(
-        *CONTEXT.figures[:4],
-        Figure("word lag, s, 180 words/min", "latency-1.csv", "word lag mean, s"),
-        Figure("word lag, s, 50 tokens/s", "latency-2.csv", "word lag mean, s"),
-    ),
-)
-
-OPPORTUNISTIC = replace(
-    CONTEXT,
-    folder="opportunistic",
-    command="sayahead eval run lab/benchmarks/policy/opportunistic.toml",
-    figures=(
-        *CONTEXT.figures[:4],
-        Figure("word lag, s, typist", "latency-1.csv", "word lag mean, s"),
-        Figure("word lag, s, 180 words/min", "latency-2.csv", "word lag mean, s"),
-        Figure("word lag, s, 50 tokens/s", "latency-3.csv", "word lag mean, s"),
-    ),
-)
-
-MA_QUALITY = FromReport(
-    "ma/quality",
-    "sayahead eval run lab/benchmarks/ma/quality.toml",
-    WORDS_AND_OPINION,
-    rows={
-        "ground truth": "ground truth",
-        "ground truth mel, vocoded": "ground truth mel",
-        **{name: name for name in ("full sentence", "lookahead-2", "lookahead-1", "independent words")},
-    },
-    beside={
-        "MOS in the paper": {
-            "ground truth": "4.12",
-            "ground truth mel": "4.05",
-            "full sentence": "3.56",
-            "lookahead-2": "3.46",
-            "lookahead-1": "3.37",
-        }
-    },
-)
-MA_CHUNKS = replace(
-    MA_QUALITY,
-    folder="ma/chunks",
-    figures=(*WORDS_AND_OPINION, Figure("DistillMOS: difference", "quality.csv", "DistillMOS: difference", 3)),
-    rows={name: name for name in ("full sentence", "lookahead-2", "lookahead-1")},
-)
-MA_LATENCY = FromReport(
-    "ma/latency",
-    "sayahead eval run lab/benchmarks/ma/latency.toml",
-    (
-        Figure("first sound, ms", "latency-1.csv", "first audible sample p50, ms", 0),
-        Figure("over sentence length, ms a word", "latency-1.csv", "O(1): first sample, ms a word"),
-        Figure("RTF", "latency-1.csv", "RTF", 3),
-        Figure("least time balance, s: mean", "latency-1.csv", "least time balance, s"),
-        Figure("of all", "latency-1.csv", "the least of all, s"),
-    ),
-    rows={name: name for name in ("full sentence", "lookahead-2", "lookahead-1")},
-)
-MA_POSITIONS = FromReport(
-    "ma/latency",
-    "sayahead eval run lab/benchmarks/ma/latency.toml",
-    tuple(
-        Figure(f"{place} chunk, %", "positions.csv", f"{place} chunk: computing / audio, %", 1)
-        for place in ("first", "second", "third", "last but one", "last")
-    ),
-    rows={name: name for name in ("lookahead-2", "lookahead-1")},
-)
-MA_SHADOWING = FromReport(
-    "ma/shadowing",
-    "sayahead eval run lab/benchmarks/ma/shadowing.toml",
-    (
-        Figure("average chunk delay, s", "latency-1.csv", "average chunk delay, s"),
-        Figure("over sentence length, ms a word", "latency-1.csv", "O(1): average chunk delay, ms a word"),
-        Figure(
-            "largest word lag over sentence length, ms a word", "latency-1.csv", "O(1): largest word lag, ms a word"
-        ),
-    ),
-)
-MA_PERSON = replace(MA_SHADOWING, folder="ma/person", command="sayahead eval run lab/benchmarks/ma/person.toml")
-MA_PROMPTS = replace(MA_PERSON, folder="ma/prompts")
-MA_CLARINET = FromReport(
-    "ma/clarinet",
-    "sayahead eval run lab/benchmarks/ma/clarinet.toml",
-    WORDS_AND_OPINION,
-    rows={
-        "ground truth": "ground truth",
-        "ground truth mel, mel vocoder of `ma-lj`": "ground truth mel, ma-lj",
-        "ground truth mel, ClariNet": "ground truth mel",
-        "full sentence, ClariNet": "full sentence",
-        "lookahead-2, ClariNet": "lookahead-2",
-        "lookahead-1, ClariNet": "lookahead-1",
-    },
-    beside={"MOS in the paper": MA_QUALITY.beside["MOS in the paper"]},
-)
-
-VOCODERS = FromReport("vocoders", "sayahead eval run lab/benchmarks/papers/vocoders.toml", WORDS_AND_OPINION)
-
-MOHAN_WAVERNN = FromReport(
-    "mohan/wavernn",
-    "sayahead eval run lab/benchmarks/mohan/wavernn.toml",
-    WORDS_AND_OPINION,
-    rows={
-        "ground truth": "ground truth",
-        "ground truth mel, mel vocoder of `ma-lj`": "ground truth mel, ma-lj",
-        "ground truth mel, WaveRNN": "ground truth mel",
-        "wait-end, mel vocoder": "wait-end, mel vocoder",
-        "wait-end, WaveRNN": "wait-end, WaveRNN",
-    },
-)
-
-SAEKI_WAVEGLOW = FromReport(
-    "saeki/waveglow",
-    "sayahead eval run lab/benchmarks/saeki/waveglow.toml",
-    WORDS_AND_OPINION,
-    rows={
-        "ground truth": "ground truth",
-        "ground truth mel, mel vocoder of `ma-lj`": "ground truth mel, ma-lj",
-        "ground truth mel, WaveGlow": "ground truth mel",
-        "ground truth mel, WaveGlow of true mel": "ground truth mel, beside",
-        "full sentence, mel vocoder": "full sentence, mel vocoder",
-        "full sentence, WaveGlow": "full sentence, WaveGlow",
-        "full sentence, WaveGlow of true mel": "full sentence, WaveGlow of true mel",
-        "student, mel vocoder": "student, mel vocoder",
-        "student, WaveGlow": "student, WaveGlow",
-        "student, WaveGlow, delta = 1": "student, WaveGlow, delta = 1",
-    },
-)
-
-SAEKI_QUALITY = FromReport(
-    "saeki/quality",
-    "sayahead eval run lab/benchmarks/saeki/quality.toml",
-    WORDS_AND_OPINION,
-    beside={
-        "WER, % (a)": {
-            "full sentence": "18.2",
-            "independent": "96.9",
-            "unicontext": "53.9",
-            "bicontext": "29.8",
-            "bicontext, truth": "24.2",
-            "bicontext, fine-tuned (teacher)": "22.5",
-        },
-        "MOS (a)": {
-            "full sentence": "3.82",
-            "independent": "2.69",
-            "unicontext": "2.99",
-            "bicontext": "3.38",
-            "bicontext, truth": "3.36",
-            "bicontext, fine-tuned (teacher)": "3.44",
-        },
-        "WER, % (b)": {
-            "full sentence": "18.2",
-            "unicontext": "49.4",
-            "bicontext, fine-tuned (teacher)": "22.2",
-            "student, medium": "22.2",
-        },
-        "MOS (b)": {
-            "full sentence": "3.82",
-            "unicontext": "3.10",
-            "bicontext, fine-tuned (teacher)": "3.51",
-            "student, medium": "3.47",
-        },
-    },
-)
-SAEKI_FREE = FromReport(
-    "saeki/free",
-    "sayahead eval run lab/benchmarks/saeki/free.toml",
-    (
-        Figure("WER, %", "quality.csv", "WER, %"),
-        Figure("less unicontext's", "quality.csv", "WER, %: difference"),
-        Figure("DistillMOS", "quality.csv", "DistillMOS"),
-        Figure("less unicontext's", "quality.csv", "DistillMOS: difference"),
-    ),
-    beside={
-        "WER, % (a)": {"unicontext": "53.9", "independent": "96.9", "bicontext, truth": "24.2", "full sentence": "18.2"}
-    },
-)
-
-
-SAEKI_FRAME = replace(
-    SAEKI_FREE,
-    folder="saeki/frame",
-    command="sayahead eval run lab/benchmarks/saeki/frame.toml",
-    figures=SAEKI_FREE.figures[:2],
-)
-SAEKI_DROPOUT = FromReport(
-    "saeki/dropout",
-    "sayahead eval run lab/benchmarks/saeki/dropout.toml",
-    (Figure("WER, %", "quality.csv", "WER, %"), Figure("less unicontext's", "quality.csv", "WER, %: difference")),
-)
-MOHAN_LATENCY = FromReport(
-    "mohan/latency",
-    "sayahead eval run lab/benchmarks/mohan/latency.toml",
-    (
-        Figure("first sound, ms, 50 tokens/s", "latency-1.csv", "first audible sample p50, ms", 0),
-        Figure("180 words/min", "latency-2.csv", "first audible sample p50, ms", 0),
-        Figure("word lag, s, 180 words/min", "latency-2.csv", "word lag mean, s"),
-        Figure("stalls an utterance, 50 tokens/s", "latency-1.csv", "stalls an utterance"),
-        Figure("180 words/min", "latency-2.csv", "stalls an utterance"),
-        Figure("stalled, s, 180 words/min", "latency-2.csv", "stalled, s an utterance"),
-        Figure("RTF", "latency-1.csv", "RTF", 3),
-    ),
-)
 
 PLACES: dict[str, Callable[[], str]] = {
     "summary": summary,
@@ -668,46 +281,46 @@ PLACES: dict[str, Callable[[], str]] = {
     "browser": table(
         "browser.md", "python lab/benchmarks/browser.py web/site --last OTHER --out lab/benchmarks/results/browser"
     ),
-    "lookahead": LOOKAHEAD,
-    "context": CONTEXT,
+    "lookahead": reports.LOOKAHEAD,
+    "context": reports.CONTEXT,
     "context_prosody": table("context_prosody.md", "python lab/benchmarks/prosody.py lab/benchmarks/context.json"),
     "taught": table("taught.md", "python lab/benchmarks/prosody.py lab/benchmarks/taught.json"),
     "frontier": table("frontier/frontier.md", "python lab/benchmarks/frontier/report.py"),
     "frontier_am_michael": table("frontier/am_michael/frontier.md", "python lab/benchmarks/frontier/report.py"),
-    "listened": LISTENED,
-    "opportunistic": OPPORTUNISTIC,
+    "listened": reports.LISTENED,
+    "opportunistic": reports.OPPORTUNISTIC,
     "clues": table("frontier/clues.md", "python lab/benchmarks/frontier/clues.py"),
     "joins": table("joins.md"),
     "blind": table("blind.md", "python lab/benchmarks/blind.py"),
-    "lookahead_summary": SUMMARY,
+    "lookahead_summary": reports.SUMMARY,
     **{f"claims{'_' * bool(paper)}{paper}": partial(claims.table, paper) for paper in ("", *claims.NAMES)},
-    "ma_quality": MA_QUALITY,
-    "ma_chunks": MA_CHUNKS,
-    "ma_adaptation": MA_ADAPTATION,
-    "ma_latency": MA_LATENCY,
-    "ma_positions": MA_POSITIONS,
-    "ma_shadowing": MA_SHADOWING,
-    "ma_person": MA_PERSON,
-    "ma_prompts": MA_PROMPTS,
-    "ma_clarinet": MA_CLARINET,
+    "ma_quality": reports.MA_QUALITY,
+    "ma_chunks": reports.MA_CHUNKS,
+    "ma_adaptation": reports.MA_ADAPTATION,
+    "ma_latency": reports.MA_LATENCY,
+    "ma_positions": reports.MA_POSITIONS,
+    "ma_shadowing": reports.MA_SHADOWING,
+    "ma_person": reports.MA_PERSON,
+    "ma_prompts": reports.MA_PROMPTS,
+    "ma_clarinet": reports.MA_CLARINET,
     "ma_student": table("ma/clarinet/student.md"),
     "ma_vocoders": table("ma/clarinet/vocoders.md"),
-    "vocoders": VOCODERS,
+    "vocoders": reports.VOCODERS,
     "first_token": table("first_token.md"),
-    "saeki_quality": SAEKI_QUALITY,
-    "saeki_free": SAEKI_FREE,
-    "saeki_dropout": SAEKI_DROPOUT,
+    "saeki_quality": reports.SAEKI_QUALITY,
+    "saeki_free": reports.SAEKI_FREE,
+    "saeki_dropout": reports.SAEKI_DROPOUT,
     "saeki_dropout_failures": table("saeki/dropout/failures.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_free_failures": table("saeki/free/failures.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_free_prosody": table("saeki/free/prosody.md", "python lab/benchmarks/saeki/segments.py"),
-    "saeki_frame": SAEKI_FRAME,
+    "saeki_frame": reports.SAEKI_FRAME,
     "saeki_frame_failures": table("saeki/frame/failures.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_frame_early": table("saeki/frame_early/failures.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_frame_learned": table("saeki/frame/learned.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_free_learned": table("saeki/free/learned.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_quality_prosody": table("saeki/quality/prosody.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_students": table("saeki/students/prosody.md", "python lab/benchmarks/saeki/segments.py"),
-    "saeki_waveglow": SAEKI_WAVEGLOW,
+    "saeki_waveglow": reports.SAEKI_WAVEGLOW,
     "saeki_vocoders": table("saeki/waveglow/vocoders.md"),
     "pace_lag": table("pace/lag.md", "python lab/benchmarks/pace/tables.py"),
     "pace_quality": table("pace/quality.md", "python lab/benchmarks/pace/tables.py"),
@@ -715,11 +328,11 @@ PLACES: dict[str, Callable[[], str]] = {
     "pace_stalls": table("pace/stalls.md", "python lab/benchmarks/pace/tables.py"),
     "first_sound": table("first_sound.md", "python lab/benchmarks/side_by_side.py first_sound"),
     "fairness": table("server/fairness.md", "python lab/benchmarks/fairness.py"),
-    "shapes": SHAPES,
+    "shapes": reports.SHAPES,
     "own": table("own_voice/own.md", "sayahead train own FOLDER"),
-    "own_voice": OWN_VOICE,
-    "another_voice": ANOTHER_VOICE,
-    "another_speaker": ANOTHER_SPEAKER,
+    "own_voice": reports.OWN_VOICE,
+    "another_voice": reports.ANOTHER_VOICE,
+    "another_speaker": reports.ANOTHER_SPEAKER,
     "soak": table("server/soak.md", "python lab/benchmarks/soak.py"),
     "abuse": table("server/abuse.md", "python lab/benchmarks/abuse.py"),
     "floods": table("server/floods.md", "python lab/benchmarks/floods.py"),
@@ -743,10 +356,10 @@ PLACES: dict[str, Callable[[], str]] = {
     "saeki_steps": table("saeki/steps.md", "python lab/benchmarks/saeki/steps.py"),
     "saeki_cosine_runs": table("saeki/runs/cosine.md", "python lab/benchmarks/saeki/cosine.py"),
     "mohan_frontier": table("mohan/frontier.md", "python lab/benchmarks/mohan/frontier.py out"),
-    "mohan_latency": MOHAN_LATENCY,
+    "mohan_latency": reports.MOHAN_LATENCY,
     "mohan_environment": table("mohan/environment.md"),
     "mohan_speed": table("mohan/speed.md"),
-    "mohan_wavernn": MOHAN_WAVERNN,
+    "mohan_wavernn": reports.MOHAN_WAVERNN,
     "mohan_vocoders": table("mohan/vocoders.md", "python lab/benchmarks/vocoders.py"),
     "saeki_processing": table("saeki/processing.md", "python lab/benchmarks/saeki/processing.py"),
 }
@@ -775,10 +388,8 @@ def main(command: Sequence[str] | None = None) -> int:
             if not arguments.check:
                 path.write_text(now, encoding="utf-8")
     if wrong and arguments.check:
-        print(
-            f"Figures differ from the results in: {', '.join(wrong)}. Run: python lab/benchmarks/figures.py",
-            file=sys.stderr,
-        )
+        told = f"Figures differ from the results in: {', '.join(wrong)}. Run: python lab/benchmarks/figures.py"
+        print(told, file=sys.stderr)
         return 1
     return 0
 

@@ -28,8 +28,8 @@ def figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     script = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(__import__("sys").modules, "figures", script)
     spec.loader.exec_module(script)
-    for name, value in (("ROOT", tmp_path), ("RESULTS", tmp_path / "results"), ("DOCUMENTS", ("doc.md",))):
-        monkeypatch.setattr(script, name, value)
+    for name, value in (("ROOT", tmp_path), ("reports.RESULTS", tmp_path / "results"), ("DOCUMENTS", ("doc.md",))):
+        monkeypatch.setattr(f"figures.{name}", value)
     shutil.copytree(Path(__file__).parent / "data", tmp_path / "results" / "lookahead")
     (tmp_path / "doc.md").write_text(DOCUMENT, encoding="utf-8")
     return script
@@ -78,5 +78,5 @@ def test_the_columns_are_those_that_a_report_writes(figures: Any) -> None:
         "quality.csv": {column.title for column in (*QUALITY, *DIFFERENCES)},
         "latency": {column.title for column in columns_of_latency()},
     }
-    for figure in figures.LOOKAHEAD.figures:
+    for figure in figures.reports.LOOKAHEAD.figures:
         assert figure.column in known["quality.csv" if figure.file == "quality.csv" else "latency"]
