@@ -25,6 +25,7 @@ def figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     spec = importlib.util.spec_from_file_location("figures", ROOT / "benchmarks" / "figures.py")
     assert spec is not None
     assert spec.loader is not None
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
     script = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(__import__("sys").modules, "figures", script)
     spec.loader.exec_module(script)
