@@ -16,10 +16,11 @@ The last 300 and forty: 278, and 39, 36, 39, 36, 40. The sixty before: in Englis
 of 36 everyday ones, and 2, 1, 3, 0, 1 of 24 that are full of abbreviations.
 """
 
-LAST = {"en": 119, "de": 81, "es": 86, "fr": 74, "it": 82, "pt-br": 89}
-"""Of the last sets, 120 in English, 100 in each other; at first sight 115, and 57, 62, 53, 58, 60.
+LAST = {"en": 176, "de": 81, "es": 86, "fr": 74, "it": 82, "pt-br": 89}
+"""Of the last sets, 180 in English, 100 in each other; at first sight 172, and 57, 62, 53, 58, 60.
 
-The last 60 and twenty, everyday ones: 56, and 16, 19, 19, 19, 19. The sixty before in each of the others: 20, 20, 20,
+The last 60 in English, by which no rule was touched: 57. The 60 before and the last twenty, everyday ones: 56, and
+16, 19, 19, 19, 19. The sixty before in each of the others: 20, 20, 20,
 19, 19 of 20 everyday ones; of 20 that are full of abbreviations 6, 4, 2, 5, 4, and of 20 more after some hundred words
 were added 5, 6, 2, 5, 8.
 """
