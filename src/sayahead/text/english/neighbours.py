@@ -180,7 +180,8 @@ def _seconds(digits: str, parts: Parts, left: Left, right: Right) -> str | bool 
     tens = len(digits) == 2 and digits[1] == "0"
     if not tens and (len(digits) > 2 or int(digits) % 10 == 0):
         return False
-    if tens and before in tables.AHEAD["durations"]:
+    raised = before == "to" and not re.search("[0-9]s?$|ties$", left.before)
+    if tens and (raised or before in tables.AHEAD["durations"]):
         return f"{number(digits)} seconds"
     if not left.each and (tens or before == "the"):
         lasting = False if parts.mark else _one_of(right, "lasting")
