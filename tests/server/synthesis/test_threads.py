@@ -18,11 +18,9 @@ from sayahead.server.operation.budgets import Accounts
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.settings import Limits
 from sayahead.server.synthesis.capacity import Lateness
-from sayahead.server.synthesis.messages import Options
 from sayahead.server.synthesis.pacing import Pacing
-from sayahead.server.synthesis.threads import READ_AT_ONCE, REST_S, EncodedChunk, Pool, Size, Speaking
+from sayahead.server.synthesis.threads import EncodedChunk, Pool, Size
 from sayahead.types import WordTiming
-from sayahead.voice import Voice
 
 TEXT = "Hello there, how are you today? I am fine. "
 
@@ -302,21 +300,6 @@ def test_who_takes_much_comes_after_others() -> None:
         return order
 
     assert asyncio.run(run()) == ["little", "little", "much", "much"]
-
-
-def test_who_takes_much_rests_while_only_reading(heart: Voice) -> None:
-    async def run(name: str) -> float:
-        pool, accounts = Pool(1), Accounts(Limits(), 1)
-        accounts.of("much").charge(3.0)
-        speaking = Speaking(heart, Options(), pool, accounts.of(name))
-        speaking.session.push("- " * 10 * READ_AT_ONCE)
-        begun, computed = time.monotonic(), time.process_time()
-        await speaking.pull(deadline=begun)
-        pool.close()
-        return time.monotonic() - begun - (time.process_time() - computed)
-
-    assert asyncio.run(run("much")) > 15 * REST_S
-    assert asyncio.run(run("little")) < 15 * REST_S
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -39,8 +39,6 @@ MOMENT_S = 0.1
 """Silence in a file of a text without words."""
 READ_AT_ONCE = 240
 """Characters of a text that a job reads, if they have no word: then others have a turn."""
-REST_S = 0.003
-"""After such a job, a client who takes much rests: others wait for the interpreter while it reads."""
 MOST_SHORT = 100
 """Phonemes, spoken and seen, of a step that is not long: some fifteen words. Steps of prose have 10 to 30."""
 
@@ -103,8 +101,6 @@ class Speaking:
             result = await self._run(job, deadline=deadline, size=size)
             if not isinstance(result, Size):
                 return result
-            if result is Size.SHORT and self._account is not None and self._account.debt_s:
-                await asyncio.sleep(REST_S)
             size = result
 
     async def revise(self, at: int, text: str) -> int:
