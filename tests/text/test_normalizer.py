@@ -372,12 +372,15 @@ def test_a_tag_with_an_attribute_outlasts_a_breath() -> None:
 
 def test_a_line_that_begins_with_a_fence_costs_no_more_a_character() -> None:
     """Each token looked through all that waited: 20,000 characters took 8 s, 4,000 a twenty-fifth of it."""
-    took = list[float]()
-    for size in (2000, 16000):
+
+    def took_s(size: int) -> float:
         normalizer, begun = Normalizer(), time.process_time()
         normalizer.push("```" + "1 " * (size // 2))
-        took.append(time.process_time() - begun)
-    assert took[1] < 24 * took[0]
+        return time.process_time() - begun
+
+    # The least of several: others use the processor, too.
+    short_s, long_s = (min(took_s(size) for _ in range(5)) for size in (2000, 16000))
+    assert long_s < 24 * short_s
     normalizer = Normalizer()
     words = [*normalizer.push("```print one two```. And more. "), *normalizer.flush()]
     assert "one" in " ".join(word.text for word in words)
