@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from sayahead.text.english import tables
+from sayahead.text.english.amounts import date
 from sayahead.text.english.normalizer import Normalizer
-from sayahead.text.english.numbers import ordinal, year
 from sayahead.text.shared.tokens import Parts, Right, Token
 from sayahead.types import Word
 
@@ -50,8 +50,6 @@ def _day(figures: str, before: str) -> str:
         day, month, of = int(m[1]), int(m[2]), ""
     else:
         return ""
-    if not (1 <= day <= 31 and 1 <= month <= 12):
-        return ""
-    if len(of) == 2:
-        of = ("19" if int(of) > 50 else "20") + of
-    return f"the {ordinal(day)} of {tables.MONTH_NAMES[month - 1]}" + (f", {year(int(of))}" if of else "")
+    month_name, _, rest = date(of, month, day).partition(" ")
+    number, comma, of_year = rest.partition(",")
+    return f"the {number} of {month_name}{comma}{of_year}" if number else ""
