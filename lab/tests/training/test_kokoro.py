@@ -17,7 +17,15 @@ from support.toy_voices import TOYS
 from sayahead_lab.training.corpus import kokoro
 from sayahead_lab.training.corpus.frontend import PRESETS
 from sayahead_lab.training.corpus.joined import join
-from sayahead_lab.training.corpus.kokoro import DURATIONS, ENERGY, PITCH, KokoroSpec, KokoroTeacher, trim_exact
+from sayahead_lab.training.corpus.kokoro import (
+    DURATIONS,
+    ENERGY,
+    PITCH,
+    KokoroSpec,
+    KokoroTeacher,
+    heard_pitch,
+    trim_exact,
+)
 from sayahead_lab.training.corpus.making import make_corpus
 from sayahead_lab.training.corpus.store import Corpus, language_of, languages_of, read_info
 from sayahead_lab.training.corpus.teacher import inventory
@@ -119,6 +127,14 @@ def test_a_british_style_teaches_british_phonemes(tmp_path: Path) -> None:
         old.source.pop("accent")
     assert language_of(info) == "en-US"
     assert languages_of(whole) == {"corpus": "en-US"}
+
+
+def test_pitch_is_what_the_source_makes_of_it() -> None:
+    told = np.array([100, 110, 130, 120, 0, 0, 150, 160], np.float32)
+    # Turns in the middles of frames are sums of what was told; between them they rise evenly.
+    turns = np.interp([1, 2, 3], np.arange(4) + 0.5, np.cumsum(told[:4]))
+    assert np.allclose(heard_pitch(told)[1:3], np.diff(turns))
+    assert np.allclose(heard_pitch(told), [105, 120, 125, 120, 0, 0, 155, 160])
 
 
 def test_silence_at_the_end_is_taken_from_the_last_durations() -> None:

@@ -23,6 +23,7 @@ from sayahead.sound.pcm import audible
 from sayahead.systems.kokoro import EDGE, TOKENS, reader
 from sayahead.text import Normalizer, Phonemizer
 from sayahead.types import Floats, Ids
+from sayahead.vocoders.sourcefilter import SourceFilter
 from sayahead.voices import located, read_config
 from sayahead.voices.install.kokoro.files import read_files, read_styles
 
@@ -212,7 +213,7 @@ class KokoroTeacher(VoiceTeacher):
             np.asarray(value, np.float32).reshape(-1)
             for value in self._graph.run([self._graph.get_outputs()[0].name, DURATIONS, PITCH, ENERGY], fed)
         )
-        counts = np.rint(units).astype(np.int64)
+        counts, f0 = np.rint(units).astype(np.int64), heard_pitch(f0)
         more = max(0, LEAST_PAD - int(counts[0]))
         counts[0] += more
         samples, f0 = np.pad(samples, (more * UNIT * HOP, 0)), np.pad(f0, (more * UNIT, 0))
@@ -220,6 +221,16 @@ class KokoroTeacher(VoiceTeacher):
         first, edges = trim_exact(counts, samples, lead=self.spec.lead, tail=self.spec.tail)
         end = first + int(edges[-1])
         return Take(edges, f0[first:end], samples[first * HOP : end * HOP], energy=energy[first:end])
+
+
+def heard_pitch(f0: Floats) -> Floats:
+    """The pitch (T,) in Hz that is heard in each frame's middle, where ``f0`` (T,) is what the source is told.
+
+    The source's phase in the middle of a frame is the sum of the pitches up to its own, so that from there on the next
+    frame's is heard: half a frame early. Where one of both has no voice, it is the frame's own.
+    """
+    after = np.append(f0[1:], f0[-1:])
+    return np.where(np.minimum(f0, after) > SourceFilter.UNVOICED_HZ, (f0 + after) / 2, f0)
 
 
 def trim_exact(units: Ids, samples: Floats, *, lead: int, tail: int) -> tuple[int, Frames]:
