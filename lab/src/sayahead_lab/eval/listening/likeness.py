@@ -11,6 +11,8 @@ from sayahead_lab.eval.listening.listeners import missing, require
 
 Embedder = Callable[[Floats, int], Floats]
 """What makes an embedding (256,) of length 1 of samples (S,) at a rate."""
+LEVEL = 10 ** (-30 / 20)
+"""To which sounds are brought first: embeddings know loud from soft, and Resemblyzer only makes soft ones louder."""
 
 
 def load_embedder() -> Embedder:
@@ -21,7 +23,8 @@ def load_embedder() -> Embedder:
     encoder = VoiceEncoder("cpu", verbose=False)
 
     def embed(samples: Floats, rate: int) -> Floats:
-        embedding: Floats = encoder.embed_utterance(preprocess_wav(samples, source_sr=rate))
+        level = max(float(np.sqrt(np.mean(np.square(samples)))), 1e-6)
+        embedding: Floats = encoder.embed_utterance(preprocess_wav(LEVEL / level * samples, source_sr=rate))
         return embedding
 
     return embed
