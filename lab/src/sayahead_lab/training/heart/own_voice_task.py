@@ -37,7 +37,14 @@ from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.loop.warm_start import find_run
 from sayahead_lab.training.mel.discriminators import SLOW, Discriminators
-from sayahead_lab.training.mel.sound import band_errors, excitation, sound_errors, synthesized
+from sayahead_lab.training.mel.sound import (
+    band_errors,
+    excitation,
+    pulses_of,
+    sound_errors,
+    synthesized,
+    texture_errors,
+)
 
 HELD = 2
 """Units at the end of what is spoken that a stream holds back: the next word already sounds in them."""
@@ -59,8 +66,12 @@ class HeartVoiceData(MemoryData):
     all of the networks, from each other's output, as the voice speaks."""
     compared: str = "bins"
     """How sounds are compared, a key of ``COMPARED``."""
+    texture: float = 0.0
+    """Weight of the errors of the spectra's fine structure, which bands do not show: harmonics against noise."""
     discriminators: int = 0
-    """Channels of discriminators that teach beside ``compared``; 0: none."""
+    """Channels of discriminators of spectra that teach beside ``compared``; 0: none."""
+    periodic: int = 0
+    """The same of discriminators of periods."""
     taken: float = 0.1
     """Weight of being taken for recorded by the discriminators."""
     features: float = 1.0
@@ -76,6 +87,7 @@ class HeartVoiceData(MemoryData):
 
 OWN_DATA = set(HeartVoiceData.__dataclass_fields__) - set(MemoryData.__dataclass_fields__)
 """Settings that lessons do not know."""
+NOT_NEGATIVE = "texture", "discriminators", "periodic", "taken", "features", "alone"
 COMPARED = {"bins": sound_errors, "bands": band_errors}
 """Magnitudes bin by bin; or the powers of mel bands, which leaves noise and phases as crisp as they were."""
 PARTS = {
@@ -121,8 +133,8 @@ class HeartVoiceTask(Task[HeartVoice]):
             )
         if self.data.compared not in COMPARED:
             raise ConfigError(f"[data] compared is {self.data.compared!r}, but must be one of {', '.join(COMPARED)}.")
-        if min(self.data.discriminators, self.data.taken, self.data.features, self.data.alone) < 0:
-            raise ConfigError("[data] discriminators, taken, features and alone must be at least 0.")
+        if any(getattr(self.data, name) < 0 for name in NOT_NEGATIVE):
+            raise ConfigError(f"[data] {', '.join(NOT_NEGATIVE)} must be at least 0.")
         if self.data.units <= self.data.edge + AHEAD:
             raise ConfigError(f"[data] units is {self.data.units}, but must be more than edge and {AHEAD}.")
         front = corpus.info.front_end
@@ -146,8 +158,8 @@ class HeartVoiceTask(Task[HeartVoice]):
             model.requires_grad_(False)
             for name in PARTS[self.data.part]:
                 model.get_submodule(name).requires_grad_(True)
-        if self.data.discriminators:
-            model.discriminators = Discriminators(self.data.discriminators)
+        if self.data.discriminators or self.data.periodic:
+            model.discriminators = Discriminators(self.data.discriminators, self.data.periodic)
         return model
 
     def check_start(self, *, voice: bool, run: bool) -> None:
@@ -277,7 +289,10 @@ class HeartVoiceTask(Task[HeartVoice]):
             ours = synthesized(out["parts"].float(), batch["pulses"], noise) * batch["heard"]
             theirs = batch["audio"] * batch["heard"]
             sounds = COMPARED[self.data.compared](ours, theirs)
-        total = total + self.data.sound * sum(sounds.values())
+            total = total + self.data.sound * sum(sounds.values())
+            if self.data.texture:
+                fine = texture_errors(ours, theirs, pulses_of(batch["pulses"]) * batch["heard"])
+                total, sounds = total + self.data.texture * sum(fine.values()), sounds | fine
         judge: Any = getattr(model, "module", model).discriminators
         if judge is None or not torch.is_grad_enabled():
             return total, logged({**errors, **sounds})
