@@ -1,11 +1,12 @@
 """Voices of a family beside the styles of Kokoro that taught them: words understood, opinion, similarity, cost.
 
     sayahead train corpus TESTS/am_michael --teacher kokoro.onnx --speaker am_michael --punctuation all --test texts
-    python lab/benchmarks/family.py TESTS --voices FOLDER --whisper WHISPER -o OUT
+    python lab/benchmarks/family.py TESTS... --taught CORPUS --voices FOLDER --whisper WHISPER -o OUT
 
 ``TESTS`` has a corpus for each speaker, with a split ``test``, whose sound is the teacher's own, whole sentences by its
-whole graph; ``FOLDER`` has voices of the same names. Each says the same sentences: whole, with a word of lookahead, and
-without one (100 ms held back). Similarity is the cosine of Resemblyzer's embeddings to the mean of the teacher's other
+whole graph, or several such folders, together; sentences that the CORPUS of ``--taught`` has, of any speaker, are left
+out. ``FOLDER`` has voices of the same names. Each says the same sentences: whole, with a word of lookahead, and without
+one (100 ms held back). Similarity is the cosine of Resemblyzer's embeddings to the mean of the teacher's other
 sentences (``likeness.py``). Cost is the voice's processor time for a second of speech, with a word of lookahead, over
 the default voice's. A speaker's figures are kept in OUT/NAME.json once they are there; the table is OUT/table.md.
 """
@@ -56,7 +57,8 @@ class Heard:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tests", type=Path, metavar="TESTS")
+    parser.add_argument("tests", type=Path, nargs="+", metavar="TESTS")
+    parser.add_argument("--taught", type=Path, metavar="CORPUS", help="what the voices have learned from")
     parser.add_argument("--voices", type=Path, required=True, help="folder of the voices, by the speakers' names")
     parser.add_argument("--whisper", type=Path, required=True, help="folder of a Whisper model")
     parser.add_argument("--speakers", nargs="*", help="only these")
@@ -65,13 +67,17 @@ def main() -> int:
     parser.add_argument("-o", "--out", type=Path, required=True, help="folder of figures")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    names = arguments.speakers or sorted(path.parent.name for path in arguments.tests.glob("*/corpus.json"))
+    there = {path.parent.name for tests in arguments.tests for path in tests.glob("*/corpus.json")}
+    names = arguments.speakers or sorted(there)
+    taught = Corpus(arguments.taught) if arguments.taught else None
+    known = {item.text for split in ("train", "val") for item in taught.split(split)} if taught else set[str]()
     rate, embed, heart = load_distillmos(), load_embedder(), load_voice()
     for name in names:
         kept = arguments.out / f"{name}.json"
         if kept.is_file():
             continue
-        items = list(Corpus(arguments.tests / name).split("test"))
+        corpora = [tests / name for tests in arguments.tests if (tests / name).is_dir()]
+        items = [item for corpus in corpora for item in Corpus(corpus).split("test") if item.text not in known]
         chosen = [items[number] for number in strided(range(len(items)), arguments.count)]
         voice = load_voice(arguments.voices / name)
         sounds = spoken(voice, chosen)
@@ -97,8 +103,8 @@ def main() -> int:
         found["cost"] = cost(voice, [item.text for item in chosen[:6]]) / cost(heart, [ENGLISH] * 6)
         kept.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         print(row(name, found), flush=True)
-    there = sorted(path for path in arguments.out.glob("*.json"))
-    rows = [row(path.stem, json.loads(path.read_text(encoding="utf-8"))) for path in there]
+    paths = sorted(arguments.out.glob("*.json"))
+    rows = [row(path.stem, json.loads(path.read_text(encoding="utf-8"))) for path in paths]
     tell([HEAD, RULE, *rows], arguments.out / "table.md")
     return 0
 
