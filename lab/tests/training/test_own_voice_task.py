@@ -294,7 +294,7 @@ def test_a_corpus_that_does_not_fit_is_refused() -> None:
         HeartVoiceTask({}, {"part": "sounds"}, corpus)
     with pytest.raises(ConfigError, match="units is 10"):
         HeartVoiceTask({}, {"units": 10}, corpus)
-    with pytest.raises(ConfigError, match="features, alone must be at least 0"):
+    with pytest.raises(ConfigError, match="features and alone must be at least 0"):
         HeartVoiceTask({}, {"features": -0.2}, corpus)
 
 

@@ -9,7 +9,7 @@ of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,22 +29,15 @@ from sayahead_lab.training.corpus.teacher import HOP, RATE, UNIT
 from sayahead_lab.training.heart.decoder import AHEAD, LOUD, HeartVoice, load_decoder
 from sayahead_lab.training.heart.memory import HeartMemory, MemoryData
 from sayahead_lab.training.heart.own_voice_data import SILENT, Spoken, moved, spoken
-from sayahead_lab.training.heart.speakers import JUDGES, OWN, folded, make_several, regrouped, tell
+from sayahead_lab.training.heart.speakers import OWN, folded, make_several, regrouped, tell
 from sayahead_lab.training.heart.streams import Stream
 from sayahead_lab.training.heart.task import LEAD_UNITS, spread_rows
 from sayahead_lab.training.hibari import heart_weights
 from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.loop.warm_start import find_run
-from sayahead_lab.training.mel.discriminators import SLOW, Discriminators
-from sayahead_lab.training.mel.sound import (
-    band_errors,
-    excitation,
-    pulses_of,
-    sound_errors,
-    synthesized,
-    texture_errors,
-)
+from sayahead_lab.training.mel.sound import excitation
+from sayahead_lab.training.mel.teaching import SoundTeaching, judges_of, judging, without_judges
 
 HELD = 2
 """Units at the end of what is spoken that a stream holds back: the next word already sounds in them."""
@@ -65,7 +58,7 @@ class HeartVoiceData(MemoryData):
     """What learns, a key of ``PARTS``: alone, it takes all else from the corpus and costs a fraction of a step; empty:
     all of the networks, from each other's output, as the voice speaks."""
     compared: str = "bins"
-    """How sounds are compared, a key of ``COMPARED``."""
+    """How sounds are compared, a key of ``mel.teaching.COMPARED``."""
     texture: float = 0.0
     """Weight of the errors of the spectra's fine structure, which bands do not show: harmonics against noise."""
     discriminators: int = 0
@@ -87,9 +80,6 @@ class HeartVoiceData(MemoryData):
 
 OWN_DATA = set(HeartVoiceData.__dataclass_fields__) - set(MemoryData.__dataclass_fields__)
 """Settings that lessons do not know."""
-NOT_NEGATIVE = "texture", "discriminators", "periodic", "taken", "features", "alone"
-COMPARED = {"bins": sound_errors, "bands": band_errors}
-"""Magnitudes bin by bin; or the powers of mel bands, which leaves noise and phases as crisp as they were."""
 PARTS = {
     "sound": ("heart.sound", "decoder"),
     "prosody": ("heart.text", "heart.dur_in", "heart.dur_out", "heart.prosody"),
@@ -131,10 +121,8 @@ class HeartVoiceTask(Task[HeartVoice]):
                 f"[data] part is {self.data.part!r}{nearest(self.data.part, PARTS)}, but must be one of "
                 f"{', '.join(PARTS)}, or empty."
             )
-        if self.data.compared not in COMPARED:
-            raise ConfigError(f"[data] compared is {self.data.compared!r}, but must be one of {', '.join(COMPARED)}.")
-        if any(getattr(self.data, name) < 0 for name in NOT_NEGATIVE):
-            raise ConfigError(f"[data] {', '.join(NOT_NEGATIVE)} must be at least 0.")
+        settings = {field.name: getattr(self.data, field.name) for field in fields(SoundTeaching)}
+        self.teaching = SoundTeaching(**settings)
         if self.data.units <= self.data.edge + AHEAD:
             raise ConfigError(f"[data] units is {self.data.units}, but must be more than edge and {AHEAD}.")
         front = corpus.info.front_end
@@ -158,8 +146,7 @@ class HeartVoiceTask(Task[HeartVoice]):
             model.requires_grad_(False)
             for name in PARTS[self.data.part]:
                 model.get_submodule(name).requires_grad_(True)
-        if self.data.discriminators or self.data.periodic:
-            model.discriminators = Discriminators(self.data.discriminators, self.data.periodic)
+        model.discriminators = judging(self.data.discriminators, self.data.periodic)
         return model
 
     def check_start(self, *, voice: bool, run: bool) -> None:
@@ -169,9 +156,7 @@ class HeartVoiceTask(Task[HeartVoice]):
     def carried(
         self, learned: Mapping[str, Tensor], before: CorpusInfo | None, fresh: Mapping[str, Tensor]
     ) -> Mapping[str, Tensor]:
-        judges = {name: learned.get(name, weight) for name, weight in fresh.items() if name.startswith(JUDGES)}
-        networks = {name: weight for name, weight in learned.items() if not name.startswith(JUDGES)}
-        return {**self._carried(networks, before, fresh), **judges}
+        return {**self._carried(without_judges(learned), before, fresh), **judges_of(learned, fresh)}
 
     def _carried(
         self, learned: Mapping[str, Tensor], before: CorpusInfo | None, fresh: Mapping[str, Tensor]
@@ -283,23 +268,9 @@ class HeartVoiceTask(Task[HeartVoice]):
         total = sum(getattr(self.data, name) * error for name, error in errors.items())
         if "parts" not in out:
             return torch.as_tensor(total), logged(errors)
-        # In full precision.
-        with torch.autocast(out["parts"].device.type, enabled=False):
-            noise = torch.randn_like(batch["pulses"]) * 2**0.5
-            ours = synthesized(out["parts"].float(), batch["pulses"], noise) * batch["heard"]
-            theirs = batch["audio"] * batch["heard"]
-            sounds = COMPARED[self.data.compared](ours, theirs)
-            total = total + self.data.sound * sum(sounds.values())
-            if self.data.texture:
-                fine = texture_errors(ours, theirs, pulses_of(batch["pulses"]) * batch["heard"])
-                total, sounds = total + self.data.texture * sum(fine.values()), sounds | fine
-        judge: Any = getattr(model, "module", model).discriminators
-        if judge is None or not torch.is_grad_enabled():
-            return total, logged({**errors, **sounds})
-        judged = judge.errors(ours, theirs)
-        teaching = min(1.0, max(0.0, step / max(1, self.data.alone) - 1))
-        taught = self.data.taken * judged["taken"] + self.data.features * judged["features"]
-        return total + teaching * taught + SLOW * judged["told"], logged({**errors, **sounds, **judged})
+        judges: Any = getattr(model, "module", model).discriminators
+        wrong, sounds = self.teaching.errors(out["parts"], batch, judges, step)
+        return total + wrong, logged({**errors, **sounds})
 
     @torch.no_grad()
     def samples(self, model: HeartVoice, folder: Path) -> None:

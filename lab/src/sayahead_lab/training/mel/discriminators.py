@@ -18,6 +18,8 @@ POWER = 0.3
 """To which magnitudes are raised, so that quiet bands count; phases stay."""
 QUIET = 1e-4
 """Least magnitude."""
+JUDGES = "discriminators."
+"""How the names of their weights begin in what they teach."""
 LAYERS = 4
 SLOPE = 0.2
 """Of the leaky rectifiers."""
