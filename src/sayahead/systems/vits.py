@@ -121,7 +121,7 @@ class VitsAcoustic:
         past = int(before.sum()) - state.held
         ids = np.concatenate([left, self.padded(segment.ids), self._behind(segment, state)])
         speeds = speeds_of(np.ones(2, np.float32) if first else state.speeds, tokens_of(segment), len(ids))
-        means, deviations, lasting = self._read(ids, state.token, rendering)
+        means, deviations, lasting = self.read(ids, state.token, rendering)
         lasting[: len(left)] *= np.float32(segment.stretch)
         said = np.maximum(np.ceil(lasting / speeds), 1).astype(np.int64)
         # What is not final of a token that is partly final stays as it is; those after it are as expected now.
@@ -169,7 +169,7 @@ class VitsAcoustic:
             return self.padded(self._tails[0] if long else self._tails[1])
         return self.padded(np.tile(segment.ids, 4) if long else segment.ids[: segment.speak])
 
-    def _read(self, ids: Ids, token: int, rendering: Rendering) -> tuple[Floats, Floats, Floats]:
+    def read(self, ids: Ids, token: int, rendering: Rendering) -> tuple[Floats, Floats, Floats]:
         """(P, C) means and scaled deviations, and (P,) durations in frames, of tokens from number ``token`` on."""
         config, known = self._config, self._text.shapes
         scales = [config.noise_scale, config.length_scale / rendering.speed, config.noise_w]
@@ -203,26 +203,27 @@ def tokens_of(segment: Segment) -> Segment:
 def load_vits(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
     """A voice whose folder has ``text.onnx``, ``flow.onnx`` and ``decoder.onnx``."""
     vits = from_mapping(VitsConfig, config.model, where="model")
-    text, flow, decoder = (OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in ("text", "flow", "decoder"))
-    fade = min(round(vits.fade_s * config.sample_rate), vits.right[1] * config.hop_length)
-    vocoder = LatentVocoder(
-        flow,
-        decoder,
-        channels=vits.channels,
-        hop_length=config.hop_length,
-        right=(vits.right[0], vits.right[1]),
-        fade=fade,
-    )
     front = front_end(config.language, espeak=vits.espeak)
     phonemizer: Phonemizer = LettersPhonemizer(config.phonemes)
     if vits.spelling == "espeak":
         marks = config.inner_punctuation
         phonemizer = front.phonemizer(config.phonemes, stand_in=config.stand_in, inner_punctuation=marks)
-    acoustic = VitsAcoustic(
-        text, vits, tails(vits.tail, phonemizer), right_frames=vocoder.context, speakers=max(1, len(config.speakers))
-    )
+    acoustic, vocoder = vits_stages(config, folder, threads, tails(vits.tail, phonemizer))
     synthesizer = two_stages(config, acoustic, vocoder, first_frames=vits.first_frames)
     return Loaded(synthesizer, front.normalizer, phonemizer, openers=front.openers)
+
+
+def vits_stages(
+    config: VoiceConfig, folder: Path, threads: int, tails: tuple[Ids, Ids]
+) -> tuple[VitsAcoustic, LatentVocoder]:
+    """What speaks the phonemes of a voice, whatever reads them; ``tails`` as ``VitsAcoustic`` has them."""
+    vits = from_mapping(VitsConfig, config.model, where="model")
+    text, flow, decoder = (OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in ("text", "flow", "decoder"))
+    fade = min(round(vits.fade_s * config.sample_rate), vits.right[1] * config.hop_length)
+    right = vits.right[0], vits.right[1]
+    vocoder = LatentVocoder(flow, decoder, channels=vits.channels, hop_length=config.hop_length, right=right, fade=fade)
+    speakers = max(1, len(config.speakers))
+    return VitsAcoustic(text, vits, tails, right_frames=vocoder.context, speakers=speakers), vocoder
 
 
 def tails(text: str, phonemizer: Phonemizer) -> tuple[Ids, Ids]:

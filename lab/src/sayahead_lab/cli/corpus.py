@@ -25,6 +25,7 @@ from sayahead_lab.training.corpus.spoken import SpokenSpec, voice_folder
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.corpus.teacher import TeacherSpec
 from sayahead_lab.training.corpus.texts import CHARACTERS_A_SECOND, evenly, read_counts
+from sayahead_lab.training.corpus.vits import VitsSpec, tells_durations
 
 HELP = "make a corpus from transcripts and a voice, or from recordings"
 
@@ -42,11 +43,13 @@ EPILOG = """From transcripts, spoken by the default voice (durations and pitch a
 
 Spoken by another voice, or by a command that reads a text and writes WAV, and aligned by the package's aligner:
 
-  sayahead train corpus corpus/joe --teacher en_US-joe-medium --train train.csv --val val.csv
+  sayahead train corpus corpus/other --teacher ma-lj --train train.csv --val val.csv
   sayahead train corpus corpus/other --teacher "some-tts --stdout" --train train.csv
 
-By a style of Kokoro, whose graph tells durations, pitch and energy, so that nothing is aligned:
+By a Piper voice, whose graph tells durations, or a style of Kokoro, whose graph tells durations, pitch and energy, so
+that nothing is aligned:
 
+  sayahead train corpus corpus/joe --teacher en_US-joe-medium --punctuation all --train train.csv --val val.csv
   sayahead train corpus corpus/michael --teacher kokoro.onnx --speaker am_michael --punctuation all --train train.csv
   sayahead train corpus corpus/fr --teacher kokoro.onnx --language fr --punctuation final --train fr.csv
 
@@ -155,14 +158,17 @@ def from_teacher(arguments: argparse.Namespace) -> Spec:
         raise ConfigError("--features applies to the default voice's own network: leave it out, or --teacher.")
     folder = voice_folder(arguments.teacher)
     published = str(arguments.teacher).endswith(".onnx")
+    ends = {"lead": arguments.lead, "tail": arguments.tail, "seed": arguments.seed or 0}
     if published or (folder is not None and read_config(folder).kind == "kokoro"):
-        ends = {"lead": arguments.lead, "tail": arguments.tail, "seed": arguments.seed or 0}
         told = {"voice": arguments.teacher, "speaker": arguments.speaker or "", "audio": not arguments.no_audio}
         told |= {"understood": arguments.understood or "", "language": arguments.language or ""}
         return KokoroSpec(PRESETS[arguments.front_end], arguments.punctuation or "all", **ends, **told)
     for name in ("speaker", "language", "understood"):
         if getattr(arguments, name):
             raise ConfigError(f"--{name} belongs to a Kokoro voice: leave it out with another teacher.")
+    if folder is not None and tells_durations(read_config(folder)):
+        told = {"voice": arguments.teacher, "audio": not arguments.no_audio}
+        return VitsSpec(PRESETS[arguments.front_end], arguments.punctuation or "all", **ends, **told)
     options = {name: getattr(arguments, name) for name in ("lead", "tail", "skip_missing", "teacher")}
     spec = SpokenSpec(PRESETS[arguments.front_end], audio=not arguments.no_audio, noise=arguments.seed or 0, **options)
     spec = replace(spec, aligner=arguments.aligner or FOLDER, inner_marks=arguments.punctuation == "all")
