@@ -17,6 +17,7 @@ from sayahead.cli import main
 from sayahead.errors import ConfigError
 
 from sayahead_lab.training.corpus.frontend import PRESETS
+from sayahead_lab.training.corpus.making import make_corpus
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.corpus.teacher import TeacherSpec
 from sayahead_lab.training.heart.own_voice_task import HeartVoiceTask
@@ -24,9 +25,9 @@ from sayahead_lab.training.loop.run import train
 from sayahead_lab.training.loop.schedule import TrainingOutcome
 from sayahead_lab.training.loop.task import TASKS
 from sayahead_lab.training.loop.warm_start import find_start
-from sayahead_lab.training.own import making, speakers
+from sayahead_lab.training.own import making, report, speakers
 from sayahead_lab.training.own.fitting import fitted, write_beginning
-from sayahead_lab.training.own.report import HeldOut, page
+from sayahead_lab.training.own.report import HeldOut, SaidTexts, measured, page, rows_of
 from sayahead_lab.training.own.sounds import checked, level_db, read_texts
 from sayahead_lab.training.own.speakers import SpeakerMeasure, cosine, strangers
 
@@ -132,10 +133,54 @@ def test_recordings_become_a_voice_that_speaks_and_a_stop_loses_nothing(
     assert 0.5 * loaded.sample_rate < len(whole) < 4 * loaded.sample_rate
     chunks = [chunk.samples for chunk in loaded.stream(iter(["They saw ", "a calm ", "sea."]), policy="lookahead:k=1")]
     assert np.array_equal(np.concatenate(chunks), loaded.synthesize("They saw a calm sea.", policy="lookahead:k=1"))
-    report = (work / "report.md").read_text(encoding="utf-8")
-    assert "2 sentences that it has not heard" in report
-    assert "- Clipped.wav: is clipped" in report
+    told = (work / "report.md").read_text(encoding="utf-8")
+    assert "2 sentences that it has not heard" in told
+    assert "- Clipped.wav: is clipped" in told
+    assert re.search(r"^\| all recordings \(16\) \|.*\n\| voice, 16 other sentences \|", told, re.MULTILINE)
     assert (work / "report.html").read_text(encoding="utf-8").count("<audio") == 4
+
+
+def test_a_corpus_that_a_teacher_spoke_becomes_a_voice_of_its_own(
+    start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "LEAST_MINUTES", 0.01)
+    corpus, work = tmp_path / "corpus", tmp_path / "work"
+    texts = [(f"A-{number}", text) for number, text in enumerate(TEXTS)]
+    make_corpus(corpus, TeacherSpec(PRESETS["ma"], "all"), {"train": texts, "val": texts[:2]})
+    options = {"device": "cpu", "threads": 1}
+    taught = replace(own(corpus, work), start=str(start), steps=1)
+    assert making.make_own_voice(taught, options, print) == 0
+    assert not (work / "corpus").exists()
+    assert load_voice(work / "voice").config.language == "en-US"
+    monkeypatch.setattr(making, "LEAST_MINUTES", 60)
+    with pytest.raises(ConfigError, match="minutes of speech that can be used"):
+        making.make_own_voice(replace(taught, work=tmp_path / "more"), options, print)
+
+
+def test_what_was_recorded_and_what_was_not_are_measured_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Similarity is to the recordings of other sentences; words are counted by row."""
+    heard = {1.0: "one", 2.0: "two", 3.0: "three", 5.0: "six"}
+    described = {1.0: [1, 0], 2.0: [0, 1], 3.0: [1, 1], 5.0: [0, 1]}
+    monkeypatch.setattr(report, "missing", lambda listener: None)
+    monkeypatch.setattr(report, "missing_folder", lambda folder: None)
+    monkeypatch.setattr(report, "at_16khz", lambda samples, rate: samples)
+    monkeypatch.setattr(report, "load_whisper", lambda folder, threads: lambda samples: heard[float(samples[0])])
+    monkeypatch.setattr(report, "load_normalizer", lambda: str.lower)
+    monkeypatch.setattr(report, "load_distillmos", lambda: lambda samples: float(samples[0]))
+    monkeypatch.setattr(
+        report, "load_embedder", lambda: lambda samples, rate: np.array(described[float(samples[0])], np.float32)
+    )
+    one, two, three, five = (np.full(4, value, np.float32) for value in (1, 2, 3, 5))
+    recordings, other = SaidTexts(["one", "two"], [one, two]), SaidTexts(["five"], [five])
+    sentences = [HeldOut("one", {"recordings": one, "voice": three}, 24000)]
+    rows = rows_of(sentences, recordings, other)
+    figures, absent = measured(rows, recordings, 24000, "whisper")
+    assert not absent
+    assert list(figures) == ["recordings", "voice", "all recordings (2)", "voice, 1 other sentences"]
+    assert [figures[who]["wer"] for who in figures] == [0, 100, 0, 100]
+    assert [figures[who]["opinion"] for who in figures] == [1, 3, 1.5, 5]
+    half = pytest.approx(0.5**0.5, abs=1e-6)
+    assert [figures[who]["similarity"] for who in figures] == [0, half, 0, half]
 
 
 def test_the_beginning_speaks_as_high_as_slowly_and_as_loud_as_the_recordings(start: Path, tmp_path: Path) -> None:

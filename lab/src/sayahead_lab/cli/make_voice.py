@@ -45,9 +45,9 @@ and the same weights in graphs as they are written today, to the bit:
   sayahead train voice --heart lab/recipes/heart/voice.toml --acoustic heart --student heart \
     --policy FOLDER/policy.npz -o voices/heart
 
-Another speaker in the default voice's networks, which need no vocoder (lab/recipes/heart/another-voice.toml):
+Another speaker in the default voice's networks, which need no vocoder (a run that "sayahead train own" has ended with):
 
-  sayahead train voice --acoustic runs/another-voice --name mine --license ID -o voices/mine
+  sayahead train voice --acoustic runs/mine/whole --name mine --license ID -o voices/mine
 
 A student, a policy or an agent can be added to an existing voice:
 

@@ -15,8 +15,9 @@ EPILOG = """FOLDER has WAV or FLAC files, and metadata.csv with a line of name|t
   sayahead train own FOLDER --name mine --license CC0-1.0
   sayahead say --voice voices/mine "It learned to speak."
 
-If it is stopped, the same command continues. It ends with a report and a page to listen to. Make a voice only of
-people who have agreed to it. docs/how-to/own-voice.md says more.
+FOLDER may be a corpus instead, such as one that another voice has spoken (sayahead train corpus --teacher). If it is
+stopped, the same command continues. It ends with a report and a page to listen to. Make a voice only of people who have
+agreed to it. docs/how-to/own-voice.md says more.
 """
 START = "archives/runs/family.tar.xz"
 """The run of several speakers that a voice begins with."""
@@ -24,7 +25,7 @@ START = "archives/runs/family.tar.xz"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("folder", metavar="FOLDER", type=Path, help="the recordings: five minutes of one speaker are good")
+    add("folder", metavar="FOLDER", type=Path, help="recordings, or a corpus: five minutes of one speaker are good")
     add("--name", metavar="NAME", required=True, help="the voice's name")
     add("--license", metavar="ID", required=True, help="its licence, an SPDX identifier: the speaker decides")
     add("-o", "--out", metavar="VOICE", type=Path, help="where the voice goes (default: voices/NAME)")

@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,11 @@ from sayahead_lab.training.corpus.store import Corpus, Item
 from sayahead_lab.training.corpus.teacher import RATE
 from sayahead_lab.training.heart.own_voice_task import HeartVoiceTask
 from sayahead_lab.training.heart.speaker import make_speaker
-from sayahead_lab.training.loop.saved_run import load_trained
+from sayahead_lab.training.loop.saved_run import DESCRIPTION, load_trained
 from sayahead_lab.training.loop.task import TASKS
 from sayahead_lab.training.loop.warm_start import find_start
 from sayahead_lab.training.own.fitting import write_beginning
-from sayahead_lab.training.own.report import RECORDED, HeldOut, write_report
+from sayahead_lab.training.own.report import RECORDED, HeldOut, SaidTexts, write_report
 from sayahead_lab.training.own.sounds import GivenRecording, lay_out, read_folder, with_texts
 from sayahead_lab.training.own.speakers import load_measure, middle, nearest_speaker, strangers
 from sayahead_lab.training.own.stages import BEGINNING, STAGES, recipe_of, train_stages
@@ -40,6 +41,9 @@ LEAST_MINUTES = 1.0
 """Least speech to train on."""
 HEARD = 12
 """Sentences by which a speaker is known."""
+MOST_RECORDINGS = 40
+"""Of all recordings, in the report."""
+BY_WORDS = "lookahead:k=1"
 STATE = "own.json"
 Note = Callable[[str], None]
 
@@ -49,7 +53,7 @@ class OwnVoice:
     """What an own voice is made of."""
 
     folder: Path
-    """Its recordings."""
+    """Its recordings; or a corpus, of which a teacher may have said more."""
     out: Path
     """Where the voice goes."""
     work: Path
@@ -84,19 +88,29 @@ def make_own_voice(own: OwnVoice, options: Mapping[str, Any], note: Note) -> int
         )
     whisper = own.whisper or os.environ.get(WHISPER)
     left_out = prepared(own, whisper, note)
-    corpus = Corpus(own.work / "corpus")
+    corpus = Corpus(corpus_of(own))
     like = begun(own, corpus, note)
     done = train_stages(corpus.path, own.work, minutes=own.minutes, steps=own.steps, options=options, note=note)
     if done:
         return done
     about = exported(own, corpus, like)
     note(f"{own.out}: the voice {own.name}. {about}")
-    write_report(own.work, own.name, about, held_out(own, corpus), left_out, whisper, note)
+    heard = held_out(own, corpus), all_recordings(corpus), unrecorded(own)
+    write_report(own.work, own.name, about, *heard, left_out, whisper, note)
     return 0
+
+
+def corpus_of(own: OwnVoice) -> Path:
+    """The folder of the corpus that is trained on."""
+    return own.folder if (own.folder / DESCRIPTION).is_file() else own.work / "corpus"
 
 
 def prepared(own: OwnVoice, whisper: str | None, note: Note) -> list[str]:
     """Make the corpus of the recordings unless it is there; a line for each file that is left out."""
+    if corpus_of(own) == own.folder:
+        enough(own, 0, note)
+        own.work.mkdir(parents=True, exist_ok=True)
+        return []
     state, found = own.work / STATE, fingerprint(own.folder)
     before = read_state(own.work)
     if "recordings" in before:
@@ -126,15 +140,21 @@ def prepared(own: OwnVoice, whisper: str | None, note: Note) -> list[str]:
         ]
     for line in left_out:
         note(f"Left out: {line}")
-    minutes = speech_minutes(Corpus(own.work / "corpus"), "train") if recordings else 0.0
+    enough(own, len(left_out), note)
+    write_json(state, {"recordings": found, "left_out": left_out})
+    return left_out
+
+
+def enough(own: OwnVoice, left_out: int, note: Note) -> None:
+    """Note how much there is to train on; ConfigError where it is too little."""
+    corpus = corpus_of(own)
+    minutes = speech_minutes(Corpus(corpus), "train") if (corpus / DESCRIPTION).is_file() else 0.0
     if minutes < LEAST_MINUTES:
         raise ConfigError(
             f"{own.folder} has {minutes:.1f} minutes of speech that can be used, but {LEAST_MINUTES:g} is the least, "
             "and 5 are good: record more."
         )
-    note(f"{len(recordings)} recordings, {minutes:.1f} minutes to train on; {len(left_out)} files are left out.")
-    write_json(state, {"recordings": found, "left_out": left_out})
-    return left_out
+    note(f"{minutes:.1f} minutes to train on; {left_out} files are left out.")
 
 
 def read_state(work: Path) -> dict[str, Any]:
@@ -226,8 +246,10 @@ def exported(own: OwnVoice, corpus: Corpus, like: str) -> str:
     run = load_trained(own.work / list(STAGES)[-1], corpus=corpus.path)
     minutes, count = speech_minutes(corpus, "train"), len(corpus.split("train"))
     which = f" (speaker {like})" if like else ""
+    taught = corpus.info.source.get("voice", "")
+    recorded = f"{taught}, a teacher, in " if taught else "recordings in "
     about = (
-        f"Trained on {count} sentences ({minutes:.1f} minutes) of recordings in {own.folder.resolve().name}; begun "
+        f"Trained on {count} sentences ({minutes:.1f} minutes) of {recorded}{own.folder.resolve().name}; begun "
         f"with the run {Path(own.start).name}{which}."
     )
     before = read_state(own.work)["from"]
@@ -251,9 +273,23 @@ def held_out(own: OwnVoice, corpus: Corpus) -> list[HeldOut]:
     split = "val" if speech_minutes(corpus, "val") else "train"
     out = list[HeldOut]()
     for item in corpus.split(split)[:HEARD]:
-        spoken = voice.synthesize(item.text, policy="lookahead:k=1")
+        spoken = voice.synthesize(item.text, policy=BY_WORDS)
         out.append(HeldOut(item.text, {RECORDED: sound_of(item), "voice, word by word": spoken}, RATE))
     return out
+
+
+def all_recordings(corpus: Corpus) -> SaidTexts:
+    """What was recorded, an even part of it where it is much."""
+    items = [item for split in corpus.info.splits for item in corpus.split(split)]
+    chosen = items[:: -(-len(items) // MOST_RECORDINGS)]
+    return SaidTexts([item.text for item in chosen], [sound_of(item) for item in chosen])
+
+
+def unrecorded(own: OwnVoice) -> SaidTexts:
+    """Sentences that nobody recorded, spoken word by word."""
+    voice = load_voice(own.out)
+    texts = files(__package__).joinpath("sentences.txt").read_text(encoding="utf-8").splitlines()
+    return SaidTexts(texts, [voice.synthesize(text, policy=BY_WORDS) for text in texts])
 
 
 def sound_of(item: Item) -> Floats:

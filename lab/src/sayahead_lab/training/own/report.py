@@ -13,7 +13,7 @@ from sayahead.sound.files import wav_header
 from sayahead.sound.pcm import to_pcm16
 from sayahead.types import Floats
 
-from sayahead_lab.eval.listening.likeness import likeness, load_embedder
+from sayahead_lab.eval.listening.likeness import load_embedder
 from sayahead_lab.eval.listening.listeners import (
     at_16khz,
     load_distillmos,
@@ -23,6 +23,7 @@ from sayahead_lab.eval.listening.listeners import (
     missing_folder,
 )
 from sayahead_lab.eval.measures.word_errors import word_errors
+from sayahead_lab.training.own.speakers import cosine
 
 RECORDED = "recordings"
 MEASURES = {
@@ -50,37 +51,68 @@ class HeldOut:
     """Samples a second."""
 
 
-def measured(sentences: Sequence[HeldOut], whisper: str | Path | None) -> tuple[dict[str, dict[str, float]], list[str]]:
-    """Who speaks, to their means by ``MEASURES``, and lines about listeners that are not installed."""
-    figures: dict[str, dict[str, float]] = {who: {} for who in sentences[0].sounds}
-    absent, rate = list[str](), sentences[0].rate
+@dataclass(frozen=True, slots=True)
+class SaidTexts:
+    """What one row of figures is of."""
 
-    def said(who: str) -> list[Floats]:
-        return [one.sounds[who] for one in sentences]
+    texts: Sequence[str]
+    """Sentences."""
+    sounds: Sequence[Floats]
+    """Samples (S,) of each."""
 
+
+def rows_of(sentences: Sequence[HeldOut], recordings: SaidTexts, others: SaidTexts) -> dict[str, SaidTexts]:
+    """Rows by name: who says the sentences that were held out, all recordings, and what nobody recorded.
+
+    Few sentences are held out, so that these alone would leave much to chance.
+    """
+    texts = [one.text for one in sentences]
+    rows = {who: SaidTexts(texts, [one.sounds[who] for one in sentences]) for who in sentences[0].sounds}
+    more = {
+        f"all recordings ({len(recordings.texts)})": recordings,
+        f"voice, {len(others.texts)} other sentences": others,
+    }
+    return {**rows, **more}
+
+
+def measured(
+    rows: Mapping[str, SaidTexts], recordings: SaidTexts, rate: int, whisper: str | Path | None
+) -> tuple[dict[str, dict[str, float]], list[str]]:
+    """Means by ``MEASURES`` of each row, and lines about listeners that are not installed."""
+    figures: dict[str, dict[str, float]] = {who: {} for who in rows}
+    absent = list[str]()
     if problem := missing("whisper") or missing("normalizer") or missing_folder(whisper):
         absent.append(problem)
     else:
         transcribe, normalize = load_whisper(whisper, threads=1), load_normalizer()
-        # The normalizer leaves out what stands in brackets, which is spoken all the same.
-        meant = normalize(" ".join(one.text for one in sentences).translate(BRACKETS))
-        for who, row in figures.items():
-            heard = [transcribe(at_16khz(samples, rate)) for samples in said(who)]
-            row["wer"] = 100 * word_errors(meant, normalize(" ".join(heard))).rate
+        for who, row in rows.items():
+            # The normalizer leaves out what stands in brackets, which is spoken all the same.
+            meant = normalize(" ".join(row.texts).translate(BRACKETS))
+            heard = [transcribe(at_16khz(samples, rate)) for samples in row.sounds]
+            figures[who]["wer"] = 100 * word_errors(meant, normalize(" ".join(heard))).rate
     if problem := missing("distillmos"):
         absent.append(problem)
     else:
         opinion = load_distillmos()
-        for who, row in figures.items():
-            row["opinion"] = float(np.mean([opinion(at_16khz(samples, rate)) for samples in said(who)]))
+        for who, row in rows.items():
+            figures[who]["opinion"] = float(np.mean([opinion(at_16khz(samples, rate)) for samples in row.sounds]))
     if problem := missing("resemblyzer"):
         absent.append(problem)
-    elif len(sentences) > 1:
+    elif len(recordings.texts) > 1:
         embed = load_embedder()
-        described = {who: [embed(samples, rate) for samples in said(who)] for who in figures}
-        for who, row in figures.items():
-            row["similarity"] = float(np.mean(likeness(described[who], described[RECORDED])))
+        recorded = [embed(samples, rate) for samples in recordings.sounds]
+        for who, row in rows.items():
+            pairs = zip(row.texts, row.sounds, strict=True)
+            alike = [cosine(embed(samples, rate), others(text, recordings, recorded)) for text, samples in pairs]
+            figures[who]["similarity"] = float(np.mean(alike))
     return figures, absent
+
+
+def others(text: str, recordings: SaidTexts, described: Sequence[Floats]) -> Floats:
+    """The mean of what describes the recordings of other texts, or of all where there are none."""
+    chosen = [one for other, one in zip(recordings.texts, described, strict=True) if other != text]
+    mean: Floats = np.mean(chosen or described, axis=0)
+    return mean
 
 
 def table(figures: Mapping[str, Mapping[str, float]]) -> list[str]:
@@ -139,12 +171,18 @@ def write_report(
     name: str,
     about: str,
     sentences: Sequence[HeldOut],
+    recordings: SaidTexts,
+    said: SaidTexts,
     remarks: Sequence[str],
     whisper: str | Path | None,
     note: Callable[[str], None],
 ) -> None:
-    """Write ``report.html`` and ``report.md`` into a folder, and note the figures."""
-    figures, absent = measured(sentences, whisper)
+    """Write ``report.html`` and ``report.md`` into a folder, and note the figures.
+
+    Of sentences that were held out, all ``recordings``, and what is ``said`` of sentences that nobody recorded.
+    """
+    rows = rows_of(sentences, recordings, said)
+    figures, absent = measured(rows, recordings, sentences[0].rate, whisper)
     remarks = [*remarks, *absent]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "report.html").write_text(page(name, about, sentences, figures, remarks), encoding="utf-8")
