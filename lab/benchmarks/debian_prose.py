@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import gettext
+import gzip
 import re
 import subprocess
 from collections.abc import Iterator
@@ -20,6 +21,8 @@ DICTIONARIES = {"it": "witalian", "fr": "wfrench", "pt-br": "wbrazilian", "pt": 
 """Packages of words without sounds."""
 FOREIGN = re.compile("the of and is for with from this that you your to be are by will can it not".replace(" ", "|"))
 """Words of English: sentences in which there are two are not translated."""
+ENGLISH = "wamerican"
+"""A package of words of English."""
 _OPAQUE = {"code", "pre", "tt", "kbd", "table", "script", "style"}
 _BLOCKS = {"p", "div", "td", "li", "h1", "h2", "h3", "dt", "dd"}
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"”»’')]*\s+(?=[\"“«¿¡(—–-]*[A-ZÀ-ÖØ-Þ])")
@@ -33,15 +36,19 @@ def packages(language: str) -> dict[str, list[str]]:
         found["handbook"] = ["debian-handbook"]
     if language in FORTUNES:
         found["fortunes"] = [f"fortunes-{FORTUNES[language]}"]
-    if language in ("it", "fr"):
+    if language in ("it", "fr", "pt-br"):
         found["stories"] = [f"wesnoth-1.16-{story}" for story in STORIES]
+    if language in ("fr", "pt-br"):
+        found["edu"] = [f"debian-edu-doc-{language}"]
+    if language == "fr":
+        found |= {"littre": ["stardict-xmlittre"], "fillets": ["fillets-ng-data"]}
     return found
 
 
 def fetch(folder: Path, language: str) -> None:
     """Download and unpack what is not there yet, each package into a folder of its name."""
     folder.mkdir(parents=True, exist_ok=True)
-    words = [DICTIONARIES[language]] if language in DICTIONARIES else []
+    words = [DICTIONARIES[language], ENGLISH] if language in DICTIONARIES else []
     for package in [*(one for some in packages(language).values() for one in some), *words]:
         if not (folder / package).is_dir():
             subprocess.run(["apt-get", "download", package], cwd=folder, check=True, capture_output=True)
@@ -108,9 +115,23 @@ def _of_stories(folder: Path, language: str) -> Iterator[str]:
             yield from (part for part in text.split("\n") if not set(part) & set("<>=$|{}_*"))
 
 
+def _of_littre(folder: Path, language: str) -> Iterator[str]:
+    """Definitions and quotations of Littré's dictionary, without names of authors and books."""
+    with gzip.open(folder / "usr/share/stardict/dic/XMLittre.dict.dz", "rt", encoding="utf-8") as opened:
+        for line in opened:
+            text = re.sub('<span foreground="#(?:B22222|556B2F)">[^<]*</span>', " ", line)
+            yield from (" ".join(part.split()) for part in re.split("</?[a-z][^>]*>", text))
+
+
+def _of_fillets(folder: Path, language: str) -> Iterator[str]:
+    """What the fish of a game say to each other."""
+    for file in sorted(folder.glob(f"usr/share/games/fillets-ng/script/*/dialogs_{language}.lua")):
+        yield from re.findall(r'^dialogStr\("(.*)"\)', file.read_text("utf-8"), flags=re.MULTILINE)
+
+
 def sentences(folder: Path, language: str, source: str) -> list[str]:
     """Sentences of 3 to 40 words, each once, that end in a mark, in order; those in English are left out."""
-    readers = {"fortunes": _of_fortunes, "stories": _of_stories}
+    readers = {"fortunes": _of_fortunes, "stories": _of_stories, "littre": _of_littre, "fillets": _of_fillets}
     reader = readers.get(source, _of_html)
     found = dict[str, None]()
     for paragraph in (one for package in packages(language)[source] for one in reader(folder / package, language)):
@@ -130,8 +151,17 @@ def sentences(folder: Path, language: str, source: str) -> list[str]:
 
 def dictionary(folder: Path, language: str) -> list[str]:
     """Words of a language in small letters, in order."""
+    return _words(folder / DICTIONARIES[language])
+
+
+def english(folder: Path) -> list[str]:
+    """Words of English in small letters, in order."""
+    return _words(folder / ENGLISH)
+
+
+def _words(package: Path) -> list[str]:
     found = set[str]()
-    for file in (folder / DICTIONARIES[language] / "usr/share/dict").iterdir():
+    for file in (package / "usr/share/dict").iterdir():
         if file.is_file() and not file.is_symlink():
             raw = file.read_bytes()
             try:

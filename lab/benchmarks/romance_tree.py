@@ -18,6 +18,8 @@ VOWELS = frozenset("aeiouyɛɔœøɐəɪʊɑʌæɜɨ")
 _LETTERS = frozenset("aeiouyáéíóúàèìòùâêîôûãõäëïöüœæ")
 _COUNTS = (-1.5, 0.0, -3.0, -5.0)
 """Logarithms of how likely a letter makes so many sounds, to begin with."""
+DOUBLED = 2.0
+"""How much less likely the second of two equal consonants makes a sound: else either might."""
 LEAST = 2
 """Letters in the same surroundings that make a leaf of their own."""
 
@@ -48,11 +50,12 @@ class Aligner:
         best[0][0] = 0.0
         for i, letter in enumerate(word):
             left = len(word) - i - 1
+            doubled = DOUBLED * (word[i - 1 : i] == letter and letter not in _LETTERS)
             for j in range(max(0, count - MOST * (left + 1)), min(count, MOST * i) + 1):
                 if best[i][j] == far:
                     continue
                 for size in range(min(MOST, count - j) + 1):
-                    score = best[i][j] + self._likely(letter, sounds[j : j + size])
+                    score = best[i][j] + self._likely(letter, sounds[j : j + size]) - doubled * (size > 0)
                     if score > best[i + 1][j + size]:
                         best[i + 1][j + size], taken[i + 1][j + size] = score, size
         if best[len(word)][count] == far:
@@ -70,8 +73,11 @@ class Aligner:
         return _COUNTS[len(made)] - 2.0 * (len(made) - alike)
 
 
-def grown(words: Mapping[str, str], sample: int = 1200) -> dict[str, str]:
-    """Leaves of a tree that reads these words, given with their sounds; those without one main stress teach nothing."""
+def grown(words: Mapping[str, str], accents: str = "", sample: int = 5000) -> dict[str, str]:
+    """Leaves of a tree that reads these words, given with their sounds; those without one main stress teach nothing.
+
+    Where the stress is teach words without ``accents``, which tell it.
+    """
     aligner, names = Aligner(), sorted(words)
     aligner.learn((word, words[word]) for word in names[:: max(1, len(names) // sample)])
     found = collections.defaultdict[str, list[tuple[str, str]]](list)
@@ -82,7 +88,8 @@ def grown(words: Mapping[str, str], sample: int = 1200) -> dict[str, str]:
             place = stressed[0]
             marked = word[:place] + word[place].upper() + word[place + 1 :]
             if len(marked) == len(word):
-                found["<"].append(("<" + word[::-1] + EDGE, str(len(word) - place)))
+                if set(accents).isdisjoint(word):
+                    found["<"].append(("<" + word[::-1] + EDGE, str(len(word) - place)))
                 for i, sound in enumerate(made):
                     found[marked[i]].append((surroundings(marked, i), sound))
     leaves = dict[str, str]()

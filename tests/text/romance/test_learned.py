@@ -8,6 +8,8 @@ import pytest
 
 from sayahead.errors import VoiceError
 from sayahead.text.romance import orthography, sounds_of
+from sayahead.text.romance.portuguese import weighed
+from sayahead.text.romance.rules import fitted, prefixed
 from sayahead.text.romance.tree import Tree, read_tree
 
 
@@ -25,7 +27,9 @@ def said(voice: str, text: str, *, closed: bool = True) -> str:
         ("it", "CSV", "tʃˌiˌɛssevˈu"),
         ("fr", "la fonction", "la- fɔ̃ksjˈɔ̃"),
         ("fr", "un fichier", "œ̃ fiʃjˈe"),
-        ("pt-br", "o documento", "o dˌokumˈeɪŋtʊ"),
+        ("pt-br", "o documento", "ʊ dˌokumˈeɪŋtʊ"),
+        ("pt-br", "a implementação", "a ˌimplemˌeɪŋtasˈɐ̃ʊ̃"),
+        ("pt-br", "o utilizador", "u ˌutʃilˌizadˈor"),
     ],
 )
 def test_words_and_sentences(voice: str, text: str, sounds: str) -> None:
@@ -52,6 +56,67 @@ def test_the_ends_of_portuguese_words_adapt() -> None:
     assert said("pt-br", "documento atual").split()[0].endswith("tw")
 
 
+@pytest.mark.parametrize(
+    ("text", "sounds"),
+    [
+        ("o sistema", "ʊ"),
+        ("o usuário", "u"),
+        ("o homem", "ʊ"),
+        ("o LVM", "ʊ"),
+        ("pode usar", "pˌɔdʒj"),
+        ("pode ser", "pˌɔdʒy"),
+        ("ele usa", "ˌely"),
+        ("sobre o", "sˈobri"),
+        ("como uma", "kˌomʊ"),
+        ("rio e", "xˈiʊ"),
+        ("os homens", "ʊs"),
+        ("os dados", "ʊz"),
+        ("Windows e", "wˈiŋdows"),
+        ("servidor de", "sˌeɾəvidˈor"),
+        ("servidor e", "sˌeɾəvidˈoɾ"),
+        ("servidor NFS", "sˌeɾəvidˈoɹ"),
+    ],
+)
+def test_portuguese_words_before_others(text: str, sounds: str) -> None:
+    assert said("pt-br", text).split()[0] == sounds
+
+
+def test_what_a_list_has_fits_what_follows() -> None:
+    assert [fitted("a‿b", following) for following in ("ˈɛ", "t", "")] == ["b", "a", "a"]
+    assert fitted("a‿", "e") == fitted("a", "e") == "a"
+    assert prefixed("l", "a‿b|c") == "la‿lb|lc"
+    assert prefixed("l", "a‿|c") == "la‿|lc"
+    assert prefixed("l", "") == "l"
+
+
+def test_words_may_sound_otherwise_after_another_one() -> None:
+    assert said("pt-br", "por que não").split()[1] == "ke"
+    assert said("pt-br", "o que não").split()[1] == "ky"
+
+
+def test_the_end_of_a_clause_is_in_the_list_where_rules_do_not_tell() -> None:
+    assert said("pt-br", "isto é") == "ˈistw ɛ"
+    assert said("pt-br", "para que") == "pˌaɾæ ky"
+
+
+@pytest.mark.parametrize(
+    ("plain", "stressed"),
+    [
+        ("limpˈar", "limpˈar"),
+        ("pakˈɔtʃys", "pˌakˈɔtʃys"),
+        ("utʃilizˈar", "ˌutʃilizˈar"),
+        ("utʃilizadˈor", "ˌutʃilˌizadˈor"),
+        ("kompatʃibilidˈadʒy", "kˌompatʃˌibilidˈadʒy"),
+        ("deteɾəminˈar", "dˌeteɾəminˈar"),
+        ("xeɪnisiˈar", "xˌeɪnisiˈar"),
+        ("sesˈɐ̃ʊ̃", "sesˈɐ̃ʊ̃"),
+        ("", ""),
+    ],
+)
+def test_secondary_stress_of_portuguese_follows_syllables(plain: str, stressed: str) -> None:
+    assert weighed(plain) == stressed
+
+
 @pytest.mark.parametrize("voice", ["it", "fr", "pt-br"])
 def test_an_unknown_word_has_one_main_stress(voice: str) -> None:
     language = orthography(voice)
@@ -65,6 +130,12 @@ def test_a_tree_asks_as_far_as_it_has_to() -> None:
     assert tree("ca") == "tʃˈa"
     assert tree("") == ""
     assert tree("bcb") == "bkb"
+
+
+def test_accents_tell_where_the_stress_is() -> None:
+    leaves = {"<": "1", "a": "a", "A": "ˈa", "á": "a", "Á": "ˈa", "b": "b"}
+    assert Tree(leaves, "aá")("bába") == "babˈa"
+    assert Tree(leaves, "aá", "á")("bába") == "bˈaba"
 
 
 def test_a_damaged_tree_is_told(tmp_path: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -13,6 +16,8 @@ from sayahead.text.espeak.client import ESPEAK, LIBRARY
 from sayahead.text.espeak.front_end import PHONEMES
 from sayahead.text.espeak.misaki import Misaki
 from sayahead.text.romance import LANGUAGES, sounds_of, words
+from sayahead.text.romance.reading import RomanceSounds
+from sayahead.text.romance.spanish import Spanish
 from sayahead.types import Word
 
 SYMBOLS = ';:,.!?—…"() abcdefhijklmnopqrstuvwxyzɑɐɒæβɔɕçɖðʤəɚɛɜɟɡɥɨɪʝɯɰŋɳɲɴøɸθœɹɾɻʁɽʂʃʈʧʊʋʌɣɤχʎʒʔˈˌːʰʲ→↗↘ᵻʣʥʦʨᵝꭧ̃'
@@ -76,7 +81,8 @@ def test_one_word_of_lookahead_gives_the_sentences_phonemes(voice: str) -> None:
 
 def test_every_sound_is_one_that_voices_have(voice: str) -> None:
     sounds = sounds_of(voice, "")
-    heard = "".join(map(sounds.alone, [*words(LANGUAGES[voice]), *TEXTS[MODELS[voice]].split()]))
+    listed = [word for name in words(LANGUAGES[voice]) for word in name.split()]
+    heard = "".join(map(sounds.alone, [*listed, *TEXTS[MODELS[voice]].split()]))
     assert not set(heard) - set(SYMBOLS) - set(UNSAID)
 
 
@@ -107,3 +113,28 @@ def test_anything_is_read_and_nothing_raises(voice: str) -> None:
     assert len(sounds.clause(odd, closed=False)) == len(odd)
     assert sounds.clause([], closed=True) == []
     assert all(sounds.alone(letter) for letter in "abcdefghijklmnopqrstuvwxyz")
+
+
+def test_the_tables_are_read_when_a_language_is_first_spoken() -> None:
+    script = (
+        "from sayahead.text import front_end, romance\n"
+        "sounds = front_end('pt-BR')\n"
+        "assert not romance.words.cache_info().currsize + romance.learned.cache_info().currsize\n"
+        "sounds.phonemizer({})\n"
+        "assert romance.words.cache_info().currsize == romance.learned.cache_info().currsize == 1\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_lists_and_marks_of_context() -> None:
+    class Plain(Spanish):
+        def word(self, text: str) -> str:
+            return text
+
+        def running(self, sounds: Sequence[str], words: Sequence[str]) -> list[str]:
+            return list(sounds)
+
+    sounds = RomanceSounds(Plain(), {"que": "ke|kˈE", "por que": "kI", "fin": "fˌin"}, "casa")
+    assert sounds.clause(["que", "que"], closed=True) == ["ke", "kˈE"]
+    assert sounds.clause(["Por", "Que", "que"], closed=False) == ["por", "kI", "ke"]
+    assert sounds.clause(["fin"], closed=True) == ["fˈin"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,8 @@ from sayahead.text.espeak.layout import Layout
 
 BETWEEN = " | "
 """Between words: espeak-ng says nothing for it, merges no words across it ("of the"), and keeps liaison."""
-_MOST_MERGED, _ALIKE = 4, 0.3
+_MOST_MERGED, _ALIKE = 4, 0.5
+"""Words that espeak-ng merges, and how alike running text and its words are at least."""
 FLAG = re.compile(r"\([a-z][a-z0-9-]*\)")
 """A switch of language in espeak-ng's answer."""
 
@@ -36,10 +38,8 @@ class EspeakSounds:
         asked = list(words)
         if not closed and self._stand_in:
             asked.append(self._stand_in)
-        sounds = self._ask(BETWEEN.join(asked))
-        if len(sounds) == len(asked):
-            sounds = aligned(self._ask(" ".join(asked)), sounds)
-        else:
+        sounds = aligned(self._ask(" ".join(asked)), self._ask(BETWEEN.join(asked)))
+        if len(sounds) != len(asked):
             alone = [self.alone(text) for text in asked]
             counts = [len(text.split()) for text in alone]
             sounds = _in_groups(sounds, counts) if sum(counts) == len(sounds) else alone
@@ -79,20 +79,37 @@ def aligned(running: list[str], apart: list[str]) -> list[str]:
 
     In running text a word's end may assimilate to the next ("os amigos"), as voices learned it.
     """
+    if len(running) == len(apart):
+        return list(running)
+    sizes = _merged(running, apart)
     sounds, at = list(apart), 0
-    for sound in running:
-        if at < len(apart) and sound == apart[at]:
-            at += 1
-            continue
-        groups = ["".join(apart[at : at + count]) for count in range(1, min(_MOST_MERGED, len(apart) - at) + 1)]
-        if not groups:
-            return apart
-        likeness = [SequenceMatcher(None, _bare(sound), _bare(group), autojunk=False).ratio() for group in groups]
-        best = likeness.index(max(likeness))
-        if best == 0 and (likeness[0] > _ALIKE or len(running) == len(apart)):
+    for sound, size in zip(running, sizes, strict=False):
+        if size == 1:
             sounds[at] = sound
-        at += best + 1
-    return sounds if at == len(apart) else apart
+        at += size
+    return sounds
+
+
+def _merged(running: list[str], apart: list[str]) -> list[int]:
+    """How many of the words kept apart each word of running text is, so that they are most alike; [] if none fits."""
+    best: dict[int, tuple[float, list[int]]] = {0: (0.0, [])}
+    for i, sound in enumerate(running):
+        left, found = len(running) - i - 1, dict[int, tuple[float, list[int]]]()
+        for at, (score, sizes) in best.items():
+            for size in range(1, min(_MOST_MERGED, len(apart) - at - left) + 1):
+                end = at + size
+                alike = score + size * _likeness(sound, "".join(apart[at:end]))
+                if len(apart) - end <= left * _MOST_MERGED and alike > found.get(end, (-1.0, []))[0]:
+                    found[end] = (alike, [*sizes, size])
+        best = found
+    score, sizes = best.get(len(apart), (0.0, []))
+    return sizes if score >= _ALIKE * len(apart) else []
+
+
+@functools.lru_cache(maxsize=4096)
+def _likeness(sound: str, group: str) -> float:
+    """From 0 to 1, stress and length aside."""
+    return SequenceMatcher(None, _bare(sound), _bare(group), autojunk=False).ratio()
 
 
 def _bare(sound: str) -> str:

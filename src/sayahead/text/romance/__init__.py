@@ -20,7 +20,7 @@ WORDS = Path(__file__).parent / "words"
 """Folder of the lists and trees."""
 LANGUAGES = {"es": "es", "es-419": "es", "it": "it", "fr": "fr", "pt-br": "pt-br"}
 """Names of the lists, by espeak-ng's names of the voices."""
-ROUGH = frozenset({"fr", "pt-br"})
+ROUGH = frozenset({"fr"})
 """Those whose sounds are not good enough to be preferred to espeak-ng's where that is installed."""
 LEARNED: dict[str, type[Italian | French | Portuguese]] = {"it": Italian, "fr": French, "pt-br": Portuguese}
 """What reads a language by a tree, by the same names."""
@@ -30,8 +30,14 @@ def orthography(voice: str, tree: Tree | None = None) -> Orthography:
     """What reads a language, by espeak-ng's name of its voice; ``tree`` instead of the one that is there."""
     if voice not in LEARNED:
         return Spanish(lisps=voice == "es")
+    return LEARNED[voice](tree or learned(voice))
+
+
+@functools.cache
+def learned(voice: str) -> Tree:
+    """The tree of a language, read when it is first wanted."""
     made = LEARNED[voice]
-    return made(tree or read_tree(WORDS / f"{LANGUAGES[voice]}.tree", vowels_of(voice)))
+    return read_tree(WORDS / f"{LANGUAGES[voice]}.tree", made.vowels, made.accents)
 
 
 def vowels_of(voice: str) -> str:

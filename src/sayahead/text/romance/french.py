@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sayahead.text.romance.rules import PRIMARY, VOWELS
+from sayahead.text.romance.rules import PRIMARY, TIE, VOWELS
 from sayahead.text.romance.tree import LearnedOrthography
 
 LETTERS = dict(
@@ -20,8 +20,6 @@ ELIDED = dict(
     l:l d:d n:n s:s c:s j:ʒ m:m t:t qu:k jusqu:ʒysk lorsqu:lɔʁsk puisqu:pyisk quoiqu:kwak
     """.split()
 )
-TIE = "‿"
-"""In the list, after a word's sounds: what follows is said before a vowel."""
 APART = frozenset(
     "afin avec haut haute hauts hautes hauteur hauteurs hasard hasards honte hors huit huitième héros haine halte "
     "handicap hangar harnais hérisson hibou hiérarchie homard housse hausse hollande hongrie haricot haricots hâte "
@@ -30,14 +28,18 @@ APART = frozenset(
 """Words before which there is no liaison, though they begin with a vowel."""
 ENDS = {"six": ("s", "z"), "dix": ("s", "z"), "huit": ("t", "t")}
 """Numbers that lose their last sound before a consonant: what it is at the end of a clause, and before a vowel."""
-SUBJECTS = frozenset("ils elles qui que ne".split())
+NASAL = "\u0303"
+"""Written above vowels through the nose."""
+PRONOUNS = frozenset("ils elles qui que ne se me te nous vous lui leur les en ceux-ci celles-ci".split())
 LEANING = frozenset({"sont", "ont"})
-"""Verbs that lean on a subject before them."""
+"""Verbs that lean on a pronoun before them."""
 
 
 def tied(word: str, said: str) -> str:
-    """What most words of this spelling say before a vowel."""
-    return "z" if word[-1:] in ("s", "x", "z") and said[-1:] not in ("s", "z", "") else ""
+    """What most words of this spelling say before a vowel: plurals z, verbs t."""
+    if word.endswith("es") or (word[-1:] in ("s", "x", "z") and said[-1:] not in ("s", "z", "")):
+        return "z"
+    return "t" if word.endswith("ait") or (word.endswith("ent") and said[-1:] != NASAL) else ""
 
 
 class French(LearnedOrthography):
@@ -55,9 +57,9 @@ class French(LearnedOrthography):
             vowel = bool(after) and after in VOWELS and small[i + 1] not in APART
             if ends := ENDS.get(word.rpartition("-")[2]):
                 said = said.rstrip("szt") + ("" if after and not vowel else ends[bool(after)])
-            elif word in LEANING and i and small[i - 1] in SUBJECTS:
+            elif word in LEANING and i and small[i - 1].rpartition("'")[2] in PRONOUNS:
                 said = said.replace(PRIMARY, "")
             if vowel and not ends:
-                said += liaison if listed else tied(word, said)
+                said = (liaison or said) if listed else said + tied(word, said)
             out.append(said)
         return out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sayahead.text.romance.rules import strong
+from sayahead.text.romance.rules import fitted, strong
 from sayahead.text.romance.tree import LearnedOrthography
 
 LETTERS = dict(
@@ -34,7 +34,7 @@ class Italian(LearnedOrthography):
         return super().letters(text).replace("ˌu", "ˌʊ")
 
     def running(self, sounds: Sequence[str], words: Sequence[str]) -> list[str]:
-        out = list(sounds)
+        out = [fitted(*pair) for pair in zip(sounds, [*sounds[1:], ""], strict=False)]
         for i, word in enumerate(words):
             if i and word == "è" and words[i - 1].lower() in ("questo", "questa"):
                 out[i - 1], out[i] = strong(out[i - 1]), "ˌɛ"

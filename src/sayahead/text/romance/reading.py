@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from sayahead.text.romance.rules import PRIMARY, strong
+from sayahead.text.romance.rules import END, PRIMARY, plain, prefixed, strong
 
 PIECES = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d")
 HUMPS = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])|(?<=[A-Z])(?=[A-Z][a-zà-ÿ])")
@@ -54,24 +54,37 @@ class RomanceSounds:
         self._vowels = frozenset(language.vowels)
         self.word = functools.lru_cache(maxsize=8192)(self._word)
 
+    def with_words(self, words: Mapping[str, str]) -> RomanceSounds:
+        """The same language with another list."""
+        return RomanceSounds(self._language, words, self._stand_in)
+
     def clause(self, words: Sequence[str], *, closed: bool) -> list[str]:
         """Of each word, as running text."""
         seen = [*words, self._stand_in] if self._stand_in and not closed else list(words)
-        said = self._language.running([self.word(word) for word in seen], seen)
+        before = ["", *(word.lower() for word in seen)]
+        found = [self._after(*pair).partition(END) for pair in zip(before, seen, strict=False)]
+        said = self._language.running([one for one, _, _ in found], seen)
         if closed and said:
-            said[-1] = strong(said[-1])
+            said[-1] = found[-1][2] or strong(said[-1])
         return said[: len(words)]
 
     def alone(self, word: str) -> str:
         """Of a word by itself."""
         return self.clause([word], closed=True)[0]
 
+    def _after(self, before: str, word: str) -> str:
+        """A word's sounds after another one; "" before it: it begins a clause."""
+        return self._words.get(f"{before} {word.lower()}") or self.word(word)
+
     def _word(self, text: str) -> str:
         text = unicodedata.normalize("NFC", text).replace("’", "'")
         if said := self._known(text):
             return said
-        pieces = PIECES.findall(text)
-        return "".join(" ".join(map(self._piece, HUMPS.split(piece))) for piece in pieces)
+        said = ""
+        for piece in PIECES.findall(text):
+            for number, part in enumerate(HUMPS.split(piece)):
+                said = prefixed(plain(said) + " " * (number > 0), self._piece(part))
+        return said
 
     def _known(self, text: str) -> str:
         said = self._words.get(text, "")
@@ -85,14 +98,14 @@ class RomanceSounds:
         small = text.lower()
         head, apostrophe, rest = text.partition("'")
         if apostrophe and (before := self._language.elided.get(head.lower())) is not None:
-            return before + self._piece(rest)
+            return prefixed(before, self._piece(rest))
         if initials(text) or len(small) == 1 or self._vowels.isdisjoint(small):
             return self._language.letters(small)
         if self._language.readable(small):
             return self._language.word(small)
         if len(small) <= SHORT:
             return self._language.letters(small)
-        return self._language.letters(small[:1]) + self._piece(small[1:])
+        return prefixed(self._language.letters(small[:1]), self._piece(small[1:]))
 
 
 def initials(text: str) -> bool:

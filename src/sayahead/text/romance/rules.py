@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 PRIMARY, SECONDARY = "ˈ", "ˌ"
+TIE, END = "‿", "|"
+"""In a list, after a word's sounds: what follows is said before a vowel (nothing: the same), at the end of a clause."""
 
 
 class Rules:
@@ -60,6 +62,22 @@ VOWELS = frozenset("aeiouyɛɔœøɐəɪʊɑæ")
 
 FULL = {"ʊ": "u", "ɪ": "i"}
 """Vowels that are weak where there is no stress."""
+
+
+def prefixed(before: str, said: str) -> str:
+    """What a list has for a word, with these sounds before it."""
+    return before + re.sub(f"([{TIE}{END}])(?=[^{TIE}{END}])", lambda mark: mark[1] + before, said)
+
+
+def fitted(said: str, following: str) -> str:
+    """What a list has for a word, before one with these sounds."""
+    alone, _, tied = said.partition(TIE)
+    return tied if tied and following.lstrip(PRIMARY + SECONDARY)[:1] in VOWELS else alone
+
+
+def plain(said: str) -> str:
+    """What a list has for a word, but for what it is before a vowel and at the end of a clause."""
+    return re.split(f"[{TIE}{END}]", said, maxsplit=1)[0]
 
 
 def strong(said: str) -> str:

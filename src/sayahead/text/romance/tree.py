@@ -24,17 +24,19 @@ def surroundings(word: str, place: int) -> str:
 class Tree:
     """Sounds of words; any number of threads may share it."""
 
-    def __init__(self, leaves: Mapping[str, str], vowels: str) -> None:
+    def __init__(self, leaves: Mapping[str, str], vowels: str, accents: str = "") -> None:
         """``leaves``: by the beginning of surroundings what a letter makes, a capital standing for the stressed one;
         by the end of a word, backwards and after ``<``, how many letters from its end that one is. The longest
-        beginning that is known holds. ``vowels`` are letters that can be stressed.
+        beginning that is known holds. ``vowels`` are letters that can be stressed, ``accents`` those that always are.
         """
-        self._leaves, self._vowels = leaves, frozenset(vowels)
+        self._leaves, self._vowels, self._accents = leaves, frozenset(vowels), frozenset(accents)
 
     def __call__(self, word: str) -> str:
         """The sounds of a word in small letters, with one main stress where it has a vowel."""
-        back = self._leaf("<" + word[::-1] + EDGE)
-        place = self._near(word, len(word) - int(back or 1))
+        place = next((i for i, letter in enumerate(word) if letter in self._accents), -1)
+        if place < 0:
+            back = self._leaf("<" + word[::-1] + EDGE)
+            place = self._near(word, len(word) - int(back or 1))
         marked = word[:place] + word[place : place + 1].upper() + word[place + 1 :] if place >= 0 else word
         return "".join(self._leaf(surroundings(marked, i)) for i in range(len(marked)))
 
@@ -51,10 +53,10 @@ class Tree:
         return ""
 
 
-def read_tree(file: Path, vowels: str) -> Tree:
+def read_tree(file: Path, vowels: str, accents: str = "") -> Tree:
     """From its file: lines of surroundings and sounds, each with the count of letters that it shares with the last.
 
-    VoiceError for a file that is damaged or missing.
+    ``vowels`` and ``accents`` are the tree's. VoiceError for a file that is damaged or missing.
     """
     leaves, last = dict[str, str](), ""
     try:
@@ -65,7 +67,7 @@ def read_tree(file: Path, vowels: str) -> Tree:
                 leaves[last] = made
     except (OSError, ValueError) as error:
         raise VoiceError(f"{file} cannot be read: {error}") from error
-    return Tree(leaves, vowels)
+    return Tree(leaves, vowels, accents)
 
 
 class LearnedOrthography:
@@ -75,6 +77,8 @@ class LearnedOrthography:
     """Words that have lost a vowel before an apostrophe, with their sounds."""
     vowels: str
     """Letters that can be stressed."""
+    accents: str = ""
+    """Letters that always are."""
     names: Mapping[str, str]
     """Sounds of the letters' names."""
 
