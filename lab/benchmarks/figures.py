@@ -330,6 +330,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "fairness": table("server/fairness.md", "python lab/benchmarks/fairness.py"),
     "shapes": reports.SHAPES,
     "own": table("own_voice/own.md", "sayahead train own FOLDER"),
+    "own_stages": table("own_voice/stages.md", "python lab/benchmarks/pupil.py"),
     "own_voice": reports.OWN_VOICE,
     "another_voice": reports.ANOTHER_VOICE,
     "another_speaker": reports.ANOTHER_SPEAKER,

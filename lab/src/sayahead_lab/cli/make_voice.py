@@ -47,7 +47,7 @@ and the same weights in graphs as they are written today, to the bit:
 
 Another speaker in the default voice's networks, which need no vocoder (a run that "sayahead train own" has ended with):
 
-  sayahead train voice --acoustic runs/mine/whole --name mine --license ID -o voices/mine
+  sayahead train voice --acoustic runs/mine/prosody --name mine --license ID -o voices/mine
 
 A student, a policy or an agent can be added to an existing voice:
 

@@ -226,7 +226,7 @@ def begun(own: OwnVoice, corpus: Corpus, note: Note) -> str:
     joined = start.info.joined if start.info is not None else {}
     if own.like and own.like not in joined:
         raise ConfigError(f"{own.start} has no speaker {own.like!r}{nearest(own.like, joined)}.")
-    recipe, items, like = recipe_of("whole", own.work), corpus.split("train"), own.like
+    recipe, items, like = recipe_of("prosody", own.work), corpus.split("train"), own.like
     task = HeartVoiceTask({**recipe.model, **start.found}, {**recipe.data, "discriminators": 0}, corpus)
     if joined and not like:
         measure = load_measure()

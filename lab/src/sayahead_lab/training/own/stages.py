@@ -1,4 +1,4 @@
-"""The three trainings of an own voice, one after the other, within a bound of minutes, each resumable at any moment."""
+"""The two trainings of an own voice, one after the other, within a bound of minutes, each resumable at any moment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sayahead_lab.training.loop.parallel import emulates_bfloat16
 from sayahead_lab.training.loop.recipe import Recipe, recipe_from
 from sayahead_lab.training.loop.run import train
 
-STAGES = {"sound": 0.6, "prosody": 0.15, "whole": 0.25}
+STAGES = {"sound": 0.8, "prosody": 0.2}
 """Recipes beside this module in the order of their trainings, with their shares of the minutes."""
 LEAST_MINUTES = 0.01
 """What is left to a training whose time is up before it has begun."""
@@ -45,7 +45,7 @@ def train_stages(
 ) -> int:
     """Train what is not trained yet, each training in its folder of ``work``; a signal's number, or 0 at the end.
 
-    ``minutes`` bound all three together, over all invocations; ``steps`` bounds each. ``options`` are those of
+    ``minutes`` bound both together, over all invocations; ``steps`` bounds each. ``options`` are those of
     ``train``.
     """
     before = work / BEGINNING
