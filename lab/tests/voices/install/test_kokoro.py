@@ -15,11 +15,12 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from sayahead import VoiceError, load_voice
 from sayahead.types import Floats, Ids
 from sayahead.voices.install.kokoro import voice as install
-from sayahead.voices.install.kokoro.files import read_files
+from sayahead.voices.install.kokoro.files import LANGUAGES, read_files
 from sayahead.voices.install.kokoro.parts import Measured, Parts, averaged
-from sayahead.voices.install.kokoro.voice import add_kokoro, check_steps, check_whole
+from sayahead.voices.install.kokoro.voice import add_kokoro, check_steps, check_whole, measure, spoken
 from sayahead.voices.install.onnx.dequantize import dequantized, product_of
 from sayahead.voices.install.onnx.graph import Graph
+from sayahead.voices.install.trial import samples
 
 ROW = np.random.default_rng(1).uniform(0.1, 0.5, 2 * STYLE).astype(np.float32)
 
@@ -66,15 +67,42 @@ def test_a_graph_of_integers_is_read_as_what_it_is(tmp_path: Path) -> None:
     assert not dequantized(graph).of_type("ConvInteger", "MatMulInteger", "DynamicQuantizeLinear")
 
 
-def test_ranges_hold_what_was_measured_with_some_to_spare() -> None:
+def test_ranges_leave_out_the_rarest_extremes_most_of_the_generator_s() -> None:
     parts = Parts(Graph(kokoro(), where="toy"))
-    runs = [parts.measured(parts.run(ids, ROW)) for ids in (IDS, phonemes("wˈʌn."))]
-    found = averaged(runs)
+    made = [parts.run(ids, ROW) for ids in (IDS, phonemes("wˈʌn."))]
+    found = averaged(map(parts.measured, made))
     assert len(found.low) == len(parts.ranges)
-    for run in runs:
-        assert (found.low <= np.minimum(run.low, 0)).all() or (found.low <= run.low).all()
-        assert (found.high >= run.high).all()
-    assert np.allclose(found.mean, (runs[0].mean + runs[1].mean) / 2)
+    generator = slice(parts.ranges.index(parts.kokoro.product("generator/ups.0/ConvTranspose").rows), None)
+    shares = np.full(len(parts.ranges), 0.8)
+    shares[generator] = 0.6
+    assert 0 < generator.start < len(shares) / 2
+    for kind, ranges in (("Min", found.low), ("Max", found.high)):
+        extremes = np.mean([[float(run[f"{kind}{n}"]) for n in range(len(ranges))] for run in made], axis=0)
+        assert np.allclose(ranges, shares * extremes, atol=1e-6)
+
+
+def test_statistics_of_several_sentences_are_those_of_all_their_units() -> None:
+    units = [np.random.default_rng(n).normal(n, 1 + n, (length, 3)) for n, length in enumerate((5, 40, 12))]
+    nothing = np.zeros(1, np.float32)
+    runs = [Measured(rows.mean(0), rows.var(0), nothing, nothing, 100.0 + len(rows), len(rows)) for rows in units]
+    found, all_ = averaged(runs), np.concatenate(units)
+    assert np.allclose(found.mean, all_.mean(0))
+    assert np.allclose(found.variance, all_.var(0))
+    assert (found.length, found.middle) == (57, 112.0)
+
+
+def test_styles_are_measured_with_sentences_of_several_kinds() -> None:
+    for language in LANGUAGES.values():
+        said = samples()[language.split("-")[0]]
+        lengths = sorted(map(len, said))
+        assert len(said) == 4
+        assert sum("?" in sentence for sentence in said) == 1, language
+        assert lengths[-1] > 1.8 * lengths[0], language
+    texts = spoken("en-US", VOCAB)
+    assert len(texts) == len(samples()["en"])
+    parts = Parts(Graph(kokoro(), where="toy"))
+    found = measure(parts, texts, ROW)
+    assert found.length == sum(measure(parts, [ids], ROW).length for ids in texts)
 
 
 @pytest.fixture(scope="module")

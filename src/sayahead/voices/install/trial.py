@@ -40,15 +40,15 @@ class Measured:
 
 
 @functools.cache
-def samples() -> dict[str, str]:
-    """A sentence for each language: the first article of the Universal Declaration of Human Rights."""
+def samples() -> dict[str, list[str]]:
+    """Sentences of each language: the first of the Universal Declaration of Human Rights, and some of another kind."""
     table = files("sayahead.voices.install").joinpath("samples.tsv").read_text(encoding="utf-8")
-    return dict(line.split("\t") for line in table.splitlines())
+    return {language: sentences for language, *sentences in (line.split("\t") for line in table.splitlines())}
 
 
 def sample(language: str) -> str:
     """A sentence in a language by its BCP 47 tag, in Latin letters where there is none."""
-    return samples().get(language.lower().split("-")[0], samples()["la"])
+    return samples().get(language.lower().split("-")[0], samples()["la"])[0]
 
 
 def measure(voice: Voice) -> Measured:

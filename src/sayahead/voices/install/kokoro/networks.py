@@ -53,6 +53,8 @@ class Network:
     """onnx.ModelProto."""
     layers: Layers
     """What it was made with: its caches, its ranges, its pieces of the style."""
+    early: int
+    """How many of its ranges come before the generator's."""
     spectra: str = ""
     """Name of the spectra of the decoder's source."""
 
@@ -184,7 +186,7 @@ def prosody(kokoro: Kokoro, style: Style, *, integers: bool = True) -> Network:
         *((name, FLOAT, (1, 1, hidden)) for name in ("hidden", "cell")),
     ]
     names = ("pitch", "energy", "next_hidden", "next_cell")
-    return Network(layers.model(inputs, [(name, FLOAT) for name in names]), layers)
+    return Network(layers.model(inputs, [(name, FLOAT) for name in names]), layers, len(layers.ranges))
 
 
 def decoder(kokoro: Kokoro, style: Style, *, integers: bool = True) -> Network:
@@ -211,7 +213,7 @@ def decoder(kokoro: Kokoro, style: Style, *, integers: bool = True) -> Network:
     for number in range(4):
         x = block(layers, f"decode.{number}", layers.joined(x, side, *curves), up=number == 3)
     x = layers.trimmed(layers.leaky(x, 0.1), HALVES)
-    source = spectra(layers)
+    source, early = spectra(layers), len(layers.ranges)
     x = raised(layers, "generator/ups.0/ConvTranspose", x, UPS[0])
     x = stage(layers, 0, x, coarse(layers, source))
     x = layers.trimmed(layers.leaky(x, 0.1), COARSE_OUT)
@@ -236,7 +238,7 @@ def decoder(kokoro: Kokoro, style: Style, *, integers: bool = True) -> Network:
         ("final", FLOAT, (3, kokoro.product("generator/conv_post/Conv").weight.shape[1])),
     ]
     names = ("samples", "next_past", "next_source", "next_tail", "next_final")
-    return Network(layers.model(inputs, [(name, FLOAT) for name in names]), layers, source)
+    return Network(layers.model(inputs, [(name, FLOAT) for name in names]), layers, early, source)
 
 
 SPECTRUM = WINDOW // 2 + 1

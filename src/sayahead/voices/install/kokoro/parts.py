@@ -17,8 +17,9 @@ from sayahead.voices.install.kokoro.networks import Network, decoder, prosody
 from sayahead.voices.install.onnx.graph import FLOAT, Array, Graph, attributes
 
 EDGE = 0
-WIDER = 0.1
-"""How much wider ranges are than what was measured."""
+KEPT, KEPT_LATE = 0.8, 0.6
+"""Share of a sentence's extremes, on the average, that ranges hold, and those of the generator, whose peaks are rarer:
+what is beyond is clipped, which is heard less than the coarser steps of wider ranges are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +31,13 @@ class Measured:
     variance: Floats
     """(N,) variances of it."""
     low: Floats
-    """(R,) least values of what its products take."""
+    """(R,) least values of the ranges of what its products take."""
     high: Floats
     """(R,) largest ones."""
     middle: float
     """The median of its voiced pitch, in Hz."""
+    length: int
+    """Units."""
 
 
 class Parts:
@@ -62,6 +65,12 @@ class Parts:
     def ranges(self) -> list[str]:
         """Tensors whose ranges are fixed."""
         return [tensor for network in self.networks.values() for tensor in network.layers.ranges]
+
+    @property
+    def kept(self) -> Floats:
+        """(R,) the share of a sentence's extremes that each range holds."""
+        late = [np.arange(len(network.layers.ranges)) >= network.early for network in self.networks.values()]
+        return np.where(np.concatenate(late), KEPT_LATE, KEPT).astype(np.float32)
 
     def models(self) -> dict[str, Any]:
         """The four, as onnx.ModelProto."""
@@ -160,17 +169,19 @@ class Parts:
         low, high = (np.array([float(made[f"{kind}{n}"]) for n in count], np.float32) for kind in ("Min", "Max"))
         pitch = made[self.inside["pitch"]].reshape(-1)
         voiced = pitch[pitch > 40]
-        return Measured(mean, variance, low, high, float(np.median(voiced)) if len(voiced) else 100.0)
+        middle = float(np.median(voiced)) if len(voiced) else 100.0
+        return Measured(mean, variance, self.kept * low, self.kept * high, middle, len(pitch) // 2)
 
 
 def averaged(runs: Iterable[Measured]) -> Measured:
-    """Of several sentences: means of means and of variances, and ranges that hold them all with some to spare."""
+    """Of several sentences: statistics of all their units together, and the means of their ranges."""
     all_ = list(runs)
-    mean, variance = (np.mean([getattr(run, name) for run in all_], axis=0) for name in ("mean", "variance"))
-    low, high = np.min([run.low for run in all_], axis=0), np.max([run.high for run in all_], axis=0)
-    spare = WIDER * (high - low)
-    low, high = np.where(low < 0, low - spare, low), np.where(high > 0, high + spare, high)
-    return Measured(mean, variance, low, high, float(np.median([run.middle for run in all_])))
+    length = np.array([run.length for run in all_])
+    means, within = (np.stack([getattr(run, name) for run in all_]) for name in ("mean", "variance"))
+    mean = np.average(means, axis=0, weights=length)
+    variance = np.average(within + np.square(means - mean), axis=0, weights=length)
+    low, high = (np.mean([getattr(run, name) for run in all_], axis=0) for name in ("low", "high"))
+    return Measured(mean, variance, low, high, float(np.median([run.middle for run in all_])), int(length.sum()))
 
 
 def places(layers: Layers) -> list[int]:

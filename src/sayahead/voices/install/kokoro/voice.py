@@ -75,16 +75,11 @@ def write(files: Files, folder: Path) -> None:
 def spoken(language: str, vocab: Mapping[str, int]) -> list[Ids]:
     """Phonemes of a language's sentences, from which styles are measured."""
     read, made = reading(language, vocab), list[Ids]()
-    for text in sentences(language):
+    for text in samples()[language.lower().split("-")[0]]:
         normalizer = read.front.normalizer(0)
         words = [*normalizer.push(text), *normalizer.flush()]
         made.append(np.concatenate([word.ids for word in read.phonemizer.phonemize(words, left=[])]))
     return made
-
-
-def sentences(language: str) -> list[str]:
-    """What styles of a language are measured with."""
-    return [samples()[language.lower().split("-")[0]]]
 
 
 def measure(parts: Parts, texts: Sequence[Ids], row: Floats) -> Measured:
