@@ -23,14 +23,7 @@ from sayahead_lab.training.layers import Block
 from sayahead_lab.training.mel.export import export
 from sayahead_lab.training.mel.from_voice import read_melvocoder
 from sayahead_lab.training.mel.network import PARTS, MelVocoderConfig, MelVocoderNetwork
-from sayahead_lab.training.mel.sound import (
-    band_errors,
-    excitation,
-    pulses_of,
-    sound_errors,
-    synthesized,
-    texture_errors,
-)
+from sayahead_lab.training.mel.sound import band_errors, excitation, sound_errors, synthesized
 from sayahead_lab.training.mel.task import Head, MelVocoderTask, begin_with_heart
 
 SMALL = MelVocoderConfig(front_blocks=1, blocks=3, right=(2, 1, 0, 1, 2))
@@ -144,15 +137,11 @@ def test_what_sounds_nearer_has_the_smaller_error() -> None:
     assert errors[0] == 0 < errors[1] < errors[2]
 
 
-TAUGHT = {"compared": "bands", "texture": 0.5, "discriminators": 2, "periodic": 2, "alone": 0}
-
-
-@pytest.mark.parametrize(("taught", "error"), [({}, "convergence"), (TAUGHT, "bands")])
-def test_a_vocoder_learns_from_sound_alone(tmp_path: Path, taught: dict[str, Any], error: str) -> None:
+def test_a_vocoder_learns_from_sound_alone(tmp_path: Path) -> None:
     """Steps on a made-up speaker come nearer to the sound, and the written graph has the layer that was learned."""
     corpus = tones_corpus(tmp_path / "corpus", Hummed())
     sizes = {"front_blocks": 1, "blocks": 3, "right": [2, 1, 0, 1, 2], "own_head": True}
-    task = MelVocoderTask(sizes, {"target": "sound", "frames": 24, "edge": 2, **taught}, corpus)
+    task = MelVocoderTask(sizes, {"target": "sound", "frames": 24, "edge": 2}, corpus)
     torch.manual_seed(0)
     model = task.model()
     adam = torch.optim.Adam(model.parameters(), 1e-3)
@@ -163,7 +152,7 @@ def test_a_vocoder_learns_from_sound_alone(tmp_path: Path, taught: dict[str, Any
         adam.zero_grad()
         torch.autograd.backward(loss)
         adam.step()
-        losses.append(parts[error])
+        losses.append(parts["convergence"] + parts["magnitudes"])
     assert losses[-1] < 0.75 * losses[0]
     (path,), about = export(model, tmp_path)
     frames = mel(30)
@@ -213,27 +202,6 @@ def test_bands_tell_levels_and_not_noise_from_other_noise() -> None:
     assert float(band_errors(one, one)["bands"]) == 0
     quiet = torch.zeros(2, 24000)
     assert float(band_errors(quiet, 1e-6 * one)["bands"]) == 0
-
-
-def test_texture_tells_harmonics_from_noise_and_not_noise_from_other_noise() -> None:
-    random = torch.Generator().manual_seed(0)
-    f0 = np.linspace(180, 230, 80, dtype=np.float32)
-    pulses = pulses_of(torch.from_numpy(excitation(f0, 0.0))[None])
-    noises = [pulses.std() * torch.randn(pulses.shape, generator=random) for _ in range(2)]
-
-    def errors(share: float, other: float) -> dict[str, float]:
-        """Of two sounds that are pulses to a ``share``, noise for the rest, another noise in each."""
-        ours, theirs = ((1 - part) * noise + part * pulses for part, noise in zip((share, other), noises, strict=True))
-        return {name: float(error) for name, error in texture_errors(ours, theirs, pulses).items()}
-
-    alike, apart = errors(0.5, 0.5), errors(0.5, 0.8)
-    assert apart["harmonics"] > 2 * alike["harmonics"]
-    assert errors(0.8, 0.5)["harmonics"] == pytest.approx(apart["harmonics"], rel=0.2)
-    assert errors(0.0, 1.0)["roughness"] > 3 * errors(0.0, 0.0)["roughness"]
-    # Levels and envelopes are the bands' affair, and where no pulse sounds none is followed.
-    louder = texture_errors(noises[0], 2 * noises[0], 0 * pulses)
-    assert float(louder["harmonics"]) == 0
-    assert float(louder["roughness"]) == pytest.approx(0, abs=1e-3)
 
 
 ERRORS = {"bands": band_errors, "magnitudes": sound_errors}

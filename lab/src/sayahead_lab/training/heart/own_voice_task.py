@@ -9,7 +9,7 @@ of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,15 +29,15 @@ from sayahead_lab.training.corpus.teacher import HOP, RATE, UNIT
 from sayahead_lab.training.heart.decoder import AHEAD, LOUD, HeartVoice, load_decoder
 from sayahead_lab.training.heart.memory import HeartMemory, MemoryData
 from sayahead_lab.training.heart.own_voice_data import SILENT, Spoken, moved, spoken
-from sayahead_lab.training.heart.speakers import OWN, folded, make_several, regrouped, tell
+from sayahead_lab.training.heart.speakers import JUDGES, OWN, folded, make_several, regrouped, tell
 from sayahead_lab.training.heart.streams import Stream
 from sayahead_lab.training.heart.task import LEAD_UNITS, spread_rows
 from sayahead_lab.training.hibari import heart_weights
 from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.loop.warm_start import find_run
-from sayahead_lab.training.mel.sound import excitation
-from sayahead_lab.training.mel.teaching import SoundTeaching, judges_of, judging, without_judges
+from sayahead_lab.training.mel.discriminators import SLOW, Discriminators
+from sayahead_lab.training.mel.sound import band_errors, excitation, sound_errors, synthesized
 
 HELD = 2
 """Units at the end of what is spoken that a stream holds back: the next word already sounds in them."""
@@ -58,13 +58,9 @@ class HeartVoiceData(MemoryData):
     """What learns, a key of ``PARTS``: alone, it takes all else from the corpus and costs a fraction of a step; empty:
     all of the networks, from each other's output, as the voice speaks."""
     compared: str = "bins"
-    """How sounds are compared, a key of ``mel.teaching.COMPARED``."""
-    texture: float = 0.0
-    """Weight of the errors of the spectra's fine structure, which bands do not show: harmonics against noise."""
+    """How sounds are compared, a key of ``COMPARED``."""
     discriminators: int = 0
-    """Channels of discriminators of spectra that teach beside ``compared``; 0: none."""
-    periodic: int = 0
-    """The same of discriminators of periods."""
+    """Channels of discriminators that teach beside ``compared``; 0: none."""
     taken: float = 0.1
     """Weight of being taken for recorded by the discriminators."""
     features: float = 1.0
@@ -80,6 +76,8 @@ class HeartVoiceData(MemoryData):
 
 OWN_DATA = set(HeartVoiceData.__dataclass_fields__) - set(MemoryData.__dataclass_fields__)
 """Settings that lessons do not know."""
+COMPARED = {"bins": sound_errors, "bands": band_errors}
+"""Magnitudes bin by bin; or the powers of mel bands, which leaves noise and phases as crisp as they were."""
 PARTS = {
     "sound": ("heart.sound", "decoder"),
     "prosody": ("heart.text", "heart.dur_in", "heart.dur_out", "heart.prosody"),
@@ -121,8 +119,10 @@ class HeartVoiceTask(Task[HeartVoice]):
                 f"[data] part is {self.data.part!r}{nearest(self.data.part, PARTS)}, but must be one of "
                 f"{', '.join(PARTS)}, or empty."
             )
-        settings = {field.name: getattr(self.data, field.name) for field in fields(SoundTeaching)}
-        self.teaching = SoundTeaching(**settings)
+        if self.data.compared not in COMPARED:
+            raise ConfigError(f"[data] compared is {self.data.compared!r}, but must be one of {', '.join(COMPARED)}.")
+        if min(self.data.discriminators, self.data.taken, self.data.features, self.data.alone) < 0:
+            raise ConfigError("[data] discriminators, taken, features and alone must be at least 0.")
         if self.data.units <= self.data.edge + AHEAD:
             raise ConfigError(f"[data] units is {self.data.units}, but must be more than edge and {AHEAD}.")
         front = corpus.info.front_end
@@ -146,7 +146,8 @@ class HeartVoiceTask(Task[HeartVoice]):
             model.requires_grad_(False)
             for name in PARTS[self.data.part]:
                 model.get_submodule(name).requires_grad_(True)
-        model.discriminators = judging(self.data.discriminators, self.data.periodic)
+        if self.data.discriminators:
+            model.discriminators = Discriminators(self.data.discriminators)
         return model
 
     def check_start(self, *, voice: bool, run: bool) -> None:
@@ -156,7 +157,9 @@ class HeartVoiceTask(Task[HeartVoice]):
     def carried(
         self, learned: Mapping[str, Tensor], before: CorpusInfo | None, fresh: Mapping[str, Tensor]
     ) -> Mapping[str, Tensor]:
-        return {**self._carried(without_judges(learned), before, fresh), **judges_of(learned, fresh)}
+        judges = {name: learned.get(name, weight) for name, weight in fresh.items() if name.startswith(JUDGES)}
+        networks = {name: weight for name, weight in learned.items() if not name.startswith(JUDGES)}
+        return {**self._carried(networks, before, fresh), **judges}
 
     def _carried(
         self, learned: Mapping[str, Tensor], before: CorpusInfo | None, fresh: Mapping[str, Tensor]
@@ -268,9 +271,20 @@ class HeartVoiceTask(Task[HeartVoice]):
         total = sum(getattr(self.data, name) * error for name, error in errors.items())
         if "parts" not in out:
             return torch.as_tensor(total), logged(errors)
-        judges: Any = getattr(model, "module", model).discriminators
-        wrong, sounds = self.teaching.errors(out["parts"], batch, judges, step)
-        return total + wrong, logged({**errors, **sounds})
+        # In full precision.
+        with torch.autocast(out["parts"].device.type, enabled=False):
+            noise = torch.randn_like(batch["pulses"]) * 2**0.5
+            ours = synthesized(out["parts"].float(), batch["pulses"], noise) * batch["heard"]
+            theirs = batch["audio"] * batch["heard"]
+            sounds = COMPARED[self.data.compared](ours, theirs)
+        total = total + self.data.sound * sum(sounds.values())
+        judge: Any = getattr(model, "module", model).discriminators
+        if judge is None or not torch.is_grad_enabled():
+            return total, logged({**errors, **sounds})
+        judged = judge.errors(ours, theirs)
+        teaching = min(1.0, max(0.0, step / max(1, self.data.alone) - 1))
+        taught = self.data.taken * judged["taken"] + self.data.features * judged["features"]
+        return total + teaching * taught + SLOW * judged["told"], logged({**errors, **sounds, **judged})
 
     @torch.no_grad()
     def samples(self, model: HeartVoice, folder: Path) -> None:

@@ -12,13 +12,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sayahead_lab.training.mel.teaching import without_judges
-
 RATE = 4.0
 """Times as fast as shared weights, speakers' own learn: each is met in a part of the batches alone."""
 ENDS = "heart.dur_out", "heart.prosody.pro_out"
 """Last layers, of durations and of pitch and energy: their biases are a speaker's own."""
 OWN = ".own"
+JUDGES = "discriminators."
+"""How the names of a training's discriminators begin."""
 
 
 class SpeakerNorm(nn.LayerNorm):
@@ -85,8 +85,8 @@ def tell(model: nn.Module, sentences: Tensor, views: Tensor) -> None:
 
 def folded(state: Mapping[str, Tensor], number: int) -> dict[str, Tensor]:
     """The weights of one speaker's own model, by the names of a plain ``HeartVoice`` without discriminators."""
-    state = without_judges(state)
-    plain = {name: weight.clone() for name, weight in state.items() if not name.endswith(OWN)}
+    shared = (name for name in state if not name.endswith(OWN) and not name.startswith(JUDGES))
+    plain = {name: state[name].clone() for name in shared}
     for name, own in state.items():
         if not name.endswith(OWN):
             continue

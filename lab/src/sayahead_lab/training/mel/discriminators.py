@@ -11,15 +11,11 @@ from torch.func import functional_call
 from torch.nn import functional
 
 SIZES = (512, 1024, 2048)
-"""Samples of the windows of each spectral discriminator's spectra, a quarter apart."""
-PERIODS = (2, 3, 5, 7, 11)
-"""Samples by which each periodic discriminator folds the sound."""
+"""Samples of the windows of each discriminator's spectra, a quarter apart."""
 POWER = 0.3
 """To which magnitudes are raised, so that quiet bands count; phases stay."""
 QUIET = 1e-4
 """Least magnitude."""
-JUDGES = "discriminators."
-"""How the names of their weights begin in what they teach."""
 LAYERS = 4
 SLOPE = 0.2
 """Of the leaky rectifiers."""
@@ -45,92 +41,52 @@ class FastConv(nn.Conv2d):
 
 
 class Discriminator(nn.Module):
-    """Layers that look at a picture of the sound, and a last one that says of each place how recorded it is."""
-
-    def __init__(self, layers: Sequence[FastConv], last: FastConv) -> None:
-        super().__init__()
-        self.layers, self.last = nn.ModuleList(layers), last
-
-    def picture(self, samples: Tensor) -> Tensor:
-        """(B, C, H, W) of samples (B, S)."""
-        raise NotImplementedError
-
-    def forward(self, samples: Tensor) -> tuple[Tensor, list[Tensor]]:
-        """How recorded each place of samples (B, S) sounds, above 0 or below, and the layers' features."""
-        x, features = self.picture(samples), list[Tensor]()
-        for layer in self.layers:
-            x = functional.leaky_relu(layer(x), SLOPE)
-            features.append(x)
-        return self.last(x).float(), features
-
-
-class SpectralDiscriminator(Discriminator):
     """2-D convolutions over complex spectra of one size of window, strided in frequency alone.
 
     After Défossez et al., High Fidelity Neural Audio Compression (2022), 3.4, without weight normalization.
     """
 
     def __init__(self, size: int, channels: int) -> None:
-        widths = [2, channels, *[2 * channels] * (LAYERS - 1)]
-        layers = [FastConv(before, after, (3, 9), stride=(1, 2), padding=(1, 4)) for before, after in pairwise(widths)]
-        super().__init__(layers, FastConv(2 * channels, 1, 3, padding=1))
+        super().__init__()
         self.size = size
+        widths = [2, channels, *[2 * channels] * (LAYERS - 1)]
+        self.layers = nn.ModuleList(
+            FastConv(before, after, (3, 9), stride=(1, 2), padding=(1, 4)) for before, after in pairwise(widths)
+        )
+        self.last = FastConv(2 * channels, 1, 3, padding=1)
 
-    def picture(self, samples: Tensor) -> Tensor:
-        return spectra(samples, self.size)
-
-
-class PeriodicDiscriminator(Discriminator):
-    """Convolutions over every ``period``-th sample, strided in time: what repeats, which spectra's magnitudes hide.
-
-    After Kong et al., HiFi-GAN (2020), 2.3, a quarter as wide, without weight normalization.
-    """
-
-    def __init__(self, period: int, channels: int) -> None:
-        widths = [1, *(2**layer * channels for layer in range(1, LAYERS + 1))]
-        layers = [FastConv(before, after, (5, 1), stride=(3, 1), padding=(2, 0)) for before, after in pairwise(widths)]
-        super().__init__(layers, FastConv(widths[-1], 1, (3, 1), padding=(1, 0)))
-        self.period = period
-
-    def picture(self, samples: Tensor) -> Tensor:
-        whole = samples[:, : samples.shape[1] // self.period * self.period]
-        return whole.reshape(len(samples), 1, -1, self.period).contiguous(memory_format=torch.channels_last)
+    def forward(self, samples: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """How recorded each place of samples (B, S) sounds, above 0 or below, and the layers' features."""
+        x, features = spectra(samples, self.size), list[Tensor]()
+        for layer in self.layers:
+            x = functional.leaky_relu(layer(x), SLOPE)
+            features.append(x)
+        return self.last(x).float(), features
 
 
 class Discriminators(nn.Module):
-    """One for each size of window and for each period; one of each kind, by chance, has each step.
+    """One for each size of window; beside the network that they teach, one of them learns in each step, by chance."""
 
-    They have so many ``channels`` and ``periodic`` ones; where these are 0, there are none of that kind.
-    """
-
-    def __init__(self, channels: int, periodic: int) -> None:
+    def __init__(self, channels: int) -> None:
         super().__init__()
-        self.all = nn.ModuleList(SpectralDiscriminator(size, channels) for size in SIZES if channels)
-        self.periodic = nn.ModuleList(PeriodicDiscriminator(period, periodic) for period in PERIODS if periodic)
+        self.all = nn.ModuleList(Discriminator(size, channels) for size in SIZES)
 
     def errors(self, ours: Tensor, theirs: Tensor) -> dict[str, Tensor]:
-        """Errors of made samples and recorded ones (B, S), as one discriminator of each kind sees them, their mean.
+        """Errors of made samples and recorded ones (B, S), as one discriminator sees them.
 
         ``told``: the discriminators' own hinge loss, 2 where they know nothing, which reaches their weights alone;
         ``taken``: how far what was made is from being taken for recorded, and ``features``: the relative distance of
         the features of both (Larsen et al. 2016; Kong et al., HiFi-GAN, 2020, Eq. 5), which do not.
         """
-        kinds = [kind for kind in (self.all, self.periodic) if len(kind)]
-        found = [judged(kind[int(torch.randint(len(kind), ()))], ours, theirs) for kind in kinds]
-        return {name: torch.stack([one[name] for one in found]).mean() for name in found[0]}
-
-
-def judged(judge: nn.Module, ours: Tensor, theirs: Tensor) -> dict[str, Tensor]:
-    """``Discriminators.errors`` as one of them sees them."""
-    count = len(ours)
-    says, seen = judge(torch.cat([theirs, ours.detach()]))
-    fixed = {name: weight.detach() for name, weight in judge.named_parameters()}
-    of_ours, ours_seen = functional_call(judge, fixed, (ours,))
-    return {
-        "told": functional.relu(1 - says[:count]).mean() + functional.relu(1 + says[count:]).mean(),
-        "taken": -of_ours.mean(),
-        "features": apart(ours_seen, [one[:count].detach() for one in seen]),
-    }
+        count, judge = len(ours), self.all[int(torch.randint(len(self.all), ()))]
+        says, seen = judge(torch.cat([theirs, ours.detach()]))
+        fixed = {name: weight.detach() for name, weight in judge.named_parameters()}
+        of_ours, ours_seen = functional_call(judge, fixed, (ours,))
+        return {
+            "told": functional.relu(1 - says[:count]).mean() + functional.relu(1 + says[count:]).mean(),
+            "taken": -of_ours.mean(),
+            "features": apart(ours_seen, [one[:count].detach() for one in seen]),
+        }
 
 
 def apart(ours: Sequence[Tensor], theirs: Sequence[Tensor]) -> Tensor:

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sayahead_lab.training.layers import BINS, Block, Scaled
-from sayahead_lab.training.mel.discriminators import Discriminators
 
 PARTS = 5 * BINS
 """Spectral parts of a frame, side by side."""
@@ -63,8 +62,6 @@ class MelVocoderNetwork(Scaled):
         self.norm = nn.LayerNorm(d)
         if config.own_head:
             self.head = nn.Linear(d, PARTS)
-        self.discriminators: Discriminators | None = None
-        """Who judge its sound while it learns, if any."""
 
     def forward(self, mel: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Features (B, T, D), log pitch relative to 200 Hz (B, T), voicing logit (B, T), of log mel (B, T, n_mels).

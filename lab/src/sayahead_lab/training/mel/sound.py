@@ -26,17 +26,8 @@ BANDS = {512: 40, 1024: 80, 2048: 120}
 """Mel bands by the samples of the windows, for ``band_errors``."""
 QUIET = 1e-5
 """Mean power of a band's bins below which it is silent."""
-FINE, BINS_A_BAND, NEIGHBOURS = 1024, 3, 5
-"""Samples of the windows in which harmonics are told apart, the bins of a band there, and the bands whose mean is the
-envelope."""
-PATCHES, BANDS_A_PATCH, FRAMES_A_PATCH = 8, 14, 8
-"""Patches of about 1 kHz and 85 ms, up to 7.9 kHz."""
-LEAST = 0.05, 1e-3
-"""Added to the power of the pulses' and of the sounds' fine structure in a patch."""
 LOWEST = 20.0
 """Hz where the lowest band begins."""
-SILENCE = -20.0
-"""The logarithm of a magnitude that is not heard."""
 RATE = 24000
 HOPS = SourceFilter.N_FFT // SourceFilter.HOP
 
@@ -90,41 +81,6 @@ def band_errors(ours: Tensor, theirs: Tensor) -> dict[str, Tensor]:
         own, other = (band_levels(samples, size, count) for samples in (ours, theirs))
         apart = apart + (other - own).abs().mean()
     return {"bands": apart / len(BANDS)}
-
-
-def texture_errors(ours: Tensor, theirs: Tensor, pulses: Tensor) -> dict[str, Tensor]:
-    """How samples (B, S) differ in the fine structure of their spectra, which no band shows; means over patches.
-
-    ``harmonics``: by how much it follows that of the ``pulses`` (B, S), its regression on it; ``roughness``: the
-    logarithm of its deviation. What is drawn by chance in both is averaged first, and so not smoothed away.
-    """
-    own, other, source = (fine_structure(samples) for samples in (ours, theirs, pulses))
-    power = patches(source * source) + LEAST[0]
-    harmonics = (patches(own * source) - patches(other * source)) / power
-    rough, needed = (0.5 * (patches(one * one) + LEAST[1]).log() for one in (own, other))
-    return {"harmonics": harmonics.abs().mean(), "roughness": (rough - needed).abs().mean()}
-
-
-def fine_structure(samples: Tensor) -> Tensor:
-    """(B, N, F) logarithms of narrow bands' powers over their envelope, of samples (B, S)."""
-    window = torch.hann_window(FINE, device=samples.device)
-    spectra = torch.stft(samples, FINE, FINE // 4, window=window, center=False, return_complex=True)
-    bins = spectra.abs().square()[:, 1 : 1 + PATCHES * BANDS_A_PATCH * BINS_A_BAND].transpose(1, 2)
-    levels = 0.5 * functional.avg_pool1d(bins, BINS_A_BAND).clamp(min=QUIET).log()
-    envelope = functional.avg_pool1d(levels, NEIGHBOURS, 1, NEIGHBOURS // 2, count_include_pad=False)
-    return (levels - envelope).transpose(1, 2)
-
-
-def patches(cells: Tensor) -> Tensor:
-    """Means (B, 8, ...) of patches, half of which overlap in time, of bands and frames (B, N, F)."""
-    return functional.avg_pool2d(cells, (BANDS_A_PATCH, FRAMES_A_PATCH), (BANDS_A_PATCH, FRAMES_A_PATCH // 2))
-
-
-def pulses_of(spectra: Tensor) -> Tensor:
-    """Samples (B, 300 T) of pulses (B, T, 601)."""
-    parts = torch.zeros(*spectra.shape[:-1], 5, BINS, device=spectra.device)
-    parts[..., 2:4, :] = SILENCE
-    return synthesized(parts.flatten(-2), spectra, torch.zeros_like(spectra))
 
 
 def band_levels(samples: Tensor, size: int, count: int) -> Tensor:

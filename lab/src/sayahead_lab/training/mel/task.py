@@ -17,7 +17,7 @@ from sayahead.voices import VoiceConfig
 from torch import Tensor, nn
 
 from sayahead_lab.training.corpus.batches import Share, shuffled, tensors
-from sayahead_lab.training.corpus.store import Corpus, CorpusInfo, Item, check_mels
+from sayahead_lab.training.corpus.store import Corpus, Item, check_mels
 from sayahead_lab.training.hibari import dense, heart_head, heart_weights
 from sayahead_lab.training.layers import BINS, Block
 from sayahead_lab.training.loop.pictures import examples, write_sample
@@ -25,8 +25,7 @@ from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.losses import REFERENCE_HZ, average, pitch_errors
 from sayahead_lab.training.mel.from_voice import read_melvocoder
 from sayahead_lab.training.mel.network import MelVocoderConfig, MelVocoderNetwork
-from sayahead_lab.training.mel.sound import excitation
-from sayahead_lab.training.mel.teaching import SoundTeaching, judges_of, judging, without_judges
+from sayahead_lab.training.mel.sound import excitation, sound_errors, synthesized
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +41,7 @@ class MelVocoderData:
     target: str = "parameters"
     """What is learned: parameters, of a corpus with features, or sound, of any speaker's."""
     sound: float = 1.0
-    """Weight of the sound's error."""
-    compared: str = "bins"
-    """How sounds are compared, a key of ``teaching.COMPARED``."""
-    texture: float = 0.0
-    """Weight of the errors of the spectra's fine structure."""
-    discriminators: int = 0
-    """Channels of discriminators of spectra that teach beside; 0: none."""
-    periodic: int = 0
-    """The same of discriminators of periods."""
-    taken: float = 0.1
-    """Weight of being taken for recorded by the discriminators."""
-    alike: float = 0.2
-    """Weight of the distance of their features."""
-    alone: int = 250
-    """Steps in which the discriminators learn, but do not teach yet."""
+    """Weight of the sound's error (``sound.sound_errors``)."""
     features: float = 1.0
     """Weight of the features' absolute error."""
     spectra: float = 0.3
@@ -99,8 +84,6 @@ class MelVocoderTask(Task[MelVocoderNetwork]):
         check_mels(corpus.info, self.config.n_mels)
         if self.data.target not in ("parameters", "sound"):
             raise ConfigError(f"[data] target is {self.data.target!r}, but must be parameters or sound.")
-        own = self.data
-        self.teaching = SoundTeaching(own.compared, own.sound, own.texture, own.taken, own.alike, own.alone)
         if self.config.own_head and self.data.target == "parameters":
             raise ConfigError('[model] own_head is for [data] target = "sound": the features go with the old one.')
 
@@ -110,13 +93,7 @@ class MelVocoderTask(Task[MelVocoderNetwork]):
             begin_with_heart(model)
         elif self.data.start != "random":
             raise ConfigError(f"[data] start is {self.data.start!r}, but must be heart or random.")
-        model.discriminators = judging(self.data.discriminators, self.data.periodic)
         return model
-
-    def carried(
-        self, learned: Mapping[str, Tensor], before: CorpusInfo | None, fresh: Mapping[str, Tensor]
-    ) -> Mapping[str, Tensor]:
-        return {**without_judges(learned), **judges_of(learned, fresh)}
 
     def read_voice(self, model: MelVocoderNetwork, folder: Path, config: VoiceConfig) -> None:
         read_melvocoder(model, folder)
@@ -176,8 +153,8 @@ class MelVocoderTask(Task[MelVocoderNetwork]):
         features, log_pitch, voicing = model(batch["mel"])
         data = self.data
         if data.target == "sound":
-            judges: Any = getattr(model, "module", model).discriminators
-            total, parts = self.teaching.errors(self.parts(features), batch, judges, step)
+            parts = self._heard(features, batch)
+            total = data.sound * (parts["convergence"] + parts["magnitudes"])
         else:
             parts = self._parameters(features, batch)
             total = data.features * parts["features"] + data.spectra * parts["spectra"] + data.phases * parts["phases"]
@@ -194,6 +171,14 @@ class MelVocoderTask(Task[MelVocoderNetwork]):
             theirs = head(batch["features"].flatten(0, 1)[real])
         apart = average((features - batch["features"]).abs().mean(-1), counts)
         return {"features": apart} | spectral_errors(ours, theirs)
+
+    def _heard(self, features: Tensor, batch: Batch) -> dict[str, Tensor]:
+        """Errors of the sound that is made with the corpus's pitch, in full precision."""
+        with torch.autocast(features.device.type, enabled=False):
+            pulses = batch["pulses"]
+            noise = torch.randn_like(pulses) * 2**0.5
+            samples = synthesized(self.parts(features), pulses, noise)
+            return sound_errors(samples * batch["heard"], batch["audio"] * batch["heard"])
 
     def parts(self, features: Tensor) -> Tensor:
         """Spectral parts (..., 5 x 601) of what the network gives."""

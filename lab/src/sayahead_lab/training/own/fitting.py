@@ -16,12 +16,11 @@ from sayahead_lab.training.corpus.teacher import UNIT
 from sayahead_lab.training.heart.decoder import LOUD, HeartVoice
 from sayahead_lab.training.heart.own_voice_data import spoken
 from sayahead_lab.training.heart.own_voice_task import HeartVoiceTask
-from sayahead_lab.training.heart.speakers import folded
+from sayahead_lab.training.heart.speakers import JUDGES, folded
 from sayahead_lab.training.heart.task import spread_rows
 from sayahead_lab.training.loop import checkpoint as checkpoints
 from sayahead_lab.training.loop.saved_run import DESCRIPTION, corpus_record, load_weights
 from sayahead_lab.training.loop.warm_start import Start
-from sayahead_lab.training.mel.teaching import without_judges
 
 HEARD = 40.0
 """Least pitch in Hz of what has a voice."""
@@ -81,7 +80,7 @@ def write_beginning(
     """Write a run of one speaker, ``like`` in the start's, fitted to items; by how much it was moved."""
     assert start.state is not None
     joined = list(start.info.joined) if start.info is not None else []
-    alone = without_judges(start.learned)
+    alone = {name: weight for name, weight in start.learned.items() if not name.startswith(JUDGES)}
     weights = folded(alone, joined.index(like)) if joined else alone
     model = task.model().eval()
     load_weights(model, weights, str(start.path))
