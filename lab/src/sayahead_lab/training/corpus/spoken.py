@@ -6,7 +6,6 @@ They are the front end's phonemes, whatever the teacher's, so that an exported v
 from __future__ import annotations
 
 import functools
-import hashlib
 import io
 import shlex
 import shutil
@@ -24,7 +23,7 @@ from sayahead.voices import FORMAT, Defaults, VoiceConfig, located
 from sayahead_lab.training.aligner.alignment import load_aligner
 from sayahead_lab.training.corpus.aligned import AlignedRecordings, AlignedSpec
 from sayahead_lab.training.corpus.store import About
-from sayahead_lab.training.corpus.teacher import resample
+from sayahead_lab.training.corpus.teacher import resample, seed_of
 
 PROBE = "Hello."
 """A command's first text, to find its sample rate."""
@@ -70,7 +69,7 @@ class TextSpeaker:
         return resample(self._spoken(name, text), self._voice.sample_rate, rate)
 
     def _speak(self, name: str, text: str) -> Floats:
-        seed = int.from_bytes(hashlib.sha256(f"{self._seed} {name}".encode()).digest()[:4], "big")
+        seed = seed_of(self._seed, name)
         try:
             return self._voice.synthesize(text, policy="wait-all", seed=seed)
         except VoiceError as error:

@@ -254,6 +254,11 @@ def load_graph() -> Any:
     return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
+def seed_of(seed: int, name: str) -> int:
+    """The seed of the noise of an item: by a corpus's seed and the item's name."""
+    return int.from_bytes(hashlib.sha256(f"{seed} {name}".encode()).digest()[:4], "big")
+
+
 def resample(samples: Floats, rate: int, target: int) -> Floats:
     """Samples (S,) at another rate."""
     if rate == target:

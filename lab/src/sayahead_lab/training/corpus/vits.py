@@ -6,7 +6,6 @@ what is heard is then what a pupil reads, phoneme by phoneme, and no aligner has
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import re
 from dataclasses import dataclass
@@ -23,7 +22,17 @@ from sayahead.voices import VoiceConfig, located, read_config
 from sayahead_lab.training.aligner.sounds import FRONT_END
 from sayahead_lab.training.corpus.recordings import pitch
 from sayahead_lab.training.corpus.store import About
-from sayahead_lab.training.corpus.teacher import HOP, RATE, Frames, Take, TeacherSpec, VoiceTeacher, inventory, resample
+from sayahead_lab.training.corpus.teacher import (
+    HOP,
+    RATE,
+    Frames,
+    Take,
+    TeacherSpec,
+    VoiceTeacher,
+    inventory,
+    resample,
+    seed_of,
+)
 
 VOWELS = "AIOQWYaeiouæɑɐɒɔəɛɜɪʊʌᵊᵻ"
 ESPEAK = {
@@ -110,9 +119,8 @@ class VitsTeacher(VoiceTeacher):
         if unknown:
             raise ConfigError(f"The voice {self._config.name!r} has no phoneme {unknown[0]!r}, which {name} needs.")
         tokens = [[known[symbol] for symbol in theirs if symbol in known] for _, theirs in groups]
-        digest = hashlib.sha256(f"{self.spec.seed} {name}".encode()).digest()
         phonemes = np.array(list(itertools.chain.from_iterable(tokens)), np.int64)
-        units, samples = self._said(phonemes, int.from_bytes(digest[:4], "big"))
+        units, samples = self._said(phonemes, seed_of(self.spec.seed, name))
         counts = [(many, len(own)) for (many, _), own in zip(groups, tokens, strict=True)]
         scale = self._config.hop_length / self._config.sample_rate * RATE / HOP
         edges = np.rint(phoneme_edges(units, counts) * scale).astype(np.int64)
