@@ -52,7 +52,9 @@ class Claim:
     here: Callable[[], tuple[str, str]]
     """The results' figure, and the verdict."""
     seeds: int = 1
-    """Trainings behind it."""
+    """Trainings of each speaker behind it."""
+    speakers: int = 1
+    """Speakers that it was measured on."""
 
 
 def report(folder: str, file: str, condition: str, column: str) -> Interval:
@@ -335,7 +337,7 @@ def rows(paper: str) -> Iterator[list[str]]:
         if paper in ("", claim.paper):
             found, verdict = claim.here()
             name = [] if paper else [NAMES[claim.paper]]
-            yield [*name, claim.says, claim.paper_figure, found, f"1 x {claim.seeds}", verdict]
+            yield [*name, claim.says, claim.paper_figure, found, f"{claim.speakers} x {claim.seeds}", verdict]
 
 
 def table(paper: str = "") -> str:
