@@ -223,23 +223,34 @@ def cells(
 
 
 def tables(rows: dict[str, dict[str, Values]], texts: int) -> tuple[str, str]:
-    """How segments failed, and prosody; compared with the first row, and with the control where there is one."""
-    against = dict.fromkeys((next(iter(rows)), *({CONTROL} & rows.keys())))
-    heads = [*(f"{name}, %" for name in FAILURES), "any of these, %", *(f"less {one}" for one in against)]
+    """How segments failed, and prosody; compared with the first row, and with the control where there is one.
+
+    Of several trainings ("heart, seed 0: unicontext"), with those of the same training.
+    """
+    against = {name: rivals(rows, name) for name in rows}
+    names = [one.rpartition(": ")[2] for one in next(iter(against.values()))]
+    heads = [*(f"{name}, %" for name in FAILURES), "any of these, %", *(f"less {one}" for one in names)]
     lines = [f"{texts} sentences of the LJ Speech test split.", ""]
     lines += [f"| segments | number | {' | '.join(heads)} | sentences with one, % |"]
     lines += ["| --- |" + " ---: |" * (len(heads) + 2)]
     for name, figures in rows.items():
         shares = [f"{100 * float(quotient(figures[one].sum(axis=0))):.1f}" for one in FAILURES]
-        both = cells(rows, name, "any", against, 100, 1)
+        both = cells(rows, name, "any", against[name], 100, 1)
         whole = value(figures["sentences"], 100, 0)
         lines.append(f"| {name} | {figures['any'][:, 1].sum():.0f} | {' | '.join([*shares, *both, whole])} |")
-    heads = [part for name in PROSODY for part in (name, *(f"less {one}" for one in against))]
+    heads = [part for name in PROSODY for part in (name, *(f"less {one}" for one in names))]
     prosody = [f"| mean absolute difference to the speaker | {' | '.join(heads)} |", "| --- |" + " ---: |" * len(heads)]
     for name in rows:
-        columns = [part for figure in PROSODY.values() for part in cells(rows, name, figure, against, 1, 1)]
+        columns = [part for figure in PROSODY.values() for part in cells(rows, name, figure, against[name], 1, 1)]
         prosody.append(f"| {name} | {' | '.join(columns)} |")
     return "\n".join(lines) + "\n", "\n".join(prosody) + "\n"
+
+
+def rivals(rows: Iterable[str], name: str) -> list[str]:
+    """The first row of a row's training, and its control."""
+    training = name.rpartition(": ")[0]
+    own = [one for one in rows if one.rpartition(": ")[0] == training]
+    return list(dict.fromkeys([own[0], *(one for one in own if one.rpartition(": ")[2] == CONTROL)]))
 
 
 def logs_of(voices: Iterable[str]) -> list[Path]:

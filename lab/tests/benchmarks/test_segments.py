@@ -141,3 +141,20 @@ def test_rows_are_compared_with_the_first_and_with_random_words(script: Any) -> 
 
 
 PROSODY = ("word, ms", "pitch, cents")
+
+
+def test_rows_of_several_trainings_are_compared_within_their_own(script: Any) -> None:
+    def row(share: float) -> dict[str, Any]:
+        parts = np.stack([np.full(9, 8 * share), np.full(9, 8.0)], 1)
+        figures = dict.fromkeys([*script.FAILURES, "any"], parts)
+        return {**figures, "sentences": parts, **dict.fromkeys(PROSODY, parts)}
+
+    shares = {
+        "a, seed 0: unicontext": 0.5,
+        "a, seed 0: truth": 0.25,
+        "b, seed 1: unicontext": 0.125,
+        "b, seed 1: truth": 0.25,
+    }
+    failures, _ = script.tables({name: row(share) for name, share in shares.items()}, 9)
+    less = [line.split(" | ")[8] for line in failures.splitlines()[-4:]]
+    assert [one.split()[0] for one in less] == ["–", "-25.0", "–", "+12.5"]

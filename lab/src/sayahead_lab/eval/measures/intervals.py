@@ -1,7 +1,8 @@
 """Figures over utterances, with 95 % bootstrap intervals and paired tests.
 
 A figure is computed from sums over utterances: a word error rate from all errors and all words, a correlation from the
-sums of products. So a draw of utterances only weights each utterance's parts of those sums differently.
+sums of products. So a draw of utterances only weights each utterance's parts of those sums differently. Where several
+trainings said the same sentences, of one speaker or of several, a draw takes both at random, trainings and sentences.
 """
 
 from __future__ import annotations
@@ -50,6 +51,27 @@ def estimate(parts: Values, figure: Figure, *, seed: int = 0) -> Estimate:
     """The figure of parts (N, K) of N sentences with its percentile-bootstrap interval (Efron 1979)."""
     values = [figure(weights @ parts) for weights in resampled(len(parts), seed)]
     return Estimate(float(figure(parts.sum(axis=0))), *interval(values), len(parts))
+
+
+def estimate_trained(parts: Values, figure: Figure, *, seed: int = 0) -> Estimate:
+    """The figure of parts (R, N, K) of R trainings that said the same N sentences, with an interval over both."""
+    values = [figure(sums) for sums in drawn(parts, seed)]
+    return Estimate(float(figure(parts.sum(axis=(0, 1)))), *interval(values), parts.shape[1])
+
+
+def difference_trained(one: Values, other: Values, figure: Figure, *, seed: int = 0) -> Estimate:
+    """The figure of ``one`` (R, N, K) less that of ``other``, paired by training (seed, speaker) and by sentence."""
+    pairs = zip(drawn(one, seed), drawn(other, seed), strict=True)
+    values = [figure(first) - figure(second) for first, second in pairs]
+    value = float(figure(one.sum(axis=(0, 1))) - figure(other.sum(axis=(0, 1))))
+    return Estimate(value, *interval(values), one.shape[1])
+
+
+def drawn(parts: Values, seed: int) -> Iterator[Values]:
+    """Blocks (B, K) of the sums of draws of trainings and of sentences from parts (R, N, K)."""
+    trainings = resampled(len(parts), seed + 1)
+    for weights, chosen in zip(resampled(parts.shape[1], seed), trainings, strict=False):
+        yield np.einsum("br,bn,rnk->bk", chosen, weights, parts, optimize=True)
 
 
 def difference(one: Values, other: Values, figure: Figure, *, seed: int = 0) -> Difference:
