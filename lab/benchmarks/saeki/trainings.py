@@ -2,10 +2,10 @@
 
     python lab/benchmarks/saeki/trainings.py out lab/benchmarks/results/saeki/frame_early
 
-Reads the scored folder of ``frame.toml``, the segments of its rows (``failures.json`` in the folder of its results) and
-those of ``frame_early.toml``. A row's name is its speaker, its seed and what it is: "heart, seed 0: unicontext". Rows are taken
-together over trainings; differences are paired by training and by sentence, in brackets 95 % bootstrap intervals over
-both. How far trainings lie apart is told beside: lowest and highest of them. Writes trainings.md and trainings.json.
+Reads the scored folder of ``frame.toml``, the segments of its rows (``failures.json`` in the folder of its results),
+and those of ``frame_early.toml``. A row's name is its speaker, its seed, and what it is: "heart, seed 0: unicontext".
+Rows are taken together over trainings; differences are paired by training and by sentence, in brackets 95 % bootstrap
+intervals over both. How far trainings lie apart is told beside. Writes trainings.md and trainings.json.
 """
 
 from __future__ import annotations

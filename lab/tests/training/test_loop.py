@@ -210,6 +210,19 @@ def test_the_command_fails_with_a_sentence_where_the_loss_stays_bad(
     assert "not finite" in capsys.readouterr().err
 
 
+def test_a_seed_of_the_command_is_another_training(corpus: Path, tmp_path: Path) -> None:
+    recipe = tmp_path / "toy.toml"
+    recipe.write_text(as_toml(toy(steps=3).resolved()), encoding="utf-8")
+    for name, seed in {"a": [], "b": ["--seed", "5"], "c": ["--seed", "5"]}.items():
+        assert main(["train", str(recipe), "--corpus", str(corpus), "--out", str(tmp_path / name), *seed]) == 0
+    first, second, third = (weights(tmp_path / name) for name in "abc")
+    assert any(not torch.equal(first[name], second[name]) for name in first)
+    assert all(torch.equal(second[name], third[name]) for name in first)
+    assert "seed = 5" in (tmp_path / "b" / "recipe.toml").read_text(encoding="utf-8")
+    more = ["--steps", "4", "--resume"]
+    assert main(["train", str(recipe), "--corpus", str(corpus), "--out", str(tmp_path / "b"), *more]) == 2
+
+
 def test_checkpoints_come_by_the_clock_and_the_one_before_is_kept(corpus: Path, tmp_path: Path) -> None:
     train(toy(steps=4, checkpoint_s=0.0), corpus, tmp_path, device="cpu")
     assert load_checkpoint(tmp_path / "checkpoint.pt")["counters"]["step"] == 4

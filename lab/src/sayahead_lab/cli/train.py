@@ -56,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--out", metavar="FOLDER", type=Path, help="where the run goes (default: runs/NAME, after the recipe's name)")
     add("--minutes", metavar="N", type=number(float, 0), help="stop after N minutes, whatever earlier invocations took")
     add("--steps", metavar="N", type=number(int, 1), help="stop after N steps in all (default: the recipe's)")
+    add("--seed", metavar="N", type=number(int, 0), help="seed of weights and draws (default: the recipe's)")
     add("--resume", action="store_true", help="continue exactly from the run's last checkpoint")
     device, explained = one_of("cpu", "cuda", "auto"), "where to compute (default: auto, a GPU if there is one)"
     add("--device", metavar="cpu|cuda|auto", type=device, default="auto", help=explained)
@@ -83,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     from sayahead_lab.training.loop.recipe import load_recipe
     from sayahead_lab.training.loop.run import TrainingError, train
 
-    recipe = load_recipe(arguments.recipe).shortened(arguments.steps)
+    recipe = load_recipe(arguments.recipe).shortened(arguments.steps).seeded(arguments.seed)
     out = arguments.out or Path("runs") / recipe.name
     log = logging.getLogger("sayahead")
     log.addHandler(console)

@@ -47,6 +47,10 @@ class Recipe:
         """The same recipe with another number of steps; None: unchanged."""
         return self if steps is None else replace(self, train=checked(replace(self.train, steps=steps), self.name))
 
+    def seeded(self, seed: int | None) -> Recipe:
+        """The same recipe with another seed; None: unchanged."""
+        return self if seed is None else replace(self, train=checked(replace(self.train, seed=seed), self.name))
+
 
 def load_recipe(path: Path) -> Recipe:
     """The recipe in a TOML file; ConfigError names the file and the invalid key."""
