@@ -1,15 +1,20 @@
 """Sentences of Debian's documents, by language and source; nothing of them is shipped.
 
-``fetch`` downloads the packages by ``apt-get`` and unpacks them.
+    python lab/benchmarks/debian_prose.py FOLDER --language fr -o TEXTS
+
+``fetch`` downloads the packages by ``apt-get`` and unpacks them into FOLDER. Writes ``TEXTS/LANGUAGE.train``, ``.val``
+and ``.test`` for ``sayahead train corpus``: sentences of words that the language's dictionary has, each in one of them.
 """
 
 from __future__ import annotations
 
+import argparse
 import gettext
 import gzip
+import random
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -27,6 +32,12 @@ _OPAQUE = {"code", "pre", "tt", "kbd", "table", "script", "style"}
 _BLOCKS = {"p", "div", "td", "li", "h1", "h2", "h3", "dt", "dd"}
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"”»’')]*\s+(?=[\"“«¿¡(—–-]*[A-ZÀ-ÖØ-Þ])")
 _LEAST, _MOST = 3, 40
+SPOKEN = re.compile(r"[A-ZÀ-ÖØ-ÞŒ][a-zß-öø-ÿœ' ,-]{24,99}[.!?]")
+"""Sentences for a corpus: letters and plain marks, so that every listener would write them alike."""
+SOURCES = {"fr": {"stories": 3000, "littre": 2000, "help": 1000, "handbook": 1000, "fillets": 1000, "edu": 1000}}
+"""Sources of a language's corpus, and sentences of each at most."""
+SPLITS = {"test": 200, "val": 60}
+"""Sentences of the splits; the rest is to learn from."""
 
 
 def packages(language: str) -> dict[str, list[str]]:
@@ -159,6 +170,25 @@ def english(folder: Path) -> list[str]:
     return _words(folder / ENGLISH)
 
 
+def corpus(folder: Path, language: str, *, seed: int = 0) -> dict[str, list[str]]:
+    """Sentences by split, of all sources mixed; none is in two of them."""
+    known, found = set(dictionary(folder, language)), dict[str, None]()
+    for source, most in SOURCES[language].items():
+        there = [text for text in sentences(folder, language, source) if SPOKEN.fullmatch(text)]
+        listed = [text for text in there if _listed(text, known)]
+        found.update(dict.fromkeys(random.Random(seed).sample(listed, min(most, len(listed)))))
+    texts, made = random.Random(seed).sample(list(found), len(found)), dict[str, list[str]]()
+    for split, count in SPLITS.items():
+        made[split], texts = texts[:count], texts[count:]
+    return {"train": texts, **made}
+
+
+def _listed(text: str, known: set[str]) -> bool:
+    """Whether all words of a sentence are known, between apostrophes and hyphens; single letters are elisions."""
+    words = re.findall(r"[^\W\d_]+", text.lower())
+    return all(word in known or len(word) == 1 or word in ("qu", "jusqu", "lorsqu", "puisqu") for word in words)
+
+
 def _words(package: Path) -> list[str]:
     found = set[str]()
     for file in (package / "usr/share/dict").iterdir():
@@ -170,3 +200,21 @@ def _words(package: Path) -> list[str]:
                 text = raw.decode("latin-1")
             found.update(word for word in text.split() if word.isalpha() and word.islower())
     return sorted(found)
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--language", choices=SOURCES, default="fr")
+    parser.add_argument("-o", "--out", type=Path, required=True)
+    arguments = parser.parse_args(given)
+    fetch(arguments.folder, arguments.language)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for split, texts in corpus(arguments.folder, arguments.language).items():
+        lines = (f"{arguments.language}-{split}-{number:04d}|{text}\n" for number, text in enumerate(texts))
+        (arguments.out / f"{arguments.language}.{split}").write_text("".join(lines), encoding="utf-8")
+        print(f"{split}: {len(texts)} sentences, {sum(map(len, texts))} characters")
+
+
+if __name__ == "__main__":
+    main()

@@ -5,7 +5,7 @@
 
 The speaker is the default voice as teacher, whole sentences without inner punctuation, as in training.
 SAYAHEAD_MA_VOICE names the voice whose vocoder is meant (default: ma-lj), SAYAHEAD_MA_BESIDE another for ``beside``;
-``shipped`` always means that of ma-lj.
+``shipped`` always means that of ma-lj. SAYAHEAD_MA_TEACHER names another speaker, a voice of the family.
 """
 
 from __future__ import annotations
@@ -22,19 +22,21 @@ from sayahead.types import Floats
 from sayahead_lab.eval.peers.peer import Engine
 
 
-def load(vocode: bool, voice: str = "ma-lj") -> Any:
+def load(vocode: bool, voice: str = "ma-lj", teacher: str = "") -> Any:
     """Runs in the worker: the teacher, and the named voice's vocoder where its mel is to be vocoded."""
+    from sayahead_lab.training.corpus.family import FamilySpec
     from sayahead_lab.training.corpus.frontend import PRESETS
     from sayahead_lab.training.corpus.teacher import TeacherSpec
 
-    teacher = TeacherSpec(PRESETS["ma"], "final").open()
+    front = PRESETS["ma"]
+    source = (FamilySpec(front, "final", voice=teacher) if teacher else TeacherSpec(front, "final")).open()
     loaded = load_voice(voice)
     synthesizer = loaded.synthesizer
     assert isinstance(synthesizer, TwoStage)
 
     def speak(text: Iterator[str], whole: bool, seed: int) -> Iterator[Floats]:
         for piece in text:
-            for item in teacher.items("text", piece)[0]:
+            for item in source.items("text", piece)[0]:
                 assert item.audio is not None
                 if vocode:
                     yield synthesizer.vocode(item.mel.astype(np.float32))
@@ -44,9 +46,14 @@ def load(vocode: bool, voice: str = "ma-lj") -> Any:
     return {"rate": loaded.sample_rate}, speak
 
 
+def teacher() -> str:
+    """The voice of the family that is the speaker; empty: the default voice."""
+    return os.environ.get("SAYAHEAD_MA_TEACHER", "")
+
+
 def truth() -> Engine:
     """Runs in the evaluation: the ground truth."""
-    return Engine("ground truth", f"{__file__}:load", options={"vocode": False})
+    return Engine("ground truth", f"{__file__}:load", options={"vocode": False, "teacher": teacher()})
 
 
 def vocoded() -> Engine:
@@ -66,4 +73,4 @@ def shipped() -> Engine:
 
 def through(name: str, voice: str) -> Engine:
     """The ground truth's mel through a voice's vocoder."""
-    return Engine(name, f"{__file__}:load", options={"vocode": True, "voice": voice})
+    return Engine(name, f"{__file__}:load", options={"vocode": True, "voice": voice, "teacher": teacher()})

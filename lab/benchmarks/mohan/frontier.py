@@ -23,10 +23,9 @@ from sayahead_lab.eval.listening.score import read_rows
 from sayahead_lab.eval.measures.intervals import Difference, Estimate, Values, difference, estimate, quotient
 
 RESULTS = Path(__file__).parents[1] / "results" / "mohan"
-RULES = ("wait-end", "wait-2-steps", "wait-3-steps")
 AGAINST = ("wait-3-steps", "wait-2-steps")
 Group = Mapping[str, Sequence[Row]]
-"""Rows of each seed; of a rule, of the rule alone."""
+"""Rows of each seed; of a rule, or of the teacher, of itself alone."""
 
 
 def wrong_words(row: Row) -> tuple[float, float]:
@@ -47,10 +46,10 @@ MEASURES: dict[str, tuple[Callable[[Row], tuple[float, float]], int]] = {
 
 
 def groups(names: Sequence[str]) -> dict[str, list[str]]:
-    """Rules, and agents by unit without their seed: "agent, 30 nats, seed 2" is one of "agents, 30 nats"."""
+    """Agents by unit without their seed, "agent, 30 nats, seed 2" as one of "agents, 30 nats"; all else by itself."""
     found: dict[str, list[str]] = {}
     for name in names:
-        key = name if name in RULES else name.rpartition(", seed ")[0].replace("agent,", "agents,")
+        key = name.rpartition(", seed ")[0].replace("agent,", "agents,") if name.startswith("agent,") else name
         found.setdefault(key, []).append(name)
     return found
 
@@ -85,15 +84,16 @@ def compared(out: Path, areas: Mapping[str, Any]) -> tuple[list[list[str]], dict
     }
     table, figures = list[list[str]](), dict[str, Any]()
     for key, group in read.items():
-        cells = [key, str(len(group)), between([areas[name]["d_T"] for name in group], 3)]
-        figures[key] = {"d_T": {name: areas[name]["d_T"] for name in group}}
+        paths = {name: areas[name]["d_T"] for name in group if name in areas}
+        cells = [key, str(len(group)), between(list(paths.values()), 3) if paths else "–"]
+        figures[key] = {"d_T": paths}
         for title, (measure, digits) in MEASURES.items():
             whole = estimate(made[key, title], quotient)
             own = [float(quotient(sums({name: rows}, measure).sum(0))) for name, rows in group.items()]
             cells += [text(whole, digits)] + ([between(own, digits)] if title == "WER, %" else [])
             figures[key][title] = {"value": whole.value, "low": whole.low, "high": whole.high, "seeds": own}
             for rule in AGAINST:
-                if key in RULES:
+                if not key.startswith("agents,"):
                     cells.append("–")
                     continue
                 apart = difference(made[key, title], made[rule, title], quotient)

@@ -3,7 +3,8 @@
     python lab/benchmarks/mohan/paths.py --corpus corpus/ma --agent runs/agent-longer-0 --agent runs/agent-longer-1
 
 Reads runs, or published ones beside that of their speaker (``sayahead train publish --unpack``); the corpus, any with
-the same frames, needs no sound. Writes paths.png, rewards.png, environment.json and environment.md.
+the same frames, needs no sound. Writes paths.png, rewards.png, environment.json and environment.md; of French also
+liaisons.md and liaisons.json: how far policies have read at the ends of words and before apostrophes.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +21,14 @@ from typing import Any
 import numpy as np
 import torch
 from sayahead.errors import ConfigError
+from sayahead.text import Speller
+from sayahead.types import Ids
 
+from sayahead_lab.eval.measures.intervals import estimate, quotient
 from sayahead_lab.eval.report.attention import policy_over_alignment
 from sayahead_lab.eval.report.drawing import COLOURS, canvas, legend, save
-from sayahead_lab.training.corpus.store import Corpus
+from sayahead_lab.training.corpus.kokoro import front_of
+from sayahead_lab.training.corpus.store import Corpus, CorpusInfo, Item, language_of
 from sayahead_lab.training.loop.curves import read_log
 from sayahead_lab.training.loop.recipe import Recipe, load_recipe
 from sayahead_lab.training.loop.saved_run import load_trained
@@ -30,6 +36,7 @@ from sayahead_lab.training.mohan.agent import AgentTask
 from sayahead_lab.training.mohan.agent_network import AgentNetwork
 from sayahead_lab.training.mohan.environment import EpisodeSentence
 from sayahead_lab.training.mohan.paths import compared, followed, policies
+from sayahead_lab.training.mohan.task import Spelling
 
 OUT = Path("lab/benchmarks/results/mohan")
 NAMES = {
@@ -40,6 +47,22 @@ NAMES = {
 }
 SMOOTHED = 5
 """Lines of a log whose mean is drawn."""
+TIED = "ztnpʁ"
+"""What a word says more in liaison."""
+VOWELS = "aeiouyøœɔəɛɑɐ"
+"""What French words without liaison begin with where they could have one."""
+NASAL = "\u0303"
+"""Written above vowels through the nose."""
+LETTERS = "szxtdnrp"
+"""Letters that are mute at ends of words, or said in liaison."""
+JOINTS = {
+    "liaison": "ends of words, in liaison",
+    "vowel": "with such a letter before a vowel, but none",
+    "mute": "with such a letter before a consonant",
+    "other": "the other ends of words",
+    "apostrophe": "before an apostrophe",
+    "inside": "other letters",
+}
 
 
 def load(folder: Path, corpus: Path) -> tuple[AgentTask, AgentNetwork]:
@@ -81,6 +104,113 @@ def unit_of(recipe: Recipe) -> str:
 def title(recipe: Recipe) -> str:
     """What tells agents apart."""
     return f"{unit_of(recipe)}, seed {recipe.train.seed}"
+
+
+Sounds = Callable[[str], str]
+"""What a word says by itself, without stress."""
+
+
+def alone(info: CorpusInfo) -> Sounds:
+    """The sounds of words of a corpus's language by themselves, in its symbols."""
+    normalizer, phonemizer = front_of(language_of(info), info.phonemes, False)
+
+    def said(word: str) -> str:
+        made = normalizer()
+        words = [*made.push(word), *made.flush()]
+        return sounds(np.concatenate([one.ids for one in phonemizer.phonemize(words, left=[])]), info.phonemes)
+
+    return said
+
+
+def sounds(ids: Ids, phonemes: Mapping[str, int]) -> str:
+    """Phonemes (P,) as symbols, without stress, spaces and marks."""
+    symbols = {number: symbol for symbol, number in phonemes.items()}
+    return "".join(one for one in (symbols[int(i)] for i in ids) if (one.isalpha() and one not in "ˈˌ") or one == NASAL)
+
+
+def joints(item: Item, speller: Speller, said: Sounds, phonemes: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    """The letters of a sentence by what follows them: a name of JOINTS, and the place of each.
+
+    A word says more in liaison than by itself. Only letters after which another one of the sentence comes.
+    """
+    words = [(speller.spelled(token), span) for token, span in zip(item.text.split(), item.words, strict=True)]
+    spoken = [(letters, sounds(item.ids[span[0] : span[1]], phonemes)) for letters, span in words if letters]
+    at = 0
+    for number, (letters, own) in enumerate(spoken):
+        for place in range(len(letters) - 1):
+            if letters[place + 1] == "'":
+                yield "apostrophe", at + place
+            elif letters[place] != "'" and place + 2 < len(letters):
+                yield "inside", at + place
+        at += len(letters) + 1
+        if number + 1 == len(spoken):
+            return
+        open_vowel = spoken[number + 1][1][:1] in tuple(VOWELS)
+        more = len(own) > len(said(letters)) and own[-1:] in tuple(TIED)
+        silent = letters[-1] in LETTERS and own == said(letters)
+        kind = "liaison" if more else "vowel" if open_vowel and silent else "mute" if silent else "other"
+        yield kind, at - 2
+
+
+def begins(spelling: Spelling, reduction: int, frames: int) -> Ids:
+    """(P,) the SPEAK in whose middle each character has begun, by the speaker's durations."""
+    middles = np.minimum(np.arange(-(-frames // reduction)) * reduction + reduction // 2, frames - 1)
+    return np.minimum(np.searchsorted(middles, spelling.edges[:-1]), len(middles) - 1)
+
+
+def ahead(
+    task: AgentTask, split: str, count: int, agent: AgentNetwork, *, longest: int, only: Sequence[str] = ()
+) -> dict[str, Any]:
+    """How far policies have read when letters begin, by what follows these, after true frames.
+
+    By policy and joint: ``ahead``, characters behind the letter, and ``seen``, the share of these letters of which the
+    next letter but one is read: behind a space or an apostrophe the next word's first. Mean and 95 % interval.
+    """
+    items, info, r = task.corpus.split(split), task.corpus.info, task.speaking.config.reduction
+    said, found = alone(info), defaultdict[str, dict[str, Any]](lambda: defaultdict(list))
+    short = (number for number, length in enumerate(items.lengths.tolist()) if length <= longest)
+    pairs = ((number, task.speaking.spelled(split, number, items[number])) for number in short)
+    for number, spelling in itertools.islice((pair for pair in pairs if pair[1]), count):
+        assert spelling is not None
+        item = items[number]
+        at, kinds = begins(spelling, r, len(item.mel)), defaultdict[str, list[int]](list)
+        for kind, place in joints(item, task.speaking.speller, said, info.phonemes):
+            kinds[kind].append(place)
+        for name in only or policies(agent):
+            choose = policies(agent)[name]
+            read = followed(task.episodes(task.said(split, [number])), choose)[1]
+            for kind, places in kinds.items():
+                farther = read[np.minimum(at[places], len(read) - 1)] - np.array(places) - 1
+                found[name][kind].append((farther.sum(), (farther > 1).sum(), len(places)))
+    return {name: {kind: joint_row(found[name][kind]) for kind in JOINTS if found[name][kind]} for name in found}
+
+
+def joint_row(sums: Sequence[tuple[int, int, int]]) -> dict[str, Any]:
+    """Figures of sums over the places of each sentence."""
+    parts = np.array(sums, np.float64)
+    columns = {"ahead": estimate(parts[:, [0, 2]], quotient), "seen": estimate(parts[:, [1, 2]], quotient)}
+    named = {name: {"value": one.value, "low": one.low, "high": one.high} for name, one in columns.items()}
+    return {"places": int(parts[:, 2].sum()), **named}
+
+
+def joint_table(rows: Mapping[str, Any]) -> str:
+    """How far was read, in Markdown: a line for each joint."""
+    lines = ["| letter | places |" + "".join(f" {name}: ahead | seen, % |" for name in rows)]
+    lines.append("| --- | ---: |" + " ---: | ---: |" * len(rows))
+    for kind, what in JOINTS.items():
+        cells = [row.get(kind) for row in rows.values()]
+        if cells[0] is not None:
+            told = "".join(f" {joint_text(one['ahead'])} | {joint_text(one['seen'], 100)} |" for one in cells)
+            lines.append(f"| {what} | {cells[0]['places']} |{told}")
+    return "\n".join(lines) + "\n"
+
+
+def joint_text(one: Mapping[str, float], factor: int = 1) -> str:
+    """A figure with its interval."""
+    digits = 2 if factor == 1 else 0
+    return "{:.{d}f} ({:.{d}f} to {:.{d}f})".format(
+        *(factor * one[part] for part in ("value", "low", "high")), d=digits
+    )
 
 
 def rewards(runs: Sequence[Path], path: Path) -> None:
@@ -137,16 +267,21 @@ def main(given: Sequence[str] | None = None) -> None:
     arguments = parser.parse_args(given)
     arguments.out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
-    rows: dict[str, Any] = {}
+    rows, tied = dict[str, Any](), dict[str, Any]()
     for number, run in enumerate(arguments.agent):
         task, agent = load(run, arguments.corpus)
         sentences = chosen(task, arguments.split, arguments.sentences, longest=arguments.longest)
-        made = compared(task.episodes, sentences, agent, only=["agent"] if number else [])
+        only = ["agent"] if number else []
+        made = compared(task.episodes, sentences, agent, only=only)
         for row in made.values():
             # Agents of different units are compared in nats.
             row["mse"] *= task.data.rewards.unit**2
         whose = f"agent, {title(load_recipe(run / 'recipe.toml'))}"
         rows |= {whose if name == "agent" else name: row for name, row in made.items()}
+        if language_of(task.corpus.info).startswith("fr"):
+            bounds = {"longest": arguments.longest, "only": only}
+            at_joints = ahead(task, arguments.split, arguments.sentences, agent, **bounds)
+            tied |= {whose if name == "agent" else name: row for name, row in at_joints.items() if name != "wait-end"}
         if not number:
             front = task.corpus.info.front_end
             hop_s = task.speaking.config.reduction * front.hop / front.sample_rate
@@ -156,6 +291,9 @@ def main(given: Sequence[str] | None = None) -> None:
             save(policy_over_alignment(drawn, hop_s=hop_s), arguments.out / "paths.png")
     (arguments.out / "environment.md").write_text(table(rows), encoding="utf-8")
     (arguments.out / "environment.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    if tied:
+        (arguments.out / "liaisons.md").write_text(joint_table(tied), encoding="utf-8")
+        (arguments.out / "liaisons.json").write_text(json.dumps(tied, indent=1) + "\n", encoding="utf-8")
     rewards(arguments.agent, arguments.out / "rewards.png")
     print(table(rows))
 

@@ -2,14 +2,17 @@
 
     sayahead train publish --unpack archives/runs/mohan.tar.xz -o runs
     python lab/benchmarks/mohan/seeds.py runs voices
+    sayahead train publish --unpack archives/runs/mohan-fr.tar.xz -o runs/fr
+    python lab/benchmarks/mohan/seeds.py runs/fr voices --speaker tts-french --name mohan-fr --license Apache-2.0
 
-Makes mohan-agent-UNIT-SEED of ``runs/tts-longer`` and each agent's run, ``runs/agent-longer*``: the unit of the quality
-reward and the seed stand in its recipe.
+Makes NAME-UNIT-SEED of the speaker's run and each agent's, ``agent-longer*`` beside it: the unit of the quality reward
+and the seed stand in its recipe.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from sayahead_lab.training.loop.recipe import Recipe
@@ -22,16 +25,25 @@ def lesson(recipe: Recipe) -> tuple[float, int]:
     return recipe.data["rewards"]["unit"], recipe.train.seed
 
 
-def main(runs: Path, voices: Path) -> None:
+def main(given: Sequence[str] | None = None) -> None:
     """Make what there are agents for."""
-    acoustic = load_trained(runs / "tts-longer")
-    for run in sorted(runs.glob("agent-longer*")):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path)
+    parser.add_argument("voices", type=Path)
+    parser.add_argument("--speaker", default="tts-longer", help="the run of the modified Tacotron")
+    parser.add_argument("--vocoder", default="ma-lj", help="a voice that lends its vocoder, or the name of a run")
+    parser.add_argument("--name", default="mohan-agent", help="what the voices' names begin with")
+    parser.add_argument("--license", help="of the voices, where the corpus's speaker is not the default voice")
+    arguments = parser.parse_args(given)
+    acoustic, trained = load_trained(arguments.runs / arguments.speaker), arguments.runs / arguments.vocoder
+    vocoder = load_trained(trained) if trained.is_dir() else arguments.vocoder
+    for run in sorted(arguments.runs.glob("agent-longer*")):
         agent = load_trained(run)
         unit, seed = lesson(agent.recipe)
-        folder = voices / f"mohan-agent-{unit:g}-{seed}"
-        make_voice(acoustic, "ma-lj", folder, name=folder.name, agent=agent)
+        folder = arguments.voices / f"{arguments.name}-{unit:g}-{seed}"
+        make_voice(acoustic, vocoder, folder, name=folder.name, license=arguments.license, agent=agent)
         print(folder)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main()

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "mohan"
-NAMES = ["wait-2-steps", "wait-3-steps", "agent, 30 nats, seed 0", "agent, 30 nats, seed 1"]
+NAMES = ["ground truth", "wait-2-steps", "wait-3-steps", "agent, 30 nats, seed 0", "agent, 30 nats, seed 1"]
 WRONG = {
+    "ground truth": [0, 0, 0],
     "wait-2-steps": [0, 1, 0],
     "wait-3-steps": [2, 3, 1],
     "agent, 30 nats, seed 0": [0, 1, 1],
@@ -45,7 +46,7 @@ def experiment(out: Path) -> Path:
         (out / name).mkdir(parents=True)
         (out / name / "quality.json").write_text(json.dumps({"rows": rows, "listeners": {}}))
     (out / "experiment.json").write_text(json.dumps({"conditions": NAMES, "clocks": ["50 tokens"]}))
-    areas = {name: {"d_T": 0.5 + 0.1 * number} for number, name in enumerate(NAMES)}
+    areas = {name: {"d_T": 0.5 + 0.1 * number} for number, name in enumerate(NAMES[1:])}
     (out / "proportion.json").write_text(json.dumps({"rows": areas}))
     return out
 
@@ -54,7 +55,7 @@ def test_seeds_of_a_unit_are_one_row_and_differ_from_rules_by_sentence(script: A
     out = experiment(tmp_path / "out")
     script.main([str(out), "--proportion", str(out / "proportion.json"), "-o", str(tmp_path)])
     made = json.loads((tmp_path / "frontier.json").read_text())
-    assert list(made) == ["wait-2-steps", "wait-3-steps", "agents, 30 nats"]
+    assert list(made) == ["ground truth", "wait-2-steps", "wait-3-steps", "agents, 30 nats"]
     agents = made["agents, 30 nats"]
     # Six of sixty words, where wait-3 has six of thirty and wait-2 one.
     assert agents["WER, %"]["value"] == pytest.approx(10.0)
@@ -68,7 +69,8 @@ def test_seeds_of_a_unit_are_one_row_and_differ_from_rules_by_sentence(script: A
     assert agents["d_T"] == {"agent, 30 nats, seed 0": 0.7, "agent, 30 nats, seed 1": 0.8}
     table = (tmp_path / "frontier.md").read_text().splitlines()
     assert table[-1].startswith("| agents, 30 nats | 2 | 0.750 (0.700 to 0.800) | 10.00 (")
-    assert table[2].startswith("| wait-2-steps | 1 | 0.500 | 3.33 (")
+    assert table[2].startswith("| ground truth | 1 | – | 0.00 (")
+    assert table[3].startswith("| wait-2-steps | 1 | 0.500 | 3.33 (")
 
 
 def test_seeds_that_said_other_sentences_are_an_error(script: Any, tmp_path: Path) -> None:

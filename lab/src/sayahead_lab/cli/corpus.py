@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from sayahead.cli import number, one_of
 from sayahead.cli.console import Console
 from sayahead.errors import ConfigError
-from sayahead.voices import read_config
+from sayahead.voices import VoiceConfig, read_config
 
 from sayahead_lab.cluster import workers
 from sayahead_lab.scripts import read_texts
 from sayahead_lab.training.aligner.alignment import FOLDER
 from sayahead_lab.training.corpus.aligned import AlignedSpec
+from sayahead_lab.training.corpus.family import FamilySpec, of_family
 from sayahead_lab.training.corpus.frontend import PRESETS
 from sayahead_lab.training.corpus.joined import join
 from sayahead_lab.training.corpus.kokoro import KokoroSpec
@@ -46,12 +48,12 @@ Spoken by another voice, or by a command that reads a text and writes WAV, and a
   sayahead train corpus corpus/other --teacher ma-lj --train train.csv --val val.csv
   sayahead train corpus corpus/other --teacher "some-tts --stdout" --train train.csv
 
-By a Piper voice, whose graph tells durations, or a style of Kokoro, whose graph tells durations, pitch and energy, so
-that nothing is aligned:
+By a Piper voice, whose graph tells durations, or a style of Kokoro or a voice of the family, whose graphs tell
+durations, pitch and energy, so that nothing is aligned:
 
   sayahead train corpus corpus/joe --teacher en_US-joe-medium --punctuation all --train train.csv --val val.csv
   sayahead train corpus corpus/michael --teacher kokoro.onnx --speaker am_michael --punctuation all --train train.csv
-  sayahead train corpus corpus/fr --teacher kokoro.onnx --language fr --punctuation final --train fr.csv
+  sayahead train corpus corpus/fr --teacher ff_siwis --punctuation final --train fr.train --val fr.val
 
 Of several speakers, from folders beside each other, one a speaker:
 
@@ -166,9 +168,12 @@ def from_teacher(arguments: argparse.Namespace) -> Spec:
     for name in ("speaker", "language", "understood"):
         if getattr(arguments, name):
             raise ConfigError(f"--{name} belongs to a Kokoro voice: leave it out with another teacher.")
-    if folder is not None and tells_durations(read_config(folder)):
-        told = {"voice": arguments.teacher, "audio": not arguments.no_audio}
-        return VitsSpec(PRESETS[arguments.front_end], arguments.punctuation or "all", **ends, **told)
+    kinds: list[tuple[Callable[[VoiceConfig], bool], type[FamilySpec | VitsSpec]]]
+    kinds = [(of_family, FamilySpec), (tells_durations, VitsSpec)]
+    for tells, own in kinds:
+        if folder is not None and tells(read_config(folder)):
+            told = {"voice": arguments.teacher, "audio": not arguments.no_audio}
+            return own(PRESETS[arguments.front_end], arguments.punctuation or "all", **ends, **told)
     options = {name: getattr(arguments, name) for name in ("lead", "tail", "skip_missing", "teacher")}
     spec = SpokenSpec(PRESETS[arguments.front_end], audio=not arguments.no_audio, noise=arguments.seed or 0, **options)
     spec = replace(spec, aligner=arguments.aligner or FOLDER, inner_marks=arguments.punctuation == "all")
