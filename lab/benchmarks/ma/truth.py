@@ -5,13 +5,15 @@
 
 The speaker is the default voice as teacher, whole sentences without inner punctuation, as in training.
 SAYAHEAD_MA_VOICE names the voice whose vocoder is meant (default: ma-lj), SAYAHEAD_MA_BESIDE another for ``beside``;
-``shipped`` always means that of ma-lj. SAYAHEAD_MA_TEACHER names another speaker, a voice of the family.
+``shipped`` always means that of ma-lj. SAYAHEAD_MA_TEACHER names another speaker, a voice of the family. ``recordings``
+are a person's, of the folder SAYAHEAD_MA_RECORDINGS: wavs/NAME.wav, and test.csv with their texts.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,8 @@ from sayahead.engine.synthesizer import TwoStage
 from sayahead.types import Floats
 
 from sayahead_lab.eval.peers.peer import Engine
+from sayahead_lab.scripts import read_texts
+from sayahead_lab.training.corpus.recordings import read_recording
 
 
 def load(vocode: bool, voice: str = "ma-lj", teacher: str = "") -> Any:
@@ -49,6 +53,25 @@ def load(vocode: bool, voice: str = "ma-lj", teacher: str = "") -> Any:
 def teacher() -> str:
     """The voice of the family that is the speaker; empty: the default voice."""
     return os.environ.get("SAYAHEAD_MA_TEACHER", "")
+
+
+def load_recordings(folder: str, rate: int) -> Any:
+    """Runs in the worker: a person's recordings by their texts."""
+    named = {line.text: line.name for line in read_texts(Path(folder) / "test.csv")}
+
+    def speak(text: Iterator[str], whole: bool, seed: int) -> Iterator[Floats]:
+        for piece in text:
+            # What engines are warmed up with nobody has recorded.
+            name = named.get(piece.strip())
+            yield np.zeros(rate, np.float32) if name is None else read_recording(Path(folder), name, rate)
+
+    return {"rate": rate}, speak
+
+
+def recordings() -> Engine:
+    """Runs in the evaluation: the recordings, at the voices' rate."""
+    options = {"folder": os.environ["SAYAHEAD_MA_RECORDINGS"], "rate": 24000}
+    return Engine("recordings", f"{__file__}:load_recordings", "whole", options)
 
 
 def truth() -> Engine:

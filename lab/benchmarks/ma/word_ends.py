@@ -36,12 +36,13 @@ PROMPT_RATE = 16000
 """Samples a second of G.722."""
 
 
-def prompts(path: Path) -> Iterator[tuple[str, str]]:
+def prompts(path: Path, *, least_words: int = LEAST_WORDS, one_sentence: bool = True) -> Iterator[tuple[str, str]]:
     """Names and texts of Asterisk's list that are a sentence; those with a remark in brackets are not all said."""
     for line in gzip.decompress(path.read_bytes()).decode().splitlines():
         name, _, text = line.partition(": ")
         words = len(text.split())
-        if not line.startswith(";") and "[" not in text and words >= LEAST_WORDS and len(split(normalize(text))) == 1:
+        said = not line.startswith(";") and "[" not in text and words >= least_words
+        if said and (not one_sentence or len(split(normalize(text))) == 1):
             yield name, text.strip()
 
 
