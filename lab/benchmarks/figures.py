@@ -296,6 +296,8 @@ PLACES: dict[str, Callable[[], str]] = {
     **{f"claims{'_' * bool(paper)}{paper}": partial(claims.table, paper) for paper in ("", *claims.NAMES)},
     "ma_quality": reports.MA_QUALITY,
     "ma_chunks": reports.MA_CHUNKS,
+    "ma_speakers": table("ma/speakers/trainings.md"),
+    "ma_speakers_each": table("ma/speakers/each.md"),
     "ma_adaptation": reports.MA_ADAPTATION,
     "ma_latency": reports.MA_LATENCY,
     "ma_positions": reports.MA_POSITIONS,
