@@ -205,11 +205,13 @@ def quicker() -> tuple[str, str]:
     return f"{times:.0f} times faster", YES if times > 5 else NO
 
 
-def agents(key: str, rule: Callable[[Interval], str], unit: str = "") -> Callable[[], tuple[str, str]]:
+def agents(
+    key: str, rule: Callable[[Interval], str], unit: str = "", folder: str = "mohan"
+) -> Callable[[], tuple[str, str]]:
     """Agents of a unit of 11.5 nats, all seeds, against a rule, paired by sentence."""
 
     def read() -> tuple[str, str]:
-        row = loaded("mohan/frontier.json")["agents, 11.5 nats"]
+        row = loaded(f"{folder}/frontier.json")["agents, 11.5 nats"]
         one = Interval(*(row[key][part] for part in ("value", "low", "high")))
         return f"{key.split(',')[0].replace(' %', '')} {one.text()}{unit}", rule(one)
 
@@ -337,7 +339,16 @@ CLAIMS = (
         "mohan", "the agent is rated better than wait-3", "Fig. 4", agents("DistillMOS, less wait-3-steps's", higher), 5
     ),
     Claim("mohan", "and worse than wait-2", "Fig. 4", agents("DistillMOS, less wait-2-steps's", lower), 5),
-    Claim("mohan", "so in French", "samples", missing("a network that has begun to speak, no agent")),
+    *(
+        Claim(
+            "mohan",
+            f"in French, the agent is understood better than wait-{steps}",
+            "samples",
+            agents(f"WER, %, less wait-{steps}-steps's", lower, " points", "mohan/french"),
+            3,
+        )
+        for steps in (3, 2)
+    ),
 )
 NAMES = {"ma": "Ma", "saeki": "Saeki", "mohan": "Mohan"}
 

@@ -359,6 +359,8 @@ PLACES: dict[str, Callable[[], str]] = {
     "saeki_steps": table("saeki/steps.md", "python lab/benchmarks/saeki/steps.py"),
     "saeki_cosine_runs": table("saeki/runs/cosine.md", "python lab/benchmarks/saeki/cosine.py"),
     "mohan_frontier": table("mohan/frontier.md", "python lab/benchmarks/mohan/frontier.py out"),
+    "mohan_french": table("mohan/french/frontier.md", "python lab/benchmarks/mohan/frontier.py out"),
+    "mohan_liaisons": table("mohan/french/liaisons.md"),
     "mohan_latency": reports.MOHAN_LATENCY,
     "mohan_environment": table("mohan/environment.md"),
     "mohan_speed": table("mohan/speed.md"),

@@ -194,23 +194,19 @@ def joint_row(sums: Sequence[tuple[int, int, int]]) -> dict[str, Any]:
 
 
 def joint_table(rows: Mapping[str, Any]) -> str:
-    """How far was read, in Markdown: a line for each joint."""
-    lines = ["| letter | places |" + "".join(f" {name}: ahead | seen, % |" for name in rows)]
-    lines.append("| --- | ---: |" + " ---: | ---: |" * len(rows))
+    """How far was read, in Markdown: a line for each joint, a column for each policy."""
+    lines = [f"| letter | places | {' | '.join(rows)} |", "| --- | ---: |" + " ---: |" * len(rows)]
     for kind, what in JOINTS.items():
-        cells = [row.get(kind) for row in rows.values()]
-        if cells[0] is not None:
-            told = "".join(f" {joint_text(one['ahead'])} | {joint_text(one['seen'], 100)} |" for one in cells)
-            lines.append(f"| {what} | {cells[0]['places']} |{told}")
+        cells = [row[kind] for row in rows.values() if kind in row]
+        if cells:
+            lines.append(f"| {what} | {cells[0]['places']} | {' | '.join(map(joint_text, cells))} |")
     return "\n".join(lines) + "\n"
 
 
-def joint_text(one: Mapping[str, float], factor: int = 1) -> str:
-    """A figure with its interval."""
-    digits = 2 if factor == 1 else 0
-    return "{:.{d}f} ({:.{d}f} to {:.{d}f})".format(
-        *(factor * one[part] for part in ("value", "low", "high")), d=digits
-    )
+def joint_text(cell: Mapping[str, Any]) -> str:
+    """Characters read ahead with their interval, and the share of letters seen."""
+    ahead, seen = cell["ahead"], cell["seen"]
+    return f"{ahead['value']:.1f} ({ahead['low']:.1f} to {ahead['high']:.1f}), {100 * seen['value']:.0f} %"
 
 
 def rewards(runs: Sequence[Path], path: Path) -> None:

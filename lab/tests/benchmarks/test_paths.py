@@ -85,4 +85,4 @@ def test_a_row_of_joints_is_of_all_places(script: Any) -> None:
     row = script.joint_row([(4, 1, 2), (2, 0, 1)])
     assert (row["places"], row["ahead"]["value"], row["seen"]["value"]) == (3, 2.0, pytest.approx(1 / 3))
     table = script.joint_table({"wait-2-steps": {"liaison": row}, "agent": {"liaison": row}})
-    assert "| ends of words, in liaison | 3 | 2.00 (2.00 to 2.00) | 33 (0 to 50) |" in table
+    assert "| ends of words, in liaison | 3 | 2.0 (2.0 to 2.0), 33 % | 2.0 (2.0 to 2.0), 33 % |" in table

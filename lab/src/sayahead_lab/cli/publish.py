@@ -33,9 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     mean = "write one run, named as the last: the mean of the weights of all, which went on from one another"
     add("--mean", action="store_true", help=mean)
     add("--check", metavar="RELEASE", type=Path, help="check the files of a release against its SHA256SUMS")
-    unpacked = (
-        "check an archive of a release, or download one (ma, mohan, saeki, vocoders); unpack it into the folder -o"
-    )
+    unpacked = "check an archive of a release, or download one (ma, mohan, mohan-fr, ...); unpack it into the folder -o"
     add("--unpack", metavar="FILE|NAME", type=Path, help=unpacked)
 
 
