@@ -26,6 +26,7 @@ DOCUMENTS = (
     "README.md",
     *sorted(str(page.relative_to(ROOT)) for docs in ("docs", "lab/docs") for page in (ROOT / docs).rglob("*.md")),
 )
+MA = ("quality", "chunks", "adaptation", "own", "latency", "positions", "shadowing", "person", "prompts", "clarinet")
 LINK = re.compile(r"(?<=\]\()((?:docs|lab)/[^)#\s]+)")
 """A link of a place, from the repository's root; it becomes one from the document's folder."""
 
@@ -294,17 +295,10 @@ PLACES: dict[str, Callable[[], str]] = {
     "blind": table("blind.md", "python lab/benchmarks/blind.py"),
     "lookahead_summary": reports.SUMMARY,
     **{f"claims{'_' * bool(paper)}{paper}": partial(claims.table, paper) for paper in ("", *claims.NAMES)},
-    "ma_quality": reports.MA_QUALITY,
-    "ma_chunks": reports.MA_CHUNKS,
+    **{f"ma_{name}": getattr(reports, f"MA_{name}".upper()) for name in MA},
     "ma_speakers": table("ma/speakers/trainings.md"),
     "ma_speakers_each": table("ma/speakers/each.md"),
-    "ma_adaptation": reports.MA_ADAPTATION,
-    "ma_latency": reports.MA_LATENCY,
-    "ma_positions": reports.MA_POSITIONS,
-    "ma_shadowing": reports.MA_SHADOWING,
-    "ma_person": reports.MA_PERSON,
-    "ma_prompts": reports.MA_PROMPTS,
-    "ma_clarinet": reports.MA_CLARINET,
+    "ma_own_likeness": table("ma/own/likeness.md"),
     "ma_student": table("ma/clarinet/student.md"),
     "ma_vocoders": table("ma/clarinet/vocoders.md"),
     "vocoders": reports.VOCODERS,

@@ -240,6 +240,7 @@ MA_CHUNKS = replace(
     figures=(*WORDS_AND_OPINION, Figure("DistillMOS: difference", "quality.csv", "DistillMOS: difference", 3)),
     rows={name: name for name in ("full sentence", "lookahead-2", "lookahead-1")},
 )
+MA_OWN = replace(OWN_VOICE, folder="ma/own", command="sayahead eval run lab/benchmarks/ma/own.toml")
 MA_LATENCY = FromReport(
     "ma/latency",
     "sayahead eval run lab/benchmarks/ma/latency.toml",
