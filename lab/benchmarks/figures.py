@@ -302,6 +302,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "ma_student": table("ma/clarinet/student.md"),
     "ma_vocoders": table("ma/clarinet/vocoders.md"),
     "vocoders": reports.VOCODERS,
+    "vocoded": reports.VOCODED,
     "first_token": table("first_token.md"),
     "saeki_quality": reports.SAEKI_QUALITY,
     "saeki_free": reports.SAEKI_FREE,

@@ -291,6 +291,7 @@ MA_CLARINET = FromReport(
 )
 
 VOCODERS = FromReport("vocoders", "sayahead eval run lab/benchmarks/papers/vocoders.toml", WORDS_AND_OPINION)
+VOCODED = FromReport("vocoded", "sayahead eval run lab/benchmarks/papers/vocoded.toml", WORDS_AND_OPINION)
 
 MOHAN_WAVERNN = FromReport(
     "mohan/wavernn",

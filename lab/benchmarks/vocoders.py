@@ -1,10 +1,12 @@
 """Vocoders of mel frames beside each other: what they cost, and how far their steps are from the whole.
 
     python lab/benchmarks/vocoders.py voices/saeki-waveglow saeki-lj --texts test.csv [--delta 1 ...] [--results FILE]
+    python lab/benchmarks/vocoders.py voices/* ma-lj --texts test.csv --count 1 --sounds docs/samples
 
 Each voice's vocoder gets the mel of the texts' first sentences in the default voice as teacher, whole and in steps of
 10 frames with all in sight that follows. Times are the processor's, on one core, in turns. Each --delta is another row
-for every vocoder that has one. Needs hibari-tts.
+for every vocoder that has one. --sounds writes the first sentence into a folder: vocoder-VOICE.mp3, and the teacher's
+own sound as vocoder-truth.mp3. Needs hibari-tts.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -25,12 +28,14 @@ from output import tell
 from sayahead import load_voice
 from sayahead.engine.stages import Vocoder
 from sayahead.engine.synthesizer import TwoStage
+from sayahead.sound.formats import writer
 from sayahead.types import Floats
 from sayahead.voices import installed_voices, located
 
 from sayahead_lab.eval.experiment.machine import pin, processor
 from sayahead_lab.scripts import read_texts, strided
 from sayahead_lab.training.corpus.frontend import PRESETS
+from sayahead_lab.training.corpus.store import Item
 from sayahead_lab.training.corpus.teacher import TeacherSpec
 
 STEP = 10
@@ -114,22 +119,39 @@ def table(made: Sequence[Row], *, sentences: int, audio_s: float) -> list[str]:
     return lines
 
 
+def write_sounds(folder: Path, item: Item, made: Sequence[Row]) -> None:
+    """Write what the teacher spoke, and what vocoders make of its mel."""
+    assert item.audio is not None
+    sounds = {"truth": item.audio.astype(np.float32) / np.float32(32767)}
+    for row in made:
+        mel, state = item.mel.astype(np.float32), row.vocoder.initial(0)
+        sounds[row.name.partition(":")[0]] = row.vocoder.step(mel, mel[:0], state, seed=1, ended=True)[0]
+    for name, samples in sounds.items():
+        path = folder / f"vocoder-{name}.mp3"
+        with closing(writer(path)(path, sample_rate=PRESETS["ma"].sample_rate)) as file:
+            file.write(samples)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("voices", nargs="+", metavar="VOICE")
     parser.add_argument("--texts", type=Path, required=True)
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--delta", type=int, action="append", default=[])
+    parser.add_argument("--sounds", type=Path, help="write the first sentence by each vocoder here, as MP3")
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
     pin(None)
     teacher = TeacherSpec(PRESETS["ma"], "final").open()
     texts = strided(read_texts(arguments.texts), arguments.count)
-    mels = [item.mel.astype(np.float32) for text in texts for item in teacher.items(text.name, text.text)[0][:1]]
+    items = [item for text in texts for item in teacher.items(text.name, text.text)[0][:1]]
+    mels = [item.mel.astype(np.float32) for item in items]
     made = [row for name in arguments.voices for row in rows(name, arguments.delta)]
     for mel in mels:
         for row in made:
             row.hear(mel)
+    if arguments.sounds:
+        write_sounds(arguments.sounds, items[0], made)
     front = PRESETS["ma"]
     lines = table(made, sentences=len(mels), audio_s=sum(map(len, mels)) * front.hop / front.sample_rate)
     tell(lines, arguments.results)

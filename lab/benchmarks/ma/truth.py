@@ -5,14 +5,15 @@
 
 The speaker is the default voice as teacher, whole sentences without inner punctuation, as in training.
 SAYAHEAD_MA_VOICE names the voice whose vocoder is meant (default: ma-lj), SAYAHEAD_MA_BESIDE another for ``beside``;
-``shipped`` always means that of ma-lj. SAYAHEAD_MA_TEACHER names another speaker, a voice of the family. ``recordings``
-are a person's, of the folder SAYAHEAD_MA_RECORDINGS: wavs/NAME.wav, and test.csv with their texts.
+``shipped`` always means that of ma-lj. Any other name is a voice's own: truth.py:voices/ma-clarinet.
+SAYAHEAD_MA_TEACHER names another speaker, a voice of the family. ``recordings`` are a person's, of the folder
+SAYAHEAD_MA_RECORDINGS: wavs/NAME.wav, and test.csv with their texts.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,13 @@ def beside() -> Engine:
 def shipped() -> Engine:
     """Runs in the evaluation: the ground truth's mel through the vocoder of ma-lj, beside another's."""
     return through("ground truth mel, ma-lj", "ma-lj")
+
+
+def __getattr__(voice: str) -> Callable[[], Engine]:
+    """Runs in the evaluation: the ground truth's mel through the vocoder of the voice of that name or folder."""
+    if voice.startswith("_"):
+        raise AttributeError(voice)
+    return lambda: through(f"ground truth mel, {voice.rpartition('/')[2]}", voice)
 
 
 def through(name: str, voice: str) -> Engine:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from lab_support.tiny import trained
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.types import Floats
@@ -20,7 +21,7 @@ from torch import Tensor, nn
 
 from sayahead_lab.training.clarinet.conditioner import Conditioner, ConditionerConfig
 from sayahead_lab.training.clarinet.data import level_weights
-from sayahead_lab.training.clarinet.export import export
+from sayahead_lab.training.clarinet.export import PART, export
 from sayahead_lab.training.clarinet.network import GaussianIAF, IAFConfig, iaf_reach
 from sayahead_lab.training.clarinet.signal import FilterBank, Signal
 from sayahead_lab.training.clarinet.task import ClariNetTask, frame_loss, gaussian_divergence, log_frame_loss
@@ -388,12 +389,46 @@ def test_a_step_of_the_teacher(name: str, tones: Corpus) -> None:
     assert one_step(WaveNetTask(model, data, tones), 1) < 0
 
 
+def test_the_temperature_of_the_recipe_is_the_voice_s(tmp_path: Path) -> None:
+    run = trained("clarinet", student(TINY))
+    assert PART.write(run, tmp_path)[1]["temperature"] == 1
+    run = replace(run, recipe=replace(run.recipe, data={"teacher": "runs/wavenet", "temperature": 0.6}))
+    assert PART.write(run, tmp_path)[1]["temperature"] == 0.6
+
+
 @pytest.mark.parametrize("size", ["small", "paper"])
 def test_a_step_of_the_student(size: str, tones: Corpus, tmp_path: Path) -> None:
     taught = WaveNetTask(*with_data(f"wavenet-{size}", frames=8, edge=0), tones).model()
     task = ClariNetTask(*with_data(f"clarinet-{size}", frames=8, edge=0, teacher=str(tmp_path)), tones)
     task.__dict__["teacher"] = taught.requires_grad_(False)
     assert one_step(task, 1) < 0
+
+
+def test_discriminators_hear_what_the_student_makes(tones: Corpus, tmp_path: Path) -> None:
+    taught = WaveNetTask(*with_data("wavenet-small", frames=16, edge=0), tones).model().requires_grad_(False)
+
+    def prepared(**data: Any) -> ClariNetTask:
+        told = {"frames": 16, "edge": 4, "teacher": str(tmp_path), **data}
+        task = ClariNetTask(*with_data("clarinet-small", **told), tones)
+        task.__dict__["teacher"] = taught
+        return task
+
+    plain, judged = prepared(), prepared(discriminators=2, alone=10)
+    batch = next(plain.batches("train", batch_size=1, seed=1, rank=0, ranks=1))
+
+    def slope(task: ClariNetTask, step: int) -> Tensor:
+        torch.manual_seed(0)
+        model = task.model()
+        torch.manual_seed(0)
+        return torch.autograd.grad(task.loss(model, batch, step)[0], model.each[0].get_parameter("output.bias"))[0]
+
+    first, later = slope(judged, 10), slope(judged, 20)
+    assert torch.allclose(first, slope(plain, 10))
+    assert not torch.allclose(later, first)
+    learned, fresh = plain.model().state_dict(), judged.model().state_dict()
+    assert set(judged.carried(learned, None, fresh)) == set(fresh)
+    with pytest.raises(ConfigError, match="at least 0"):
+        prepared(taken=-1.0)
 
 
 def test_what_does_not_fit_is_named(tones: Corpus, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from sayahead.vocoders.waveglow import load_waveglow
 from sayahead_lab.training.corpus.frontend import PRESETS
 from sayahead_lab.training.corpus.making import make_corpus
 from sayahead_lab.training.corpus.store import Corpus, Item
+from sayahead_lab.training.loop.checkpoint import KEYS, save_checkpoint
 from sayahead_lab.training.loop.recipe import load_recipe
 from sayahead_lab.training.waveglow.export import PART, export
 from sayahead_lab.training.waveglow.network import Bands, WaveGlow, WaveGlowConfig, negative_log_likelihood
@@ -232,6 +233,40 @@ def test_spectra_are_rendered_where_they_are_weighed_alone(hummed: Corpus) -> No
     batch = next(task.batches("train", batch_size=1, seed=0, rank=0, ranks=1))
     _, parts = task.loss(task.model(), batch, 0)
     assert set(parts) == {"nll", "pitch", "voicing"}
+
+
+def test_discriminators_hear_what_the_inverse_renders(hummed: Corpus) -> None:
+    plain, judged = small(hummed, log_frame=0.0), small(hummed, log_frame=0.0, discriminators=2, alone=10)
+    batch = next(plain.batches("train", batch_size=1, seed=0, rank=0, ranks=1))
+
+    def taught(task: WaveGlowTask, step: int) -> torch.Tensor:
+        torch.manual_seed(0)
+        model = task.model()
+        end = model.flows.couplings[0].get_parameter("end.bias")
+        torch.manual_seed(0)
+        return torch.autograd.grad(task.loss(model, batch, step)[0], end)[0]
+
+    first, later = taught(judged, 10), taught(judged, 20)
+    # They learn alone at first. What is rendered is drawn after the dither: the likelihood is the same.
+    assert torch.allclose(first, taught(plain, 10))
+    assert not torch.allclose(later, first)
+    with torch.no_grad():
+        assert "told" not in judged.loss(judged.model(), batch, 20)[1]
+    learned, fresh = plain.model().state_dict(), judged.model().state_dict()
+    assert set(judged.carried(learned, None, fresh)) == set(fresh)
+    assert set(plain.carried(fresh, None, learned)) == set(learned)
+
+
+def test_discriminators_begin_as_those_of_another_run(hummed: Corpus, tmp_path: Path) -> None:
+    plain, other = small(hummed).model().state_dict(), small(hummed, discriminators=2).model().state_dict()
+    save_checkpoint(tmp_path, {**dict.fromkeys(KEYS), "format": 1, "model": other})
+    task = small(hummed, discriminators=2, judged_by=str(tmp_path))
+    begun = task.carried(plain, None, task.model().state_dict())
+    assert all(torch.equal(begun[name], (other if "discriminators" in name else plain)[name]) for name in begun)
+    assert set(begun) == set(other)
+    wider = small(hummed, discriminators=3, judged_by=str(tmp_path))
+    with pytest.raises(ConfigError, match="has no such discriminators"):
+        wider.carried(plain, None, wider.model().state_dict())
 
 
 def test_dither_bounds_the_likelihood_of_silence(hummed: Corpus) -> None:

@@ -63,7 +63,7 @@ class ClariNetWriter(ConditionWriter):
         return g
 
 
-def export(model: GaussianIAF, folder: Path, *, sample_rate: int) -> Written:
+def export(model: GaussianIAF, folder: Path, *, sample_rate: int, temperature: float = 1.0) -> Written:
     """Write ``student.onnx``, and ``pitch.onnx`` where the student hears pulses.
 
     Returned: their paths, and what a voice's ``model`` table says of them under ``vocoder``, ClariNetModel's fields.
@@ -77,13 +77,15 @@ def export(model: GaussianIAF, folder: Path, *, sample_rate: int) -> Written:
         paths.append(folder / "pitch.onnx")
         read = write_pitch(model, model.conditioner, paths[1], sample_rate=sample_rate)
         pitch = {"pitch_left": read.left, "pitch_right": read.right}
-    about = ClariNetModel(c.n_mels, sample_rate, c.hop, *iaf_reach(model.config), c.pulses, **pitch)
+    sizes = (c.n_mels, sample_rate, c.hop, *iaf_reach(model.config))
+    about = ClariNetModel(*sizes, c.pulses, **pitch, temperature=temperature)
     return paths, {key: value for key, value in asdict(about).items() if value is not None}
 
 
 def write(run: Trained[Any, GaussianIAF], folder: Path) -> Written:
     """Write a run's student as a voice's second stage."""
-    return export(run.model, folder, sample_rate=run.corpus.info.front_end.sample_rate)
+    rate, temperature = run.corpus.info.front_end.sample_rate, float(run.recipe.data.get("temperature", 1.0))
+    return export(run.model, folder, sample_rate=rate, temperature=temperature)
 
 
 PART: VoicePart[GaussianIAF] = VoicePart("clarinet", "ClariNet's student", write)

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from sayahead_lab.training.clarinet.conditioner import Conditioner, ConditionerConfig
 from sayahead_lab.training.clarinet.signal import bank_reach
 from sayahead_lab.training.clarinet.wavenet import Stack
+from sayahead_lab.training.mel.discriminators import Discriminators
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,8 @@ class GaussianIAF(nn.Module):
                 flow.output.weight.mul_(0.1)
                 flow.output.bias[: c.bands] = 0
                 flow.output.bias[c.bands :] = config.begin / len(config.flows)
+        self.discriminators: Discriminators | None = None
+        """Who judge its sound while it learns, if any; not in ClariNet."""
 
     @property
     def each(self) -> list[Stack]:

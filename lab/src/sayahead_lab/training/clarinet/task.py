@@ -17,12 +17,13 @@ from sayahead_lab.training.clarinet.data import cropped, read_corpus
 from sayahead_lab.training.clarinet.network import GaussianIAF, IAFConfig
 from sayahead_lab.training.clarinet.teacher import WaveNetTask, free_pulses, steps_that_count, validation_mels
 from sayahead_lab.training.clarinet.wavenet import WaveNet
-from sayahead_lab.training.corpus.store import Corpus
+from sayahead_lab.training.corpus.store import Corpus, CorpusInfo
 from sayahead_lab.training.crops import CropTask
 from sayahead_lab.training.loop.pictures import write_sample
 from sayahead_lab.training.loop.saved_run import load_run_of
 from sayahead_lab.training.loop.task import Batch, logged
 from sayahead_lab.training.losses import average
+from sayahead_lab.training.mel.discriminators import JudgedData, judged
 
 FRAME_FFT = 2048
 """Samples of the frame loss's Fourier transform (ClariNet: 1025 bins); its window and hop are the corpus's."""
@@ -31,7 +32,7 @@ RESOLUTIONS = ((512, 240, 60), (1024, 600, 150), (2048, 1200, 300))
 
 
 @dataclass(frozen=True, slots=True)
-class ClariNetData:
+class ClariNetData(JudgedData):
     """A student's teacher and training data, and the weights of its errors."""
 
     teacher: str
@@ -49,7 +50,9 @@ class ClariNetData:
     frame: float = 1.0
     """Weight of the squared difference of spectral magnitudes (ClariNet's frame loss)."""
     log_frame: float = 0.0
-    """Weight of the difference of log magnitudes at three resolutions; not in ClariNet."""
+    """Weight of the difference of log magnitudes at three resolutions; not in ClariNet. Nor are discriminators."""
+    temperature: float = 1.0
+    """Standard deviation of the noise in synthesis (ClariNet: 1)."""
 
 
 class ClariNetTask(CropTask[GaussianIAF]):
@@ -58,6 +61,7 @@ class ClariNetTask(CropTask[GaussianIAF]):
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.config = from_mapping(IAFConfig, model, where="[model]")
         self.data = from_mapping(ClariNetData, data, where="[data]")
+        self.data.check()
         self.corpus = corpus
         self.crops, self.signal = cropped(corpus, self.data.frames, self.data.edge, self.config.conditioner)
 
@@ -80,6 +84,7 @@ class ClariNetTask(CropTask[GaussianIAF]):
         read_corpus(model.conditioner, self.corpus)
         if model.conditioner.pitch is not None:
             model.conditioner.pitch.requires_grad_(False)
+        model.discriminators = self.data.judges()
         if not Path(self.data.teacher).exists():
             # A trained student is loaded without its teacher; training stops at the first loss.
             return model
@@ -89,8 +94,13 @@ class ClariNetTask(CropTask[GaussianIAF]):
             raise ConfigError("[model.conditioner] must be the teacher's: the student reads the pitch as it does.")
         return model
 
+    def carried(
+        self, learned: Mapping[str, Tensor], before: CorpusInfo | None, fresh: Mapping[str, Tensor]
+    ) -> Mapping[str, Tensor]:
+        return self.data.carried(learned, learned, fresh)
+
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """Divergence, frame loss and log frame loss by their weights."""
+        """Divergence, frame loss, log frame loss and what discriminators teach, by their weights."""
         audio, mel, pulses, data = batch["audio"], batch["mel"], batch.get("pulses"), self.data
         signal, teacher = self.signal.to(audio.device), self.teacher.to(audio.device)
         bands = self.config.conditioner.bands
@@ -112,6 +122,8 @@ class ClariNetTask(CropTask[GaussianIAF]):
         if data.log_frame:
             parts["log_frame"] = log_frame_loss(samples, meant)
             total = total + data.log_frame * parts["log_frame"]
+        taught, told = judged(model, samples, meant, data, step)
+        parts, total = parts | told, total + taught
         return total, logged(parts)
 
     @torch.no_grad()

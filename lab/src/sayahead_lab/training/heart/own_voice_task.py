@@ -29,14 +29,14 @@ from sayahead_lab.training.corpus.teacher import HOP, RATE, UNIT
 from sayahead_lab.training.heart.decoder import AHEAD, LOUD, HeartVoice, load_decoder
 from sayahead_lab.training.heart.memory import HeartMemory, MemoryData
 from sayahead_lab.training.heart.own_voice_data import SILENT, Spoken, moved, spoken
-from sayahead_lab.training.heart.speakers import JUDGES, OWN, folded, make_several, regrouped, tell
+from sayahead_lab.training.heart.speakers import OWN, folded, make_several, regrouped, tell
 from sayahead_lab.training.heart.streams import Stream
 from sayahead_lab.training.heart.task import LEAD_UNITS, spread_rows
 from sayahead_lab.training.hibari import heart_weights
 from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.loop.warm_start import find_run
-from sayahead_lab.training.mel.discriminators import SLOW, Discriminators
+from sayahead_lab.training.mel.discriminators import JudgedData, judged
 from sayahead_lab.training.mel.sound import band_errors, excitation, sound_errors, synthesized
 
 HELD = 2
@@ -44,7 +44,7 @@ HELD = 2
 
 
 @dataclass(frozen=True, slots=True)
-class HeartVoiceData(MemoryData):
+class HeartVoiceData(JudgedData, MemoryData):
     """How sentences are streamed and cropped, and the weights of the errors."""
 
     pace: float = 1.0
@@ -59,14 +59,6 @@ class HeartVoiceData(MemoryData):
     all of the networks, from each other's output, as the voice speaks."""
     compared: str = "bins"
     """How sounds are compared, a key of ``COMPARED``."""
-    discriminators: int = 0
-    """Channels of discriminators that teach beside ``compared``; 0: none."""
-    taken: float = 0.1
-    """Weight of being taken for recorded by the discriminators."""
-    features: float = 1.0
-    """Weight of the distance of their features."""
-    alone: int = 300
-    """Steps in which the discriminators learn, but do not teach yet."""
     like: str = ""
     """Of a start that has several speakers, the one whose weights this one begins with."""
     intoned_by: str = ""
@@ -121,8 +113,7 @@ class HeartVoiceTask(Task[HeartVoice]):
             )
         if self.data.compared not in COMPARED:
             raise ConfigError(f"[data] compared is {self.data.compared!r}, but must be one of {', '.join(COMPARED)}.")
-        if min(self.data.discriminators, self.data.taken, self.data.features, self.data.alone) < 0:
-            raise ConfigError("[data] discriminators, taken, features and alone must be at least 0.")
+        self.data.check()
         if self.data.units <= self.data.edge + AHEAD:
             raise ConfigError(f"[data] units is {self.data.units}, but must be more than edge and {AHEAD}.")
         front = corpus.info.front_end
@@ -146,8 +137,7 @@ class HeartVoiceTask(Task[HeartVoice]):
             model.requires_grad_(False)
             for name in PARTS[self.data.part]:
                 model.get_submodule(name).requires_grad_(True)
-        if self.data.discriminators:
-            model.discriminators = Discriminators(self.data.discriminators)
+        model.discriminators = self.data.judges()
         return model
 
     def check_start(self, *, voice: bool, run: bool) -> None:
@@ -157,9 +147,7 @@ class HeartVoiceTask(Task[HeartVoice]):
     def carried(
         self, learned: Mapping[str, Tensor], before: CorpusInfo | None, fresh: Mapping[str, Tensor]
     ) -> Mapping[str, Tensor]:
-        judges = {name: learned.get(name, weight) for name, weight in fresh.items() if name.startswith(JUDGES)}
-        networks = {name: weight for name, weight in learned.items() if not name.startswith(JUDGES)}
-        return {**self._carried(networks, before, fresh), **judges}
+        return self.data.carried(self._carried(learned, before, fresh), learned, fresh)
 
     def _carried(
         self, learned: Mapping[str, Tensor], before: CorpusInfo | None, fresh: Mapping[str, Tensor]
@@ -278,13 +266,8 @@ class HeartVoiceTask(Task[HeartVoice]):
             theirs = batch["audio"] * batch["heard"]
             sounds = COMPARED[self.data.compared](ours, theirs)
         total = total + self.data.sound * sum(sounds.values())
-        judge: Any = getattr(model, "module", model).discriminators
-        if judge is None or not torch.is_grad_enabled():
-            return total, logged({**errors, **sounds})
-        judged = judge.errors(ours, theirs)
-        teaching = min(1.0, max(0.0, step / max(1, self.data.alone) - 1))
-        taught = self.data.taken * judged["taken"] + self.data.features * judged["features"]
-        return total + teaching * taught + SLOW * judged["told"], logged({**errors, **sounds, **judged})
+        added, told = judged(model, ours, theirs, self.data, step)
+        return total + added, logged({**errors, **sounds, **told})
 
     @torch.no_grad()
     def samples(self, model: HeartVoice, folder: Path) -> None:

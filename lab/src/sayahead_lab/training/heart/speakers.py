@@ -12,13 +12,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from sayahead_lab.training.mel.discriminators import JUDGES
+
 RATE = 4.0
 """Times as fast as shared weights, speakers' own learn: each is met in a part of the batches alone."""
 ENDS = "heart.dur_out", "heart.prosody.pro_out"
 """Last layers, of durations and of pitch and energy: their biases are a speaker's own."""
 OWN = ".own"
-JUDGES = "discriminators."
-"""How the names of a training's discriminators begin."""
 
 
 class SpeakerNorm(nn.LayerNorm):

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import torch
+from sayahead.errors import ConfigError
 from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn import functional
+
+from sayahead_lab.training.loop.task import TASKS
+from sayahead_lab.training.loop.warm_start import find_start
 
 SIZES = (512, 1024, 2048)
 """Samples of the windows of each discriminator's spectra, a quarter apart."""
@@ -24,6 +30,53 @@ FAST = 3.0
 SLOW = 1e-2
 """Weight of the discriminators' own error: their gradient must not fill the norm to which the loop clips all of it, and
 Adam is blind to it."""
+
+JUDGES = "discriminators."
+"""How the names of their weights begin in a model that learns beside them."""
+
+
+# Without slots, so that it can stand beside another base that has some.
+@dataclass(frozen=True, kw_only=True)
+class JudgedData:
+    """How discriminators teach, as a part of [data]."""
+
+    discriminators: int = 0
+    """Channels of discriminators that teach beside the other errors; 0: none."""
+    taken: float = 0.1
+    """Weight of being taken for recorded by the discriminators."""
+    features: float = 1.0
+    """Weight of the distance of their features."""
+    alone: int = 300
+    """Steps in which the discriminators learn, but do not teach yet."""
+    judged_by: str = ""
+    """Run with as many channels of discriminators, as which they begin where [train] has a start: folder, or
+    ARCHIVE/RUN. Fresh ones know next to nothing for hundreds of steps."""
+
+    def check(self) -> None:
+        """ConfigError for a value below 0."""
+        if min(self.discriminators, self.taken, self.features, self.alone) < 0:
+            raise ConfigError("[data] discriminators, taken, features and alone must be at least 0.")
+
+    def judges(self) -> Discriminators | None:
+        """Fresh discriminators, if any are wanted."""
+        return Discriminators(self.discriminators) if self.discriminators else None
+
+    def carried(
+        self, networks: Mapping[str, Tensor], learned: Mapping[str, Tensor], fresh: Mapping[str, Tensor]
+    ) -> dict[str, Tensor]:
+        """The weights of ``networks`` with a new model's discriminators.
+
+        These are those of ``judged_by``, else those ``learned``, else the ``fresh`` ones. ConfigError where
+        ``judged_by`` has none, or others.
+        """
+        ours = {name: weight for name, weight in fresh.items() if name.startswith(JUDGES)}
+        if ours and self.judged_by:
+            other = find_start(self.judged_by, TASKS["heart-voice"])
+            learned = {} if other.state is None else other.learned
+            if any(name not in learned or learned[name].shape != weight.shape for name, weight in ours.items()):
+                raise ConfigError(f"[data] judged_by: {self.judged_by} has no such discriminators.")
+        judges = {name: learned.get(name, weight) for name, weight in ours.items()}
+        return {name: weight for name, weight in networks.items() if not name.startswith(JUDGES)} | judges
 
 
 class FastConv(nn.Conv2d):
@@ -87,6 +140,20 @@ class Discriminators(nn.Module):
             "taken": -of_ours.mean(),
             "features": apart(ours_seen, [one[:count].detach() for one in seen]),
         }
+
+
+def judged(model: Any, ours: Tensor, theirs: Tensor, data: JudgedData, step: int) -> tuple[Tensor, dict[str, Tensor]]:
+    """What a model's ``discriminators`` add to its loss in a step, and their errors: nothing where there are none.
+
+    ``ours`` and ``theirs`` (B, S) are made samples and recorded ones. In validation nothing is added either.
+    """
+    judge: Discriminators | None = getattr(model, "module", model).discriminators
+    if judge is None or not torch.is_grad_enabled():
+        return ours.new_zeros(()), {}
+    errors = judge.errors(ours, theirs)
+    teaching = min(1.0, max(0.0, step / max(1, data.alone) - 1))
+    taught = data.taken * errors["taken"] + data.features * errors["features"]
+    return teaching * taught + SLOW * errors["told"], errors
 
 
 def apart(ours: Sequence[Tensor], theirs: Sequence[Tensor]) -> Tensor:

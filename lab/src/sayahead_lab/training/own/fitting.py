@@ -16,11 +16,12 @@ from sayahead_lab.training.corpus.teacher import UNIT
 from sayahead_lab.training.heart.decoder import LOUD, HeartVoice
 from sayahead_lab.training.heart.own_voice_data import spoken
 from sayahead_lab.training.heart.own_voice_task import HeartVoiceTask
-from sayahead_lab.training.heart.speakers import JUDGES, folded
+from sayahead_lab.training.heart.speakers import folded
 from sayahead_lab.training.heart.task import spread_rows
 from sayahead_lab.training.loop import checkpoint as checkpoints
 from sayahead_lab.training.loop.saved_run import DESCRIPTION, corpus_record, load_weights
 from sayahead_lab.training.loop.warm_start import Start
+from sayahead_lab.training.mel.discriminators import JUDGES
 
 HEARD = 40.0
 """Least pitch in Hz of what has a voice."""

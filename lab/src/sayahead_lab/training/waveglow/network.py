@@ -22,6 +22,7 @@ from torch.nn.utils.parametrizations import weight_norm
 from sayahead_lab.training.clarinet.conditioner import Conditioner, ConditionerConfig
 from sayahead_lab.training.clarinet.signal import bank_reach
 from sayahead_lab.training.layers import Scaled
+from sayahead_lab.training.mel.discriminators import Discriminators
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +244,8 @@ class WaveGlow(nn.Module):
         self.config = config
         self.rows = Groups(config) if config.conditioner is None else Bands(config.conditioner)
         self.flows = Flows(config, self.rows.width)
+        self.discriminators: Discriminators | None = None
+        """Who judge its sound while it learns, if any; not in WaveGlow."""
 
     def forward(self, audio: Tensor, mel: Tensor, pulses: Tensor | None = None, z: Tensor | None = None) -> Latent:
         """The noise of samples (B, S) with log mel (B, T, n_mels), S = T * hop a multiple of G.

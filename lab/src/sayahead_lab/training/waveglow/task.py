@@ -16,11 +16,12 @@ from torch import Tensor, nn
 from sayahead_lab.training.clarinet.data import make_signal, read_corpus
 from sayahead_lab.training.clarinet.task import log_frame_loss
 from sayahead_lab.training.clarinet.teacher import free_pulses
-from sayahead_lab.training.corpus.store import Corpus
+from sayahead_lab.training.corpus.store import Corpus, CorpusInfo
 from sayahead_lab.training.crops import Crops, CropTask
 from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.task import Batch, logged
 from sayahead_lab.training.losses import pitch_errors
+from sayahead_lab.training.mel.discriminators import JudgedData, judged
 from sayahead_lab.training.waveglow.network import (
     DEVIATION,
     SOFTER,
@@ -33,7 +34,7 @@ from sayahead_lab.training.waveglow.network import (
 
 
 @dataclass(frozen=True, slots=True)
-class WaveGlowData:
+class WaveGlowData(JudgedData):
     """Its training data, and the weights of its errors."""
 
     frames: int = 54
@@ -49,7 +50,7 @@ class WaveGlowData:
     """Weight of the errors of pitch and voicing; only with pulses."""
     log_frame: float = 0.0
     """Weight of the difference of log magnitudes between the sound and what the inverse makes of noise of the
-    temperature; not in WaveGlow."""
+    temperature; not in WaveGlow. Nor are discriminators, which hear the same."""
     samples: int = 2
     """Validation sentences that are rendered for listening."""
 
@@ -60,6 +61,7 @@ class WaveGlowTask(CropTask[WaveGlow]):
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.config = from_mapping(WaveGlowConfig, model, where="[model]")
         self.data, self.corpus = from_mapping(WaveGlowData, data, where="[data]"), corpus
+        self.data.check()
         conditioner = self.config.conditioner
         self.crops = Crops(corpus, self.data.frames, edge=0, pulses=conditioner is not None and conditioner.pulses)
         self.crops.check(self.config.n_mels, self.config.hop, counted=1)
@@ -79,7 +81,13 @@ class WaveGlowTask(CropTask[WaveGlow]):
             model.rows.scaled(self.corpus.info)
         else:
             read_corpus(model.rows.conditioner, self.corpus)
+        model.discriminators = self.data.judges()
         return model
+
+    def carried(
+        self, learned: Mapping[str, Tensor], before: CorpusInfo | None, fresh: Mapping[str, Tensor]
+    ) -> Mapping[str, Tensor]:
+        return self.data.carried(learned, learned, fresh)
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """Negative log likelihood, in nats a sample or band, and the errors that have a weight."""
@@ -89,7 +97,7 @@ class WaveGlowTask(CropTask[WaveGlow]):
         if self.signal is not None and data.dither:
             dither = data.dither * torch.randn(rows, device=audio.device)
             sound = audio + self.signal.to(audio.device).join(dither, mel)
-        z = data.temperature * torch.randn(rows, device=audio.device) if data.log_frame else None
+        z = data.temperature * torch.randn(rows, device=audio.device) if data.log_frame or data.discriminators else None
         latent = model(sound, mel, batch.get("pulses"), z)
         total = negative_log_likelihood(latent, data.deviation)
         parts = {"nll": total}
@@ -99,7 +107,8 @@ class WaveGlowTask(CropTask[WaveGlow]):
             total = total + data.pitch * (parts["pitch"] + parts["voicing"])
         if latent.rendered is not None:
             parts["log_frame"] = log_frame_loss(latent.rendered, audio)
-            total = total + data.log_frame * parts["log_frame"]
+            taught, told = judged(model, latent.rendered, audio, data, step)
+            parts, total = parts | told, total + data.log_frame * parts["log_frame"] + taught
         return total, logged(parts)
 
     @torch.no_grad()
