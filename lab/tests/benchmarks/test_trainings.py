@@ -2,59 +2,74 @@
 
 from __future__ import annotations
 
-import importlib
+import json
+import runpy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-SAEKI = Path(__file__).parents[2] / "benchmarks" / "saeki"
+from sayahead_lab.eval.listening.quality import Row
+from sayahead_lab.eval.measures.word_errors import Errors
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "trainings.py"
+FULL, NEAR = "full sentence", "lookahead-1"
 
 
 @pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(SAEKI))
-    return importlib.import_module("trainings")
+def script() -> dict[str, Any]:
+    return runpy.run_path(str(SCRIPT))
 
 
-def rows(repairs: float, spread: float) -> dict[str, Any]:
-    """Sums of 20 sentences of four trainings: what fails without a future, and less of it with the true one."""
-    draw, made = np.random.default_rng(0), dict[str, Any]()
-    for number in range(4):
-        share = 30 + spread * number + draw.random(20)
-        for name, less in (("unicontext", 0.0), ("bicontext, truth", repairs), ("bicontext, random words", 0.0)):
-            sums = np.stack([10 * (share - less), np.full(20, 10.0)], 1)
-            made[f"speaker {number % 2}, seed {number // 2}: {name}"] = sums
-    return made
+def said(wrong: int, rated: float, count: int = 12) -> list[Row]:
+    """Sentences of ten words, some of them wrong; opinions differ from sentence to sentence."""
+    errors = Errors(words=10, substitutions=wrong, deletions=0, insertions=0)
+    return [Row(f"s{n:02}", 1.0, "", errors=errors, distillmos=rated + n / 12) for n in range(count)]
 
 
-def test_what_the_future_repairs_is_paired_by_training(script: Any) -> None:
-    written, figures = script.table({"WER, %": script.trainings(rows(5.0, 10.0).items())})
-    truth = figures["bicontext, truth"]["WER, %"]
-    assert truth["less unicontext's"] == pytest.approx([-5.0, -5.0, -5.0])
-    value, low, high = truth["value"]
-    assert high - low > 10
-    assert low < value < high
-    assert len(truth["trainings"]) == 4
-    assert written.splitlines()[2].startswith("| unicontext | 4 | ")
-    assert len({line.count(" | ") for line in written.splitlines()}) == 1
+def test_differences_are_paired_by_training(
+    script: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    read = dict[str, list[Row]]()
+    for speaker, rated in (("a", 2.0), ("b", 3.0)):
+        read |= {f"{speaker}, seed 0: {FULL}": said(1, rated), f"{speaker}, seed 0: {NEAR}": said(3, rated - 0.25)}
+    inside = script["main"].__globals__
+    monkeypatch.setitem(inside, "read_experiment", lambda _: {"conditions": list(read)})
+    monkeypatch.setitem(inside, "read_rows", lambda folder: (read[folder.name], None))
+    failures = {name: {"any": [[1 + ("1" in name), 4]] * 6} for name in (f"a, seed 0: {FULL}", f"a, seed 0: {NEAR}")}
+    (tmp_path / "failures.json").write_text(json.dumps(failures), encoding="utf-8")
+    segments = f"segments that fail, %={tmp_path / 'failures.json'}"
+    script["main"](["--heard", "out", "--segments", segments, "--against", FULL, "-o", str(tmp_path)])
+    kept = json.loads((tmp_path / "trainings.json").read_text(encoding="utf-8"))
+    assert kept[NEAR]["DistillMOS"][f"less {FULL}"] == pytest.approx([-0.25] * 3)
+    assert kept[NEAR]["WER, %"][f"less {FULL}"] == pytest.approx([20.0] * 3)
+    assert kept[NEAR]["segments that fail, %"]["value"][0] == pytest.approx(50)
+    value, low, high = kept[FULL]["DistillMOS"]["value"]
+    assert low < 2.6 < value < 3.4 < high
+    for name, columns in (("trainings.md", 6), ("each.md", 5)):
+        lines = (tmp_path / name).read_text(encoding="utf-8").splitlines()
+        assert {line.count(" | ") for line in lines} == {columns - 1}
+    assert "| WER, % | a, seed 0 | lookahead-1 | 30.00" in (tmp_path / "each.md").read_text(encoding="utf-8")
 
 
-def test_trainings_that_disagree_widen_the_interval(script: Any) -> None:
-    parts = rows(0.0, 0.0)
-    for name in parts:
-        if name.endswith("bicontext, truth"):
-            parts[name] = parts[name] + (100.0 if "seed 0" in name else -100.0, 0.0)
-    _, figures = script.table({"WER, %": script.trainings(parts.items())})
-    value, low, high = figures["bicontext, truth"]["WER, %"]["less unicontext's"]
-    assert value == pytest.approx(0.0, abs=1e-9)
-    assert low == pytest.approx(-10.0)
-    assert high == pytest.approx(10.0)
+def test_trainings_that_disagree_widen_the_interval(script: dict[str, Any]) -> None:
+    read = dict[str, list[Row]]()
+    for seed, less in ((0, 0.5), (1, -0.5)):
+        read |= {f"a, seed {seed}: {FULL}": said(1, 3.0), f"a, seed {seed}: {NEAR}": said(1, 3.0 - less)}
+    _, each, figures = script["tables"](script["heard"](read), [FULL])
+    assert figures[NEAR]["DistillMOS"][f"less {FULL}"] == pytest.approx([0.0, -0.5, 0.5])
+    assert "| DistillMOS | a, seed 0 | lookahead-1 | 2.96 (2.79 to 3.12) | -0.50 (-0.50 to -0.50) |" in each
 
 
-def test_a_row_that_a_training_lacks_is_an_error(script: Any) -> None:
-    parts = rows(1.0, 0.0)
-    del parts["speaker 1, seed 1: unicontext"]
-    with pytest.raises(KeyError, match="speaker 1, seed 1"):
-        script.table({"WER, %": script.trainings(parts.items())})
+def test_what_was_not_heard_has_no_line(script: dict[str, Any]) -> None:
+    rows = [replace(row, errors=None) for row in said(1, 3.0)]
+    assert list(script["heard"]({f"a, seed 0: {FULL}": rows, f"b, seed 0: {FULL}": rows})) == ["DistillMOS"]
+
+
+def test_rows_that_do_not_fit_are_errors(script: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="the same sentences"):
+        script["heard"]({f"a, seed 0: {FULL}": said(1, 3.0), f"a, seed 0: {NEAR}": said(1, 3.0, 11)})
+    lacking = script["heard"]({f"a, seed 0: {FULL}": said(1, 3.0), f"b, seed 0: {NEAR}": said(1, 3.0)})
+    with pytest.raises(KeyError, match="b, seed 0"):
+        script["tables"](lacking, [FULL])

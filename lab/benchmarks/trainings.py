@@ -1,0 +1,162 @@
+"""Rows of an experiment over several trainings and speakers, together and each: Ma et al.'s and Saeki et al.'s tables.
+
+    python lab/benchmarks/trainings.py --heard out --against "full sentence" -o lab/benchmarks/results/ma/speakers
+    python lab/benchmarks/trainings.py --heard out --segments "segments that fail, %=DIR/failures.json" \
+        --against unicontext --against "bicontext, random words" -o DIR
+
+A row's name is its speaker, its seed, and what it is: "heart, seed 0: lookahead-1". Reads word errors and opinions of a
+scored folder, and the segments that fail (``saeki/segments.py``). Rows are taken together over trainings; differences
+are paired by training and by sentence, in brackets 95 % bootstrap intervals over both; of a single training, over
+sentences. What was not scored has no line. Writes trainings.md, each.md and trainings.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sayahead_lab.eval.experiment.folder import read_experiment
+from sayahead_lab.eval.listening.quality import Row
+from sayahead_lab.eval.listening.score import read_rows
+from sayahead_lab.eval.measures.intervals import (
+    Estimate,
+    Values,
+    difference,
+    difference_trained,
+    estimate,
+    estimate_trained,
+    quotient,
+)
+
+Trainings = dict[str, dict[str, Values]]
+"""By row, then by training: (N, 2) sums of each sentence, to be divided."""
+
+
+def wrong_words(row: Row) -> tuple[float, float] | None:
+    return None if row.errors is None else (100 * row.errors.total, row.errors.words)
+
+
+def opinion(row: Row) -> tuple[float, float] | None:
+    return None if row.distillmos is None else (row.distillmos, 1.0)
+
+
+HEARD: dict[str, Callable[[Row], tuple[float, float] | None]] = {"WER, %": wrong_words, "DistillMOS": opinion}
+"""Numerator and denominator of a sentence; None where nobody listened."""
+
+
+def trainings(parts: Mapping[str, Values]) -> Trainings:
+    """Conditions by what they are, then by speaker and seed."""
+    found: Trainings = {}
+    for name, sums in parts.items():
+        training, _, row = name.partition(": ")
+        found.setdefault(row, {})[training] = sums
+    return found
+
+
+def heard(read: Mapping[str, Sequence[Row]]) -> dict[str, Trainings]:
+    """What listeners say of scored conditions; ValueError where two did not say the same sentences."""
+    if len({tuple(sorted(row.name for row in rows)) for rows in read.values()}) > 1:
+        raise ValueError("The conditions did not all say the same sentences.")
+    found = dict[str, Trainings]()
+    for title, measure in HEARD.items():
+        each = {name: [measure(row) for row in sorted(rows, key=lambda one: one.name)] for name, rows in read.items()}
+        if all(value is not None for values in each.values() for value in values):
+            found[title] = trainings({name: np.array(values, np.float64) for name, values in each.items()})
+    return found
+
+
+def failing(path: Path) -> Trainings:
+    """Segments in which attention or stop fail, in per cent, and segments of each sentence."""
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    return trainings({name: np.array(figures["any"], np.float64) * (100, 1) for name, figures in kept.items()})
+
+
+def text(one: Estimate, *, signed: bool = False) -> str:
+    sign = "+" if signed else ""
+    return f"{one.value:{sign}.2f} ({one.low:{sign}.2f} to {one.high:{sign}.2f})"
+
+
+def listed(one: Estimate) -> list[float]:
+    return [one.value, one.low, one.high]
+
+
+def together(found: Trainings, row: str, against: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
+    """A row's cells over all trainings, and its figures; KeyError where a training lacks a row."""
+    names = list(found[row])
+    sums = np.stack([found[row][name] for name in names])
+    own, whole = [float(quotient(one.sum(0))) for one in sums], estimate_trained(sums, quotient)
+    cells = [str(len(names)), text(whole), ", ".join(f"{value:.2f}" for value in own)]
+    figures: dict[str, Any] = {"value": listed(whole), "trainings": dict(zip(names, own, strict=True))}
+    for other in against:
+        if other == row:
+            cells.append("–")
+            continue
+        less = difference_trained(sums, np.stack([found[other][name] for name in names]), quotient)
+        cells.append(text(less, signed=True))
+        figures[f"less {other}"] = listed(less)
+    return cells, figures
+
+
+def separately(found: Trainings, against: Sequence[str]) -> list[list[str]]:
+    """The cells of each training and row, with intervals over sentences."""
+    lines = list[list[str]]()
+    for name in next(iter(found.values())):
+        for row, of in found.items():
+            less = [
+                "–" if other == row else text(difference(of[name], found[other][name], quotient), signed=True)
+                for other in against
+            ]
+            lines.append([name, row, text(estimate(of[name], quotient)), *less])
+    return lines
+
+
+def tables(measures: Mapping[str, Trainings], against: Sequence[str]) -> tuple[str, str, dict[str, dict[str, Any]]]:
+    """All figures of all rows, together and of each training."""
+    less = [f"less {name}" for name in against]
+    whole = [["", "", "trainings", "together", "each", *less]]
+    each = [["", "training", "", "value", *less]]
+    figures = dict[str, dict[str, Any]]()
+    for title, found in measures.items():
+        for row in found:
+            cells, kept = together(found, row, against)
+            whole.append([title, row, *cells])
+            figures.setdefault(row, {})[title] = kept
+        each += [[title, *cells] for cells in separately(found, against)]
+    return table(whole, 2), table(each, 3), figures
+
+
+def table(lines: Sequence[list[str]], words: int) -> str:
+    """Headings and lines, of which the first columns are words."""
+    marks = ["---"] * words + ["---:"] * (len(lines[0]) - words)
+    return "".join(f"| {' | '.join(line)} |\n" for line in [lines[0], marks, *lines[1:]])
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--heard", type=Path, action="append", default=[], help="a scored folder")
+    parser.add_argument("--segments", metavar="TITLE=FILE", action="append", default=[], help="failures.json")
+    parser.add_argument("--against", metavar="ROW", action="append", required=True, help="a row to compare with")
+    parser.add_argument("-o", "--out", type=Path, required=True, help="where the tables go")
+    arguments = parser.parse_args(given)
+    read = {
+        name: read_rows(folder / name)[0]
+        for folder in arguments.heard
+        for name in read_experiment(folder)["conditions"]
+    }
+    measures = heard(read) if read else {}
+    measures |= {title: failing(Path(file)) for title, _, file in (one.partition("=") for one in arguments.segments)}
+    whole, each, figures = tables(measures, arguments.against)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    (arguments.out / "trainings.md").write_text(whole, encoding="utf-8")
+    (arguments.out / "each.md").write_text(each, encoding="utf-8")
+    (arguments.out / "trainings.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    print(whole)
+
+
+if __name__ == "__main__":
+    main()
