@@ -126,6 +126,7 @@ def write_sounds(folder: Path, item: Item, made: Sequence[Row]) -> None:
     for row in made:
         mel, state = item.mel.astype(np.float32), row.vocoder.initial(0)
         sounds[row.name.partition(":")[0]] = row.vocoder.step(mel, mel[:0], state, seed=1, ended=True)[0]
+    folder.mkdir(parents=True, exist_ok=True)
     for name, samples in sounds.items():
         path = folder / f"vocoder-{name}.mp3"
         with closing(writer(path)(path, sample_rate=PRESETS["ma"].sample_rate)) as file:
