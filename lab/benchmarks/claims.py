@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,7 +50,7 @@ class Claim:
     """Its figure."""
     here: Callable[[], tuple[str, str]]
     """The results' figure, and the verdict."""
-    seeds: int = 1
+    seeds: int | str = 1
     """Trainings of each speaker behind it."""
     speakers: int = 1
     """Speakers that it was measured on."""
@@ -96,8 +95,8 @@ def opinion(folder: str, condition: str, rule: Callable[[Interval], str]) -> tup
 
 
 def trained(folder: str, row: str, rule: Callable[[Interval], str]) -> tuple[str, str]:
-    """The difference of predicted opinion to the full sentence, over trainings (``ma/trainings.py``)."""
-    one = Interval(*loaded(f"{folder}/trainings.json")[row]["DistillMOS"]["difference"])
+    """The difference of predicted opinion to the full sentence, over trainings (``trainings.py``)."""
+    one = Interval(*loaded(f"{folder}/trainings.json")[row]["DistillMOS"]["less full sentence"])
     return f"DistillMOS {one.text()}", rule(one)
 
 
@@ -134,17 +133,16 @@ def future_in(folder: str) -> tuple[str, str]:
     return f"WER {without:.2f} %, with it {one.text()} points", repaired(one, without)
 
 
-def segments_in(folder: str) -> tuple[str, str]:
-    """Segments in which attention or stop fail without a future, and how many more there are with the true one."""
-    head, _, *lines = (RESULTS / folder / "failures.md").read_text(encoding="utf-8").splitlines()[2:]
-    found = {
-        line.split(" | ")[0].removeprefix("| "): dict(zip(head.split(" | "), line.split(" | "), strict=True))
-        for line in lines
-    }
-    without = float(found["unicontext"]["any of these, %"].split()[0])
-    numbers = re.findall(r"[+-]\d+\.\d", found["bicontext, truth"]["less unicontext"])
-    one = Interval(*map(float, numbers))
-    return f"{without:.1f} % of segments, with it {one.text(1)} points", repaired(one, without)
+def over_trainings(figure: str, what: str) -> Callable[[], tuple[str, str]]:
+    """What fails without a future, and how much more with the true one, over trainings and speakers."""
+
+    def read() -> tuple[str, str]:
+        rows = loaded("saeki/frame/trainings.json")
+        without = rows["unicontext"][figure]["value"][0]
+        one = Interval(*rows["bicontext, truth"][figure]["less unicontext"])
+        return f"{what.format(without)}, with it {one.text()} points", repaired(one, without)
+
+    return read
 
 
 def constant(folder: str, column: str, *, seconds: str) -> Callable[[], tuple[str, str]]:
@@ -285,13 +283,20 @@ CLAIMS = (
         lambda: future_in(FREE),
     ),
     Claim(
-        "saeki", "so at one frame a step, with dropout in the prenet (a)", "the same", lambda: future_in("saeki/frame")
+        "saeki",
+        "so at one frame a step, with dropout in the prenet (a)",
+        "the same",
+        over_trainings("WER, %", "WER {:.2f} %"),
+        seeds="3 and 1",
+        speakers=2,
     ),
     Claim(
         "saeki",
         "so after half of these steps, where segments do fail (a)",
         "the same",
-        lambda: segments_in("saeki/frame_early"),
+        over_trainings("after half of the steps, %", "{:.1f} % of segments"),
+        seeds="3 and 2",
+        speakers=2,
     ),
     Claim(
         "saeki",
@@ -342,10 +347,14 @@ CLAIMS = (
     *(
         Claim(
             "mohan",
-            f"in French, the agent is understood better than wait-{steps}",
-            "samples",
-            agents(f"WER, %, less wait-{steps}-steps's", lower, " points", "mohan/french"),
+            f"{of}, the agent is understood better than wait-{steps}",
+            paper,
+            agents(f"WER, %, less wait-{steps}-steps's", lower, " points", folder),
             3,
+        )
+        for of, paper, folder in (
+            ("of another speaker", "Fig. 3", "mohan/speaker"),
+            ("in French", "samples", "mohan/french"),
         )
         for steps in (3, 2)
     ),

@@ -374,12 +374,6 @@ SAEKI_FREE = FromReport(
 )
 
 
-SAEKI_FRAME = replace(
-    SAEKI_FREE,
-    folder="saeki/frame",
-    command="sayahead eval run lab/benchmarks/saeki/frame.toml",
-    figures=SAEKI_FREE.figures[:2],
-)
 SAEKI_DROPOUT = FromReport(
     "saeki/dropout",
     "sayahead eval run lab/benchmarks/saeki/dropout.toml",

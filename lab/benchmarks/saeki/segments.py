@@ -13,9 +13,9 @@ they ended:
 - *blurred*: for a tenth of a second no three neighbouring phonemes had half of the attention.
 
 Words' durations and pitch are compared with the speaker's who made the corpus, the default voice's teacher, in whole
-sentences. Writes ``failures.md``, ``prosody.md``, ``failures.json``, and of the networks of
-``lab/recipes/saeki/free-*.toml`` ``attention.png`` and ``learned.md``: attention and stop on validation windows over
-the training, from its logs in ``lab/recipes/saeki/results/free-*``.
+sentences; not where rows are of several speakers. Writes ``failures.md``, ``prosody.md``, ``failures.json``, and of
+the networks whose logs are in ``lab/recipes/saeki/results/free-*`` ``attention.png`` and ``learned.md``: attention and
+stop on validation windows over the training.
 """
 
 from __future__ import annotations
@@ -278,7 +278,7 @@ def learned(folders: Iterable[Path]) -> str:
 def draw(rows: list[Row], path: Path) -> None:
     """The attention of each voice's first row over one sentence, its segments' phonemes one after the other."""
     made, first = dict[str, Floats](), {row.condition.voice: row for row in reversed(rows)}
-    for row in [row for row in rows if row in first.values()]:
+    for row in [row for row in rows if row in first.values() and logs_of([row.condition.voice])]:
         segments, _ = row.speak(SENTENCE)
         wide = sum(len(one.weights[0]) for one in segments)
         alignment, at = list[Floats](), 0
@@ -313,7 +313,8 @@ def main() -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     failures, prosody = tables(measures, len(texts))
     (arguments.out / "failures.md").write_text(failures, encoding="utf-8")
-    (arguments.out / "prosody.md").write_text(prosody, encoding="utf-8")
+    if not any(": " in name for name in measures):
+        (arguments.out / "prosody.md").write_text(prosody, encoding="utf-8")
     kept = {name: {figure: sums.tolist() for figure, sums in figures.items()} for name, figures in measures.items()}
     (arguments.out / "failures.json").write_text(json.dumps(kept) + "\n", encoding="utf-8")
     if logs := logs_of(one.voice for one in matrix.conditions):

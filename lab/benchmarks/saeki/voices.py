@@ -37,7 +37,8 @@ def of_runs(runs: Path, voices: Path) -> None:
             continue
         folder = voices / f"saeki-{name}"
         taught = None if student is None else load_trained(runs / student)
-        make_voice(load_trained(runs / acoustic), "ma-lj", folder, name=folder.name, student=taught)
+        trained = load_trained(runs / acoustic)
+        make_voice(trained, "ma-lj", folder, name=folder.name, license="Apache-2.0", student=taught)
         if name == "free-independent":
             make_independent(folder)
         print(folder)
