@@ -133,9 +133,10 @@ def test_streams_raw_and_wav(sayahead: Command, tmp_path: Path) -> None:
     raw, stderr = sayahead("say", "--raw", "Hello there.", "--timings", str(tmp_path / "a.vtt"))
     assert "signed 16-bit little-endian, mono, 24000 samples a second" in stderr
     assert monotone((tmp_path / "a.vtt").read_text(encoding="utf-8"), ".") == 1
-    whole, stderr = sayahead("say", "-q", "-o", "-", "-f", "-", stdin=b"Hello there.")
-    assert stderr == ""
-    assert whole[44:] == raw
+    for source in (["-f", "-"], ["-"]):
+        whole, stderr = sayahead("say", "-q", "-o", "-", *source, stdin=b"Hello there.")
+        assert stderr == ""
+        assert whole[44:] == raw
     assert seconds(io.BytesIO(whole)) == len(raw) / 2 / RATE
     # Standard output that is a file gets a header with its size.
     with open(tmp_path / "a.wav", "wb") as file:

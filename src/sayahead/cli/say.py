@@ -50,7 +50,7 @@ PIECE = 256
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("text").add_argument
-    add("text", nargs="*", metavar="TEXT", help="text to say (default: standard input, spoken as it arrives)")
+    add("text", nargs="*", metavar="TEXT", help="text to say (default, or -: standard input, spoken as it arrives)")
     add("-f", "--file", metavar="FILE", help="speak a text file (UTF-8; - is standard input)")
     idle = f"after so long without text, speak what is there, then go on (default: {IDLE_S:g})"
     add("--idle", type=number(float, 0.0), default=IDLE_S, metavar="SECONDS", help=idle)
@@ -229,6 +229,8 @@ def check(arguments: argparse.Namespace) -> None:
 
     if arguments.text and arguments.file is not None:
         raise ConfigError("Give TEXT or --file, not both.")
+    if arguments.text == ["-"]:
+        arguments.text, arguments.file = [], "-"
     if arguments.device is not None and (arguments.raw or arguments.output is not None):
         raise ConfigError("--device is for sound that is played: leave it out, or -o and --raw.")
     if arguments.each_word and (arguments.timings is None or arguments.timings.suffix.lower() == ".json"):
