@@ -149,13 +149,9 @@ def spoken(model: WaveRNN, given: Tensor, noise: Floats, *, voiced: float, tempe
     assert set((hertz > 0).tolist()) == {True, False}
     curve = pitch_curve(hertz, None, hop=BANDED.hop)
     pulses = torch.from_numpy(pulse_train(np.cumsum(curve, dtype=np.float64) / RATE, curve))[None]
-    voice = model.guide.voice(model.conditions.normalized(given), model.guide.signal, pulses)[0].T.numpy()
-    noise = noise * np.where(voice.any(1, keepdims=True), voiced, temperature).astype(np.float32)
-    x = torch.zeros(1, len(noise) + 1, BANDED.bands)
-    for step, draw in enumerate(noise):
-        mean, deviation, _ = model(x[:, :-1], given, pulses)
-        x[0, step + 1] = mean[0, step] + deviation[0, step].exp() * torch.from_numpy(draw)
-    samples: Floats = model.guide.signal.join(x[:, 1:].transpose(1, 2), given)[0].numpy()
+    normal, nothing = torch.from_numpy(noise)[None], torch.zeros(1, 0, BANDED.bands)
+    x = model.drawn(nothing, given, pulses, normal, voiced=voiced, temperature=temperature, memory=0)
+    samples: Floats = model.guide.signal.join(x.transpose(1, 2), given)[0].numpy()
     return samples
 
 
@@ -169,6 +165,26 @@ def test_the_runtime_draws_bands_as_torch_does(voiced: float, temperature: float
     meant = spoken(model, given, np.concatenate(draws), voiced=voiced, temperature=temperature)
     assert len(made) == 9 * BANDED.hop
     assert np.abs(made - meant).max() < 1e-4 * np.abs(meant).max()
+
+
+def test_what_is_drawn_is_what_is_expected_and_teaches_through_as_much_of_the_past_as_is_asked() -> None:
+    model, given = tiny(BANDED), mel(4)
+    pulses, noise = torch.randn(1, 2, 4 * BANDED.hop), torch.randn(1, 60, BANDED.bands)
+    known = torch.randn(1, 10, BANDED.bands, requires_grad=True)
+
+    def drawn(memory: int) -> Tensor:
+        return model.drawn(known, given, pulses, noise, voiced=0.5, temperature=1.0, memory=memory)
+
+    own = drawn(0)
+    mean, log_deviation, _ = model(nn.functional.pad(own, (0, 0, 1, 0))[:, :-1], given, pulses)
+    meant = mean + 0.5 * log_deviation.exp() * noise
+    assert torch.equal(own[:, :10], known)
+    assert torch.allclose(own[:, 10:], meant[:, 10:], atol=1e-5)
+    for memory, at, reaches in ((0, 59, True), (12, 11, True), (12, 12, False)):
+        made = drawn(memory)
+        assert torch.equal(made, own)
+        (slope,) = torch.autograd.grad(made[0, at].sum(), known, allow_unused=True)
+        assert (slope is not None and bool(slope.abs().max() > 0)) is reaches, (memory, at)
 
 
 def test_a_temperature_below_zero_is_refused(tmp_path: Path) -> None:
@@ -274,6 +290,22 @@ def test_the_small_recipe_learns_likelihood_and_pitch(hummed: Corpus, tmp_path: 
         assert losses[-1][name] < losses[0][name] - 0.05, name
     task.samples(model.eval(), tmp_path)
     assert len(list(tmp_path.glob("*.wav"))) == 1
+
+
+def test_the_judged_recipe_learns_from_what_it_draws(hummed: Corpus, tmp_path: Path) -> None:
+    judged = load_recipe(RECIPES / "wavernn-judged.toml")
+    sizes = {**judged.model, "rnn": 24, "dense": 16, "channels": 8, "aux": 8, "pitch": 8}
+    data = {**judged.data, "frames": 18, "discriminators": 2, "alone": 0, "sample_frames": 2, "judged_by": ""}
+    task = WaveRNNTask(sizes, data, hummed)
+    torch.manual_seed(0)
+    model = task.model()
+    batch = next(task.batches("train", batch_size=2, seed=0, rank=0, ranks=1))
+    losses = lessons(task, model.train(), [batch] * 8, 1e-2)
+    assert losses[-1]["log_frame"] < 0.9 * losses[0]["log_frame"]
+    assert {"told", "taken", "features"} <= losses[0].keys()
+    task.samples(model.eval(), tmp_path)
+    with pytest.raises(ConfigError, match="taken"):
+        WaveRNNTask(sizes, {**data, "taken": -1.0}, hummed)
 
 
 @pytest.mark.slow

@@ -140,8 +140,8 @@ def runtime(model: WaveRNN) -> WaveRNNVocoder:
     return WaveRNNVocoder(about(model), arrays(model))
 
 
-def export(model: WaveRNN, folder: Path, *, sample_rate: int) -> Written:
-    """Write ``wavernn.npz``, and ``pitch.onnx`` for one in bands.
+def export(model: WaveRNN, folder: Path, *, sample_rate: int, **drawn: float) -> Written:
+    """Write ``wavernn.npz``, and ``pitch.onnx`` for one in bands, which is ``drawn`` as BandsModel says.
 
     Returned: their paths, and what a voice's ``model`` table says of them under ``vocoder``.
     """
@@ -154,13 +154,14 @@ def export(model: WaveRNN, folder: Path, *, sample_rate: int) -> Written:
     if model.guide is not None:
         paths.append(folder / "pitch.onnx")
         read = pitch(model.guide, model.conditions, paths[1], sample_rate=sample_rate)
-        table["bands"] = asdict(BandsModel(model.config.bands, read))
+        table["bands"] = asdict(BandsModel(model.config.bands, read, **drawn))
     return paths, table
 
 
 def write(run: Trained[Any, WaveRNN], folder: Path) -> Written:
     """Write a run's model as a voice's second stage."""
-    return export(run.model, folder, sample_rate=run.corpus.info.front_end.sample_rate)
+    drawn = {name: float(run.recipe.data[name]) for name in ("temperature", "voiced") if name in run.recipe.data}
+    return export(run.model, folder, sample_rate=run.corpus.info.front_end.sample_rate, **drawn)
 
 
 PART: VoicePart[WaveRNN] = VoicePart("wavernn", "WaveRNN", write)

@@ -24,6 +24,7 @@ from torch.nn import functional
 from sayahead_lab.training.clarinet.conditioner import PitchReader, PulseTrain
 from sayahead_lab.training.clarinet.signal import Signal
 from sayahead_lab.training.layers import Scaled
+from sayahead_lab.training.mel.discriminators import Discriminators
 
 PARTS = 4
 """Parts of the residual network's output: one for each of the two GRUs and of the two dense layers."""
@@ -160,6 +161,7 @@ class WaveRNN(nn.Module):
             [nn.Linear(config.rnn + part, config.dense), nn.Linear(config.dense + part, config.dense)]
         )
         self.output = nn.Linear(config.dense, 2 * config.bands if self.guide else config.classes)
+        self.discriminators: Discriminators | None = None
 
     def forward(self, before: Tensor, mel: Tensor, pulses: Tensor | None = None) -> Any:
         """What is expected of the steps after those in ``before``, under log mel (B, T, n_mels).
@@ -173,10 +175,69 @@ class WaveRNN(nn.Module):
             return self.layers([before[..., None], frames], parts)
         assert pulses is not None
         normalized = self.conditions.normalized(mel)
-        voice = self.guide.voice(normalized, self.guide.signal, pulses).transpose(1, 2)
+        voice = self.voice(mel, pulses)
         past = functional.pad(before, (0, 0, self.config.past - 1, 0)).unfold(1, self.config.past, 1)
         mean, log_deviation = self.layers([past.transpose(2, 3).flatten(2), voice, frames], parts).chunk(2, -1)
         return mean + voice, log_deviation, self.guide.pitch(normalized)
+
+    def voice(self, mel: Tensor, pulses: Tensor) -> Tensor:
+        """A first guess (B, S, bands) at the voiced part, with bands: pulses as ``forward`` takes them, filtered."""
+        assert self.guide is not None
+        voice: Tensor = self.guide.voice(self.conditions.normalized(mel), self.guide.signal, pulses)
+        return voice.transpose(1, 2)
+
+    def drawn(
+        self,
+        known: Tensor,
+        mel: Tensor,
+        pulses: Tensor,
+        noise: Tensor,
+        *,
+        voiced: float,
+        temperature: float,
+        memory: int,
+    ) -> Tensor:
+        """Steps (B, S, bands) under log mel (B, T, n_mels), with bands: those ``known`` (B, K, bands), and then as the
+        runtime draws them, one after the other, each from its own past.
+
+        ``noise`` (B, S, bands) is standard normal; deviations count as BandsModel says (``voiced``, ``temperature``).
+        Differentiable, but after each ``memory`` steps the past is taken as given; 0: never.
+        """
+        c = self.config
+        frames, parts = self.conditions(mel)
+        voice = self.voice(mel, pulses)
+        noise = noise * torch.where((voice != 0).any(-1, keepdim=True), voiced, temperature)
+        own, width = c.past * c.bands, c.rnn
+        first, second = Cell(self.first), Cell(self.second)
+        (dense, dense_bias), (last, last_bias) = (
+            (layer.get_parameter("weight"), layer.get_parameter("bias")) for layer in self.dense
+        )
+        a, b, d, e = parts.repeat_interleave(c.steps, 1).chunk(PARTS, -1)
+        beside = (
+            functional.linear(torch.cat([voice, frames, a], -1), self.input.weight[:, own:], self.input.bias),
+            functional.linear(b, second.inner[:, width:], second.inner_bias),
+            functional.linear(d, dense[:, width:], dense_bias),
+            functional.linear(e, last[:, c.dense :], last_bias),
+        )
+        heard, inner = self.input.weight[:, :own].t(), second.inner[:, :width].t()
+        deep, deeper = dense[:, :width].t(), last[:, : c.dense].t()
+        one = other = known.new_zeros(len(known), width)
+        past, made = list(known.new_zeros(c.past, len(known), c.bands)), list(known.unbind(1))
+        steps = zip(*(of.unbind(1) for of in (*beside, voice, noise)), strict=True)
+        for at, (to_first, to_second, to_dense, to_last, guess, draw) in enumerate(steps):
+            if memory and at % memory == 0:
+                one, other, *past = (x.detach() for x in (one, other, *past))
+            x = torch.addmm(to_first, torch.cat(past, -1), heard)
+            one = first(torch.addmm(first.inner_bias, x, first.inner.t()), one)
+            x = x + one
+            other = second(torch.addmm(to_second, x, inner), other)
+            if at >= known.shape[1]:
+                x = torch.addmm(to_dense, x + other, deep).relu()
+                x = torch.addmm(to_last, x, deeper).relu()
+                mean, log_deviation = self.output(x).chunk(2, -1)
+                made.append(guess + mean + log_deviation.exp() * draw)
+            past = [*past[1:], made[at]]
+        return torch.stack(made, 1)
 
     def layers(self, sounds: list[Tensor], parts: Tensor) -> Tensor:
         """Outputs (B, S, D) of what is heard at each step, (B, S, ...) each, and parts (B, T, aux)."""
@@ -188,6 +249,21 @@ class WaveRNN(nn.Module):
         x = self.dense[1](torch.cat([x, d], -1)).relu()
         out: Tensor = self.output(x)
         return out
+
+
+class Cell:
+    """One step of a GRU."""
+
+    def __init__(self, layer: nn.GRU) -> None:
+        self.inner, self.outer, self.inner_bias, self.outer_bias = layer.all_weights[0]
+
+    def __call__(self, given: Tensor, was: Tensor) -> Tensor:
+        """The state (B, D) after ``was``, of what the input gives its gates (B, 3 D)."""
+        of_input, of_new = given.tensor_split([2 * was.shape[1]], 1)
+        of_state, of_old = torch.addmm(self.outer_bias, was, self.outer.t()).tensor_split([2 * was.shape[1]], 1)
+        reset, update = (of_input + of_state).sigmoid().chunk(2, 1)
+        new = torch.addcmul(of_new, reset, of_old).tanh()
+        return torch.lerp(new, was, update)
 
 
 def encoded(samples: Tensor, classes: int) -> Tensor:

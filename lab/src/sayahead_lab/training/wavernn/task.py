@@ -16,18 +16,20 @@ from torch.nn import functional
 
 from sayahead_lab.training.clarinet.data import level_weights
 from sayahead_lab.training.clarinet.signal import Signal
+from sayahead_lab.training.clarinet.task import log_frame_loss
 from sayahead_lab.training.clarinet.wavenet import log_likelihood
-from sayahead_lab.training.corpus.store import Corpus
+from sayahead_lab.training.corpus.store import Corpus, CorpusInfo
 from sayahead_lab.training.crops import Crops, CropTask
 from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.task import Batch, logged
 from sayahead_lab.training.losses import average, pitch_errors
+from sayahead_lab.training.mel.discriminators import JudgedData, judged
 from sayahead_lab.training.wavernn.network import WaveRNN, WaveRNNConfig, decoded, encoded
 
 
 @dataclass(frozen=True, slots=True)
-class WaveRNNData:
-    """Its training data."""
+class WaveRNNData(JudgedData):
+    """Its training data, and the weights of its errors."""
 
     frames: int = 10
     """Frames of a crop."""
@@ -37,6 +39,18 @@ class WaveRNNData:
     """Least log deviation of a band; lower ones count as this."""
     noise: float = 0.0
     """Deviation of the noise on the steps that a WaveRNN in bands hears, as its own past is not the speaker's."""
+    unlikely: float = 1.0
+    """Weight of the negative log likelihood, with bands."""
+    log_frame: float = 0.0
+    """Weight of the difference of log magnitudes, at three resolutions, of the sound and of what the network draws from
+    its own past, with bands; not in WaveRNN. Nor are discriminators, which hear the same."""
+    temperature: float = 0.8
+    """Factor on the deviation of what is drawn where there is no pitch, here and in a voice; with bands."""
+    voiced: float = 0.3
+    """The same where there is one."""
+    memory: int = 60
+    """Steps after which what the network draws does not teach through the steps before any more: over hundreds of steps
+    gradients grow."""
     pitch: float = 1.0
     """Weight of the errors of pitch and voicing, with bands."""
     samples: int = 1
@@ -51,6 +65,7 @@ class WaveRNNTask(CropTask[WaveRNN]):
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.config = from_mapping(WaveRNNConfig, model, where="[model]")
         self.data, self.corpus = from_mapping(WaveRNNData, data, where="[data]"), corpus
+        self.data.check()
         self.crops = Crops(corpus, self.data.frames, self.data.edge, pulses=self.config.bands > 1)
         self.crops.check(self.config.n_mels, self.config.hop)
         c = self.config
@@ -63,12 +78,18 @@ class WaveRNNTask(CropTask[WaveRNN]):
         model.conditions.scaled(self.corpus.info)
         if model.guide is not None:
             model.guide.signal.level.copy_(self.signal.level)
+        model.discriminators = self.data.judges()
         return model
+
+    def carried(
+        self, learned: Mapping[str, Tensor], before: CorpusInfo | None, fresh: Mapping[str, Tensor]
+    ) -> Mapping[str, Tensor]:
+        return self.data.carried(learned, learned, fresh)
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """Negative log likelihood, in nats a sample, or a step and band; in bands, the pitch's errors too."""
         if self.config.bands > 1:
-            return self._loss_of_bands(model, batch)
+            return self._loss_of_bands(model, batch, step)
         classes = self.config.classes
         meant = encoded(batch["audio"], classes)
         before = functional.pad(decoded(meant, classes), (1, 0))[:, :-1]
@@ -78,18 +99,31 @@ class WaveRNNTask(CropTask[WaveRNN]):
         total = average(unlikely, weights)
         return total, {"nll": float(total.detach())}
 
-    def _loss_of_bands(self, model: nn.Module, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        x = self.signal.to(batch["audio"].device).split(batch["audio"], batch["mel"]).transpose(1, 2)
+    def _loss_of_bands(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
+        data, audio, mel, pulses = self.data, batch["audio"], batch["mel"], batch["pulses"]
+        signal = self.signal.to(audio.device)
+        x = signal.split(audio, mel).transpose(1, 2)
         before = functional.pad(x, (0, 0, 1, 0))[:, :-1]
-        if model.training and self.data.noise:
-            before = before + self.data.noise * torch.randn_like(before)
-        mean, log_deviation, pitch = model(before, batch["mel"], batch["pulses"])
+        if model.training and data.noise:
+            before = before + data.noise * torch.randn_like(before)
+        mean, log_deviation, pitch = model(before, mel, pulses)
         weights = batch["counts"].repeat_interleave(self.config.steps, 1)[..., None].expand_as(x)
-        unlikely = -average(log_likelihood(x, mean.float(), log_deviation.float(), floor=self.data.floor), weights)
+        unlikely = -average(log_likelihood(x, mean.float(), log_deviation.float(), floor=data.floor), weights)
         log_pitch, voicing = pitch.float().unbind(1)
         wrong, unsure = pitch_errors(log_pitch, voicing, batch["f0"], batch["counts"])
         parts = {"nll": unlikely, "pitch": wrong, "voicing": unsure}
-        return unlikely + self.data.pitch * (wrong + unsure), logged(parts)
+        total = data.unlikely * unlikely + data.pitch * (wrong + unsure)
+        if data.log_frame or data.discriminators:
+            network: Any = getattr(model, "module", model)
+            known, normal = x[:, : data.edge * self.config.steps], torch.randn_like(x)
+            drawn = {"voiced": data.voiced, "temperature": data.temperature}
+            own = network.drawn(known, mel, pulses, normal, memory=data.memory, **drawn)
+            span = slice(data.edge * self.config.hop, None)
+            samples, meant = signal.join(own.transpose(1, 2), mel)[:, span], audio[:, span]
+            parts["log_frame"] = log_frame_loss(samples, meant)
+            taught, told = judged(model, samples, meant, data, step)
+            parts, total = parts | told, total + data.log_frame * parts["log_frame"] + taught
+        return total, logged(parts)
 
     @torch.no_grad()
     def samples(self, model: WaveRNN, folder: Path) -> None:
@@ -100,7 +134,8 @@ class WaveRNNTask(CropTask[WaveRNN]):
 
         front = self.corpus.info.front_end
         with tempfile.TemporaryDirectory() as place:
-            _, table = export(model, Path(place), sample_rate=front.sample_rate)
+            drawn = {"temperature": self.data.temperature, "voiced": self.data.voiced}
+            _, table = export(model, Path(place), sample_rate=front.sample_rate, **drawn)
             vocoder = load_wavernn(table, Path(place), 1)
         for _, item in examples(self.corpus.split("val"), self.data.samples):
             mel = np.asarray(item.mel[: self.data.sample_frames], np.float32)
