@@ -48,7 +48,7 @@ class WaveRNNData(JudgedData):
     """Factor on the deviation of what is drawn where there is no pitch, here and in a voice; with bands."""
     voiced: float = 0.3
     """The same where there is one."""
-    memory: int = 60
+    memory: int = 30
     """Steps after which what the network draws does not teach through the steps before any more: over hundreds of steps
     gradients grow."""
     pitch: float = 1.0
