@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from sayahead_lab.training.clarinet.data import level_weights
 from sayahead_lab.training.clarinet.signal import Signal
-from sayahead_lab.training.clarinet.task import log_frame_loss
+from sayahead_lab.training.clarinet.task import frame_loss, log_frame_loss
 from sayahead_lab.training.clarinet.wavenet import log_likelihood
 from sayahead_lab.training.corpus.store import Corpus, CorpusInfo
 from sayahead_lab.training.crops import Crops, CropTask
@@ -44,6 +44,8 @@ class WaveRNNData(JudgedData):
     log_frame: float = 0.0
     """Weight of the difference of log magnitudes, at three resolutions, of the sound and of what the network draws from
     its own past, with bands; not in WaveRNN. Nor are discriminators, which hear the same."""
+    frame: float = 0.0
+    """Weight of the squared difference of their magnitudes, as in ClariNet's frame loss, beside it."""
     temperature: float = 0.8
     """Factor on the deviation of what is drawn where there is no pitch, here and in a voice; with bands."""
     voiced: float = 0.3
@@ -120,9 +122,12 @@ class WaveRNNTask(CropTask[WaveRNN]):
             own = network.drawn(known, mel, pulses, normal, memory=data.memory, **drawn)
             span = slice(data.edge * self.config.hop, None)
             samples, meant = signal.join(own.transpose(1, 2), mel)[:, span], audio[:, span]
+            front = self.corpus.info.front_end
             parts["log_frame"] = log_frame_loss(samples, meant)
+            parts["frame"] = frame_loss(samples, meant, window=front.window, hop=front.hop)
             taught, told = judged(model, samples, meant, data, step)
-            parts, total = parts | told, total + data.log_frame * parts["log_frame"] + taught
+            total = total + data.log_frame * parts["log_frame"] + data.frame * parts["frame"] + taught
+            parts |= told
         return total, logged(parts)
 
     @torch.no_grad()
