@@ -314,6 +314,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "saeki_frame_learned": table("saeki/frame/learned.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_free_learned": table("saeki/free/learned.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_quality_prosody": table("saeki/quality/prosody.md", "python lab/benchmarks/saeki/segments.py"),
+    "saeki_equal": table("saeki/equal/equal.md", "python lab/benchmarks/saeki/equal.py"),
     "saeki_students": table("saeki/students/prosody.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_waveglow": reports.SAEKI_WAVEGLOW,
     "saeki_vocoders": table("saeki/waveglow/vocoders.md"),

@@ -178,7 +178,7 @@ def of_runs(folder: Path) -> tuple[list[Network], list[Student]]:
                 out: Tensor = run.model.student(*run.task.read(texts))
                 return out
 
-            students.append(Student(run.recipe.name, of_run(run.task.teacher), run.task.data.truth, read))
+            students.append(Student(path.name, of_run(run.task.teacher), run.task.data.truth, read))
         elif run.recipe.task in ("saeki", "saeki-guided"):
             networks.append(of_run(run))
     if not networks:

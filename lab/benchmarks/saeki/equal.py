@@ -1,0 +1,117 @@
+"""Students of all sizes, and of all weights of what teaches them, after equal steps (Saeki-b, Table 1), over seeds.
+
+    python lab/benchmarks/saeki/equal.py runs --corpus CORPUS -o lab/benchmarks/results/saeki/equal
+
+RUNS is a folder with the teacher (guided-small), vectors, futures and runs student-NAME-sSEED, as the head of
+``lab/recipes/saeki/student-medium-lambda-50.toml`` makes them. Reads cosine.json in the folder of results, which
+``cosine.py`` writes of the same runs: how near embeddings of test prefixes come to the teacher's. Measures besides, on
+the corpus's validation prefixes, the error of the frames that the teacher's network speaks under each embedding
+(``target``, Eq. 9), and under the teacher's own. Writes equal.md and equal.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from sayahead_lab.training.loop.checkpoint import has_checkpoint
+from sayahead_lab.training.loop.saved_run import load_trained
+
+MEAN = "the mean embedding, whatever the text"
+TEACHER = "the teacher's own embedding"
+NAMES = {
+    "student-small": "small, lambda = 1",
+    "student-medium": "medium, lambda = 1",
+    "student-large": "large, lambda = 1",
+    "student-medium-lambda-95": "medium, lambda = 0.95",
+    "student-medium-lambda-50": "medium, lambda = 0.5",
+    "student-medium-lambda-0": "medium, lambda = 0",
+}
+
+
+class Given(nn.Module):
+    """A student that says the embeddings (B, E) that it was given."""
+
+    embedding: Tensor
+
+    def forward(self, vectors: Tensor, lengths: Tensor) -> Tensor:
+        return self.embedding.expand(len(vectors), -1)
+
+
+@torch.no_grad()
+def errors_of_frames(run: Path, corpus: Path, controls: bool) -> dict[str, float]:
+    """L_target on validation prefixes under a student's embeddings, its teacher's and their mean."""
+    trained = load_trained(run, corpus=corpus)
+    task = trained.task
+    task.data = replace(task.data, distil_weight=0.0)
+    model, given = task.model(), Given()
+    model.student.load_state_dict(trained.model.student.state_dict())
+    batches = list(task.batches("val", batch_size=29, seed=0, rank=0, ranks=1))
+
+    def error(student: nn.Module, meant: Sequence[Tensor]) -> float:
+        model.student, found = student, list[float]()
+        for batch, embedding in zip(batches, meant, strict=True):
+            given.embedding = embedding
+            found.append(task.loss(model.eval(), batch, 0)[1]["target"])
+        return float(np.mean(found))
+
+    meant = [batch["meant"] for batch in batches]
+    made = {"": error(model.student, meant)}
+    if controls:
+        mean = torch.cat(meant).mean(0, keepdim=True)
+        made |= {TEACHER: error(given, meant), MEAN: error(given, [mean] * len(meant))}
+    return made
+
+
+def figures(runs: Path, corpus: Path, cosine: dict[str, Any]) -> dict[str, Any]:
+    """Cosines and errors of frames by student, a value for each seed."""
+    made = dict[str, Any]()
+    for name, title in NAMES.items():
+        seeds = [run for run in sorted(runs.glob(f"{name}-s?")) if has_checkpoint(run)]
+        found = [errors_of_frames(run, corpus, not made) for run in seeds]
+        if not made:
+            made[TEACHER], made[MEAN] = (
+                {"cosine": cosines, "target": [found[0][control]]}
+                for control, cosines in ((TEACHER, [1.0]), (MEAN, [cosine[MEAN]["mean"][0]]))
+            )
+        near = [cosine[run.name]["mean"][0] for run in seeds]
+        made[title] = {"cosine": near, "target": [one[""] for one in found]}
+        print(title, made[title], flush=True)
+    return made
+
+
+def table(made: dict[str, Any]) -> str:
+    """All figures: means over seeds, the least and the greatest."""
+    lines = [["after 1,000 steps", "seeds", "cosine with the teacher", "error of frames"], ["---", *["---:"] * 3]]
+    for title, found in made.items():
+        cells = [f"{np.mean(values):.4f}" for values in (found["cosine"], found["target"])]
+        if len(found["cosine"]) > 1:
+            ends = [f" ({min(values):.4f} to {max(values):.4f})" for values in (found["cosine"], found["target"])]
+            cells = [cell + end for cell, end in zip(cells, ends, strict=True)]
+        seeds = "" if title in (TEACHER, MEAN) else str(len(found["cosine"]))
+        lines.append([title, seeds, *cells])
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path, help="a folder of runs")
+    parser.add_argument("--corpus", type=Path, required=True, help="the corpus that they learned from")
+    parser.add_argument("-o", "--out", type=Path, required=True, help="where cosine.json lies and the tables go")
+    arguments = parser.parse_args(given)
+    cosine = json.loads((arguments.out / "cosine.json").read_text(encoding="utf-8"))["students"]
+    made = figures(arguments.runs, arguments.corpus, cosine)
+    (arguments.out / "equal.json").write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+    (arguments.out / "equal.md").write_text(table(made), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
