@@ -26,7 +26,7 @@ DOCUMENTS = (
     "README.md",
     *sorted(str(page.relative_to(ROOT)) for docs in ("docs", "lab/docs") for page in (ROOT / docs).rglob("*.md")),
 )
-MA = ("quality", "chunks", "adaptation", "own", "latency", "positions", "shadowing", "person", "prompts", "clarinet")
+MA = ("quality", "adaptation", "own", "latency", "positions", "shadowing", "person", "prompts", "clarinet")
 LINK = re.compile(r"(?<=\]\()((?:docs|lab)/[^)#\s]+)")
 """A link of a place, from the repository's root; it becomes one from the document's folder."""
 

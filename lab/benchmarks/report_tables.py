@@ -218,7 +218,7 @@ OPPORTUNISTIC = replace(
 MA_QUALITY = FromReport(
     "ma/quality",
     "sayahead eval run lab/benchmarks/ma/quality.toml",
-    WORDS_AND_OPINION,
+    (*WORDS_AND_OPINION, Figure("DistillMOS: difference", "quality.csv", "DistillMOS: difference", 3)),
     rows={
         "ground truth": "ground truth",
         "ground truth mel, vocoded": "ground truth mel",
@@ -233,12 +233,6 @@ MA_QUALITY = FromReport(
             "lookahead-1": "3.37",
         }
     },
-)
-MA_CHUNKS = replace(
-    MA_QUALITY,
-    folder="ma/chunks",
-    figures=(*WORDS_AND_OPINION, Figure("DistillMOS: difference", "quality.csv", "DistillMOS: difference", 3)),
-    rows={name: name for name in ("full sentence", "lookahead-2", "lookahead-1")},
 )
 MA_OWN = replace(OWN_VOICE, folder="ma/own", command="sayahead eval run lab/benchmarks/ma/own.toml")
 MA_LATENCY = FromReport(
