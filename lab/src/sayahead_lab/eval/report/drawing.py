@@ -21,6 +21,8 @@ MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 DASHES = ("-", "--", "-.", ":")
 INK, MUTED, GRID = "#1f2933", "#52606d", "#e3e7eb"
 SMALL, NORMAL = 10, 11
+LEGEND = 100
+"""Characters of the names of a legend that fit beside each other."""
 Band = Sequence[Sequence[float]]
 """One series of steps per utterance; their lengths differ."""
 
@@ -83,7 +85,7 @@ def legend(axes: Axes, columns: int | None = None) -> None:
     """The legend under the axes, where it covers nothing."""
     handles, names = axes.get_legend_handles_labels()
     if names:
-        columns = columns or min(3, len(names))
+        columns = columns or max(1, min(3, len(names), LEGEND // max(map(len, names))))
         figure: Any = axes.get_figure()
         figure.legend(handles, names, loc="outside lower center", ncols=columns, fontsize=SMALL, frameon=False)
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 def quality_over_lookahead(series: Mapping[str, Sequence[Point]], full: Point | None, *, metric: str) -> Figure:
     """Quality over words of lookahead, one line per context, the full sentence as a level (Ma et al. 2020, Fig. 4)."""
-    figure, axes = canvas(f"{without_unit(metric)} over lookahead", "lookahead, words", metric)
+    figure, axes = canvas(f"{without_unit(metric)} over lookahead", "lookahead, words or chunks", metric)
     if full is not None:
         axes.axhline(full.y, color=INK, linestyle=":", linewidth=1.4, label=full.name)
         if full.low is not None and full.high is not None:
