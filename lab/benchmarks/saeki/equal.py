@@ -54,6 +54,7 @@ def errors_of_frames(run: Path, corpus: Path, controls: bool) -> dict[str, float
     task.data = replace(task.data, distil_weight=0.0)
     model, given = task.model(), Given()
     model.student.load_state_dict(trained.model.student.state_dict())
+    # The corpus's 203 prefixes are seven of these; a rest would be left out.
     batches = list(task.batches("val", batch_size=29, seed=0, rank=0, ranks=1))
 
     def error(student: nn.Module, meant: Sequence[Tensor]) -> float:
@@ -76,6 +77,8 @@ def figures(runs: Path, corpus: Path, cosine: dict[str, Any]) -> dict[str, Any]:
     made = dict[str, Any]()
     for name, title in NAMES.items():
         seeds = [run for run in sorted(runs.glob(f"{name}-s?")) if has_checkpoint(run)]
+        if not seeds:
+            raise SystemExit(f"{runs} has no run {name}-s0, -s1, ...")
         found = [errors_of_frames(run, corpus, not made) for run in seeds]
         if not made:
             made[TEACHER], made[MEAN] = (

@@ -60,6 +60,11 @@ class WaveRNNData(JudgedData):
     sample_frames: int = 80
     """Frames of that beginning."""
 
+    @property
+    def drawn(self) -> dict[str, float]:
+        """How deviations count in what is drawn, as BandsModel names it."""
+        return {"voiced": self.voiced, "temperature": self.temperature}
+
 
 class WaveRNNTask(CropTask[WaveRNN]):
     """Training of WaveRNN: crops of sound in, the likelihood of their mu-law values out."""
@@ -118,8 +123,7 @@ class WaveRNNTask(CropTask[WaveRNN]):
         if data.log_frame or data.discriminators:
             network: Any = getattr(model, "module", model)
             known, normal = x[:, : data.edge * self.config.steps], torch.randn_like(x)
-            drawn = {"voiced": data.voiced, "temperature": data.temperature}
-            own = network.drawn(known, mel, pulses, normal, memory=data.memory, **drawn)
+            own = network.drawn(known, mel, pulses, normal, memory=data.memory, **data.drawn)
             span = slice(data.edge * self.config.hop, None)
             samples, meant = signal.join(own.transpose(1, 2), mel)[:, span], audio[:, span]
             front = self.corpus.info.front_end
@@ -139,8 +143,7 @@ class WaveRNNTask(CropTask[WaveRNN]):
 
         front = self.corpus.info.front_end
         with tempfile.TemporaryDirectory() as place:
-            drawn = {"temperature": self.data.temperature, "voiced": self.data.voiced}
-            _, table = export(model, Path(place), sample_rate=front.sample_rate, **drawn)
+            _, table = export(model, Path(place), sample_rate=front.sample_rate, **self.data.drawn)
             vocoder = load_wavernn(table, Path(place), 1)
         for _, item in examples(self.corpus.split("val"), self.data.samples):
             mel = np.asarray(item.mel[: self.data.sample_frames], np.float32)
