@@ -160,7 +160,8 @@ def export(model: WaveRNN, folder: Path, *, sample_rate: int, **drawn: float) ->
 
 def write(run: Trained[Any, WaveRNN], folder: Path) -> Written:
     """Write a run's model as a voice's second stage."""
-    return export(run.model, folder, sample_rate=run.corpus.info.front_end.sample_rate, **run.task.data.drawn)
+    drawn = {name: float(run.recipe.data[name]) for name in ("temperature", "voiced") if name in run.recipe.data}
+    return export(run.model, folder, sample_rate=run.corpus.info.front_end.sample_rate, **drawn)
 
 
 PART: VoicePart[WaveRNN] = VoicePart("wavernn", "WaveRNN", write)
