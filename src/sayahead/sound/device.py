@@ -186,7 +186,8 @@ class Player:
         """Drop whatever was not heard yet, for example when somebody interrupts. You may go on writing."""
         with self._changed:
             self._waiting.clear()
-            self._words.clear()
+            # Words that have begun are still told: their thread may not have come to them yet.
+            self._words = deque(word for word in self._words if word[0] < self._played)
             self._written = self._played
             self._changed.notify_all()
 
