@@ -41,7 +41,7 @@ def ends(token: Token[str], parts: Parts, reading: str, left: Left, right: Right
     ):
         return False
     if _SHORT_MEASURE.fullmatch(core):
-        return right.capital()
+        return False if "-" in core else right.capital()  # "a 200-lb. Great Dane"
     if core.isdigit() and len(core) < 4 and is_move(left.word):
         return False
     if len(core) == 1 and core.isupper() and core != "I" and not measured:

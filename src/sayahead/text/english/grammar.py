@@ -46,6 +46,7 @@ _VULGAR = re.compile(r"(?:[0-9]+ and a|one|two|three|four|five|seven) (?:half|(?
 _REGNAL = re.compile("([IVX]+)(?:--+|[—–])([A-Za-z]+)")
 _CONSUMED = frozenset("L l gal kWh Wh g kg".split())
 """Units that are counted for each hundred of others: ``5 L/100 km``."""
+_NUMBERED = re.compile(r"^[vV]\.?(?=[0-9])")
 _SERIAL = re.compile(r"(?=.*[0-9])[A-Z0-9][A-Z0-9-]*")
 
 
@@ -53,6 +54,8 @@ def read(text: str, left: Left = NOTHING) -> str:
     """The spoken form of a trimmed token (ASCII punctuation, nothing before or after the word), or an empty string."""
     if left.kind == "label" and re.match(r"\W?[0-9]", left.word) and text.isalpha() and unit(text):
         left = replace(left, kind="one" if left.word == "1" else "number")
+    if left.word.lower() in ("version", "versions"):
+        text = _NUMBERED.sub("", text) or text
     if left.kind == "per" and not text.isalpha() and (below := per(text)):
         return below
     if left.kind in ("money", "percent", "time") and _repeated(text, left):
@@ -377,7 +380,8 @@ def _kind(text: str, left: Left, words: str) -> str:
     if _VULGAR.fullmatch(text):
         return "number" if text[0].isdigit() else "one"
     if not text[-1].isdigit():
-        return "number" if text in BIG and left.kind else ""
+        scaled = text in BIG if left.kind else text[0].isdigit() and words.rpartition(" ")[2] in BIG
+        return "number" if scaled else ""
     if re.fullmatch(r"\+[0-9]{1,3}", low) or (left.kind == "phone" and text[0].isdigit()):
         return "phone"
     above, slash, below = text.partition("/")

@@ -31,7 +31,8 @@ def reading(parts: Parts, left: Left, right: Right, record: Record) -> Said | Li
     counted = left.kind == "number" and (core in record.units or form in record.units)
     if (small := record.before_small.get(form)) and not counted:
         initial = right.initial()
-        inner = form == "c/" and left.word[:1].islower() and left.word not in record.openers  # "compatible c/ Windows"
+        opened = left.word in record.openers or left.word in record.articles  # "la c/ Mayor"
+        inner = form == "c/" and left.word[:1].islower() and not opened  # "compatible c/ Windows"
         if initial is None or initial.islower() or inner:
             parts.mark = parts.mark.rstrip(".")
             return None if initial is None else Said(small, Left(word=core, before=left.word))

@@ -35,7 +35,9 @@ _MOBILE = re.compile(
 """Figures and hyphens that are a telephone number by their form; ranges of thousands end in zeros."""
 _PIECE = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
 _WORD = re.compile(r"[¿¡]?[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?")
-_RATE = re.compile(r"(?:([0-9]{1,3})[x×]|([^\W\d_]+))/([^\W\d_]+)")
+_EITHER = re.compile(r"{0}(?:(?:-?/-?|[*_]){0})+".format(r"[^\W\d_]+(?:['’-][^\W\d_]+)*"))
+_GENDERED = re.compile(r"(?<=[^\W\d_]{3})[*_](?=(?:in|innen.*|[emnrs])\b)")
+_RATE = re.compile(r"(?:([0-9]{1,3})[x×]|([^\W\d_]+))/([^\W\d_]+[²³]?)")
 """How often: ``3x/Tag``, "3 volte/giorno"."""
 _POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
@@ -72,7 +74,11 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
     if left.kind in ("number", "hours") and (reading := _unit(core, left, record)):
         return reading
     m = _RATE.fullmatch(core)
-    if m and (m[1] or m[2] in record.times or m[3] in record.per_words) and (each := amounts.per(m[3], record)):
+    if (
+        m
+        and (m[1] or m[2] in record.times or m[3] in record.per_words or m[3][-1] in "²³")
+        and (each := amounts.per(m[3], record))
+    ):
         often = f"{number(m[1], record, 'f')} {record.multiplied or record.over('x')}" if m[1] else m[2]
         return Said(f"{often} {each}", Left(word=core, before=left.word))
     if core in ("x", "X", "×") and left.kind == "number":
@@ -97,7 +103,7 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
         if reading := rule(core, left, record, form):
             return reading
     return Said(
-        pieces(core, record, singly=left.kind == "code"),
+        either(core, record) or pieces(core, record, singly=left.kind == "code"),
         Left("code" if left.kind == "code" else "", core, before=left.word),
     )
 
@@ -367,6 +373,14 @@ def _coded(core: str, left: Left, record: Record, form: str) -> Said | None:
         rest = read(core[1:], Left(), record)
         return Said(f"{record.signs[core[0]]} {rest.text}", rest.left)
     return None
+
+
+def either(core: str, record: Record) -> str:
+    """``und/oder``, ``Ein-/Ausgang``, ``Nutzer*innen``: words of which either is meant, without their signs."""
+    if not _EITHER.fullmatch(core):
+        return ""
+    words = re.sub("/-?", " ", _GENDERED.sub(" ", core.replace("-/", f" {record.and_word} ")))
+    return "" if re.search("[*_]", words) else words
 
 
 def pieces(core: str, record: Record, *, singly: bool = False) -> str:
