@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.effort import examples
 
@@ -294,6 +294,7 @@ def test_any_split_gives_the_same_words(text: str, cuts: list[int]) -> None:
 
 @settings(max_examples=examples(400))
 @given(COMPOSED | ODD)
+@example("$>你")
 def test_spans_and_texts(text: str) -> None:
     words, skipped = feed([text])
     position = 0

@@ -78,7 +78,7 @@ def read(text: str, left: Left = NOTHING) -> str:
         return f"{word(m[1], replace(left, role='regnal'))} — {read(m[2])}"
     if not any(map(str.isalnum, text)):
         return "" if text in ("#", "*") else tables.SYMBOLS.get(text) or pieces(text)
-    if left.kind == "sign" and (m := re.fullmatch("([0-9]+)(?!st|nd|rd|th)([a-z]{2,3})", text)) and not unit(m[2]):
+    if left.kind == "sign" and (m := re.fullmatch("([0-9]+)(?!st|nd|rd|th|ish)([a-z]{2,3})", text)) and not unit(m[2]):
         return f"{number(m[1])} {initials(m[2])}"
     if text.replace("–", "-").isascii() or "@" in text or not text[0].isalpha():
         serial = left.kind == "code" and _SERIAL.fullmatch(text) and not text.isdigit()

@@ -346,6 +346,8 @@ def _sign(token: Token[str], left: Left, right: Right) -> str | None:
         return _between(numeric, left, right)
     if text == "/" and re.match(CUR, left.word):
         return "per"
+    if text == "/" and (counted or len(left.word) == 1):
+        return "over"
     if text in ("-", "−") and re.search(r"(?:^|[\W\d])[ijkmnpqtxyz]$", left.word):
         return "minus"
     if text in ("#", "*") and left.word.lower() in ("press", "hit", "dial", "push", "or", "then", "by"):

@@ -28,6 +28,7 @@ _POINTED = re.compile(r"(?:[01]?[0-9]|2[0-3])\.[0-5][0-9]")
 _ELIDED = re.compile(r"([^\W\d_]+['’])([^\W\d_]{2,})")
 _ABBREVIATED = re.compile(r"[0-9]+[/.-]?[^\W\d_]{2,4}")
 """A number and what is in short in one: ``15/fev.``, ``30min.``"""
+_LISTED = re.compile("([0-9]{1,2})([a-h])")
 _HALVES = frozenset(("a.", "p.", "am", "pm", "a.m", "p.m", "a.m.", "p.m."))
 _SUMS = frozenset("+ - − = × · * ÷ / < > ≤ ≥ ≈ ≠".split())
 _OPENING = re.compile("(?:[6-9]|1[0-9]|2[0-4])[-–](?:[7-9]|1[0-9]|2[0-4])")
@@ -147,6 +148,11 @@ def reading_of(parts: Parts, token: Token[Said], left: Left, right: Right, recor
     core = parts.core
     if not core:
         return _sign(token, left, right, record)
+    if core == "/" and record.numbers:
+        return _slash(left, right, record)
+    closed = token.raw.rstrip(".,;:!?")[-1:] == ")" and "(" not in token.raw
+    if closed and (m := _LISTED.fullmatch(core)):
+        return Said(f"{amounts.number(m[1], record)} {m[2]}", Left(word=core, before=left.word))
     if record.numbers and (beside := neighbours.reading(parts, token.raw, left, right, record)) is not False:
         return beside
     if (short := abbreviations.reading(parts, left, right, record)) is not False:
@@ -179,7 +185,7 @@ def reading_of(parts: Parts, token: Token[Said], left: Left, right: Right, recor
         if initial.isdecimal():
             return read(core, Left("phone"), record)
     value = amounts.whole(core, record)
-    if left.kind in ("phone", "code", "label") or parts.mark:
+    if left.kind in ("phone", "code", "label") or parts.mark or closed:
         value = None
     if value is not None and record.numbers.varies(value):
         gender = _gender(right, value, record)
@@ -375,6 +381,18 @@ def _sign(token: Token[Said], left: Left, right: Right, record: Record) -> Said 
         if initial.isdecimal() or variables:
             return Said(record.sign(raw), Left(word=raw))
     return Said("")
+
+
+def _slash(left: Left, right: Right, record: Record) -> Said | None:
+    """``5 / 2``, ``5 € / Monat``, ``ja / nein``: divided by, for each, or one of two."""
+    initial = right.initial()
+    if initial is None:
+        return None
+    divided = (len(left.word) == 1 and left.word.isalpha()) or (left.kind == "number" and initial.isdecimal())
+    if initial.isdecimal() or (divided and initial):
+        return Said(record.over("/") if divided else record.sign("/"), Left(word="/"))
+    paid = left.kind == "money" or left.word in record.currencies
+    return Said(record.per if paid and initial else "", Left(word="/"))
 
 
 def dated(raw: str, right: Right, record: Record) -> bool | None:

@@ -74,17 +74,20 @@ _PRODUCT = re.compile("(?<=[0-9])[a-z]{2}(?![a-z])")
 _COMMAND = re.compile(r"\\([A-Za-z]+|%) ?")
 
 
-def inner(raw: str, *, begun: bool, code: bool) -> tuple[str, bool]:
-    """A token without the dollar signs of a formula, and whether it is inside one after it; code has none."""
+def inner(raw: str, *, begun: bool, code: bool) -> tuple[str, bool, int]:
+    """A token without the dollar signs of a formula, whether it is inside one after it, and the signs left out before.
+
+    Code has none.
+    """
     if m := _LOSS.fullmatch(raw):
-        return f"-${m[1] or m[2]}{m[3]}", begun
+        return f"-${m[1] or m[2]}{m[3]}", begun, 0
     if m := whole(raw):
-        return m[1] + _signed(m[2]) + m[3], begun
+        return m[1] + _signed(m[2]) + m[3], begun, m.start(2) - len(m[1])
     if begun and (m := closed(raw)):
-        return _signed(raw[: m.start()]) + m[1], False
+        return _signed(raw[: m.start()]) + m[1], False, 0
     if not (begun or code) and (text := opened(raw)) is not None:
-        return _signed(text), True
-    return _signed(raw) if begun else raw, begun
+        return _signed(text), True, len(raw) - len(text)
+    return _signed(raw) if begun else raw, begun, 0
 
 
 def _signed(text: str) -> str:

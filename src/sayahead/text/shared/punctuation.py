@@ -64,8 +64,8 @@ def trim(raw: str) -> Parts:
         core, trail = core + trail[:cut], trail[cut:]
     dotted = trail[:1] == "." and trail[1:2] != "."
     core = re.sub(r"(?<=\w)[*_]{1,3}(?=\W|$)|(?<=\W)[*_]{1,3}(?=\w)", "", core) if "*" in core or "_" in core else core
-    if dotted and trail[1:2] in (",", ";", ":"):
-        trail = trail[1:]
+    if dotted and (after := trail[1:].lstrip(")]}»”\"'"))[:1] in (",", ";", ":"):
+        trail = after
     return Parts(core, strongest(trail if core else text), dotted=dotted)
 
 

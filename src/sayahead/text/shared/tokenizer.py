@@ -238,7 +238,8 @@ class Waiting(Language[SaidT]):
         first = self._newlines > 0 and not self._glue
         raw = f".{self._text}" if self._final_mark == "." and self._names(self._text) else self._text
         if "$" in raw or self._math:
-            raw, self._math = mathematics.inner(raw, begun=self._math, code=self._code)
+            raw, self._math, left_out = mathematics.inner(raw, begun=self._math, code=self._code)
+            self._start += left_out
         token: Token[SaidT] = Token(raw, self._start, end, gap, first, self._address)
         self._final_mark = ""
         address = self._address or bool(_ADDRESS.match(token.raw))
