@@ -44,20 +44,22 @@ def dated(core: str, left: Left, record: Record) -> Said | None:
     return Said(numbers_of(record).dated(day, month, year or None, left), Left("date", core, before=left.word))
 
 
-def period(first: str, last: str, left: Left, record: Record) -> Said | None:
-    """``01.–15.08.2026``, ``3-9/08``: from one day to a date."""
+def period(first: str, last: str, left: Left, record: Record, *, both: bool = False) -> Said | None:
+    """``01.–15.08.2026``, ``3-9/08``: from one day to a date; ``24./25.12.``: ``both``."""
+    link = record.and_word if both else record.until
     if record.dot_ordinals and re.fullmatch(r"[0-9]{1,2}\.[0-9]{1,2}\.", first):
         begins, ends = dated(first, left, record), dated(last, left, record) or dated(f"{last}.", left, record)
-        return begins and ends and replace(ends, text=f"{begins.text} {record.until} {ends.text}")
+        return begins and ends and replace(ends, text=f"{begins.text} {link} {ends.text}")
     if (days := _DAYS.fullmatch(f"{first} {last}")) and (days[2][0] == "0" or max(int(days[1]), int(days[3])) > 12):
         cued = replace(left, word=next((word for word, kind in record.cues.items() if kind == "day"), ""))
         begins, ends = dated(first, cued, record), dated(last, cued, record)
-        return begins and ends and replace(ends, text=f"{begins.text} {record.until} {ends.text}")
+        return begins and ends and replace(ends, text=f"{begins.text} {link} {ends.text}")
     if not re.fullmatch(r"(?:0?[1-9]|[12][0-9]|3[01])\.?", first) or (last.isdecimal() and not first.endswith(".")):
         return None
-    if (date := dated(last, left, record)) is None:
+    date = dated(last, left, record) or (dated(f"{last}.", left, record) if record.dot_ordinals else None)
+    if date is None:
         return None
     numbers = numbers_of(record)
     day = int(first.rstrip("."))
     words = numbers.ordinal(day, numbers.dotted(left, "")) if record.dot_ordinals else number(str(day), record)
-    return replace(date, text=f"{words} {record.until} {date.text}")
+    return replace(date, text=f"{words} {link} {date.text}")

@@ -20,7 +20,7 @@ _ELIDED = re.compile(r"([^\W\d_]+')([0-9].*)")
 _ELIDED_WORD = re.compile(r"([^\W\d_]+['’])([^\W\d_]\S*)")
 _ELIDED_SIGN = re.compile(r"([^\W\d_]+['’])([€$£¥])")
 RANGE = re.compile(r"(.+?)(--|[-–—]|/)(.+)")
-_DAYS = re.compile("([0-9./]+)[-–]([0-9./]+)")
+_DAYS = re.compile(r"([0-9./]+)([-–]|(?<=\.)/)([0-9./]+)")
 _CODES = re.compile(r"([A-Z])([1-9][0-9]{0,2})[-–]\1([1-9][0-9]{0,2})")
 _LETTERS = re.compile("([A-Z])(?:–|(?<=A)-(?=Z))([A-Z])")
 """``D–F``, ``A-Z``."""
@@ -28,6 +28,7 @@ _LETTERS = re.compile("([A-Z])(?:–|(?<=A)-(?=Z))([A-Z])")
 _ROMAN = re.compile(r"(?=[IVXLCDM])(M{0,3})(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})")
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 _LASTING = re.compile("([0-9]{1,3})(?:min|m)([1-9][0-9]?)s")
+_HOURS = re.compile("([0-9]{1,2})h([1-5][0-9])")
 _PHONE = re.compile(r"\(?\+?[0-9][0-9()/.-]{2,}[0-9]")
 _MOBILE = re.compile(
     "[0-9]{5}-[0-9]{4}|[0-9]{3}-[0-9]{3}-[0-9]{3,4}|[0-9]{2}[1-9]-[0-9]{3}[1-46-9]|[0-9]{3}[1-9]-[2-9][0-9]{2}[1-9]"
@@ -131,10 +132,14 @@ def _repeated(core: str, left: Left, record: Record) -> bool:
 
 
 def week(core: str, record: Record) -> str:
-    """``Mo-Fr``, ``lun.-ven.`` in words."""
-    days = re.split("[-–]", core.replace(".", "")) if len(core) < 16 else []
-    valid = len(days) == 2 and all(day in record.weekdays for day in days)
-    return f" {record.until} ".join(record.weekdays[day] for day in days) if valid else ""
+    """``Mo-Fr``, ``lun.-ven.``, ``Jan.–März`` in words."""
+    two = re.split("[-–]", core.replace(".", "")) if len(core) < 20 else []
+    if len(two) != 2:
+        return ""
+    names = [record.weekdays.get(day, "") for day in two]
+    if not all(names) and all(months := [record.month_of(month) for month in two]):
+        names = [record.month_names[month - 1] for month in months]
+    return f" {record.until} ".join(names) if all(names) else ""
 
 
 def _unit(core: str, left: Left, record: Record) -> Said | None:
@@ -250,6 +255,9 @@ def _timed(core: str, left: Left, record: Record, form: str) -> Said | None:
     if (m := _LASTING.fullmatch(core)) and {"min", "s"} <= record.units.keys():
         minutes, seconds = (amounts.counted(m[i], record.units[name], record) for i, name in ((1, "min"), (2, "s")))
         return Said(f"{minutes} {seconds}", Left("measure", "s", before=left.word))
+    if not record.hour_signs and "h" in record.units and (m := _HOURS.fullmatch(core)):
+        hours = amounts.counted(m[1], record.units["h"], record)
+        return Said(f"{hours} {number(m[2], record)}".replace("' ", "'"), Left("time", core, before=left.word))
     cued = record.cues.get(left.word.lower()) == "hour"
     time = amounts.time(core, record, dot=cued)
     if time is None or (left.kind == "label" and core[-1] == "H"):  # "siège 24H"
@@ -308,11 +316,13 @@ def _ranged(core: str, left: Left, record: Record, form: str) -> Said | None:
         return Said(f"{one} {record.until} {other}", Left(word=core, before=left.word))
     if left.kind == "code" and re.fullmatch("[0-9][0-9./-]*[./-][0-9./-]*[0-9]", core):
         return Said(figures(core, record), Left("code", core, before=left.word))
-    if (m := _DAYS.fullmatch(core)) and (days := period(m[1], m[2], left, record)):
+    if (m := _DAYS.fullmatch(core)) and (days := period(m[1], m[3], left, record, both=m[2] == "/")):
         return days
     m = RANGE.fullmatch(core)
     if m is None or not (m[1][-1].isdecimal() or m[1][0].isdecimal()) or not m[3][0].isdecimal():
         return None
+    if m[2] == "/" and _follows(m[1], m[3]):  # A season: 2024/25.
+        return Said(f"{number(m[1], record)} {number(m[3], record)}", Left("number", core, before=left.word))
     if (account := re.fullmatch(r"([0-9]{4,})-([0-9])", core)) and left.kind != "day":
         words = (figures(account[1], record), record.address.get("-", ""), figures(account[2], record))
         return Said(" ".join(filter(None, words)), Left(word=core))
@@ -339,8 +349,14 @@ def _ranged(core: str, left: Left, record: Record, form: str) -> Said | None:
     return Said(f"{first.text} {record.until} {last.text}", replace(last.left, one=False))
 
 
+def _follows(year: str, next_: str) -> bool:
+    """Whether the second figures are the year after the first ones, in full or without its hundreds."""
+    after = str(int(year) + 1) if re.fullmatch("(?:19|20)[0-9]{2}", year) else ""
+    return after != "" and next_ in (after, after[2:]) and next_[0] != "0"
+
+
 def _atom(text: str, left: Left, record: Record) -> Said | None:
-    for rule in (_figures, _timed, _paid):
+    for rule in (_figures, _timed, _paid, _ordinal):
         if reading := rule(text, left, record, ""):
             return reading
     if record.dot_ordinals and re.fullmatch(r"[0-9]{1,2}\.", text):
@@ -355,7 +371,7 @@ def _coded(core: str, left: Left, record: Record, form: str) -> Said | None:
     if _PHONE.fullmatch(core) and dialled and (left.kind == "phone" or sum(map(str.isdecimal, core)) > 5):
         plus = f"{record.sign('+')} " if "+" in core else ""
         return Said(plus + " ".join(telephone(part, record) for part in re.findall(r"\d+", core)), Left("phone", core))
-    if (m := re.fullmatch(r"([^\d\s]+)([0-9].*)", core)) and m[1] in record.before_number:
+    if (m := re.fullmatch(r"([^\d\s]+)([0-9][^A-Z]*)", core)) and m[1] in record.before_number:
         rest = read(m[2], Left("label", m[1]), record)
         return Said(f"{record.before_number[m[1]]} {rest.text}", rest.left)
     if m := re.fullmatch(r"([0-9]{1,3})[x×]", core):

@@ -59,7 +59,7 @@ def join(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
             starts = form in prefixes_of(record, "phrase starts") or phrase
             if starts:
                 return None
-    core = parts.core.lstrip("-")
+    core = parts.core.lstrip("-~≈<>")
     if record.numbers is None or parts.mark or not (any(map(_counts, core)) or core in record.currencies):
         return False
     for rule in (_grouped, _mixed, _timed, *PRICES):

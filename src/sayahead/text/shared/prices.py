@@ -36,7 +36,7 @@ def _paid(core: str, left: Left, right: Right, record: Record) -> Joined[Said] |
 
 def _priced(core: str, left: Left, right: Right, record: Record) -> Joined[Said] | bool | None:
     """``R$ 5``: a currency before its number."""
-    if core.lstrip("-") not in record.currencies or left.kind == "number":
+    if core.lstrip("-~≈<>") not in record.currencies or left.kind == "number":
         return False
     if right.done:
         return bool(re.match(r"[0-9]", right.body)) and Joined(
