@@ -46,7 +46,7 @@ def ends(token: Token[str], parts: Parts, reading: str, left: Left, right: Right
         return False
     if len(core) == 1 and core.isupper() and core != "I" and not measured:
         return _initial_ends(left)
-    core = core.rpartition("-")[2]
+    core = re.split("[-–]", core)[-1]
     if core in tables.PLACES or (core == "c" and reading == "century"):
         return right.one_of(tables.STARTERS, tables.STARTER_PREFIXES)
     if core in tables.HALVES:
