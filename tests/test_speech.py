@@ -21,7 +21,7 @@ from sayahead import AudioChunk, Flush, Heard, Revision
 from sayahead.errors import ConfigError, SessionError, TextError
 from sayahead.sound.device import Player
 from sayahead.sound.formats import AudioFormat, encoder
-from sayahead.types import Floats
+from sayahead.types import Floats, WordTiming
 
 pytestmark = pytest.mark.smoke
 
@@ -587,7 +587,12 @@ def test_a_player_that_is_lent_pauses_tells_words_and_goes_on_after_a_barge_in()
 @pytest.mark.usefixtures("null_device")
 def test_words_that_were_heard_are_told_even_after_a_barge_in() -> None:
     words, slow = list[str](), threading.Event()
-    with Player(8000, on_word=lambda word: (slow.wait(10), words.append(word.text))) as player:
+
+    def late(word: WordTiming) -> None:
+        slow.wait(10)
+        words.append(word.text)
+
+    with Player(8000, on_word=late) as player:
         speech = toy_voice().speak([TEXT] * 3)
         playing = threading.Thread(target=speech.play, args=(player,), daemon=True)
         playing.start()
