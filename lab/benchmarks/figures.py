@@ -360,6 +360,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "mohan_environment": table("mohan/environment.md"),
     "mohan_speed": table("mohan/speed.md"),
     "mohan_wavernn": reports.MOHAN_WAVERNN,
+    "mohan_lessons": table("mohan/lessons.md", "python lab/benchmarks/lessons.py"),
     "mohan_vocoders": table("mohan/vocoders.md", "python lab/benchmarks/vocoders.py"),
     "saeki_processing": table("saeki/processing.md", "python lab/benchmarks/saeki/processing.py"),
 }

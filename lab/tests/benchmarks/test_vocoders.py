@@ -16,9 +16,10 @@ SCRIPTS = Path(__file__).parents[2] / "benchmarks"
 
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The module ``vocoders``."""
+    """The module ``vocoders``; others of its folder can be imported, too."""
     monkeypatch.syspath_prepend(str(SCRIPTS))
-    monkeypatch.delitem(sys.modules, "vocoders", raising=False)
+    for name in ("vocoders", "lessons"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     return importlib.import_module("vocoders")
 
 
@@ -42,3 +43,11 @@ def test_a_vocoder_is_itself_in_steps_and_a_smaller_delta_is_not(script: Any, tm
     lines = script.table(made, sentences=2, audio_s=0.6)
     assert len(lines) == 4 + len(made)
     assert lines[-1].startswith(f"| saeki-lj: mel | {made[2].megabytes:.1f} | {made[2].vocoder.context} | ")
+
+
+def test_a_lesson_is_rated_by_the_mean_over_sentences(script: Any, tmp_path: Path) -> None:
+    tiny_voice(tmp_path / "tiny", "waveglow in bands")
+    mels = [np.full((frames, 80), -4, np.float32) for frames in (20, 30)]
+    lessons = importlib.import_module("lessons")
+    line = lessons.rated(str(tmp_path / "tiny"), [mels, mels[:1] * 2], lambda samples: len(samples) / 1000)
+    assert line == "| tiny | 5.00 ± 1.00 | 4.00 ± 0.00 |"
