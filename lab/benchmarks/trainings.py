@@ -5,9 +5,10 @@
         --against unicontext --against "bicontext, random words" -o DIR
 
 A row's name is its speaker, its seed, and what it is: "heart, seed 0: lookahead-1". Reads word errors and opinions of a
-scored folder, and the segments that fail (``saeki/segments.py``). Rows are taken together over trainings; differences
-are paired by training and by sentence, in brackets 95 % bootstrap intervals over both; of a single training, over
-sentences. What was not scored has no line. Writes trainings.md, each.md and trainings.json.
+scored folder, and the segments that fail (``saeki/segments.py``). Rows are taken together over trainings, of which a
+row may have fewer than what it is compared with; differences are paired by training and by sentence, in brackets 95 %
+bootstrap intervals over both; of a single training, over sentences. What was not scored has no line. Writes
+trainings.md, each.md and trainings.json.
 """
 
 from __future__ import annotations
@@ -107,6 +108,8 @@ def separately(found: Trainings, against: Sequence[str]) -> list[list[str]]:
     lines = list[list[str]]()
     for name in next(iter(found.values())):
         for row, of in found.items():
+            if name not in of:
+                continue
             less = [
                 "–" if other == row else text(difference(of[name], found[other][name], quotient), signed=True)
                 for other in against

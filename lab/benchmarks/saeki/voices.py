@@ -5,8 +5,8 @@
 RUNS is a folder of runs or an archive of ``sayahead train publish``. Makes saeki-base (not fine-tuned), saeki-lj
 (fine-tuned, with the medium student), saeki-STUDENT for each run student-STUDENT, saeki-hidden (not fine-tuned, with
 the student of hidden states), and saeki-independent (the first of these, whose segments know nothing of each other).
-Of runs free-ROW, the networks of ``free.toml``, it makes saeki-free-ROW; the segments of saeki-free-independent, too,
-know nothing of each other. With ``saeki-lj`` in place of runs, that voice is copied, and made independent.
+Of runs free-ROW, the networks of ``free.toml``, it makes saeki-free-ROW; the segments of saeki-free-independent*,
+too, know nothing of each other. With ``saeki-lj`` in place of runs, that voice is copied, and made independent.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def of_runs(runs: Path, voices: Path) -> None:
         taught = None if student is None else load_trained(runs / student)
         trained = load_trained(runs / acoustic)
         make_voice(trained, "ma-lj", folder, name=folder.name, license="Apache-2.0", student=taught)
-        if name == "free-independent":
+        if name.startswith("free-independent"):
             make_independent(folder)
         print(folder)
 

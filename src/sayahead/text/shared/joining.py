@@ -149,7 +149,7 @@ def reading_of(parts: Parts, token: Token[Said], left: Left, right: Right, recor
     if not core:
         return _sign(token, left, right, record)
     if core == "/" and record.numbers:
-        return _slash(left, right, record)
+        return _slash(parts, left, right, record)
     closed = token.raw.rstrip(".,;:!?")[-1:] == ")" and "(" not in token.raw
     if closed and (m := _LISTED.fullmatch(core)):
         return Said(f"{amounts.number(m[1], record)} {m[2]}", Left(word=core, before=left.word))
@@ -383,16 +383,18 @@ def _sign(token: Token[Said], left: Left, right: Right, record: Record) -> Said 
     return Said("")
 
 
-def _slash(left: Left, right: Right, record: Record) -> Said | None:
-    """``5 / 2``, ``5 € / Monat``, ``ja / nein``: divided by, for each, or one of two."""
+def _slash(parts: Parts, left: Left, right: Right, record: Record) -> Said | None:
+    """``5 / 2``, ``5 € / Monat``, ``ja / nein``: divided by, for each, or a pause."""
     initial = right.initial()
     if initial is None:
         return None
     divided = (len(left.word) == 1 and left.word.isalpha()) or (left.kind == "number" and initial.isdecimal())
     if initial.isdecimal() or (divided and initial):
         return Said(record.over("/") if divided else record.sign("/"), Left(word="/"))
-    paid = left.kind == "money" or left.word in record.currencies
-    return Said(record.per if paid and initial else "", Left(word="/"))
+    if initial and (left.kind == "money" or left.word in record.currencies):
+        return Said(record.per, Left(word="/"))
+    parts.mark = parts.mark or ","
+    return Said("")
 
 
 def dated(raw: str, right: Right, record: Record) -> bool | None:
