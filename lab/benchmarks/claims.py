@@ -146,6 +146,12 @@ def over_trainings(figure: str, what: str) -> Callable[[], tuple[str, str]]:
     return read
 
 
+def without_a_past() -> tuple[str, str]:
+    """How many more word errors segments without a past have, over trainings and speakers."""
+    one = Interval(*loaded("saeki/frame/trainings.json")["independent"]["WER, %"]["less unicontext"])
+    return f"WER {one.text()} points", higher(one)
+
+
 def constant(folder: str, column: str, *, seconds: str) -> Callable[[], tuple[str, str]]:
     """How a latency of lookahead-1 grows with the sentence, and that of whole sentences."""
 
@@ -320,6 +326,7 @@ CLAIMS = (
         "WER 96.9 and 53.9 %",
         lambda: words(FREE, "independent", higher),
     ),
+    Claim("saeki", "so at one frame a step (a)", "the same", without_a_past, seeds=2, speakers=2),
     Claim(
         "saeki",
         "a language model's future, fine-tuned, does as well as the true one (a)",
