@@ -373,6 +373,7 @@ CLAIMS = (
         )
         for of, paper, folder, seeds in (
             ("of another speaker", "Fig. 3", "mohan/speaker", 5),
+            ("of a third speaker", "Fig. 3", "mohan/third", 3),
             ("in French", "samples", "mohan/french", 3),
         )
         for steps in (3, 2)

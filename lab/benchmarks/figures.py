@@ -355,6 +355,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "mohan_frontier": table("mohan/frontier.md", "python lab/benchmarks/mohan/frontier.py out"),
     "mohan_french": table("mohan/french/frontier.md", "python lab/benchmarks/mohan/frontier.py out"),
     "mohan_speaker": table("mohan/speaker/frontier.md", "python lab/benchmarks/mohan/frontier.py out"),
+    "mohan_third": table("mohan/third/frontier.md", "python lab/benchmarks/mohan/frontier.py out"),
     "mohan_liaisons": table("mohan/french/liaisons.md"),
     "mohan_latency": reports.MOHAN_LATENCY,
     "mohan_environment": table("mohan/environment.md"),
