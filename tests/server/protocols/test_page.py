@@ -412,7 +412,7 @@ def test_a_selection_is_replaced_while_text_arrives(server: Running, browser: Br
 
 
 def test_what_the_server_spoke_meanwhile_is_not_heard(browser: Browser) -> None:
-    with serving(voice=drawl(step_s=0.4), step_words=1) as slow, seated(browser, slow.http) as seat:
+    with serving(voice=drawl(step_s=1.0), step_words=1) as slow, seated(browser, slow.http) as seat:
         seat.page.select_option("#lookahead", "lookahead:k=0")
         seat.put("One two three ")
         # The third word is being spoken; nobody knows yet.

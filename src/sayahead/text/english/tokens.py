@@ -344,10 +344,9 @@ def _sign(token: Token[str], left: Left, right: Right) -> str | None:
         return "minus"
     if text in ("-", "–") and not right.last and (numeric or left.kind == "month" or left.word in tables.WEEKDAYS):
         return _between(numeric, left, right)
-    if text == "/" and re.match(CUR, left.word):
-        return "per"
-    if text == "/" and (counted or len(left.word) == 1):
-        return "over"
+    priced = re.match(CUR, left.word)
+    if text == "/" and (priced or counted or len(left.word) == 1):
+        return "per" if priced else "over"
     if text in ("-", "−") and re.search(r"(?:^|[\W\d])[ijkmnpqtxyz]$", left.word):
         return "minus"
     if text in ("#", "*") and left.word.lower() in ("press", "hit", "dial", "push", "or", "then", "by"):

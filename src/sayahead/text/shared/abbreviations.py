@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Literal
 
 from sayahead.text.shared.amounts import agreeing, numbers_of
-from sayahead.text.shared.grammar import read, roman, week
+from sayahead.text.shared.dates import week
+from sayahead.text.shared.grammar import read, roman
 from sayahead.text.shared.record import Record
 from sayahead.text.shared.tokens import Parts, Right
 from sayahead.text.shared.words import Left, Said

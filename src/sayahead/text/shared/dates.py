@@ -63,3 +63,14 @@ def period(first: str, last: str, left: Left, record: Record, *, both: bool = Fa
     day = int(first.rstrip("."))
     words = numbers.ordinal(day, numbers.dotted(left, "")) if record.dot_ordinals else number(str(day), record)
     return replace(date, text=f"{words} {link} {date.text}")
+
+
+def week(core: str, record: Record) -> str:
+    """``Mo-Fr``, ``lun.-ven.``, ``Jan.–März`` in words."""
+    two = re.split("[-–]", core.replace(".", "")) if len(core) < 20 else []
+    if len(two) != 2:
+        return ""
+    names = [record.weekdays.get(day, "") for day in two]
+    if not all(names) and all(months := [record.month_of(month) for month in two]):
+        names = [record.month_names[month - 1] for month in months]
+    return f" {record.until} ".join(names) if all(names) else ""

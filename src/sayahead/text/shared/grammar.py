@@ -9,9 +9,9 @@ import re
 import unicodedata
 from dataclasses import replace
 
-from sayahead.text.shared import addresses, amounts, sizes
+from sayahead.text.shared import addresses, amounts, sizes, slashes
 from sayahead.text.shared.amounts import figures, number, numbers_of, signed
-from sayahead.text.shared.dates import DAY_AND_MONTH, dated, period
+from sayahead.text.shared.dates import DAY_AND_MONTH, dated, period, week
 from sayahead.text.shared.rates import composed, powered
 from sayahead.text.shared.record import SUBTRACTED, Record
 from sayahead.text.shared.words import Left, Said
@@ -36,10 +36,6 @@ _MOBILE = re.compile(
 """Figures and hyphens that are a telephone number by their form; ranges of thousands end in zeros."""
 _PIECE = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
 _WORD = re.compile(r"[¿¡]?[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?")
-_EITHER = re.compile(r"{0}(?:(?:-?/-?|[*_]){0})+".format(r"[^\W\d_]+(?:['’-][^\W\d_]+)*"))
-_GENDERED = re.compile(r"(?<=[^\W\d_]{3})[*_](?=(?:in|innen.*|[emnrs])\b)")
-_RATE = re.compile(r"(?:([0-9]{1,3})[x×]|([^\W\d_]+))/([^\W\d_]+[²³]?)")
-"""How often: ``3x/Tag``, "3 volte/giorno"."""
 _POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 
@@ -74,14 +70,8 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
         return reading
     if left.kind in ("number", "hours") and (reading := _unit(core, left, record)):
         return reading
-    m = _RATE.fullmatch(core)
-    if (
-        m
-        and (m[1] or m[2] in record.times or m[3] in record.per_words or m[3][-1] in "²³")
-        and (each := amounts.per(m[3], record))
-    ):
-        often = f"{number(m[1], record, 'f')} {record.multiplied or record.over('x')}" if m[1] else m[2]
-        return Said(f"{often} {each}", Left(word=core, before=left.word))
+    if "/" in core and (often := slashes.rate(core, left, record)):
+        return often
     if core in ("x", "X", "×") and left.kind == "number":
         return Said(record.over("x"), Left(word=core, before=left.word))
     if left.word == record.linked != "" and core in record.currencies and core.isupper():
@@ -104,7 +94,7 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
         if reading := rule(core, left, record, form):
             return reading
     return Said(
-        either(core, record) or pieces(core, record, singly=left.kind == "code"),
+        slashes.either(core, record) or pieces(core, record, singly=left.kind == "code"),
         Left("code" if left.kind == "code" else "", core, before=left.word),
     )
 
@@ -129,17 +119,6 @@ def _repeated(core: str, left: Left, record: Record) -> bool:
         record.currencies[left.word].main if left.word in record.currencies else None
     )
     return noun is not None and not left.word.isalpha() and core.lower() in (noun.one.lower(), noun.many.lower())
-
-
-def week(core: str, record: Record) -> str:
-    """``Mo-Fr``, ``lun.-ven.``, ``Jan.–März`` in words."""
-    two = re.split("[-–]", core.replace(".", "")) if len(core) < 20 else []
-    if len(two) != 2:
-        return ""
-    names = [record.weekdays.get(day, "") for day in two]
-    if not all(names) and all(months := [record.month_of(month) for month in two]):
-        names = [record.month_names[month - 1] for month in months]
-    return f" {record.until} ".join(names) if all(names) else ""
 
 
 def _unit(core: str, left: Left, record: Record) -> Said | None:
@@ -321,7 +300,7 @@ def _ranged(core: str, left: Left, record: Record, form: str) -> Said | None:
     m = RANGE.fullmatch(core)
     if m is None or not (m[1][-1].isdecimal() or m[1][0].isdecimal()) or not m[3][0].isdecimal():
         return None
-    if m[2] == "/" and _follows(m[1], m[3]):  # A season: 2024/25.
+    if m[2] == "/" and slashes.season(m[1], m[3]):  # A season: 2024/25.
         return Said(f"{number(m[1], record)} {number(m[3], record)}", Left("number", core, before=left.word))
     if (account := re.fullmatch(r"([0-9]{4,})-([0-9])", core)) and left.kind != "day":
         words = (figures(account[1], record), record.address.get("-", ""), figures(account[2], record))
@@ -347,12 +326,6 @@ def _ranged(core: str, left: Left, record: Record, form: str) -> Said | None:
         marked = record.decimal in m[1] and m[3] in ("5", "10", "20", "100")  # "7,5/10"
         return Said(f"{first.text} {(marked and record.out_of) or record.sign('/')} {last.text}", last.left)
     return Said(f"{first.text} {record.until} {last.text}", replace(last.left, one=False))
-
-
-def _follows(year: str, next_: str) -> bool:
-    """Whether the second figures are the year after the first ones, in full or without its hundreds."""
-    after = str(int(year) + 1) if re.fullmatch("(?:19|20)[0-9]{2}", year) else ""
-    return after != "" and next_ in (after, after[2:]) and next_[0] != "0"
 
 
 def _atom(text: str, left: Left, record: Record) -> Said | None:
@@ -389,14 +362,6 @@ def _coded(core: str, left: Left, record: Record, form: str) -> Said | None:
         rest = read(core[1:], Left(), record)
         return Said(f"{record.signs[core[0]]} {rest.text}", rest.left)
     return None
-
-
-def either(core: str, record: Record) -> str:
-    """``und/oder``, ``Ein-/Ausgang``, ``Nutzer*innen``: words of which either is meant, without their signs."""
-    if not _EITHER.fullmatch(core):
-        return ""
-    words = re.sub("/-?", " ", _GENDERED.sub(" ", core.replace("-/", f" {record.and_word} ")))
-    return "" if re.search("[*_]", words) else words
 
 
 def pieces(core: str, record: Record, *, singly: bool = False) -> str:

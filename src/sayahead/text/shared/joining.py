@@ -10,9 +10,9 @@ import unicodedata
 from dataclasses import replace
 from typing import Literal
 
-from sayahead.text.shared import abbreviations, amounts, neighbours, spoken_of
-from sayahead.text.shared.dates import DAY_AND_MONTH
-from sayahead.text.shared.grammar import RANGE, read, roman, week
+from sayahead.text.shared import abbreviations, amounts, neighbours, slashes, spoken_of
+from sayahead.text.shared.dates import DAY_AND_MONTH, week
+from sayahead.text.shared.grammar import RANGE, read, roman
 from sayahead.text.shared.neighbours import carried
 from sayahead.text.shared.ordinals import DAYS, days, dot_ordinal, month_follows, starts
 from sayahead.text.shared.prices import PRICES
@@ -149,9 +149,9 @@ def reading_of(parts: Parts, token: Token[Said], left: Left, right: Right, recor
     if not core:
         return _sign(token, left, right, record)
     if core == "/" and record.numbers:
-        return _slash(parts, left, right, record)
+        return slashes.alone(parts, left, right, record)
     closed = token.raw.rstrip(".,;:!?")[-1:] == ")" and "(" not in token.raw
-    if closed and (m := _LISTED.fullmatch(core)):
+    if closed and record.numbers and (m := _LISTED.fullmatch(core)):
         return Said(f"{amounts.number(m[1], record)} {m[2]}", Left(word=core, before=left.word))
     if record.numbers and (beside := neighbours.reading(parts, token.raw, left, right, record)) is not False:
         return beside
@@ -380,20 +380,6 @@ def _sign(token: Token[Said], left: Left, right: Right, record: Record) -> Said 
             return None
         if initial.isdecimal() or variables:
             return Said(record.sign(raw), Left(word=raw))
-    return Said("")
-
-
-def _slash(parts: Parts, left: Left, right: Right, record: Record) -> Said | None:
-    """``5 / 2``, ``5 € / Monat``, ``ja / nein``: divided by, for each, or a pause."""
-    initial = right.initial()
-    if initial is None:
-        return None
-    divided = (len(left.word) == 1 and left.word.isalpha()) or (left.kind == "number" and initial.isdecimal())
-    if initial.isdecimal() or (divided and initial):
-        return Said(record.over("/") if divided else record.sign("/"), Left(word="/"))
-    if initial and (left.kind == "money" or left.word in record.currencies):
-        return Said(record.per, Left(word="/"))
-    parts.mark = parts.mark or ","
     return Said("")
 
 

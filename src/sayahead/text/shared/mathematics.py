@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 _OPENS = re.compile(
-    r"([(\[{\"'“„«*_]*)\$(?=\\?[A-Za-z](?![A-Za-z0-9])|\\[A-Za-z]|[A-Za-z]+[({^_=<>]|[0-9.]*[A-Za-z]?[\^_\\{(=<>]"
-    r"|[-−+(|\[{]+[A-Za-z0-9.\\(]|[0-9]+[xyzn](?![A-Za-z]))"
+    r"([(\[{\"'“„«*_]*)\$(?=\\?[A-Za-z](?![A-Za-z0-9])|\\[A-Za-z]|[A-Za-z]+[({^_=<>]"
+    r"|(?![0-9.]+\W*$)[0-9.]*[A-Za-z]?[\^_\\{(=<>]|[-−+(|\[{]+[A-Za-z0-9.\\(]|[0-9]+[xyzn](?![A-Za-z]))"
 )
 """A dollar sign before a variable, a command, a sign or a power; before figures alone it is money."""
 _WHOLE = re.compile(r"([(\[{\"'“„«*_]*)\$([^$\s]+)\$([)\]}\"'”“»*_.,;:!?…-]*)")
