@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,12 +13,20 @@ import torch
 from lab_support.sentences import ITEMS, PAD, PHONEMES
 from lab_support.tiny_training import lessons
 from sayahead.contexts.word_vectors import WordVectors, tokens_of
+from sayahead.engine.onnx import OnnxGraph
 from sayahead.errors import ConfigError
+from sayahead.voice import load_voice
+from sayahead.voices.locations import located
+from support.states import WIDTH, ToyStates
 
-from sayahead_lab.training.heart.student import Expecting, HeartStudent
+from sayahead_lab.training.heart.student import Expecting, HeartHidden, HeartStudent
 from sayahead_lab.training.heart.task import HeartPrefixes
 from sayahead_lab.training.loop import saved_run
+from sayahead_lab.training.loop.recipe import Recipe, TrainSettings
+from sayahead_lab.training.loop.saved_run import Trained
+from sayahead_lab.training.voice import extend_voice
 
+RECIPES = Path(__file__).parents[2] / "recipes"
 MODEL = {"vectors": 8, "recurrent": 6, "wide": 10, "embedding": 64}
 
 
@@ -65,3 +74,36 @@ def test_a_student_of_another_size_is_refused(made: Any, tmp_path: Path) -> None
     assert isinstance(task.model(), Expecting)
     with pytest.raises(ConfigError, match="32"):
         HeartStudent({**MODEL, "embedding": 32}, {"vectors": str(tmp_path)}, task.corpus)
+
+
+def test_states_of_a_language_model_teach_by_a_voice_itself(
+    made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    language = ToyStates()
+    monkeypatch.setattr("sayahead_lab.training.distilled.states.TransformersModel", lambda name: language)
+    corpus = made(1.0).corpus
+    sizes = {**MODEL, "vectors": WIDTH}
+    more = {"teacher": "heart", "ranges": str(RECIPES / "heart" / "ranges.json"), "lm": "toy", "most": 6}
+    task = HeartHidden(sizes, more, corpus)
+    draw = np.random.default_rng(0)
+    batch = task.batch(ITEMS, [[task.one(item, draw) for _ in range(3)] for item in ITEMS])
+    # One pass of the language model a sentence, whatever its prefixes.
+    assert len(language.asked) == len(ITEMS)
+    assert batch["vectors"].shape[2] == WIDTH
+    assert int(batch["tokens"].max()) == 6
+    # The teacher is the voice's own context network.
+    ids = ITEMS[0].ids[:9].astype(np.int64)
+    meant = task.voice.expect(torch.from_numpy(ids)[None], torch.tensor([len(ids)]))[0].detach().numpy()
+    assert np.allclose(meant, OnnxGraph(located("heart") / "expect.onnx")(ids=ids)["context"], atol=1e-4)
+    model = task.model()
+    found = lessons(task, model, [batch] * 3, 1e-2)
+    assert found[-1]["distil"] < found[0]["distil"]
+    shutil.copytree(located("heart"), tmp_path / "voice")
+    run: Any = Trained(task, model.eval(), Recipe("one", "heart-hidden", TrainSettings(1, 1)), corpus, 1)
+    extend_voice(tmp_path / "voice", student=run)
+    monkeypatch.setattr("sayahead.contexts.hidden_states.TransformersModel", lambda name: language)
+    extended = load_voice(tmp_path / "voice")
+    sounds = [extended.synthesize("Hello there, proud team.", context=name) for name in ("hidden", "none")]
+    assert len(sounds[0]) != len(sounds[1]) or not np.array_equal(sounds[0], sounds[1])
+    with pytest.raises(ConfigError, match="no context network"):
+        HeartHidden(sizes, {**more, "teacher": "ma-lj"}, corpus)

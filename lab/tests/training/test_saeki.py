@@ -29,12 +29,13 @@ from sayahead_lab.training.corpus.segments import SegmentCutter, path_of
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.distilled.export import student_graph
 from sayahead_lab.training.distilled.network import Student, StudentConfig
+from sayahead_lab.training.distilled.states import write_states
 from sayahead_lab.training.loop.recipe import Recipe, load_recipe
 from sayahead_lab.training.loop.run import train
 from sayahead_lab.training.loop.saved_run import Trained
 from sayahead_lab.training.loop.task import TrainSettings
 from sayahead_lab.training.saeki.guided import Guided, GuidedTask
-from sayahead_lab.training.saeki.hidden import HiddenTask, write_hidden
+from sayahead_lab.training.saeki.hidden import HiddenTask
 from sayahead_lab.training.saeki.network import Tacotron, TacotronConfig, Texts, generate
 from sayahead_lab.training.saeki.student import StudentTask, StudentTraining
 from sayahead_lab.training.saeki.task import SaekiTask, aligned, inputs, speak
@@ -376,7 +377,7 @@ def test_hidden_states_of_a_language_model_teach_as_word_vectors_do(
     weight: float, corpus: Corpus, teacher: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     language = ToyStates()
-    monkeypatch.setattr("sayahead_lab.training.saeki.hidden.TransformersModel", lambda name: language)
+    monkeypatch.setattr("sayahead_lab.training.distilled.states.TransformersModel", lambda name: language)
     sizes = {"vectors": WIDTH, "recurrent": 8, "wide": 12, "embedding": 16}
     more = {**files(teacher), "lm": "toy", "most": 6, "distil_weight": weight}
     task = HiddenTask(sizes, more, corpus)
@@ -388,11 +389,11 @@ def test_hidden_states_of_a_language_model_teach_as_word_vectors_do(
     assert len(language.asked) <= len({one.item for one in prefixes}) < len(prefixes)
     words = prefixes[0].words
     alone, _ = states_of(ToyStates(), words, -1)
-    assert np.allclose(task.states(words), alone[-6:], atol=1e-2)
+    assert np.allclose(task.states.of(words), alone[-6:], atol=1e-2)
     model, moved = one_step(task, batch)
     assert all(name.startswith("student.") for name in moved)
     run: Any = Trained(task, model.eval(), Recipe("one", "saeki-hidden", TrainSettings(1, 1)), corpus, 1)
-    paths, about = write_hidden(run, tmp_path)
+    paths, about = write_states(run, tmp_path)
     assert about == {"graph": "hidden.onnx", "width": WIDTH, "model": "toy", "layer": -1, "most": 6}
     predictor = Hidden(OnnxGraph(paths[0]), HiddenConfig(**about), ToyStates())
     said = predictor.predict(words).embedding

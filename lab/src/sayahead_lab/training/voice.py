@@ -291,11 +291,11 @@ def extras(
         files, tables["distilled"] = borrow_student(student, folder)
     elif student is not None:
         from sayahead_lab.training.distilled.export import write_student
-        from sayahead_lab.training.saeki.hidden import write_hidden
+        from sayahead_lab.training.distilled.states import write_states
 
         write, kind = write_student, "distilled"
-        if student.recipe.task == "saeki-hidden":
-            write, kind = write_hidden, "hidden"
+        if student.recipe.task.endswith("-hidden"):
+            write, kind = write_states, "hidden"
         files, tables[kind] = write(student, folder)
     if policy is not None:
         files = [*files, folder / "policy.npz"]

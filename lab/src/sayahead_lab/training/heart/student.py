@@ -1,13 +1,14 @@
 """The default voice's distilled context (Saeki-b, 4.1): from the words so far to the embedding of the future.
 
 The teacher is the context network of a voice taught on prefixes, reading what really follows, or a language model's
-continuation of it. The student reads word vectors alone; the voice itself does not move.
+continuation of it. The student reads word vectors alone, or a language model's hidden states (LLM2Speech); the voice
+itself does not move.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,16 +17,23 @@ import numpy as np
 import torch
 from sayahead.config import from_mapping
 from sayahead.contexts.word_vectors import WordVectors
+from sayahead.errors import ConfigError
+from sayahead.voices import read_config
+from sayahead.voices.locations import located
 from torch import Tensor, nn
 from torch.nn import functional
 
 from sayahead_lab.training.corpus.batches import Share, shuffled
 from sayahead_lab.training.corpus.store import Corpus, Item
 from sayahead_lab.training.distilled.network import Student, StudentConfig
+from sayahead_lab.training.distilled.states import ReadStates, States
 from sayahead_lab.training.distilled.task import DistilTask, HasStudent
+from sayahead_lab.training.heart.from_voice import load_shipped
 from sayahead_lab.training.heart.network import Heart
 from sayahead_lab.training.heart.prefixes import MODEL, TRUE, Cut, PrefixCutter
+from sayahead_lab.training.heart.quantization import load_ranges
 from sayahead_lab.training.heart.task import HeartPrefixes, make_cutter
+from sayahead_lab.training.hibari import heart_weights
 from sayahead_lab.training.loop.saved_run import load_run_of
 from sayahead_lab.training.loop.task import Batch, logged
 
@@ -34,13 +42,13 @@ FEW = 8
 
 
 @dataclass(frozen=True, slots=True)
-class HeartStudentData:
-    """The student's training data."""
+class Expected:
+    """The training data of a network of context, whatever it reads."""
 
     teacher: str = "runs/heart-prefixes"
-    """Run of the voice."""
-    vectors: str = "vectors/lm"
-    """Folder of ``sayahead train vectors``."""
+    """Run of the voice, or the voice itself, by its name or folder."""
+    ranges: str = ""
+    """File of the ranges that the voice was written with, where the teacher is a voice; none: without any."""
     futures: str = ""
     """A language model's continuations, where they are what the teacher reads; empty: the true future."""
     distil_weight: float = 0.5
@@ -49,8 +57,21 @@ class HeartStudentData:
     """Cuts of each sentence in a batch."""
     lookahead: int = 1
     """Most real words after those spoken."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeartStudentData(Expected):
+    """The student's training data."""
+
+    vectors: str = "vectors/lm"
+    """Folder of ``sayahead train vectors``."""
     most: int = 32
     """Tokens of the open sentence that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeartHiddenData(Expected, ReadStates):
+    """The training data of what reads a language model's states."""
 
 
 class Expecting(HasStudent):
@@ -78,13 +99,24 @@ class Expecting(HasStudent):
 class HeartStudent(DistilTask[Expecting]):
     """Training of the student that predicts the default voice's context embedding."""
 
+    data: Expected
+
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
-        self.data, self.corpus = from_mapping(HeartStudentData, data, where="[data]"), corpus
+        read = from_mapping(HeartStudentData, data, where="[data]")
+        self.teach(model, read, corpus)
+        self.vectors, self.most = WordVectors.load(Path(read.vectors) / "words.npz"), read.most
+        self.check(read.distil_weight, self.vectors.channels, self.speaking.config.context)
+
+    def teach(self, model: Mapping[str, Any], data: Expected, corpus: Corpus) -> None:
+        """Have a configuration and a teacher; nothing that the network reads."""
+        self.data, self.corpus = data, corpus
         self.config = from_mapping(StudentConfig, model, where="[model]")
-        teacher = load_run_of(HeartPrefixes, Heart, Path(self.data.teacher), corpus.path)
-        self.speaking, self.voice = teacher.task, teacher.model
-        self.vectors, self.most = WordVectors.load(Path(self.data.vectors) / "words.npz"), self.data.most
-        self.check(self.data.distil_weight, self.vectors.channels, self.speaking.config.context)
+        folder = located(data.teacher)
+        if (folder / "voice.json").is_file():
+            self.speaking, self.voice = spoken_by(folder, data.ranges, corpus)
+        else:
+            teacher = load_run_of(HeartPrefixes, Heart, Path(data.teacher), corpus.path)
+            self.speaking, self.voice = teacher.task, teacher.model
 
     def model(self) -> Expecting:
         voice = Heart(self.speaking.config)
@@ -144,3 +176,35 @@ class HeartStudent(DistilTask[Expecting]):
             total = total + (1 - weight) * self.speaking.weighed(errors)
         parts["similarity"] = functional.cosine_similarity(embedding, meant).mean()
         return total, logged(parts)
+
+
+class HeartHidden(HeartStudent):
+    """The same from a language model's states; ``[model] vectors`` is their width."""
+
+    def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
+        read = from_mapping(HeartHiddenData, data, where="[data]")
+        self.teach(model, read, corpus)
+        self.states = States(read, self.config.vectors)
+        self.check(read.distil_weight, self.config.vectors, self.speaking.config.context)
+
+    def batch(self, items: list[Item], cuts: list[list[tuple[Cut, int]]]) -> dict[str, Tensor]:
+        """As before; the states of whole sentences have those of their prefixes in them."""
+        for item in items:
+            self.states.of(tuple(item.text.split()))
+        return super().batch(items, cuts)
+
+    def read(self, texts: Sequence[Sequence[str]]) -> tuple[Tensor, Tensor]:
+        """States (B, N, D) of the words so far, padded, and how many each has (B,), at least 1."""
+        return self.states.read(texts)
+
+
+def spoken_by(folder: Path, ranges: str, corpus: Corpus) -> tuple[HeartPrefixes, Heart]:
+    """A trained voice as a teacher of context; ConfigError for one of another kind, or without future tokens."""
+    config = read_config(folder)
+    if config.kind != "heart" or not config.model.get("context"):
+        raise ConfigError(f"[data] teacher: the voice {config.name} has no context network.")
+    sizes = {"futures": len(config.model["futures"]), "context": config.model["context"]}
+    speaking = HeartPrefixes(sizes, {}, corpus)
+    voice = speaking.model()
+    load_shipped(voice, folder, heart_weights(), load_ranges(Path(ranges)) if ranges else None)
+    return speaking, voice.eval()

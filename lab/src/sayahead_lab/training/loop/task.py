@@ -164,6 +164,7 @@ TASKS: Extensible[TaskMaker] = Extensible(
         "heart-memory": "sayahead_lab.training.heart.memory:HeartMemory",
         "heart-voice": "sayahead_lab.training.heart.own_voice_task:HeartVoiceTask",
         "heart-student": "sayahead_lab.training.heart.student:HeartStudent",
+        "heart-hidden": "sayahead_lab.training.heart.student:HeartHidden",
         "ma": "sayahead_lab.training.ma.task:DeepVoice3Task",
         "mel": "sayahead_lab.training.mel.task:MelVocoderTask",
         "wavenet": "sayahead_lab.training.clarinet.teacher:WaveNetTask",
