@@ -179,7 +179,7 @@ def sounds(config: VoiceConfig, front: FrontEnd, k: int) -> Callable[[list[Word]
 
 def language_sounds(front: FrontEnd, k: int) -> Callable[[list[Word]], list[str]]:
     """The same in IPA, for a language without a voice."""
-    from sayahead.text.clauses import ClausePhonemizer
+    from sayahead.text.clauses import LEFT_WORDS, ClausePhonemizer
 
     phonemizer = front.phonemizer({})
     assert isinstance(phonemizer, ClausePhonemizer)
@@ -187,8 +187,10 @@ def language_sounds(front: FrontEnd, k: int) -> Callable[[list[Word]], list[str]
     def phonemes(words: list[Word]) -> list[str]:
         read = []
         for i, word in enumerate(words):
-            seen = [word.text for word in words[: i + 1 + k]]
-            sound, mark = phonemizer.read(seen, first=i, ends=i + 1 + k >= len(words))[0]
+            # No more of what is behind than a session sees.
+            begin = max(0, i - LEFT_WORDS)
+            seen = [word.text for word in words[begin : i + 1 + k]]
+            sound, mark = phonemizer.read(seen, first=i - begin, ends=i + 1 + k >= len(words))[0]
             read.append("" if word.pause_s else (word.phonemes or sound) + mark)
         return read
 
