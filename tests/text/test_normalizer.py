@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import time
+from string import ascii_uppercase
 
 import pytest
 from hypothesis import example, given, settings
@@ -312,6 +314,14 @@ def test_nothing_is_dropped(tokens: list[str]) -> None:
     text = " ".join(tokens)
     covered = {i for word in normalize(text) for i in range(word.start, word.end)}
     assert {i for i, char in enumerate(text) if char.isalnum()} <= covered
+
+
+@pytest.mark.parametrize("number", ["5", "1", "50°", "1.5", "$5"])
+def test_any_letters_may_follow_a_number(number: str) -> None:
+    """``5 NW of here`` and ``50° EW`` were errors: letters that are units each by themselves."""
+    for letters in ("".join(pair) for pair in itertools.product(" " + ascii_uppercase, ascii_uppercase)):
+        text = f"{number} {letters.strip()} of it"
+        assert [word.text for word in normalize(text)][-2:] == ["of", "it"], text
 
 
 def test_flush_begins_a_new_sentence_and_offsets_run_on() -> None:

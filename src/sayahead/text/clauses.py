@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -31,7 +32,9 @@ class Token:
     bare: str
     """Without the marks around it."""
     mark: str
-    """The strongest mark after it; it closes the clause."""
+    """The strongest mark after it, or a comma where a round bracket closes; it closes the clause."""
+    opens: bool = False
+    """Whether a round bracket stands before it."""
     phonemes: str = ""
 
 
@@ -127,6 +130,8 @@ class ClausePhonemizer:
 def clauses(texts: Sequence[str], *, ends: bool) -> tuple[list[Token], list[Clause]]:
     """The words of texts, with their marks, and by the clauses that the marks close; the last one where it ``ends``."""
     tokens = [token for owner, text in enumerate(texts) for token in tokens_of(owner, text)]
+    for before, token in itertools.pairwise(tokens):
+        before.mark = before.mark or "," * token.opens
     parts = [Clause()]
     for token in tokens:
         if token.bare:
@@ -149,5 +154,7 @@ def tokens_of(owner: int, text: str) -> list[Token]:
         if not core and tokens:
             tokens[-1].mark = max(tokens[-1].mark, sign, key=_STRENGTH.index)
         elif core or sign:
-            tokens.append(Token(owner, core.replace("|", " "), sign))
+            if ")" in trail and "(" not in core:
+                sign = sign or ","
+            tokens.append(Token(owner, core.replace("|", " "), sign, opens="(" in piece[: len(piece) - len(opened)]))
     return tokens

@@ -173,8 +173,8 @@ class Pool:
     LATER_S, GAP_S = 5.0, 0.5
     # A voice is expensive whose jobs take so many times as long as another's that was in use within so long.
     EXPENSIVE, IN_USE_S = 3.0, 60.0
-    # How much the thread of long jobs gives way to the others. Not more: where another program has the processor, it would
-    # keep the interpreter's lock from them.
+    # How much the thread of long jobs gives way to the others. Not more: where another program has the processor, it
+    # would keep the interpreter's lock from them.
     NICE = 3
 
     def __init__(self, threads: int, *, step_words: int = 1) -> None:

@@ -239,7 +239,7 @@ def _letter(core: str, parts: Parts, left: Left, right: Right) -> str | bool | N
         if (initial.isdigit() or initial.isupper()) and not over:
             parts.mark = parts.mark.rstrip(".")
             return tables.QUARTERS[core]
-        if core in "NW" and left.role != "lettered":
+        if core in ("N", "W") and left.role != "lettered":
             return metric(core)[0 if left.kind == "one" else 1]
     if core in tables.QUARTERS and len(core) == 1 and left.word in ("and", "&", "at", "on", "to"):
         digits = re.fullmatch(r"([0-9]*)([a-z]*)\W*", right.text)

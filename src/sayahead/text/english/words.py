@@ -99,7 +99,7 @@ def word(text: str, left: Left) -> str:
         return "Fahrenheit" if text == "F" else "Celsius"
     if text == "Ti" and left.word.isdigit():
         return "T.I."
-    if text in "NSEW" and left.kind == "degree":
+    if text in tables.QUARTERS and left.kind == "degree":
         return tables.QUARTERS[text]
     if text == "x" and (left.word in tables.DOSES or left.word in ("daily", "day", "nightly")):
         return "times"

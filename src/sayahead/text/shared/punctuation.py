@@ -36,6 +36,8 @@ _OPERATORS = re.compile(
 )
 _CITED = re.compile(r"(?<=[.,;:!?…\"”'’)])(?:\[[1-9][0-9]{0,2}\])+(?=\W*$)|(?<=\w)(?:\[[1-9][0-9]{0,2}\]){2,}(?=\W*$)")
 _SHOWN_TAG = re.compile(r"(?:&lt;|`<)(/?)([A-Za-z][\w-]*)/?(?:&gt;|>`)")
+_SUM = re.compile(r"(?:[0-9.,+*/^=()-]|(?<![^\W\d])[^\W\d](?![^\W\d]))+")
+"""A calculation, whose stars are products: ``(3+4)*2``."""
 _KEYCAP = re.compile("([0-9#*])\ufe0f?\u20e3")
 _LEAD = re.compile(
     r"""(?:["'‘“„«‹(\[{*_`!?,;:|…–—)\]}»”’\s「『【《〈]|~~+|-+(?![\d.,]|[A-Z]{0,3}[$€£¥₹₽₩₪])|\.\.+|#+(?!\d)|>(?!\s*\d))*"""
@@ -63,7 +65,10 @@ def trim(raw: str) -> Parts:
         cut = trail.index(")") + 1
         core, trail = core + trail[:cut], trail[cut:]
     dotted = trail[:1] == "." and trail[1:2] != "."
-    core = re.sub(r"(?<=\w)[*_]{1,3}(?=\W|$)|(?<=\W)[*_]{1,3}(?=\w)", "", core) if "*" in core or "_" in core else core
+    if "*" in core and _SUM.fullmatch(core):
+        core = re.sub(r"(?<=[\w)])\*\*?(?=[\w(])", lambda m: "^" if m[0] == "**" else "×", core)
+    elif "*" in core or "_" in core:
+        core = re.sub(r"(?<=\w)[*_]{1,3}(?=\W|$)|(?<=\W)[*_]{1,3}(?=\w)", "", core)
     if dotted and (after := trail[1:].lstrip(")]}»”\"'"))[:1] in (",", ";", ":"):
         trail = after
     return Parts(core, strongest(trail if core else text), dotted=dotted)

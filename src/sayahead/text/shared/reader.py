@@ -23,6 +23,10 @@ _AREA = re.compile(r"\([0-9]{2,3}\)")
 _PRIMED = re.compile("[0-9]['’\"”′″]")
 _CLOSE_QUOTES = ('"', "”", "“", "»", "«", "'", "’")
 _OPENS = re.compile(r"[(\[*_¿¡]*(?:[\"“„«]|['‘](?![0-9]{2}\b))")
+_ASIDE = re.compile(r"[\"'“„«*_]*\((?=[\w\"'“„«])(?:[^()]*|[^()]*\)\W*)$")
+"""A word that begins what stands in round brackets, or is all of it: no formula, and no ending in brackets."""
+_AFTER_ASIDE = ".,;:!?…*_\"'“”»–—"
+_END = re.compile(r"[.,;:!?…—]*$")
 _CLOSERS = "\"'”’»›)]}」』】》〉"
 
 
@@ -43,7 +47,7 @@ class Reader(Waiting[Said]):
 
     def _reset(self) -> None:
         super()._reset()
-        self._quoted = False
+        self._quoted = self._aside = False
 
     def _say(self, token: Token[Said], out: list[Word]) -> bool:
         if token.raw[0].isalnum() and token.raw[-1].isalnum():
@@ -53,6 +57,17 @@ class Reader(Waiting[Said]):
         closes = token.raw.rstrip(".,;:!?)…*_")[-1:] in _CLOSE_QUOTES
         self._quoted = (self._quoted or _OPENS.match(token.raw) is not None) and not closes
         return True
+
+    def _emit(self, token: Token[Said], text: str, out: list[Word], *, last: bool) -> None:
+        """Round brackets about several words stay: they are pauses."""
+        if ("(" in token.raw or ")" in token.raw) and text[:1].isalnum():
+            opens = _ASIDE.match(token.raw) is not None
+            closes = (opens or self._aside) and token.raw.rstrip(_AFTER_ASIDE)[-1:] == ")"
+            self._aside = (opens or self._aside) and not closes
+            end = _END.search(text).start()  # type: ignore[union-attr]
+            text = "(" * opens + text[:end] + ")" * closes + text[end:]
+        self._aside = self._aside and not last
+        super()._emit(token, text, out, last=last)
 
     def _forget(self) -> None:
         self._left = Left()
