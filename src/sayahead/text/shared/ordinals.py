@@ -13,7 +13,7 @@ from sayahead.text.shared.record import Record, prefixes_of
 from sayahead.text.shared.tokens import Parts, Right
 from sayahead.text.shared.words import Left, Said
 
-DAYS = re.compile(r"([0-9]{1,2})(\.?)[-–]([0-9]{1,2})")
+DAYS = re.compile(r"([0-9]{1,2})(\.?)([-–]|(?<=\.)/)([0-9]{1,2})")
 _MONTH_TO = re.compile(r"([^\W\d_]+)\.?[-–]([0-9]{1,2})")
 
 
@@ -48,14 +48,15 @@ def _is_date(parts: Parts, left: Left, right: Right, record: Record) -> bool | N
 
 
 def _dot_ordinals(days: re.Match[str], left: Left, right: Right, record: Record) -> Said | None:
-    """``5.-7.``: from one ordinal to another, or two numbers at the end of their sentence."""
-    ordinal = _is_ordinal(days[3], left, right, record)
+    """``5.-7.``, ``5./7.``: from one ordinal to another, or two numbers at the end of their sentence."""
+    ordinal = _is_ordinal(days[4], left, right, record)
     if ordinal is None:
         return None
     if not ordinal and not (days[2] and not right.last):
         return read(days[0], left, record)
-    first, last = (amounts.dot_ordinal(day, left, right, record) for day in (days[1], days[3]))
-    return replace(last, text=f"{first.text} {record.until} {last.text}")
+    first, last = (amounts.dot_ordinal(day, left, right, record) for day in (days[1], days[4]))
+    link = record.and_word if days[3] == "/" else record.until
+    return replace(last, text=f"{first.text} {link} {last.text}")
 
 
 def dot_ordinal(core: str, left: Left, right: Right, record: Record) -> Said | None:
