@@ -5,27 +5,41 @@
 The voice's own durations and pitch are compared, word by word and frame by frame: no recogniser, no warping. Without
 ``--lm``, a condition that wants a language model is left out, and named. ``--against`` takes the whole sentences of
 another voice, such as the one that taught this one: a voice that grew flatter is nearer to itself, not to its teacher.
+``--beside`` names a condition with which the others are paired, sentence by sentence.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from output import keep
 from quality import read_conditions
 from sayahead import WaitAll, load_voice
 
 from sayahead_lab.eval.experiment.conditions import Condition, context, policy
-from sayahead_lab.eval.measures.prosody import Deviation, Recording, differences, prosody, recorded
+from sayahead_lab.eval.measures.intervals import difference, quotient
+from sayahead_lab.eval.measures.prosody import Deviation, Differences, Recording, differences, prosody, recorded
 from sayahead_lab.scripts import read_texts, strided
 
 
 def figure(found: Deviation) -> str:
     """A mean absolute deviation with its interval, and the bias."""
     return f"{found.mean_absolute:.1f} ({found.low:.1f} to {found.high:.1f}), {found.mean:+.1f}"
+
+
+def paired(what: str, one: Sequence[Differences], other: Sequence[Differences]) -> str:
+    """The mean absolute deviation of ``one`` less that of ``other``, with its interval and p-value."""
+    parts = []
+    for found in (one, other):
+        apart = [np.abs(np.subtract(*getattr(text, what))) for text in found]
+        parts.append(np.array([(values.sum(), len(values)) for values in apart]))
+    found = difference(*parts, quotient)
+    return f"{found.value:+.1f} ({found.low:+.1f} to {found.high:+.1f}), p {found.p:.3f}"
 
 
 def main() -> int:
@@ -36,6 +50,7 @@ def main() -> int:
     parser.add_argument("--lm")
     parser.add_argument("--voice", default="heart", help="a voice's name or folder")
     parser.add_argument("--against", help="the voice whose whole sentences are compared with (default: the same)")
+    parser.add_argument("--beside", metavar="NAME", help="the condition that the others are compared with in pairs")
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
     texts = [script.text for script in strided(read_texts(arguments.texts), arguments.count)]
@@ -65,19 +80,35 @@ def main() -> int:
         "| condition | word duration, ms | pause, ms | pitch, cents | voicing differs, % of frames |",
         "|---|---|---|---|---|",
     ]
-    for condition in read_conditions(arguments.conditions):
-        if condition.policy_name == "wait-all" and not arguments.against:
-            continue
+    conditions = [
+        condition
+        for condition in read_conditions(arguments.conditions)
+        if condition.policy_name != "wait-all" or arguments.against
+    ]
+    known = dict[str, list[Differences]]()
+    for condition in conditions:
         if condition.context_name == "lm" and not arguments.lm:
             print(f"Left out: {condition.name} (no --lm).", file=sys.stderr)
             continue
-        made = [record(condition, text) for text in texts]
-        found = prosody(differences(one, whole) for one, whole in zip(made, full, strict=True))
+        known[condition.name] = [
+            differences(record(condition, text), one) for text, one in zip(texts, full, strict=True)
+        ]
+        found = prosody(known[condition.name])
         rows.append(
             f"| {condition.name} | {figure(found.duration_ms)} | {figure(found.pause_ms)} "
             f"| {figure(found.pitch_cents)} | {100 * found.voicing_error:.1f} |"
         )
         print(rows[-1], flush=True)
+    if arguments.beside:
+        other = known[arguments.beside]
+        rows += ["", f"Less {arguments.beside}, paired by sentence:", ""]
+        rows += ["| condition | word duration, ms | pitch, cents |", "|---|---|---|"]
+        rows += [
+            f"| {name} | {paired('durations_ms', one, other)} | {paired('pitch_cents', one, other)} |"
+            for name, one in known.items()
+            if name != arguments.beside
+        ]
+        print("\n".join(rows[-len(known) :]), flush=True)
     keep(rows, arguments.results)
     return 0
 
