@@ -20,7 +20,7 @@ from sayahead.text.english.numbers import (
     plural,
     year,
 )
-from sayahead.text.english.units import BIG, CENTS, CURRENCIES, CURRENCY_CODES, currency, unit_of
+from sayahead.text.english.units import BIG, CENTS, CURRENCIES, CURRENCY_CODES, currency, per, unit_of
 
 NUM = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?"
 _CODES = "|".join(code for code in CURRENCY_CODES if len(code) == 3 and code.isupper())
@@ -74,6 +74,10 @@ def atom(text: str, left: Left = NOTHING) -> str:
         if long and not (m[3] or m[4]) and int(m[1]) > 12:
             return _lasting(0, int(m[1]), int(m[2]))
         return clock(m) + (" ish" if text.endswith("ish") else "")
+    if (m := re.fullmatch(r"([0-9]{1,2}:[0-5][0-9])/([a-z]{2,5})", text)) and (t := TIME.fullmatch(m[1])) and per(m[2]):
+        return f"{clock(t)} per {per(m[2])}"
+    if m := re.fullmatch(rf"({NUM})(M|B|bn|T)\+", text):
+        return f"{number(m[1])} {BIG[m[2]]} plus"
     if m := re.fullmatch(r"([0-9]{1,2})([AaPp])\.?[Mm]\.?", text):
         return f"{cardinal(int(m[1]))} {m[2].upper()}.M."
     if m := re.fullmatch("1/([0-9]{2,4})s", text):
@@ -257,6 +261,8 @@ def _slashed(above: str, below: str, left: Left) -> str:
     far = word == "in" and a < b and math.gcd(a, b) == 1  # "Exit 5 is in 3/4 mile"
     if left.kind == "label" and a > 1 and not far and (b == a + 1 or b in (2, 4, 8, 16)):
         return f"{cardinal(a)} {cardinal(b)}"  # Junction 8/9, or the signature of a time.
+    if "odds" in (word, left.before.lower()):
+        return f"{cardinal(a)} to {cardinal(b)}"
     if word in tables.STEPS:
         return f"{cardinal(a)} of {cardinal(b)}"
     if word in tables.RATED or (b in (5, 10, 100) and a == b):

@@ -147,6 +147,8 @@ def _compound(text: str, left: Left) -> str:
     """A range, a counted word, a numbered name; nothing if the token is not made of two parts that are known."""
     if m := re.fullmatch("([0-9]{4})-([A-Z]{1,4})", text):
         return f"{label(m[1])} {initials(m[2])}"
+    if m := re.fullmatch("(0[0-9]+(?:-[0-9]+)+)-([A-Z]{1,4})", text):
+        return f"{grouped(m[1])}, {initials(m[2])}"
     sides = text.split("/")
     if (
         len(sides) > 1
@@ -211,6 +213,8 @@ def _range(first: str, last: str, text: str, left: Left) -> str:
         return f"{first[0].upper()}.M. to {words}"
     if first.isdigit() and (m := re.fullmatch("([0-9]{2,3})([FC])", last)):
         return f"{number(first)} to {number(m[1])} {m[2]}"
+    if NUMBER.fullmatch(first) and (m := re.fullmatch(rf"({NUM})[x×]", last)):
+        return f"{number(first)} to {number(m[1])} times"
     if not (last[:1].isdigit() or last[:1] in CURRENCIES or last in _HOURS):
         return ""
     beside = replace(left, word="") if left.each or (TIME.fullmatch(first) and TIME.fullmatch(last)) else left
