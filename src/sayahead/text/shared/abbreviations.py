@@ -76,7 +76,7 @@ def _every(right: Right, record: Record) -> bool | None:
         return False if right.done and not right.text else None
     last = Right(right.beyond, done=not right.open)
     times = frozenset(name for name in ("h", "hs", "h.", "min", "s", "horas", "días", "d") if name in record.units)
-    return right.text.isdecimal() and last.one_of(times, frozenset(name[:1] for name in times if len(name) > 1))
+    return right.text.isdecimal() and last.one_of(times, frozenset(name[:n] for name in times for n in range(1, len(name))))
 
 
 def _before_number(

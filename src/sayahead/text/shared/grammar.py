@@ -313,6 +313,9 @@ def _ranged(core: str, left: Left, record: Record, form: str) -> Said | None:
         return Said(f"{number('24', record)} {number('7', record)}", Left(word=core, before=left.word))
     if m[3][0] == "0" and m[3].isdecimal() and m[1].isdecimal() and len(m[1]) > 3:  # A postal code: 1100-053.
         return Said(f"{figures(m[1], record)} {figures(m[3], record)}", Left(word=core))
+    if m[2] != "/" and (times := re.fullmatch(rf"({record.number})[x×]", m[3])) and (low := number(m[1], record)):
+        many = record.multiplied or record.over("x")
+        return Said(f"{low} {record.until} {amounts.number(times[1], record, 'f')} {many}", Left(word=core))
     first, last = _atom(m[1], left, record), _atom(m[3], Left(), record)
     if m[2] != "/" and (paid := amounts.prefixed_range(m[1], m[3], record)):
         currency, low, high = paid
