@@ -259,6 +259,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "taught_blind": table("taught_blind.md"),
     "taught_memory": table("taught_memory.md"),
     "context_streams": table("context_streams.md"),
+    "context_hidden": table("context_hidden.md"),
     "released": table("released.md"),
     "server_memory": table("server/memory.md"),
     "server_versions": table("server/versions.md"),
