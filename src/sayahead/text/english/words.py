@@ -139,8 +139,8 @@ def _short(text: str, left: Left) -> str:
         placed = left.named or re.fullmatch(r"[0-9]+(?:st|nd|rd|th)", left.word)
         holy = left.word in ("Mount", "Lake", "Port", "Fort", "Bay", "East", "West", "North", "South", "of", "New")
         return tables.ROADS[text] if text in tables.ONLY_ROADS or (placed and not holy) else ""
-    placed = left.before.istitle() and not left.word and left.before not in tables.INTERJECTIONS
-    if text in tables.STATES and placed and left.before.rstrip(".") not in ("Jr", "Sr"):  # "Smith Jr., MD"
+    stated = left.before.istitle() and not left.word and left.before not in tables.INTERJECTIONS
+    if text in tables.STATES and stated and left.before.rstrip(".") not in ("Jr", "Sr"):  # "Smith Jr., MD"
         return tables.STATES[text]
     if text in tables.QUARTERS:
         before = left.word.lower()

@@ -10,7 +10,7 @@ from typing import Literal
 from sayahead.text.shared.amounts import agreeing, numbers_of
 from sayahead.text.shared.dates import week
 from sayahead.text.shared.grammar import read, roman
-from sayahead.text.shared.record import Record
+from sayahead.text.shared.record import Record, prefixes
 from sayahead.text.shared.tokens import Parts, Right
 from sayahead.text.shared.words import Left, Said
 
@@ -76,7 +76,7 @@ def _every(right: Right, record: Record) -> bool | None:
         return False if right.done and not right.text else None
     last = Right(right.beyond, done=not right.open)
     times = frozenset(name for name in ("h", "hs", "h.", "min", "s", "horas", "días", "d") if name in record.units)
-    return right.text.isdecimal() and last.one_of(times, frozenset(name[:n] for name in times for n in range(1, len(name))))
+    return right.text.isdecimal() and last.one_of(times, prefixes(times))
 
 
 def _before_number(

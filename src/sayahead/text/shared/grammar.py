@@ -57,6 +57,8 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
     if left.kind == "sum" and core in (record.until, record.and_word):
         return Said(core, replace(left, word=core))
     kind = "dates" if left.kind == "date" and core == record.until else kind
+    if left.kind == "numeral" and core in (record.and_word, record.until):  # "secoli XVI e XX"
+        kind = "roman"
     form_, noun = left.form if left.kind == "day" else "", left.noun if core == record.and_word else ""
     plain = Said(core, Left(kind, core, before=left.word, form=form_, noun=noun))
     if core in record.plain:
@@ -153,7 +155,8 @@ def _word(core: str, left: Left, record: Record) -> Said | None:
         return Said(numbers_of(record).roman(value, replace(left, kind="roman")), Left(word=core, before=left.word))
     if (value := roman(core)) and _numeral(core, left, record):
         cued = replace(left, kind="roman") if left.kind == "label" else left
-        return Said(numbers_of(record).roman(value, cued), Left(word=core, before=left.word))
+        kind = "numeral" if left.kind == "roman" else ""
+        return Said(numbers_of(record).roman(value, cued), Left(kind, core, before=left.word))
     parts = core.split("-")
     if len(parts) > 1 and parts[0].istitle() and parts[0] in record.plain:
         return Said("-".join([record.plain[parts[0]], *parts[1:]]), Left(word=core, before=left.word))
@@ -167,7 +170,7 @@ def _word(core: str, left: Left, record: Record) -> Said | None:
         values = [roman(part) for part in parts]
         if all(values) and record.cues.get(left.word.lower()) == "roman":
             words = [numbers_of(record).roman(value, left) for value in values]
-            return Said(f" {record.until} ".join(words), Left(word=core))
+            return Said(f" {record.until} ".join(words), Left("numeral", core))
     return None
 
 

@@ -29,6 +29,7 @@ _PRESSURE = re.compile("([1-9][0-9]{1,2})/([1-9][0-9]{1,2})")
 _ACCOUNT = re.compile("[A-Z]{2}[0-9]{2}")
 _DAY_AND_MONTH = re.compile("([12]?[0-9]|3[01])/([1-9]|1[0-2])")
 _OPERATORS = frozenset("+-−=<>≤≥·×*^)")
+_DEGREES = re.compile("[0-9]{1,2}°")
 _MOLAR = re.compile(r"([0-9]+(?:[.,][0-9]+)?)M")
 
 
@@ -82,12 +83,26 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
         return _molar(core, left, right, record)
     if (m := _TERM.fullmatch(core)) and (term := _term(m, parts, left, right, record)) is not False:
         return term
+    if core[-1] == "°" and "°" in record.ordinal_suffixes and _DEGREES.fullmatch(core):
+        return _degrees(core[:-1], right, record)
     if record.multiplied and (m := _MULTIPLE.fullmatch(core)):
         initial = "" if parts.mark or right.last else right.initial()
         if initial is None or initial.isdecimal():
             return None if initial is None else False
         return Said(f"{amounts.number(m[1], record, 'f')} {record.multiplied}", Left(word=core, before=left.word))
     return _numbers(parts, left, right, record) if core[-1].isdecimal() else False
+
+
+def _degrees(figures: str, right: Right, record: Record) -> Beside:
+    """``de 5° a -10 °C``: degrees, where others follow to which they go."""
+    links = (record.until, "para", "hasta")
+    if not (linked := right.one_of(links, prefixes(frozenset(links)))):
+        return linked
+    if not right.done or (right.open and not right.beyond):
+        return None
+    if not re.match("[-−–]?[0-9]", right.beyond):
+        return None if right.open and right.beyond in ("-", "−", "–") else False
+    return Said(amounts.counted(figures, record.units["°"], record), Left("degree", figures))
 
 
 def _verb(right: Right) -> bool | None:
