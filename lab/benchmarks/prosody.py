@@ -35,10 +35,10 @@ def figure(found: Deviation) -> str:
 def paired(what: str, one: Sequence[Differences], other: Sequence[Differences]) -> str:
     """The mean absolute deviation of ``one`` less that of ``other``, with its interval and p-value."""
     parts = []
-    for found in (one, other):
-        apart = [np.abs(np.subtract(*getattr(text, what))) for text in found]
+    for texts in (one, other):
+        apart = [np.abs(np.subtract(*getattr(text, what))) for text in texts]
         parts.append(np.array([(values.sum(), len(values)) for values in apart]))
-    found = difference(*parts, quotient)
+    found = difference(parts[0], parts[1], quotient)
     return f"{found.value:+.1f} ({found.low:+.1f} to {found.high:+.1f}), p {found.p:.3f}"
 
 

@@ -22,8 +22,9 @@ from support.states import WIDTH, ToyStates
 from sayahead_lab.training.heart.student import Expecting, HeartHidden, HeartStudent
 from sayahead_lab.training.heart.task import HeartPrefixes
 from sayahead_lab.training.loop import saved_run
-from sayahead_lab.training.loop.recipe import Recipe, TrainSettings
+from sayahead_lab.training.loop.recipe import Recipe
 from sayahead_lab.training.loop.saved_run import Trained
+from sayahead_lab.training.loop.task import TrainSettings
 from sayahead_lab.training.voice import extend_voice
 
 RECIPES = Path(__file__).parents[2] / "recipes"

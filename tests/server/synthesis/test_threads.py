@@ -7,7 +7,7 @@ import contextlib
 import threading
 import time
 import weakref
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 
 import httpx
@@ -27,7 +27,7 @@ TEXT = "Hello there, how are you today? I am fine. "
 
 
 @contextlib.asynccontextmanager
-async def opened(gate: threading.Event, steps: list[asyncio.Future[Any]]) -> AsyncIterator[None]:
+async def opened(gate: threading.Event, steps: Sequence[asyncio.Future[Any]]) -> AsyncIterator[None]:
     """Until the end of the block, which must not wait for it, the gate holds the steps."""
     try:
         async with asyncio.timeout(20):
