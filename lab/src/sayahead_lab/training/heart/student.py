@@ -42,7 +42,7 @@ FEW = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ContextTeaching:
     """The training data of a network of context, whatever it reads."""
 
     teacher: str = "runs/heart-prefixes"
@@ -60,7 +60,7 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class HeartStudentData(Expected):
+class HeartStudentData(ContextTeaching):
     """The student's training data."""
 
     vectors: str = "vectors/lm"
@@ -70,7 +70,7 @@ class HeartStudentData(Expected):
 
 
 @dataclass(frozen=True, slots=True)
-class HeartHiddenData(Expected, ReadStates):
+class HeartHiddenData(ContextTeaching, ReadStates):
     """The training data of what reads a language model's states."""
 
 
@@ -99,7 +99,7 @@ class Expecting(HasStudent):
 class HeartStudent(DistilTask[Expecting]):
     """Training of the student that predicts the default voice's context embedding."""
 
-    data: Expected
+    data: ContextTeaching
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         read = from_mapping(HeartStudentData, data, where="[data]")
@@ -107,7 +107,7 @@ class HeartStudent(DistilTask[Expecting]):
         self.vectors, self.most = WordVectors.load(Path(read.vectors) / "words.npz"), read.most
         self.check(read.distil_weight, self.vectors.channels, self.speaking.config.context)
 
-    def teach(self, model: Mapping[str, Any], data: Expected, corpus: Corpus) -> None:
+    def teach(self, model: Mapping[str, Any], data: ContextTeaching, corpus: Corpus) -> None:
         """Have a configuration and a teacher; nothing that the network reads."""
         self.data, self.corpus = data, corpus
         self.config = from_mapping(StudentConfig, model, where="[model]")
