@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,22 @@ def paired(what: str, one: Sequence[Differences], other: Sequence[Differences]) 
         parts.append(np.array([(values.sum(), len(values)) for values in apart]))
     found = difference(parts[0], parts[1], quotient)
     return f"{found.value:+.1f} ({found.low:+.1f} to {found.high:+.1f}), p {found.p:.3f}"
+
+
+def beside(name: str, known: Mapping[str, Sequence[Differences]]) -> list[str]:
+    """Lines of a table of all conditions less the named one."""
+    return [
+        "",
+        f"Less {name}, paired by sentence:",
+        "",
+        "| condition | word duration, ms | pitch, cents |",
+        "|---|---|---|",
+        *(
+            f"| {one} | {paired('durations_ms', found, known[name])} | {paired('pitch_cents', found, known[name])} |"
+            for one, found in known.items()
+            if one != name
+        ),
+    ]
 
 
 def main() -> int:
@@ -100,15 +116,9 @@ def main() -> int:
         )
         print(rows[-1], flush=True)
     if arguments.beside:
-        other = known[arguments.beside]
-        rows += ["", f"Less {arguments.beside}, paired by sentence:", ""]
-        rows += ["| condition | word duration, ms | pitch, cents |", "|---|---|---|"]
-        rows += [
-            f"| {name} | {paired('durations_ms', one, other)} | {paired('pitch_cents', one, other)} |"
-            for name, one in known.items()
-            if name != arguments.beside
-        ]
-        print("\n".join(rows[-len(known) :]), flush=True)
+        more = beside(arguments.beside, known)
+        print("\n".join(more), flush=True)
+        rows += more
     keep(rows, arguments.results)
     return 0
 
