@@ -294,7 +294,7 @@ def extras(
         from sayahead_lab.training.distilled.states import write_states
 
         write, kind = write_student, "distilled"
-        if student.recipe.task.endswith("-hidden"):
+        if hasattr(student.task, "states"):
             write, kind = write_states, "hidden"
         files, tables[kind] = write(student, folder)
     if policy is not None:

@@ -83,7 +83,8 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
         return _molar(core, left, right, record)
     if (m := _TERM.fullmatch(core)) and (term := _term(m, parts, left, right, record)) is not False:
         return term
-    if core[-1] == "°" and "°" in record.ordinal_suffixes and _DEGREES.fullmatch(core):
+    degrees = core[-1] == "°" and "°" in record.ordinal_suffixes and "°" in record.units
+    if degrees and _DEGREES.fullmatch(core):
         return _degrees(core[:-1], right, record)
     if record.multiplied and (m := _MULTIPLE.fullmatch(core)):
         initial = "" if parts.mark or right.last else right.initial()

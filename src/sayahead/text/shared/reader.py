@@ -26,7 +26,6 @@ _OPENS = re.compile(r"[(\[*_¿¡]*(?:[\"“„«]|['‘](?![0-9]{2}\b))")
 _ASIDE = re.compile(r"[\"'“„«*_]*\((?=[\w\"'“„«])(?:[^()]*|[^()]*\)\W*)$")
 """A word that begins what stands in round brackets, or is all of it: no formula, and no ending in brackets."""
 _AFTER_ASIDE = ".,;:!?…*_\"'“”»–—"
-_END = re.compile(r"[.,;:!?…—]*$")
 _CLOSERS = "\"'”’»›)]}」』】》〉"
 
 
@@ -64,8 +63,8 @@ class Reader(Waiting[Said]):
             opens = _ASIDE.match(token.raw) is not None
             closes = (opens or self._aside) and token.raw.rstrip(_AFTER_ASIDE)[-1:] == ")"
             self._aside = (opens or self._aside) and not closes
-            end = _END.search(text).start()  # type: ignore[union-attr]
-            text = "(" * opens + text[:end] + ")" * closes + text[end:]
+            bare = text.rstrip(ENDING + PAUSING)
+            text = "(" * opens + bare + ")" * closes + text[len(bare) :]
         self._aside = self._aside and not last
         super()._emit(token, text, out, last=last)
 

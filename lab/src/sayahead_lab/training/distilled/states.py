@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from sayahead.contexts.hidden_states import HiddenConfig, StatesModel, states_of
 from sayahead.contexts.language_model import TransformersModel
@@ -17,6 +16,7 @@ from sayahead.errors import ConfigError
 from torch import Tensor
 
 from sayahead_lab.training.distilled.export import student_graph
+from sayahead_lab.training.distilled.task import stacked
 from sayahead_lab.training.loop.saved_run import Trained
 from sayahead_lab.training.voice_parts import Written
 
@@ -66,11 +66,7 @@ class States:
 
     def read(self, texts: Sequence[Sequence[str]]) -> tuple[Tensor, Tensor]:
         """States (B, N, D) of the words so far, padded, and how many each has (B,), at least 1."""
-        rows = [self.of(tuple(words)) for words in texts]
-        padded = np.zeros((len(rows), max(1, *map(len, rows)), self.width), np.float32)
-        for at, row in enumerate(rows):
-            padded[at, : len(row)] = row
-        return torch.from_numpy(padded), torch.tensor([max(1, len(row)) for row in rows])
+        return stacked([self.of(tuple(words)) for words in texts], self.width)
 
 
 def write_states(run: Trained[Any, Any], folder: Path) -> Written:

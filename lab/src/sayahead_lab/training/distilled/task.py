@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from sayahead.contexts.word_vectors import WordVectors, tokens_of
 from sayahead.errors import ConfigError
 from sayahead.types import Floats
@@ -53,7 +55,12 @@ class DistilTask(Task[M]):
         """Vectors (B, N, D) of the words so far, padded, and how many tokens each has (B,), at least 1."""
         rows = [self.vectors(tokens_of(list(words))[-self.most :]) for words in texts]
         rows = rows if self.axes is None else [row @ self.axes for row in rows]
-        padded = np.zeros((len(rows), max(1, *map(len, rows)), self.config.vectors), np.float32)
-        for at, row in enumerate(rows):
-            padded[at, : len(row)] = row
-        return torch.from_numpy(padded), torch.tensor([max(1, len(row)) for row in rows])
+        return stacked(rows, self.config.vectors)
+
+
+def stacked(rows: Sequence[NDArray[np.floating[Any]]], width: int) -> tuple[Tensor, Tensor]:
+    """Rows (N, D) of several texts as (B, N, D), padded, and how many each has (B,), at least 1."""
+    padded = np.zeros((len(rows), max(1, *map(len, rows)), width), np.float32)
+    for at, row in enumerate(rows):
+        padded[at, : len(row)] = row
+    return torch.from_numpy(padded), torch.tensor([max(1, len(row)) for row in rows])
