@@ -29,6 +29,8 @@ _LONE = re.compile(r"([0-9]+)(?:/([0-9]+))?")
 _SEVERAL = re.compile(r"([0-9]+)\.\.([0-9]+)(?: by ([0-9]+))?")
 _NOUN = re.compile(r"(\S+) ([^/]+)(?:/(.+))?")
 _NUMBERS = {field.name for field in dataclasses.fields(Numbers)} - {"sets", "months"}
+_MADE = ("months", "month_names", "numbers", "vocabularies", "grammar")
+"""What is made of tables."""
 _RECORD = {field.name: field for field in dataclasses.fields(Record)}
 
 
@@ -76,6 +78,14 @@ class _File:
     def texts(self, lines: Lines) -> dict[str, str]:
         """``keys = value``: several keys are parted by spaces and share a value."""
         return {key: value for _, keys, value in self.pairs(lines) for key in keys.split()}
+
+    def vocabulary(self, lines: Lines) -> dict[str, str]:
+        """``keys = value``, or words alone; a key with spaces in it has ``_`` for each."""
+        table: dict[str, str] = {}
+        for _, text in lines:
+            keys, _, value = text.partition(" = ")
+            table |= {key.replace("_", " ") if len(key) > 1 else key: value.strip() for key in keys.split()}
+        return table
 
     def phrases(self, lines: Lines) -> dict[str, str]:
         """``key = value``, with spaces in the key."""
@@ -194,9 +204,10 @@ def read_record(path: Path) -> Record:
             into, owner = (numbers, old and old.numbers) if name in _NUMBERS else (fields, old)
             before = getattr(owner, name, None)
             into[name] = {**before, **table} if isinstance(table, dict) and before else table
-        elif name:
+        elif name.partition(" ")[0] not in ("", "grammar", "vocabulary"):
             names = [*_TABLES, *SETS, "months"]
             file.wrong(file.places[name], f"the table [{name}] is unknown{nearest(name, names)}")
+    fields |= _for_rules(file, old)
     fields |= {name: _small(fields[name]) for name in ("units", "currencies") if name in fields}
     if old:
         record = dataclasses.replace(old, **fields)
@@ -207,13 +218,25 @@ def read_record(path: Path) -> Record:
     return Record(**fields, numbers=Numbers(sets, **numbers) if sets else None)
 
 
+def _for_rules(file: _File, old: Record | None) -> dict[str, Any]:
+    """The rules that the language alone has, and the vocabularies that rules name."""
+    grammar = list(old.grammar) if old else []
+    vocabularies = {name: dict(words) for name, words in old.vocabularies.items()} if old else {}
+    for name, lines in file.sections.items():
+        if name == "grammar":
+            grammar += [(file.path.name, number, text) for number, text in lines]
+        elif name.startswith("vocabulary "):
+            vocabularies.setdefault(name.split()[1], {}).update(file.vocabulary(lines))
+    return {"grammar": tuple(grammar), "vocabularies": vocabularies}
+
+
 def _simple(file: _File, line: int, key: str, value: str, fields: dict[str, Any], numbers: dict[str, Any]) -> None:
     """Take in one ``key = value`` before the first table."""
     if key in ("decimals", "singular_below"):
         numbers[key] = file.whole(line, key, value)
     elif key in ("part_form", "varying", "date", "date_year", "feminine_names"):
         numbers[key] = value
-    elif key in _RECORD and key not in _TABLES and key not in ("months", "month_names", "numbers"):
+    elif key in _RECORD and key not in _TABLES and key not in _MADE:
         kind = _RECORD[key].type
         if kind == "bool" and value not in ("yes", "no"):
             file.wrong(line, f"{key} is {value!r}, but must be yes or no")

@@ -223,6 +223,11 @@ class Record:
     names: frozenset[str] = frozenset()
     """First names of monarchs and popes: before a single Roman figure."""
 
+    vocabularies: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Words that rules name, and what is said for each or what it is: the tables [vocabulary NAME]."""
+    grammar: tuple[tuple[str, int, str], ...] = ()
+    """The rules that it alone has: file, line and text of each."""
+
     def of(self, noun: str) -> str:
         """A noun after a round million: "d'euros"."""
         if self.linked_vowel and noun[:1] in self.vowels:

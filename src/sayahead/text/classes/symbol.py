@@ -1,0 +1,1 @@
+"""Signs that have a name."""

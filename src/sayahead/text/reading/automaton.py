@@ -1,0 +1,220 @@
+"""One automaton for all rules of a language: its states are made when a text first needs them.
+
+It is a subset construction done late. A state is the set of places in the rules' patterns where
+reading may be; a character leads to the next set. So whether any rule can still go on, which is all
+that anybody has to wait for, is whether the next set is empty.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sayahead.text.reading.pattern import Chars, Choice, Node, Pattern, Repeat, Series, Vocabulary
+
+MAX_STATES = 20_000
+"""States that are kept; beyond, new tokens begin with none, so hostile text costs no memory."""
+DEAD = -1
+
+
+class Trie:
+    """The words of a vocabulary, letter by letter."""
+
+    __slots__ = ("children", "is_word")
+
+    def __init__(self) -> None:
+        self.children: dict[str, Trie] = {}
+        self.is_word = False
+
+    @classmethod
+    def of(cls, words: Iterable[str], *, folded: bool = False) -> Trie:
+        """``folded``: in small letters, which capitals match, too."""
+        root = cls()
+        for word in words:
+            node = root
+            for char in word.lower() if folded else word:
+                node = node.children.setdefault(char, cls())
+            node.is_word = True
+        return root
+
+
+@dataclass(slots=True)
+class _Place:
+    """A place in a pattern: where it leads without a character, by one, and by a vocabulary's word."""
+
+    empty: list[int] = field(default_factory=list)
+    edges: list[tuple[str, int]] = field(default_factory=list)
+    words: list[tuple[Trie, bool, int]] = field(default_factory=list)
+    rule: int = -1
+
+
+Item = int | tuple[Trie, bool, int]
+"""A place, or a node of a vocabulary (and whether it is folded) with the place after its word."""
+
+
+class Automaton:
+    """The patterns of all rules, in their order; sessions and threads share it."""
+
+    def __init__(self, patterns: Iterable[Pattern], vocabularies: Mapping[str, Sequence[str]]) -> None:
+        self.places: list[_Place] = []
+        self.tests: dict[str, re.Pattern[str]] = {}
+        self.starts: list[int] = []
+        letters = "".join(word for words in vocabularies.values() for word in words)
+        self.literal = frozenset(letters + letters.lower())
+        self._vocabularies = vocabularies
+        self._tries: dict[str, Trie] = {}
+        for number, pattern in enumerate(patterns):
+            start = self._new()
+            end = self._add(pattern.body, start)
+            if pattern.right is not None:
+                end = self._add(pattern.right, end)
+            self.places[end].rule = number
+            self.starts.append(start)
+        self._states = States(self)
+
+    def states(self) -> States:
+        """The states so far; whoever begins a token keeps them to its end."""
+        if self._states.are_too_many:
+            self._states = States(self)
+        return self._states
+
+    def _new(self) -> int:
+        self.places.append(_Place())
+        return len(self.places) - 1
+
+    def _add(self, node: Node, at: int) -> int:
+        """Add a node behind a place; the place behind it."""
+        if isinstance(node, Chars):
+            end = self._new()
+            self.tests.setdefault(node.source, re.compile(node.source))
+            self.places[at].edges.append((node.source, end))
+            return end
+        if isinstance(node, Vocabulary):
+            end = self._new()
+            self.places[at].words.append((self._trie(node.name), node.name.endswith("~"), end))
+            return end
+        if isinstance(node, Series):
+            for part in node.parts:
+                at = self._add(part, at)
+            return at
+        if isinstance(node, Choice):
+            end = self._new()
+            for part in node.parts:
+                self.places[self._add(part, at)].empty.append(end)
+            return end
+        return self._add_repeat(node, at)
+
+    def _add_repeat(self, node: Repeat, at: int) -> int:
+        for _ in range(node.low):
+            at = self._add(node.part, at)
+        end = self._new()
+        self.places[at].empty.append(end)
+        if node.high is None:
+            back = self._add(node.part, end)
+            self.places[back].empty.append(end)
+            return end
+        for _ in range(node.high - node.low):
+            at = self._add(node.part, at)
+            self.places[at].empty.append(end)
+        return end
+
+    def _trie(self, name: str) -> Trie:
+        if name not in self._tries:
+            words = self._vocabularies[name.rstrip("~")]
+            self._tries[name] = Trie.of(words, folded=name.endswith("~"))
+        return self._tries[name]
+
+
+class States:
+    """The states that texts have needed so far. Reading them takes no lock, making one does."""
+
+    def __init__(self, automaton: Automaton) -> None:
+        self._automaton = automaton
+        self._lock = threading.Lock()
+        self._sets: list[tuple[Item, ...]] = []
+        self._numbers: dict[frozenset[Item], int] = {}
+        self._rows: list[dict[str, int]] = []
+        self._started: dict[frozenset[int], int] = {}
+        self._like: dict[str, str] = {}
+        self._first_of_kind: dict[tuple[str, ...], str] = {}
+        self.accepts: list[tuple[int, ...]] = []
+        """Rules whose pattern is complete in a state, the first one first."""
+        self.is_open: list[bool] = []
+        """Whether a state leads anywhere."""
+
+    @property
+    def are_too_many(self) -> bool:
+        return len(self._sets) > MAX_STATES or len(self._like) > MAX_STATES
+
+    def start(self, rules: frozenset[int]) -> int:
+        """The state before the first character of a token, where only these rules count."""
+        state = self._started.get(rules)
+        if state is None:
+            with self._lock:
+                state = self._state({self._automaton.starts[rule] for rule in rules})
+                self._started[rules] = state
+        return state
+
+    def step(self, state: int, char: str) -> int:
+        """The state behind a character, DEAD where no rule goes on."""
+        like = self._like.get(char) or self._likened(char)
+        after = self._rows[state].get(like)
+        if after is None:
+            with self._lock:
+                after = self._stepped(state, like)
+                self._rows[state][like] = after
+        return after
+
+    def _stepped(self, state: int, char: str) -> int:
+        items: set[Item] = set()
+        for item in self._sets[state]:
+            if isinstance(item, int):
+                for source, end in self._automaton.places[item].edges:
+                    if self._automaton.tests[source].fullmatch(char):
+                        items.add(end)
+                continue
+            trie, folded, after = item
+            child = trie.children.get(char.lower() if folded else char)
+            if child is not None:
+                items.add((child, folded, after))
+        return self._state(items) if items else DEAD
+
+    def _state(self, items: set[Item]) -> int:
+        todo = list(items)
+        while todo:
+            for item in self._without_character(todo.pop()):
+                if item not in items:
+                    items.add(item)
+                    todo.append(item)
+        key = frozenset(items)
+        number = self._numbers.get(key)
+        if number is not None:
+            return number
+        places = [self._automaton.places[item] for item in items if isinstance(item, int)]
+        tries = [item[0] for item in items if not isinstance(item, int)]
+        self._sets.append(tuple(items))
+        self._rows.append({})
+        self.accepts.append(tuple(sorted({place.rule for place in places if place.rule >= 0})))
+        self.is_open.append(any(p.edges for p in places) or any(trie.children for trie in tries))
+        self._numbers[key] = len(self._sets) - 1
+        return len(self._sets) - 1
+
+    def _without_character(self, item: Item) -> Iterable[Item]:
+        """Where an item leads before the next character."""
+        if not isinstance(item, int):
+            trie, _, after = item
+            return (after,) if trie.is_word else ()
+        place = self._automaton.places[item]
+        return [*place.empty, *place.words]
+
+    def _likened(self, char: str) -> str:
+        """The character that stands for all those that no rule tells apart."""
+        like = char
+        if self._automaton.literal.isdisjoint((char, char.lower())):
+            tests = self._automaton.tests
+            kinds = tuple(source for source, test in tests.items() if test.fullmatch(char))
+            like = self._first_of_kind.setdefault(kinds, char)
+        self._like[char] = like
+        return like

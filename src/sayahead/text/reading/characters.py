@@ -1,0 +1,111 @@
+"""The first filter: source characters to those that rules know, each with its place in the source."""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+
+from sayahead.text.reading.pattern import SENTENCE_END, SPACE
+from sayahead.text.shared.punctuation import readable
+from sayahead.text.shared.record import Record
+from sayahead.text.shared.signs import is_picture, is_silent
+
+Character = tuple[str, int, int]
+"""A character as rules see it, and where it stands in the source: start and end (exclusive)."""
+
+_WHITE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
+_NEWLINES = "\n\r\v\f\u2028\u2029\x85"
+_NARROW = str.maketrans("‐‑‒―ʼ’⁄•‣μ", "---—''/  µ", "®©\xad")
+
+
+class CharacterFilter:
+    """One kind of white space, dash and apostrophe; figures as ASCII; nothing that cannot be read."""
+
+    def __init__(self, record: Record, skipped: list[tuple[int, int, str]], start: int = 0) -> None:
+        """``skipped`` takes stretches in scripts that the voice cannot read."""
+        self._scripts = record.scripts
+        self._has_greek_names = "GREEK" not in record.scripts and bool(record.greek)
+        self._skipped = skipped
+        self._place = start
+        self._newlines = 1
+        self._is_after_return = False
+        self._is_white = True
+
+    def push(self, fragment: str) -> list[Character]:
+        """The characters of a fragment."""
+        out: list[Character] = []
+        for char in fragment:
+            start = self._place
+            self._place += 1
+            if _WHITE.match(char):
+                self._white(char, start, out)
+                continue
+            self._newlines = 0
+            self._is_after_return = False
+            for kept in self._kept(char, start):
+                if kept == SPACE and self._is_white:
+                    continue
+                self._is_white = kept == SPACE
+                out.append((kept, start, self._place))
+        return out
+
+    def flush(self) -> list[Character]:
+        """What still waits, as if the text were over."""
+        return []
+
+    def end_line(self) -> None:
+        """What comes next begins a new line."""
+        self._newlines = 1
+        self._is_white = True
+
+    def _white(self, char: str, start: int, out: list[Character]) -> None:
+        is_newline = char in _NEWLINES and not (self._is_after_return and char == "\n")
+        self._is_after_return = char == "\r"
+        if not self._is_white:
+            out.append((SPACE, start, start + 1))
+        self._is_white = True
+        if is_newline:
+            self._newlines += 1
+            if self._newlines == 2:
+                out.append((SENTENCE_END, start, start + 1))
+
+    def _kept(self, char: str, start: int) -> str:
+        if char.isascii():
+            return char
+        if not readable(char, self._scripts) and not (self._has_greek_names and is_greek(char)):
+            self._skip(char, start)
+            return SPACE
+        return folded(char)
+
+    def _skip(self, char: str, start: int) -> None:
+        if self._skipped and self._skipped[-1][1] == start:
+            first, _, text = self._skipped[-1]
+            self._skipped[-1] = (first, start + 1, text + char)
+        else:
+            self._skipped.append((start, start + 1, char))
+
+
+def is_greek(char: str) -> bool:
+    """Whether a letter is Greek."""
+    return unicodedata.name(char, "").startswith("GREEK")
+
+
+@functools.lru_cache(maxsize=4096)
+def folded(char: str) -> str:
+    """A character as it may be read: figures of any script as ASCII, full width undone, emoji gone."""
+    char = char.translate(_NARROW)
+    if char.isascii() or not char:
+        return char
+    kind = unicodedata.category(char)
+    if kind == "Nd":
+        return str(unicodedata.decimal(char))
+    if kind in ("Cs", "Cn", "Co", "Cc") or (kind == "Cf" and char not in "\u200c\u200d"):
+        return ""
+    if char in "\ufe0e\ufe0f":
+        return ""
+    if (kind in ("So", "Sk") and is_silent(char)) or is_picture(char):
+        return SPACE
+    if unicodedata.east_asian_width(char) == "F":
+        return unicodedata.normalize("NFKC", char)
+    return char

@@ -1,0 +1,72 @@
+"""What rules and sayers hand each other: a match, its reading, and what that means for the next token."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sayahead.text.reading.grammar import Rule
+from sayahead.text.reading.words import Words
+
+START = "start"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What stands to the left of a token."""
+
+    tags: frozenset[str] = frozenset({START})
+    """What rules may ask for in angle brackets: the class of the token before (``number``), what its
+    reading adds (``hours``), what its word announces (``phone``), ``start`` at a sentence's start."""
+    word: str = ""
+    """The token before, as it is written, without marks; nothing after a pause."""
+    before: str = ""
+    """The token before that one."""
+    is_one: bool = False
+    """Whether a number to the left counts one thing."""
+    is_million: bool = False
+    """Whether it is a round number of millions: "un millón de euros"."""
+    form: str = ""
+    """The form in which the token before was said: the gender or the case of an ordinal."""
+    noun: str = ""
+    """The noun in full, where the word is an abbreviation of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is said for a token, and what that means for the next."""
+
+    text: str
+    """The words; empty for what is silent."""
+    tags: frozenset[str] = frozenset()
+    """What it is for the rules of the next token, beside its class."""
+    mark: str = ""
+    """For punctuation: the mark that its word carries, ``","`` or ``"."``, or a bracket."""
+    ends: bool = False
+    """Whether a sentence ends with it."""
+    word: str = ""
+    """What the next token takes it for, where that is not as it is written."""
+    is_one: bool = False
+    is_million: bool = False
+    form: str = ""
+    noun: str = ""
+
+
+SILENT = Reading("")
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A token and the rule that took it."""
+
+    rule: Rule
+    language: Words
+    context: Context
+    text: str
+    """The token as it is written."""
+    groups: Mapping[str, str] = field(default_factory=dict)
+    """What the rule's slots captured, in the token and to its right."""
+
+    def __getitem__(self, group: str) -> str:
+        """What a slot captured, or nothing."""
+        return self.groups.get(group) or ""

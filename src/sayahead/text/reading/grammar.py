@@ -1,0 +1,191 @@
+"""Rules as values: read from files, numbered in their order, one automaton for all of them.
+
+A file of rules belongs to a class of tokens (``classes/money.rules`` to ``money``). Its lines are::
+
+    // a comment
+    amount = {number}|{vulgar}                                   a macro, for the rules of all classes
+    price: {c:currencies}{n:number} -> price                     a rule
+    hours <hour> <!code>: {h:hour}(?= {u:hour_words}) -> "{h|cardinal} {@hour}"
+
+In angle brackets stands what the token to the left must be, one of several parted by ``|``, or with
+``!`` must not be. After the arrow stands a sayer, a function of the class's module (or of another:
+``number.cardinal``), or in quotes what is said: ``{group}`` as it is written, ``{group|sayer}`` as a
+verbalizer says it, ``{@key}`` a word of the language's file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sayahead.errors import ConfigError
+from sayahead.text.reading.automaton import Automaton
+from sayahead.text.reading.pattern import Node, Pattern, PatternParser, source_of
+
+_MACRO = re.compile(r"([a-z]\w*) = (.+)")
+_RULE = re.compile(r"([a-z][\w.]*)((?: <[^<>]+>)*): (.+) -> (\S.*)")
+_BOUNDARY = r"(?:(?<![^\W_])|(?![^\W_]))"
+"""No token ends between two letters or figures."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """What a token may be, where, and what is said for it."""
+
+    name: str
+    """Class and name: ``money.price``."""
+    left: tuple[frozenset[str], ...]
+    """Of each set, one tag must be there."""
+    without: frozenset[str]
+    """Tags of which none may be there."""
+    pattern: Pattern
+    says: str
+    """A sayer or, in quotes, a template."""
+    place: str
+    """File and line."""
+    source: str
+    """The line."""
+
+    @property
+    def kind(self) -> str:
+        """The class of the tokens that it makes."""
+        return self.name.partition(".")[0]
+
+    def fits(self, tags: frozenset[str]) -> bool:
+        """Whether it counts after a token with these tags."""
+        return self.without.isdisjoint(tags) and not any(tags.isdisjoint(one) for one in self.left)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a file of rules."""
+
+    kind: str
+    """The class to which its file belongs."""
+    text: str
+    place: str
+
+
+def lines_of(path: Path, kind: str) -> list[Line]:
+    """The lines of a file that are no comments."""
+    texts = path.read_text(encoding="utf-8").splitlines()
+    return [
+        Line(kind, text.strip(), f"{path.name}:{number}")
+        for number, text in enumerate(texts, 1)
+        if text.strip() and not text.startswith("//")
+    ]
+
+
+def parse(lines: Iterable[Line], vocabularies: Mapping[str, object], macros: Mapping[str, str]) -> list[Rule]:
+    """The rules of lines, which may stand before the macros that they use.
+
+    A rule of a vocabulary that the language does not have is left out: it has nothing to match.
+    """
+    texts = dict(macros)
+    places: dict[str, str] = {}
+    rules: list[tuple[Line, re.Match[str]]] = []
+    for line in lines:
+        if (rule := _RULE.fullmatch(line.text)) is not None:
+            rules.append((line, rule))
+        elif (macro := _MACRO.fullmatch(line.text)) is not None:
+            texts.setdefault(macro[1], macro[2])
+            places.setdefault(macro[1], line.place)
+        else:
+            raise ConfigError(f"{line.place}: {line.text!r} is neither a macro nor a rule.")
+    nodes = _Macros(texts, places, vocabularies)
+    parsed: list[Rule] = []
+    for line, m in rules:
+        conditions = re.findall("<([^<>]+)>", m[2])
+        left = [frozenset(one.split("|")) for one in conditions if not one.startswith("!")]
+        without = [one[1:].split("|") for one in conditions if one.startswith("!")]
+        try:
+            pattern = PatternParser(m[3], nodes, vocabularies).parse()
+        except ConfigError as error:
+            raise ConfigError(f"{line.place}: {error}.") from None
+        parsed.append(
+            Rule(
+                f"{line.kind}.{m[1]}" if line.kind else m[1],
+                tuple(left),
+                frozenset(tag for tags in without for tag in tags),
+                pattern,
+                m[4],
+                line.place,
+                line.text,
+            )
+        )
+    return parsed
+
+
+class _Macros(Mapping[str, Node]):
+    """Macros by name, parsed when they are first wanted."""
+
+    def __init__(self, texts: Mapping[str, str], places: Mapping[str, str], vocabularies: Mapping[str, object]) -> None:
+        self._texts = texts
+        self._places = places
+        self._vocabularies = vocabularies
+        self._nodes: dict[str, Node] = {}
+        self._open: list[str] = []
+
+    def __getitem__(self, name: str) -> Node:
+        if name not in self._nodes:
+            if name in self._open:
+                raise ConfigError(f"the macro {name!r} is made of itself")
+            self._open.append(name)
+            pattern = PatternParser(self._texts[name], self, self._vocabularies).parse()
+            self._open.pop()
+            self._nodes[name] = pattern.body
+        return self._nodes[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._texts
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
+class Grammar:
+    """The rules of a language, ready to read."""
+
+    def __init__(self, rules: Sequence[Rule], vocabularies: Mapping[str, Sequence[str]]) -> None:
+        self.rules = tuple(rules)
+        self.automaton = Automaton([rule.pattern for rule in rules], vocabularies)
+        self._vocabularies = vocabularies
+        self._asked = frozenset(tag for rule in rules for tags in (*rule.left, rule.without) for tag in tags)
+        self._counting: dict[frozenset[str], frozenset[int]] = {}
+        self._compiled: dict[int, re.Pattern[str]] = {}
+
+    def counting(self, tags: frozenset[str]) -> frozenset[int]:
+        """The rules that count after a token with these tags."""
+        asked = tags & self._asked
+        rules = self._counting.get(asked)
+        if rules is None:
+            rules = frozenset(n for n, rule in enumerate(self.rules) if rule.fits(asked))
+            self._counting[asked] = rules
+        return rules
+
+    def match(self, number: int, text: str, start: int, end: int) -> re.Match[str] | None:
+        """The token of a rule that begins at ``start``; ``end`` is where its pattern was complete."""
+        pattern = self.rules[number].pattern
+        compiled = self._compiled.get(number)
+        if compiled is None:
+            source = source_of(pattern.body, self._words) + _BOUNDARY
+            if pattern.right is not None:
+                source = f"{source}(?={source_of(pattern.right, self._words)})"
+            compiled = self._compiled[number] = re.compile(source)
+        found = compiled.match(text, start)
+        if pattern.right is None and (found is None or found.end() != end):
+            found = compiled.fullmatch(text, start, end)
+        return found if found is not None and is_boundary(text, found.end()) else None
+
+    def _words(self, name: str) -> list[str]:
+        return list(self._vocabularies[name])
+
+
+def is_boundary(text: str, at: int) -> bool:
+    """Whether a token may end here: not between two letters or figures."""
+    return not (text[at - 1 : at].isalnum() and text[at : at + 1].isalnum())

@@ -1,0 +1,104 @@
+"""A language as the rules see it: its data file's tables as vocabularies, its grammar, its sayers."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+from sayahead.config import nearest
+from sayahead.errors import ConfigError
+from sayahead.text.classes import CLASSES
+from sayahead.text.classes.verbalize import VERBALIZERS
+from sayahead.text.languages import record_of
+from sayahead.text.reading.context import Match, Reading
+from sayahead.text.reading.grammar import Grammar, Line, Rule, lines_of, parse
+from sayahead.text.reading.words import Words, macros_of
+from sayahead.text.shared.record import Record
+
+_CLASSES = Path(__file__).parents[1] / "classes"
+_PLACE = re.compile(r"\{([@a-z][\w.]*)(?:\|([a-z_]+)(?::(\w+))?)?\}")
+_SAYER = re.compile(r"(?:([a-z_]+)\.)?([a-z_]+)")
+
+Sayer = Callable[[Match], Reading | None]
+"""What is said for a match; None where the rule does not mean it, and the next candidate is asked."""
+
+
+class Language(Words):
+    """One language's words and rules; immutable, shared by all sessions."""
+
+    def __init__(self, tag: str, record: Record) -> None:
+        super().__init__(tag, record)
+        own = [Line("", text, f"{file}:{number}") for file, number, text in record.grammar]
+        common = [line for kind in CLASSES for line in lines_of(_CLASSES / f"{kind}.rules", kind)]
+        rules = parse([*own, *common], self.vocabularies, macros_of(record))
+        self.grammar = Grammar(rules, self.vocabularies)
+        self._sayers: dict[Rule, Sayer] = {rule: self._sayer(rule) for rule in rules}
+        self._tags: dict[str, frozenset[str]] = self._announced(rules)
+
+    def say(self, match: Match) -> Reading | None:
+        """What is said for a match, or None where the rule does not mean it."""
+        return self._sayers[match.rule](match)
+
+    def tags_of(self, word: str) -> frozenset[str]:
+        """What a word announces to the next token: ``after:TABLE`` and the kinds of its cues."""
+        return self._tags.get(word) or self._tags.get(word.lower(), frozenset())
+
+    def _announced(self, rules: list[Rule]) -> dict[str, frozenset[str]]:
+        asked = {tag for rule in rules for tags in (*rule.left, rule.without) for tag in tags}
+        tags: dict[str, set[str]] = {}
+        for tag in asked:
+            _, mark, table = tag.partition("after:")
+            for word in self.vocabularies.get(table, ()) if mark else ():
+                tags.setdefault(word, set()).add(tag)
+        for word, kind in self.record.cues.items():
+            tags.setdefault(word, set()).add(kind)
+        return {word: frozenset(its) for word, its in tags.items()}
+
+    def _sayer(self, rule: Rule) -> Sayer:
+        if rule.says.startswith('"') and rule.says.endswith('"'):
+            return self._template(rule)
+        name = _SAYER.fullmatch(rule.says)
+        if name is None:
+            raise ConfigError(f"{rule.place}: {rule.says!r} is neither a sayer nor a text in quotes.")
+        module = importlib.import_module(f"sayahead.text.classes.{name[1] or rule.kind}")
+        sayer = getattr(module, name[2], None)
+        if sayer is None:
+            where = f"classes/{name[1] or rule.kind}.py"
+            raise ConfigError(f"{rule.place}: {where} has no sayer {name[2]!r}.")
+        return cast(Sayer, sayer)
+
+    def _template(self, rule: Rule) -> Sayer:
+        text = rule.says[1:-1]
+        for place in _PLACE.finditer(text):
+            self._check_place(rule, place)
+
+        def say(match: Match) -> Reading:
+            return Reading(" ".join(_PLACE.sub(lambda place: self._filled(place, match), text).split()))
+
+        return say
+
+    def _check_place(self, rule: Rule, place: re.Match[str]) -> None:
+        if place[2] and place[2] not in VERBALIZERS:
+            options = nearest(place[2], list(VERBALIZERS))
+            raise ConfigError(f"{rule.place}: there is no verbalizer {place[2]!r}{options}.")
+        name = place[1]
+        if name.startswith("@") and not hasattr(self.record, name[1:]):
+            raise ConfigError(f"{rule.place}: a language has no key {name[1:]!r}.")
+        if not name.startswith("@") and name not in rule.pattern.groups:
+            raise ConfigError(f"{rule.place}: the pattern has no slot {name!r}.")
+
+    def _filled(self, place: re.Match[str], match: Match) -> str:
+        if place[1].startswith("@"):
+            return str(getattr(self.record, place[1][1:]))
+        text = match[place[1]]
+        return VERBALIZERS[place[2]](text, self, place[3] or "") if place[2] and text else text
+
+
+@functools.cache
+def language_of(tag: str) -> Language:
+    """The language of a tag that has a data file of its own; ConfigError where its rules are wrong."""
+    return Language(tag, record_of(tag))

@@ -1,0 +1,267 @@
+"""Patterns of rules: a small regular language whose slots are vocabularies and macros.
+
+A pattern is written like a regular expression, without what an automaton cannot do (back references,
+look-behind, look-ahead before its end)::
+
+    {n:number} ?{u:units}(?= {noun:word})
+
+``{name}`` is a macro or a vocabulary, ``{group:name}`` the same with its text captured, ``{a:...}``
+with a pattern in place of a name is not allowed: give it a name. ``\\a`` is a letter, ``\\u`` a
+capital, ``\\l`` a small letter, ``\\d`` a figure (ASCII). A space is any white space of the text.
+``(?=...)`` at the end is right context: it must follow, but belongs to the next token.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from sayahead.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Chars:
+    """One character of a set; ``source`` is the set as Python's ``re`` writes it."""
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """One word of a vocabulary."""
+
+    name: str
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One after the other."""
+
+    parts: tuple[Node, ...]
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several."""
+
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """``low`` to ``high`` times; ``high`` is None without a limit."""
+
+    part: Node
+    low: int
+    high: int | None
+
+
+Node = Chars | Vocabulary | Series | Choice | Repeat
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What a token must be, and what must follow it."""
+
+    body: Node
+    right: Node | None = None
+
+    @property
+    def groups(self) -> list[str]:
+        """Names of all captured parts."""
+        return [*_groups(self.body), *(_groups(self.right) if self.right else ())]
+
+
+def _groups(node: Node) -> Iterator[str]:
+    if isinstance(node, Vocabulary | Series) and node.group:
+        yield node.group
+    if isinstance(node, Series | Choice):
+        for part in node.parts:
+            yield from _groups(part)
+    if isinstance(node, Repeat):
+        yield from _groups(node.part)
+
+
+@functools.cache
+def _of_category(*categories: str) -> str:
+    """The characters of Unicode categories up to U+2FFF, as ranges of a set."""
+    ranges: list[list[int]] = []
+    for code in range(min(0x3000, sys.maxunicode)):
+        if unicodedata.category(chr(code)) in categories:
+            if ranges and ranges[-1][1] == code - 1:
+                ranges[-1][1] = code
+            else:
+                ranges.append([code, code])
+    return "".join(f"\\u{first:04x}-\\u{last:04x}" for first, last in ranges)
+
+
+_SETS: Mapping[str, Callable[[], str]] = {
+    "a": lambda: r"[^\W\d_]",
+    "d": lambda: "[0-9]",
+    "w": lambda: r"[^\W_]",
+    "u": lambda: f"[{_of_category('Lu', 'Lt')}]",
+    "l": lambda: f"[{_of_category('Ll')}]",
+}
+"""Named sets, as sources of Python's ``re``."""
+
+SPACE = " "
+"""White space, of which a text has one at a place (``stream``)."""
+SENTENCE_END = "\u2029"
+"""What a text has where a sentence is over whatever stands before it."""
+
+
+class PatternParser:
+    """A recursive descent over one pattern."""
+
+    def __init__(self, text: str, macros: Mapping[str, Node], vocabularies: Mapping[str, object]) -> None:
+        self._text = text
+        self._macros = macros
+        self._vocabularies = vocabularies
+        self._at = 0
+
+    def parse(self) -> Pattern:
+        """The pattern; ConfigError where it cannot be read."""
+        body = self._choice()
+        right = None
+        if self._text.startswith("(?=", self._at):
+            self._at += 3
+            right = self._choice()
+            self._expect(")")
+        if self._at < len(self._text):
+            raise self._error(f"{self._text[self._at]!r} was not expected")
+        return Pattern(body, right)
+
+    def _error(self, what: str) -> ConfigError:
+        return ConfigError(f"the pattern {self._text!r}, at character {self._at + 1}: {what}")
+
+    def _peek(self) -> str:
+        return self._text[self._at : self._at + 1]
+
+    def _expect(self, text: str) -> None:
+        if not self._text.startswith(text, self._at):
+            raise self._error(f"{text!r} is missing")
+        self._at += len(text)
+
+    def _choice(self) -> Node:
+        parts = [self._sequence()]
+        while self._peek() == "|":
+            self._at += 1
+            parts.append(self._sequence())
+        return parts[0] if len(parts) == 1 else Choice(tuple(parts))
+
+    def _sequence(self) -> Node:
+        parts: list[Node] = []
+        while self._peek() not in ("", "|", ")") and not self._text.startswith("(?=", self._at):
+            parts.append(self._repeated(self._one()))
+        return parts[0] if len(parts) == 1 else Series(tuple(parts))
+
+    def _repeated(self, node: Node) -> Node:
+        sign = self._peek()
+        if sign and sign in "?*+":
+            self._at += 1
+            low, high = {"?": (0, 1), "*": (0, None), "+": (1, None)}[sign]
+            return Repeat(node, low, high)
+        if m := re.compile(r"\{(\d+)(?:(,)(\d*))?\}").match(self._text, self._at):
+            self._at = m.end()
+            least = int(m[1])
+            most = least if not m[2] else int(m[3]) if m[3] else None
+            return Repeat(node, least, most)
+        return node
+
+    def _one(self) -> Node:
+        char = self._peek()
+        if char == "(":
+            return self._group()
+        if char == "{":
+            return self._slot()
+        if char == "[":
+            return self._set()
+        self._at += 1
+        if char == "\\":
+            return Chars(self._escaped())
+        if char == ".":
+            return Chars(f"[^{SPACE}{SENTENCE_END}]")
+        if char == " ":
+            return Chars(SPACE)
+        if char in "?*+":
+            raise self._error(f"nothing stands before {char!r}")
+        return Chars(re.escape(char))
+
+    def _escaped(self) -> str:
+        char = self._peek()
+        self._at += 1
+        return _SETS[char]() if char in _SETS else re.escape(char)
+
+    def _group(self) -> Node:
+        name = ""
+        if m := re.compile(r"\((?:\?:|\?P<(\w+)>)?").match(self._text, self._at):
+            self._at = m.end()
+            name = m[1] or ""
+        inner = self._choice()
+        self._expect(")")
+        return Series((inner,), name)
+
+    def _set(self) -> Node:
+        end = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]").match(self._text, self._at)
+        if end is None:
+            raise self._error("the set has no end")
+        self._at = end.end()
+        source = end.group()
+        for name in ("u", "l", "a", "w"):
+            if f"\\{name}" in source:
+                inner = _SETS[name]()
+                if inner.startswith("[^"):
+                    inner = f"[{_of_category('Lu', 'Lt', 'Ll', 'Lo', 'Lm')}{'0-9' * (name == 'w')}]"
+                source = source.replace(f"\\{name}", inner[1:-1])
+        return Chars(source.replace(r"\d", "0-9"))
+
+    def _slot(self) -> Node:
+        m = re.compile(r"\{(?:([a-z]\w*):)?([a-z][\w.~]*)\}").match(self._text, self._at)
+        if m is None:
+            raise self._error("a slot is written {name} or {group:name}")
+        group = m[1] or ""
+        name = m[2]
+        if name in self._macros:
+            self._at = m.end()
+            return Series((without_groups(self._macros[name]),), group)
+        if name.rstrip("~") in self._vocabularies:
+            self._at = m.end()
+            return Vocabulary(name, group)
+        raise self._error(f"there is no macro and no vocabulary {name!r}")
+
+
+def without_groups(node: Node) -> Node:
+    """The same node with nothing captured."""
+    if isinstance(node, Vocabulary):
+        return Vocabulary(node.name)
+    if isinstance(node, Series):
+        return Series(tuple(map(without_groups, node.parts)))
+    if isinstance(node, Choice):
+        return Choice(tuple(map(without_groups, node.parts)))
+    if isinstance(node, Repeat):
+        return Repeat(without_groups(node.part), node.low, node.high)
+    return node
+
+
+def source_of(node: Node, words: Callable[[str], list[str]]) -> str:
+    """The node as Python's ``re`` writes it; ``words`` gives those of a vocabulary."""
+    if isinstance(node, Chars):
+        return node.source
+    if isinstance(node, Vocabulary):
+        keys = sorted(words(node.name.rstrip("~")), key=len, reverse=True)
+        inner = "|".join(re.escape(key) for key in keys) or "(?!)"
+        flag = "i" if node.name.endswith("~") else ""
+        return f"(?P<{node.group}>(?{flag}:{inner}))" if node.group else f"(?{flag}:{inner})"
+    if isinstance(node, Series):
+        inner = "".join(source_of(part, words) for part in node.parts)
+        return f"(?P<{node.group}>{inner})" if node.group else f"(?:{inner})"
+    if isinstance(node, Choice):
+        return f"(?:{'|'.join(source_of(part, words) for part in node.parts)})"
+    high = "" if node.high is None else node.high
+    return f"(?:{source_of(node.part, words)}){{{node.low},{high}}}"

@@ -1,0 +1,278 @@
+"""From fragments of text to final words: the normalizer of every language that has rules.
+
+Characters pass the markup's filters, become tokens by the longest match of the language's automaton,
+and tokens become words. A token is final when the automaton cannot go on, so nobody says what waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from sayahead.text.reading.automaton import DEAD
+from sayahead.text.reading.characters import CharacterFilter
+from sayahead.text.reading.context import START, Context, Match, Reading
+from sayahead.text.reading.grammar import Rule, is_boundary
+from sayahead.text.reading.language import Language
+from sayahead.text.reading.pattern import SENTENCE_END, SPACE
+from sayahead.types import Word
+
+MAX_TOKEN = 160
+"""Characters after which a token is decided, whatever could still follow."""
+MAX_SPOKEN_WORDS = 8
+"""Spoken words of one word; a longer reading is cut into portions of half as many."""
+ENDING = ".!?…"
+STRENGTH = ("", ",", "—", ";", ":", ".", "…", "!", "?")
+CARRIED = frozenset(("phone", "code", "label", "pressure"))
+"""What a cue announces across short words and commas: "Telefon ist: 0171"."""
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A word whose punctuation may still follow."""
+
+    text: str
+    start: int
+    end: int
+    mark: str = ""
+    closes: str = ""
+    ends: bool = False
+
+
+class TokenReader:
+    """Turns fragments of any size into words that no later text can change (``Normalizer``)."""
+
+    def __init__(self, language: Language, start: int = 0) -> None:
+        """``start``: the place of the first character in the source text."""
+        self.skipped: list[tuple[int, int, str]] = []
+        self._language = language
+        self._grammar = language.grammar
+        self._filter = CharacterFilter(language.record, self.skipped, start)
+        self._text = ""
+        self._places: list[tuple[int, int]] = []
+        self._at = 0
+        self._last_end = start
+        self._complete: list[tuple[int, int]] = []
+        self._new_sentence()
+        self._begin_token()
+
+    # ---- the normalizer's methods --------------------------------------------------------------
+
+    def push(self, fragment: str) -> list[Word]:
+        """The words that became final through this fragment."""
+        self._take(self._filter.push(fragment))
+        return list(self._read(over=False))
+
+    def flush(self) -> list[Word]:
+        """The words still pending, the last one ending its sentence."""
+        self._take(self._filter.flush())
+        words = list(self._read(over=True))
+        words += self._emit(ends=True)
+        if words:
+            words[-1] = replace(words[-1], ends=True)
+        self._new_sentence()
+        self._filter.end_line()
+        return words
+
+    def breathe(self) -> list[Word]:
+        """The words still pending, as they stand; the sentence goes on with what is pushed next."""
+        self._take(self._filter.flush())
+        words = list(self._read(over=True))
+        words += self._emit()
+        return words
+
+    def forget_spoken(self, *, begun: bool, over: bool) -> list[Word]:
+        """Take all the text so far for spoken; returns the words that were still waiting."""
+        words = self.breathe()
+        if over:
+            self._new_sentence()
+        return [] if begun else words
+
+    # ---- characters ----------------------------------------------------------------------------
+
+    def _take(self, characters: list[tuple[str, int, int]]) -> None:
+        if self._at > MAX_TOKEN:
+            self._text = self._text[self._at :]
+            del self._places[: self._at]
+            self._scanned -= self._at
+            self._complete = [(end - self._at, state) for end, state in self._complete]
+            self._at = 0
+        self._text += "".join(char for char, _, _ in characters)
+        self._places += ((start, end) for _, start, end in characters)
+
+    # ---- characters to tokens ------------------------------------------------------------------
+
+    def _new_sentence(self) -> None:
+        self._context = Context()
+        self._pending: _Pending | None = None
+        self._opens = ""
+        self._opens_at = -1
+        self._is_open = self._is_paused = False
+
+    def _begin_token(self) -> None:
+        """Nothing of the token at ``_at`` has been looked at."""
+        self._states = self._grammar.automaton.states()
+        self._state = self._states.start(self._grammar.counting(self._context.tags))
+        self._scanned = self._at
+        self._complete = []
+
+    def _read(self, *, over: bool) -> Iterator[Word]:
+        """The words that the characters so far make final."""
+        while self._at < len(self._text):
+            char = self._text[self._at]
+            if char in (SPACE, SENTENCE_END):
+                yield from self._emit(ends=char == SENTENCE_END)
+                self._at += 1
+                self._begin_token()
+                continue
+            if not self._is_decided(over=over):
+                return
+            yield from self._token()
+
+    def _is_decided(self, *, over: bool) -> bool:
+        """Follow the automaton; whether no rule can make a longer token of what may still come."""
+        while self._state != DEAD and self._scanned < len(self._text):
+            after = self._states.step(self._state, self._text[self._scanned])
+            self._state = after
+            if after == DEAD:
+                return True
+            self._scanned += 1
+            if self._states.accepts[after]:
+                self._complete.append((self._scanned, after))
+            if self._scanned - self._at >= MAX_TOKEN:
+                return True
+        if self._state == DEAD or over:
+            return True
+        # Nothing goes on, but between two letters no token ends: the next character tells.
+        return not (self._states.is_open[self._state] or self._text[-1].isalnum())
+
+    def _token(self) -> Iterator[Word]:
+        """Read the token at hand by the longest rule that means it, or character by character."""
+        for end, state in reversed(self._complete):
+            for number in self._states.accepts[state]:
+                found = self._grammar.match(number, self._text, self._at, end)
+                if found is None or found.end() == self._at:
+                    continue
+                rule = self._grammar.rules[number]
+                match = Match(rule, self._language, self._context, found[0], found.groupdict())
+                reading = self._language.say(match)
+                if reading is not None:
+                    yield from self._say(rule, match.text, reading)
+                    return
+        end = self._at + 1
+        while not is_boundary(self._text, end):
+            end += 1
+        yield from self._say(None, self._text[self._at : end], Reading(self._text[self._at : end]))
+
+    # ---- tokens to words -----------------------------------------------------------------------
+
+    def _say(self, rule: Rule | None, text: str, reading: Reading) -> Iterator[Word]:
+        """Take in a token with its reading."""
+        start = self._places[self._at][0]
+        self._at += len(text)
+        end = self._places[self._at - 1][1]
+        if reading.mark:
+            yield from self._mark(reading, start, end)
+        elif reading.text:
+            yield from self._emit()
+            first = self._opens_at if self._opens_at >= 0 else start
+            self._pending = _Pending(self._opens + reading.text, first, end)
+            self._opens, self._opens_at = "", -1
+        elif self._pending is not None:
+            self._pending.end = end
+        self._context = self._after(rule, text, reading)
+        self._begin_token()
+
+    def _mark(self, reading: Reading, start: int, end: int) -> Iterator[Word]:
+        """Take in punctuation: it belongs to the word before it, a bracket that opens to the next one."""
+        if reading.mark == "(":
+            yield from self._emit()
+            self._opens, self._opens_at = "(", start
+        elif self._pending is not None:
+            self._pending.end = end
+            if reading.mark == ")":
+                self._pending.closes = ")" if not self._pending.mark else ""
+            else:
+                self._pending.mark = max(self._pending.mark, reading.mark, key=STRENGTH.index)
+            self._pending.ends = self._pending.ends or reading.ends
+            if reading.mark in ",;:":
+                yield from self._emit()
+        elif self._is_open:
+            yield from self._lone_mark(reading, start, end)
+
+    def _lone_mark(self, reading: Reading, start: int, end: int) -> Iterator[Word]:
+        """A mark by itself: a pause, or the end of a sentence whose last word is out already."""
+        if reading.ends:
+            yield Word(reading.mark, start, end, ends=True)
+            self._end_sentence()
+        elif not self._is_paused and reading.mark != ")":
+            yield Word(reading.mark, start, end)
+            self._is_paused = True
+
+    def _emit(self, *, ends: bool = False) -> Iterator[Word]:
+        """Hand out the pending word; with ``ends`` the sentence is over."""
+        word = self._pending
+        self._pending = None
+        if word is None:
+            if ends and self._is_open:
+                yield Word(".", self._last_end, self._last_end, ends=True)
+                self._end_sentence()
+            return
+        text = word.text + word.closes + word.mark
+        is_last = ends or word.ends
+        self._is_open, self._is_paused = True, False
+        self._last_end = word.end
+        yield from portions(Word(text, word.start, word.end, ends=is_last))
+        if is_last:
+            self._end_sentence()
+
+    def _end_sentence(self) -> None:
+        self._is_open = self._is_paused = False
+        self._context = Context()
+        self._states = self._grammar.automaton.states()
+
+    def _after(self, rule: Rule | None, text: str, reading: Reading) -> Context:
+        """What the token means for the next."""
+        before = self._context
+        if reading.ends:
+            return Context()
+        kind = rule.kind if rule is not None else "word"
+        if reading.mark or not reading.text:
+            kept = before.tags & CARRIED if not reading.mark or reading.mark in ",:" else frozenset()
+            if not reading.mark:
+                return replace(before, tags=before.tags | reading.tags)
+            return Context(frozenset({kind, *kept, *reading.tags}), before=before.word)
+        word = reading.word or text
+        tags = {kind, *reading.tags, *self._language.tags_of(word)}
+        if kind == "word" and self._carries(word):
+            tags |= before.tags & CARRIED
+        return Context(
+            frozenset(tags),
+            word,
+            before.word,
+            is_one=reading.is_one,
+            is_million=reading.is_million,
+            form=reading.form,
+            noun=reading.noun,
+        )
+
+    def _carries(self, word: str) -> bool:
+        """Whether what a cue announced is still to come after a word: "Die PIN lautet 4711"."""
+        is_short = word.isalpha() and word.islower() and len(word) < 5
+        return is_short or word in self._language.record.linking
+
+
+def portions(word: Word) -> Iterator[Word]:
+    """A word, or more where its reading is long, each with its share of the source."""
+    spoken = word.text.split()
+    size = word.end - word.start
+    step = MAX_SPOKEN_WORDS // 2 if len(spoken) > MAX_SPOKEN_WORDS else MAX_SPOKEN_WORDS
+    parts = [" ".join(spoken[i : i + step]) for i in range(0, len(spoken), step)]
+    for number, part in enumerate(parts, 1):
+        start = word.start - (-size * (number - 1) // len(parts))
+        end = word.start - (-size * number // len(parts))
+        is_last = number == len(parts)
+        yield Word(part, start, end, word.ends and is_last, continues=not is_last)
+
+
+__all__ = ["START", "TokenReader", "portions"]

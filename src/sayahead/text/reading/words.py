@@ -1,0 +1,59 @@
+"""The words of a language: the tables of its data file, as vocabularies that rules name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from sayahead.text.shared.record import Record
+
+CUES = ("phone", "code", "label", "roman", "wind", "hour", "ordinal", "day", "pressure", "date", "dates")
+"""What a word may announce: the kinds of a data file's [cues]."""
+
+
+class Words:
+    """What sayers need of a language."""
+
+    def __init__(self, tag: str, record: Record) -> None:
+        self.tag = tag
+        self.record = record
+        """Its tables."""
+        self.vocabularies = vocabularies_of(record)
+        """The words of each table, by its name."""
+
+    def meaning(self, vocabulary: str, word: str) -> str:
+        """What a table [vocabulary NAME] says of a word, or nothing."""
+        return self.record.vocabularies.get(vocabulary, {}).get(word, "")
+
+
+def vocabularies_of(record: Record) -> Mapping[str, list[str]]:
+    """The words of each table of a data file, by the table's name; ``cues.phone`` those of one kind."""
+    tables: dict[str, list[str]] = {}
+    for name in record.__dataclass_fields__:
+        value = getattr(record, name)
+        if isinstance(value, Mapping) or (isinstance(value, frozenset | tuple) and value):
+            tables[name] = sorted(value, key=str)
+        elif isinstance(value, frozenset | tuple):
+            tables[name] = []
+    for word, kind in record.cues.items():
+        tables.setdefault(f"cues.{kind}", []).append(word)
+    for name, kind in (("cues", kind) for kind in CUES):
+        tables.setdefault(f"{name}.{kind}", [])
+    for name, words in record.vocabularies.items():
+        tables[name] = sorted(words)
+    names = {name.lower() for name in record.month_names}
+    tables["month_forms"] = sorted({*record.months, *record.short_months, *names})
+    tables["weekday_forms"] = sorted(record.days_of_week)
+    tables["abbreviations"] = sorted(record.abbreviations)
+    return tables
+
+
+def macros_of(record: Record) -> Mapping[str, str]:
+    """Patterns that a language's file decides: how a number is written, which numbers vary."""
+    mark = re.escape(record.decimal)
+    groups = "".join(f"\\{char}" for char in record.groups if char != record.decimal)
+    english = "" if record.decimal == "." else r"|\d{1,3}(?:,\d{3}){2,}"
+    return {
+        "number": rf"(?:(?:\d{{1,3}}(?:[{groups} ]\d{{3}})+|\d+)(?:{mark}\d+)?{english})",
+        "whole": rf"(?:\d{{1,3}}(?:[{groups} ]\d{{3}})+|\d+)",
+    }
