@@ -44,8 +44,13 @@ def sentences(words: list[Word]) -> list[str]:
 
 
 def right(language: str, case: Case) -> bool:
-    """Whether a case is read as one of its readings; sentence ends count where the category is theirs."""
-    said = sentences(words_of(language, case.text))
+    """Whether a case is read as one of its readings."""
+    return accepts(case, words_of(language, case.text))
+
+
+def accepts(case: Case, words: list[Word]) -> bool:
+    """Whether these words are one of a case's readings; sentence ends count where the category is theirs."""
+    said = sentences(words)
     accepted = [[canonical(part) for part in reading.split(" / ")] for reading in case.accepted]
     if case.category == "sentence ends":
         return said in accepted

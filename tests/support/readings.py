@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -113,9 +114,20 @@ def sentences(words: list[Word]) -> list[str]:
 def right(case: Case) -> bool:
     """Whether a case is read as one of its readings."""
     words = normalize(case.text)
-    if re.fullmatch(r"[^/]+/[^/]+/", case.accepted[0]):
+    made = phonemizer().phonemize(words, left=[]) if of_sounds(case) else []
+    return accepts(case, words, ["".join(SYMBOLS[symbol] for symbol in one.ids) for one in made])
+
+
+def of_sounds(case: Case) -> bool:
+    """Whether a case is about the phonemes of a word."""
+    return re.fullmatch(r"[^/]+/[^/]+/", case.accepted[0]) is not None
+
+
+def accepts(case: Case, words: list[Word], phonemes: Sequence[str]) -> bool:
+    """Whether these words, or the phonemes of each, are one of a case's readings."""
+    if of_sounds(case):
         wanted = {_reduced(reading.split("/")[1]) for reading in case.accepted}
-        return any(_reduced(phonemes) in wanted for phonemes in _spoken(case, words))
+        return any(_reduced(one) in wanted for one in _spoken(case, words, phonemes))
     said = sentences(words)
     if case.category != "sentence ends":
         return any(alike(" ".join(said), reading) for reading in case.accepted)
@@ -130,13 +142,11 @@ def right_alone(case: Case) -> bool:
     return "/" not in case.accepted[0] and any(alike(case.text, reading) for reading in case.accepted)
 
 
-def _spoken(case: Case, words: list[Word]) -> list[str]:
+def _spoken(case: Case, words: list[Word], phonemes: Sequence[str]) -> Sequence[str]:
     """The phonemes of the word that a case is about."""
     target = case.accepted[0].split("/")[0].lower()
-    made = phonemizer().phonemize(words, left=[])
-    pairs = zip(words, made, strict=True)
-    chosen = [one for word, one in pairs if re.sub(r"[^\w' -]", "", word.text).lower() == target] or made
-    return ["".join(SYMBOLS[symbol] for symbol in one.ids) for one in chosen]
+    pairs = zip(words, phonemes, strict=True)
+    return [one for word, one in pairs if re.sub(r"[^\w' -]", "", word.text).lower() == target] or phonemes
 
 
 def _reduced(phonemes: str) -> str:
