@@ -68,7 +68,7 @@ class Finality:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ReadingDifference:
     """A text that is read otherwise."""
 
     row: Row
@@ -94,7 +94,7 @@ class Comparison:
     texts: Counter[str] = field(default_factory=Counter)
     same: Counter[str] = field(default_factory=Counter)
     right: Counter[tuple[str, str]] = field(default_factory=Counter)
-    differences: list[Difference] = field(default_factory=list)
+    differences: list[ReadingDifference] = field(default_factory=list)
     accepted: Counter[str] = field(default_factory=Counter)
     finality: dict[str, Finality] = field(default_factory=lambda: defaultdict(Finality))
     missing: int = 0
@@ -140,7 +140,7 @@ def add_text(found: Comparison, old: Row, new: Row, accepted: Mapping[tuple[str,
     words = {True: "right", False: "wrong"}
     verdicts = old.get("right"), new.get("right")
     change = "" if verdicts[0] == verdicts[1] else " -> ".join(words[bool(one)] for one in verdicts)
-    difference = Difference(new, spoken(old), spoken(new), change, kind)
+    difference = ReadingDifference(new, spoken(old), spoken(new), change, kind)
     if verdict := accepted.get(difference.key):
         found.accepted[verdict] += 1
     else:
@@ -178,7 +178,7 @@ def add_waits(finality: dict[str, Finality], old: Row, new: Row) -> None:
         one.later += now > was
 
 
-def groups(differences: Iterable[Difference]) -> Counter[tuple[str, str]]:
+def groups(differences: Iterable[ReadingDifference]) -> Counter[tuple[str, str]]:
     """What stands in the place of what, and in how many texts."""
     counts = Counter[tuple[str, str]]()
     for one in differences:
@@ -267,11 +267,11 @@ def _figures(header: Row) -> dict[str, float]:
     return figures | {"most memory while reading, mb": header["memory_mb"]}
 
 
-def _listed(differences: Sequence[Difference], shown: int) -> list[str]:
+def _listed(differences: Sequence[ReadingDifference], shown: int) -> list[str]:
     lines = ["", "most frequent changes", ""]
     for (old, new), count in groups(differences).most_common(shown):
         lines.append(f"{count:6} × {old or '∅'} -> {new or '∅'}")
-    by_change: dict[tuple[str, str], list[Difference]] = defaultdict(list)
+    by_change: dict[tuple[str, str], list[ReadingDifference]] = defaultdict(list)
     for one in differences:
         by_change[one.change, one.kind].append(one)
     for (change, kind), some in sorted(by_change.items(), reverse=True):
@@ -281,7 +281,7 @@ def _listed(differences: Sequence[Difference], shown: int) -> list[str]:
     return lines
 
 
-def rows_of_differences(differences: Iterable[Difference]) -> Iterator[str]:
+def rows_of_differences(differences: Iterable[ReadingDifference]) -> Iterator[str]:
     """Lines for a file: change, kind, set, language, text, before and after, parted by tabs."""
     for one in differences:
         text = one.row["text"].replace("\n", "\\n")
