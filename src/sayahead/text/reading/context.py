@@ -17,7 +17,8 @@ class Context:
 
     tags: frozenset[str] = frozenset({START})
     """What rules may ask for in angle brackets: the class of the token before (``number``), what its
-    reading adds (``hours``), what its word announces (``phone``), ``start`` at a sentence's start."""
+    reading adds (``hours``), what its word announces (``phone``), ``start`` at a sentence's start;
+    ``glued`` where nothing stands between it and this one."""
     word: str = ""
     """The token before, as it is written, without marks; nothing after a pause."""
     before: str = ""
@@ -27,7 +28,7 @@ class Context:
     is_million: bool = False
     """Whether it is a round number of millions: "un millón de euros"."""
     form: str = ""
-    """The form in which the token before was said: the gender or the case of an ordinal."""
+    """The form in which the token before was said, or the ordinal before a word: "der 1. und 3."."""
     noun: str = ""
     """The noun in full, where the word is an abbreviation of one."""
 
@@ -41,7 +42,8 @@ class Reading:
     tags: frozenset[str] = frozenset()
     """What it is for the rules of the next token, beside its class."""
     mark: str = ""
-    """For punctuation: the mark that its word carries, ``","`` or ``"."``, or a bracket."""
+    """For punctuation: the mark that its word carries, ``","`` or ``"."``, or a bracket. With a text:
+    the mark after it that belongs to the token (``12.6.`` before a sentence's first word)."""
     ends: bool = False
     """Whether a sentence ends with it."""
     word: str = ""

@@ -25,6 +25,10 @@ ENDING = ".!?…"
 STRENGTH = ("", ",", "—", ";", ":", ".", "…", "!", "?")
 CARRIED = frozenset(("phone", "code", "label", "pressure"))
 """What a cue announces across short words and commas: "Telefon ist: 0171"."""
+PAUSED = CARRIED | {"weekday"}
+"""What goes on across a comma or a colon: "Mo., 3. Feb."."""
+GLUED = "glued"
+"""The tag of a token with nothing between it and the token before."""
 
 
 @dataclass(slots=True)
@@ -109,10 +113,11 @@ class TokenReader:
         self._opens_at = -1
         self._is_open = self._is_paused = False
 
-    def _begin_token(self) -> None:
+    def _begin_token(self, *, is_glued: bool = False) -> None:
         """Nothing of the token at ``_at`` has been looked at."""
+        tags = self._context.tags
         self._states = self._grammar.automaton.states()
-        self._state = self._states.start(self._grammar.counting(self._context.tags))
+        self._state = self._states.start(self._grammar.counting(tags | {GLUED} if is_glued else tags))
         self._scanned = self._at
         self._complete = []
 
@@ -171,17 +176,17 @@ class TokenReader:
         start = self._places[self._at][0]
         self._at += len(text)
         end = self._places[self._at - 1][1]
-        if reading.mark:
-            yield from self._mark(reading, start, end)
-        elif reading.text:
+        if reading.text:
             yield from self._emit()
             first = self._opens_at if self._opens_at >= 0 else start
-            self._pending = _Pending(self._opens + reading.text, first, end)
+            self._pending = _Pending(self._opens + reading.text, first, end, reading.mark, ends=reading.ends)
             self._opens, self._opens_at = "", -1
+        elif reading.mark:
+            yield from self._mark(reading, start, end)
         elif self._pending is not None:
             self._pending.end = end
         self._context = self._after(rule, text, reading)
-        self._begin_token()
+        self._begin_token(is_glued=True)
 
     def _mark(self, reading: Reading, start: int, end: int) -> Iterator[Word]:
         """Take in punctuation: it belongs to the word before it, a bracket that opens to the next one."""
@@ -237,8 +242,8 @@ class TokenReader:
         if reading.ends:
             return Context()
         kind = rule.kind if rule is not None else "word"
-        if reading.mark or not reading.text:
-            kept = before.tags & CARRIED if not reading.mark or reading.mark in ",:" else frozenset()
+        if not reading.text:
+            kept = before.tags & PAUSED if not reading.mark or reading.mark in ",:" else frozenset()
             if not reading.mark:
                 return replace(before, tags=before.tags | reading.tags)
             return Context(frozenset({kind, *kept, *reading.tags}), before=before.word)
@@ -252,7 +257,7 @@ class TokenReader:
             before.word,
             is_one=reading.is_one,
             is_million=reading.is_million,
-            form=reading.form,
+            form=reading.form or (before.form if "ordinal" in before.tags else ""),
             noun=reading.noun,
         )
 
