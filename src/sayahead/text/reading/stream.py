@@ -15,6 +15,7 @@ from sayahead.text.reading.context import START, Context, Match, Reading
 from sayahead.text.reading.grammar import Rule, is_boundary
 from sayahead.text.reading.language import Language
 from sayahead.text.reading.pattern import SENTENCE_END, SPACE
+from sayahead.text.reading.trace import Trace, open_traces
 from sayahead.types import Word
 
 MAX_TOKEN = 160
@@ -152,22 +153,40 @@ class TokenReader:
         return not (self._states.is_open[self._state] or self._text[-1].isalnum())
 
     def _token(self) -> Iterator[Word]:
-        """Read the token at hand by the longest rule that means it, or character by character."""
-        for end, state in reversed(self._complete):
-            for number in self._states.accepts[state]:
-                found = self._grammar.match(number, self._text, self._at, end)
-                if found is None or found.end() == self._at:
-                    continue
-                rule = self._grammar.rules[number]
-                match = Match(rule, self._language, self._context, found[0], found.groupdict())
-                reading = self._language.say(match)
-                if reading is not None:
-                    yield from self._say(rule, match.text, reading)
-                    return
+        """Read the token at hand by the longest rule that means it, or as it is written."""
+        candidates = self._candidates()
+        refused: list[Rule] = []
+        for match in candidates:
+            reading = self._language.say(match)
+            if reading is not None:
+                self._trace(match, reading, refused, candidates)
+                yield from self._say(match.rule, match.text, reading)
+                return
+            refused.append(match.rule)
         end = self._at + 1
         while not is_boundary(self._text, end):
             end += 1
-        yield from self._say(None, self._text[self._at : end], Reading(self._text[self._at : end]))
+        text = self._text[self._at : end]
+        yield from self._say(None, text, Reading(text))
+
+    def _candidates(self) -> Iterator[Match]:
+        """What the token may be: the longest match first, of equal ones the rule that comes first."""
+        for end, state in reversed(self._complete):
+            for number in self._states.accepts[state]:
+                found = self._grammar.match(number, self._text, self._at, end)
+                if found is not None and found.end() > self._at:
+                    rule = self._grammar.rules[number]
+                    yield Match(rule, self._language, self._context, found[0], found.groupdict())
+
+    def _trace(self, match: Match, reading: Reading, refused: list[Rule], others: Iterator[Match]) -> None:
+        """Tell who asks why the token is read as it is."""
+        traces = open_traces()
+        if traces is None:
+            return
+        start, end = self._places[self._at][0], self._places[self._at + len(match.text) - 1][1]
+        losers = (*refused, *(other.rule for other in others))
+        captured = {name: text for name, text in match.groups.items() if text}
+        traces.append(Trace(start, end, match.rule, captured, reading.text, losers))
 
     # ---- tokens to words -----------------------------------------------------------------------
 
