@@ -17,6 +17,8 @@ from sayahead.text.reading.pattern import Chars, Choice, Node, Pattern, Repeat, 
 MAX_STATES = 20_000
 """States that are kept; beyond, new tokens begin with none, so hostile text costs no memory."""
 DEAD = -1
+SAMPLES = "".join(map(chr, range(32, 127))) + "äÄ½²…–’€"
+"""Characters of most kinds, for checks."""
 
 
 class Trie:
@@ -166,6 +168,17 @@ class States:
                 after = self._stepped(state, like)
                 self._rows[state][like] = after
         return after
+
+    def leading_on(self, state: int) -> set[str]:
+        """Characters that lead somewhere from a state: one of each kind that rules tell apart, at least."""
+        chars: set[str] = set()
+        for item in self._sets[state]:
+            if isinstance(item, int):
+                tests = [self._automaton.tests[source] for source, _ in self._automaton.places[item].edges]
+                chars |= {char for char in SAMPLES if any(test.fullmatch(char) for test in tests)}
+            else:
+                chars |= item[0].children.keys()
+        return chars
 
     def _stepped(self, state: int, char: str) -> int:
         items: set[Item] = set()
