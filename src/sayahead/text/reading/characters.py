@@ -27,7 +27,8 @@ class CharacterFilter:
         self._scripts = record.scripts
         self._has_greek_names = "GREEK" not in record.scripts and bool(record.greek)
         self._skipped = skipped
-        self._place = start
+        self.place = start
+        """Where the next character stands in the source."""
         self._newlines = 1
         self._is_after_return = False
         self._is_white = True
@@ -36,8 +37,8 @@ class CharacterFilter:
         """The characters of a fragment."""
         out: list[Character] = []
         for char in fragment:
-            start = self._place
-            self._place += 1
+            start = self.place
+            self.place += 1
             if _WHITE.match(char):
                 self._white(char, start, out)
                 continue
@@ -47,7 +48,7 @@ class CharacterFilter:
                 if kept == SPACE and self._is_white:
                     continue
                 self._is_white = kept == SPACE
-                out.append((kept, start, self._place))
+                out.append((kept, start, self.place))
         return out
 
     def flush(self) -> list[Character]:

@@ -177,9 +177,8 @@ class Grammar:
             if pattern.right is not None:
                 source = f"{source}(?={source_of(pattern.right, self._words)})"
             compiled = self._compiled[number] = re.compile(source)
-        found = compiled.match(text, start)
-        if pattern.right is None and (found is None or found.end() != end):
-            found = compiled.fullmatch(text, start, end)
+        read = compiled.fullmatch if pattern.right is None else compiled.match
+        found = read(text, start, end)
         return found if found is not None and is_boundary(text, found.end()) else None
 
     def _words(self, name: str) -> list[str]:

@@ -20,6 +20,8 @@ from sayahead.types import Word
 
 MAX_TOKEN = 160
 """Characters after which a token is decided, whatever could still follow."""
+MAX_UNKNOWN = 60
+"""Characters of a run that no rule takes; a longer one is cut."""
 MAX_SPOKEN_WORDS = 8
 """Spoken words of one word; a longer reading is cut into portions of half as many."""
 ENDING = ".!?…"
@@ -42,6 +44,13 @@ class _Pending:
     mark: str = ""
     closes: str = ""
     ends: bool = False
+    is_dotted: bool = False
+    """Whether it ends with a full stop of its own, which at the end of a sentence is also that one's."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether what touches it is another word."""
+        return bool(self.mark or self.closes)
 
 
 class TokenReader:
@@ -70,28 +79,43 @@ class TokenReader:
 
     def flush(self) -> list[Word]:
         """The words still pending, the last one ending its sentence."""
-        self._take(self._filter.flush())
-        words = list(self._read(over=True))
-        words += self._emit(ends=True)
+        words = self._finish(SENTENCE_END)
+        words += self._emit(ends=self._pending is not None)
         if words:
             words[-1] = replace(words[-1], ends=True)
         self._new_sentence()
         self._filter.end_line()
+        self._begin_token()
         return words
 
     def breathe(self) -> list[Word]:
         """The words still pending, as they stand; the sentence goes on with what is pushed next."""
-        self._take(self._filter.flush())
-        words = list(self._read(over=True))
+        words = self._finish(SPACE)
         words += self._emit()
+        self._begin_token()
         return words
 
     def forget_spoken(self, *, begun: bool, over: bool) -> list[Word]:
-        """Take all the text so far for spoken; returns the words that were still waiting."""
+        """Take all the text so far for spoken; returns the words that were still waiting.
+
+        Where the last one was begun, it is handed out with later text.
+        """
+        if begun:
+            self._take([*self._filter.flush(), (SPACE, self._filter.place, self._filter.place)])
+            return []
         words = self.breathe()
         if over:
             self._new_sentence()
-        return [] if begun else words
+            self._begin_token()
+        return words
+
+    def _finish(self, last: str) -> list[Word]:
+        """The words of all characters so far, as if ``last`` followed them."""
+        place = self._filter.place
+        self._take([*self._filter.flush(), (last, place, place)])
+        words = list(self._read(over=True))
+        self._at += 1
+        return words
 
     # ---- characters ----------------------------------------------------------------------------
 
@@ -112,7 +136,7 @@ class TokenReader:
         self._pending: _Pending | None = None
         self._opens = ""
         self._opens_at = -1
-        self._is_open = self._is_paused = False
+        self._is_open = self._is_paused = self._is_aside = False
 
     def _begin_token(self, *, is_glued: bool = False) -> None:
         """Nothing of the token at ``_at`` has been looked at."""
@@ -123,10 +147,11 @@ class TokenReader:
         self._complete = []
 
     def _read(self, *, over: bool) -> Iterator[Word]:
-        """The words that the characters so far make final."""
-        while self._at < len(self._text):
+        """The words that the characters so far make final; where they are ``over``, all but the last one."""
+        while self._at < len(self._text) - over:
             char = self._text[self._at]
             if char in (SPACE, SENTENCE_END):
+                self._reach(self._places[self._at][0])
                 yield from self._emit(ends=char == SENTENCE_END)
                 self._at += 1
                 self._begin_token()
@@ -138,19 +163,24 @@ class TokenReader:
     def _is_decided(self, *, over: bool) -> bool:
         """Follow the automaton; whether no rule can make a longer token of what may still come."""
         while self._state != DEAD and self._scanned < len(self._text):
-            after = self._states.step(self._state, self._text[self._scanned])
-            self._state = after
-            if after == DEAD:
+            if self._scanned - self._at == MAX_TOKEN:
                 return True
+            self._state = self._states.step(self._state, self._text[self._scanned])
+            if self._state == DEAD:
+                break
             self._scanned += 1
-            if self._states.accepts[after]:
-                self._complete.append((self._scanned, after))
-            if self._scanned - self._at >= MAX_TOKEN:
-                return True
-        if self._state == DEAD or over:
-            return True
-        # Nothing goes on, but between two letters no token ends: the next character tells.
-        return not (self._states.is_open[self._state] or self._text[-1].isalnum())
+            if self._states.accepts[self._state] and self._scanned - self._at < MAX_TOKEN:
+                self._complete.append((self._scanned, self._state))
+        goes_on = self._state != DEAD and self._states.is_open[self._state]
+        return over or not (goes_on or self._run_end() == len(self._text))
+
+    def _run_end(self) -> int:
+        """Where a token may end at the earliest: not between two letters or figures."""
+        end = self._at + 1
+        most = min(len(self._text), self._at + MAX_UNKNOWN)
+        while end < most and not is_boundary(self._text, end):
+            end += 1
+        return end
 
     def _token(self) -> Iterator[Word]:
         """Read the token at hand by the longest rule that means it, or as it is written."""
@@ -163,10 +193,7 @@ class TokenReader:
                 yield from self._say(match.rule, match.text, reading)
                 return
             refused.append(match.rule)
-        end = self._at + 1
-        while not is_boundary(self._text, end):
-            end += 1
-        text = self._text[self._at : end]
+        text = self._text[self._at : self._run_end()]
         yield from self._say(None, text, Reading(text))
 
     def _candidates(self) -> Iterator[Match]:
@@ -196,40 +223,73 @@ class TokenReader:
         self._at += len(text)
         end = self._places[self._at - 1][1]
         if reading.text:
-            yield from self._emit()
-            first = self._opens_at if self._opens_at >= 0 else start
-            self._pending = _Pending(self._opens + reading.text, first, end, reading.mark, ends=reading.ends)
-            self._opens, self._opens_at = "", -1
+            yield from self._word(text, reading, start, end)
         elif reading.mark:
             yield from self._mark(reading, start, end)
-        elif self._pending is not None:
-            self._pending.end = end
+        else:
+            self._reach(end)
         self._context = self._after(rule, text, reading)
         self._begin_token(is_glued=True)
 
+    def _word(self, text: str, reading: Reading, start: int, end: int) -> Iterator[Word]:
+        """Take in what is said for a token: a word, or more of the one that it touches."""
+        word = self._pending
+        if word is not None and word.is_over:
+            yield from self._emit()
+            word = None
+        if word is None:
+            first = self._opens_at if self._opens else start
+            word = self._pending = _Pending(self._opens + reading.text, first, end)
+            self._is_aside = self._is_aside or bool(self._opens)
+            self._opens = ""
+        else:
+            word.text += ("" if word.text.endswith("'") else " ") + reading.text
+            word.end = end
+        word.mark = reading.mark
+        word.ends = reading.ends
+        word.is_dotted = text.endswith(".")
+
+    def _reach(self, end: int) -> None:
+        """The word at hand goes to a place of the source: what is silent there belongs to it."""
+        if self._pending is not None:
+            self._pending.end = max(self._pending.end, end)
+
     def _mark(self, reading: Reading, start: int, end: int) -> Iterator[Word]:
         """Take in punctuation: it belongs to the word before it, a bracket that opens to the next one."""
+        word = self._pending
         if reading.mark == "(":
-            yield from self._emit()
-            self._opens, self._opens_at = "(", start
-        elif self._pending is not None:
-            self._pending.end = end
-            if reading.mark == ")":
-                self._pending.closes = ")" if not self._pending.mark else ""
-            else:
-                self._pending.mark = max(self._pending.mark, reading.mark, key=STRENGTH.index)
-            self._pending.ends = self._pending.ends or reading.ends
-            if reading.mark in ",;:":
+            if word is None or word.is_over:
+                yield from self._emit()
+                self._opens = "("
+                self._opens_at = start
+        elif reading.mark == ")":
+            self._close(end)
+        elif word is not None:
+            word.end = end
+            word.mark = max(word.mark, reading.mark, key=STRENGTH.index)
+            word.ends = word.ends or reading.ends
+            if reading.mark in ",;—" and not word.ends:
                 yield from self._emit()
         elif self._is_open:
             yield from self._lone_mark(reading, start, end)
 
+    def _close(self, end: int) -> None:
+        """Close a bracket that was opened before a word."""
+        if self._opens:
+            self._opens = ""
+            return
+        if self._pending is not None and self._is_aside:
+            self._pending.closes = ")"
+        self._is_aside = False
+        self._reach(end)
+
     def _lone_mark(self, reading: Reading, start: int, end: int) -> Iterator[Word]:
         """A mark by itself: a pause, or the end of a sentence whose last word is out already."""
+        self._opens = ""
         if reading.ends:
             yield Word(reading.mark, start, end, ends=True)
             self._end_sentence()
-        elif not self._is_paused and reading.mark != ")":
+        elif not self._is_paused:
             yield Word(reading.mark, start, end)
             self._is_paused = True
 
@@ -242,8 +302,9 @@ class TokenReader:
                 yield Word(".", self._last_end, self._last_end, ends=True)
                 self._end_sentence()
             return
-        text = word.text + word.closes + word.mark
         is_last = ends or word.ends
+        mark = word.mark or ("." if is_last and word.is_dotted else "")
+        text = word.text + word.closes + mark
         self._is_open, self._is_paused = True, False
         self._last_end = word.end
         yield from portions(Word(text, word.start, word.end, ends=is_last))
@@ -251,9 +312,8 @@ class TokenReader:
             self._end_sentence()
 
     def _end_sentence(self) -> None:
-        self._is_open = self._is_paused = False
+        self._is_open = self._is_paused = self._is_aside = False
         self._context = Context()
-        self._states = self._grammar.automaton.states()
 
     def _after(self, rule: Rule | None, text: str, reading: Reading) -> Context:
         """What the token means for the next."""

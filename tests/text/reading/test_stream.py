@@ -1,0 +1,139 @@
+"""What no rule can break: splits, breaths, spans, hostile texts, in every language that rules read."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.effort import examples
+from support.other_readings import LANGUAGES, cases_of
+
+from sayahead.text.reading.automaton import States
+from sayahead.text.reading.language import language_of
+from sayahead.text.reading.stream import TokenReader
+from sayahead.types import Word
+
+ODD = "0123456789.,:;-–—/()[]{}'\"„“%€$£°ºª²½①٣xXhIVeErR &@+<>=*_#~`|\\\n\r\u00a0«»¿!?…äéñпривет你\u2029\u200b"
+TEXTS = st.text(st.sampled_from(ODD), max_size=40) | st.text(max_size=20)
+HOSTILE = [
+    *"a1.(*<[$\\`-'\"|>&\n\u0661\u00b2\u00e9\u4f60",
+    *("1.", "a'", "a-", "a.", "z. ", "\n#", "```\n", "- ", "1 ", "<a ", "](", "5 €", "(a "),
+]
+
+
+def read(language: str, *fragments: str) -> list[Word]:
+    reader = TokenReader(language_of(language))
+    words = [word for fragment in fragments for word in reader.push(fragment)]
+    return words + reader.flush()
+
+
+def golden(language: str) -> st.SearchStrategy[str]:
+    return st.sampled_from([case.text for case in cases_of(language)])
+
+
+def pieces(text: str, cuts: list[int]) -> list[str]:
+    places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
+    return [text[start:end] for start, end in itertools.pairwise(places)]
+
+
+CUTS = st.lists(st.integers(0, 80), max_size=6)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_any_split_gives_the_same_words(language: str) -> None:
+    @settings(max_examples=examples(150))
+    @given(golden(language) | TEXTS, CUTS)
+    def check(text: str, cuts: list[int]) -> None:
+        whole = read(language, text)
+        assert read(language, *text) == whole
+        assert read(language, *pieces(text, cuts)) == whole
+
+    check()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_all_that_can_be_heard_belongs_to_a_word_or_is_told(language: str) -> None:
+    """Words keep their order in the source, and each letter and figure is in one of them or was skipped."""
+
+    @settings(max_examples=examples(150))
+    @given(golden(language) | st.text(st.sampled_from(ODD.translate({ord(c): None for c in "<[]`|\\&#@*-"}))))
+    def check(text: str) -> None:
+        reader = TokenReader(language_of(language))
+        words = reader.push(text) + reader.flush()
+        assert all(0 <= word.start <= word.end <= len(text) for word in words)
+        assert all(one.end <= other.start for one, other in itertools.pairwise(words))
+        spans = [(word.start, word.end) for word in words] + [skipped[:2] for skipped in reader.skipped]
+        for place, char in enumerate(text):
+            if char.isalnum():
+                assert any(start <= place < end for start, end in spans), (text, place)
+
+    check()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_breath_leaves_nothing_waiting_and_ends_no_sentence(language: str) -> None:
+    @settings(max_examples=examples(100))
+    @given(golden(language), CUTS)
+    def check(text: str, cuts: list[int]) -> None:
+        reader = TokenReader(language_of(language))
+        words: list[Word] = []
+        for piece in pieces(text, cuts):
+            words += reader.push(piece)
+            words += reader.breathe()
+            assert reader.breathe() == []
+        words += reader.flush()
+        assert reader.flush() == []
+        assert all(one.end <= other.start for one, other in itertools.pairwise(words))
+
+    check()
+
+
+def test_a_sentence_goes_on_after_a_breath_and_not_after_a_flush() -> None:
+    reader = TokenReader(language_of("de"))
+    assert [(word.text, word.ends) for word in reader.push("Ich weiß") + reader.breathe()] == [
+        ("Ich", False),
+        ("weiß", False),
+    ]
+    assert [(word.text, word.ends) for word in reader.push(" nicht. ")] == [("nicht.", True)]
+    assert [(word.text, word.ends) for word in reader.push("Ja ") + reader.flush()] == [("Ja", False)]
+    assert [(word.text, word.ends) for word in reader.push("so") + reader.flush()] == [("so", True)]
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_what_was_spoken_is_not_handed_out_again(over: bool) -> None:
+    reader = TokenReader(language_of("de"))
+    reader.push("Das ist gut. Und das ")
+    reader.push("auch")
+    assert [word.text for word in reader.forget_spoken(begun=False, over=over)] == ["auch"]
+    words = reader.push(", oder. ") + reader.flush()
+    assert [word.text for word in words] == ["oder."] if over else [",", "oder."]
+
+
+def test_what_was_begun_comes_with_later_text() -> None:
+    reader = TokenReader(language_of("de"))
+    reader.push("Ein Wort")
+    assert reader.forget_spoken(begun=True, over=False) == []
+    assert [word.text for word in reader.push(" mehr ")] == ["Wort", "mehr"]
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_work_grows_with_the_text_and_no_faster(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Characters that the automaton looks at, for a text and for one four times as long."""
+    steps = 0
+    step = States.step
+
+    def counted(self: States, state: int, char: str) -> int:
+        nonlocal steps
+        steps += 1
+        return step(self, state, char)
+
+    monkeypatch.setattr(States, "step", counted)
+    counts = []
+    for size in (1000, 4000):
+        steps = 0
+        words = read("de", unit * (size // len(unit)))
+        counts.append(steps)
+        assert all(one.end <= other.start for one, other in itertools.pairwise(words))
+    assert counts[1] <= 4.5 * counts[0] + 100
