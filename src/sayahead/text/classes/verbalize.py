@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from sayahead.text.reading.words import Words
@@ -42,6 +43,31 @@ def letters(text: str, language: Words, form: str = "") -> str:
 def sign(text: str, language: Words, form: str = "") -> str:
     """What a sign is called, nothing where the language has no word for it."""
     return language.record.signs.get(text, "")
+
+
+_PIECE = re.compile(r"[0-9]+|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", "01234567890123456789")
+LONG = 4
+"""More figures than these are said one by one where they are no number by themselves."""
+
+
+def pieces(text: str, language: Words, names: Mapping[str, str] | None = None, *, is_single: bool = False) -> str:
+    """Letters as they are, figures as numbers or one by one, signs by name: nothing goes unsaid.
+
+    ``names`` are what signs are called here; a hyphen between parts has a name only there.
+    """
+    words = [_piece(piece, language, names or {}, is_single) for piece in _PIECE.findall(text.translate(_RAISED))]
+    return " ".join(filter(None, words))
+
+
+def _piece(piece: str, language: Words, names: Mapping[str, str], is_single: bool) -> str:
+    if piece.isalpha():
+        return piece
+    if not piece[0].isdecimal():
+        return names.get(piece) or ("" if piece in "-–'" else language.record.signs.get(piece, ""))
+    if is_single or len(piece) > LONG or (piece[0] == "0" and len(piece) > 1):
+        return digits(piece, language)
+    return cardinal(piece, language)
 
 
 VERBALIZERS: Mapping[str, Callable[[str, Words, str], str]] = {

@@ -10,6 +10,9 @@ from sayahead.text.shared.record import Record
 CUES = ("phone", "code", "label", "roman", "wind", "hour", "ordinal", "day", "pressure", "date", "dates")
 """What a word may announce: the kinds of a data file's [cues]."""
 
+_CURRENCY_PREFIX = re.compile(r"[A-Z]{3}|[\w-]*[^\w\s]")
+"""Codes and signs, that stand before a number, too."""
+
 
 class Words:
     """What sayers need of a language."""
@@ -45,6 +48,11 @@ def vocabularies_of(record: Record) -> Mapping[str, list[str]]:
     tables["month_forms"] = sorted({*record.months, *record.short_months, *names})
     tables["weekday_forms"] = sorted(record.days_of_week)
     tables["abbreviations"] = sorted(record.abbreviations)
+    tables["currency_words"] = sorted(record.currency_words)
+    tables["currency_names"] = sorted(word for word in record.currency_words if word.isalpha())
+    prefixes = (word for word in record.currencies if _CURRENCY_PREFIX.fullmatch(word))
+    tables["currency_prefixes"] = sorted(prefixes)
+    tables["currency_signs"] = sorted(word for word in record.currencies if not word.isalnum())
     return tables
 
 
@@ -56,4 +64,8 @@ def macros_of(record: Record) -> Mapping[str, str]:
     return {
         "number": rf"(?:(?:\d{{1,3}}(?:[{groups} ]\d{{3}})+|\d+)(?:{mark}\d+)?{english})",
         "whole": rf"(?:\d{{1,3}}(?:[{groups} ]\d{{3}})+|\d+)",
+        "foreign": rf"(?:\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+\.\d{{1,2}})",
+        "until": re.escape(record.until) or "-",
+        "and": re.escape(record.and_word) or "-",
+        "of": rf"(?:{re.escape(record.linked)} |{re.escape(record.linked_vowel)})",
     }

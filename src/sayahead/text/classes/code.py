@@ -1,0 +1,46 @@
+"""Codes: letters and figures mixed, numbers of accounts and orders, versions."""
+
+from __future__ import annotations
+
+from sayahead.text.classes.quantity import amount_of, number, numbers_of
+from sayahead.text.classes.verbalize import digits as figures
+from sayahead.text.classes.verbalize import pieces
+from sayahead.text.reading.context import Match, Reading
+
+CODE = frozenset({"code"})
+ACCOUNT = frozenset({"account"})
+
+
+def account(match: Match) -> Reading | None:
+    """A group of an account's number: ``DE89``."""
+    return Reading(pieces(match.text, match.language, is_single=True), ACCOUNT)
+
+
+def digits(match: Match) -> Reading | None:
+    """Figures that a cue announced, one by one."""
+    count = sum(map(str.isdecimal, match.text))
+    return Reading(figures(match.text, match.language), CODE) if count > 2 else None
+
+
+def cued(match: Match) -> Reading | None:
+    """Letters and figures that a cue announced."""
+    return Reading(pieces(match.text, match.language, is_single=True), CODE)
+
+
+def version(match: Match) -> Reading | None:
+    """``2.3.1``: numbers with stops between them; many figures after the only one are said one by one."""
+    letter, text = ("v ", match.text[1:]) if match.text[0] == "v" else ("", match.text)
+    first, *others = text.split(".")
+    is_long = len(others) == 1 and len(others[0]) > 2
+    numbers = numbers_of(match.language)
+    words = [numbers.cardinal(int(first))]
+    for part in others:
+        is_spelled = is_long or (len(part) > 1 and part[0] == "0")
+        words.append(figures(part, match.language) if is_spelled else numbers.cardinal(int(part)))
+    return Reading(letter + f" {match.language.record.dot} ".join(words), frozenset({"number"}))
+
+
+def labelled(match: Match) -> Reading | None:
+    """``14A``: a seat, a house, a track."""
+    amount = amount_of(match["n"], match.language)
+    return amount and Reading(f"{number(amount, match.language)} {match['l']}")

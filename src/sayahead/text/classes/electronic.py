@@ -1,0 +1,34 @@
+"""Electronic: addresses of the web and of mail, paths, files, names on networks, calls of methods."""
+
+from __future__ import annotations
+
+import re
+
+from sayahead.text.classes.verbalize import pieces
+from sayahead.text.reading.context import Match, Reading
+
+_SCHEME = re.compile(r"^(?:https?://)?(?:www\.)?")
+
+
+def address(match: Match) -> Reading | None:
+    """An address or a path with its signs by name; what every address begins with is silent."""
+    return Reading(pieces(_SCHEME.sub("", match.text).rstrip("/"), match.language, match.language.record.address))
+
+
+def call(match: Match) -> Reading | None:
+    """``re.compile(x)``: a method, its brackets silent."""
+    name, _, inside = match.text.rstrip(")").partition("(")
+    if "." not in name and "_" not in name and inside:
+        return None
+    words = pieces(name, match.language, match.language.record.address)
+    return Reading(f"{words} {pieces(inside, match.language)}".strip())
+
+
+def handle(match: Match) -> Reading | None:
+    """``@jensen.me``: a name on a network."""
+    return Reading(pieces(match.text, match.language, match.language.record.address))
+
+
+def hashtag(match: Match) -> Reading | None:
+    """``#MeToo``."""
+    return Reading(f"{match.language.record.hashtag} {pieces(match.text[1:], match.language)}")

@@ -1,0 +1,127 @@
+"""Quantities: a number as it is written, what it counts, and for each of what."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from sayahead.text.reading.context import Context
+from sayahead.text.reading.words import Words
+from sayahead.text.shared.numbers import Numbers
+from sayahead.text.shared.words import Currency, Left, Noun
+
+MILLION = 1_000_000
+LARGEST = 10**15
+"""Whole numbers from here on are read figure by figure."""
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+"""Thousands as English writes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number: its sign, its whole part, the figures after its decimal mark."""
+
+    sign: str
+    whole: int
+    decimals: str = ""
+
+    @property
+    def value(self) -> float:
+        """What it is worth, without its sign."""
+        return float(f"{self.whole}.{self.decimals or 0}")
+
+    @property
+    def is_million(self) -> bool:
+        """Whether it is whole millions: "d'euros"."""
+        return not self.decimals and self.whole >= MILLION and self.whole % MILLION == 0
+
+
+def numbers_of(language: Words) -> Numbers:
+    """The number words of a language that has some."""
+    assert language.record.numbers is not None
+    return language.record.numbers
+
+
+def amount_of(text: str, language: Words, *, is_english: bool = False) -> Amount | None:
+    """The number that a text is, as its language writes it or else as English does; None if it is none.
+
+    ``is_english``: English's marks count first, as in "$1,250".
+    """
+    sign = "-" if text[:1] in ("-", "−") else text[:1] if text[:1] in ("+", "±") else ""
+    figures = text[1:] if text[:1] and text[:1] in "-−+±" else text
+    record = language.record
+    marks = [(record.decimal, record.groups.replace(record.decimal, "") + " "), (".", ",")]
+    if is_english and _GROUPED.fullmatch(figures):
+        marks.reverse()
+    for decimal, groups in marks:
+        pattern = rf"(\d{{1,3}}(?:[{re.escape(groups)}]\d{{3}})+|\d+)(?:{re.escape(decimal)}(\d+))?"
+        m = re.fullmatch(pattern, figures)
+        if m is None:
+            continue
+        whole = re.sub(r"\D", "", m[1])
+        if (len(whole) > 1 and whole[0] == "0") or int(whole) >= LARGEST:
+            return None
+        return Amount(sign, int(whole), m[2] or "")
+    return None
+
+
+def number(amount: Amount, language: Words, form: str = "") -> str:
+    """A number in words, with its sign."""
+    record = language.record
+    numbers = numbers_of(language)
+    words = numbers.cardinal(amount.whole, "" if amount.decimals else form)
+    if amount.decimals:
+        words = f"{words} {record.point} {numbers.fraction(amount.decimals)}"
+    return f"{record.sign(amount.sign)} {words}" if amount.sign else words
+
+
+def noun_of(noun: Noun, amount: Amount, language: Words) -> str:
+    """A noun in the form that a number asks for."""
+    if amount.is_million:
+        return language.record.of(noun.many)
+    return noun.one if numbers_of(language).singular(amount.value) else noun.many
+
+
+def counted(amount: Amount, noun: Noun, language: Words) -> str:
+    """A number and what it counts."""
+    return f"{number(amount, language, noun.gender)} {noun_of(noun, amount, language)}"
+
+
+def noun_after(noun: Noun, context: Context, language: Words) -> str:
+    """A noun after a number that has been said already."""
+    record = language.record
+    if context.is_million or "fraction" in context.tags:
+        return record.of(noun.one if context.is_one else noun.many)
+    if context.is_one:
+        return noun.one
+    is_dative = noun.many.endswith("e") and " " not in noun.many
+    return f"{noun.many}n" if is_dative and context.before.lower() in record.datives else noun.many
+
+
+def unit_of(name: str, language: Words, count: float = 0) -> Noun | None:
+    """What a unit or a currency is called; some mean another thing by the hundred."""
+    record = language.record
+    if name in record.many_units and count >= 100:
+        return record.many_units[name]
+    for table in (record.units, record.currency_words, record.scales):
+        one = table.get(name) or table.get(f"{name}.")
+        if one is not None:
+            return one.main if isinstance(one, Currency) else one
+    return None
+
+
+def per_unit(name: str, language: Words) -> str:
+    """What an amount is counted for each of: ``pro Monat``, ``all'ora``; ``name`` is a unit or a word."""
+    record = language.record
+    unit = unit_of(name, language)
+    noun = unit.one if unit else name
+    if record.per_feminine and noun[0] not in "aeiou" and _is_feminine(name, unit, language):
+        return f"{record.per_feminine} {noun}"
+    if record.per_vowel and noun[0] in "aeiou":
+        return f"{record.per_vowel}{noun}"
+    return f"{record.per} {noun}"
+
+
+def _is_feminine(name: str, unit: Noun | None, language: Words) -> bool:
+    by_form = unit.gender if unit else numbers_of(language).gender(name, Left(one=True))
+    return (language.record.genders.get(unit.one if unit else name) or by_form) in ("f", "e")

@@ -1,0 +1,57 @@
+"""Telephone numbers: figure by figure, or in pairs where the language reads them so."""
+
+from __future__ import annotations
+
+import re
+
+from sayahead.text.classes.quantity import numbers_of
+from sayahead.text.classes.verbalize import digits
+from sayahead.text.reading.context import Match, Reading
+from sayahead.text.reading.words import Words
+
+PHONE = frozenset({"phone"})
+MIN_FIGURES = 6
+"""Figures of a telephone number that nothing announces."""
+
+
+def dialled(match: Match) -> Reading | None:
+    """What a cue announced: "Tel. 0171 123456"."""
+    return Reading(spoken(match.text, match.language), PHONE)
+
+
+def country(match: Match) -> Reading | None:
+    """``+49 171 5550``: a number with the code of its country."""
+    figures = re.sub(r"\D", "", match.text)
+    return dialled(match) if len(figures) >= MIN_FIGURES else None
+
+
+def shaped(match: Match) -> Reading | None:
+    """What nothing announces: groups of figures that are neither a date nor one number."""
+    groups = re.findall(r"\d+", match.text)
+    count = sum(map(len, groups))
+    if not MIN_FIGURES <= count <= 15 or (count < 8 and match.text[0] not in "(0"):
+        return None
+    is_number = all(len(group) == 3 for group in groups[1:]) and len(groups[0]) < 4
+    if is_number and match.text[0] not in "(0" and "-" not in match.text:
+        return None
+    return dialled(match)
+
+
+def spoken(text: str, language: Words) -> str:
+    """The figures of a number, group by group."""
+    plus = f"{language.record.sign('+')} " if text.startswith("+") else ""
+    groups = re.findall(r"\d+", text)
+    if language.record.pairs:
+        groups = [pair for group in groups for pair in _pairs(group)]
+    return plus + " ".join(_group(group, language) for group in groups)
+
+
+def _pairs(group: str) -> list[str]:
+    """``0612345678`` in pairs, other groups as they are."""
+    return re.findall("..", group) if len(group) == 10 and group[0] == "0" else [group]
+
+
+def _group(group: str, language: Words) -> str:
+    if language.record.pairs and len(group) in (2, 3) and group[0] != "0":
+        return numbers_of(language).cardinal(int(group))
+    return digits(group, language)
