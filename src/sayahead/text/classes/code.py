@@ -43,4 +43,4 @@ def version(match: Match) -> Reading | None:
 def labelled(match: Match) -> Reading | None:
     """``14A``: a seat, a house, a track."""
     amount = amount_of(match["n"], match.language)
-    return amount and Reading(f"{number(amount, match.language)} {match['l']}")
+    return Reading(f"{number(amount, match.language)} {match['l']}") if amount else None

@@ -51,7 +51,7 @@ def glued(match: Match) -> Reading | None:
 def lettered(match: Match) -> Reading | None:
     """``14A``: a seat, a house, a track."""
     amount = amount_of(match["n"], match.language)
-    return amount and Reading(f"{number(amount, match.language)} {match['l']}")
+    return Reading(f"{number(amount, match.language)} {match['l']}") if amount else None
 
 
 def per(match: Match) -> Reading | None:
@@ -72,4 +72,4 @@ def per_many(match: Match) -> Reading | None:
 def share(match: Match) -> Reading | None:
     """``24 h/24``: no rate."""
     amount = amount_of(match["n"], match.language)
-    return amount and Reading(f"{match.language.record.over('/')} {number(amount, match.language)}", NUMBER)
+    return Reading(f"{match.language.record.over('/')} {number(amount, match.language)}", NUMBER) if amount else None

@@ -41,7 +41,7 @@ def scaled_named(match: Match) -> Reading | None:
     """``$1 millón de pesos``: whose money it is stands behind."""
     amount = _amount(match, "n")
     scale = match.language.record.scales[match["k"]]
-    return amount and Reading(counted(amount, scale, match.language), NUMBER, is_million=True)
+    return Reading(counted(amount, scale, match.language), NUMBER, is_million=True) if amount else None
 
 
 def scale(match: Match) -> Reading | None:
@@ -55,7 +55,7 @@ def glued_scale(match: Match) -> Reading | None:
     """``3M``, ``12k``."""
     noun = match.language.record.scales[match["k"]]
     amount = amount_of(match["n"], match.language)
-    return amount and Reading(counted(amount, noun, match.language), NUMBER, is_million=noun.gender != "")
+    return Reading(counted(amount, noun, match.language), NUMBER, is_million=noun.gender != "") if amount else None
 
 
 def unit(match: Match) -> Reading | None:
@@ -104,6 +104,6 @@ def _low(match: Match, high: Amount) -> str | None:
     low = amount_of(match["m"], match.language)
     if low is None or low.value >= high.value:
         return None
-    return f"{number(low, match.language)} {match.language.record.until} "
-
-
+    record = match.language.record
+    is_between = match.context.word.lower() in record.between_words
+    return f"{number(low, match.language)} {record.and_word if is_between else record.until} "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sayahead.text.reading.context import Context
 from sayahead.text.reading.words import Words

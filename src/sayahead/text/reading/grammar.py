@@ -175,7 +175,7 @@ class Grammar:
         if compiled is None:
             source = source_of(pattern.body, self._words) + _BOUNDARY
             if pattern.right is not None:
-                source = f"{source}(?={source_of(pattern.right, self._words)})"
+                source = f"{source}(?={source_of(pattern.right, self._words, _BOUNDARY)})"
             compiled = self._compiled[number] = re.compile(source)
         read = compiled.fullmatch if pattern.right is None else compiled.match
         found = read(text, start, end)

@@ -249,19 +249,19 @@ def without_groups(node: Node) -> Node:
     return node
 
 
-def source_of(node: Node, words: Callable[[str], list[str]]) -> str:
-    """The node as Python's ``re`` writes it; ``words`` gives those of a vocabulary."""
+def source_of(node: Node, words: Callable[[str], list[str]], behind: str = "") -> str:
+    """The node as Python's ``re`` writes it; ``words`` gives those of a vocabulary, ``behind`` what follows each."""
     if isinstance(node, Chars):
         return node.source
     if isinstance(node, Vocabulary):
         keys = sorted(words(node.name.rstrip("~")), key=len, reverse=True)
         inner = "|".join(re.escape(key) for key in keys) or "(?!)"
         flag = "i" if node.name.endswith("~") else ""
-        return f"(?P<{node.group}>(?{flag}:{inner}))" if node.group else f"(?{flag}:{inner})"
+        return f"(?P<{node.group}>(?{flag}:{inner})){behind}" if node.group else f"(?{flag}:{inner}){behind}"
     if isinstance(node, Series):
-        inner = "".join(source_of(part, words) for part in node.parts)
+        inner = "".join(source_of(part, words, behind) for part in node.parts)
         return f"(?P<{node.group}>{inner})" if node.group else f"(?:{inner})"
     if isinstance(node, Choice):
-        return f"(?:{'|'.join(source_of(part, words) for part in node.parts)})"
+        return f"(?:{'|'.join(source_of(part, words, behind) for part in node.parts)})"
     high = "" if node.high is None else node.high
-    return f"(?:{source_of(node.part, words)}){{{node.low},{high}}}"
+    return f"(?:{source_of(node.part, words, behind)}){{{node.low},{high}}}"

@@ -64,7 +64,7 @@ def macros_of(record: Record) -> Mapping[str, str]:
     return {
         "number": rf"(?:(?:\d{{1,3}}(?:[{groups} ]\d{{3}})+|\d+)(?:{mark}\d+)?{english})",
         "whole": rf"(?:\d{{1,3}}(?:[{groups} ]\d{{3}})+|\d+)",
-        "foreign": rf"(?:\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+\.\d{{1,2}})",
+        "foreign": r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d{1,2})",
         "until": re.escape(record.until) or "-",
         "and": re.escape(record.and_word) or "-",
         "of": rf"(?:{re.escape(record.linked)} |{re.escape(record.linked_vowel)})",
