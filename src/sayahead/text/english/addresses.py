@@ -37,7 +37,7 @@ def host(text: str) -> str:
 
 def _part(part: str, before: str) -> str:
     low = part.lower()
-    if part.isdigit():
+    if part.isdecimal():
         return label(part)
     if before == "." and low in ENDINGS:
         return tables.SUFFIX_WORDS.get(low) or initials(low)
@@ -65,7 +65,7 @@ def internet(text: str) -> str:
     parts = re.findall(r"[0-9]+|[A-Za-z]+|[.:/]", text)
     names = {".": "dot", ":": "colon", "/": "slash"}
     plain = parts[-2:-1] == ["/"] or ("." in parts and parts[-2:-1] == [":"])
-    words = [names.get(part) or (each(part) if part.isdigit() else spelled(part)) for part in parts]
+    words = [names.get(part) or (each(part) if part.isdecimal() else spelled(part)) for part in parts]
     return " ".join([*words[:-1], label(parts[-1])] if plain else words)
 
 

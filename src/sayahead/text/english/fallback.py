@@ -56,13 +56,13 @@ def formula(text: str) -> str | None:
     if len(symbols) < 2 or (text.isalpha() and (not any(map(str.islower, text)) or not text[-1:].isalpha())):
         return None
     runs = re.findall(r"[A-Za-z]+|[0-9]+", text)
-    return " ".join(cardinal(int(run)) if run.isdigit() else initials(run) for run in runs)
+    return " ".join(cardinal(int(run)) if run.isdecimal() else initials(run) for run in runs)
 
 
 def name(text: str) -> str:
     """Letters and figures that touch: ``7ABC123``, ``SW1A``, ``sha256``, ``getUserName2``."""
     runs = re.findall(r"[^\W\d_]+|[0-9]+", text)
-    return " ".join(label(run) if run.isdigit() else _letters(run, beside=len(runs) > 1) for run in runs)
+    return " ".join(label(run) if run.isdecimal() else _letters(run, beside=len(runs) > 1) for run in runs)
 
 
 def humps(text: str) -> str:
@@ -120,14 +120,14 @@ def _piece(piece: str, before: str, after: str) -> str:
         figures = piece.rstrip("".join(filter(str.isalpha, piece)))
         tail = piece[len(figures) :]
         letters = _letters(tail, beside=True) if tail.isupper() else name(tail)
-        return f"{label(figures) if figures.isdigit() else number(figures)} {letters}"
+        return f"{label(figures) if figures.isdecimal() else number(figures)} {letters}"
     if piece.count(".") > 1 and first.isdigit():
         return " point ".join(map(label, piece.split(".")))
     if first.isdigit() and piece.isdigit() and len(piece) > 5 and before.endswith("-"):
         return each(piece)
     if first.isdigit():
         touching = re.search(r"[^\W\d_]$|(?<![^\W_])[A-Za-z]\.$", before) or (after[:1].isalpha() and "." not in piece)
-        return label(piece) if touching and piece.isdigit() else number(piece)
+        return label(piece) if touching and piece.isdecimal() else number(piece)
     if re.fullmatch(r"(?:[A-Za-z]\.)+[A-Za-z]\.?", piece):
         return initials(piece.replace(".", ""))
     if first.isalpha():
@@ -232,7 +232,7 @@ def code(text: str) -> str:
     groups = re.findall(r"[A-Za-z0-9]+", text)
     return ", ".join(
         " ".join(
-            " ".join(label(c) for c in run) if run.isdigit() else spelled(run)
+            " ".join(label(c) for c in run) if run.isdecimal() else spelled(run)
             for run in re.findall(r"[0-9]+|[A-Za-z]+", group)
         )
         for group in groups

@@ -120,7 +120,7 @@ def _priced(text: str, left: Left) -> str:
     if each_.isalpha() and amount and amount[-1].isalnum() and (words := money(amount)):
         return f"{words} per {per(each_) or each_}"
     if (m := _RATE.fullmatch(text.lower() if text.istitle() else text)) and (below := per(m[2])):
-        often = f"{number(m[1][:-1])} times" if m[1][0].isdigit() else m[1]
+        often = f"{number(m[1][:-1])} times" if m[1][0].isdecimal() else m[1]
         return f"{often} per {below}"
     if m := _SIGNED.fullmatch(text):
         figures = m[1] == "#" and re.fullmatch("[0-9]+(-[0-9]+)*", m[2])

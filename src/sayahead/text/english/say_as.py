@@ -70,7 +70,7 @@ def _date(text: str, form: str) -> str:
     if fields.get("m", "").isalpha():
         name = MONTHS.get(fields["m"].title(), "")
         fields["m"] = str(names.index(name) + 1) if name else ""
-    if not all(part.isdigit() for part in fields.values()):
+    if not all(part.isdecimal() for part in fields.values()):
         return ""
     if "m" not in fields:
         return year(int(fields["y"])) if "y" in fields else cardinal(int(fields["d"]))

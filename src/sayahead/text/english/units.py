@@ -85,7 +85,7 @@ def unit(text: str) -> tuple[str, str] | None:
 
 def unit_of(amount: str, text: str) -> tuple[str, str] | None:
     """A unit after an amount: ``12 pt`` are points and ``2 pt`` pints, ``25 bps`` basis points, ``9600 bps`` bits."""
-    much = int("0" + "".join(itertools.takewhile(str.isdigit, amount.replace(",", "").lstrip("-−"))))
+    much = int("0" + "".join(itertools.takewhile(str.isdecimal, amount.replace(",", "").lstrip("-−"))))
     if text == "pt" and much > 4:
         return "point", "points"
     if text == "K" and re.fullmatch(r"[0-9]{4,5}|[0-9]+\.[0-9]{2,}", amount):  # Thousands of thousands are millions.

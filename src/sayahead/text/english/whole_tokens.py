@@ -51,7 +51,7 @@ def _version(text: str) -> str:
     m = re.fullmatch(r"([vV])?\.?([0-9]+(?:\.(?:[0-9]+|x(?![a-z])))*)(?:([-+.])?([A-Za-z][\w.+-]*))?", text)
     if not m or not (m[1] or m[2].count(".") > 1 or (m[3] and "." in m[2] and re.search(r"\d", m[4]))):
         return ""
-    numbers = " point ".join(label(part) if part.isdigit() else "x" for part in m[2].split("."))
+    numbers = " point ".join(label(part) if part.isdecimal() else "x" for part in m[2].split("."))
     tail = f"{_TAILS.get(m[3], '')}{host(m[4])}" if m[4] else ""
     engine = m[1] == "V" and m[2].isdigit()
     return ("V " if engine else "version " if m[1] else "") + f"{numbers} {tail}".strip()
@@ -173,7 +173,7 @@ def fixed(text: str) -> str:
 
 def move(text: str) -> str:
     """A move of chess: ``Nxf3+`` knight takes F three check."""
-    return " ".join(_PIECES.get(c) or (number(c) if c.isdigit() else initials(c)) for c in text.replace("=", ""))
+    return " ".join(_PIECES.get(c) or (number(c) if c.isdecimal() else initials(c)) for c in text.replace("=", ""))
 
 
 def is_move(text: str) -> bool:
@@ -187,7 +187,7 @@ def _function(name_: str, primes: str, of: str) -> str:
         initials(name_),
         {"'": "prime", "''": "double prime"}.get(primes, ""),
         "of",
-        label(of) if of.isdigit() else initials(of),
+        label(of) if of.isdecimal() else initials(of),
     ]
     return " ".join(filter(None, words))
 
@@ -212,7 +212,7 @@ def _numbered(name_: str, figures: str) -> str:
 
 def spelled_out(text: str) -> str:
     """Figures and letters one by one."""
-    return " ".join(each(char) if char.isdigit() else initials(char) for char in text)
+    return " ".join(each(char) if char.isdecimal() else initials(char) for char in text)
 
 
 def _named_day(m: re.Match[str]) -> str:

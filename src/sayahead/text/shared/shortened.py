@@ -121,7 +121,8 @@ def _ends_like(form: str, word: str) -> bool:
 
 def _contracted(form: str, word: str) -> bool:
     """Whether letters are most of a word's consonants, perhaps with its last vowel: ``gtos``, ``Pckg``, ``cpte``."""
-    end = _bare(word if form.rstrip("s")[-1] in _VOWELS else word.rstrip(_VOWELS))
+    vowel = form.rstrip("s")[-1:]
+    end = _bare(word if vowel and vowel in _VOWELS else word.rstrip(_VOWELS))
     if len(form) > len(word) - _LEAST or form[-1] != end[-1]:
         return False
     letters = iter(end)
