@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from support import readings
 
 from sayahead.text.english.long_readings import AT_ONCE, portions
 from sayahead.text.english.normalizer import normalize
@@ -65,3 +66,22 @@ def test_ordinary_readings_stay_whole(text: str) -> None:
 def test_nothing_is_lost_between_portions() -> None:
     for text in HOSTILE.values():
         assert "".join("".join(portions(text)).split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize("carrier", ["{}", "It left—{}—at noon", "seventy-five cents—{}–", "({}— said"])
+def test_no_word_of_the_lexicon_is_divided(carrier: str) -> None:
+    """Whatever mark touches it, and however many vowels or consonants follow each other in it."""
+    lexicon = readings.lexicon().lexicon
+    words = [
+        word for table in (lexicon.golds.d, lexicon.silvers.d) for word in table if len(word) > 9 and word.isalpha()
+    ]
+    assert len(words) > 40_000
+    divided = [word for word in words if not any(word in portion for portion in portions(carrier.format(word)))]
+    assert divided == []
+
+
+@pytest.mark.parametrize("dash", "—–")
+def test_words_about_a_dash_are_said_as_words(dash: str) -> None:
+    words = [word.text for word in normalize(f"It left{dash}unexpectedly{dash}at noon for $19.75{dash}a steal.")]
+    said = " ".join(words).replace("—", " ").split()
+    assert said == "It left unexpectedly at noon for nineteen dollars and seventy-five cents a steal.".split()

@@ -15,11 +15,14 @@ PORTION = 4.0
 """Weight of the portions of a longer one: some 1.5 seconds."""
 
 _WORD = re.compile(r"\s*\S+")
-_UNIT = re.compile(r"\s*(?:[^\s./_-]*[./_-]+|[^\s./_-]+)")
+_UNIT = re.compile(r"\s*(?:[^\s./_—–-]*[./_—–-]+|[^\s./_—–-]+)")
 _PRONOUNCED = re.compile(
-    r"(?!.*([A-Za-z])\1{2})(?!.*[aeiouy]{4})(?!.*[^aeiouyø\W]{6})[^\W\d_]+(['’][a-z]+)?", re.IGNORECASE
+    r"(?!.*([A-Za-z])\1{3})(?!.*[aeiouy]{6})(?!.*[^aeiouyø\W]{7})[^\W\d_]+(['’][a-z]+)?", re.IGNORECASE
 )
-_MARKS = " ./_-,;:!?…\"'()[]“”‘’"
+"""What may be a word: wide enough for all that the lexicon has, such as "catchphrase", "queueing" and "goddessship"."""
+_LONGEST = 45
+"""Letters of the longest word, a disease of the lungs."""
+_MARKS = " ./_—–-,;:!?…\"'()[]“”‘’"
 # Letters of a word that are as long to say as a short one; and in groups of how many letters a spelled one is divided.
 _LETTERS, _GROUP = 10, 3
 
@@ -67,7 +70,7 @@ def _units(text: str) -> Iterator[tuple[str, float]]:
     core = text.strip(_MARKS)
     plain = "".join(c for c in unicodedata.normalize("NFD", core) if not unicodedata.combining(c))
     pronounced = _PRONOUNCED.fullmatch(plain)
-    if pronounced and len(core) <= PORTION * _LETTERS:
+    if pronounced and len(core) <= _LONGEST:
         yield text, max(1.0, len(core) / _LETTERS)
     elif len(core) <= _GROUP:
         yield text, max(1.0, 0.75 * len(core))
