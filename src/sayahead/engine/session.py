@@ -23,6 +23,7 @@ from sayahead.types import NOTHING, AudioChunk, Floats, Rendering, Segment, Spee
 
 log = logging.getLogger("sayahead")
 MOST_SKIPPED = 1000
+NO_SAMPLES = np.zeros(0, np.float32)
 
 
 class Flush(Enum):
@@ -73,8 +74,9 @@ class Session:
         self._inbox: deque[str | Flush] = deque()
         # Characters of the inbox's first text that were read.
         self._bitten = 0
-        # Spoken words whose times have not been reported.
+        # Spoken words whose times have not come; and those whose times wait for the next samples.
         self._untimed: deque[Word] = deque()
+        self._timed: list[WordTiming] = []
         self._state = synthesizer.initial(rendering)
         self._observation: Floats | None = None
         # What is spoken next, once it is known.
@@ -264,11 +266,18 @@ class Session:
         """The next chunk, or None if more text (or its end) is needed first."""
         while not self._cancelled:
             speech = self._step()
-            if speech is None or self._cancelled:
+            if self.cancelled:
                 return None
-            chunk = self._chunk(speech)
-            if chunk is not None:
-                return chunk
+            if speech is not None:
+                self._time(speech)
+            elif not (self._timed and self.finished):
+                return None
+            # Where no samples follow for words that have their times, there is one for them.
+            samples = NO_SAMPLES if speech is None else speech.samples
+            if not len(samples) and self._timed and self.finished:
+                samples = np.zeros(1, np.float32)
+            if len(samples):
+                return self._chunk(samples)
         return None
 
     def chunks(self) -> Iterator[AudioChunk]:
@@ -364,16 +373,22 @@ class Session:
         self._normalizer.skipped.clear()
         return 1 if isinstance(text, Flush) else min(self.BITE, len(text) - at)
 
-    def _chunk(self, speech: Speech) -> AudioChunk | None:
-        """Speech as a chunk with its words, or None if all of it is held back."""
-        if not len(speech.samples):
-            return None
-        timings = []
+    def _time(self, speech: Speech) -> None:
+        """Give words their times: each time belongs to the first of those spoken that has none.
+
+        A step may have times and no samples, such as that of a mark by itself, whose sound is cut to the pause before
+        it: that word begins with the next sample that comes.
+        """
         for onset, offset in speech.words:
             word = self._untimed.popleft()
-            timings.append(WordTiming(word.text, word.start, word.end, onset, offset))
+            onset = max(onset, self._samples)
+            self._timed.append(WordTiming(word.text, word.start, word.end, onset, max(onset, offset)))
+
+    def _chunk(self, samples: Floats) -> AudioChunk:
+        """Samples as a chunk, with the words that begin in it."""
+        timings, self._timed = self._timed, []
         self._transcript.add(timings)
-        samples = speech.samples if self._volume == 1.0 else speech.samples * np.float32(self._volume)
+        samples = samples if self._volume == 1.0 else samples * np.float32(self._volume)
         # Neither of them holds for a sample that is no number.
         if not (samples.max() <= 1.0 and samples.min() >= -1.0):
             samples = np.clip(np.nan_to_num(samples, nan=0.0), -1.0, 1.0)
