@@ -6,6 +6,7 @@ import asyncio
 import logging
 import shutil
 import ssl
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,9 +14,11 @@ from typing import Any
 
 import httpx
 import pytest
-from support.servers import certified, serving
+from support.servers import Running, certified, serving
 
 from sayahead.client import Client, ServerError
+from sayahead.server import reload
+from sayahead.server.operation.access import Access
 from sayahead.server.operation.settings import Settings
 from sayahead.server.reload import TAKEN_OVER, taken_over
 from sayahead.server.voices import Voices
@@ -30,6 +33,13 @@ def until(condition: Callable[[], bool], most_s: float = 10.0) -> None:
     while not condition():
         assert time.monotonic() < begin + most_s
         time.sleep(0.02)
+
+
+def renamed(path: Path, text: str) -> None:
+    """Write a file beside another, and rename it: nobody sees half of it."""
+    beside = path.with_name(path.name + ".new")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the command openssl")
@@ -68,7 +78,7 @@ def test_keys_lexicon_and_certificate_change_while_somebody_speaks(
                 pass
 
     def change() -> None:
-        keys.write_text("me:first-key\nnew:third-key\n", encoding="utf-8")
+        renamed(keys, "me:first-key\nnew:third-key\n")
         until(lambda: status("second-key") == 401)
         assert (status("first-key"), status("third-key")) == (200, 200)
         # What is wrong changes nothing, and is told.
@@ -187,3 +197,114 @@ def test_voices_come_and_go() -> None:
     assert set(new.loaded) == {"heart-low"}
     assert new.in_use("heart") is None
     assert new.load("heart") is not heart
+
+
+def known(server: Running, key: str) -> bool:
+    return server.hub.access.caller(key) is not None
+
+
+def test_a_key_that_goes_waits_for_no_thread_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asked for usage while its database hung kept a revoked key good, his own too."""
+    keys, lexicon, held = tmp_path / "keys", tmp_path / "lexicon", threading.Event()
+    keys.write_text("me:first-key\nold:second-key\n", encoding="utf-8")
+    lexicon.write_text("SQL = sequel\n", encoding="utf-8")
+
+    def hang(*_: object) -> Any:
+        held.wait(60)
+        raise OSError("The database went away.")
+
+    async def ask(server: Running) -> list[int]:
+        headers = {"Authorization": "Bearer second-key"}
+        async with httpx.AsyncClient(timeout=60) as http:
+            asked = [http.get(f"{server.http}/v1/usage", headers=headers) for _ in range(30)]
+            return [answer.status_code for answer in await asyncio.gather(*asked)]
+
+    with serving(keys_file=str(keys), lexicon=str(lexicon)) as server:
+        monkeypatch.setattr(server.hub.usage, "rows", hang)
+        monkeypatch.setattr(Lexicon, "of", hang)
+        # All that asyncio's own threads could do hangs, and so does a reload of the lexicon.
+        lexicon.write_text("SQL = squeal\n", encoding="utf-8")
+        asyncio.run(ask(server))
+        until(lambda: server.hub.metrics.registry is not None and lexicon_is_read(server))
+        renamed(keys, "me:first-key\n")
+        until(lambda: not known(server, "second-key"), most_s=5)
+        assert known(server, "first-key")
+        held.set()
+
+
+def lexicon_is_read(server: Running) -> bool:
+    """Whether the thread that reads lexicons has been given this one."""
+    return any(thread.name == "reload" for thread in threading.enumerate())
+
+
+def test_half_a_keys_file_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Good keys were refused, and the first half of a key let in."""
+    keys = tmp_path / "keys"
+    names = [f"key-{number}:secret-{number:08}" for number in range(10)]
+    whole = "\n".join(names) + "\n"
+    keys.write_text(whole, encoding="utf-8")
+
+    def failed() -> float:
+        return server.metric("tts_reloads_total", outcome="failed")
+
+    with serving(keys_file=str(keys)) as server:
+        loop = server.server.servers[0].get_loop()
+        # Cut in the middle of a key: as a program leaves it that died while it wrote.
+        keys.write_text(whole[: len(whole) // 2 - 3], encoding="utf-8")
+        until(lambda: failed() == 1)
+        # At the end of a line, with fewer than half of the keys.
+        keys.write_text("\n".join(names[:4]) + "\n", encoding="utf-8")
+        until(lambda: failed() == 2)
+        loop.call_soon_threadsafe(server.server.reload)
+        assert all(known(server, name.partition(":")[2]) for name in names)
+        assert not known(server, "secret-0")
+        # The rest comes.
+        keys.write_text(whole.replace("key-9:secret", "key-9:another"), encoding="utf-8")
+        until(lambda: known(server, "another-00000009"))
+        assert all(known(server, name.partition(":")[2]) for name in names[:9])
+        assert not known(server, "secret-00000009")
+        # Few keys that stay are meant, and so are those of a file that was renamed.
+        monkeypatch.setattr(reload, "FEWER_S", 0.0)
+        keys.write_text("\n".join(names[:2]) + "\n", encoding="utf-8")
+        until(lambda: not known(server, "secret-00000005"))
+        monkeypatch.setattr(reload, "FEWER_S", 60.0)
+        renamed(keys, names[0])
+        until(lambda: not known(server, "secret-00000001"))
+        assert known(server, "secret-00000000")
+
+
+def test_keys_by_the_thousand_cost_no_more_than_one(tmp_path: Path) -> None:
+    """Each request compared all keys."""
+    compared = 0
+
+    class Counting(bytes):
+        def __eq__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return bytes(self) == other
+
+        __hash__ = bytes.__hash__
+
+    path = tmp_path / "keys"
+    path.write_text("".join(f"key-{number}:secret-{number:08}\n" for number in range(2000)), encoding="utf-8")
+    access = Access(Settings(keys_file=str(path)))
+    access._keys = {Counting(digest): key for digest, key in access._keys.items()}
+    assert access.caller("secret-00001234") is not None
+    assert access.caller("wrong-key-of-somebody") is None
+    assert compared < 20
+
+
+def test_tokens_of_both_keys_of_one_name_are_good() -> None:
+    """While a key is exchanged for another, those of the older one were refused."""
+    access = Access(Settings(keys=("acme:older-secret", "acme:newer-secret")))
+    for key in ("older-secret", "newer-secret"):
+        caller = access.caller(key)
+        assert caller is not None
+        token, _ = access.token(caller)
+        again = access.caller(token)
+        assert again is not None
+        assert again.digest == caller.digest
+    only = Access(Settings(keys=("acme:newer-secret",)), before=access)
+    older = access.caller("older-secret")
+    assert older is not None
+    assert only.caller(access.token(older)[0]) is None

@@ -6,22 +6,31 @@ import asyncio
 import contextlib
 import itertools
 import logging
+import math
 import os
-from collections.abc import Awaitable, Callable, Iterator
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from sayahead.errors import SayaheadError
+from sayahead.errors import ConfigError, SayaheadError
 from sayahead.server.hub import Hub
 from sayahead.server.operation.access import Access, check_certificate
+from sayahead.server.operation.owner import Worker
 from sayahead.server.operation.settings import Settings
 from sayahead.server.voices import Voices
 from sayahead.text.lexicon import Lexicon
 
 log = logging.getLogger("sayahead.server")
 LOOK_S = 0.1
-"""Between two looks at the files; what is being written is taken when it was the same at two."""
+"""Between two looks at the files."""
+QUIET_S = 1.0
+"""A file that is written in place is taken when it was the same for so long: half of it may be there. One that was
+renamed into its place is whole, and taken when it was the same at two looks."""
+FEWER_S = 10.0
+"""The same for a keys file that has fewer than half of its keys."""
+RENAME = "Write another file beside it, and rename that one."
 UNLOAD_EACH = 250
 """Looks until voices are looked for that nobody uses."""
 FILES = ("certificate", "certificate_key", "keys_file", "lexicon")
@@ -33,14 +42,33 @@ State: TypeAlias = tuple[int, int, int] | None
 """When a file was changed, how long it is, and which one it is; None where there is none."""
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file at the last look."""
+
+    state: State
+    since: float
+    """When it was first seen so."""
+
+
 @dataclass(slots=True)
-class InForce:
-    """What is taken over together."""
+class Wanted:
+    """What a part of the settings is to become, and what was made of it."""
 
     settings: Settings
-    access: Access
-    lexicon: Lexicon | None
-    voices: Voices
+    access: Access | None = None
+    lexicon: Lexicon | None = None
+    voices: Voices | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Settings that are taken over together: a mistake in one part holds up no other."""
+
+    names: tuple[str, ...]
+    read: Callable[[Wanted], Awaitable[None]]
+    keys: bool = False
+    """Whether it says who may connect: it waits for no other part."""
 
 
 class Reloader:
@@ -48,79 +76,147 @@ class Reloader:
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        # Files as they were at the last look, at the last reload, and when they were last taken over.
-        self._seen = self._applied = self._look()
-        self._taken = dict(self._seen)
-        # One after the other: the keys of the later one hold.
-        self._one = asyncio.Lock()
-        # By the names of its settings, each part that is read by itself: a mistake in one holds up no other.
-        self._parts: dict[tuple[str, ...], Callable[[InForce], Awaitable[None]]] = {
-            ("certificate", "certificate_key"): self._certificate,
-            ("keys", "keys_file", "hosts", "token_s"): self._access,
-            ("lexicon",): self._lexicon,
-            ("voices",): self._voices,
+        # Keys that are to go wait behind no lexicon, no voice, and nothing else that takes long or hangs.
+        self._keys_thread, self._thread = Worker("reload-keys"), Worker("reload")
+        # Files as they were at the last look, when they were last taken over, and when that was last tried.
+        self._seen = {path: Seen(state(path), -math.inf) for path in self._files()}
+        self._taken = {path: seen.state for path, seen in self._seen.items()}
+        self._tried = dict(self._taken)
+        # Keys files that have suspiciously few keys.
+        self._fewer = dict[Path, State]()
+        # One after the other: what is read later holds.
+        self._one, self._one_of_keys = asyncio.Lock(), asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+        self._parts = (
+            Part(("keys", "keys_file", "hosts", "token_s"), self._access, keys=True),
+            Part(("certificate", "certificate_key"), self._certificate),
+            Part(("lexicon",), self._lexicon),
+            Part(("voices",), self._voices),
+        )
+
+    def _files(self) -> list[Path]:
+        settings, config = self._hub.settings, self._hub.config
+        names = (config, *(getattr(settings, name) for name in FILES))
+        return [Path(name) for name in names if name is not None]
+
+    async def _look(self) -> None:
+        """See how the files are now."""
+        paths = self._files()
+        states = await self._keys_thread.run(lambda: [state(path) for path in paths])
+        now = time.monotonic()
+        before = self._seen
+        self._seen = {
+            path: before[path] if path in before and before[path].state == found else Seen(found, now)
+            for path, found in zip(paths, states, strict=True)
         }
 
-    def _look(self) -> dict[Path, State]:
-        """The state of each file."""
-        return {path: state(path) for path in self._files()}
+    def _new(self, *files: str | Path | None) -> list[Path]:
+        """Those of the files that are others than were taken over, or tried."""
+        paths = [Path(file) for file in files if file is not None]
+        return [path for path in paths if path in self._seen and self._seen[path].state != self._tried.get(path)]
 
-    def _files(self) -> Iterator[Path]:
-        settings, config = self._hub.settings, self._hub.config
-        for name in (config, *(getattr(settings, name) for name in FILES)):
-            if name is not None:
-                yield Path(name)
+    def _in_place(self, path: Path) -> bool:
+        """Whether a file was written where it was, or is a new one, so that half of it may be there."""
+        seen, taken = self._seen[path].state, self._taken.get(path)
+        return taken is None or (seen is not None and seen[2] == taken[2])
+
+    def _quiet_s(self, path: Path) -> float:
+        """For how long a file has been the same."""
+        return time.monotonic() - self._seen[path].since
+
+    def _settled(self, paths: Iterable[Path]) -> bool:
+        """Whether the files are whole, by all that can be seen."""
+        return all(self._quiet_s(path) >= self._wait_s(path) for path in paths)
+
+    def _wait_s(self, path: Path) -> float:
+        """For how long a file must have been the same to be taken for whole."""
+        if path in self._fewer and self._fewer[path] == self._seen[path].state:
+            return FEWER_S
+        return QUIET_S if self._in_place(path) else LOOK_S / 2
 
     async def watch(self) -> None:
         """Reload when a file has changed, for ever; and give back the memory of voices that nobody uses."""
         for looks in itertools.count(1):
             await asyncio.sleep(LOOK_S)
             try:
-                before, self._seen = self._seen, await asyncio.to_thread(self._look)
-                if self._seen != self._applied and self._seen == before:
-                    await self.reload(every=False)
+                await self._look()
+                await self._reload_changed()
                 if looks % UNLOAD_EACH == 0:
                     self._hub.voices.unload(self._hub.settings.unload_s)
             except Exception:
                 # Without this, no key would be revoked any more.
                 log.exception("Files could not be looked at; the next time is in a moment.")
 
-    async def reload(self, *, every: bool = True) -> None:
-        """Take over what the files say now: those that have changed, or ``every`` one, and voices that were installed.
-        What is wrong is told, and stays as it was; what changes meanwhile is for the next look."""
+    async def _reload_changed(self) -> None:
+        """Take over files that have changed and are whole."""
+        settings = self._hub.settings
+        keys = self._new(settings.keys_file)
+        if keys and self._settled(keys):
+            await self._take_over_keys(keys)
+        others = self._new(self._hub.config, *(getattr(settings, name) for name in FILES if name != "keys_file"))
+        if others and self._settled(others) and (self._task is None or self._task.done()):
+            self._task = asyncio.create_task(self._reload(every=False))
+
+    async def reload(self) -> None:
+        """Take over what the files say now, and voices that were installed. What is wrong is told, and stays as it was;
+        what changes meanwhile is for the next look."""
+        end = time.monotonic() + FEWER_S
+        await self._look()
+        while not self._settled(self._new(*self._files())) and time.monotonic() < end:
+            # Somebody is writing.
+            await asyncio.sleep(LOOK_S)
+            await self._look()
+        await self._reload(every=True)
+
+    async def _reload(self, *, every: bool) -> None:
+        """Take over the files that have changed, or all."""
+        hub = self._hub
         async with self._one:
-            await self._reload(every)
-
-    async def _reload(self, every: bool) -> None:
-        self._applied = found = await asyncio.to_thread(self._look)
-        hub, old = self._hub, self._hub.settings
-        now, kept, done = InForce(old, hub.access, hub.lexicon, hub.voices), list[str](), False
-        if every or self._changed(found, hub.config):
+            settings, kept = hub.settings, list[str]()
+            if hub.config is not None and (every or self._new(hub.config)):
+                self._tried |= {hub.config: self._seen[hub.config].state}
             with self._telling():
-                now.settings, kept = taken_over(old, hub.reread())
-                self._take(found, hub.config)
-        for names, read in self._parts.items():
-            files = [getattr(now.settings, name) for name in names if name in FILES]
-            own = {name: getattr(old, name) for name in names}
-            if every or self._changed(found, *files) or any(getattr(now.settings, name) != own[name] for name in own):
-                wanted, now.settings = now.settings, replace(now.settings, **own)
-                with self._telling():
-                    await read(then := replace(now, settings=wanted))
-                    now, done = then, True
-                    self._take(found, *files)
-        if kept:
-            log.warning("Some settings need a restart.", extra={"settings": ", ".join(kept)})
-        if done or now.settings != old:
-            hub.adopt(now.settings, now.access, now.lexicon, now.voices)
-            hub.metrics.reloads.labels("done").inc()
-            log.info("reloaded", extra={"keys": now.access.keys, "voices": ", ".join(now.voices.configs)})
+                if every or hub.config is not None:
+                    settings, kept = taken_over(hub.settings, await self._thread.run(hub.reread))
+            if kept:
+                log.warning("Some settings need a restart.", extra={"settings": ", ".join(kept)})
+            own = {name for part in self._parts for name in part.names}
+            others = {field.name: getattr(settings, field.name) for field in fields(Settings) if field.name not in own}
+            if others != {name: getattr(hub.settings, name) for name in others}:
+                self._adopt(others, Wanted(settings))
+            for part in self._parts:
+                files = self._new(*(getattr(settings, name) for name in part.names if name in FILES))
+                changed = any(getattr(settings, name) != getattr(hub.settings, name) for name in part.names)
+                if not (every or files or changed) or (part.keys and not self._settled(files)):
+                    continue
+                if part.keys:
+                    await self._take_over_keys(files, settings)
+                else:
+                    await self._take_over(part, files, settings)
 
-    def _changed(self, found: dict[Path, State], *files: str | Path | None) -> bool:
-        """Whether one of the files is another than was taken over."""
-        return any(found.get(Path(file)) != self._taken.get(Path(file)) for file in files if file is not None)
+    async def _take_over_keys(self, files: list[Path], settings: Settings | None = None) -> None:
+        """Take over who may connect; without other settings, as they are."""
+        async with self._one_of_keys:
+            await self._take_over(self._parts[0], files, settings or self._hub.settings)
 
-    def _take(self, found: dict[Path, State], *files: str | Path | None) -> None:
-        self._taken |= {Path(file): found.get(Path(file)) for file in files if file is not None}
+    async def _take_over(self, part: Part, files: list[Path], settings: Settings) -> None:
+        """Read a part, and go on with it."""
+        states = {path: self._seen[path].state for path in files}
+        self._tried |= states
+        with self._telling():
+            await part.read(wanted := Wanted(settings))
+            self._adopt({name: getattr(settings, name) for name in part.names}, wanted)
+            self._taken |= states
+
+    def _adopt(self, names: dict[str, Any], wanted: Wanted) -> None:
+        """Go on with some other settings, and what was made of them."""
+        hub = self._hub
+        lexicon = wanted.lexicon if "lexicon" in names else hub.lexicon
+        settings = replace(hub.settings, **names)
+        hub.adopt(settings, wanted.access or hub.access, lexicon, wanted.voices or hub.voices)
+        hub.metrics.reloads.labels("done").inc()
+        told = {"keys": hub.access.keys, "voices": ", ".join(hub.voices.configs)}
+        log.info("reloaded", extra={"settings": ",".join(names) if len(names) < 5 else "others", **told})
 
     @contextlib.contextmanager
     def _telling(self) -> Iterator[None]:
@@ -131,25 +227,53 @@ class Reloader:
             self._hub.metrics.reloads.labels("failed").inc()
             log.error("Not reloaded: %s", error)
 
-    async def _certificate(self, now: InForce) -> None:
-        check_certificate(now.settings)
+    async def _access(self, wanted: Wanted) -> None:
+        before = self._hub.access
+        path = Path(wanted.settings.keys_file or "")
+        # One that was named only now was read at no earlier time.
+        seen, taken = self._seen.get(path), self._taken.get(path)
+        in_place = seen is not None and taken is not None and seen.state != taken and self._in_place(path)
 
-    async def _access(self, now: InForce) -> None:
-        now.access = Access(now.settings, before=now.access)
+        def read() -> Access:
+            if in_place and not ends_a_line(path):
+                raise ConfigError(f"{path} does not end with a line's end: is it being written? {RENAME}")
+            return Access(wanted.settings, before=before)
 
-    async def _lexicon(self, now: InForce) -> None:
-        now.lexicon = (
-            None if now.settings.lexicon is None else await asyncio.to_thread(Lexicon.of, now.settings.lexicon)
-        )
-        if now.lexicon is not None:
+        access = await self._keys_thread.run(read)
+        if seen is not None and in_place and 2 * access.keys < before.keys and self._quiet_s(path) < FEWER_S:
+            # It is tried again once it has been the same for longer.
+            self._fewer[path], self._tried[path] = seen.state, taken
+            raise ConfigError(
+                f"{path} has {access.keys} of {before.keys} keys: is it being written? It is taken when it has been "
+                f"the same for {FEWER_S:g} seconds. {RENAME}"
+            )
+        wanted.access = access
+
+    async def _certificate(self, wanted: Wanted) -> None:
+        await self._thread.run(lambda: check_certificate(wanted.settings))
+
+    async def _lexicon(self, wanted: Wanted) -> None:
+        path, voices = wanted.settings.lexicon, self._hub.voices
+
+        def read() -> Lexicon | None:
+            if path is None:
+                return None
+            lexicon = Lexicon.of(path)
             # It may have signs that no voice can say.
-            voices = self._hub.voices
-            await asyncio.to_thread(voices.load(voices.default).pronunciations, now.lexicon)
+            voices.load(voices.default).pronunciations(lexicon)
+            return lexicon
 
-    async def _voices(self, now: InForce) -> None:
+        wanted.lexicon = await self._thread.run(read)
+
+    async def _voices(self, wanted: Wanted) -> None:
         if not self._hub.given_voices:
-            now.voices = await asyncio.to_thread(Voices, now.settings.voices)
-            now.voices.take_over(self._hub.voices)
+            wanted.voices = await self._thread.run(lambda: Voices(wanted.settings.voices))
+            wanted.voices.take_over(self._hub.voices)
+
+
+def ends_a_line(path: Path) -> bool:
+    """Whether a text file ends with the end of a line, as one does that was written to its end."""
+    return path.read_bytes()[-1:] in (b"", b"\n")
 
 
 def taken_over(old: Settings, new: Settings) -> tuple[Settings, list[str]]:

@@ -61,7 +61,10 @@ class Access:
         if before is None:
             check_certificate(settings)
         self._keys = keys_of(settings)
-        self._names = {key.name: key for key in self._keys.values()}
+        # Two may have one name, as while one is exchanged for the other.
+        self._names = dict[str, list[Key]]()
+        for key in self._keys.values():
+            self._names.setdefault(key.name, []).append(key)
         own = settings.token_secret
         earlier = before.secret if before else secrets.token_bytes(32)
         self.secret: bytes = hashlib.sha256(own.encode()).digest() if own else earlier
@@ -115,9 +118,9 @@ class Access:
         if credential.lower().startswith(SCHEMES):
             credential = credential.partition(" ")[2].strip()
         digest = hashlib.sha256(credential.encode(errors="replace")).digest()
-        # All keys are compared, each in constant time: how long it takes says nothing.
-        found = [key for own, key in self._keys.items() if hmac.compare_digest(own, digest)]
-        return found[0] if found else self._of_token(credential) if tokens else None
+        # Nobody can choose a key by its digest, so how long the look-up takes says nothing of any key.
+        found = self._keys.get(digest)
+        return found or (self._of_token(credential) if tokens else None)
 
     def token(self, caller: Caller, *, once: bool = False) -> tuple[str, float]:
         """A token for a browser that connects in this caller's name, ``once`` or often, and its end in seconds since
@@ -132,12 +135,13 @@ class Access:
         try:
             claim = decode(part)
             end, mark, name = claim.decode().split(" ", 2)
-            key = self._names.get(name)
-            # One that was made for another key of that name has another signature.
-            own = encode(self._sign(claim, key.digest if key else b""))
+            keys = self._names.get(name, [])
+            given = signature.encode(errors="replace")
+            # Each key of a name has a signature of its own.
+            key = next((key for key in keys if hmac.compare_digest(self._proof(claim, key), given)), None)
         except ValueError:
             return None
-        if key is None or not hmac.compare_digest(own.encode(), signature.encode(errors="replace")):
+        if key is None:
             return None
         used = time.time() >= float(end) or (mark.startswith(ONCE) and not self._use(claim, float(end)))
         return None if used else key
@@ -149,6 +153,10 @@ class Access:
             del self._used[old]
         self._used[claim] = end
         return fresh
+
+    def _proof(self, claim: bytes, key: Key) -> bytes:
+        """A claim's signature as it is written."""
+        return encode(self._sign(claim, key.digest)).encode()
 
     def _sign(self, claim: bytes, key: bytes) -> bytes:
         return hmac.new(self.secret, claim + key, hashlib.sha256).digest()
