@@ -373,6 +373,7 @@ def test_a_text_whose_client_has_left_leaves_no_task_behind() -> None:
         async def gone(event: m.Event) -> None:
             raise m.GoneError("The client closed the connection.")
 
+        hub.own()
         lease, left = hub.enter("native", Caller("anybody")), list[str]()
         outbox, bill = Outbox(gone, stall_s=1.0), hub.bill(lease, m.Options())
         utterance = Utterance("a", m.Options(), hub, lease, outbox, bill, leave=lambda _, how: left.append(how))

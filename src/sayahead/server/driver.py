@@ -26,7 +26,12 @@ async def serve_session(
     alone, and raises GoneError when the peer has left. It is never called twice at once. ``idle_s`` is how long the
     connection may be without an utterance; None: as the server's limits say.
     """
-    outbox = Outbox(send, stall_s=hub.limits.write_stall_s)
+
+    async def billed(event: m.Event) -> None:
+        await hub.usage.settled()
+        await send(event)
+
+    outbox = Outbox(send if lease.gathers else billed, stall_s=hub.limits.write_stall_s)
     connection = Connection(hub, lease, outbox, idle_s)
     log.info("open", extra={"session": lease.id, **who(lease)})
     reading = asyncio.ensure_future(connection.read(commands))
@@ -120,7 +125,7 @@ class Connection:
         refusal, code = None, "too_much_text"
         match command:
             case m.Text(_, text) | m.Revise(text=text):
-                if (refusal := utterance.bill.refusal(len(text))) is not None:
+                if (refusal := utterance.bill.refusal(utterance.more(command))) is not None:
                     code = "quota"
                 else:
                     refusal = utterance.push(text) if isinstance(command, m.Text) else utterance.revise(command)

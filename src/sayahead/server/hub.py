@@ -21,9 +21,11 @@ from sayahead.errors import SayaheadError, VoiceError
 from sayahead.server.operation.access import Access, Caller
 from sayahead.server.operation.budgets import Account, Accounts
 from sayahead.server.operation.metrics import Metrics
+from sayahead.server.operation.owner import Owner
 from sayahead.server.operation.settings import Settings
 from sayahead.server.operation.shared_usage import Shared
-from sayahead.server.operation.usage import Bill, File, Store, Usage
+from sayahead.server.operation.usage import Bill, Usage
+from sayahead.server.operation.usage_file import File, Store
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.capacity import Lateness, cost_of, granted, places_for
 from sayahead.server.synthesis.threads import Pool, Speaking
@@ -63,7 +65,8 @@ class Lease:
         """Time to first audio of its first text."""
         self.protocol, self.caller = protocol, caller
         self.gathers, self.resumed = False, resumed
-        """Whether what is sent leaves at a turn's end, as over a WebSocket; whether it goes on with another's text."""
+        """Whether what is sent waits in its transport for its bill, as over a WebSocket; whether it goes on with
+        another's text."""
         self.utterances, self.idle_since = 0, time.monotonic()
         self.lost = asyncio.Event()
         """Set when its place went to another, who speaks."""
@@ -112,9 +115,10 @@ class Hub:
         """Set when connections must end now."""
         self.draining = False
         """Whether no new connection is admitted."""
+        # Places and who has them are the event loop's.
+        self._owner = Owner()
         self._leases: set[Lease] = set()
         self._by_caller: Counter[str] = Counter()
-        self.usage.taken = lambda: {} if self.access.open else dict(self._by_caller)
 
     def _count_places(self) -> None:
         self.places = self.limits.sessions or self._measured or PLACES_PER_CORE * cores()
@@ -133,6 +137,11 @@ class Hub:
         self._count_places()
         for tell in self.changed:
             tell()
+
+    def own(self) -> None:
+        """This thread's event loop owns places, usage and what each client takes: no other may touch them."""
+        self._owner.take()
+        self.usage.own()
 
     def start(self) -> None:
         """Load voices, so that the first word need not wait for them, and measure how many texts the machine holds."""
@@ -277,7 +286,10 @@ class Hub:
             self.metrics.connections.labels(lease.protocol).dec()
 
     def _count(self, caller: Caller, places: int) -> None:
+        self._owner.check()
         self._by_caller[caller.share] += places
+        if not self.access.open:
+            self.usage.take(caller.share, self._by_caller[caller.share])
         if not self._by_caller[caller.share]:
             del self._by_caller[caller.share]
         self.metrics.active.set(self.taken)
@@ -329,7 +341,7 @@ class Hub:
         whose = (lease.caller.name, lease.caller.terms, lease.protocol)
         name, _ = self.voices.find(options.voice, any_voice=options.any_voice, language=options.language)
         lease.voices[name] = lease.languages[self.voices.configs[name].language] = None
-        return self.usage.bill(*whose, name, whole=options.whole, later=lease.gathers)
+        return self.usage.bill(*whose, name, whole=options.whole)
 
     def share_of(self, caller: Caller) -> int:
         """Places that somebody may take."""

@@ -58,6 +58,8 @@ class Utterance:
         self._wake = asyncio.Event()
         # The text from `_reported_end` on, which no chunk has reported yet; how long all of it is, and how much came.
         self._text, self._reported_end, self._characters, self._received = "", 0, 0, 0
+        # How long it will be once the revisions that wait are carried out.
+        self._expected = 0
         # The first half of a character, which the next text completes.
         self._half = ""
         # End of the last word that was sent; blanks after it may have been reported, too.
@@ -89,6 +91,7 @@ class Utterance:
             self._text += text
             self._characters += len(text)
             self._waiting += len(text)
+            self._expect(self._expected + len(text))
             self._pacing.text(self._characters)
         return None
 
@@ -101,7 +104,19 @@ class Utterance:
         self._inbox.append(replace(revision, text=text))
         self._revisions.append(self._last_sign)
         self._waiting += len(text)
+        self._expect(max(self._spoken_end, revision.at + len(text)))
         return None
+
+    def more(self, command: m.Text | m.Revise) -> int:
+        """How many characters more would wait to be spoken: a revision replaces those that wait from a place on."""
+        if isinstance(command, m.Text):
+            return len(command.text)
+        return max(self._spoken_end, command.at + len(command.text)) - self._expected
+
+    def _expect(self, characters: int) -> None:
+        """The text will have so many characters."""
+        self._expected = characters
+        self.bill.expect(characters)
 
     def _take(self, text: str) -> None:
         """Text came."""
@@ -299,6 +314,7 @@ class Utterance:
         most = len(session.text) + sum(len(item) for item in before if isinstance(item, str))
         if revision.at > most:
             self._waiting -= len(revision.text)
+            self._expect_known()
             message = f"at is {revision.at}, but the text has {most} characters: nothing was revised."
             await self._send(m.Failed("invalid_option", message, self.name, mark=revision.mark))
             return flush
@@ -316,11 +332,17 @@ class Utterance:
         self._reported_end = min(self._reported_end, at)
         self._text, self._characters = text[self._reported_end :] + later, len(text) + len(later)
         self._waiting = self._characters - self._spoken_end
+        self._expect_known()
         self._pacing.revised(at, len(text), time)
         for item in flushes:
             await self._send(m.Flushed(self.name, item.mark, self.sent_s))
         await self._send(m.Revised(self.name, revision.mark, at, text[at:]))
         return None
+
+    def _expect_known(self) -> None:
+        """Where no revision waits, it is known how long the text is."""
+        if not self._revisions:
+            self._expect(self._characters)
 
     async def _woken(self, until: float) -> bool:
         """Wait for a command; whether one came in time."""
@@ -392,9 +414,9 @@ class Utterance:
         start_s, start, text = self.sent_s, self._reported_end, ""
         if words:
             self._spoken_end = max(self._spoken_end, words[-1].end)
-            self.bill.spoken(self._spoken_end, self.sent_s)
             rest = self._text[max(0, self._spoken_end - start) :].lstrip(CLOSING).lstrip()
             text = self._text[: len(self._text) - len(rest)]
             self._text, self._reported_end = rest, start + len(text)
         self.sent_s += duration_s
+        self.bill.spoken(self._spoken_end, self.sent_s)
         return m.Audio(self.name, data, start_s, duration_s, words, text, start)

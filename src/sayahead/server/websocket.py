@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, ClassVar
 
 from starlette.responses import JSONResponse
@@ -98,7 +98,7 @@ async def serve_caller(hub: Hub, transport: Transport, caller: Caller, *, resume
     except RefusedError as refused:
         await transport.refuse(refused.code, str(refused))
         return
-    lease.gathers = True
+    lease.gathers = bool(transport.state.get("gathers"))
     try:
         await transport.greet()
         outcome = await serve_session(
@@ -115,6 +115,8 @@ class Transport:
     def __init__(self, websocket: WebSocket, protocol: SocketProtocol, limits: Limits) -> None:
         self.protocol = protocol
         self._websocket, self._first_message_s = websocket, limits.first_message_s
+        self.state: Mapping[str, Any] = websocket.scope.get("state", {})
+        """What the server's own connections say of themselves."""
         self._first: str | bytes | None = None
 
     async def first_message(self) -> str | bytes:

@@ -23,7 +23,8 @@ from sayahead.server.operation.access import Access
 from sayahead.server.operation.keys import Terms
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.settings import Settings
-from sayahead.server.operation.usage import File, Usage, Used, today
+from sayahead.server.operation.usage import Usage
+from sayahead.server.operation.usage_file import File, Used, today
 
 TEXT = "Hello there, how are you today? I am fine. "
 KEYS = f"""
@@ -152,9 +153,13 @@ def test_usage_is_what_was_spoken(server: Running) -> None:
 def test_usage_outlives_the_process(tmp_path: Path) -> None:
     line = (
         "import sys; from sayahead.server.operation.metrics import Metrics\n"
-        "from sayahead.server.operation.usage import File, Usage\n"
+        "from sayahead.server.operation.usage import Usage\n"
+        "from sayahead.server.operation.usage_file import File\n"
         "usage = Usage(File(sys.argv[1]), Metrics())\n"
-        "while True: usage.add('acme', 'native', 'toy', characters=1); print('.', end='', flush=True)"
+        "while True:\n"
+        "    usage.add('acme', 'native', 'toy', characters=1)\n"
+        "    assert usage.settle()\n"
+        "    print('.', end='', flush=True)\n"
     )
     command = [sys.executable, "-c", line, str(tmp_path / "usage.db")]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
@@ -214,7 +219,7 @@ def test_a_server_that_is_gone_has_no_places(tmp_path: Path, monkeypatch: pytest
     one, two = (File(str(tmp_path / "usage.db")) for _ in range(2))
     assert one.meet("one", {"acme": 3}) == {}
     assert two.meet("two", {"acme": 1}) == {"acme": 3}
-    monkeypatch.setattr("sayahead.server.operation.usage.GONE_S", 0.0)
+    monkeypatch.setattr("sayahead.server.operation.usage_file.GONE_S", 0.0)
     assert two.meet("two", {"acme": 1}) == {}
     one.close()
     two.close()
@@ -236,37 +241,17 @@ def test_what_cannot_be_written_is_kept(caplog: pytest.LogCaptureFixture) -> Non
     used = Usage(store, Metrics())
     for _ in range(3):
         used.add("acme", "native", "toy", characters=10)
+    assert used.settle()
     assert "disk full" in str([vars(record).get("why") for record in caplog.records])
     assert used.totals("acme") == (30, 30)
     assert used.refusal("acme", Terms(characters_per_day=35), 6) is not None
     assert used.refusal("acme", Terms(characters_per_day=35), 5) is None
     store.full = False
     used.add("acme", "native", "toy", characters=1)
+    while not store.rows(today(), today()):
+        used.settle()
     assert [row.characters for row in store.rows(today(), today())] == [31]
     used.close()
-
-
-def test_what_leaves_at_the_end_of_a_turn_is_written_down_just_before() -> None:
-    """A server that was killed in the rest of the turn had billed a word that nobody got."""
-    order = list[str]()
-
-    class Told(File):
-        def add(self, rows: list[Used]) -> None:
-            super().add(rows)
-            order.append(f"billed {sum(row.characters for row in rows)}")
-
-    async def run() -> None:
-        used, loop = Usage(Told(None), Metrics()), asyncio.get_running_loop()
-        for _ in range(2):
-            used.add("acme", "native", "toy", later=True, characters=5)
-            loop.call_soon(order.append, "sent")
-        order.append("turn over")
-        await asyncio.sleep(0)
-        used.add("acme", "native", "toy", later=True, characters=1)
-        used.close()
-
-    asyncio.run(run())
-    assert order == ["turn over", "billed 10", "sent", "sent", "billed 1"]
 
 
 @pytest.mark.parametrize(

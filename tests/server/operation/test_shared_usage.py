@@ -18,7 +18,8 @@ from sayahead.errors import ConfigError
 from sayahead.server.operation.keys import Terms
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.shared_usage import Shared
-from sayahead.server.operation.usage import File, Usage, today
+from sayahead.server.operation.usage import Usage
+from sayahead.server.operation.usage_file import File, today
 
 pytest.importorskip("pg8000", reason="needs sayahead[postgres]")
 
@@ -78,9 +79,14 @@ def test_a_fleet_adds_up(database: Postgres, tmp_path: Path) -> None:
     one.add("acme", "native", "heart", requests=1, characters=40)
     two.add("acme", "openai", "heart", requests=1, characters=2)
     two.add("other", "openai", "heart", characters=5)
+    assert one.settle()
+    assert two.settle()
     for usage in (one, two, one):
         usage.store.tend()
     assert used(one) == used(two) == {"acme": 42, "other": 5}
+    # What others used is asked for again once a key is in use.
+    one.totals("acme")
+    one._refresh()
     assert one.totals("acme") == (42, 42)
     assert one.refusal("acme", Terms(characters_per_day=45), 4) is not None
     assert one.refusal("acme", Terms(characters_per_day=45), 3) is None
@@ -90,6 +96,7 @@ def test_a_fleet_adds_up(database: Postgres, tmp_path: Path) -> None:
     assert used(two) == {"acme": 42, "other": 5}
     database.stop()
     one.add("acme", "native", "heart", characters=100)
+    assert one.settle()
     with pytest.raises(OSError, match="the database"):
         one.store.tend()
     with pytest.raises(OSError, match="the database"):

@@ -22,6 +22,7 @@ from websockets.protocol import State
 from sayahead.server.operation.access import share_of
 from sayahead.server.operation.budgets import Allowance
 from sayahead.server.operation.settings import Limits
+from sayahead.server.operation.usage import Usage
 
 log = logging.getLogger("sayahead.server")
 
@@ -228,11 +229,15 @@ def encrypting(
 
 
 class Gathered:
-    """A transport to which what is written in one turn of the event loop goes at once: each time costs."""
+    """A transport to which what is written in one turn of the event loop goes at once, as each time costs, and only
+    once the bill for it is written."""
 
-    def __init__(self, transport: asyncio.BaseTransport, loop: asyncio.AbstractEventLoop) -> None:
-        self._transport, self._loop = cast(asyncio.Transport, transport), loop
+    def __init__(
+        self, transport: asyncio.BaseTransport, loop: asyncio.AbstractEventLoop, usage: Usage | None = None
+    ) -> None:
+        self._transport, self._loop, self._usage = cast(asyncio.Transport, transport), loop, usage
         self._parts, self._size = list[bytes](), 0
+        self._closing = False
 
     def write(self, data: bytes) -> None:
         """Large writes go at once, so that the transport's limits hold."""
@@ -245,12 +250,24 @@ class Gathered:
 
     def close(self) -> None:
         self._flush()
-        self._transport.close()
+        self._closing = True
+        self._billed(self._transport.close)
+
+    def is_closing(self) -> bool:
+        """Whether it was closed, though what was written may not have left."""
+        return self._closing or self._transport.is_closing()
 
     def _flush(self) -> None:
         if self._parts:
             data, self._parts, self._size = b"".join(self._parts), [], 0
-            self._transport.write(data)
+            self._billed(functools.partial(self._transport.write, data))
+
+    def _billed(self, call: Callable[[], None]) -> None:
+        """Call something once the bill for what was written so far is written."""
+        if self._usage is None:
+            call()
+        else:
+            self._usage.after(call)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
@@ -273,6 +290,7 @@ class Socket(WebSocketsSansIOProtocol):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self.app_state = {**self.app_state, "gathers": "usage" in self.app_state}
         self._unread = bytearray()
         self._later: asyncio.Handle | None = None
         self._frames = Allowance(FRAMES, FRAMES_PER_S)
@@ -280,7 +298,7 @@ class Socket(WebSocketsSansIOProtocol):
         self._early_s = self._late_s = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(cast(asyncio.Transport, Gathered(transport, self.loop)))
+        super().connection_made(cast(asyncio.Transport, Gathered(transport, self.loop, self.app_state.get("usage"))))
         self._handshake = self.loop.call_later(HEAD_S, self._unanswered)
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -1,248 +1,287 @@
-"""Usage: what each key has had spoken, by day, kept where neither a restart nor a crash loses any of it."""
+"""Usage: what each key has had spoken, by day, written before the sound leaves.
+
+The event loop notes what a key uses, and a thread of its own writes that to the store. What is to be sent waits for
+it (``Usage.after``), so nothing leaves that was not billed; but it does not wait for a store that cannot be written,
+or for one that is slow: then usage is kept in memory until it can.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import datetime
 import logging
 import secrets
-import sqlite3
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import astuple, dataclass
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from sayahead.errors import ConfigError
 from sayahead.server.operation.keys import Terms
 from sayahead.server.operation.metrics import Metrics
+from sayahead.server.operation.owner import BusyError, Owner, Worker
+from sayahead.server.operation.usage_file import Store, Used, merged, today
 
+T = TypeVar("T")
 log = logging.getLogger("sayahead.server")
 FRESH_S = 1.0
-"""How old a total may be against which a quota is held: other servers add to it, too."""
-WAIT_S = 0.05
-"""How long a server waits for another one that writes."""
-OPEN_S = 10.0
-"""The same before it serves anybody."""
-FOLD_S = 60.0
-GONE_S = 5.0
-"""A server that has said nothing for so long has no places taken."""
-SCHEMA = """
-create table if not exists usage (
-  key text, day text, protocol text, voice text, requests integer, characters integer, audio_s real,
-  primary key (key, day, protocol, voice)) without rowid;
-create table if not exists places (
-  process text, key text, taken integer, at real, primary key (process, key)) without rowid;
-create table if not exists server (id text)
-"""
-ADD = """
-insert into usage values (?, ?, ?, ?, ?, ?, ?) on conflict do update set requests = requests + excluded.requests,
-  characters = characters + excluded.characters, audio_s = audio_s + excluded.audio_s
-"""
+"""How often totals are asked for against which quotas are held: other servers add to them, too."""
+SENT_S = 0.1
+"""How long what is to be sent waits at most until it is written down."""
+WRITE_S = 0.2
+"""After how long what was noted is written, if nothing that is to be sent waits for it."""
+AGAIN_S = 0.5
+"""After how long a store that could not be written is tried again."""
+READ_S = 1.0
+"""How long who asks for usage waits for it."""
+USED_S = 60.0
+"""How long totals of a key are kept up to date after they were asked for."""
+END_S = 5.0
+"""How long the end of the process waits for the last usage."""
+SOUND_PER_S, SOUND_FREE_S = 2, 5.0
+"""Characters that a second of sound counts at least, beyond its first seconds: a lexicon, an alias or a break may say
+far more than a text has. Speech has 12 to 16."""
 
 
-@dataclass(frozen=True, slots=True)
-class Used:
-    """A row: what a key has used on a day, by one protocol with one voice; or what is to be added to it."""
-
-    key: str
-    day: str
-    """In UTC: 2026-12-31."""
-    protocol: str
-    voice: str
-    requests: int = 0
-    """Texts that were begun."""
-    characters: int = 0
-    """Characters of texts that were spoken: all of a text that was spoken to its end, of others up to the last word
-    that was sent."""
-    audio_s: float = 0.0
-    """Seconds of audio that were sent."""
-
-
-class Store(Protocol):
-    """Where usage is kept."""
-
-    def add(self, rows: list[Used]) -> None:
-        """Add to what there is, at once and all or nothing. OSError where that cannot be done now."""
-        ...
-
-    def rows(self, first: str, last: str, key: str | None = None) -> list[Used]:
-        """What was used from one day to another, by all keys or one, by key and day. OSError as for ``add``."""
-        ...
-
-    def recent(self, first: str, last: str, key: str | None = None) -> list[Used]:
-        """The same without waiting for anybody, if need be a moment old."""
-        ...
-
-    def tend(self) -> None:
-        """What takes time and can wait, called from a thread every second. OSError where it fails."""
-        ...
-
-    def meet(self, process: str, taken: Mapping[str, int]) -> dict[str, int]:
-        """Tell how many places each key takes in this process, and learn how many in others, called as ``tend``."""
-        ...
-
-    def close(self) -> None:
-        """The end."""
-        ...
-
-
-class File:
-    """A file of SQLite's, which all servers of a machine may share; without a name, memory."""
-
-    def __init__(self, name: str | None) -> None:
-        """ConfigError for a file that cannot be written."""
-        self._name, self._lock, self._folded = name, threading.Lock(), time.monotonic()
-        # Processes that have told of places.
-        self._met = set[str]()
-        try:
-            self._base = sqlite3.connect(
-                name or ":memory:", timeout=OPEN_S, isolation_level=None, check_same_thread=False
-            )
-            # What is committed outlives the process; the disk is waited for when it is folded, on a thread.
-            for line in ("journal_mode = wal", "synchronous = normal", "wal_autocheckpoint = 0"):
-                self._base.execute(f"pragma {line}")
-            self._base.executescript(SCHEMA)
-            self._base.execute(
-                "insert into server select ? where not exists (select * from server)", (secrets.token_hex(8),)
-            )
-            self.server = str(self._base.execute("select id from server").fetchone()[0])
-            """Names the file, wherever its sums are told."""
-            self._base.execute(f"pragma busy_timeout = {round(1000 * WAIT_S)}")
-        except sqlite3.Error as error:
-            raise ConfigError(f"The usage in {name} cannot be kept: {error}.") from error
-
-    def add(self, rows: list[Used]) -> None:
-        with self._asked(changes=True) as base:
-            base.executemany(ADD, [astuple(row) for row in rows])
-
-    def rows(self, first: str, last: str, key: str | None = None) -> list[Used]:
-        query = "select * from usage where day between ? and ? and (? is null or key = ?) order by key, day"
-        with self._asked() as base:
-            return [Used(*row) for row in base.execute(query, (first, last, key, key))]
-
-    recent = rows
-
-    def tend(self) -> None:
-        if self._name is not None and time.monotonic() > self._folded + FOLD_S:
-            self._folded = time.monotonic()
-            base = sqlite3.connect(self._name, timeout=WAIT_S)
-            try:
-                base.execute("pragma wal_checkpoint(truncate)")
-            finally:
-                base.close()
-
-    def meet(self, process: str, taken: Mapping[str, int]) -> dict[str, int]:
-        if self._name is None:
-            return {}
-        now = time.time()
-        with self._asked(changes=bool(taken) or process in self._met) as base:
-            if base.in_transaction:
-                base.execute("delete from places where process = ? or at < ?", (process, now - GONE_S))
-                base.executemany(
-                    "insert into places values (?, ?, ?, ?)", [(process, *each, now) for each in taken.items()]
-                )
-            self._met = {process} if taken else set()
-            query = "select key, sum(taken) from places where process <> ? and at >= ? group by key"
-            return dict(base.execute(query, (process, now - GONE_S)))
-
-    def close(self) -> None:
-        self._base.close()
-
-    @contextlib.contextmanager
-    def _asked(self, *, changes: bool = False) -> Iterator[sqlite3.Connection]:
-        """The database in use by one thread, all or nothing of what it ``changes``; its errors become OSError."""
-        try:
-            with self._lock:
-                if changes:
-                    self._base.execute("begin immediate")
-                try:
-                    yield self._base
-                except BaseException:
-                    if self._base.in_transaction:
-                        self._base.execute("rollback")
-                    raise
-                if changes:
-                    self._base.execute("commit")
-        except sqlite3.Error as error:
-            raise OSError(str(error)) from error
+class UnreadableError(Exception):
+    """Usage cannot be read now; the reason is in the log."""
 
 
 class Usage:
-    """What keys use, and what is left to each."""
+    """What keys use, and what is left to each. Its methods are the event loop's, unless they say otherwise."""
 
     def __init__(self, store: Store, metrics: Metrics) -> None:
         self.store, self._metrics = store, metrics
-        # What could not be written yet; totals with their age; text that waits to be spoken; when texts began.
+        self._owner = Owner()
+        # Under `_ready`: what was noted and not yet taken to be written, how many rows were noted, and how many of
+        # these are written or have failed; characters noted by key; places by key.
+        self._ready = threading.Condition()
+        self._noted = list[Used]()
+        self._count = self._done = 0
+        self._hurry = self._ended = False
+        self._own: Counter[str] = Counter()
+        self._places = dict[str, int]()
+        # Whoever has `_writing` sees what is owed together with what is written.
+        self._writing = threading.Lock()
         self._owed = list[Used]()
-        self._settling: asyncio.Handle | None = None
-        self._totals = dict[str, tuple[float, int, int]]()
+        # Of the event loop: what waits for rows up to a number, until when, and whether it waits at all.
+        self._waiting_calls: deque[tuple[int, Callable[[], None]]] = deque()
+        self._patience: asyncio.TimerHandle | None = None
+        self._behind = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        # Text that waits to be spoken; when texts began; totals of keys with their day, and when they were used.
         self._waiting: Counter[str] = Counter()
         self._begun = dict[str, deque[float]]()
-        self.taken: Callable[[], Mapping[str, int]] = dict
-        """How many places each key takes in this process."""
+        self._totals = dict[str, tuple[str, int, int, int]]()
+        self._used = dict[str, float]()
         self._process, self._elsewhere = secrets.token_hex(8), dict[str, int]()
         self._end = threading.Event()
-        self._thread = threading.Thread(target=self._tend, name="usage", daemon=True)
-        self._thread.start()
+        self._reader = Worker("usage-reader")
+        self._threads = [
+            threading.Thread(target=self._write, name="usage-writer", daemon=True),
+            threading.Thread(target=self._tend, name="usage", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
 
-    def elsewhere(self, key: str) -> int:
-        """How many places a key took a moment ago in the other processes that share the store."""
-        return self._elsewhere.get(key, 0)
+    def own(self) -> None:
+        """This thread's event loop notes and asks from now on."""
+        self._owner.take()
 
-    def add(self, key: str, protocol: str, voice: str, *, later: bool = False, **what: Any) -> None:
-        """Write down what a key uses, before it gets it; ``later``: at the end of this turn of the event loop, where
-        what is sent leaves just after. What cannot be written now is written with what follows."""
+    # Noting and writing.
+
+    def add(self, key: str, protocol: str, voice: str, **what: Any) -> None:
+        """Note what a key uses, before it gets it."""
+        self._owner.check()
         used = Used(key, today(), protocol, voice, **what)
         self._metrics.used(used.key, used.voice, used.characters, used.audio_s)
-        if used.key in self._totals:
-            at, day, month = self._totals[used.key]
-            self._totals[used.key] = at, day + used.characters, month + used.characters
-        self._owed.append(used)
-        if not later:
-            self.settle()
-        elif self._settling is None:
-            self._settling = asyncio.get_running_loop().call_soon(self.settle)
+        with self._ready:
+            self._noted.append(used)
+            self._count += 1
+            self._own[key] += used.characters
 
-    def settle(self) -> None:
-        """Write what is owed."""
-        if self._settling is not None:
-            self._settling.cancel()
-            self._settling = None
-        if self._owed:
+    @property
+    def current(self) -> bool:
+        """Whether what is to be sent need not wait: all is written, or cannot be now."""
+        return self._behind or self._done >= self._count
+
+    def after(self, call: Callable[[], None]) -> None:
+        """Call something on the event loop once all that was noted so far is written, in order; at once where it is.
+
+        Where it cannot be written, or not within ``SENT_S``, nobody waits until it can.
+        """
+        self._owner.check()
+        if self.current and not self._waiting_calls:
+            call()
+            return
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+        self._waiting_calls.append((self._count, call))
+        if self._patience is None:
+            self._patience = self._loop.call_later(SENT_S, self._give_up)
+        with self._ready:
+            self._hurry = True
+            self._ready.notify_all()
+
+    async def settled(self) -> None:
+        """Wait as ``after`` does."""
+        if not self.current:
+            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self.after(lambda: None if future.done() else future.set_result(None))
+            await future
+
+    def _written(self, behind: bool) -> None:
+        """The writer has come further."""
+        self._owner.check()
+        self._behind = behind
+        while self._waiting_calls and (behind or self._waiting_calls[0][0] <= self._done):
+            self._waiting_calls.popleft()[1]()
+        if not self._waiting_calls and self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+    def _give_up(self) -> None:
+        """The writer takes too long."""
+        self._patience = None
+        log.warning("Usage is written too slowly: sound does not wait for it, and it is kept in memory meanwhile.")
+        self._written(behind=True)
+
+    def _write(self) -> None:
+        """Write what was noted, again and again: the thread that writes."""
+        failed = False
+        while True:
+            with self._ready:
+                if not self._ended and not (self._hurry and self._noted and not failed):
+                    self._ready.wait(AGAIN_S if failed else WRITE_S)
+                self._hurry = False
+                ended = self._ended
+            failed = not self._write_noted()
+            if ended:
+                return
+
+    def _write_noted(self) -> bool:
+        """Write what was noted so far; whether that is possible."""
+        with self._writing:
+            with self._ready:
+                self._owed += self._noted
+                self._noted = []
+                count = self._count
+            if not self._owed and count == self._done:
+                return True
             try:
-                self.store.add(self._owed)
-            except OSError as error:
+                if self._owed:
+                    self._owed = merged(self._owed)
+                    self.store.add(self._owed)
+            except Exception as error:
                 log.error("Usage cannot be written, and is kept in memory.", extra={"why": str(error)})
-                self._owed = merged(self._owed)
+                failed = True
             else:
                 self._owed = []
+                failed = False
+            with self._ready:
+                self._done = count
+                self._ready.notify_all()
+        if self._loop is not None and not self._loop.is_closed():
+            try:
+                self._loop.call_soon_threadsafe(self._written, failed)
+            except RuntimeError:
+                log.debug("The event loop has ended.")
+        return not failed
+
+    def settle(self, timeout_s: float = END_S) -> bool:
+        """Wait, on any thread, until all that was noted so far was written, or could not be; whether it came to
+        that."""
+        with self._ready:
+            count = self._count
+            self._hurry = True
+            self._ready.notify_all()
+            return self._ready.wait_for(lambda: self._done >= count, timeout_s)
+
+    # Reading.
+
+    def _fixed(self, read: Callable[[Callable[[], None]], T], keep: Callable[[], None]) -> T:
+        """What ``read`` gives, beside what ``keep`` keeps of what is not written: it is called, and nothing written,
+        until ``read`` says that its answer is fixed."""
+        fixed = False
+
+        def begun() -> None:
+            nonlocal fixed
+            if not fixed:
+                with self._ready:
+                    keep()
+                fixed = True
+                self._writing.release()
+
+        self._writing.acquire()
+        try:
+            return read(begun)
+        finally:
+            if not fixed:
+                self._writing.release()
+
+    def rows(self, first: str, last: str, key: str | None = None) -> list[Used]:
+        """What was used from one day to another, also what is not written yet; on any thread. OSError where it cannot
+        be read."""
+        owed = list[Used]()
+        rows = self._fixed(
+            lambda begun: self.store.rows(first, last, key, begun=begun), lambda: owed.extend(self._owed + self._noted)
+        )
+        more = [row for row in owed if first <= row.day <= last and key in (None, row.key)]
+        return sorted(merged([*rows, *more]), key=lambda row: row.place)
+
+    async def read(self, job: Callable[[], T]) -> T:
+        """What a job reads, on the thread that reads usage. UnreadableError where that fails, or takes longer than
+        ``READ_S``."""
+        try:
+            return await self._reader.run(job, most_s=READ_S)
+        except (BusyError, OSError) as error:
+            log.error("Usage cannot be read.", extra={"why": str(error)})
+            raise UnreadableError("Usage cannot be read now: ask again in a moment.") from error
 
     def totals(self, key: str) -> tuple[int, int]:
         """Characters that a key has had spoken today and this month."""
-        at, day, month = self._totals.get(key, (0.0, 0, 0))
-        if time.monotonic() - at > FRESH_S or not at:
-            date = today()
+        self._owner.check()
+        date = today()
+        with self._ready:
+            self._used[key] = time.monotonic()
+            known, own = self._totals.get(key), self._own[key]
+            owed = [row for row in self._owed + self._noted if row.key == key] if known is None else []
+        if known is None or known[0] != date:
             try:
-                rows = [*self.store.recent(date[:8] + "01", date, key), *(row for row in self._owed if row.key == key)]
+                day, month = self.store.glance(key, date)
             except OSError as error:
                 log.error("Usage cannot be read.", extra={"why": str(error)})
-                return day, month
-            day, month = (sum(row.characters for row in rows if row.day >= first) for first in (date, date[:8]))
-            self._totals[key] = time.monotonic(), day, month
-        return day, month
+                day = month = 0
+            known = date, *with_owed(owed, date, day, month), own
+            with self._ready:
+                self._totals[key] = known
+        _, day, month, before = known
+        return day + own - before, month + own - before
 
-    def rows(self, first: str, last: str, key: str | None = None) -> list[Used]:
-        """What was used from one day to another. OSError where that cannot be read."""
-        self.settle()
-        owed = [row for row in self._owed if first <= row.day <= last and key in (None, row.key)]
-        return merged([*self.store.rows(first, last, key), *owed])
+    def _refresh(self) -> None:
+        """Ask for the totals of keys in use: in the thread that tends."""
+        date, late = today(), time.monotonic() - USED_S
+        with self._ready:
+            for key in [key for key, at in self._used.items() if at < late]:
+                del self._used[key]
+                self._totals.pop(key, None)
+            keys = list(self._used)
+        owed, own = list[Used](), dict[str, int]()
+
+        def keep() -> None:
+            owed.extend(self._owed + self._noted)
+            own.update((key, self._own[key]) for key in keys)
+
+        totals = self._fixed(lambda begun: self.store.totals(keys, date, begun=begun), keep)
+        with self._ready:
+            for key, sums in totals.items():
+                more = [row for row in owed if row.key == key]
+                self._totals[key] = date, *with_owed(more, date, *sums), own[key]
+
+    # Quotas and places.
 
     def refusal(self, key: str, terms: Terms, characters: int) -> str | None:
         """Why a key may not have so much text more spoken; None: it may."""
-        if not (terms.characters_per_day or terms.characters_per_month):
+        if characters <= 0 or not (terms.characters_per_day or terms.characters_per_month):
             return None
         day, month = self.totals(key)
         for limit, used, span in ((terms.characters_per_day, day, "day"), (terms.characters_per_month, month, "month")):
@@ -253,6 +292,7 @@ class Usage:
 
     def begin(self, key: str, terms: Terms) -> str | None:
         """Count a text that begins; why it may not."""
+        self._owner.check()
         if terms.requests_per_minute:
             now, times = time.monotonic(), self._begun.setdefault(key, deque())
             while times and times[0] <= now - 60:
@@ -262,39 +302,64 @@ class Usage:
             times.append(now)
         return None
 
-    def bill(
-        self, key: str, terms: Terms, protocol: str, voice: str, *, whole: bool = False, later: bool = False
-    ) -> Bill:
-        """What a text costs, as it is spoken; or where its client gets all of it at once (``whole``), at its end.
-        ``later``: as ``add``."""
-        return Bill(self, key, terms, protocol, voice, whole=whole, later=later)
+    def bill(self, key: str, terms: Terms, protocol: str, voice: str, *, whole: bool = False) -> Bill:
+        """What a text costs, as it is spoken; or where its client gets all of it at once (``whole``), at its end."""
+        return Bill(self, key, terms, protocol, voice, whole=whole)
+
+    def reserve(self, key: str, characters: int) -> None:
+        """So much more text of a key waits to be spoken, or less."""
+        self._owner.check()
+        self._waiting[key] += characters
+
+    def take(self, key: str, places: int) -> None:
+        """A key takes so many places in this process now."""
+        with self._ready:
+            self._places[key] = places
+            if not places:
+                del self._places[key]
+
+    def elsewhere(self, key: str) -> int:
+        """How many places a key took a moment ago in the other processes that share the store."""
+        return self._elsewhere.get(key, 0)
 
     def _tend(self) -> None:
         while not self._end.wait(FRESH_S):
-            try:
-                self.store.tend()
-                self._elsewhere = self.store.meet(self._process, self.taken())
-            except Exception as error:
-                self._elsewhere = {}
-                log.warning("Usage could not be passed on, and is tried again.", extra={"why": str(error)})
+            for job in (self.store.tend, self._refresh, self._meet):
+                try:
+                    job()
+                except Exception as error:
+                    self._elsewhere = {}
+                    log.warning("Usage could not be passed on, and is tried again.", extra={"why": str(error)})
+
+    def _meet(self) -> None:
+        """Tell the other processes of the places that keys take here, and learn of theirs."""
+        with self._ready:
+            places = dict(self._places)
+        self._elsewhere = self.store.meet(self._process, places)
 
     def close(self) -> None:
-        """The end of the process."""
+        """The end of the process: write what was noted. A store that hangs is waited for a moment."""
         self._end.set()
-        self._thread.join(FRESH_S)
-        self.settle()
-        self.store.close()
+        with self._ready:
+            self._ended = True
+            self._ready.notify_all()
+        self._reader.close()
+        for thread in self._threads:
+            thread.join(END_S)
+        closing = threading.Thread(target=self.store.close, name="usage-end", daemon=True)
+        closing.start()
+        closing.join(END_S)
 
 
 class Bill:
-    """What one text costs its key: written down before its sound is sent."""
+    """What one text costs its key: noted before its sound is sent."""
 
-    def __init__(
-        self, usage: Usage, key: str, terms: Terms, protocol: str, voice: str, *, whole: bool, later: bool
-    ) -> None:
+    def __init__(self, usage: Usage, key: str, terms: Terms, protocol: str, voice: str, *, whole: bool) -> None:
         self._usage, self._key, self._terms = usage, key, terms
-        self._protocol, self.voice, self._whole, self._later = protocol, voice, whole, later
-        self._waiting = self._characters = 0
+        self._protocol, self.voice, self._whole = protocol, voice, whole
+        # Characters of the text that were spoken, those that count, and those that wait.
+        self._spoken = self._counted = self._waiting = 0
+        self._end, self._closed = 0, False
         self._audio_s = 0.0
 
     def begin(self) -> None:
@@ -302,50 +367,36 @@ class Bill:
         self._usage.add(self._key, self._protocol, self.voice, requests=1)
 
     def refusal(self, characters: int) -> str | None:
-        """Why so much text more may not be spoken; None: it may, and is expected to be."""
-        refusal = self._usage.refusal(self._key, self._terms, characters)
-        if refusal is None:
-            self._expect(characters)
-        return refusal
+        """Why so much text more may not be spoken; None: it may."""
+        return self._usage.refusal(self._key, self._terms, characters)
 
-    def _expect(self, characters: int) -> None:
-        characters = max(characters, -self._waiting)
-        self._waiting += characters
-        self._usage._waiting[self._key] += characters
+    def expect(self, end: int) -> None:
+        """The text has so many characters now: those that were not spoken wait."""
+        self._end = end
+        waiting = 0 if self._closed else max(0, end - self._spoken)
+        self._usage.reserve(self._key, waiting - self._waiting)
+        self._waiting = waiting
 
     def spoken(self, characters: int, audio_s: float, *, over: bool = False) -> None:
         """So much of the text is spoken with what is sent next, and so much audio sent in all; ``over``: to its end."""
         if self._whole and not over:
             return
-        more, more_s = characters - self._characters, audio_s - self._audio_s
-        if more > 0 or more_s > 0:
-            self._characters, self._audio_s = max(characters, self._characters), max(audio_s, self._audio_s)
-            self._expect(-max(0, more))
-            what = {"characters": max(0, more), "audio_s": round(max(0.0, more_s), 6)}
-            self._usage.add(self._key, self._protocol, self.voice, later=self._later, **what)
+        spoken, sent_s = max(characters, self._spoken), max(audio_s, self._audio_s)
+        counted = max(self._counted, spoken, int(SOUND_PER_S * (sent_s - SOUND_FREE_S)))
+        if counted > self._counted or sent_s > self._audio_s:
+            what = {"characters": counted - self._counted, "audio_s": round(sent_s - self._audio_s, 6)}
+            self._usage.add(self._key, self._protocol, self.voice, **what)
+            self._spoken, self._counted, self._audio_s = spoken, counted, sent_s
+            self.expect(self._end)
 
     def close(self) -> None:
         """Nothing more is spoken. Harmless when repeated."""
-        self._expect(-self._waiting)
+        self._closed = True
+        self.expect(self._end)
 
 
-def today() -> str:
-    """The day, in UTC."""
-    return datetime.datetime.now(datetime.UTC).date().isoformat()
-
-
-def merged(rows: list[Used]) -> list[Used]:
-    """One row for each key, day, protocol and voice."""
-    sums = dict[tuple[str, str, str, str], Used]()
-    for row in rows:
-        place = (row.key, row.day, row.protocol, row.voice)
-        if (old := sums.get(place)) is not None:
-            row = Used(*place, old.requests + row.requests, old.characters + row.characters, old.audio_s + row.audio_s)
-        sums[place] = row
-    return list(sums.values())
-
-
-def by_day(rows: list[Used]) -> Iterator[tuple[str, str, int, int, float]]:
-    """Key, day, requests, characters and seconds of audio, over all protocols and voices."""
-    for row in merged([Used(r.key, r.day, "", "", r.requests, r.characters, r.audio_s) for r in rows]):
-        yield row.key, row.day, row.requests, row.characters, round(row.audio_s, 3)
+def with_owed(owed: list[Used], date: str, day: int, month: int) -> tuple[int, int]:
+    """Characters of a day and its month, with those of rows that are not among them."""
+    day += sum(row.characters for row in owed if row.day == date)
+    month += sum(row.characters for row in owed if row.day[:7] == date[:7])
+    return day, month

@@ -37,6 +37,7 @@ def create_app(hub: Hub, reloader: Reloader | None = None) -> Starlette:
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[dict[str, Any]]:
         async with contextlib.AsyncExitStack() as stack:
+            hub.own()
             stack.callback(hub.close)
             sys.setswitchinterval(SWITCH_S)
             await asyncio.to_thread(hub.start)
@@ -47,7 +48,8 @@ def create_app(hub: Hub, reloader: Reloader | None = None) -> Starlette:
             for module in modules:
                 if hasattr(module, "listening"):
                     await stack.enter_async_context(module.listening(hub))
-            yield {"limits": hub.limits, "connections": most_connections(hub.limits)}
+            connections = most_connections(hub.limits)
+            yield {"limits": hub.limits, "connections": connections, "usage": hub.usage}
 
     routes: list[BaseRoute] = [r for module in modules if hasattr(module, "routes") for r in module.routes(hub)]
     cors = Middleware(

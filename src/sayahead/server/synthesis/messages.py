@@ -330,6 +330,7 @@ STATUS = {
     "too_many_contexts": 429,
     "failed": 500,
     "shutdown": 503,
+    "unavailable": 503,
 }
 """HTTP status by code; all others are 400."""
 

@@ -1,0 +1,68 @@
+"""A server with the toy voice in a process of its own, which can be killed: `python -m support.toy_server SETTINGS`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from support.servers import free_port
+
+
+class ToyServer:
+    """It runs; killed and started again, it has the same port and files."""
+
+    def __init__(self, *, step_s: float = 0.0, **settings: Any) -> None:
+        self.port = free_port()
+        self._settings = {"step_s": step_s, "port": self.port, **settings}
+        self.http, self.ws = f"http://127.0.0.1:{self.port}", f"ws://127.0.0.1:{self.port}"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        command = [sys.executable, "-m", "support.toy_server", json.dumps(self._settings)]
+        paths = [str(Path(__file__).parents[1]), *sys.path]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+        self._process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 60
+        while True:
+            try:
+                if httpx.get(f"{self.http}/health", timeout=5).status_code == 200:
+                    return
+            except httpx.HTTPError:
+                assert self._process.poll() is None, "The server ended while it started."
+                assert time.monotonic() < end, "The server does not start."
+                time.sleep(0.02)
+
+    def kill(self, number: int = signal.SIGKILL) -> int:
+        """End it by a signal; its exit status."""
+        assert self._process is not None
+        self._process.send_signal(number)
+        return self._process.wait(30)
+
+
+def main() -> None:
+    """Serve until the end."""
+    from sayahead.server.hub import Hub
+    from sayahead.server.operation.settings import settings_of
+    from sayahead.server.process.run import Server
+    from sayahead.server.voices import Voices
+    from support.servers import toy_voice
+
+    given = json.loads(sys.argv[1])
+    step_s = given.pop("step_s")
+    voices = Voices(("heart",))
+    voices.put(toy_voice(step_s))
+    calm = {"breath_s": 0.0, "measure_s": 0.0, "page": False}
+    Server(Hub(settings_of({**calm, **given}), voices=voices)).run()
+
+
+if __name__ == "__main__":
+    main()
