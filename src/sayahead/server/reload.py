@@ -170,29 +170,37 @@ class Reloader:
 
     async def _reload(self, *, every: bool) -> None:
         """Take over the files that have changed, or all."""
-        hub = self._hub
         async with self._one:
-            settings, kept = hub.settings, list[str]()
-            if hub.config is not None and (every or self._new(hub.config)):
-                self._tried |= {hub.config: self._seen[hub.config].state}
-            with self._telling():
-                if every or hub.config is not None:
-                    settings, kept = taken_over(hub.settings, await self._thread.run(hub.reread))
-            if kept:
-                log.warning("Some settings need a restart.", extra={"settings": ", ".join(kept)})
-            own = {name for part in self._parts for name in part.names}
-            others = {field.name: getattr(settings, field.name) for field in fields(Settings) if field.name not in own}
-            if others != {name: getattr(hub.settings, name) for name in others}:
-                self._adopt(others, Wanted(settings))
+            settings = await self._reread(every)
             for part in self._parts:
                 files = self._new(*(getattr(settings, name) for name in part.names if name in FILES))
-                changed = any(getattr(settings, name) != getattr(hub.settings, name) for name in part.names)
-                if not (every or files or changed) or (part.keys and not self._settled(files)):
+                if not (every or files or self._differs(settings, part.names)):
                     continue
-                if part.keys:
-                    await self._take_over_keys(files, settings)
-                else:
+                if not part.keys:
                     await self._take_over(part, files, settings)
+                elif self._settled(files):
+                    await self._take_over_keys(files, settings)
+
+    async def _reread(self, every: bool) -> Settings:
+        """The settings as their file says now, of which those that are no part are taken over."""
+        hub, settings = self._hub, self._hub.settings
+        if hub.config is not None:
+            self._tried |= {path: self._seen[path].state for path in self._new(hub.config)}
+        elif not every:
+            return settings
+        with self._telling():
+            settings, kept = taken_over(hub.settings, await self._thread.run(hub.reread))
+            if kept:
+                log.warning("Some settings need a restart.", extra={"settings": ", ".join(kept)})
+        own = {name for part in self._parts for name in part.names}
+        others = [field.name for field in fields(Settings) if field.name not in own]
+        if self._differs(settings, others):
+            self._adopt({name: getattr(settings, name) for name in others}, Wanted(settings))
+        return settings
+
+    def _differs(self, settings: Settings, names: Iterable[str]) -> bool:
+        """Whether one of these settings is another than now."""
+        return any(getattr(settings, name) != getattr(self._hub.settings, name) for name in names)
 
     async def _take_over_keys(self, files: list[Path], settings: Settings | None = None) -> None:
         """Take over who may connect; without other settings, as they are."""
