@@ -1,4 +1,16 @@
 """The semiotic classes: for each a file of rules, what is a token of it, and a module of sayers, what is said."""
 
-CLASSES = ("money", "telephone", "electronic", "code", "measure", "number", "word", "pieces", "punctuation", "symbol")
+CLASSES = (
+    "money",
+    "telephone",
+    "electronic",
+    "code",
+    "measure",
+    "formula",
+    "number",
+    "word",
+    "pieces",
+    "punctuation",
+    "symbol",
+)
 """In the order in which their rules are tried where two matches are equally long."""

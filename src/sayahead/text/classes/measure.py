@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from sayahead.text.classes.quantity import amount_of, counted, noun_after, number, numbers_of, per_unit, unit_of
+from sayahead.text.classes.verbalize import cardinal
 from sayahead.text.reading.context import Match, Reading
 
 NUMBER = frozenset({"number"})
@@ -73,3 +76,112 @@ def share(match: Match) -> Reading | None:
     """``24 h/24``: no rate."""
     amount = amount_of(match["n"], match.language)
     return Reading(f"{match.language.record.over('/')} {number(amount, match.language)}", NUMBER) if amount else None
+
+
+def size(match: Match) -> Reading | None:
+    """``30 x 20 x 12 cm``, ``L x A x H``: what is said between the sides may be another word than in a product."""
+    record = match.language.record
+    sides = re.split(r" ?[xX×] ?", match.text)
+    is_size = len(sides) > 2 or match["u"] or match.text[0].isalpha()
+    between = record.sized if record.sized and is_size else record.over("x")
+    words = [number_or_letters(side, match) for side in sides]
+    return Reading(f" {between} ".join(words), NUMBER if sides[-1][0].isdecimal() else frozenset())
+
+
+def number_or_letters(text: str, match: Match) -> str:
+    """A side of a size: a number, or the letter that stands for one."""
+    amount = amount_of(text, match.language)
+    return number(amount, match.language) if amount else text
+
+
+def often(match: Match) -> Reading | None:
+    """``3x``, ``3-5x``: how many times."""
+    record = match.language.record
+    low = f"{cardinal(match['m'], match.language, 'f')} {record.until} " if match["m"] else ""
+    return Reading(f"{low}{cardinal(match['n'], match.language, 'f')} {record.multiplied or record.over('x')}")
+
+
+def pressure(match: Match) -> Reading | None:
+    """``120/80``: of the blood."""
+    between = match.language.record.pressure
+    ends = [cardinal(match[end], match.language) for end in ("m", "n")]
+    return Reading(f" {between} ".join(ends), NUMBER) if between else None
+
+
+def stars(match: Match) -> Reading | None:
+    """``4*``: of a hotel."""
+    noun = match.language.record.units.get("★")
+    amount = amount_of(match["n"], match.language)
+    return Reading(counted(amount, noun, match.language)) if noun and amount and amount.whole < 6 else None
+
+
+def angle(match: Match) -> Reading | None:
+    """``48°51′24″N``: degrees, minutes, seconds, and which way they go."""
+    record = match.language.record
+    units = iter(("°", "′", "s"))
+    words = []
+    for text in re.findall(r"-?\d+(?:[.,]\d+)?", match.text):
+        amount = amount_of(re.sub(r"^0(?=\d$)", "", text), match.language)
+        noun = record.units.get(next(units))
+        if amount is None or noun is None:
+            return None
+        words.append(counted(amount, noun, match.language))
+    return Reading(" ".join([*words, record.compass.get(match["w"], "")]).strip())
+
+
+def minutes(match: Match) -> Reading | None:
+    """``52'``: of a game or of an angle; four figures are a year's."""
+    return _primed(match, "′") if len(match["n"]) < 4 else None
+
+
+def inches(match: Match) -> Reading | None:
+    """``27"``; after minutes they are seconds."""
+    is_second = "minutes" in match.context.tags
+    return _primed(match, "s" if is_second else "″")
+
+
+def _primed(match: Match, name: str) -> Reading | None:
+    noun = match.language.record.units.get(name)
+    amount = amount_of(match["n"], match.language)
+    if noun is None or amount is None:
+        return None
+    tags = frozenset({"minutes"}) if name == "′" else frozenset[str]()
+    return Reading(counted(amount, noun, match.language), tags, noun=noun.many)
+
+
+def per_area(match: Match) -> Reading | None:
+    """``Personen/km²``: a unit after a word, if it is none itself."""
+    return per(match) if len(match["u"]) > 1 else None
+
+
+def factor(match: Match) -> Reading | None:
+    """``24 x 63,50 €``: how many of a price."""
+    amount = amount_of(match["n"], match.language)
+    return Reading(f"{number(amount, match.language)} {match.language.record.over('x')}") if amount else None
+
+
+def cross(match: Match) -> Reading | None:
+    """``1 g x 2``: times."""
+    return Reading(match.language.record.over("x"))
+
+
+def every(match: Match) -> Reading | None:
+    """``c/8 h``: how often."""
+    return _with_word(match.language.record.every, match)
+
+
+def each(match: Match) -> Reading | None:
+    """``de 8/8 h``: a length of time that is given twice."""
+    first, _, last = match.text.partition("/")
+    many = cardinal(match["n"], match.language, "f")
+    link = match.language.record.each_in
+    return Reading(f"{many} {link} {many}", NUMBER) if link and first == last else None
+
+
+def _with_word(word: str, match: Match) -> Reading | None:
+    noun = unit_of(match["u"], match.language)
+    amount = amount_of(match["n"], match.language)
+    if not word or noun is None or amount is None:
+        return None
+    is_one = numbers_of(match.language).singular(amount.value)
+    return Reading(f"{word} {number(amount, match.language, noun.gender)}", NUMBER, is_one=is_one)

@@ -70,6 +70,12 @@ def repeated(match: Match) -> Reading | None:
     return replace(SILENT, word=match.text) if is_said else None
 
 
+def coded(match: Match) -> Reading | None:
+    """``3 billones de USD``: a code for the noun."""
+    currency = match.language.record.currencies[match["c"]]
+    return _paid(currency.main.many, currency) if match.context.word == match.language.record.linked else None
+
+
 def money(amount: Amount, currency: Currency, language: Words) -> str:
     """An amount, with hundredths after the currency."""
     record = language.record

@@ -29,7 +29,7 @@ def open(match: Match) -> Reading | None:
 
 def close(match: Match) -> Reading | None:
     """A bracket that closes."""
-    return Reading("", mark=")")
+    return Reading("", frozenset({"closed"}), mark=")")
 
 
 def silent(match: Match) -> Reading | None:

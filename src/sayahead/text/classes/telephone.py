@@ -13,6 +13,8 @@ PHONE = frozenset({"phone"})
 MIN_FIGURES = 6
 """Figures of a telephone number that nothing announces."""
 
+_DATE = re.compile(r"\d{1,2}([-./])\d{1,2}\1(?:\d{2}|\d{4})|\d{4}([-./])\d{1,2}\2\d{1,2}")
+
 
 def dialled(match: Match) -> Reading | None:
     """What a cue announced: "Tel. 0171 123456"."""
@@ -28,6 +30,8 @@ def country(match: Match) -> Reading | None:
 def shaped(match: Match) -> Reading | None:
     """What nothing announces: groups of figures that are neither a date nor one number."""
     groups = re.findall(r"\d+", match.text)
+    if _DATE.fullmatch(match.text):
+        return None
     count = sum(map(len, groups))
     if not MIN_FIGURES <= count <= 15 or (count < 8 and match.text[0] not in "(0"):
         return None

@@ -45,6 +45,17 @@ def sign(text: str, language: Words, form: str = "") -> str:
     return language.record.signs.get(text, "")
 
 
+GREEK = "αβγδεζηθικλμνξοπρστυφχψω"
+_ALIKE = str.maketrans("ςϑϕϵϖϱµ", "σθφεπρμ")
+
+
+def greek(letter: str, language: Words, form: str = "") -> str:
+    """A letter by its name if it is Greek, others as they are."""
+    place = GREEK.find(letter.lower().translate(_ALIKE)) if letter else -1
+    names = language.record.greek
+    return names[place].replace("_", " ") if place >= 0 and names else letter
+
+
 _PIECE = re.compile(r"[0-9]+|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", "01234567890123456789")
 LONG = 4

@@ -44,7 +44,8 @@ def _unknown_tables(language: Language) -> Iterator[str]:
 def _losing(language: Language) -> Iterator[str]:
     """Rules whose every match is an earlier rule's, too, which always means it: one that is a template."""
     for number, rule in enumerate(language.grammar.rules):
-        if _can_match(rule.pattern.body, language) and not _wins(language, number):
+        parts = [part for part in (rule.pattern.body, rule.pattern.right) if part is not None]
+        if all(_can_match(part, language) for part in parts) and not _wins(language, number):
             yield f"{rule.place}: {rule.name} can never win: an earlier rule takes all that it could."
 
 

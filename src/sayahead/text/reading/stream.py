@@ -328,6 +328,8 @@ class TokenReader:
             return Context(frozenset({kind, *kept, *reading.tags}), before=before.word)
         word = reading.word or text
         tags = {kind, *reading.tags, *self._language.tags_of(word)}
+        if len(word) == 1 and word.isalpha():
+            tags.add("letter")
         if kind == "word" and self._carries(word):
             tags |= before.tags & CARRIED
         return Context(

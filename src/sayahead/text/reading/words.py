@@ -52,6 +52,8 @@ def vocabularies_of(record: Record) -> Mapping[str, list[str]]:
     tables["currency_names"] = sorted(word for word in record.currency_words if word.isalpha())
     prefixes = (word for word in record.currencies if _CURRENCY_PREFIX.fullmatch(word))
     tables["currency_prefixes"] = sorted(prefixes)
+    tables["currency_codes"] = sorted(word for word in record.currencies if re.fullmatch("[A-Z]{3}", word))
+    tables["each_from"] = [record.each_from] if record.each_from else []
     tables["currency_signs"] = sorted(word for word in record.currencies if not word.isalnum())
     return tables
 

@@ -1,0 +1,133 @@
+"""Formulas: sums, products, powers, variables, isotopes; figures of footnotes."""
+
+from __future__ import annotations
+
+import re
+
+from sayahead.text.classes.quantity import amount_of, number, numbers_of
+from sayahead.text.classes.verbalize import cardinal, greek, pieces
+from sayahead.text.reading.context import SILENT, START, Match, Reading
+
+OPERATOR = frozenset({"operator"})
+FORMULA = frozenset({"number"})
+_PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-0123456789+-")
+_ALIKE = {"<=": "≤", ">=": "≥", "!=": "≠", "=>": "⇒", "->": "→", "<-": "←", "==": "=", "&&": "&", "||": "|"}
+_YEARS = range(1500, 2100)
+MIN_WORD = 3
+"""Letters of a word whose raised figures are those of a note; shorter ones have powers."""
+
+
+def footnote(match: Match) -> Reading | None:
+    """``ago¹``: a word with the number of a note, which is silent."""
+    word = match["n"]
+    is_unit = match.text in match.language.record.units
+    return None if len(word) < MIN_WORD or is_unit else Reading(word, frozenset({"word"}), word=word)
+
+
+def dated(match: Match) -> Reading | None:
+    """``1998³``: a year with the number of a note."""
+    year = int(match["n"])
+    return Reading(numbers_of(match.language).year(year)) if len(match["n"]) == 4 and year in _YEARS else None
+
+
+def mark(match: Match) -> Reading | None:
+    """The number of a note after a mark or a bracket, the power of what stands in brackets."""
+    inside = match.context.before
+    if "closed" in match.context.tags and (len(inside) == 1 or inside.isdecimal()):
+        return Reading(_power(match), FORMULA)
+    return SILENT if {"punctuation", START} & match.context.tags else None
+
+
+def term(match: Match) -> Reading | None:
+    """``3x²``, ``2πr``, ``10⁻⁶``: a number, variables and a power."""
+    amount = amount_of(match["n"], match.language)
+    words = [number(amount, match.language)] if amount else []
+    words += [greek(letter, match.language) for letter in match["v"] or ("" if amount else match["n"])]
+    return Reading(" ".join(filter(None, [*words, _power(match)])), FORMULA, word=match.text)
+
+
+def exponent(match: Match) -> Reading | None:
+    """``^2``: to what power."""
+    return Reading(_power(match), FORMULA)
+
+
+def scientific(match: Match) -> Reading | None:
+    """``3 × 10⁸``."""
+    amount = amount_of(match["n"], match.language)
+    if amount is None:
+        return None
+    ten = cardinal(match["v"], match.language)
+    return Reading(f"{number(amount, match.language)} {match.language.record.over('×')} {ten} {_power(match)}", FORMULA)
+
+
+def function(match: Match) -> Reading | None:
+    """``sin²x``: a function by its name."""
+    name = match.language.meaning("functions", match["f"])
+    words = [name, _power(match), greek(match["v"], match.language)]
+    return Reading(" ".join(filter(None, words)), FORMULA)
+
+
+def of(match: Match) -> Reading | None:
+    """``f(x)``."""
+    link = match.language.meaning("formula", "of")
+    return Reading(f"{match['n']} {link}") if link else None
+
+
+def isotope(match: Match) -> Reading | None:
+    """``²³⁵U``."""
+    return Reading(f"{cardinal(match['p'].translate(_PLAIN), match.language)} {match['n']}")
+
+
+def ion(match: Match) -> Reading | None:
+    """``Ca²⁺``."""
+    charge = match["p"].translate(_PLAIN)
+    count = cardinal(charge[:-1], match.language) if charge[:-1] else ""
+    words = [pieces(match["n"], match.language), count, match.language.record.sign(charge[-1])]
+    return Reading(" ".join(filter(None, words)))
+
+
+def lowered(match: Match) -> Reading | None:
+    """``CO₂``, ``x₁``: elements and lowered figures."""
+    text = match["n"].translate(_PLAIN)
+    parts = re.findall(r"\d+|[A-Z][a-z]?|[^A-Z\d]+", text)
+    return Reading(" ".join(cardinal(part, match.language) if part.isdecimal() else part for part in parts))
+
+
+def digraph(match: Match) -> Reading | None:
+    """``>=``: two characters for a sign."""
+    return Reading(match.language.record.signs.get(_ALIKE[match["s"]], ""), OPERATOR)
+
+
+def named(match: Match) -> Reading | None:
+    """A sign of mathematics by its name."""
+    name = match.language.record.signs.get(match["s"], "")
+    return Reading(name, OPERATOR) if name else None
+
+
+def between(match: Match) -> Reading | None:
+    """A sign that has another name between numbers."""
+    return Reading(match.language.record.over(match["s"]), OPERATOR)
+
+
+def minus(match: Match) -> Reading | None:
+    """A hyphen that subtracts."""
+    is_variable = "letter" not in match.context.tags or match.context.word.isascii()
+    return Reading(match.language.record.sign("-"), OPERATOR) if is_variable else None
+
+
+def _power(match: Match) -> str:
+    """A power by its name: squared, cubed, or to which one."""
+    raised = match["p"]
+    if not raised:
+        return ""
+    record = match.language.record
+    if raised in ("²", "2") and record.signs.get("²"):
+        return record.signs["²"]
+    if raised in ("³", "3") and record.signs.get("³"):
+        return record.signs["³"]
+    plain = raised.translate(_PLAIN)
+    if plain[-1] in "+-":
+        return f"{cardinal(plain[:-1], match.language)} {record.sign(plain[-1])}"
+    if plain.lstrip("-").isdecimal():
+        return f"{record.sign('^')} {cardinal(plain, match.language)}"
+    return f"{record.sign('^')} {pieces(plain, match.language)}"
