@@ -173,7 +173,7 @@ def test_what_was_heard_is_what_was_played() -> None:
     session.push(text)
     session.finish()
     words = [word for chunk in session.chunks() for word in chunk.words]
-    assert session.heard(0.0) == Heard(0, 0, "", 0.0)
+    assert session.heard(0.0) == Heard(0, 0, "", 0.0, text, interrupted=True)
     for number, word in enumerate(words, start=1):
         just_after = ((word.onset + word.offset) // 2 + 1) / session.sample_rate
         heard = session.heard(just_after)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import itertools
 import random
 import time
@@ -14,8 +13,7 @@ from sayahead.client.choices import Choices
 from sayahead.client.speech import Speech
 from sayahead.client.wire import ELSEWHERE, ENDED, GONE, ServerError, Wire, address
 from sayahead.config import describe
-from sayahead.errors import ConfigError
-from sayahead.speech import end_of_failed
+from sayahead.errors import ConfigError, SessionError
 from sayahead.types import AudioChunk
 
 __all__ = ["Client", "ServerError", "Speech"]
@@ -117,25 +115,27 @@ class Client:
         await self._wire.end(clean=not self._open)
 
     def speech(self) -> Speech:
-        """Speech whose text you push."""
+        """Speech whose text you push. SessionError unless it is connected."""
+        if not self.sample_rate:
+            raise SessionError("The client is not connected: use `async with Client(...) as client:`.")
         name = f"c{next(self._names)}"
         self._open[name] = Speech(self, name)
         return self._open[name]
 
-    async def stream(self, fragments: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[AudioChunk]:
-        """The audio of the fragments, chunk by chunk as it arrives; leaving early silences the server."""
+    def speak(self, text: str | Iterable[str] | AsyncIterable[str]) -> Speech:
+        """Speak text, which a task writes as it comes. Iterate over the result, play it, or cancel it: see Speech."""
         speech = self.speech()
-        writing = asyncio.create_task(speech.write(fragments))
-        writing.add_done_callback(lambda task: end_of_failed(speech._chunks, task))
+        speech.speak(text)
+        return speech
+
+    async def stream(self, fragments: str | Iterable[str] | AsyncIterable[str]) -> AsyncIterator[AudioChunk]:
+        """The audio of the fragments, chunk by chunk as it arrives; leaving early silences the server."""
+        speech = self.speak(fragments)
         try:
             async for chunk in speech:
                 yield chunk
-            await writing
         finally:
-            writing.cancel()
-            await asyncio.gather(writing, return_exceptions=True)
-            with contextlib.suppress(ServerError):
-                await speech.leave()
+            await speech.closed()
 
     async def _say(self, kind: str, **rest: Any) -> None:
         await self._wire.say(kind, **rest)

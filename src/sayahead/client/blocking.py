@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncIterable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterable, Callable, Coroutine, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar, Unpack
 
@@ -16,7 +16,9 @@ from sayahead.errors import SessionError, TextError
 from sayahead.sound.device import Player
 from sayahead.sound.out import save
 from sayahead.speech import fragments_of
-from sayahead.types import AudioChunk
+from sayahead.speech.fragments import close_quietly
+from sayahead.speech.turn import play
+from sayahead.types import AudioChunk, WordTiming
 
 T = TypeVar("T")
 
@@ -85,6 +87,13 @@ class SyncClient:
             future.cancel()
             raise
 
+    def call(self, function: Callable[..., object], *arguments: object) -> None:
+        """Have its event loop call a function soon; without effect once that has ended."""
+        loop = self._loop
+        if loop is not None:
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(function, *arguments)
+
     @property
     def created(self) -> dict[str, Any]:
         """The server's first message: its voices, encodings and limits."""
@@ -107,7 +116,7 @@ class SyncClient:
         """Speak fragments, which a thread pushes in the background."""
         given = synchronous(fragments)
         speech = self.speech()
-        threading.Thread(target=speech._write_apart, args=(given,), daemon=True).start()
+        threading.Thread(target=speech._write_apart, args=(given,), name="text", daemon=True).start()
         return speech
 
     def stream(self, fragments: str | Iterable[str]) -> Iterator[AudioChunk]:
@@ -116,8 +125,7 @@ class SyncClient:
         try:
             yield from speech
         finally:
-            with contextlib.suppress(ServerError, SessionError):
-                self.wait(speech._speech.leave())
+            speech.leave()
 
 
 class SyncSpeech:
@@ -125,12 +133,21 @@ class SyncSpeech:
 
     def __init__(self, client: SyncClient, speech: Speech) -> None:
         self._client, self._speech = client, speech
-        self._failure: Exception | None = None
 
     @property
     def text(self) -> str:
         """All text so far, with its revisions."""
         return self._speech.text
+
+    @property
+    def words(self) -> list[WordTiming]:
+        """The words of all sound that was handed out."""
+        return self._speech.words
+
+    @property
+    def unsaid(self) -> str:
+        """The text so far that was not heard: see ``heard``."""
+        return self._speech.unsaid
 
     def push(self, text: str) -> None:
         """Add text. TextError if it is not text, SessionError after the end."""
@@ -154,48 +171,67 @@ class SyncSpeech:
             self._client.wait(self._speech.write_piece(fragment))
         self.finish()
 
-    def _write_apart(self, fragments: str | Iterable[str]) -> None:
+    def _write_apart(self, fragments: Iterable[str]) -> None:
+        """Push all fragments; an error is raised where the sound is awaited."""
+        pieces: Iterator[str] = iter(())
         try:
-            self.write(fragments)
-        except ServerError:
-            # The reader hears of it.
-            return
-        except Exception as error:
-            self._failure = error
-            with contextlib.suppress(ServerError, SessionError):
-                self._client.wait(self._speech.cancel())
+            pieces = iter(fragments)
+            self.write(pieces)
+        except BaseException as error:
+            self._client.call(self._speech.fail, error)
+        finally:
+            close_quietly(pieces)
 
     def heard(self, played_s: float | None = None) -> Heard:
-        """What a listener has heard after playing ``played_s`` seconds of this text; None: all that has arrived."""
+        """What the listener has heard after ``played_s`` seconds of sound.
+
+        None: of what ``play`` has played, or as much as ``played`` was last told; otherwise of all that was handed out.
+        Once the turn is over, by ``play`` or ``cancel``, it is what had been heard then.
+        """
         return self._speech.heard(played_s)
 
     def played(self, played_s: float) -> None:
-        """The listener has heard ``played_s`` seconds of this text: what ``keep_up`` goes by."""
+        """Say that ``played_s`` seconds have been played: ``heard`` and ``cancel`` go by it, and ``keep_up``."""
         self._client.wait(self._speech.played(played_s))
 
     def cancel(self, played_s: float | None = None) -> Heard:
-        """Fall silent at once (barge-in). What was heard."""
-        return self._client.wait(self._speech.cancel(played_s))
+        """Fall silent at once (barge-in), and return what was heard, as ``heard`` does.
+
+        A player of yours drops the rest, and stays open. Of a turn that is over, it returns what was heard, and nothing
+        else happens. ConfigError for more seconds than were handed out; it is silent even then.
+        """
+        try:
+            # Here and now: the event loop may be busy.
+            return self._speech.turn.end(played_s, self._speech.hush)
+        finally:
+            with contextlib.suppress(ServerError, SessionError):
+                self._client.wait(self._speech.cancel())
+
+    def leave(self) -> None:
+        """Have the server stop, if it has not ended."""
+        with contextlib.suppress(ServerError, SessionError):
+            self._client.wait(self._speech.leave())
+
+    def _end_turn(self) -> Heard:
+        try:
+            return self._speech.turn.end(None, self._speech.hush)
+        finally:
+            self.leave()
 
     def __iter__(self) -> Iterator[AudioChunk]:
-        while (chunk := self._client.wait(following(self._speech))) is not None:
+        while (chunk := self._client.wait(self._speech.following())) is not None:
             yield chunk
-        if self._failure is not None:
-            raise self._failure
 
     def play(self, player: Player | None = None) -> Heard:
-        """Play on the sound device, or a player of that sample rate, to the end; returns what was heard."""
-        own = player is None
-        player = player or Player(self._client.sample_rate)
-        before = player.written()
-        try:
-            for chunk in self:
-                player.write(chunk)
-            player.drain()
-            return self.heard(max(0, player.played() - before) / player.sample_rate)
-        finally:
-            if own:
-                player.close()
+        """Play to the end or to ``cancel``, and return what was heard. Needs the ``play`` extra.
+
+        ``player``: an open one of the same sample rate, which stays open; None: the system's default device. However it
+        ends, by an error or Ctrl-C too, it is silent then, and what was heard is decided.
+        """
+        if player is None:
+            with Player(self._client.sample_rate) as own:
+                return self.play(own)
+        return play(self._speech.turn, self, player, self._end_turn)
 
     def save(self, path: str | Path) -> None:
         """Write it to a file, as ``sayahead.save`` does."""
@@ -208,11 +244,3 @@ def synchronous(fragments: str | Iterable[str]) -> Iterable[str]:
     if isinstance(given, AsyncIterable):
         raise TextError("The text is an async iterator: give it to the asyncio Client.")
     return given
-
-
-async def following(speech: Speech) -> AudioChunk | None:
-    """The next chunk; None at the end."""
-    try:
-        return await anext(speech)
-    except StopAsyncIteration:
-        return None

@@ -17,7 +17,9 @@ from sayahead.client.wire import ServerError
 from sayahead.config import check_text, check_whole
 from sayahead.engine.heard import Heard, Transcript
 from sayahead.errors import SessionError
+from sayahead.sound.device import Player
 from sayahead.speech import asynchronous, fragments_of
+from sayahead.speech.turn import Turn, aplay
 from sayahead.text.revision import unspoken
 from sayahead.types import AudioChunk, WordTiming
 
@@ -56,8 +58,19 @@ class Speech:
         self._client, self._name = client, name
         self._chunks: asyncio.Queue[AudioChunk | ServerError | None] = asyncio.Queue()
         self._room, self._progress = asyncio.Event(), asyncio.Event()
-        self._samples, self._transcript = 0, Transcript()
-        self._over = self._begun = self._silent = False
+        # Samples that have arrived.
+        self._samples = 0
+        self._transcript = Transcript()
+        # Whether all sound of the whole text has arrived.
+        self._complete = False
+        self.turn = Turn(self._transcript, client.sample_rate, lambda: self._complete)
+        """What its listener hears."""
+        self._over = self._begun = self._silent = self._cancelling = False
+        self.words = list[WordTiming]()
+        """The words of all sound that was handed out."""
+        # What writes the text, and the error with which that ended.
+        self._writing: asyncio.Task[None] | None = None
+        self._failure: BaseException | None = None
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         # While the answer to a revision is awaited, other text waits: what it follows is not known yet.
         self._order = asyncio.Lock()
@@ -68,7 +81,7 @@ class Speech:
         # How far the text was sent, and how far the server that has it has spoken.
         self._sent = self._spoken = 0
         # The last words that have arrived, and the places of flushes that may have to be said again.
-        self._words, self._flushes = deque[WordTiming](maxlen=MOST_AGAIN), list[tuple[int, bool]]()
+        self._last_words, self._flushes = deque[WordTiming](maxlen=MOST_AGAIN), list[tuple[int, bool]]()
         self._in_vain, self._arrived = 0, 0
         # The end of the sound, to which what follows is joined.
         self._tail = np.zeros(0, np.float32)
@@ -77,6 +90,11 @@ class Speech:
     def text(self) -> str:
         """All text so far, with its revisions."""
         return self._transcript.text
+
+    @property
+    def unsaid(self) -> str:
+        """The text so far that was not heard: see ``heard``."""
+        return self.heard().unsaid
 
     async def push(self, text: str) -> None:
         """Add text. TextError if it is not text, SessionError after the end."""
@@ -145,7 +163,7 @@ class Speech:
 
     def _unspoken(self, at: int, text: str) -> tuple[int, str]:
         """A revision without what stands for words that have arrived."""
-        spoken = self._words[-1].end if self._words else 0
+        spoken = self._last_words[-1].end if self._last_words else 0
         return (spoken, unspoken(self.text[:at], self.text[at:spoken], text)) if at < spoken else (at, text)
 
     def _rewrite(self, text: str, at: int) -> None:
@@ -162,7 +180,7 @@ class Speech:
         """Speak all text so far without waiting for more, for example before a tool call. ``end`` ends its sentence."""
         async with self._order:
             if self._begun:
-                first = self._words[0].start if self._words else 0
+                first = self._last_words[0].start if self._last_words else 0
                 place = self._transcript.characters
                 self._flushes = [*(flush for flush in self._flushes if flush[0] >= first), (place, end)]
                 await self._send("input_text.flush", end=end)
@@ -171,23 +189,25 @@ class Speech:
         """Declare that no more text comes."""
         async with self._order:
             if not self._over:
-                self._over = self._begun = True
+                self._over = self._begun = self._transcript.ended = True
                 await self._send("input_text.end")
 
     def heard(self, played_s: float | None = None) -> Heard:
-        """What a listener has heard after playing ``played_s`` seconds of this text; None: all that has arrived.
+        """What the listener has heard after ``played_s`` seconds of sound.
 
-        It works at any time, even long after the server has sent everything. ConfigError for more than has arrived.
+        None: of what ``aplay`` has played, or as much as ``played`` was last told; otherwise of all that was handed
+        out. Once the turn is over, by ``aplay`` or ``cancel``, it is what had been heard then. It works at any time,
+        even long after the server has sent everything. ConfigError for more than was handed out.
         """
-        return self._transcript.heard(played_s, samples=self._samples, sample_rate=self._client.sample_rate)
+        return self.turn.heard(played_s)
 
     async def played(self, played_s: float) -> None:
-        """The listener has heard ``played_s`` seconds of this text: what ``keep_up`` goes by.
+        """Say that ``played_s`` seconds have been played: ``heard`` and ``cancel`` go by it, and ``keep_up``.
 
-        Unless it is told, the server assumes that what it sends is played in real time. ConfigError for more than has
-        arrived.
+        Unless it is told, the server assumes that what it sends is played in real time. ConfigError for more than was
+        handed out.
         """
-        self.heard(played_s)
+        self.turn.tell(played_s)
         shift = self._splice.shift if self._splice else 0
         if self._name in self._client._open and self._begun and shift is not None:
             own_s = played_s + shift / self._client.sample_rate
@@ -195,22 +215,100 @@ class Speech:
                 await self._send("speech.played", played_s=own_s)
 
     async def cancel(self, played_s: float | None = None) -> Heard:
-        """Fall silent at once (barge-in), even where ``heard`` then raises. What was heard."""
+        """Fall silent at once (barge-in), and return what was heard, as ``heard`` does.
+
+        Of a turn that is over, it returns what was heard, and nothing else happens. ConfigError for more seconds than
+        were handed out; it is silent even then.
+        """
+        try:
+            return self.turn.end(played_s, self.hush)
+        finally:
+            await self._silence()
+
+    def hush(self) -> None:
+        """Take no more text and hand out no more sound; from any thread."""
         self._over = self._silent = True
+
+    async def _silence(self) -> None:
+        """Have the server stop, and wait until it has."""
+        self.hush()
         self._empty()
-        if self._name in self._client._open and self._begun and await self._send("input_text.cancel"):
+        if self._writing is not None:
+            self._writing.cancel()
+        if await self._tell_silent():
             await self._ended
         else:
             self._end(None)
-        return self.heard(played_s)
+
+    async def _tell_silent(self) -> bool:
+        """Have the server stop, unless it has ended or been told; whether it was told now or before."""
+        if self._name not in self._client._open or not self._begun:
+            return False
+        if not self._cancelling:
+            self._cancelling = True
+            with contextlib.suppress(ServerError):
+                return await self._send("input_text.cancel")
+            return False
+        return True
+
+    def speak(self, text: str | Iterable[str] | AsyncIterable[str]) -> None:
+        """Have a text written by a task; an error in it is raised where the sound is awaited, as soon as it happens."""
+        given = fragments_of(text)
+        self._writing = asyncio.create_task(self.write(given), name="text")
+        self._writing.add_done_callback(self._written)
+
+    def _written(self, writing: asyncio.Task[None]) -> None:
+        if not writing.cancelled() and (error := writing.exception()) is not None:
+            self.fail(error)
+
+    def fail(self, error: BaseException) -> None:
+        """The text has ended by an error."""
+        if self._silent or (isinstance(error, ServerError | SessionError) and self._ended.done()):
+            # It was not wanted any more, or its sound has ended by the same error.
+            return
+        self._failure = error
+        if self.turn.is_played:
+            self.turn.end(None, self.hush)
+        self._chunks.put_nowait(None)
+
+    async def aplay(self, player: Player | None = None) -> Heard:
+        """Play to the end or to ``cancel``, and return what was heard. Needs the ``play`` extra.
+
+        ``player``: an open one of the same sample rate, which stays open; None: the system's default device. A task
+        that is cancelled meanwhile falls silent, and closes the text.
+        """
+        if player is None:
+            with Player(self._client.sample_rate) as own:
+                return await self.aplay(own)
+        return await aplay(self.turn, self.following, player, self._end_turn, self.closed)
+
+    def _end_turn(self) -> Heard:
+        return self.turn.end(None, self.hush)
+
+    async def following(self) -> AudioChunk | None:
+        """The next chunk; None at the end."""
+        try:
+            return await anext(self)
+        except StopAsyncIteration:
+            return None
+
+    async def closed(self) -> None:
+        """Leave, and wait until the text is closed."""
+        if self._writing is not None:
+            self._writing.cancel()
+        with contextlib.suppress(ServerError):
+            await self.leave()
+        if self._writing is not None:
+            await asyncio.wait({self._writing})
 
     async def write(self, fragments: Iterable[str] | AsyncIterable[str]) -> None:
         """Push all fragments, then finish.
 
         Of a long text it sends no more than the server lets wait, so the audio must be read meanwhile.
         """
-        async for fragment in asynchronous(fragments_of(fragments)):
-            await self.write_piece(fragment)
+        async with contextlib.aclosing(asynchronous(fragments_of(fragments))) as pieces:  # type: ignore[type-var]
+            async for fragment in pieces:
+                await self.write_piece(fragment)
         await self.finish()
 
     async def write_piece(self, text: str) -> None:
@@ -255,7 +353,7 @@ class Speech:
             self._connection = self._client._connection
             if self._ended.done() or not self._begun:
                 return
-            text, words = self.text, list(self._words)
+            text, words = self.text, list(self._last_words)
             # Within markup, nothing but the beginning is outside of all tags.
             marked = self._client._session.get("markup", "none") != "none"
             self._offset = self._sent = self._spoken = 0 if marked else begin_again(text, words)
@@ -275,26 +373,40 @@ class Speech:
                 await self._send("input_text.end")
 
     async def leave(self) -> None:
-        """Cancel, if it is not over."""
+        """Cancel, if it is not over, and wait for no answer."""
         if self._name in self._client._open:
             self._over = True
-            self._client._forget(self._name)
-            if self._begun:
-                await self._send("input_text.cancel")
+            await self._tell_silent()
+            self._end(None)
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> AudioChunk:
+        self._check_failure()
         item = await self._chunks.get()
+        self._check_failure()
         self._room.set()
-        if isinstance(item, AudioChunk):
+        if isinstance(item, AudioChunk) and not self._silent:
+            self.words += item.words
+            self.turn.hand(item)
             return item
+        if isinstance(item, AudioChunk):
+            item = None
         # Asking again gives the same answer.
         self._chunks.put_nowait(item)
         if item is None:
             raise StopAsyncIteration
         raise item
+
+    def _check_failure(self) -> None:
+        """Raise the error of the text, once."""
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            self._over = True
+            self._empty()
+            self._chunks.put_nowait(None)
+            raise failure
 
     async def take(self, data: dict[str, Any], sound: bytes) -> None:
         """Take in a message of the server about this text."""
@@ -320,6 +432,7 @@ class Speech:
             rest = np.zeros(round(TAIL_S * self._client.sample_rate), np.float32)
             if self._splice is not None and self._splice.shift is None and (chunk := self._new([], rest)) is not None:
                 self._chunks.put_nowait(chunk)
+            self._complete = data["type"] == "speech.done"
             self._end(None)
         elif data["type"] == "error":
             if not data["gone"]:
@@ -348,7 +461,7 @@ class Speech:
         self._samples += len(samples)
         self._tail = np.concatenate([self._tail, samples])[-round(TAIL_S * rate) :]
         self._transcript.add(words)
-        self._words.extend(words)
+        self._last_words.extend(words)
         return chunk
 
     def _end(self, item: ServerError | None) -> None:

@@ -4,20 +4,40 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from sayahead.config import check_number
+from sayahead.config import check_number, nearest
 from sayahead.errors import ConfigError
 from sayahead.types import WordTiming
 
 TOLERANCE_S = 0.05
 """How far a player's clock may be ahead of the audio it was given."""
+BROKEN_OFF = " —"
+"""How the message of a turn that was interrupted ends."""
+
+
+def _content(text: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": text}
+
+
+def _parts(text: str) -> dict[str, Any]:
+    return {"role": "model", "parts": [{"text": text}]}
+
+
+MESSAGES: dict[str, Callable[[str], dict[str, Any]]] = {
+    "openai": _content,
+    "anthropic": _content,
+    "ollama": _content,
+    "gemini": _parts,
+}
+"""What an assistant's message looks like, by the API that takes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """How far a listener has got."""
+    """How far a listener has got. ``text + unsaid`` is all text that was written."""
 
     words: int
     """How many words were heard: of each, more than half of the sound was played."""
@@ -27,6 +47,23 @@ class Heard:
     """The source text up to there."""
     played_s: float
     """Seconds of sound that were played."""
+    unsaid: str = ""
+    """The source text from there on, as far as it was written."""
+    interrupted: bool = False
+    """Whether words are missing: some were not heard, or the text itself had not ended."""
+
+    def messages(self, api: str = "openai", *, mark: str = BROKEN_OFF) -> list[dict[str, Any]]:
+        """The assistant's message for a model's history: in a list, which is empty if nothing was heard.
+
+        It has all of the text, or if that was interrupted, what was heard and then ``mark``. ``api``: whose form it
+        has: openai (which most others take, too), anthropic, ollama or gemini. ConfigError for another one.
+        """
+        if api not in MESSAGES:
+            raise ConfigError(f"messages(): api {api!r} is unknown{nearest(api, MESSAGES)}; use {', '.join(MESSAGES)}.")
+        text = self.text if self.interrupted else self.text + self.unsaid
+        if not text.strip():
+            return []
+        return [MESSAGES[api](text.strip() + (mark if self.interrupted else ""))]
 
 
 class Transcript:
@@ -36,6 +73,8 @@ class Transcript:
         self._source: list[str] = []
         self.characters = 0
         """Length of the text."""
+        self.ended = False
+        """Whether the text is over."""
         # Of each word: the sample in its middle, its end in the text.
         self._middles, self._ends = list[int](), list[int]()
 
@@ -60,18 +99,23 @@ class Transcript:
             self._ends.append(word.end)
             self._middles.append((word.onset + word.offset) // 2)
 
-    def heard(self, played_s: float | None, *, samples: int, sample_rate: int) -> Heard:
-        """What was heard in ``played_s`` seconds, of the ``samples`` emitted; None: in all of them.
+    def heard(self, played_s: float | None, *, emitted_s: float, sample_rate: int, spoken: bool) -> Heard:
+        """What was heard in ``played_s`` seconds, of the ``emitted_s`` that there are; None: in all of them.
 
-        ConfigError if ``played_s`` is not a number of seconds, or more than there is.
+        ``sample_rate`` is that of the words; ``spoken``: whether all sound of the whole text has been made. ConfigError
+        if ``played_s`` is not a number of seconds, or more than there is.
         """
-        emitted_s = samples / sample_rate
         played_s = emitted_s if played_s is None else check_number("played_s", played_s, 0.0, math.inf)
         if played_s > emitted_s + TOLERANCE_S:
             raise ConfigError(
                 f"played_s is {played_s:.3f}, but only {emitted_s:.3f} s of sound were emitted: "
                 "count only the sound of this text, from its first sample."
             )
-        words = bisect.bisect_left(self._middles, played_s * sample_rate)
+        played_s = float(min(played_s, emitted_s))
+        # Rounded, so that a number of samples that became seconds is that number again.
+        words = bisect.bisect_left(self._middles, round(played_s * sample_rate, 3))
         end = self._ends[words - 1] if words else 0
-        return Heard(words, end, self.text[:end], float(min(played_s, emitted_s)))
+        text = self.text
+        unsaid = text[end:]
+        complete = self.ended and (not unsaid.strip() or (spoken and words == len(self._middles)))
+        return Heard(words, end, text[:end], played_s, unsaid, not complete)

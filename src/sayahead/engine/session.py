@@ -92,7 +92,8 @@ class Session:
         self._released = False
         # Whether the player has run dry, and the text has not caught up since.
         self._slow = False
-        self._transcript = Transcript()
+        self.transcript = Transcript()
+        """Its text, and where its words are in its sound."""
         self.skipped = deque[tuple[int, int, str]](maxlen=MOST_SKIPPED)
         """What the voice cannot read: where in the text (start, end), and what. Remove what you have reported."""
         self._ended = self._cancelled = False
@@ -115,14 +116,18 @@ class Session:
     @property
     def finished(self) -> bool:
         """Whether nothing more will come: it was cancelled, or finished and everything was pulled."""
-        more = self._more or self._sentence.has_more
-        return self._cancelled or (self._ended and not self._inbox and not more)
+        return self._cancelled or self.spoken
+
+    @property
+    def spoken(self) -> bool:
+        """Whether its text is over and everything was pulled."""
+        return self._ended and not (self._inbox or self._more or self._sentence.has_more)
 
     def push(self, fragment: str) -> None:
         """Take in a piece of text of any size. TextError if it is not text, SessionError after the end."""
         self._check_open("push", fragment)
         if fragment:
-            self._transcript.write(fragment)
+            self.transcript.write(fragment)
             self._inbox.append(fragment)
 
     def take(self, item: Item) -> None:
@@ -138,7 +143,7 @@ class Session:
     @property
     def text(self) -> str:
         """All text that was pushed, with its revisions."""
-        return self._transcript.text
+        return self.transcript.text
 
     def revise(self, at: int, text: str) -> int:
         """Replace the text from character ``at`` on: what was not spoken yet is taken back.
@@ -156,7 +161,7 @@ class Session:
         if at <= spoken:
             text = unspoken(source[:at], source[at:spoken], text)
         at = max(at, spoken)
-        self._transcript.rewrite(source[:at] + text)
+        self.transcript.rewrite(source[:at] + text)
         self._inbox.clear()
         self._bitten = 0
         # The words of the open sentence that were spoken decide how what follows is read. So does their line.
@@ -181,7 +186,7 @@ class Session:
     def finish(self) -> None:
         """Declare that no more text comes; further pulls speak what is left. Harmless when repeated."""
         self.flush()
-        self._ended = True
+        self._ended = self.transcript.ended = True
 
     def heard(self, played_s: float | None = None) -> Heard:
         """What a listener has heard after playing ``played_s`` seconds of the sound that was emitted.
@@ -189,7 +194,8 @@ class Session:
         Synthesis runs ahead of playback, often by many seconds: only the player knows how far it is. None: all that was
         emitted. ConfigError where that is more than there is.
         """
-        return self._transcript.heard(played_s, samples=self._samples, sample_rate=self.sample_rate)
+        emitted_s = self._samples / self.sample_rate
+        return self.transcript.heard(played_s, emitted_s=emitted_s, sample_rate=self.sample_rate, spoken=self.spoken)
 
     @property
     def keeps_up(self) -> bool:
@@ -349,7 +355,7 @@ class Session:
     def _progress(self) -> tuple[int, int]:
         """How many characters of the text have been spoken, and how many have not."""
         spoken = self._sentence.spoken_until
-        return spoken, max(0, self._transcript.characters - spoken)
+        return spoken, max(0, self.transcript.characters - spoken)
 
     def _read(self) -> int:
         """Take in some of the pushed text; how many characters, a flush like one, 0 if there is none."""
@@ -387,7 +393,7 @@ class Session:
     def _chunk(self, samples: Floats) -> AudioChunk:
         """Samples as a chunk, with the words that begin in it."""
         timings, self._timed = self._timed, []
-        self._transcript.add(timings)
+        self.transcript.add(timings)
         samples = samples if self._volume == 1.0 else samples * np.float32(self._volume)
         # Neither of them holds for a sample that is no number.
         if not (samples.max() <= 1.0 and samples.min() >= -1.0):

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
-import time
-from collections import deque
+import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, Self
-
-import numpy as np
 
 from sayahead.config import check_number, check_whole
 from sayahead.errors import ConfigError
 from sayahead.sound.files import OutputError
-from sayahead.sound.pcm import from_pcm16, to_pcm16
+from sayahead.sound.queue import SoundQueue, Track
 from sayahead.types import AudioChunk, Floats, WordTiming
 
 ELSEWHERE = (
@@ -55,6 +51,17 @@ def hushed() -> Iterator[None]:
         os.close(saved)
 
 
+@contextlib.contextmanager
+def unopened(close: Callable[[], object] = lambda: None) -> Iterator[None]:
+    """OutputError where a device cannot be opened; ``close`` is then called."""
+    miniaudio = require_miniaudio()
+    try:
+        yield
+    except miniaudio.MiniaudioError as error:
+        close()
+        raise OutputError(f"No sound device could be opened ({error.args[0]}). {ELSEWHERE}") from error
+
+
 class Player:
     """A sound device: takes samples, or chunks with their words, at playback speed.
 
@@ -90,40 +97,45 @@ class Player:
 
         OutputError without the ``play`` extra, or if no device opens.
         """
+        rate = check_whole("sample_rate", sample_rate, 1000, 192_000)
+        volume = check_number("volume", volume, 0.0, 4.0)
+        self._device = self._open(rate, device or os.environ.get("SAYAHEAD_DEVICE"), backends)
+        self._queue = SoundQueue(
+            rate,
+            ahead_s=self.AHEAD_S,
+            stuck_s=self.STUCK_S,
+            period=rate * self.PERIOD_MS // 1000,
+            advice=ELSEWHERE,
+            on_word=on_word,
+        )
+        self._queue.volume = volume
+        # A device of miniaudio's that stays open keeps the program from ending.
+        self._finalizer = weakref.finalize(self, shut, self._queue, self._device)
+        feed = fed(self._queue)
+        next(feed)
+        self._start(feed)
 
+    def _start(self, feed: Generator[bytes, int, None]) -> None:
+        """Have the device take what ``feed`` gives."""
+        with unopened(self._finalizer):
+            self._device.start(feed)
+
+    def _open(self, sample_rate: int, device: str | None, backends: Sequence[Any] | None) -> Any:
+        """miniaudio's device."""
         miniaudio = require_miniaudio()
-        device = device or os.environ.get("SAYAHEAD_DEVICE")
         if device == "null":
             device, backends = None, [miniaudio.Backend.NULL]
         backends = list(backends or real_backends(miniaudio))
-        self._rate = check_whole("sample_rate", sample_rate, 1000, 192_000)
-        self.volume = check_number("volume", volume, 0.0, 4.0)
-        self._waiting = bytearray()
-        self._changed = threading.Condition()
-        # Samples that were given and not dropped; those that the device has taken.
-        self._written = self._played = 0
-        self._closed = self._paused = False
-        # Words that were not heard yet, with the sample where each begins.
-        self._words: deque[tuple[int, WordTiming]] = deque()
-        self._on_word = on_word
-        try:
-            with hushed():
-                self._device: Any = miniaudio.PlaybackDevice(
-                    output_format=miniaudio.SampleFormat.SIGNED16,
-                    nchannels=1,
-                    sample_rate=self._rate,
-                    buffersize_msec=self.PERIOD_MS,
-                    backends=backends,
-                    device_id=None if device is None else found(device, miniaudio, backends),
-                    app_name="sayahead",
-                )
-            feed = self._feed()
-            next(feed)
-            self._device.start(feed)
-        except miniaudio.MiniaudioError as error:
-            raise OutputError(f"No sound device could be opened ({error.args[0]}). {ELSEWHERE}") from error
-        if on_word is not None:
-            threading.Thread(target=self._tell, name="words heard", daemon=True).start()
+        with unopened(), hushed():
+            return miniaudio.PlaybackDevice(
+                output_format=miniaudio.SampleFormat.SIGNED16,
+                nchannels=1,
+                sample_rate=sample_rate,
+                buffersize_msec=self.PERIOD_MS,
+                backends=backends,
+                device_id=None if device is None else found(device, miniaudio, backends),
+                app_name="sayahead",
+            )
 
     def __enter__(self) -> Self:
         return self
@@ -149,118 +161,81 @@ class Player:
     @property
     def sample_rate(self) -> int:
         """Samples per second."""
-        return self._rate
+        return self._queue.sample_rate
+
+    @property
+    def volume(self) -> float:
+        """The factor on all sound; it may be set at any time."""
+        return self._queue.volume
+
+    @volume.setter
+    def volume(self, volume: float) -> None:
+        self._queue.volume = volume
 
     @property
     def paused(self) -> bool:
         """Whether it is paused."""
-        return self._paused
+        return self._queue.paused
 
     def played(self) -> int:
         """Samples that the device has taken."""
-        return self._played
+        return self._queue.played
 
     def written(self) -> int:
-        """Samples that it was given, not counting those that ``clear`` dropped."""
-        return self._written
+        """Samples that it was given, not counting those that were dropped."""
+        return self._queue.written
 
     @property
     def played_s(self) -> float:
         """Seconds that were played."""
-        return self._played / self._rate
+        return self._queue.played / self._queue.sample_rate
 
     def pause(self) -> None:
         """Fall silent, and keep what is queued."""
-        self._pause(True)
+        self._queue.pause(True)
 
     def resume(self) -> None:
         """Continue after ``pause``."""
-        self._pause(False)
-
-    def _pause(self, paused: bool) -> None:
-        with self._changed:
-            self._paused = paused
-            self._changed.notify_all()
+        self._queue.pause(False)
 
     def clear(self) -> None:
-        """Drop whatever was not heard yet, for example when somebody interrupts. You may go on writing."""
-        with self._changed:
-            self._waiting.clear()
-            # Words that have begun are still told: their thread may not have come to them yet.
-            self._words = deque(word for word in self._words if word[0] < self._played)
-            self._written = self._played
-            self._changed.notify_all()
+        """Drop whatever was not heard yet, for example when somebody interrupts: who is speaking is cancelled.
 
-    def _feed(self) -> Generator[bytes, int, None]:
-        """What the device asks for; silence if nothing is queued."""
-        data = b""
-        while True:
-            wanted = 2 * (yield data)
-            with self._changed:
-                data = b"" if self._paused else bytes(self._waiting[:wanted])
-                del self._waiting[: len(data)]
-                self._played += len(data) // 2
-                self._changed.notify_all()
-            if self.volume != 1.0 and data:
-                data = to_pcm16(from_pcm16(data) * np.float32(self.volume)).tobytes()
+        You may go on writing, and speak again.
+        """
+        self._queue.clear()
 
-    def _wait(self, most_bytes: int) -> None:
-        """Wait until at most that many bytes are queued."""
-        last, since = self._played, time.monotonic()
-        with self._changed:
-            while len(self._waiting) > most_bytes:
-                # With a time limit, so that Ctrl-C gets through on every system.
-                self._changed.wait(0.2)
-                if self._played != last or self._paused:
-                    last, since = self._played, time.monotonic()
-                elif time.monotonic() - since > self.STUCK_S:
-                    raise OutputError(f"The sound device has accepted no sound for {self.STUCK_S:g} s. {ELSEWHERE}")
-
-    def _tell(self) -> None:
-        """Call ``on_word`` for each word when the device has come to it."""
-        while True:
-            with self._changed:
-                while not (self._words and self._words[0][0] < self._played):
-                    if self._closed:
-                        return
-                    self._changed.wait(0.2)
-                word = self._words.popleft()[1]
-            assert self._on_word is not None
-            self._on_word(word)
+    def track(self) -> Track:
+        """A track of its own for the sound of one turn; what has none shares one."""
+        return self._queue.track()
 
     def write(self, sound: Floats | AudioChunk) -> None:
         """Queue samples (S,) or a chunk; waits while 4 s are queued. No effect once it is closed.
 
         ConfigError for a chunk of another sample rate.
         """
-        samples = sound.samples if isinstance(sound, AudioChunk) else sound
-        if isinstance(sound, AudioChunk) and sound.sample_rate != self._rate:
-            raise ConfigError(
-                f"The player takes {self._rate} samples a second, but the chunk has {sound.sample_rate}: "
-                f"Player({sound.sample_rate}), or speak with sample_rate={self._rate}."
-            )
-        with self._changed:
-            if not self._closed:
-                if isinstance(sound, AudioChunk) and self._on_word is not None:
-                    begin = self._written - sound.start
-                    self._words.extend((begin + word.onset, word) for word in sound.words)
-                self._waiting += to_pcm16(samples).tobytes()
-                self._written += len(samples)
-        self._wait(int(2 * self.AHEAD_S * self._rate))
+        self._queue.loose.write(sound)
 
     def drain(self) -> None:
         """Wait until everything has been played."""
-        self._wait(0)
-        # The device still holds the last periods that it took.
-        time.sleep(4 * self.PERIOD_MS / 1000)
+        self._queue.drain()
 
     def close(self) -> None:
-        """Stop at once."""
-        with self._changed:
-            self._closed = True
-            self._waiting.clear()
-            self._changed.notify_all()
-        self._device.close()
+        """Stop at once. What is forgotten, or open when the program ends, is closed then."""
+        self._finalizer()
+
+
+def fed(queue: SoundQueue) -> Generator[bytes, int, None]:
+    """What miniaudio's device asks for: from the queue, and silence if nothing is queued."""
+    data = b""
+    while True:
+        data = queue.take((yield data))
+
+
+def shut(queue: SoundQueue, device: Any) -> None:
+    """Close a device and what is queued for it."""
+    queue.close()
+    device.close()
 
 
 def found(name: str, miniaudio: Any, backends: Sequence[Any]) -> Any:

@@ -7,14 +7,15 @@ import functools
 import math
 import threading
 import time
+import weakref
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sayahead.config import check_number
+from sayahead.config import check_number, shown
 from sayahead.engine.heard import Heard
-from sayahead.engine.session import Flush, Item, Session
-from sayahead.errors import ConfigError, SessionError
+from sayahead.engine.session import Flush, Item, Revision, Session
+from sayahead.errors import ConfigError, SessionError, TextError
 from sayahead.sound.chunks import Encoded, Resampled
 from sayahead.sound.device import Player
 from sayahead.sound.files import Sink
@@ -22,13 +23,14 @@ from sayahead.sound.formats import AudioFormat
 from sayahead.sound.out import save
 from sayahead.sound.subtitles import form_of, write_timings
 from sayahead.speech.fragments import asynchronous as asynchronous
-from sayahead.speech.fragments import end_of_failed as end_of_failed
 from sayahead.speech.fragments import fragments_of as fragments_of
 from sayahead.speech.playback import IDLE_S as IDLE_S
-from sayahead.speech.playback import Device as Device
 from sayahead.speech.playback import Due as Due
 from sayahead.speech.playback import Playback as Playback
 from sayahead.speech.playback import early_s as early_s
+from sayahead.speech.reader import READ_AHEAD, NoReader, Reader, TaskReader, ThreadReader
+from sayahead.speech.turn import Device as Device
+from sayahead.speech.turn import Turn, aplay, play
 from sayahead.types import AudioChunk, WordTiming
 
 if TYPE_CHECKING:
@@ -43,9 +45,10 @@ class Speech:
     continues there. Iterating again after the end is a SessionError, as is a second ``async for``. Any thread may
     call the methods.
 
-    The text may be an async iterator, and may have a Flush or a Revision between its pieces. After ``idle_s`` seconds
-    without text, everything so far is spoken (with ``async for``, or if text is pushed); None: never. ``sample_rate``
-    is that of the chunks, if not the voice's own.
+    The text may be an async iterator, and may have a Flush or a Revision between its pieces. It is read as fast as it
+    comes (a plain iterator in a thread of its own), up to 20,000 characters ahead of the voice; an error in it is
+    raised as soon as it happens. After ``idle_s`` seconds without text, everything so far is spoken; None: never.
+    ``sample_rate`` is that of the chunks, if not the voice's own.
     """
 
     def __init__(
@@ -59,29 +62,41 @@ class Speech:
     ) -> None:
         """``text`` None: it is pushed. TextError if ``text`` is neither text nor an iterable.
 
-        ``wakes``: whether its iterator gives an empty piece after ``pause_s()`` without text.
+        ``wakes``: whether its iterator gives an empty piece after ``pause_s()`` without text; it is then read where the
+        chunks are.
         """
         if idle_s is not None:
             idle_s = check_number("idle_s", idle_s, 0.0, 3600.0)
         self.words: list[WordTiming] = []
-        self._session, self._idle_s = session, idle_s
+        self._session, self._idle_s = session, math.inf if idle_s is None else idle_s
         self._resampled = Resampled(session.sample_rate, sample_rate)
+        self._turn = Turn(session.transcript, self.sample_rate, lambda: session.spoken, session.sample_rate)
         self._text = None if text is None else fragments_of(text)
-        # What `for` goes through, once there is one; whether `async for` has begun.
-        self._spoken: Iterator[AudioChunk] | None = None
-        self._begun = False
-        self._player: Device | None = None
-        # Samples that the player had been given before; whether it is the caller's, who goes on with it.
-        self._before, self._lent = 0, False
+        self._in_memory = isinstance(self._text, list | tuple)
+        self._wakes = wakes
+        # Pieces that are read where the chunks are; None: they come by themselves, through the reader or by push.
+        self._pieces: Iterator[Item] | None = None
+        self._reader: Reader = NoReader()
+        self._failure: BaseException | None = None
+        # Whether an iteration has begun, and whether that was an `async for`.
+        self._begun = self._begun_async = False
         self._playback, self._told = Playback(), False
         # Whether somebody listens meanwhile; the steps that are due.
-        self._live, awaited = True, wakes or text is None or isinstance(text, AsyncIterable)
-        self._due = Due(session, awaited=awaited, whole=isinstance(self._text, list) and len(self._text) == 1)
-        # One step, or change of the text, at a time; and who writes.
-        self._steps, self._writing = threading.Lock(), threading.Lock()
+        self._live = True
+        whole = self._in_memory and len(self._text) == 1  # type: ignore[arg-type]
+        self._due = Due(session, awaited=wakes or not self._in_memory, whole=whole)
+        # When text came last, if it has not been flushed since.
+        self._came_at = math.inf
+        # One step, or change of the text, at a time; who writes; and who takes a piece that is read here.
+        self._steps, self._writing, self._taking = threading.Lock(), threading.Lock(), threading.Lock()
         # Has whoever waits for text look again; from any thread.
         self._came = threading.Event()
         self._wake: Callable[[], object] = self._came.set
+
+    def __repr__(self) -> str:
+        heard = self._turn.heard()
+        state = "over" if self._turn.over else "cancelled" if self._session.cancelled else "open"
+        return f"<Speech {state}: {heard.words} words heard of {shown(self.text)}>"
 
     @property
     def sample_rate(self) -> int:
@@ -90,8 +105,13 @@ class Speech:
 
     @property
     def text(self) -> str:
-        """All text so far, with its revisions."""
+        """All text so far, with its revisions: what was read may be far ahead of what was spoken."""
         return self._session.text
+
+    @property
+    def unsaid(self) -> str:
+        """The text so far that was not heard: see ``heard``."""
+        return self.heard().unsaid
 
     def push(self, text: str) -> None:
         """Add text of any size, to speech that was made by ``Voice.speech``.
@@ -99,14 +119,21 @@ class Speech:
         TextError if it is not text, SessionError after the end.
         """
         self._check_pushed("push")
-        self._take(text)
+        self._write(text)
         self._wake()
 
-    def _take(self, item: Item) -> None:
+    def _write(self, item: Item) -> None:
         """Pass on a piece of the text."""
-        with self._writing:
+        if item is None:
+            raise TextError(
+                "A piece of the text is None, as the first and last of a model's stream often are: "
+                "leave such pieces out (`if piece:`)."
+            )
+        steps = self._steps if isinstance(item, Revision) else contextlib.nullcontext()
+        with self._writing, steps:
             self._session.take(item)
             self._due.took(item)
+            self._came_at = math.inf if isinstance(item, Flush) else time.monotonic() if item else self._came_at
 
     def write(self, fragments: str | Iterable[str]) -> None:
         """Push all fragments, then finish. An async iterator is for ``Voice.speak``."""
@@ -127,6 +154,34 @@ class Speech:
         if self._text is not None:
             raise SessionError(f"{call}(): this text comes by itself; voice.speech() has one that is pushed.")
 
+    def take(self, item: Item) -> bool:
+        """For a reader of the text: take a piece; whether more are wanted."""
+        if self._session.finished:
+            return False
+        try:
+            self._write(item)
+        except SessionError:
+            if self._session.cancelled:
+                return False
+            raise
+        self._wake()
+        return True
+
+    def has_room(self) -> bool:
+        """For a reader of the text: whether the next piece may come now."""
+        return self._session.unspoken < READ_AHEAD
+
+    def end_text(self, error: BaseException | None) -> None:
+        """For a reader of the text: it has ended."""
+        if error is None:
+            self._session.finish()
+        else:
+            self._failure = error
+            if self._turn.is_played:
+                # Whoever plays it may wait for room, and is to hear of it now.
+                self.cancel()
+        self._wake()
+
     def revise(self, at: int, text: str) -> int:
         """Replace the text from character ``at`` on: what was not spoken yet is taken back.
 
@@ -135,22 +190,26 @@ class Speech:
         """
         with self._writing, self._steps:
             place = self._session.revise(at, text)
+            self._came_at = time.monotonic()
         self._wake()
         return place
 
     def flush(self, *, end: bool = False) -> None:
         """Speak all text so far now, for example before a tool call. ``end`` also ends its sentence."""
-        self._take(Flush.END if end else Flush.BREATH)
+        self._write(Flush.END if end else Flush.BREATH)
         self._wake()
 
     def played(self, played_s: float) -> None:
-        """Say that ``played_s`` seconds have been played, which ``keep_up`` needs to know.
+        """Say that ``played_s`` seconds have been played: ``heard`` and ``cancel`` go by it, and ``keep_up``.
 
-        Until this is called, playback is assumed to start with the first chunk and to run in real time; ``play`` asks
-        the sound device.
+        Until this is called, ``keep_up`` takes playback to start with the first chunk and to run in real time; ``play``
+        asks the sound device. ConfigError for less than before, and for more than there is.
         """
+        if self._turn.over:
+            return
         self._told = True
         self._session.played(played_s)
+        self._turn.tell(played_s)
 
     def _tell(self) -> None:
         """Tell the session how far the player is, if nobody else does."""
@@ -159,7 +218,8 @@ class Speech:
 
     def _so_far_s(self) -> float:
         """Seconds that the player has played, or one would have that plays in real time."""
-        return self._playback.played_s(time.monotonic()) if self._player is None else self._device_s()
+        played_s = self._turn.played_s() if self._turn.is_played else None
+        return self._playback.played_s(time.monotonic()) if played_s is None else played_s
 
     def _left_s(self) -> float:
         """Seconds of sound that it has yet to play."""
@@ -171,44 +231,71 @@ class Speech:
         return min(early_s(self._session), self._due.spare_s(self._left_s) or math.inf)
 
     def heard(self, played_s: float | None = None) -> Heard:
-        """What the listener has heard after ``played_s`` seconds of sound; by default, of what ``play`` has played."""
-        return self._session.heard(self._played_s(played_s))
+        """What the listener has heard after ``played_s`` seconds of sound.
+
+        None: of what ``play`` has played, or as much as ``played`` was last told; otherwise of all that was handed out.
+        Once the turn is over, by ``play`` or ``cancel``, it is what had been heard then.
+        """
+        return self._turn.heard(played_s)
 
     def cancel(self, played_s: float | None = None) -> Heard:
-        """Stop speaking at once, and return what was heard, as ``heard`` does.
+        """Stop speaking at once, and return what was heard, as ``heard`` does. The text is closed.
 
-        A player of yours drops the rest, and stays open.
+        A player of yours drops the rest, and stays open. Of a turn that is over, it returns what was heard, and nothing
+        else happens. ConfigError for more seconds than were handed out; it is silent even then.
         """
-        try:
-            return self._session.cancel(self._played_s(played_s))
-        finally:
-            self._wake()
-            if self._lent and isinstance(self._player, Player):
-                self._player.clear()
-            elif self._player is not None:
-                self._player.close()
+        return self._turn.end(played_s, self._stop)
 
-    def _played_s(self, played_s: float | None) -> float | None:
-        return self._device_s() if played_s is None and self._player is not None else played_s
+    def _stop(self) -> None:
+        """Make no more sound, and read no more text."""
+        if not self._session.finished:
+            self._session.cancel()
+            self._complete_text()
+        self._reader.stop()
+        self._wake()
 
-    def _device_s(self) -> float:
-        """Seconds of this text that the player has taken."""
-        assert self._player is not None
-        return max(0, self._player.played() - self._before) / self.sample_rate
+    def _complete_text(self) -> None:
+        """What is left of a text that is all there: it is known, though it will not be spoken."""
+        if not self._in_memory:
+            return
+        transcript = self._session.transcript
+        with self._taking:
+            for item in self._pieces or iter(self._text):  # type: ignore[arg-type]
+                if isinstance(item, Revision):
+                    transcript.rewrite(transcript.text[: item.at] + item.text)
+                elif isinstance(item, str):
+                    transcript.write(item)
+            transcript.ended = True
 
     def __iter__(self) -> Iterator[AudioChunk]:
         return self._iterated()
 
     def _iterated(self, *, live: bool = True) -> Iterator[AudioChunk]:
-        """The one iterator over the chunks; ``live``, where it is new: whether somebody listens meanwhile."""
+        """An iterator over the chunks; ``live``, if it is the first: whether somebody listens meanwhile."""
         if isinstance(self._text, AsyncIterable):
             raise ConfigError("The text is an async iterator: use `async for`, or `await speech.aplay()`.")
-        if self._begun or (self._spoken is not None and self._session.finished):
+        if self._begun_async or (self._begun and self._session.finished):
             self._check_fresh()
-        if self._spoken is None:
-            self._live = self._due.live = live
-            self._spoken = self._pushed() if self._text is None else self._speak(self._text)
-        return self._spoken
+        if not self._begun:
+            self._begin(live)
+        return Chunks(self._following, self._stop)
+
+    def _begin(self, live: bool) -> None:
+        """Begin to read the text."""
+        self._begun = True
+        self._live = self._due.live = live
+        if self._text is None or self._session.cancelled:
+            return
+        if isinstance(self._text, AsyncIterable):
+            self._reader = TaskReader(self._text, self)
+        elif self._in_memory or self._wakes or not live:
+            self._pieces = iter(self._text)
+            return
+        else:
+            self._reader = ThreadReader(self._text, self)
+        # Whoever forgets a text that is being spoken wants no more of it.
+        weakref.finalize(self, self._reader.stop).atexit = False
+        self._reader.start()
 
     def _check_fresh(self) -> None:
         """SessionError for sound that was handed out: it is not kept. What was cancelled is silent."""
@@ -220,155 +307,139 @@ class Speech:
 
         If the sink can say how many samples it has ``played``, these count as heard.
         """
-        if live and isinstance(sink, Device):
-            self._listen(sink)
+        track = self._turn.track_on(sink) if isinstance(sink, Player) else None
+        if track is None and live and isinstance(sink, Device):
+            self._turn.play_on(sink)
         for chunk in self._iterated(live=live):
-            sink.write(chunk if isinstance(sink, Player) else chunk.samples)  # type: ignore[arg-type]
+            if track is None:
+                sink.write(chunk.samples)
+            else:
+                track.write(chunk)
+                if track.over:
+                    self.cancel()
             yield chunk
 
-    def _listen(self, player: Device, *, lent: bool = False) -> None:
-        self._player, self._lent = player, lent
-        self._before = player.written() if isinstance(player, Player) else 0
-
-    def _speak(self, text: Iterable[Item]) -> Iterator[AudioChunk]:
-        for item in text:
-            if self._session.finished:
-                return
-            self._take(item)
-            self._tell()
-            yield from self._chunks()
-        self._session.finish()
-        self._tell()
-        yield from self._chunks()
-        yield from self._rest()
-
-    def _pushed(self) -> Iterator[AudioChunk]:
-        """Chunks of a text that is pushed by other threads, or was before."""
-        idle_s = math.inf if self._idle_s is None else self._idle_s
-        due, characters = math.inf, 0
+    def _following(self) -> AudioChunk | None:
+        """The next chunk, once there is one; None at the end."""
         while True:
             self._came.clear()
+            step = self._advance()
+            if not isinstance(step, float):
+                return self._hand(step)
+            self._came.wait(min(step, 3600.0))
+
+    def _advance(self) -> AudioChunk | float | None:
+        """The next chunk; or how many seconds more text is awaited, if none comes; None at the end."""
+        while True:
+            self._check_failure()
             self._tell()
-            yield from self._chunks()
+            if (chunk := self._pull()) is not None:
+                return chunk
             if self._session.finished:
-                yield from self._rest()
+                return None if self._session.cancelled else self._resampled.finish()
+            if self._pieces is not None:
+                self._take_next(self._pieces)
+                continue
+            quiet_s = time.monotonic() - self._came_at
+            if quiet_s < self._idle_s:
+                return max(0.0, min(self._idle_s - quiet_s, self.pause_s()))
+            self._write(Flush.BREATH)
+
+    def _check_failure(self) -> None:
+        """Raise the error of the text, once."""
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            self._stop()
+            raise failure
+
+    def _take_next(self, pieces: Iterator[Item]) -> None:
+        """Take a piece of a text that is read here, or its end."""
+        # What is awaited for long must not keep `cancel` waiting.
+        with self._taking if self._in_memory else contextlib.nullcontext():
+            if self._session.cancelled:
                 return
-            if len(self.text) != characters:
-                characters, due = len(self.text), time.monotonic() + idle_s
-            timeout = min(due - time.monotonic(), self.pause_s())
-            if not self._came.wait(min(max(0.0, timeout), 3600.0)) and time.monotonic() >= due:
-                self._take(Flush.BREATH)
-                due = math.inf
-
-    def _chunks(self) -> Iterator[AudioChunk]:
-        while (chunk := self._pull()) is not None:
-            yield chunk
-
-    def _rest(self) -> Iterator[AudioChunk]:
-        """What the change of sample rate holds back."""
-        if not self._session.cancelled and (chunk := self._resampled.finish()) is not None:
-            yield chunk
+            try:
+                item = next(pieces)
+            except StopIteration:
+                self._session.finish()
+                return
+            # Meanwhile it may have been cancelled.
+            self.take(item)
 
     def _pull(self) -> AudioChunk | None:
-        """The next chunk at its sample rate, noted; None if more text is needed, or awaited."""
+        """The next chunk at its sample rate; None if more text is needed, or awaited."""
         with self._steps:
             chunk = self._due.pull(self._left_s)
-        if chunk is None:
+        self._reader.moved()
+        return None if chunk is None else self._resampled.push(chunk)
+
+    def _hand(self, chunk: AudioChunk | None) -> AudioChunk | None:
+        """Note a chunk that is handed out, unless that has been cancelled meanwhile."""
+        if chunk is None or self._session.cancelled:
+            # The text may have failed in between.
+            self._check_failure()
             return None
-        chunk = self._resampled.push(chunk)
         self.words += chunk.words
         self._playback.give(chunk.duration_s, time.monotonic())
+        self._turn.hand(chunk)
         return chunk
 
     async def __aiter__(self) -> AsyncIterator[AudioChunk]:
-        """Synthesis runs in a worker thread."""
-        import asyncio
-
-        if self._begun or self._spoken is not None:
-            self._check_fresh()
-        self._begun = True
-        session: Any = self._session
-        loop, woken = asyncio.get_running_loop(), asyncio.Event()
-        source = None if self._text is None else aiter(asynchronous(self._text))
-        waiting: asyncio.Future[Item] | None = None
-        # When a breath is due; how much text there was when that was last set.
-        due, characters = math.inf, 0
-        waking = asyncio.ensure_future(woken.wait())
-        self._wake = functools.partial(woken_by, loop, woken)
-        if source is None:
-            woken.set()
+        """Synthesis runs in a worker thread. Leaving early closes the text."""
+        self._begin_async()
         try:
-            while not session.finished:
-                both: set[asyncio.Future[Any]] = {waking}
-                if source is not None:
-                    waiting = waiting or asyncio.ensure_future(anext(source))
-                    both.add(waiting)
-                timeout = min(due - time.monotonic(), self.pause_s())
-                timeout_s = None if math.isinf(timeout) else max(0.0, timeout)
-                await asyncio.wait(both, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
-                if session.finished:
-                    break
-                self._tell()
-                if waking.done():
-                    woken.clear()
-                    waking = asyncio.ensure_future(woken.wait())
-                came = waiting is not None and waiting.done()
-                if waiting is not None and came:
-                    try:
-                        self._take(waiting.result())
-                    except StopAsyncIteration:
-                        session.finish()
-                    waiting = None
-                elif time.monotonic() >= due:
-                    self._take(Flush.BREATH)
-                    due = math.inf
-                while (chunk := await asyncio.to_thread(self._pull)) is not None:
-                    yield chunk
-                if source is None and len(self.text) != characters:
-                    came, characters = True, len(self.text)
-                if came and self._idle_s is not None:
-                    due = time.monotonic() + self._idle_s
-            for chunk in self._rest():
+            while (chunk := await self._afollowing()) is not None:
                 yield chunk
         finally:
-            self._wake = self._came.set
-            waking.cancel()
-            if waiting is not None:
-                waiting.cancel()
+            await self._reader.closed()
+
+    def _begin_async(self) -> None:
+        if self._begun:
+            self._check_fresh()
+        self._begun_async = True
+        if not self._begun:
+            self._begin(live=True)
+
+    async def _afollowing(self) -> AudioChunk | None:
+        """The next chunk, once there is one; None at the end."""
+        import asyncio
+
+        woken = asyncio.Event()
+        self._wake = functools.partial(woken_by, asyncio.get_running_loop(), woken)
+        while True:
+            woken.clear()
+            step = await asyncio.to_thread(self._advance)
+            if not isinstance(step, float):
+                return self._hand(step)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(None if math.isinf(step) else step):
+                    await woken.wait()
 
     def play(self, player: Player | None = None) -> Heard:
         """Play to the end or to ``cancel``, and return what was heard. Needs the ``play`` extra.
 
         ``player``: an open one of the same sample rate, which stays open, and may be paused or made louder meanwhile;
-        None: the system's default device. ConfigError if the text is an async iterator: use ``await aplay()``.
+        None: the system's default device. However it ends, by an error or Ctrl-C too, it is silent then, and what was
+        heard is decided. ConfigError if the text is an async iterator: use ``await aplay()``.
         """
-        lent = player is not None
-        player = player or Player(self.sample_rate)
-        self._listen(player, lent=lent)
-        try:
-            for chunk in self:
-                player.write(chunk)
-            player.drain()
-            return self.heard()
-        finally:
-            if not lent:
-                player.close()
+        if self._session.cancelled:
+            return self.cancel()
+        chunks = self._iterated()
+        if player is not None:
+            return play(self._turn, chunks, player, self.cancel)
+        with Player(self.sample_rate) as own:
+            return play(self._turn, chunks, own, self.cancel)
 
     async def aplay(self, player: Player | None = None) -> Heard:
-        """The same as ``play``, for asyncio."""
-        import asyncio
-
-        lent = player is not None
-        player = player or Player(self.sample_rate)
-        self._listen(player, lent=lent)
-        try:
-            async for chunk in self:
-                await asyncio.to_thread(player.write, chunk)
-            await asyncio.to_thread(player.drain)
-            return self.heard()
-        finally:
-            if not lent:
-                player.close()
+        """The same as ``play``, for asyncio. A task that is cancelled meanwhile falls silent, and closes the text."""
+        if self._session.cancelled:
+            return self.cancel()
+        self._begin_async()
+        closed = self._reader.closed
+        if player is not None:
+            return await aplay(self._turn, self._afollowing, player, self.cancel, closed)
+        with Player(self.sample_rate) as own:
+            return await aplay(self._turn, self._afollowing, own, self.cancel, closed)
 
     def encoded(self, format: str, *, sample_rate: int | None = None, bit_rate: int | None = None) -> Encoded:
         """Its chunks as bytes, by ``for`` or ``async for``, once: those of ``Voice.stream`` with a format.
@@ -390,6 +461,23 @@ class Speech:
         save(path, self._iterated(live=False), self.sample_rate)
         if timings is not None:
             write_timings(Path(timings), self.words, sample_rate=self.sample_rate, each_word=each_word)
+
+
+class Chunks(Iterator[AudioChunk]):
+    """The chunks of a speech, one after another."""
+
+    def __init__(self, following: Callable[[], AudioChunk | None], stop: Callable[[], object]) -> None:
+        self._following, self._stop = following, stop
+
+    def close(self) -> None:
+        """Make no more of them, and close the text."""
+        self._stop()
+
+    def __next__(self) -> AudioChunk:
+        chunk = self._following()
+        if chunk is None:
+            raise StopIteration
+        return chunk
 
 
 def woken_by(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:

@@ -5,24 +5,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
 
 from sayahead.engine.session import Flush, Item, Session
 from sayahead.engine.together import UNKNOWN_S, Together
-from sayahead.sound.files import Sink
 from sayahead.types import AudioChunk
 
 IDLE_S = 0.6
 """Seconds without text after which everything so far is spoken, with a breath."""
-
-
-@runtime_checkable
-class Device(Sink, Protocol):
-    """A sink that plays, as ``sound.device.Player``."""
-
-    def played(self) -> int:
-        """Samples that were heard."""
-        ...
 
 
 class Playback:
