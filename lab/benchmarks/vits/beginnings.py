@@ -26,9 +26,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from output import tell_figures
 from sayahead import LookaheadK, Voice, WaitAll, load_voice
 from sayahead.sound.pcm import audible
+from sayahead.sound.pitch import HOP_S, pitch_hz
 
 from sayahead_lab.eval.experiment.machine import versions
-from sayahead_lab.eval.measures.pitch import HOP_S, pitch_hz
 from sayahead_lab.scripts import read_texts, strided
 
 BEGINNING_S = 0.5

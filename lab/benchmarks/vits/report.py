@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sayahead.sound.files import read_wav
 from sayahead.sound.pcm import audible
+from sayahead.sound.pitch import HOP_S, pitch_hz
 
 from sayahead_lab.eval.experiment.folder import wav_path
-from sayahead_lab.eval.measures.pitch import HOP_S, pitch_hz
 
 WHOLE = ("whole", "whole, another seed")
 BEGINNING_S = 0.5

@@ -16,12 +16,12 @@ from sayahead.engine.sentence import Words
 from sayahead.engine.session import Session
 from sayahead.engine.synthesizer import AnySynthesizer, Pauses, TwoStage
 from sayahead.errors import ConfigError
+from sayahead.sound.pitch import HOP_S, pitch_hz
 from sayahead.text.english.normalizer import Normalizer
 from sayahead.types import Floats, Rendering
 from support.toy import HOP, RATE, ToyAcoustic, ToyPhonemizer, ToyVocoder
 
 from sayahead_lab.eval.measures.intervals import correlation, moments, rmse
-from sayahead_lab.eval.measures.pitch import HOP_S, pitch_hz
 from sayahead_lab.eval.measures.prosody import (
     AcousticRecorder,
     Deviation,

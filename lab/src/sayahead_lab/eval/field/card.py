@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from sayahead.sound.files import read_wav
+from sayahead.sound.pitch import pitch_hz
 
 from sayahead_lab.eval.experiment.conditions import Clock, text_clock
 from sayahead_lab.eval.experiment.folder import read_about, read_json, save_json
@@ -36,7 +37,6 @@ from sayahead_lab.eval.measures.latency import (
     stalls_s,
     word_lags_s,
 )
-from sayahead_lab.eval.measures.pitch import pitch_hz
 from sayahead_lab.eval.measures.prosody import Differences, ListenedUtterance, from_sound, prosody
 from sayahead_lab.eval.measures.statistics import quantile
 from sayahead_lab.eval.peers.worker import digest

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from sayahead.engine.stages import AcousticModel, Frames, moved
 from sayahead.engine.synthesizer import TwoStage
 from sayahead.errors import ConfigError
+from sayahead.sound.pitch import HOP_S
 from sayahead.types import Floats, Rendering, Segment
 from sayahead.voice import Voice
 
 from sayahead_lab.eval.measures.intervals import correlation, estimate, moments, quotient, rmse
-from sayahead_lab.eval.measures.pitch import HOP_S
 
 State = TypeVar("State")
 Values = NDArray[np.float64]

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from sayahead.errors import ConfigError
 from sayahead.sound.pcm import from_pcm16, to_pcm16
+from sayahead.sound.pitch import pitch_hz
 from sayahead.types import Floats, Word
 
 from sayahead_lab.eval.experiment.conditions import Condition, session, voice
 from sayahead_lab.eval.experiment.trace import Trace
 from sayahead_lab.eval.measures.joins import corresponding, seams
-from sayahead_lab.eval.measures.pitch import pitch_hz
 from sayahead_lab.eval.measures.prosody import ListenedUtterance, from_sound, sums
 
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from sayahead.errors import ConfigError
 from sayahead.sound.files import read_wav
 from sayahead.sound.pcm import to_pcm16
+from sayahead.sound.pitch import HOP_S, pitch_hz
 from sayahead.types import Floats
 
-from sayahead_lab.eval.measures.pitch import HOP_S, pitch_hz
 from sayahead_lab.eval.measures.textgrid import Interval, read_textgrid, tier
 from sayahead_lab.training.corpus.arpabet import converted, front_end_table
 from sayahead_lab.training.corpus.frontend import MelFrontEnd

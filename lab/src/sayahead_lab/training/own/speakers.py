@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from sayahead.errors import ConfigError
+from sayahead.sound.pitch import pitch_hz
 from sayahead.types import Floats
 
 from sayahead_lab.eval.listening.likeness import load_embedder
 from sayahead_lab.eval.listening.listeners import missing
-from sayahead_lab.eval.measures.pitch import pitch_hz
 from sayahead_lab.training.corpus.store import Item
 from sayahead_lab.training.corpus.teacher import RATE
 from sayahead_lab.training.heart.own_voice_task import HeartVoiceTask

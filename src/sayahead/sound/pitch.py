@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+
 from sayahead.types import Floats
 
 HOP_S = 0.010
