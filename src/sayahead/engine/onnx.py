@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 import onnxruntime
@@ -81,6 +82,30 @@ class OnnxGraph:
 def graphs_of(folder: Path, names: Iterable[str], threads: int) -> list[Callable[[], OnnxGraph]]:
     """What loads the graphs of a folder, each by itself (``beside``)."""
     return [functools.partial(OnnxGraph, folder / f"{name}.onnx", threads=threads) for name in names]
+
+
+def shared_graphs_of(folder: Path, names: Iterable[str], threads: int) -> list[Callable[[], OnnxGraph]]:
+    """The same, where a graph that somebody uses already is shared: voices that borrow it need no memory of their own.
+
+    A file that has changed since is loaded anew.
+    """
+
+    def load(path: Path) -> OnnxGraph:
+        try:
+            state = path.stat()
+        except OSError as error:
+            raise VoiceError(f"{path} cannot be read: {error}") from error
+        key = path.resolve(), threads, state.st_mtime_ns, state.st_size
+        graph = in_use.get(key)
+        if graph is None:
+            graph = in_use[key] = OnnxGraph(path, threads=threads)
+        return graph
+
+    return [functools.partial(load, folder / f"{name}.onnx") for name in names]
+
+
+in_use: WeakValueDictionary[tuple[Path, int, int, int], OnnxGraph] = WeakValueDictionary()
+"""Graphs that are shared, by file, threads, and when the file was changed last."""
 
 
 def simplify(source: bytes, target: Path) -> None:

@@ -11,15 +11,15 @@ import numpy as np
 
 from sayahead.config import from_mapping
 from sayahead.engine.files import Borrowed
-from sayahead.engine.onnx import OnnxGraph, count, graphs_of
-from sayahead.engine.stages import Frames
+from sayahead.engine.onnx import OnnxGraph, count, graphs_of, shared_graphs_of
+from sayahead.engine.stages import Frames, Shapeable
 from sayahead.errors import VoiceError
 from sayahead.systems.durations import speeds_of, whole_units
 from sayahead.systems.loading import Loaded, Stages, ids_of, phoneme_voice
-from sayahead.systems.speakers import SPEAKER, SPEAKERS, Speakers, of_speakers
-from sayahead.types import Floats, Ids, Rendering, Segment
+from sayahead.systems.speakers import SPEAKER, SPEAKERS, Speakers, of_speakers, speaker_tables
+from sayahead.types import Floats, Ids, Rendering, Segment, Shape
 from sayahead.vocoders.heart import HeartVocoder
-from sayahead.voices import VoiceConfig
+from sayahead.voices import VoiceConfig, read_config
 from sayahead.voices.loans import lent
 
 OWN = "text", "prosody", "decoder"
@@ -79,6 +79,8 @@ class HeartConfig:
     """Channels of the tokens' context embedding."""
     expect: Borrowed | None = None
     """The voice whose ``expect.onnx`` this one uses; none: its own."""
+    graphs: Borrowed | None = None
+    """The voice whose graphs this one uses, as a speaker more of it; none: its own."""
     languages: dict[str, str] = field(default_factory=dict)
     """BCP 47 tags of the speakers who read other phonemes than the voice: another language's, or British ones."""
 
@@ -288,13 +290,19 @@ def remembered(before: Floats, new: Floats, window: int) -> Floats:
 def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
     """A voice whose folder has ``text.onnx``, ``prosody.onnx``, ``decoder.onnx`` and perhaps ``expect.onnx``.
 
-    The last may be another voice's, in place. One of several speakers has ``speakers.npz``, too.
+    The last may be another voice's, in place. One of several speakers has ``speakers.npz``, too. One that borrows all
+    graphs has nothing else: it is a speaker more of the voice that lends them, with whose speakers it can be blended.
     """
     heart = from_mapping(HeartConfig, config.model, where="model")
-    makers = graphs_of(folder, ("text", "prosody", "decoder"), threads)
+    home, lender = folder, None
+    if heart.graphs is not None:
+        home = lent(heart.graphs, folder, "the graphs", [f"{name}.onnx" for name in OWN] + [SPEAKERS])
+        lender = read_config(home)
+    load = shared_graphs_of if config.speakers else graphs_of
+    makers = load(home, OWN, threads)
     if heart.context:
         place = folder if heart.expect is None else lent(heart.expect, folder, "the context network", ["expect.onnx"])
-        makers += graphs_of(place, ("expect",), threads)
+        makers += load(place, ("expect",), threads)
 
     def stages(*loaded: OnnxGraph) -> Stages:
         graphs = {graph.name: graph for graph in loaded}
@@ -304,14 +312,20 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
                 f"`sayahead train voice --heart SETTINGS --acoustic {folder}`."
             )
         if SPEAKERS in config.files:
-            several.append(Speakers(folder / SPEAKERS, {name: graphs[name] for name in OWN}, len(config.speakers)))
-        speakers = several[0] if several else None
-        vocoder = HeartVocoder(graphs["decoder"], right=heart.right, speakers=speakers)
-        acoustic = HeartAcoustic(graphs, heart, config.phonemes, right_frames=vocoder.context, speakers=speakers)
-        return acoustic, vocoder
+            own = {name: graphs[name] for name in OWN}
+            tables = speaker_tables(folder / SPEAKERS, own, len(config.speakers))
+            if lender is not None:
+                theirs = speaker_tables(home / SPEAKERS, own, len(lender.speakers))
+                tables = {name: np.concatenate([table, theirs[name]]) for name, table in tables.items()}
+            several.append(Speakers(tables))
+        return heart_stages(graphs, heart, config.phonemes, several[0] if several else None)
 
     several = list[Speakers]()
-    voice = phoneme_voice(config, *makers, stages=stages)
+    read = config if lender is None else replace(config, reads=lender.reads or lender.language)
+    voice = phoneme_voice(read, *makers, stages=stages)
+    if config.shape != Shape():
+        assert isinstance(voice.synthesizer, Shapeable)
+        voice = replace(voice, synthesizer=voice.synthesizer.shaped(config.shape))
     if not several:
         return voice
 
@@ -322,5 +336,18 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
         phonemizer = front.phonemizer(config.phonemes, stand_in=config.stand_in if english else "")
         return replace(voice, normalizer=front.normalizer, phonemizer=phonemizer, openers=front.openers)
 
-    numbers = {number: heart.languages[name] for name, number in config.speakers.items() if name in heart.languages}
-    return of_speakers(voice, several[0], config.speakers, numbers, reading)
+    speakers, languages = dict(config.speakers), dict(heart.languages)
+    if lender is not None:
+        speakers = {name: number + len(speakers) for name, number in lender.speakers.items()} | speakers
+        languages = from_mapping(HeartConfig, lender.model, where="model").languages | languages
+    numbers = {speakers[name]: language for name, language in languages.items() if name in speakers}
+    return of_speakers(voice, several[0], speakers, numbers, reading)
+
+
+def heart_stages(
+    graphs: Mapping[str, OnnxGraph], heart: HeartConfig, phonemes: Mapping[str, int], speakers: Speakers | None
+) -> Stages:
+    """Both stages of a voice, of its graphs by name."""
+    vocoder = HeartVocoder(graphs["decoder"], right=heart.right, speakers=speakers)
+    acoustic = HeartAcoustic(graphs, heart, phonemes, right_frames=vocoder.context, speakers=speakers)
+    return acoustic, vocoder

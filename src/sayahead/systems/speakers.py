@@ -82,17 +82,10 @@ def shares(text: str, speakers: Mapping[str, int]) -> dict[int, float]:
 class Speakers(Blends):
     """What is a speaker's own in the networks of a voice: scales and offsets, mixed where speakers are blended."""
 
-    def __init__(self, path: Path, graphs: Mapping[str, OnnxGraph], count: int) -> None:
-        """Raises VoiceError for a file that is damaged, or does not belong to the graphs and the count of speakers."""
-        super().__init__(count)
-        try:
-            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-                self._tables = {name: np.asarray(file[name], np.float32) for name in graphs}
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise VoiceError(f"{path} cannot be read: {error}") from error
-        for name, graph in graphs.items():
-            if self._tables[name].shape != (count, *graph.shapes[SPEAKER]):
-                raise VoiceError(f"{path} does not belong to {name}.onnx beside it, or to {count} speakers.")
+    def __init__(self, tables: Mapping[str, Floats]) -> None:
+        """``tables`` (S, V) by graph: a row for each speaker."""
+        super().__init__(len(next(iter(tables.values()))))
+        self._tables = tables
         self._made = functools.lru_cache(maxsize=64)(self._make)
 
     def __getitem__(self, number: int) -> Mapping[str, Floats]:
@@ -102,6 +95,19 @@ class Speakers(Blends):
     def _make(self, number: int) -> dict[str, Floats]:
         numbers, mix = self.parts(number)
         return {name: np.asarray(mix @ table[numbers], np.float32) for name, table in self._tables.items()}
+
+
+def speaker_tables(path: Path, graphs: Mapping[str, OnnxGraph], count: int) -> dict[str, Floats]:
+    """(S, V) by graph, of a speakers.npz; VoiceError for a file that is damaged, or of other graphs or speakers."""
+    try:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+            tables = {name: np.asarray(file[name], np.float32) for name in graphs}
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise VoiceError(f"{path} cannot be read: {error}") from error
+    for name, graph in graphs.items():
+        if tables[name].shape != (count, *graph.shapes[SPEAKER]):
+            raise VoiceError(f"{path} does not belong to {name}.onnx beside it, or to {count} speakers.")
+    return tables
 
 
 def of_speakers(

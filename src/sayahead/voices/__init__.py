@@ -86,6 +86,8 @@ class VoiceConfig:
     """What sessions use unless their caller chooses otherwise."""
     model: dict[str, Any]
     """Settings of the kind; see its module in ``systems``."""
+    consent: str = ""
+    """Who agreed to it, in the words of its maker, where it was made of somebody's speech."""
     hop_length: int = 1
     """Samples per frame, if the voice has frames."""
     lead_in_s: float = 0.02
