@@ -22,6 +22,7 @@ EPILOG = """examples:
   sayahead voices add en_US-joe-medium.onnx           any Piper voice, with en_US-joe-medium.onnx.json beside it
   sayahead voices try en_US-joe-medium                hear it; without a sound device: -o joe.wav
   sayahead voices shape bass --pitch -6 --formants 0.85    the default voice, lower and larger
+  sayahead voices from-clip me.wav --name mine         a voice that sounds like the person in a clip of 5 to 20 s
   sayahead voices remove en_US-joe-medium
 
 Added voices lie in SAYAHEAD_VOICES, by default in ~/.local/share/sayahead/voices.
@@ -40,6 +41,14 @@ SHAPE = """examples:
   sayahead voices shape herald --from ma-lj --pitch 2 --pitch-range 1.3
 
 Only voices of source and filter have a shape: heart, and those with the mel vocoder.
+"""
+FROM_CLIP = """examples:
+  sayahead voices from-clip me.wav --name mine --consent "It is my own voice."
+  sayahead voices from-clip me.wav --name mine --near 0.5      more natural, and less like the clip
+  sayahead voices from-clip me.m4a --name mia --language es    speaks Spanish
+
+CLIP: 5 to 20 seconds of one person, in any language, without noise or music. Make a voice only of yourself, or of
+somebody who has agreed to it: --consent is kept in the voice. It needs the package sayahead-voices-family.
 """
 PACK = """examples:
   sayahead voices pack voices/ma-clarinet -o ma-clarinet.tar.gz
@@ -290,6 +299,37 @@ def show_catalogue(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def from_clip_options(parser: argparse.ArgumentParser) -> None:
+    from sayahead.cli import number
+
+    option = parser.add_argument
+    option("clip", metavar="CLIP", type=Path, help="a WAV file; FLAC, MP3, M4A and others with sayahead[codecs]")
+    option("--name", metavar="NAME", required=True, help="what the voice is called")
+    option("--near", metavar="0..1", type=number(float, 0), help="0: natural, 1: as like the clip as can be (default)")
+    option("--language", metavar="TAG", help="what it speaks, one of the family's languages (default: en-US)")
+    option("--consent", metavar="TEXT", default="", help="who agreed to the voice, to be kept in it")
+    option("--license", metavar="ID", help="the voice's licence: the speaker decides (default: private)")
+    option("--description", metavar="TEXT", help="one line about it")
+    option("--replace", action="store_true", help="take the place of a voice of this name")
+
+
+def from_clip(arguments: argparse.Namespace) -> int:
+    """Make the voice and say what it is like; the exit code."""
+    from sayahead.voices.install.clip.making import voice_from_clip
+
+    names = ("near", "language", "consent", "license", "description", "replace")
+    told = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
+    made = voice_from_clip(arguments.clip, arguments.name, **told)
+    config, heard = made.added.config, made.heard
+    print(f"Heard {heard.spoken:.0f} s of speech at {heard.f0:.0f} Hz.")
+    print(f"Added {config.name}, which is like the clip by {made.similarity:.2f}: strangers are by 0.56, and the same")
+    print("person on another day by 0.9.")
+    if not config.consent:
+        print('Who agreed to it is not stated: --replace --consent "..." keeps that in the voice.')
+    print(f"Hear it: sayahead voices try {config.name}")
+    return 0
+
+
 def pack_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("voice", metavar="VOICE", help="a voice's folder, or the name of an added one")
     parser.add_argument("-o", "--out", metavar="FILE", type=Path, required=True, help="the archive: .tar.gz, .zip, ...")
@@ -318,6 +358,7 @@ PARTS = {
     "download": Part("download a voice's files, to be added elsewhere", download_options, download),
     "remove": Part("delete an added voice", remove_options, remove),
     "shape": Part("make a voice of an installed one by changing its pitch and formants", shape_options, shape, SHAPE),
+    "from-clip": Part("make a voice of a few seconds of one person", from_clip_options, from_clip, FROM_CLIP),
     "try": Part("hear a voice say a sentence of its language", try_options, try_it),
     "catalogue": Part("list public Piper voices that can be added by name", catalogue_options, show_catalogue),
     "pack": Part("write a voice as an archive, to be passed on", pack_options, pack, PACK),

@@ -18,6 +18,7 @@ PARTS: Extensible[Any] = Extensible(
     "sayahead.train",
     {
         "aligner": "sayahead_lab.cli.aligner",
+        "clip": "sayahead_lab.cli.clip",
         "corpus": "sayahead_lab.cli.corpus",
         "voice": "sayahead_lab.cli.make_voice",
         "futures": "sayahead_lab.cli.futures",

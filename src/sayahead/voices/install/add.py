@@ -255,6 +255,14 @@ def checked_name(folder: Path, name: str | None, *, replace: bool) -> str:
     """What the voice is called from now on; its description says so, too."""
     own = read_config(folder).name
     name = own if name is None else name
+    check_name(name, replace=replace)
+    if name != own:
+        change_voice(folder, {"name": name})
+    return name
+
+
+def check_name(name: str, *, replace: bool) -> None:
+    """ConfigError for what is no name of a voice, or one that another has which may not be replaced."""
     if not NAME.fullmatch(name):
         raise ConfigError(f"{name!r} is not a name for a voice: letters, digits and . _ + - make one (--name).")
     if name in packaged_voices():
@@ -264,9 +272,6 @@ def checked_name(folder: Path, name: str | None, *, replace: bool) -> str:
         raise ConfigError(
             f"There is a voice {name!r} already: choose another name (--name), or replace it (--replace)."
         )
-    if name != own:
-        change_voice(folder, {"name": name})
-    return name
 
 
 def finished(folder: Path, name: str) -> Measured:
