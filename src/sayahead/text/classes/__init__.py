@@ -1,12 +1,18 @@
 """The semiotic classes: for each a file of rules, what is a token of it, and a module of sayers, what is said."""
 
 CLASSES = (
+    "date",
+    "time",
     "money",
     "telephone",
     "electronic",
     "code",
+    "ordinal",
+    "roman",
     "measure",
     "formula",
+    "fraction",
+    "range",
     "number",
     "word",
     "pieces",

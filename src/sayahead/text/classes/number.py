@@ -2,69 +2,109 @@
 
 from __future__ import annotations
 
-from sayahead.text.classes.verbalize import cardinal, digits, numbers_of
+from dataclasses import replace
+
+from sayahead.text.classes.verbalize import cardinal, digits, is_million, is_one, numbers_of, parse, sign, whole
 from sayahead.text.reading.context import Match, Reading
-from sayahead.text.shared import amounts
+from sayahead.text.shared.numbers import first
 
 NUMBER = frozenset({"number"})
+OF_MONTH = "monthday"
+"""The tag of a number that may be a day of a month."""
+SEVERAL_K = ("2", "4", "8", "16")
+"""Before K they are a number of pixels."""
 
 
 def plain(match: Match) -> Reading | None:
     """A number by itself."""
-    return counting(match, match["n"], "")
+    return counting(match, match["n"])
 
 
 def signed(match: Match) -> Reading | None:
     """A number with its sign."""
-    text = match["n"]
-    name = match.language.record.sign(match["s"].replace("−", "-"))
-    reading = counting(match, text, "")
-    return Reading(f"{name} {reading.text}", NUMBER, is_one=reading.is_one) if reading else None
+    reading = counting(match, match["n"])
+    return reading and replace(reading, text=cardinal(match.text, match.language), tags=NUMBER)
 
 
 def agreeing(match: Match) -> Reading | None:
     """A number that has several forms, in that of the noun that it counts."""
-    record = match.language.record
-    value = amounts.whole(match["n"], record)
+    value = whole(match["n"], match.language)
     if value is None or not numbers_of(match.language).varies(value):
         return None
     gender = gender_of(match, match["noun"], is_one=value == 1)
     return counting(match, match["n"], gender) if gender else None
 
 
+def minutes(match: Match) -> Reading | None:
+    """Two figures after hours: "14 h 05"."""
+    text = match["n"]
+    return counting(match, text.lstrip("0") or "0") if len(text) == 2 else None
+
+
+def day(match: Match) -> Reading | None:
+    """A day of a month with a leading zero."""
+    return counting(match, match["n"]) if len(match["n"]) == 1 and match["n"] != "0" else None
+
+
+def thousands(match: Match) -> Reading | None:
+    """``5k``; ``4K`` are pixels."""
+    text = match["n"]
+    if parse(text, match.language) is None or len(text) > 4 or (match.text[-1] == "K" and text in SEVERAL_K):
+        return None
+    return counting(match, f"{text}000")
+
+
+def scale(match: Match) -> Reading | None:
+    """What a number is multiplied by: "3,5 Mio."."""
+    noun = match.language.record.scales[match["s"]]
+    text = noun.one if match.context.is_one else noun.many
+    return Reading(text, NUMBER, is_million=noun.gender != "")
+
+
 def zeros(match: Match) -> Reading | None:
     """Figures with a leading zero, or more of them than a number has: one by one."""
-    return Reading(digits(match["n"], match.language), NUMBER)
+    return Reading(digits(match["n"], match.language), frozenset({"phone"}))
 
 
-def counting(match: Match, text: str, form: str) -> Reading | None:
+def counting(match: Match, text: str, form: str = "") -> Reading | None:
     """A number in words, and what it means for a unit or a noun behind it."""
-    record = match.language.record
-    if amounts.parse(text, record) is None:
+    value = parse(text, match.language)
+    if value is None:
         return None
-    is_one = numbers_of(match.language).singular(amounts.value_of(text, record))
-    is_million = amounts.round_million(text, record)
-    words = cardinal(text, match.language, form)
-    return Reading(words, NUMBER, is_one=is_one, is_million=is_million)
+    numbers = numbers_of(match.language)
+    if text.isdecimal() and 1100 <= value[0] <= 1999 and numbers.has("year"):
+        return Reading(numbers.year(value[0]), NUMBER)
+    is_day = text.isdecimal() and 1 <= value[0] <= 31
+    return Reading(
+        cardinal(text, match.language, form),
+        NUMBER | {OF_MONTH} if is_day else NUMBER,
+        is_one=is_one(text, match.language),
+        is_million=is_million(text, match.language),
+    )
 
 
 def gender_of(match: Match, noun: str, *, is_one: bool) -> str:
     """The gender of a noun: from the tables, else by its form."""
     record = match.language.record
-    if noun in record.units:
-        return record.units[noun].gender
-    if noun in record.currency_words:
-        return record.currency_words[noun].main.gender
-    if noun in record.scales:
-        return record.scales[noun].gender
-    known = record.genders.get(noun.lower())
-    if known is not None:
+    bare = noun.rstrip(".")
+    known = record.genders.get(bare.lower())
+    if known is not None and f"{bare}." not in record.units:
         return known
-    rows = (*record.numbers.genders_of_one, *record.numbers.noun_genders) if record.numbers else ()
-    return _by_form(rows if is_one else (record.numbers.noun_genders if record.numbers else ()), noun)
+    for name in (noun, bare):
+        for table in (record.units, record.scales):
+            if name in table:
+                return table[name].gender
+        if name in record.currency_words:
+            return record.currency_words[name].main.gender
+    if not bare.isalpha():
+        return ""
+    numbers = numbers_of(match.language)
+    return first((*numbers.genders_of_one, *numbers.noun_genders) if is_one else numbers.noun_genders, bare).strip("-")
 
 
-def _by_form(rows: tuple[tuple[str, str], ...], noun: str) -> str:
-    from sayahead.text.shared.numbers import first
-
-    return first(rows, noun).replace("-", "")
+def suffixed(match: Match) -> Reading | None:
+    """``90er``, ``5-stellig``, ``10%ig``: a number and what is said right after it."""
+    language = match.language
+    percent = sign("%", language).lower() if "%" in match.text else ""
+    reading = counting(match, match["n"], "n")
+    return reading and replace(reading, text=f"{reading.text}{percent}{match['tail']}", tags=frozenset())

@@ -6,18 +6,69 @@ import re
 from collections.abc import Callable, Mapping
 
 from sayahead.text.reading.words import Words
-from sayahead.text.shared import amounts
 from sayahead.text.shared.numbers import Numbers
+
+MILLION = 1_000_000
+LARGEST = 10**15
+"""Numbers from here on are said figure by figure."""
+SIGNS = "+-±−"
 
 
 def numbers_of(language: Words) -> Numbers:
     """The number words of a language that has some."""
-    return amounts.numbers_of(language.record)
+    assert language.record.numbers is not None
+    return language.record.numbers
+
+
+def parse(text: str, language: Words) -> tuple[int, str] | None:
+    """A number's whole part and its decimals; None if it has a leading zero or is too long to be said."""
+    mark = language.record.decimal
+    text = text.lstrip(SIGNS)
+    is_english = mark == "," and re.fullmatch(r"\d{1,3}(,\d{3}){2,}", text)
+    head, _, decimals = (text, "", "") if is_english else text.partition(mark)
+    figures = re.sub(r"\D", "", head)
+    if not figures or len(figures) > 15 or (len(figures) > 1 and figures[0] == "0"):
+        return None
+    return int(figures), decimals
+
+
+def whole(text: str, language: Words) -> int | None:
+    """The value of a whole number as it is written, without its sign; None if it is none."""
+    value = parse(text, language)
+    return value[0] if value and not value[1] else None
+
+
+def amount(text: str, language: Words) -> float:
+    """What a number is worth, without its sign."""
+    value = parse(text, language)
+    return float(f"{value[0]}.{value[1] or 0}") if value else 0.0
+
+
+def is_one(text: str, language: Words) -> bool:
+    """Whether what a number counts is in the singular."""
+    return numbers_of(language).singular(amount(text, language))
+
+
+def is_million(text: str, language: Words) -> bool:
+    """Whether a number is whole millions: "un millón de euros"."""
+    value = whole(text, language)
+    return value is not None and value >= MILLION and value % MILLION == 0
 
 
 def cardinal(text: str, language: Words, form: str = "") -> str:
     """A number as it is written, with or without a sign, in words."""
-    return amounts.signed(text, language.record, form)
+    numbers = numbers_of(language)
+    name = language.record.sign(text[0].replace("−", "-")) if text[0] in SIGNS else ""
+    text = text.lstrip(SIGNS)
+    value = parse(text, language)
+    if value is None:
+        head, mark, decimals = text.partition(language.record.decimal)
+        words = [digits(head, language), *([language.record.point, digits(decimals, language)] if mark else [])]
+    elif value[1]:
+        words = [numbers.cardinal(value[0]), language.record.point, numbers.fraction(value[1])]
+    else:
+        words = [numbers.cardinal(value[0], form)]
+    return " ".join([name, *words]).strip()
 
 
 def ordinal(text: str, language: Words, form: str = "") -> str:
@@ -32,7 +83,7 @@ def year(text: str, language: Words, form: str = "") -> str:
 
 def digits(text: str, language: Words, form: str = "") -> str:
     """Figures one by one."""
-    return amounts.figures(text, language.record)
+    return " ".join(numbers_of(language).cardinal(int(char)) for char in text if char.isdecimal())
 
 
 def letters(text: str, language: Words, form: str = "") -> str:
@@ -54,6 +105,13 @@ def greek(letter: str, language: Words, form: str = "") -> str:
     place = GREEK.find(letter.lower().translate(_ALIKE)) if letter else -1
     names = language.record.greek
     return names[place].replace("_", " ") if place >= 0 and names else letter
+
+
+def over(text: str, language: Words, form: str = "") -> str:
+    """What a sign between two numbers is called."""
+    return language.record.between.get(text) or sign(text, language)
+
+
 
 
 _PIECE = re.compile(r"[0-9]+|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
@@ -88,4 +146,5 @@ VERBALIZERS: Mapping[str, Callable[[str, Words, str], str]] = {
     "digits": digits,
     "letters": letters,
     "sign": sign,
+    "over": over,
 }

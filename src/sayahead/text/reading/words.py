@@ -9,6 +9,8 @@ from sayahead.text.shared.record import Record
 
 CUES = ("phone", "code", "label", "roman", "wind", "hour", "ordinal", "day", "pressure", "date", "dates")
 """What a word may announce: the kinds of a data file's [cues]."""
+OPTIONAL = ("until_words",)
+"""Tables [vocabulary NAME] that common rules name and a language may lack."""
 
 _CURRENCY_PREFIX = re.compile(r"[A-Z]{3}|[\w-]*[^\w\s]")
 """Codes and signs, that stand before a number, too."""
@@ -32,9 +34,11 @@ class Words:
 def vocabularies_of(record: Record) -> Mapping[str, list[str]]:
     """The words of each table of a data file, by the table's name; ``cues.phone`` those of one kind."""
     tables: dict[str, list[str]] = {}
-    for name in record.__dataclass_fields__:
+    for name in record.__dataclass_fields__.keys() - {"grammar", "vocabularies"}:
         value = getattr(record, name)
-        if isinstance(value, Mapping) or (isinstance(value, frozenset | tuple) and value):
+        if isinstance(value, str):
+            tables[name] = [value] if value else []
+        elif isinstance(value, Mapping) or (isinstance(value, frozenset | tuple) and value):
             tables[name] = sorted(value, key=str)
         elif isinstance(value, frozenset | tuple):
             tables[name] = []
@@ -42,6 +46,7 @@ def vocabularies_of(record: Record) -> Mapping[str, list[str]]:
         tables.setdefault(f"cues.{kind}", []).append(word)
     for name, kind in (("cues", kind) for kind in CUES):
         tables.setdefault(f"{name}.{kind}", [])
+    tables |= {name: [] for name in OPTIONAL}
     for name, words in record.vocabularies.items():
         tables[name] = sorted(words)
     names = {name.lower() for name in record.month_names}

@@ -1,0 +1,147 @@
+"""Dates: a day, a month and a year in the order and with the small words of the language."""
+
+from __future__ import annotations
+
+from sayahead.text.classes.number import plain
+from sayahead.text.classes.ordinal import form_of
+from sayahead.text.classes.verbalize import numbers_of
+from sayahead.text.reading.context import Match, Reading
+from sayahead.text.reading.words import Words
+
+CENTURY = 50
+"""Years of two figures from here on are of the twentieth century."""
+
+
+def numeric(match: Match) -> Reading | None:
+    """``24.12.1985``, ``24/12/85``, ``2024-05-03``; a month beyond twelve is the day of an American date."""
+    day = int(match["d"])
+    month = int(match["m"])
+    if match["b"] and match["a"] != match["b"]:
+        return None
+    if match["a"] == "/" and day <= 12 < month:
+        day, month = month, day
+    return dated(match, day, month, match["y"])
+
+
+def day_month(match: Match) -> Reading | None:
+    """``3/5``, where the word before says that it is a day."""
+    return dated(match, int(match["d"]), int(match["m"]), "")
+
+
+def named(match: Match) -> Reading | None:
+    """``15/fev.``, ``15-Feb-2025``."""
+    return dated(match, int(match["d"]), match.language.record.month_of(match["name"]), match["y"])
+
+
+def dated(match: Match, day: int, month: int, year: str) -> Reading | None:
+    """A whole date in words."""
+    if not 1 <= month <= 12:
+        return None
+    words = spoken(match, day, month, year)
+    mark = "." if match["next"] else ""
+    return Reading(words, frozenset({"date"}), mark=mark, ends=bool(mark))
+
+
+def spoken(match: Match, day: int, month: int, year: str) -> str:
+    """Day, month and perhaps the year, as the language says them."""
+    numbers = numbers_of(match.language)
+    form = form_of(match) if numbers.endings else ""
+    elided = "elided" if match.context.word[-1:] in ("'", "’") else ""
+    words = {"day": said_day(match.language, day, form or elided), "month": numbers.months[month - 1]}
+    if form:
+        words["number"] = numbers.ordinal(month, form).capitalize()
+    if not year:
+        return numbers.date.format(**words)
+    value = int(year)
+    value += 0 if len(year) == 4 else 2000 if value < CENTURY else 1900
+    return numbers.date_year.format(**words, year=numbers.year(value))
+
+
+def said_day(language: Words, day: int, form: str = "") -> str:
+    """A day of a month."""
+    numbers = numbers_of(language)
+    if numbers.endings:
+        return numbers.ordinal(day, form)
+    return numbers.in_words("day", day, form) if numbers.has("day") else numbers.cardinal(day)
+
+
+def first(match: Match) -> Reading | None:
+    """The first of a month, where a language has a word of its own for it."""
+    if numbers_of(match.language).endings:
+        return None
+    elided = "elided" if match.context.word[-1:] in ("'", "’") else ""
+    return Reading(said_day(match.language, 1, elided), frozenset({"number", "monthday"}))
+
+
+def month(match: Match) -> Reading | None:
+    """A month after its day, with the word between them that is not written: "3 mayo"."""
+    language = match.language
+    name = match["name"].lower()
+    is_dotted = match.text.endswith(".")
+    if name in language.record.day_months and not is_dotted:
+        return None
+    is_full = name == language.record.month_names[language.record.month_of(name) - 1].lower()
+    of = f"{language.record.date_of} " if language.record.date_of else ""
+    if match["of"] and is_full and not is_dotted:
+        return None
+    mark = "." if is_dotted and (match["next"] or is_full) else ""
+    tags = frozenset({"month", "of_year"} if of and not match["of"] else {"month"})
+    text = of + language.record.month_names[language.record.month_of(name) - 1]
+    return Reading(text, tags, mark=mark, ends=bool(mark), form=match.context.form)
+
+
+def month_before_year(match: Match) -> Reading | None:
+    """A month in short before a year."""
+    name = match["name"].lower()
+    if name not in match.language.record.short_months:
+        return None
+    return Reading(_month(match.language, name), frozenset({"month"}))
+
+
+def year(match: Match) -> Reading | None:
+    """A year after its month, with the word between them that is not written."""
+    return Reading(f"{match.language.record.date_of} {numbers_of(match.language).year(int(match['y']))}")
+
+
+def season(match: Match) -> Reading | None:
+    """``2024/25``."""
+    after = str(int(match["a"]) + 1)
+    if match["b"] not in (after, after[2:]):
+        return None
+    numbers = numbers_of(match.language)
+    return Reading(f"{numbers.year(int(match['a']))} {numbers.cardinal(int(match['b']))}")
+
+
+def months(match: Match) -> Reading | None:
+    """``Jan.–März``."""
+    return _span(match, [_month(match.language, match[group]) for group in ("a", "b")])
+
+
+def days(match: Match) -> Reading | None:
+    """``Mo-Fr``."""
+    return _span(match, [match.language.record.weekdays[match[group]] for group in ("a", "b")])
+
+
+def weekday(match: Match) -> Reading | None:
+    """A weekday in short before a date or a time."""
+    return Reading(match.language.record.weekdays[match["a"]], frozenset({"weekday"}))
+
+
+def many_days(match: Match) -> Reading | None:
+    """``17/18 juin``."""
+    *some, last = [said_day(match.language, int(match[group])) for group in "def" if match[group]]
+    return Reading(f"{', '.join(some)} {match.language.record.and_word} {last}", frozenset({"monthday"}))
+
+
+def number_of_month(match: Match) -> Reading | None:
+    """A day of a month that is a number like others."""
+    return plain(match)
+
+
+def _month(language: Words, name: str) -> str:
+    return language.record.month_names[language.record.month_of(name.rstrip(".")) - 1]
+
+
+def _span(match: Match, names: list[str]) -> Reading:
+    link = match["link"] or match.language.record.until
+    return Reading(f" {link} ".join(names), frozenset({"weekday"}))

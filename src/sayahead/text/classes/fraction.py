@@ -1,0 +1,59 @@
+"""Parts of a whole: three quarters, one and a half."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from sayahead.text.classes.number import gender_of
+from sayahead.text.classes.verbalize import cardinal, numbers_of
+from sayahead.text.reading.context import Match, Reading
+
+TAGS = frozenset({"number"})
+UNNAMED = 5
+"""Denominators from here on make no fraction of what is more than a whole."""
+
+
+def half(match: Match) -> Reading | None:
+    """``½``, ``1 1/2``: a half, in the form of what it is of."""
+    record = match.language.record
+    whole = match["n"]
+    if not whole:
+        form = record.half.get(_gender(match))
+        return Reading(form, TAGS, is_one=True) if form else _part(match, 1, 2)
+    if record.and_a_half:
+        return Reading(record.and_a_half.format(n=cardinal(whole, match.language, "n")), TAGS)
+    if record.half_more:
+        is_feminine = match["noun"] and gender_of(match, match["noun"], is_one=whole == "1") in ("f", "e")
+        form = "f" if is_feminine else "m"
+        return Reading(f"{cardinal(whole, match.language, form)} {record.half_more[form]}", TAGS)
+    return _part(match, 1, 2)
+
+
+def _gender(match: Match) -> str:
+    """The gender of what a half is of; a neuter one only where the tables say so."""
+    noun = match["noun"]
+    gender = gender_of(match, noun, is_one=True) if noun else ""
+    record = match.language.record
+    is_known = noun.lower() in record.genders or noun in record.units
+    return gender if gender != "n" or is_known else ""
+
+
+def sign(match: Match) -> Reading | None:
+    """``¾``."""
+    above, _, below = unicodedata.normalize("NFKC", match["v"]).partition("⁄")
+    return _part(match, int(above), int(below))
+
+
+def plain(match: Match) -> Reading | None:
+    """``3/4``."""
+    return _part(match, int(match["a"]), int(match["b"]))
+
+
+def _part(match: Match, above: int, below: int) -> Reading | None:
+    if above >= below >= UNNAMED:
+        return None
+    part = numbers_of(match.language).part(above, below)
+    if not part:
+        return None
+    words = f"{cardinal(match['n'], match.language)} {match.language.record.and_word} {part}" if match["n"] else part
+    return Reading(words, TAGS, is_one=True, is_million=(above, below) != (1, 2))

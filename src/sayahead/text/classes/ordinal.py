@@ -1,0 +1,87 @@
+"""Ordinals: figures with what makes an ordinal of them, in the form that the words beside them ask for."""
+
+from __future__ import annotations
+
+import re
+
+from sayahead.text.classes.roman import value_of
+from sayahead.text.classes.verbalize import numbers_of
+from sayahead.text.reading.context import Match, Reading
+from sayahead.text.shared.numbers import first
+
+DEGREES = 60
+"""From here on figures with a degree sign are no ordinal."""
+
+
+def suffixed(match: Match) -> Reading | None:
+    """``3ª``, ``2ème``."""
+    value = int(re.sub(r"\D", "", match["n"]))
+    suffix = match["s"]
+    is_degrees = suffix == "°" and (value >= DEGREES or not match.context.tags.isdisjoint({"degrees", "number"}))
+    return None if value == 0 or is_degrees else _ordinal(match, value, suffix)
+
+
+def roman(match: Match) -> Reading | None:
+    """``XXe``."""
+    numeral = match["r"]
+    value = value_of(numeral)
+    if len(numeral) == 1 and (numeral not in "IVX" or match["s"] not in match.language.record.letter_suffixes):
+        return None
+    return _ordinal(match, value, match["s"]) if value else None
+
+
+def roman_span(match: Match) -> Reading | None:
+    """``XVIIIe-XIXe``."""
+    forms = match.language.record.ordinal_suffixes
+    values = [(value_of(match["a"]), match["s"]), (value_of(match["b"]), match["t"])]
+    words = [numbers_of(match.language).ordinal(value, forms[suffix]) for value, suffix in values]
+    return Reading(f" {match.language.record.until} ".join(words)) if all(value for value, _ in values) else None
+
+
+def _ordinal(match: Match, value: int, suffix: str) -> Reading:
+    form = match.language.record.ordinal_suffixes[suffix]
+    tags = frozenset({"monthday"} if value <= 31 else ())
+    return Reading(numbers_of(match.language).ordinal(value, form), tags)
+
+
+# ---- full stops ------------------------------------------------------------------------------------
+
+
+def dotted(match: Match) -> Reading | None:
+    """``3.``, where the words to its left say that it is an ordinal."""
+    return _dotted(match, match["noun"])
+
+
+def dotted_before(match: Match) -> Reading | None:
+    """``3.`` before a noun: no ordinal where the noun begins a sentence."""
+    noun = match["noun"]
+    record = match.language.record
+    is_named = noun in record.clubs or any(form in record.after_ordinal for form in (noun, f"{noun}."))
+    is_great = match["n"] != "" and int(match["n"]) > 31
+    if (noun in record.starters or is_great) and noun.lower() not in record.months and not is_named:
+        return None
+    return _dotted(match, noun)
+
+
+def _dotted(match: Match, noun: str) -> Reading | None:
+    figures = match["n"] or str(value_of(match["r"]))
+    record = match.language.record
+    if figures[0] == "0" and figures.strip("0") == "":
+        return None
+    named = record.after_ordinal.get(noun) or record.after_ordinal.get(f"{noun}.") or noun
+    month = record.months.get(noun.lower())
+    said = "" if noun in record.clubs else record.month_names[month - 1] if month else named
+    form = form_of(match, said)
+    tags = frozenset({"monthday"} if int(figures) <= 31 else ())
+    return Reading(numbers_of(match.language).ordinal(int(figures), form), tags, form=form)
+
+
+def form_of(match: Match, noun: str = "") -> str:
+    """The form of an ordinal with a full stop by the words to its left and the noun: "am dritten"."""
+    context = match.context
+    numbers = numbers_of(match.language)
+    gender = first(numbers.noun_genders, noun).strip("-") or "-"
+    place = f"{context.before.rpartition(' ')[2].lower()} {context.word.lower()} {gender} {noun}"
+    rows = numbers.endings if context.form else tuple(row for row in numbers.endings if row[1] != "same")
+    form = first(rows, place)
+    return context.form if form == "same" else form

@@ -1,0 +1,64 @@
+"""What links two numbers."""
+
+from __future__ import annotations
+
+from sayahead.text.classes.verbalize import amount, cardinal, over, sign
+from sayahead.text.reading.context import SILENT, Match, Reading
+
+NUMBER = frozenset({"number"})
+BEST = ("5", "10", "20", "100")
+"""The best of marks: "7,5/10"."""
+
+
+def span(match: Match) -> Reading | None:
+    """A dash between two numbers: from one to another, which grows and has a like size."""
+    context = match.context
+    low = amount(context.word, match.language)
+    high = amount(match["b"], match.language)
+    if low and high and high > low * 10 and len(match["b"]) - len(context.word) > 1:
+        return SILENT
+    return until(match)
+
+
+def until(match: Match) -> Reading | None:
+    """The same whatever the numbers are."""
+    until = match.language.record.until
+    return Reading(until, word=until, form=match.context.form)
+
+
+def also(match: Match) -> Reading | None:
+    """``24./25.12.``: one and another."""
+    return Reading(match.language.record.and_word, word=match.language.record.and_word, form=match.context.form)
+
+
+def ratio(match: Match) -> Reading | None:
+    """``3:2``, ``4 x 6``."""
+    return Reading(over(match["s"], match.language))
+
+
+def slash(match: Match) -> Reading | None:
+    """``7,5/10``, ``24/7``."""
+    record = match.language.record
+    word = match.context.word
+    if (word, match["b"]) == ("24", "7"):
+        return SILENT
+    is_mark = record.decimal in word and match["b"] in BEST
+    return Reading(record.out_of if is_mark and record.out_of else sign("/", match.language))
+
+
+def score(match: Match) -> Reading | None:
+    """``3x1``, after a word that tells of a result."""
+    return Reading(f" {over(':', match.language)} ".join(cardinal(match[group], match.language) for group in "ab"))
+
+
+def size(match: Match) -> Reading | None:
+    """``3x4``, ``160x90x75 cm``: some languages have another word for a product than for a size."""
+    language = match.language
+    link = language.record.sized if match["u"] and language.record.sized else over(match["x"], language)
+    return Reading(f" {link} ".join(cardinal(match[group], language) for group in "abc" if match[group]), NUMBER)
+
+
+def times(match: Match) -> Reading | None:
+    """``3x``: how often."""
+    language = match.language
+    return Reading(f"{cardinal(match['n'], language, 'f')} {language.record.multiplied or over('x', language)}")

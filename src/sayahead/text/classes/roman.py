@@ -1,0 +1,90 @@
+"""Roman numerals, where words beside them say that they are some."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from sayahead.text.classes.verbalize import numbers_of
+from sayahead.text.reading.context import Match, Reading
+
+_ROMAN = re.compile(r"(?=[IVXLCDM])(M{0,3})(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})")
+GREATEST = 40
+"""No monarch has a greater number: "Paul MIX"."""
+TEN = 10
+"""Centuries up to here are ordinals before their noun."""
+_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+
+
+def value_of(numeral: str) -> int:
+    """The value of a Roman numeral in capitals, or 0."""
+    if not _ROMAN.fullmatch(numeral):
+        return 0
+    values = [_VALUES[char] for char in numeral]
+    return sum(-one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True))
+
+
+def labelled(match: Match) -> Reading | None:
+    """A numeral after a word that announces one: "Kapitel IV", "siglo XXI"."""
+    tags = match.context.tags
+    numeral = match["r"].upper()
+    if len(numeral) == 1 and numeral not in "IVX":
+        return None
+    if "roman" not in tags and not set(numeral) <= set("IVX"):
+        return None
+    return spoken(match, [numeral], "label", tags & {"roman"})
+
+
+def named(match: Match) -> Reading | None:
+    """A numeral after the name of a monarch or a pope."""
+    if value_of(match["r"]) > GREATEST:
+        return None
+    numbers = numbers_of(match.language)
+    is_feminine = re.fullmatch(numbers.feminine_names, match.context.word) is not None
+    return spoken(match, [match["r"]], "f" if is_feminine else "")
+
+
+def titled(match: Match) -> Reading | None:
+    """A numeral after a name of several words: "Vittorio Emanuele II"."""
+    context = match.context
+    name = context.word.rpartition("-")[2]
+    is_name = context.word[:1].isupper() and context.before and context.word not in match.language.record.months
+    is_small = len(match["r"]) > 1 and set(match["r"]) <= set("IVX")
+    return named(match) if name in match.language.record.names or (is_name and is_small) else None
+
+
+def century(match: Match) -> Reading | None:
+    """``XX secolo``: an ordinal before its noun."""
+    values = [value_of(match[group]) for group in "ab" if match[group]]
+    words = [numbers_of(match.language).ordinal(value, "m") for value in values]
+    return Reading(f" {match.language.record.until} ".join(words)) if all(values) else None
+
+
+def span(match: Match) -> Reading | None:
+    """``XVIII-XIX`` after a word that announces a numeral."""
+    return spoken(match, [match["a"], match["b"]], "", ["roman"])
+
+
+def after_article(match: Match) -> Reading | None:
+    """``la II Guerra Mundial``: an ordinal before its noun; ``el XVIII``: a century."""
+    record = match.language.record
+    numeral = match["r"]
+    noun = match["noun"]
+    value = value_of(numeral)
+    gender = record.articles[match.context.word.lower()]
+    if not value or record.dot_ordinals or not set(numeral) <= set("IVX"):
+        return None
+    if len(numeral) == 1 and (not noun or (value == 1 and noun not in record.wars)):
+        return None
+    if noun and (gender == "f" or value <= TEN or noun[0].isupper()):
+        return Reading(numbers_of(match.language).ordinal(value, gender))
+    return spoken(match, [numeral], "", ["roman"])
+
+
+def spoken(match: Match, numerals: Iterable[str], form: str, tags: Iterable[str] = ()) -> Reading | None:
+    """Numerals in words, from one to another; None where one is none."""
+    numbers = numbers_of(match.language)
+    values = [value_of(numeral) for numeral in numerals]
+    name = "roman" if numbers.has("roman") else "cardinal"
+    words = [numbers.in_words(name, value, form) for value in values]
+    return Reading(f" {match.language.record.until} ".join(words), frozenset(tags)) if all(values) else None

@@ -1,0 +1,72 @@
+"""Times of day by the patterns of a language's [clocks], lengths of time by their units."""
+
+from __future__ import annotations
+
+import re
+
+from sayahead.text.classes.verbalize import numbers_of
+from sayahead.text.reading.context import Match, Reading
+from sayahead.text.shared.numbers import first
+
+LONG_HOURS = 6
+"""From here on hours and minutes before a word for hours are a time of day."""
+TIME = frozenset({"time"})
+_PLACE = re.compile(r"\{([hm])(\+1)?(?: (\w+))?\}")
+
+
+def clock(match: Match) -> Reading | None:
+    """``14:30``, ``14h30``, ``14.30 Uhr``."""
+    minute = int(match["m"]) if match["m"] else None
+    second = int(match["s"]) if match["s"] else None
+    return Reading(clock_of(match, int(match["h"]), minute, second), TIME)
+
+
+def clock_of(match: Match, hour: int, minute: int | None, second: int | None) -> str:
+    """A time in words, by the word before it too."""
+    numbers = numbers_of(match.language)
+    values = {"h": hour, "m": minute or 0}
+
+    def number(place: re.Match[str]) -> str:
+        value = values[place[1]]
+        return numbers.cardinal(value % 12 + 1 if place[2] else value, place[3] or "")
+
+    time = f"{hour}:{minute or 0}{'' if second is None else '+'}"
+    cued = tuple(row for row in numbers.clocks if " " in row[0])
+    pattern = first(cued, f"{match.context.word.lower()} {time}") or first(numbers.clocks, time)
+    words = _PLACE.sub(number, pattern or ("{h} {m}" if minute else "{h}"))
+    if second is None:
+        return words
+    return f"{words} {numbers.in_words('seconds' if numbers.has('seconds') else 'cardinal', second)}"
+
+
+def lasting(match: Match) -> Reading | None:
+    """``10:30 Minuten``: a length of time, the unit after its first number."""
+    record = match.language.record
+    name = match["u"]
+    major = int(match["h"])
+    minor = int(match["m"])
+    is_clock = name in record.hour_words and ("hour" in match.context.tags or major >= LONG_HOURS)
+    if is_clock or (match.context.word.lower() in record.hour_from and name in record.hour_words):
+        return Reading(clock_of(match, major, minor, None), TIME) if major <= 24 else None
+    unit = record.units.get(name)
+    numbers = numbers_of(match.language)
+    gender = unit.gender if unit else "f"
+    words = [numbers.cardinal(major, gender), name if unit is None else unit.one if major == 1 else unit.many]
+    if minor:
+        words.append(numbers.cardinal(minor, gender))
+    return Reading(" ".join(words), TIME)
+
+
+def long(match: Match) -> Reading | None:
+    """``12h02m00s``, ``2h30min``: hours, minutes and seconds with their nouns."""
+    record = match.language.record
+    numbers = numbers_of(match.language)
+    words: list[str] = []
+    for group, unit in (("h", "h"), ("m", "min"), ("s", "s")):
+        value = int(match[group] or 0)
+        noun = record.units.get(unit)
+        if value and noun:
+            words += [numbers.cardinal(value, noun.gender), noun.one if value == 1 else noun.many]
+    if match.text[-1].isdecimal() and int(match["m"]):
+        words.pop()
+    return Reading(" ".join(words), TIME) if words else None

@@ -1,0 +1,68 @@
+"""Numbers: every value in words, in the form of what it counts, whatever stands around it."""
+
+from __future__ import annotations
+
+import pytest
+from support.spoken import LANGUAGES, spoken
+
+from sayahead.text.classes.verbalize import cardinal, numbers_of
+from sayahead.text.reading.language import language_of
+
+VALUES = (0, 2, 7, 14, 22, 39, 80, 95, 100, 343, 999, 1000, 2024, 70_000, 65_432, 5_000_004)
+NOUNS = {
+    "es": (("niño", "niños", "un", "veintiún", "doscientos"), ("niña", "niñas", "una", "veintiuna", "doscientas")),
+    "pt": (
+        ("menino", "meninos", "um", "vinte e um", "duzentos"),
+        ("menina", "meninas", "uma", "vinte e uma", "duzentas"),
+    ),
+    "fr": (
+        ("livre", "livres", "un", "vingt et un", "deux-cents"),
+        ("femme", "femmes", "une", "vingt et une", "deux-cents"),
+    ),
+}
+"""Nouns of both genders, and one, twenty-one and two hundred before them."""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_number_in_figures_is_said_in_words(language: str) -> None:
+    words = language_of(language)
+    for value in VALUES:
+        name = "year" if 1100 <= value < 2000 and numbers_of(words).has("year") else "cardinal"
+        assert spoken(language, f"{value}") == f"{numbers_of(words).in_words(name, value)} |"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_groups_of_three_figures_are_one_number(language: str) -> None:
+    million = spoken(language, "1000000")
+    assert spoken(language, "1.000.000") == spoken(language, "1 000 000") == million
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_sign_belongs_to_the_number_behind_it(language: str) -> None:
+    words = language_of(language)
+    for sign in "+-±−":
+        said = spoken(language, f"x {sign}5,25")
+        assert said == f"x {words.record.sign(sign.replace('−', '-'))} {cardinal('5,25', words)} |"
+
+
+@pytest.mark.parametrize("language", NOUNS)
+def test_numbers_agree_with_their_noun(language: str) -> None:
+    for one, many, first, twenty_one, two_hundred in NOUNS[language]:
+        assert spoken(language, f"1 {one}, 21 {many}; 200 {many}.") == (
+            f"{first} {one}, {twenty_one} {many}; {two_hundred.replace('-', ' ')} {many}. |"
+        )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_scale_goes_on_with_its_number(language: str) -> None:
+    record = language_of(language).record
+    for name, noun in record.scales.items():
+        said = spoken(language, f"2,5 {name} x")
+        assert said == f"{cardinal('2,5', language_of(language))} {noun.many} x |"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("text", ["21 x, -3,5 y 1.200 Mio. 007", "200 c 1 d 31 Tage 5k ±2 1 000 000 z"])
+def test_any_split_gives_the_same_numbers(language: str, text: str) -> None:
+    whole = spoken(language, text)
+    assert all(spoken(language, text, size=size) == whole for size in (1, 2, 3, 5))

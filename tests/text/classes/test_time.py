@@ -1,0 +1,49 @@
+"""Times of day and lengths of time."""
+
+from __future__ import annotations
+
+import pytest
+from support.spoken import LANGUAGES, spoken
+
+from sayahead.text.reading.language import language_of
+
+TIMES = ((7, 5), (9, 0), (14, 30), (18, 45), (23, 59))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_time_is_said_alike_with_any_sign(language: str) -> None:
+    record = language_of(language).record
+    for hour, minute in TIMES:
+        forms = {spoken(language, f"x {hour}{sign}{minute:02} x") for sign in (":", *record.hour_signs)}
+        forms |= {spoken(language, f"x {hour}:{minute:02} {word} x") for word in record.hour_words - record.lasting}
+        forms |= {spoken(language, f"x {hour}.{minute:02} {word} x") for word in record.hour_words}
+        assert len(forms) == 1
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_span_of_times_is_its_two_times(language: str) -> None:
+    until = language_of(language).record.until
+    for hour, minute in TIMES:
+        first = spoken(language, f"x {hour}:{minute:02} x").split()[1:-2]
+        both = spoken(language, f"x {hour}:{minute:02}–{hour}:{minute:02} x").split()[1:-2]
+        assert both == [*first, until, *first]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_before_a_unit_it_is_a_length_of_time(language: str) -> None:
+    for name in language_of(language).record.lasting:
+        assert spoken(language, f"2:15 {name}").split()[1] != spoken(language, "2:15").split()[1]
+
+
+@pytest.mark.parametrize("figures", ["25:10", "9:60", "7:5"])
+def test_what_is_no_time_is_a_ratio(figures: str) -> None:
+    assert language_of("de").record.between[":"] in spoken("de", figures).split()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    "text", ["um 14.30 Uhr, 14h30 9h-18h 8:30–18:00 Uhr.", "2h30min 1h05 10:30 min 3:02:01 12h02m00s"]
+)
+def test_any_split_gives_the_same_times(language: str, text: str) -> None:
+    whole = spoken(language, text)
+    assert all(spoken(language, text, size=size) == whole for size in (1, 2, 3, 5))
