@@ -14,9 +14,9 @@ TIMES = ((7, 5), (9, 0), (14, 30), (18, 45), (23, 59))
 def test_a_time_is_said_alike_with_any_sign(language: str) -> None:
     record = language_of(language).record
     for hour, minute in TIMES:
-        forms = {spoken(language, f"x {hour}{sign}{minute:02} x") for sign in (":", *record.hour_signs)}
-        forms |= {spoken(language, f"x {hour}:{minute:02} {word} x") for word in record.hour_words - record.lasting}
-        forms |= {spoken(language, f"x {hour}.{minute:02} {word} x") for word in record.hour_words}
+        forms = {spoken(language, f"bla {hour}{sign}{minute:02} bla") for sign in (":", *record.hour_signs)}
+        forms |= {spoken(language, f"bla {hour}:{minute:02} {word} bla") for word in record.hour_words - record.lasting}
+        forms |= {spoken(language, f"bla {hour}.{minute:02} {word} bla") for word in record.hour_words}
         assert len(forms) == 1
 
 
@@ -24,8 +24,8 @@ def test_a_time_is_said_alike_with_any_sign(language: str) -> None:
 def test_a_span_of_times_is_its_two_times(language: str) -> None:
     until = language_of(language).record.until
     for hour, minute in TIMES:
-        first = spoken(language, f"x {hour}:{minute:02} x").split()[1:-2]
-        both = spoken(language, f"x {hour}:{minute:02}–{hour}:{minute:02} x").split()[1:-2]
+        first = spoken(language, f"bla {hour}:{minute:02} bla").split()[1:-2]
+        both = spoken(language, f"bla {hour}:{minute:02}–{hour}:{minute:02} bla").split()[1:-2]
         assert both == [*first, until, *first]
 
 

@@ -54,13 +54,6 @@ def thousands(match: Match) -> Reading | None:
     return counting(match, f"{text}000")
 
 
-def scale(match: Match) -> Reading | None:
-    """What a number is multiplied by: "3,5 Mio."."""
-    noun = match.language.record.scales[match["s"]]
-    text = noun.one if match.context.is_one else noun.many
-    return Reading(text, NUMBER, is_million=noun.gender != "")
-
-
 def zeros(match: Match) -> Reading | None:
     """Figures with a leading zero, or more of them than a number has: one by one."""
     return Reading(digits(match["n"], match.language), frozenset({"phone"}))

@@ -9,16 +9,16 @@ from sayahead.text.classes.verbalize import numbers_of
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.shared.numbers import first
 
-DEGREES = 60
-"""From here on figures with a degree sign are no ordinal."""
+GREATEST = 60
+"""From here on figures with what may be a unit, too, are no ordinal: 3º, 180º."""
 
 
 def suffixed(match: Match) -> Reading | None:
     """``3ª``, ``2ème``."""
     value = int(re.sub(r"\D", "", match["n"]))
     suffix = match["s"]
-    is_degrees = suffix == "°" and (value >= DEGREES or not match.context.tags.isdisjoint({"degrees", "number"}))
-    return None if value == 0 or is_degrees else _ordinal(match, value, suffix)
+    is_unit = suffix in match.language.record.units and (value >= GREATEST or "degrees" in match.context.tags)
+    return None if value == 0 or is_unit else _ordinal(match, value, suffix)
 
 
 def roman(match: Match) -> Reading | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from sayahead.text.classes.verbalize import amount, cardinal, over, sign
 from sayahead.text.reading.context import SILENT, Match, Reading
 
-NUMBER = frozenset({"number"})
 BEST = ("5", "10", "20", "100")
 """The best of marks: "7,5/10"."""
 
@@ -49,16 +48,3 @@ def slash(match: Match) -> Reading | None:
 def score(match: Match) -> Reading | None:
     """``3x1``, after a word that tells of a result."""
     return Reading(f" {over(':', match.language)} ".join(cardinal(match[group], match.language) for group in "ab"))
-
-
-def size(match: Match) -> Reading | None:
-    """``3x4``, ``160x90x75 cm``: some languages have another word for a product than for a size."""
-    language = match.language
-    link = language.record.sized if match["u"] and language.record.sized else over(match["x"], language)
-    return Reading(f" {link} ".join(cardinal(match[group], language) for group in "abc" if match[group]), NUMBER)
-
-
-def times(match: Match) -> Reading | None:
-    """``3x``: how often."""
-    language = match.language
-    return Reading(f"{cardinal(match['n'], language, 'f')} {language.record.multiplied or over('x', language)}")

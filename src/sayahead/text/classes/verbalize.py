@@ -112,8 +112,6 @@ def over(text: str, language: Words, form: str = "") -> str:
     return language.record.between.get(text) or sign(text, language)
 
 
-
-
 _PIECE = re.compile(r"[0-9]+|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", "01234567890123456789")
 LONG = 4

@@ -18,7 +18,7 @@ class Context:
     tags: frozenset[str] = frozenset({START})
     """What rules may ask for in angle brackets: the class of the token before (``number``), what its
     reading adds (``hours``), what its word announces (``phone``), ``start`` at a sentence's start;
-    ``glued`` where nothing stands between it and this one."""
+    ``glued`` where nothing stands between a word or number and this one."""
     word: str = ""
     """The token before, as it is written, without marks; nothing after a pause."""
     before: str = ""

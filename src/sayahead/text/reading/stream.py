@@ -31,7 +31,7 @@ CARRIED = frozenset(("phone", "code", "label", "pressure"))
 PAUSED = CARRIED | {"weekday"}
 """What goes on across a comma or a colon: "Mo., 3. Feb."."""
 GLUED = "glued"
-"""The tag of a token with nothing between it and the token before."""
+"""The tag of a token with nothing between it and the word or number before."""
 
 
 @dataclass(slots=True)
@@ -197,11 +197,16 @@ class TokenReader:
         yield from self._say(None, text, Reading(text))
 
     def _candidates(self) -> Iterator[Match]:
-        """What the token may be: the longest match first, of equal ones the rule that comes first."""
+        """What the token may be: the longest match first, of equal ones the rule that comes first.
+
+        Of right context a rule sees all that its pattern takes, so no token is offered it twice.
+        """
+        offered: set[tuple[int, int]] = set()
         for end, state in reversed(self._complete):
             for number in self._states.accepts[state]:
                 found = self._grammar.match(number, self._text, self._at, end)
-                if found is not None and found.end() > self._at:
+                if found is not None and found.end() > self._at and (number, found.end()) not in offered:
+                    offered.add((number, found.end()))
                     rule = self._grammar.rules[number]
                     yield Match(rule, self._language, self._context, found[0], found.groupdict())
 
@@ -229,7 +234,7 @@ class TokenReader:
         else:
             self._reach(end)
         self._context = self._after(rule, text, reading)
-        self._begin_token(is_glued=True)
+        self._begin_token(is_glued=bool(reading.text))
 
     def _word(self, text: str, reading: Reading, start: int, end: int) -> Iterator[Word]:
         """Take in what is said for a token: a word, or more of the one that it touches."""

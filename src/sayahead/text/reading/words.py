@@ -9,7 +9,7 @@ from sayahead.text.shared.record import Record
 
 CUES = ("phone", "code", "label", "roman", "wind", "hour", "ordinal", "day", "pressure", "date", "dates")
 """What a word may announce: the kinds of a data file's [cues]."""
-OPTIONAL = ("until_words",)
+OPTIONAL = ("formula", "functions", "until_words")
 """Tables [vocabulary NAME] that common rules name and a language may lack."""
 
 _CURRENCY_PREFIX = re.compile(r"[A-Z]{3}|[\w-]*[^\w\s]")
