@@ -80,6 +80,8 @@ def month(match: Match) -> Reading | None:
     is_dotted = match.text.endswith(".")
     if name in language.record.day_months and not is_dotted:
         return None
+    if is_dotted and f"{name}." in language.record.units and not (match["y"] or _is_cued(match)):
+        return None
     is_full = name == language.record.month_names[language.record.month_of(name) - 1].lower()
     of = f"{language.record.date_of} " if language.record.date_of else ""
     if match["of"] and is_full and not is_dotted:
@@ -136,6 +138,11 @@ def many_days(match: Match) -> Reading | None:
 def number_of_month(match: Match) -> Reading | None:
     """A day of a month that is a number like others."""
     return plain(match)
+
+
+def _is_cued(match: Match) -> bool:
+    """Whether the word before the day says that it is one: "il 3 sett."."""
+    return match.language.record.cues.get(match.context.before.lower()) == "day"
 
 
 def _month(language: Words, name: str) -> str:

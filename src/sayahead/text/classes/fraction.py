@@ -1,4 +1,4 @@
-"""Parts of a whole: three quarters, one and a half."""
+"""Parts of a whole: three quarters, one and a half. A unit behind a part has "of" before it, like one of millions."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def half(match: Match) -> Reading | None:
         return Reading(record.and_a_half.format(n=cardinal(whole, match.language, "n")), TAGS)
     if record.half_more:
         is_feminine = match["noun"] and gender_of(match, match["noun"], is_one=whole == "1") in ("f", "e")
-        form = "f" if is_feminine else "m"
-        return Reading(f"{cardinal(whole, match.language, form)} {record.half_more[form]}", TAGS)
+        count = cardinal(whole, match.language, "f" if is_feminine else "")
+        return Reading(f"{count} {record.half_more['f' if is_feminine else 'm']}", TAGS)
     return _part(match, 1, 2)
 
 

@@ -79,7 +79,7 @@ def counting(match: Match, text: str, form: str = "") -> Reading | None:
 def gender_of(match: Match, noun: str, *, is_one: bool) -> str:
     """The gender of a noun: from the tables, else by its form."""
     record = match.language.record
-    bare = noun.rstrip(".")
+    bare = noun.rstrip(".'")
     known = record.genders.get(bare.lower())
     if known is not None and f"{bare}." not in record.units:
         return known
@@ -89,7 +89,7 @@ def gender_of(match: Match, noun: str, *, is_one: bool) -> str:
                 return table[name].gender
         if name in record.currency_words:
             return record.currency_words[name].main.gender
-    if not bare.isalpha():
+    if not bare.isalpha() or noun.endswith("'"):
         return ""
     numbers = numbers_of(match.language)
     return first((*numbers.genders_of_one, *numbers.noun_genders) if is_one else numbers.noun_genders, bare).strip("-")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from sayahead.text.classes.roman import value_of
 from sayahead.text.classes.verbalize import numbers_of
@@ -40,7 +41,7 @@ def roman_span(match: Match) -> Reading | None:
 
 def _ordinal(match: Match, value: int, suffix: str) -> Reading:
     form = match.language.record.ordinal_suffixes[suffix]
-    tags = frozenset({"monthday"} if value <= 31 else ())
+    tags = frozenset({"monthday"} if value == 1 else ())
     return Reading(numbers_of(match.language).ordinal(value, form), tags)
 
 
@@ -49,7 +50,12 @@ def _ordinal(match: Match, value: int, suffix: str) -> Reading:
 
 def dotted(match: Match) -> Reading | None:
     """``3.``, where the words to its left say that it is an ordinal."""
-    return _dotted(match, match["noun"])
+    noun = match["noun"]
+    if noun not in match.language.record.starters:
+        return _dotted(match, noun)
+    reading = _dotted(match, "")
+    is_great = len(match["n"]) > 2
+    return None if is_great or reading is None else replace(reading, mark=".", ends=True)
 
 
 def dotted_before(match: Match) -> Reading | None:

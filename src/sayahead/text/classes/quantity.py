@@ -90,7 +90,7 @@ def counted(amount: Amount, noun: Noun, language: Words) -> str:
 def noun_after(noun: Noun, context: Context, language: Words) -> str:
     """A noun after a number that has been said already."""
     record = language.record
-    if context.is_million or "fraction" in context.tags:
+    if context.is_million:
         return record.of(noun.one if context.is_one else noun.many)
     if context.is_one:
         return noun.one

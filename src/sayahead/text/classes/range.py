@@ -25,6 +25,11 @@ def until(match: Match) -> Reading | None:
     return Reading(until, word=until, form=match.context.form)
 
 
+def onward(match: Match) -> Reading | None:
+    """The word between two dates: what follows is one, too."""
+    return Reading(match.text, frozenset({"dates"}))
+
+
 def also(match: Match) -> Reading | None:
     """``24./25.12.``: one and another."""
     return Reading(match.language.record.and_word, word=match.language.record.and_word, form=match.context.form)
@@ -48,3 +53,8 @@ def slash(match: Match) -> Reading | None:
 def score(match: Match) -> Reading | None:
     """``3x1``, after a word that tells of a result."""
     return Reading(f" {over(':', match.language)} ".join(cardinal(match[group], match.language) for group in "ab"))
+
+
+def score_named(match: Match) -> Reading | None:
+    """``Flamengo 3x1 Santos``: a result between two names."""
+    return score(match) if match.context.word.istitle() else None

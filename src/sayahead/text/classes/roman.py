@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 from sayahead.text.classes.verbalize import numbers_of
 from sayahead.text.reading.context import Match, Reading
@@ -41,7 +42,8 @@ def named(match: Match) -> Reading | None:
         return None
     numbers = numbers_of(match.language)
     is_feminine = re.fullmatch(numbers.feminine_names, match.context.word) is not None
-    return spoken(match, [match["r"]], "f" if is_feminine else "")
+    reading = spoken(match, [match["r"]], "f" if is_feminine else "")
+    return replace(reading, mark=".", ends=True) if reading and match["next"] else reading
 
 
 def titled(match: Match) -> Reading | None:

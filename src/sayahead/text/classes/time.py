@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sayahead.text.classes.verbalize import numbers_of
+from sayahead.text.classes.verbalize import cardinal, numbers_of
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.shared.numbers import first
 
@@ -70,3 +70,11 @@ def long(match: Match) -> Reading | None:
     if match.text[-1].isdecimal() and int(match["m"]):
         words.pop()
     return Reading(" ".join(words), TIME) if words else None
+
+
+def zone(match: Match) -> Reading | None:
+    """``UTC-5``, ``GMT+5:30``."""
+    language = match.language
+    sign = language.record.sign(match["x"].replace("−", "-"))
+    minutes = cardinal(match["m"], language) if int(match["m"] or 0) else ""
+    return Reading(f"{match['z']} {sign} {cardinal(str(int(match['h'])), language)} {minutes}".strip())

@@ -11,7 +11,7 @@ from sayahead.text.shared.numbers import Numbers
 MILLION = 1_000_000
 LARGEST = 10**15
 """Numbers from here on are said figure by figure."""
-SIGNS = "+-±−"
+SIGNS = "+-±−–"
 
 
 def numbers_of(language: Words) -> Numbers:
@@ -58,7 +58,7 @@ def is_million(text: str, language: Words) -> bool:
 def cardinal(text: str, language: Words, form: str = "") -> str:
     """A number as it is written, with or without a sign, in words."""
     numbers = numbers_of(language)
-    name = language.record.sign(text[0].replace("−", "-")) if text[0] in SIGNS else ""
+    name = language.record.sign("-" if text[0] in "−–" else text[0]) if text[0] in SIGNS else ""
     text = text.lstrip(SIGNS)
     value = parse(text, language)
     if value is None:

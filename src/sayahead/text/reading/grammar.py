@@ -177,6 +177,8 @@ class Grammar:
             if pattern.right is not None:
                 source = f"{source}(?={source_of(pattern.right, self._words, _BOUNDARY)})"
             compiled = self._compiled[number] = re.compile(source)
+        if pattern.looks_at_word and not is_boundary(text, end):
+            return None
         read = compiled.fullmatch if pattern.right is None else compiled.match
         found = read(text, start, end)
         return found if found is not None and is_boundary(text, found.end()) else None

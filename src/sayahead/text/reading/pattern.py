@@ -65,17 +65,32 @@ class Repeat:
 Node = Chars | Vocabulary | Series | Choice | Repeat
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pattern:
     """What a token must be, and what must follow it."""
 
     body: Node
     right: Node | None = None
 
+    @functools.cached_property
+    def looks_at_word(self) -> bool:
+        """Whether its right context ends with a vocabulary's word: all of a word, then, not its beginning."""
+        return self.right is not None and _ends_with_word(self.right)
+
     @property
     def groups(self) -> list[str]:
         """Names of all captured parts."""
         return [*_groups(self.body), *(_groups(self.right) if self.right else ())]
+
+
+def _ends_with_word(node: Node) -> bool:
+    if isinstance(node, Series):
+        return bool(node.parts) and _ends_with_word(node.parts[-1])
+    if isinstance(node, Choice):
+        return any(map(_ends_with_word, node.parts))
+    if isinstance(node, Repeat):
+        return _ends_with_word(node.part)
+    return isinstance(node, Vocabulary)
 
 
 def _groups(node: Node) -> Iterator[str]:

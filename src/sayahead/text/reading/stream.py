@@ -349,6 +349,8 @@ class TokenReader:
 
     def _carries(self, word: str) -> bool:
         """Whether what a cue announced is still to come after a word: "Die PIN lautet 4711"."""
+        if self._context.word[-1:].isdecimal():
+            return False
         is_short = word.isalpha() and word.islower() and len(word) < 5
         return is_short or word in self._language.record.linking
 
