@@ -7,10 +7,13 @@ from collections.abc import Callable, Mapping
 
 from sayahead.text.reading.words import Words
 from sayahead.text.shared.numbers import Numbers
+from sayahead.text.shared.words import Left
 
 MILLION = 1_000_000
 LARGEST = 10**15
 """Numbers from here on are said figure by figure."""
+CENTURY = 50
+"""Years of two figures from here on are of the twentieth century."""
 SIGNS = "+-±−–"
 
 
@@ -137,6 +140,28 @@ def _piece(piece: str, language: Words, names: Mapping[str, str], is_single: boo
     return cardinal(piece, language)
 
 
+def said(text: str, language: Words, form: str = "") -> str:
+    """What a table of the language's file says of it; ``form`` is the table."""
+    return language.meaning(form, text)
+
+
+def by_rules(text: str, language: Words, form: str = "") -> str:
+    """Figures by a set of the language's own number rules: ``form`` names [rules form]."""
+    return numbers_of(language).in_words("rules", int(re.sub(r"\D", "", text)), form)
+
+
+def short_year(text: str, language: Words, form: str = "") -> str:
+    """Two figures of a year, in full."""
+    value = int(text)
+    return numbers_of(language).year(value + (2000 if value < CENTURY else 1900))
+
+
+def clock(text: str, language: Words, form: str = "") -> str:
+    """Hours, minutes and perhaps seconds, parted by a mark, as a time of day."""
+    hour, minute, *second = map(int, re.findall(r"\d+", text))
+    return numbers_of(language).clock(hour, minute, second[0] if second else None, Left())
+
+
 VERBALIZERS: Mapping[str, Callable[[str, Words, str], str]] = {
     "cardinal": cardinal,
     "ordinal": ordinal,
@@ -144,5 +169,9 @@ VERBALIZERS: Mapping[str, Callable[[str, Words, str], str]] = {
     "digits": digits,
     "letters": letters,
     "sign": sign,
+    "said": said,
+    "set": by_rules,
+    "short_year": short_year,
+    "clock": clock,
     "over": over,
 }
