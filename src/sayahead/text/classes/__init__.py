@@ -14,6 +14,7 @@ CLASSES = (
     "measure",
     "formula",
     "number",
+    "abbreviation",
     "word",
     "pieces",
     "punctuation",

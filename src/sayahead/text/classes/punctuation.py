@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from sayahead.text.reading.context import SILENT, Match, Reading
+
+_SAME = str.maketrans("。।॥؟۔։።᙮‼⁇⁈⁉｡．、，；：،؛፣፤·", "...?....!???..,,;:,;,;,")
+"""Marks of other scripts as those that voices know."""
 
 
 def pause(match: Match) -> Reading | None:
     """A mark inside a sentence."""
-    return Reading("", mark=match.text)
+    return Reading("", mark=match.text.translate(_SAME))
+
+
+def slash(match: Match) -> Reading | None:
+    """A stroke between spaces."""
+    return Reading("", mark=",")
 
 
 def stop(match: Match) -> Reading | None:
-    """A mark that ends a sentence."""
-    if (match.text[0] in ".…" and len(match.text) > 1) or match.text == "…":
-        return Reading("", mark="…")
-    return Reading("", mark=max(match.text, key=".!?".index), ends=True)
+    """Marks that end a sentence: the strongest of them."""
+    marks = unicodedata.normalize("NFKC", match.text.translate(_SAME)).replace("...", "…")
+    return Reading("", mark=max(marks, key=".…!?".index), ends=True)
+
+
+def trailing(match: Match) -> Reading | None:
+    """A sentence that trails off, and goes on."""
+    return Reading("", mark="…")
+
+
+def trailing_ending(match: Match) -> Reading | None:
+    """A sentence that trails off, before another."""
+    return Reading("", mark="…", ends=True)
+
+
+def listed(match: Match) -> Reading | None:
+    """What follows the number of a list's item."""
+    return Reading("", mark=".")
 
 
 def dash(match: Match) -> Reading | None:
@@ -30,6 +54,11 @@ def open(match: Match) -> Reading | None:
 def close(match: Match) -> Reading | None:
     """A bracket that closes."""
     return Reading("", frozenset({"closed"}), mark=")")
+
+
+def cited(match: Match) -> Reading | None:
+    """The number of a source: after a mark or a word, where it is no index of a variable."""
+    return SILENT if len(match.context.word) != 1 else None
 
 
 def silent(match: Match) -> Reading | None:

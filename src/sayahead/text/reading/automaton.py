@@ -17,7 +17,7 @@ from sayahead.text.reading.pattern import Chars, Choice, Node, Pattern, Repeat, 
 MAX_STATES = 20_000
 """States that are kept; beyond, new tokens begin with none, so hostile text costs no memory."""
 DEAD = -1
-SAMPLES = "".join(map(chr, range(32, 127))) + "äÄ½²⁺₂αΩ°′″×·−…–’€"
+SAMPLES = "".join(map(chr, range(32, 127))) + "äÄ½²⁺₂αΩ°′″×·−…–’€․"
 """Characters of most kinds, for checks."""
 
 

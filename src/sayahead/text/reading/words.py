@@ -9,7 +9,11 @@ from sayahead.text.shared.record import Record
 
 CUES = ("phone", "code", "label", "roman", "wind", "hour", "ordinal", "day", "pressure", "date", "dates")
 """What a word may announce: the kinds of a data file's [cues]."""
-OPTIONAL = ("formula", "functions", "until_words")
+MAX_SHORT = 6
+"""Letters of the longest word that may be an abbreviation where [vocabulary common] does not have it."""
+MAX_CUT = 8
+"""Letters of the longest that may be one by its last letters (``short_ending``)."""
+OPTIONAL = ("before_bracket", "formula", "functions", "name_forms", "until_words")
 """Tables [vocabulary NAME] that common rules name and a language may lack."""
 
 _CURRENCY_PREFIX = re.compile(r"[A-Z]{3}|[\w-]*[^\w\s]")
@@ -25,6 +29,15 @@ class Words:
         """Its tables."""
         self.vocabularies = vocabularies_of(record)
         """The words of each table, by its name."""
+        self.common = frozenset(record.vocabularies.get("common", ()))
+        """Short words: a full stop after one of them is no abbreviation's."""
+        self._short_ending = re.compile(record.short_ending or "(?!)")
+
+    def is_short(self, word: str) -> bool:
+        """Whether a full stop after a word may be that of an abbreviation which no table has."""
+        if len(word) > MAX_SHORT:
+            return len(word) <= MAX_CUT and self._short_ending.fullmatch(word) is not None
+        return word.lower() not in self.common
 
     def meaning(self, vocabulary: str, word: str) -> str:
         """What a table [vocabulary NAME] says of a word, or nothing."""
@@ -53,6 +66,7 @@ def vocabularies_of(record: Record) -> Mapping[str, list[str]]:
     tables["month_forms"] = sorted({*record.months, *record.short_months, *names})
     tables["weekday_forms"] = sorted(record.days_of_week)
     tables["abbreviations"] = sorted(record.abbreviations)
+    tables["agreeing"] = sorted(form for form, words in record.abbreviations.items() if "/" in words)
     tables["currency_words"] = sorted(record.currency_words)
     tables["currency_names"] = sorted(word for word in record.currency_words if word.isalpha())
     prefixes = (word for word in record.currencies if _CURRENCY_PREFIX.fullmatch(word))
@@ -68,7 +82,10 @@ def macros_of(record: Record) -> Mapping[str, str]:
     mark = re.escape(record.decimal)
     groups = "".join(f"\\{char}" for char in record.groups if char != record.decimal)
     english = "" if record.decimal == "." else r"|\d{1,3}(?:,\d{3}){2,}"
+    quotes = "[\"'“”„«»¿¡‘’(*_]{0,2}"
     return {
+        "starter": f" {quotes}{{starters}}[^\\w]",
+        "opening": "{starter}" if record.capital_nouns else f" {quotes}\\u",
         "number": rf"(?:(?:\d{{1,3}}(?:[{groups} ]\d{{3}})+|\d+)(?:{mark}\d+)?{english})",
         "whole": rf"(?:\d{{1,3}}(?:[{groups} ]\d{{3}})+|\d+)",
         "foreign": r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d{1,2})",

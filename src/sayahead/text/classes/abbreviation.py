@@ -1,0 +1,179 @@
+"""Abbreviations: what they stand for, in the form that the words beside them ask for."""
+
+from __future__ import annotations
+
+from sayahead.text.classes.number import gender_of
+from sayahead.text.classes.verbalize import cardinal
+from sayahead.text.reading.context import Match, Reading
+from sayahead.text.reading.words import Words
+
+
+def full(match: Match) -> Reading | None:
+    """The word or words in full, capitalized where the abbreviation is."""
+    words = expanded(match.language, match["a"])
+    return said(match, agreed(words, match, match.context.noun or match.context.word)) if words else None
+
+
+def ending(match: Match) -> Reading | None:
+    """The same where its full stop ends the sentence, too."""
+    if not match["a"].endswith("."):
+        return None
+    reading = full(match)
+    return ended(reading.text) if reading else None
+
+
+def agreeing(match: Match) -> Reading | None:
+    """An adjective at a sentence's start, which agrees with the noun behind it: "Próx. parada"."""
+    words = expanded(match.language, match["a"])
+    return said(match, agreed(words, match, match["noun"])) if match["noun"].islower() and words else None
+
+
+def numbered(match: Match) -> Reading | None:
+    """What counts pages, chapters and the like, before a number: "S. 5", "los km 3 y 5"."""
+    letter = match["next"][0]
+    if letter.isalpha() and (len(match["a"]) == 1 or letter in match.language.record.starters):
+        return None
+    one, _, many = match.language.record.before_number[match["a"]].partition("/")
+    is_plural = bool(many) and match.context.word.lower() in match.language.record.many_days
+    return said(match, many if is_plural else one, "label")
+
+
+def bracketed(match: Match) -> Reading | None:
+    """What counts formulas and the like, before a number in brackets: "Gl. (7)"."""
+    return said(match, match.language.meaning("before_bracket", match["a"]), "label")
+
+
+def ranked(match: Match) -> Reading | None:
+    """What an ordinal counts: "4º and.", "3. OG"."""
+    return said(match, match.language.record.after_ordinal[match["a"]])
+
+
+def small(match: Match) -> Reading | None:
+    """What is an abbreviation before a small letter alone: "c/ desayuno"."""
+    return said(match, match.language.record.before_small[match["a"]])
+
+
+def phrase(match: Match) -> Reading | None:
+    """Several words that are read as one: "z. B."; what is counted, by its number."""
+    one, _, many = match.language.record.phrases[match["a"]].partition("/")
+    words = many if many and not match.context.is_one else one
+    cue = match.language.record.cues.get(one.replace(" ", "-"), "")
+    return Reading(words, frozenset({cue} if cue else ()))
+
+
+def phrase_ending(match: Match) -> Reading | None:
+    """The same where its last full stop ends the sentence."""
+    if match["a"].replace(" ", "") not in match.language.record.may_end:
+        return None
+    reading = phrase(match)
+    return ended(reading.text) if reading else None
+
+
+def compound(match: Match) -> Reading | None:
+    """Abbreviations that hyphens join: "3-Zi.-Whg."."""
+    parts = [_piece(part, match.language) for part in match["a"].split("-")]
+    return Reading(" ".join(parts)) if all(parts) else None
+
+
+def _piece(part: str, language: Words) -> str:
+    if part.isdecimal():
+        return cardinal(part, language)
+    unit = language.record.units.get(part)
+    return unit.many if unit else expanded(language, part).partition("/")[0]
+
+
+def suffixed(match: Match) -> Reading | None:
+    """A word whose end is cut: "Hauptstr."."""
+    return Reading(match["stem"] + match.language.record.suffixes[match["a"]])
+
+
+def suffixed_ending(match: Match) -> Reading | None:
+    """The same where its full stop ends the sentence."""
+    reading = suffixed(match)
+    return ended(reading.text) if reading else None
+
+
+def plain(match: Match) -> Reading | None:
+    """An abbreviation without a full stop: "Mme", "km"-like."""
+    return said(match, match.language.record.plain[match["a"]])
+
+
+def joined(match: Match) -> Reading | None:
+    """A title that a hyphen joins to its name: "St-Étienne"."""
+    return Reading(f"{match.language.record.plain[match['a']]}-{match['name']}")
+
+
+def titled(match: Match) -> Reading | None:
+    """A title with a full stop that its language does not write: "Dr. Petit"."""
+    is_title = match["a"].istitle() and len(match["a"]) < 5
+    return plain(match) if is_title else None
+
+
+def weekday(match: Match) -> Reading | None:
+    """A weekday in short, in a list of them: "lun., mer. et ven."."""
+    names = match.language.record.weekdays
+    return said(match, names.get(match["a"]) or names.get(match["a"].lower(), ""))
+
+
+def initial(match: Match) -> Reading | None:
+    """A letter of a name: its full stop ends nothing."""
+    return Reading(match.text[0])
+
+
+def initials(match: Match) -> Reading | None:
+    """Letters with full stops between them."""
+    return Reading(" ".join(match.text.replace(".", " ").split()))
+
+
+def initials_ending(match: Match) -> Reading | None:
+    """The same where the last full stop ends the sentence."""
+    reading = initials(match)
+    return ended(reading.text) if reading else None
+
+
+def expanded(language: Words, form: str) -> str:
+    """What an abbreviation stands for; capitalized where it is and the table's is not, nothing if it is none."""
+    table = language.record.abbreviations
+    words = table.get(form, "")
+    if not words and form[1:].islower():
+        words = table.get(form[0].lower() + form[1:], "")
+        words = words[:1].upper() + words[1:]
+    return words
+
+
+def said(match: Match, words: str, *tags: str) -> Reading | None:
+    """What is said, with the elision before it and what it announces."""
+    if not words:
+        return None
+    cue = match.language.record.cues.get(match["a"].rstrip(".").lower(), "")
+    announced = frozenset(tag for tag in (*tags, cue) if tag)
+    noun = match.context.noun or match.context.word if "/" in expanded(match.language, match["a"]) else words
+    return Reading(match["article"] + words, announced, word=match["a"], noun=noun)
+
+
+def ended(words: str) -> Reading:
+    """What is said at a sentence's end."""
+    return Reading(words, mark=".", ends=True)
+
+
+def agreed(words: str, match: Match, noun: str) -> str:
+    """The one of two forms that a noun asks for: ``izquierda/izquierdo``; in the plural after its article."""
+    record = match.language.record
+    one, _, other = words.partition("/")
+    if not other:
+        return plural(one, match) if match.context.word.lower() in record.plurals else one
+    if not noun.isalpha() or noun.isupper():
+        return one
+    name = noun.lower()
+    gender = record.articles.get(name) or gender_of(match, name, is_one=True)
+    gender = gender or gender_of(match, name.removesuffix("s"), is_one=True)
+    wanted = "f" if other.endswith(("a", "in", "e")) else "m"
+    chosen = other if gender.replace("e", "f").replace("s", "m") == wanted else one
+    is_plural = record.plural_s and len(noun) > 3 and noun.endswith("s") and chosen[-1] in "ao"
+    return f"{chosen}s" if is_plural else chosen
+
+
+def plural(words: str, match: Match) -> str:
+    """Several of what an abbreviation stands for, as far as the form tells."""
+    is_regular = match.language.record.plural_s and words[-1] in "aeo" and words.isalpha()
+    return f"{words}s" if is_regular else words
