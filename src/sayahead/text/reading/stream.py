@@ -30,8 +30,10 @@ CARRIED = frozenset(("phone", "code", "label", "pressure"))
 """What a cue announces across short words and commas: "Telefon ist: 0171"."""
 PAUSED = CARRIED | {"weekday"}
 """What goes on across a comma or a colon: "Mo., 3. Feb."."""
-GLUED = "glued"
-"""The tag of a token with nothing between it and the word or number before."""
+GLUED = frozenset({"glued"})
+"""The tag of a token with nothing between it and the word before."""
+MARKED = frozenset({"marked"})
+"""That of one with nothing between it and a mark before."""
 
 
 @dataclass(slots=True)
@@ -138,11 +140,11 @@ class TokenReader:
         self._opens_at = -1
         self._is_open = self._is_paused = self._is_aside = False
 
-    def _begin_token(self, *, is_glued: bool = False) -> None:
+    def _begin_token(self, touching: frozenset[str] = frozenset()) -> None:
         """Nothing of the token at ``_at`` has been looked at."""
         tags = self._context.tags
         self._states = self._grammar.automaton.states()
-        self._state = self._states.start(self._grammar.counting(tags | {GLUED} if is_glued else tags))
+        self._state = self._states.start(self._grammar.counting(tags | touching))
         self._scanned = self._at
         self._complete = []
 
@@ -234,7 +236,7 @@ class TokenReader:
         else:
             self._reach(end)
         self._context = self._after(rule, text, reading)
-        self._begin_token(is_glued=bool(reading.text))
+        self._begin_token(GLUED if reading.text else MARKED if reading.mark else frozenset())
 
     def _word(self, text: str, reading: Reading, start: int, end: int) -> Iterator[Word]:
         """Take in what is said for a token: a word, or more of the one that it touches."""
