@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from sayahead.text.classes.quantity import amount_of, counted, noun_after, number, numbers_of, per_unit, unit_of
 from sayahead.text.classes.verbalize import cardinal
@@ -10,6 +11,8 @@ from sayahead.text.reading.context import Match, Reading
 
 NUMBER = frozenset({"number"})
 HOURS = frozenset({"hours"})
+UNSURE = "unsure_units"
+"""A table of units that are other words, too: after a space only in "5 ft 10 in", "a 6 in pipe"."""
 
 
 def before(match: Match) -> Reading | None:
@@ -29,6 +32,8 @@ def before(match: Match) -> Reading | None:
 def unit(match: Match) -> Reading | None:
     """What the number before it is of."""
     name = match["u"]
+    if name in match.language.vocabularies.get(UNSURE, ()) and "measured" not in match.context.tags:
+        return None
     count = amount_of(match.context.word, match.language)
     noun = unit_of(name, match.language, count.value if count else 0)
     if noun is None:
@@ -42,6 +47,7 @@ def glued(match: Match) -> Reading | None:
     amount = amount_of(match["n"], match.language)
     if amount is None:
         return None
+    amount = replace(amount, is_attributive=match.is_attributive)
     noun = unit_of(match["u"], match.language, amount.value)
     low = amount_of(match["m"], match.language)
     if noun is None or (match["m"] and (low is None or low.value >= amount.value)):

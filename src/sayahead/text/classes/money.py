@@ -100,7 +100,8 @@ def _paid(words: str, currency: Currency) -> Reading:
 def _amount(match: Match, group: str) -> Amount | None:
     """The number of a slot, with the sign before its currency."""
     is_english = match["c"][-1:] in "$£"
-    return amount_of(match["s"] + match[group], match.language, is_english=is_english)
+    amount = amount_of(match["s"] + match[group], match.language, is_english=is_english)
+    return amount and replace(amount, is_attributive=match.is_attributive)
 
 
 def _low(match: Match, high: Amount) -> str | None:

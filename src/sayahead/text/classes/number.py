@@ -67,11 +67,15 @@ def counting(match: Match, text: str, form: str = "") -> Reading | None:
     numbers = numbers_of(match.language)
     if text.isdecimal() and 1100 <= value[0] <= 1999 and numbers.has("year"):
         return Reading(numbers.year(value[0]), NUMBER)
-    is_day = text.isdecimal() and 1 <= value[0] <= 31
+    tags = set(NUMBER)
+    if text.isdecimal() and 1 <= value[0] <= 31:
+        tags.add(OF_MONTH)
+    if match.is_attributive or "measure" in match.context.tags:
+        tags.add("measured")
     return Reading(
         cardinal(text, match.language, form),
-        NUMBER | {OF_MONTH} if is_day else NUMBER,
-        is_one=is_one(text, match.language),
+        frozenset(tags),
+        is_one=match.is_attributive or is_one(text, match.language),
         is_million=is_million(text, match.language),
     )
 

@@ -24,6 +24,8 @@ class Amount:
     sign: str
     whole: int
     decimals: str = ""
+    is_attributive: bool = False
+    """Whether it belongs to a noun behind its unit, which then has no plural: "a $20 bill"."""
 
     @property
     def value(self) -> float:
@@ -77,6 +79,8 @@ def number(amount: Amount, language: Words, form: str = "") -> str:
 
 def noun_of(noun: Noun, amount: Amount, language: Words) -> str:
     """A noun in the form that a number asks for."""
+    if amount.is_attributive:
+        return noun.one
     if amount.is_million:
         return language.record.of(noun.many)
     return noun.one if numbers_of(language).singular(amount.value) else noun.many

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from sayahead.text.classes.quantity import unit_of
 from sayahead.text.reading.words import Words
 from sayahead.text.shared.numbers import Numbers
 from sayahead.text.shared.words import Left
@@ -156,6 +157,12 @@ def short_year(text: str, language: Words, form: str = "") -> str:
     return numbers_of(language).year(value + (2000 if value < CENTURY else 1900))
 
 
+def one(text: str, language: Words, form: str = "") -> str:
+    """A unit in the singular."""
+    unit = unit_of(text, language)
+    return unit.one if unit else text
+
+
 def clock(text: str, language: Words, form: str = "") -> str:
     """Hours, minutes and perhaps seconds, parted by a mark, as a time of day."""
     hour, minute, *second = map(int, re.findall(r"\d+", text))
@@ -173,5 +180,6 @@ VERBALIZERS: Mapping[str, Callable[[str, Words, str], str]] = {
     "set": by_rules,
     "short_year": short_year,
     "clock": clock,
+    "one": one,
     "over": over,
 }

@@ -57,6 +57,10 @@ class Reading:
 SILENT = Reading("")
 
 
+ATTRIBUTIVE = "after:attributive"
+"""The tag of a word after which a quantity belongs to a noun: "a 5 km run"."""
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
     """A token and the rule that took it."""
@@ -68,6 +72,11 @@ class Match:
     """The token as it is written."""
     groups: Mapping[str, str] = field(default_factory=dict)
     """What the rule's slots captured, in the token and to its right."""
+
+    @property
+    def is_attributive(self) -> bool:
+        """Whether the quantity belongs to a noun behind it, by the word before it."""
+        return ATTRIBUTIVE in self.context.tags
 
     def __getitem__(self, group: str) -> str:
         """What a slot captured, or nothing."""

@@ -14,13 +14,14 @@ from sayahead.errors import ConfigError
 from sayahead.text.classes import CLASSES
 from sayahead.text.classes.verbalize import VERBALIZERS
 from sayahead.text.languages import record_of
-from sayahead.text.reading.context import Match, Reading
+from sayahead.text.reading.context import ATTRIBUTIVE, Match, Reading
 from sayahead.text.reading.grammar import Grammar, Line, Rule, lines_of, parse
 from sayahead.text.reading.words import Words, macros_of
 from sayahead.text.shared.record import Record
 
 _CLASSES = Path(__file__).parents[1] / "classes"
 _PLACE = re.compile(r"\{([@a-z][\w.]*)(?:\|([a-z_]+)(?::(\w+))?)?\}")
+_TEMPLATE = re.compile(r'"(.*)"(?: as ([\w ]+))?')
 _SAYER = re.compile(r"(?:([a-z_]+)\.)?([a-z_]+)")
 
 Sayer = Callable[[Match], Reading | None]
@@ -49,6 +50,7 @@ class Language(Words):
 
     def _announced(self, rules: list[Rule]) -> dict[str, frozenset[str]]:
         asked = {tag for rule in rules for tags in (*rule.left, rule.without) for tag in tags}
+        asked.add(ATTRIBUTIVE)
         tags: dict[str, set[str]] = {}
         for tag in asked:
             _, mark, table = tag.partition("after:")
@@ -59,8 +61,8 @@ class Language(Words):
         return {word: frozenset(its) for word, its in tags.items()}
 
     def _sayer(self, rule: Rule) -> Sayer:
-        if rule.says.startswith('"') and rule.says.endswith('"'):
-            return self._template(rule)
+        if (template := _TEMPLATE.fullmatch(rule.says)) is not None:
+            return self._template(rule, template[1], frozenset((template[2] or "").split()))
         name = _SAYER.fullmatch(rule.says)
         if name is None:
             raise ConfigError(f"{rule.place}: {rule.says!r} is neither a sayer nor a text in quotes.")
@@ -71,13 +73,13 @@ class Language(Words):
             raise ConfigError(f"{rule.place}: {where} has no sayer {name[2]!r}.")
         return cast(Sayer, sayer)
 
-    def _template(self, rule: Rule) -> Sayer:
-        text = rule.says[1:-1]
+    def _template(self, rule: Rule, text: str, tags: frozenset[str]) -> Sayer:
         for place in _PLACE.finditer(text):
             self._check_place(rule, place)
 
         def say(match: Match) -> Reading:
-            return Reading(" ".join(_PLACE.sub(lambda place: self._filled(place, match), text).split()))
+            words = _PLACE.sub(lambda place: self._filled(place, match), text)
+            return Reading(" ".join(words.split()), tags)
 
         return say
 
