@@ -47,3 +47,19 @@ def test_what_is_no_time_is_a_ratio(figures: str) -> None:
 def test_any_split_gives_the_same_times(language: str, text: str) -> None:
     whole = spoken(language, text)
     assert all(spoken(language, text, size=size) == whole for size in (1, 2, 3, 5))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_time_with_a_point_is_one_beside_another(language: str) -> None:
+    words = language_of(language)
+    for link in ("-", *(f" {word} " for word in words.vocabularies["until_words"])):
+        last = next(iter(sorted(words.record.hour_words)), "")
+        said = spoken(language, f"bla 8.30{link}17.45 {last}".strip())
+        assert words.record.dot not in said.split()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("sign", ["s", "''", "″"])
+def test_hundredths_follow_seconds(language: str, sign: str) -> None:
+    noun = language_of(language).record.units["s"].many
+    assert spoken(language, f"bla 49{sign}87 bla").split().count(noun) == 1

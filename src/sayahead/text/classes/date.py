@@ -94,7 +94,7 @@ def month(match: Match) -> Reading | None:
 
 def month_before_year(match: Match) -> Reading | None:
     """A month in short before a year."""
-    name = match["name"].lower()
+    name = match["name"].lower().rstrip(".")
     if name not in match.language.record.short_months:
         return None
     return Reading(_month(match.language, name), frozenset({"month"}))
@@ -150,5 +150,5 @@ def _month(language: Words, name: str) -> str:
 
 
 def _span(match: Match, names: list[str]) -> Reading:
-    link = match["link"] or match.language.record.until
+    link = match.language.meaning("until_words", match["link"]) or match["link"] or match.language.record.until
     return Reading(f" {link} ".join(names), frozenset({"weekday"}))

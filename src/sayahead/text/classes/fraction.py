@@ -18,7 +18,8 @@ def half(match: Match) -> Reading | None:
     record = match.language.record
     whole = match["n"]
     if not whole:
-        form = record.half.get(_gender(match))
+        gender = _gender(match)
+        form = record.half.get(gender) or record.half.get("f" if gender == "e" else gender)
         return Reading(form, TAGS, is_one=True) if form else _part(match, 1, 2)
     if record.and_a_half:
         return Reading(record.and_a_half.format(n=cardinal(whole, match.language, "n")), TAGS)

@@ -6,20 +6,36 @@ import re
 from dataclasses import replace
 
 from sayahead.text.classes.roman import value_of
-from sayahead.text.classes.verbalize import numbers_of
+from sayahead.text.classes.verbalize import cardinal, numbers_of
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.shared.numbers import first
 
 GREATEST = 60
-"""From here on figures with what may be a unit, too, are no ordinal: 3º, 180º."""
+"""From here on figures with what is a unit, too, are no ordinal: 180°, 250nd; degrees with no noun behind them."""
+COLD = 13
+"""Up to here they are one, whatever is beside them: "Vive al 5°"."""
 
 
 def suffixed(match: Match) -> Reading | None:
     """``3ª``, ``2ème``."""
     value = int(re.sub(r"\D", "", match["n"]))
-    suffix = match["s"]
-    is_unit = suffix in match.language.record.units and (value >= GREATEST or "degrees" in match.context.tags)
-    return None if value == 0 or is_unit else _ordinal(match, value, suffix)
+    is_unit = match["s"].isascii() and match["s"] in match.language.record.units and value >= GREATEST
+    return _ordinal(match, value, match["s"]) if value and not is_unit else None
+
+
+def degrees(match: Match) -> Reading | None:
+    """``21°``, where it is no ordinal: by the words beside it and its size."""
+    record = match.language.record
+    unit = record.units.get(match["s"])
+    value = int(match["n"])
+    noun = match["noun"]
+    has_article = match.context.word.lower() in record.articles
+    is_told = "degrees" in match.context.tags or (noun in record.places and not has_article)
+    is_warm = match["s"] == "°" and not noun and not has_article
+    if unit is None or not ((value >= GREATEST and not noun) or (value >= COLD and (is_told or is_warm))):
+        return None
+    text = cardinal(match["n"], match.language, unit.gender)
+    return Reading(f"{text} {unit.many}", frozenset({"measure"}))
 
 
 def roman(match: Match) -> Reading | None:
@@ -61,7 +77,10 @@ def dotted(match: Match) -> Reading | None:
 def dotted_before(match: Match) -> Reading | None:
     """``3.`` before a noun: no ordinal where the noun begins a sentence."""
     noun = match["noun"]
+    context = match.context
     record = match.language.record
+    if match["r"] and context.before and context.word[:1].isupper():
+        return None
     is_named = noun in record.clubs or any(form in record.after_ordinal for form in (noun, f"{noun}."))
     is_great = match["n"] != "" and int(match["n"]) > 31
     if (noun in record.starters or is_great) and noun.lower() not in record.months and not is_named:
@@ -87,7 +106,8 @@ def form_of(match: Match, noun: str = "") -> str:
     context = match.context
     numbers = numbers_of(match.language)
     gender = first(numbers.noun_genders, noun).strip("-") or "-"
-    place = f"{context.before.rpartition(' ')[2].lower()} {context.word.lower()} {gender} {noun}"
+    before = context.before if context.word else ""
+    place = f"{before.rpartition(' ')[2].lower()} {context.word.lower()} {gender} {noun}"
     rows = numbers.endings if context.form else tuple(row for row in numbers.endings if row[1] != "same")
     form = first(rows, place)
     return context.form if form == "same" else form

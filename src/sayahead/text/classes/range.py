@@ -5,6 +5,7 @@ from __future__ import annotations
 from sayahead.text.classes.verbalize import amount, cardinal, over, sign
 from sayahead.text.reading.context import SILENT, Match, Reading
 
+SMALL = 100
 BEST = ("5", "10", "20", "100")
 """The best of marks: "7,5/10"."""
 
@@ -19,15 +20,26 @@ def span(match: Match) -> Reading | None:
     return until(match)
 
 
+def falling(match: Match) -> Reading | None:
+    """A dash between two small numbers of which the second is no greater: a result, said without a word."""
+    low, high = (amount(text, match.language) for text in (match.context.word, match["b"]))
+    return SILENT if high <= low < SMALL else None
+
+
 def until(match: Match) -> Reading | None:
     """The same whatever the numbers are."""
     until = match.language.record.until
-    return Reading(until, word=until, form=match.context.form)
+    return Reading(until, _onward(match), word=until, form=match.context.form)
 
 
 def onward(match: Match) -> Reading | None:
-    """The word between two dates: what follows is one, too."""
-    return Reading(match.text, frozenset({"dates"}))
+    """The word between two dates or times: what follows is one, too."""
+    return Reading(match.language.meaning("until_words", match.text) or match.text, _onward(match))
+
+
+def _onward(match: Match) -> frozenset[str]:
+    tags = match.context.tags
+    return frozenset({"dates"} if "date" in tags else {"hour"} if "time" in tags else ())
 
 
 def also(match: Match) -> Reading | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from sayahead.text.classes.verbalize import cardinal, numbers_of
 from sayahead.text.reading.context import Match, Reading
@@ -11,6 +12,7 @@ from sayahead.text.shared.numbers import first
 LONG_HOURS = 6
 """From here on hours and minutes before a word for hours are a time of day."""
 TIME = frozenset({"time"})
+LASTING = frozenset({"measure"})
 _PLACE = re.compile(r"\{([hm])(\+1)?(?: (\w+))?\}")
 
 
@@ -54,7 +56,7 @@ def lasting(match: Match) -> Reading | None:
     words = [numbers.cardinal(major, gender), name if unit is None else unit.one if major == 1 else unit.many]
     if minor:
         words.append(numbers.cardinal(minor, gender))
-    return Reading(" ".join(words), TIME)
+    return Reading(joined(words), LASTING)
 
 
 def long(match: Match) -> Reading | None:
@@ -67,9 +69,25 @@ def long(match: Match) -> Reading | None:
         noun = record.units.get(unit)
         if value and noun:
             words += [numbers.cardinal(value, noun.gender), noun.one if value == 1 else noun.many]
-    if match.text[-1].isdecimal() and int(match["m"]):
+    if match["m"] and not match["unit"] and not match["s"] and int(match["m"]):
         words.pop()
-    return Reading(" ".join(words), TIME) if words else None
+    return Reading(joined(words), TIME) if words else None
+
+
+def seconds(match: Match) -> Reading | None:
+    """``49''87``: seconds and hundredths."""
+    language = match.language
+    noun = language.record.units.get("s")
+    count = match["s"]
+    if noun is None:
+        return None
+    name = noun.one if count == "1" else noun.many
+    return Reading(joined([cardinal(count, language, noun.gender), name, cardinal(match["c"], language)]), TIME)
+
+
+def joined(words: Iterable[str]) -> str:
+    """Words with a space between them but after an apostrophe: "un'ora"."""
+    return " ".join(words).replace("' ", "'")
 
 
 def zone(match: Match) -> Reading | None:

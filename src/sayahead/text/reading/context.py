@@ -20,7 +20,8 @@ class Context:
     reading adds (``hours``), what its word announces (``phone``), ``start`` at a sentence's start;
     ``glued`` where nothing stands between a word or number and this one."""
     word: str = ""
-    """The token before, as it is written, without marks; nothing after a pause."""
+    """The token before, as it is written, without marks; nothing after a pause, but before a weekday
+    the word that says of what kind its date is: "am Mittwoch, 3. Mai"."""
     before: str = ""
     """The token before that one."""
     is_one: bool = False

@@ -28,7 +28,8 @@ ENDING = ".!?…"
 STRENGTH = ("", ",", "—", ";", ":", ".", "…", "!", "?")
 CARRIED = frozenset(("phone", "code", "label", "pressure"))
 """What a cue announces across short words and commas: "Telefon ist: 0171"."""
-PAUSED = CARRIED | {"weekday"}
+WEEKDAY = frozenset(("weekday", "after:weekday_forms"))
+PAUSED = CARRIED | WEEKDAY
 """What goes on across a comma or a colon: "Mo., 3. Feb."."""
 GLUED = frozenset({"glued"})
 """The tag of a token with nothing between it and the word before."""
@@ -173,7 +174,7 @@ class TokenReader:
             self._scanned += 1
             if self._states.accepts[self._state] and self._scanned - self._at < MAX_TOKEN:
                 self._complete.append((self._scanned, self._state))
-        goes_on = self._state != DEAD and self._states.is_open[self._state]
+        goes_on = self._state != DEAD and (self._states.is_open[self._state] or self._text[-1].isalnum())
         return over or not (goes_on or self._run_end() == len(self._text))
 
     def _run_end(self) -> int:
@@ -332,7 +333,8 @@ class TokenReader:
             kept = before.tags & PAUSED if not reading.mark or reading.mark in ",:" else frozenset()
             if not reading.mark:
                 return replace(before, tags=before.tags | reading.tags)
-            return Context(frozenset({kind, *kept, *reading.tags}), before=before.word)
+            word = "" if kept.isdisjoint(WEEKDAY) else before.before
+            return Context(frozenset({kind, *kept, *reading.tags}), word, before.word)
         word = reading.word or text
         tags = {kind, *reading.tags, *self._language.tags_of(word)}
         if len(word) == 1 and word.isalpha():
