@@ -6,9 +6,10 @@
 
 A row's name is its speaker, its seed, and what it is: "heart, seed 0: lookahead-1". Reads word errors and opinions of a
 scored folder, and the segments that fail (``saeki/segments.py``). Rows are taken together over trainings, of which a
-row may have fewer than what it is compared with; differences are paired by training and by sentence, in brackets 95 %
-bootstrap intervals over both; of a single training, over sentences. What was not scored has no line. Writes
-trainings.md, each.md and trainings.json.
+row may have fewer than what it is compared with; differences are paired by training and by sentence. In brackets are
+95 % bootstrap intervals, which draw speakers, then seeds of each, then sentences. Fewer than four speakers say nothing
+of others, and the table says so. What was not scored has no line. Writes trainings.md, each.md, trainings.json, and
+scores.jsonl.gz with what was counted in each sentence.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ from sayahead_lab.eval.measures.intervals import (
     estimate_trained,
     quotient,
 )
+from sayahead_lab.eval.report.scores import SCORES, write_lines
 
+ENOUGH_SPEAKERS = 4
+"""Speakers that a statement about others needs."""
 Trainings = dict[str, dict[str, Values]]
 """By row, then by training: (N, 2) sums of each sentence, to be divided."""
 
@@ -86,18 +90,25 @@ def listed(one: Estimate) -> list[float]:
     return [one.value, one.low, one.high]
 
 
+def speaker_of(training: str) -> str:
+    """The speaker of a training: "heart" of "heart, seed 0"."""
+    return training.partition(", seed ")[0]
+
+
 def together(found: Trainings, row: str, against: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
     """A row's cells over all trainings, and its figures; KeyError where a training lacks a row."""
     names = list(found[row])
     sums = np.stack([found[row][name] for name in names])
-    own, whole = [float(quotient(one.sum(0))) for one in sums], estimate_trained(sums, quotient)
+    speakers = [speaker_of(name) for name in names]
+    own, whole = [float(quotient(one.sum(0))) for one in sums], estimate_trained(sums, quotient, speakers=speakers)
     cells = [str(len(names)), text(whole), ", ".join(f"{value:.2f}" for value in own)]
     figures: dict[str, Any] = {"value": listed(whole), "trainings": dict(zip(names, own, strict=True))}
     for other in against:
         if other == row:
             cells.append("–")
             continue
-        less = difference_trained(sums, np.stack([found[other][name] for name in names]), quotient)
+        others = np.stack([found[other][name] for name in names])
+        less = difference_trained(sums, others, quotient, speakers=speakers)
         cells.append(text(less, signed=True))
         figures[f"less {other}"] = listed(less)
     return cells, figures
@@ -130,7 +141,27 @@ def tables(measures: Mapping[str, Trainings], against: Sequence[str]) -> tuple[s
             whole.append([title, row, *cells])
             figures.setdefault(row, {})[title] = kept
         each += [[title, *cells] for cells in separately(found, against)]
-    return table(whole, 2), table(each, 3), figures
+    named = {speaker_of(name) for found in measures.values() for row in found.values() for name in row}
+    return table(whole, 2) + caution(len(named)), table(each, 3), figures
+
+
+def caution(speakers: int) -> str:
+    """What so few speakers cannot say; nothing of enough of them."""
+    if speakers >= ENOUGH_SPEAKERS:
+        return ""
+    those = "this speaker" if speakers == 1 else f"these {speakers} speakers"
+    return f"\nIntervals are of {those}: too few to speak of others.\n"
+
+
+def keep_sums(path: Path, measures: Mapping[str, Trainings]) -> None:
+    """Write what was counted in each sentence: a line for each measure, row and training."""
+    lines = (
+        {"measure": title, "row": row, "training": name, "sums": sums.tolist()}
+        for title, found in measures.items()
+        for row, of in found.items()
+        for name, sums in of.items()
+    )
+    write_lines(path, lines)
 
 
 def table(lines: Sequence[list[str]], words: int) -> str:
@@ -158,6 +189,7 @@ def main(given: Sequence[str] | None = None) -> None:
     (arguments.out / "trainings.md").write_text(whole, encoding="utf-8")
     (arguments.out / "each.md").write_text(each, encoding="utf-8")
     (arguments.out / "trainings.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    keep_sums(arguments.out / SCORES, measures)
     print(whole)
 
 

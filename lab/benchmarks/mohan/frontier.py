@@ -3,15 +3,16 @@
     python lab/benchmarks/mohan/frontier.py out
 
 Reads the scored folder of quality.toml and proportion.json. A row of agents takes the errors, words and opinions of all
-its seeds together; differences are paired by sentence, in brackets 95 % bootstrap intervals over the sentences. How far
-seeds lie apart is told beside: lowest and highest of them. Writes frontier.md and frontier.json.
+its seeds together; differences are paired by sentence. In brackets are 95 % bootstrap intervals over seeds and
+sentences. How far seeds lie apart is told beside: lowest and highest of them. Writes frontier.md, frontier.json, and
+scores.jsonl.gz with the errors and opinions of each sentence.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ import numpy as np
 from sayahead_lab.eval.experiment.folder import read_experiment
 from sayahead_lab.eval.listening.quality import Row
 from sayahead_lab.eval.listening.score import read_rows
-from sayahead_lab.eval.measures.intervals import Difference, Estimate, Values, difference, estimate, quotient
+from sayahead_lab.eval.measures.intervals import Estimate, Values, difference_trained, estimate_trained, quotient
+from sayahead_lab.eval.report.scores import SCORES, write_lines
 
 RESULTS = Path(__file__).parents[1] / "results" / "mohan"
 AGAINST = ("wait-3-steps", "wait-2-steps")
@@ -55,17 +57,15 @@ def groups(names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def sums(group: Group, measure: Callable[[Row], tuple[float, float]]) -> Values:
-    """(N, 2) means over seeds of each sentence's numerator and denominator."""
+    """(R, N, 2) each sentence's numerator and denominator, of each seed."""
     kept = [{row.name: measure(row) for row in rows} for rows in group.values()]
     shared = sorted(set.intersection(*(set(one) for one in kept)))
     if any(len(one) != len(shared) for one in kept):
         raise ValueError(f"The seeds of {', '.join(group)} did not all say the same sentences.")
-    means: Values = np.array([[one[name] for name in shared] for one in kept], np.float64).mean(0)
-    return means
+    return np.array([[one[name] for name in shared] for one in kept], np.float64)
 
 
-def text(value: Estimate, digits: int) -> str:
-    sign = "+" if isinstance(value, Difference) else ""
+def text(value: Estimate, digits: int, *, sign: str = "") -> str:
     return f"{value.value:{sign}.{digits}f} ({value.low:{sign}.{digits}f} to {value.high:{sign}.{digits}f})"
 
 
@@ -87,25 +87,33 @@ def compared(out: Path, areas: Mapping[str, Any]) -> tuple[list[list[str]], dict
         paths = {name: areas[name]["d_T"] for name in group if name in areas}
         cells = [key, str(len(group)), between(list(paths.values()), 3) if paths else "–"]
         figures[key] = {"d_T": paths}
-        for title, (measure, digits) in MEASURES.items():
-            whole = estimate(made[key, title], quotient)
-            own = [float(quotient(sums({name: rows}, measure).sum(0))) for name, rows in group.items()]
+        for title, (_, digits) in MEASURES.items():
+            whole = estimate_trained(made[key, title], quotient)
+            own = [float(quotient(seed.sum(0))) for seed in made[key, title]]
             cells += [text(whole, digits)] + ([between(own, digits)] if title == "WER, %" else [])
             figures[key][title] = {"value": whole.value, "low": whole.low, "high": whole.high, "seeds": own}
             for rule in AGAINST:
                 if not key.startswith("agents,"):
                     cells.append("–")
                     continue
-                apart = difference(made[key, title], made[rule, title], quotient)
-                cells.append(text(apart, digits))
+                apart = difference_trained(made[key, title], made[rule, title], quotient)
+                cells.append(text(apart, digits, sign="+"))
                 figures[key][f"{title}, less {rule}'s"] = {
                     "value": apart.value,
                     "low": apart.low,
                     "high": apart.high,
-                    "p": apart.p,
+                    "over": "seeds, sentences",
                 }
         table.append(cells)
     return table, figures
+
+
+def scores(out: Path) -> Iterator[dict[str, Any]]:
+    """A line for each row and sentence."""
+    for name in read_experiment(out)["conditions"]:
+        for row in read_rows(out / name)[0]:
+            errors = None if row.errors is None else [row.errors.total, row.errors.words]
+            yield {"row": name, "sentence": row.name, "errors": errors, "distillmos": row.distillmos}
 
 
 def heads() -> list[str]:
@@ -127,6 +135,7 @@ def main(given: Sequence[str] | None = None) -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / "frontier.md").write_text("".join(f"| {' | '.join(line)} |\n" for line in lines), encoding="utf-8")
     (arguments.out / "frontier.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    write_lines(arguments.out / SCORES, scores(arguments.experiment))
     print((arguments.out / "frontier.md").read_text(encoding="utf-8"))
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from sayahead_lab.eval.listening.quality import Row
 from sayahead_lab.eval.measures.word_errors import Errors
+from sayahead_lab.eval.report.scores import SCORES, read_lines
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "trainings.py"
 FULL, NEAR = "full sentence", "lookahead-1"
@@ -49,7 +50,9 @@ def test_differences_are_paired_by_training(
     assert low < 2.6 < value < 3.4 < high
     for name, columns in (("trainings.md", 6), ("each.md", 5)):
         lines = (tmp_path / name).read_text(encoding="utf-8").splitlines()
-        assert {line.count(" | ") for line in lines} == {columns - 1}
+        assert {line.count(" | ") for line in lines if line.startswith("|")} == {columns - 1}
+    assert "these 2 speakers" in (tmp_path / "trainings.md").read_text(encoding="utf-8")
+    assert {line["training"] for line in read_lines(tmp_path / SCORES)} == {"a, seed 0", "b, seed 0"}
     assert "| WER, % | a, seed 0 | lookahead-1 | 30.00" in (tmp_path / "each.md").read_text(encoding="utf-8")
 
 

@@ -2,14 +2,15 @@
 
 A figure is computed from sums over utterances: a word error rate from all errors and all words, a correlation from the
 sums of products. So a draw of utterances only weights each utterance's parts of those sums differently. Where several
-trainings said the same sentences, of one speaker or of several, a draw takes both at random, trainings and sentences.
+trainings said the same sentences, a draw takes speakers at random, then trainings (seeds) of each drawn speaker, then
+sentences: seeds of one speaker resemble each other, and three speakers with three seeds are not nine speakers.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,25 +54,40 @@ def estimate(parts: Values, figure: Figure, *, seed: int = 0) -> Estimate:
     return Estimate(float(figure(parts.sum(axis=0))), *interval(values), len(parts))
 
 
-def estimate_trained(parts: Values, figure: Figure, *, seed: int = 0) -> Estimate:
-    """The figure of parts (R, N, K) of R trainings that said the same N sentences, with an interval over both."""
-    values = [figure(sums) for sums in drawn(parts, seed)]
+def estimate_trained(parts: Values, figure: Figure, *, speakers: Sequence[str] = (), seed: int = 0) -> Estimate:
+    """The figure of parts (R, N, K) of R trainings that said the same N sentences.
+
+    ``speakers`` (R,) names the speaker of each training (default: all are of one). The interval is over speakers,
+    trainings and sentences, as far as there are several of each.
+    """
+    values = [figure(sums) for sums in drawn(parts, speakers, seed)]
     return Estimate(float(figure(parts.sum(axis=(0, 1)))), *interval(values), parts.shape[1])
 
 
-def difference_trained(one: Values, other: Values, figure: Figure, *, seed: int = 0) -> Estimate:
-    """The figure of ``one`` (R, N, K) less that of ``other``, paired by training (seed, speaker) and by sentence."""
-    pairs = zip(drawn(one, seed), drawn(other, seed), strict=True)
+def difference_trained(
+    one: Values, other: Values, figure: Figure, *, speakers: Sequence[str] = (), seed: int = 0
+) -> Estimate:
+    """The figure of ``one`` (R, N, K) less that of ``other``, paired by training and by sentence.
+
+    ``other`` may have a single training (1, N, K), such as a rule: it is then paired with each of ``one``.
+    """
+    other = np.broadcast_to(other, one.shape)
+    pairs = zip(drawn(one, speakers, seed), drawn(other, speakers, seed), strict=True)
     values = [figure(first) - figure(second) for first, second in pairs]
     value = float(figure(one.sum(axis=(0, 1))) - figure(other.sum(axis=(0, 1))))
     return Estimate(value, *interval(values), one.shape[1])
 
 
-def drawn(parts: Values, seed: int) -> Iterator[Values]:
-    """Blocks (B, K) of the sums of draws of trainings and of sentences from parts (R, N, K)."""
-    trainings = resampled(len(parts), seed + 1)
-    for weights, chosen in zip(resampled(parts.shape[1], seed), trainings, strict=False):
+def drawn(parts: Values, speakers: Sequence[str], seed: int) -> Iterator[Values]:
+    """Blocks (B, K) of the sums of draws of speakers, trainings and sentences from parts (R, N, K)."""
+    trainings = blocks(nested_weights(tuple(speakers) or ("",) * len(parts), seed))
+    for chosen, weights in zip(trainings, sentences(parts.shape[1], seed), strict=True):
         yield np.einsum("br,bn,rnk->bk", chosen, weights, parts, optimize=True)
+
+
+def sentences(count: int, seed: int) -> Iterator[Values]:
+    """Blocks (B, N) of how often each of N sentences is drawn; a single one always is."""
+    return blocks(bootstrap_weights(count, seed))
 
 
 def difference(one: Values, other: Values, figure: Figure, *, seed: int = 0) -> Difference:
@@ -80,17 +96,36 @@ def difference(one: Values, other: Values, figure: Figure, *, seed: int = 0) -> 
     The p-value is that of a permutation test: how often, were the two exchanged at random in each sentence, the figures
     would lie at least as far apart. It counts the observed difference as one of the draws, so it is at least 1 / 10001.
     """
-    totals, apart = (one.sum(axis=0), other.sum(axis=0)), one - other
-    value = float(figure(totals[0]) - figure(totals[1]))
+    value = float(figure(one.sum(axis=0)) - figure(other.sum(axis=0)))
     values = [figure(weights @ one) - figure(weights @ other) for weights in resampled(len(one), seed)]
+    draws = flipped if figure is quotient and (one[:, 1] != other[:, 1]).any() else swapped
     # Each draw sums in another order: values within rounding are equal.
     observed = abs(value) * (1 - 1e-9) - 1e-12
-    further = 0
-    for swapped in exchanged(len(one), seed):
-        moved = swapped @ apart
-        further += int((np.abs(figure(totals[0] - moved) - figure(totals[1] + moved)) >= observed).sum())
+    further = sum(int((np.abs(apart) >= observed).sum()) for apart in draws(one, other, figure, seed))
     p = math.nan if math.isnan(value) else (1 + further) / (1 + ROUNDS)
     return Difference(value, *interval(values), len(one), p)
+
+
+def swapped(one: Values, other: Values, figure: Figure, seed: int) -> Iterator[Values]:
+    """Blocks (B,) of differences after exchanging the parts of random sentences."""
+    first, second, apart = one.sum(axis=0), other.sum(axis=0), one - other
+    for exchange in exchanged(len(one), seed):
+        moved = exchange @ apart
+        yield figure(first - moved) - figure(second + moved)
+
+
+def flipped(one: Values, other: Values, _: Figure, seed: int) -> Iterator[Values]:
+    """Blocks (B,) of differences of two rates whose denominators differ, such as segments of two lengths.
+
+    Exchanging whole sentences would exchange the denominators, too, and so test something else. A sentence's share in
+    the difference is what it has beyond the pooled rate; under equal rates its sign is random. With equal denominators
+    this is ``swapped``.
+    """
+    pooled = quotient(one.sum(axis=0) + other.sum(axis=0))
+    shares = [(parts[:, 0] - pooled * parts[:, 1]) / parts[:, 1].sum() for parts in (one, other)]
+    apart = shares[0] - shares[1]
+    for exchange in exchanged(len(one), seed):
+        yield (1 - 2 * exchange) @ apart
 
 
 def interval(values: list[Values]) -> tuple[float, float]:
@@ -125,6 +160,18 @@ def bootstrap_weights(count: int, seed: int) -> NDArray[np.uint16]:
     """(ROUNDS, N) how often each of N sentences is drawn; all figures over the same sentences share the draws."""
     draw = np.random.default_rng([seed, 0])
     return draw.multinomial(count, np.full(count, 1 / count), size=ROUNDS).astype(np.uint16)
+
+
+@functools.lru_cache(maxsize=8)
+def nested_weights(speakers: tuple[str, ...], seed: int) -> NDArray[np.uint16]:
+    """(ROUNDS, R) how often each of R trainings is drawn, ``speakers`` (R,) being theirs: a speaker, then its seeds."""
+    draw, names = np.random.default_rng([seed, 2]), list(dict.fromkeys(speakers))
+    chosen = draw.multinomial(len(names), np.full(len(names), 1 / len(names)), size=ROUNDS)
+    weights = np.zeros((ROUNDS, len(speakers)), np.uint16)
+    for number, name in enumerate(names):
+        own = [at for at, speaker in enumerate(speakers) if speaker == name]
+        weights[:, own] = draw.multinomial(chosen[:, number] * len(own), np.full(len(own), 1 / len(own)))
+    return weights
 
 
 @functools.lru_cache(maxsize=8)

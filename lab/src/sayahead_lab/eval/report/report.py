@@ -5,6 +5,7 @@ OUT/ratings/*.json and files of your choice. The report names what is missing, a
 
     TARGET/tables.md      all tables          TARGET/<table>.csv     each table, numbers in full
     TARGET/report.html    tables and figures  TARGET/<figure>.png    each figure
+    TARGET/scores.jsonl.gz  the scores of each sentence, to be tested anew
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from sayahead_lab.eval.measures.latency import first_audible_s, text_wait_s
 from sayahead_lab.eval.measures.statistics import quantile
 from sayahead_lab.eval.report.drawing import save
 from sayahead_lab.eval.report.figures import MEASURED, Experiment, Picture, lookahead, pictures
+from sayahead_lab.eval.report.scores import SCORES, write_lines
 from sayahead_lab.eval.report.tables import (
     AGAINST,
     LATENCY,
@@ -53,6 +55,8 @@ QUALITY = (
 )
 DRAWN = tuple(column for column in QUALITY if column.key != "cer")
 """Metrics with figures; the character error rate's would repeat the word error rate's."""
+TEXTS = ("reference", "hypothesis")
+"""What is written of a sentence beside its scores."""
 ENOUGH = 100
 """Sentences that a claim needs."""
 GIVEN = (
@@ -88,8 +92,18 @@ def report(out: Path, target: Path, *, page: bool = True, ratings: Sequence[Path
     for table in tables:
         (target / f"{table.stem}.csv").write_text(as_csv(table), encoding="utf-8")
     (target / "tables.md").write_text(markdown(experiment, notes, tables), encoding="utf-8")
+    if experiment.quality:
+        write_lines(target / SCORES, sentence_scores(out, experiment))
     if page:
         (target / "report.html").write_text(as_page(experiment, notes, tables, drawings), encoding="utf-8")
+
+
+def sentence_scores(out: Path, experiment: Experiment) -> Iterator[dict[str, Any]]:
+    """A line for each scored sentence of each condition: its name and what listeners and measurements say."""
+    for condition in experiment.quality:
+        for row in read_json(out / condition / "quality.json")["rows"]:
+            scores = {key: value for key, value in row.items() if value is not None and key not in TEXTS}
+            yield {"condition": condition, **scores}
 
 
 def scored_experiment(out: Path) -> Experiment:
