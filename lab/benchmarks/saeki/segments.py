@@ -37,6 +37,7 @@ from sayahead_lab.eval.experiment.conditions import Condition, context, load_mat
 from sayahead_lab.eval.measures.intervals import Values, difference, estimate, quotient
 from sayahead_lab.eval.measures.prosody import AcousticRecorder, Differences, Recording, differences
 from sayahead_lab.eval.report.attention import alignments
+from sayahead_lab.overrides import override
 from sayahead_lab.scripts import read_texts, strided
 from sayahead_lab.training.corpus.frontend import PRESETS
 from sayahead_lab.training.corpus.store import Item
@@ -300,9 +301,10 @@ def main() -> None:
     parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
     parser.add_argument("--count", type=int, help="sentences (default: the experiment's)")
     parser.add_argument("--lm", help="language model, or a file of its futures, where a condition wants one")
+    parser.add_argument("--set", metavar="KEY=VALUE", type=override, action="append", help="as of sayahead eval run")
     parser.add_argument("-o", "--out", type=Path, required=True)
     arguments = parser.parse_args()
-    matrix = load_matrix(arguments.experiment)
+    matrix = load_matrix(arguments.experiment, arguments.set or ())
     texts = [one.text for one in strided(read_texts(arguments.texts), arguments.count or matrix.count)]
     teacher = TeacherSpec(PRESETS["ma"], "final").open()
     truth = [recording_of(teacher.items(str(number), text)[0]) for number, text in enumerate(texts)]

@@ -6,6 +6,7 @@ import math
 import re
 import sys
 import tomllib
+from argparse import ArgumentTypeError
 from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +19,7 @@ from sayahead.cli import main
 from sayahead.errors import ConfigError
 from sayahead.voices.install.archives import write_archive
 
+from sayahead_lab.overrides import override
 from sayahead_lab.training.loop.curves import Log, draw_losses, read_log, scalar_writer
 from sayahead_lab.training.loop.optimizer import optimizer
 from sayahead_lab.training.loop.parallel import ahead
@@ -33,6 +35,22 @@ TOML = """task = "toy"
 batch_size = 8
 steps = 20
 """
+
+
+def test_a_key_has_another_value_without_a_copy_of_the_recipe(tmp_path: Path) -> None:
+    path = tmp_path / "toy.toml"
+    path.write_text(TOML, encoding="utf-8")
+    pairs = [override(text) for text in ("train.steps=7", "train.start=runs/one", "model.sizes=[1, 2]")]
+    recipe = load_recipe(path, pairs)
+    assert (recipe.train.steps, recipe.train.start, recipe.model["sizes"]) == (7, "runs/one", [1, 2])
+    with pytest.raises(ConfigError, match=r"unknown key 'stesp' \(did you mean 'steps'"):
+        load_recipe(path, [override("train.stesp=7")])
+    with pytest.raises(ConfigError, match="must be at least 1"):
+        load_recipe(path, [override("train.steps=0")])
+    with pytest.raises(ConfigError, match="no table to set 'steps' in"):
+        load_recipe(path, [override("train.batch_size.steps=0")])
+    with pytest.raises(ArgumentTypeError, match="KEY=VALUE"):
+        override("train.steps")
 
 
 def test_the_rate_warms_up_halves_and_falls_to_zero() -> None:

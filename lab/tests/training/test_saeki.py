@@ -6,7 +6,7 @@ import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -346,6 +346,24 @@ def test_guided_training_moves_the_context_network_alone(corpus: Corpus, teacher
     assert moved_on["similarity_fixed"] < 0.999
 
 
+@pytest.mark.parametrize(("fixed", "aim"), [(False, "similarity"), (True, "similarity_fixed")])
+def test_the_fine_tuning_weighs_what_is_missing_of_the_cosine(
+    corpus: Corpus, teacher: Path, fixed: bool, aim: str
+) -> None:
+    """Saeki-a, Eq. 5: the frames' loss, and alpha times (1 - cosine)."""
+    losses = list[float]()
+    for alpha in (0.0, 50.0):
+        task = GuidedTask({}, {**files(teacher), "similarity_weight": alpha, "fixed_target": fixed}, corpus)
+        model = cast("Guided", task.model().eval())
+        torch.manual_seed(0)
+        for weight in model.tacotron.contextual.parameters():
+            weight.data.add_(torch.randn_like(weight))
+        loss, parts = task.loss(model, batches(task)[0], 0)
+        losses.append(float(loss.detach()))
+    assert parts["similarity"] - parts["similarity_fixed"] > 1e-3
+    assert losses[1] - losses[0] == pytest.approx(50 * (1 - parts[aim]), rel=1e-3)
+
+
 def noise(*shape: int) -> Any:
     return np.random.default_rng(len(shape)).normal(size=shape).astype(np.float32)
 
@@ -365,6 +383,11 @@ def test_a_student_learns_the_teacher_s_embedding(corpus: Corpus, teacher: Path)
     model = task.model().train()
     steps = lessons(task, model, [batch] * 40, 1e-2)
     assert steps[-1]["distil"] < 0.3 * steps[0]["distil"]
+    # Saeki-b, Eq. 8, as its text has it: the mean over the embedding's dimensions, not the norm that its formula has.
+    with torch.no_grad():
+        apart = model.eval()(batch["vectors"], batch["tokens"], None)[0] - batch["meant"]
+        loss, parts = task.loss(model, batch, 0)
+    assert float(loss) == pytest.approx(parts["distil"]) == pytest.approx(float(apart.square().sum(1).mean()) / 16)
     # Without a language model the teacher sees what really follows: other embeddings.
     truth = StudentTask(sizes, {**files(teacher), **more, "truth": True}, corpus)
     assert not torch.allclose(truth.taught("train")[2], task.taught("train")[2])

@@ -184,8 +184,16 @@ def test_parts_drawn_anew_are_those_of_a_run_without_a_start(corpus: Corpus, tmp
 
 
 @pytest.mark.parametrize("recipe", ["mohan/tts-longer", "saeki/tacotron-longer"])
-def test_the_published_runs_fit_the_recipes_that_begin_with_them(corpus: Corpus, recipe: str, tmp_path: Path) -> None:
-    settings = load_recipe(RECIPES / f"{recipe}.toml")
+def test_a_recipe_does_not_begin_with_its_own_result(recipe: str) -> None:
+    start = load_recipe(RECIPES / f"{recipe}.toml").train.start
+    assert (RECIPES / Path(recipe).parent / f"{Path(start).name}.toml").is_file()
+    assert "longer" not in start
+
+
+@pytest.mark.parametrize("recipe", ["mohan/tts-longer", "saeki/tacotron-longer"])
+def test_the_published_runs_fit_the_recipes_that_made_them(corpus: Corpus, recipe: str, tmp_path: Path) -> None:
+    run = Path("archives", "runs", f"{Path(recipe).parent}.tar.xz", Path(recipe).name)
+    settings = load_recipe(RECIPES / f"{recipe}.toml", [("train.start", str(run))])
     start = find_start(str(RECIPES.parents[1] / settings.train.start), TASKS[settings.task])
     assert start.state is not None
     assert start.info is not None
@@ -215,6 +223,20 @@ def test_a_part_drawn_anew_may_have_other_sizes_than_the_run_has(corpus: Corpus,
     assert torch.equal(model.tacotron.encoder.embedding.weight, plain.tacotron.encoder.embedding.weight)
     with pytest.raises(ConfigError, match="contextual"):
         begin(run, task, model, None, corpus.path)
+
+
+def test_an_encoder_of_wider_kernels_begins_as_the_narrower_one(corpus: Corpus, tmp_path: Path) -> None:
+    settings = load_recipe(RECIPES / "ma/dv3-whole-small.toml")
+    narrow, wide = (
+        TASKS["ma"]({**settings.model, "encoder_kernel": kernel}, settings.data, corpus) for kernel in (3, 7)
+    )
+    before, after = narrow.model().eval(), wide.model().eval()
+    digest = hashlib.sha256((corpus.path / "corpus.json").read_bytes()).hexdigest()
+    state = {"model": before.state_dict(), "ema": None, "counters": {"step": 1}, "corpus": {"fingerprint": digest}}
+    begin(Start(tmp_path, {}, state), wide, after, None, corpus.path)
+    ids = torch.arange(9) % len(corpus.info.phonemes)
+    for one, other in zip(before.encode(ids), after.encode(ids), strict=True):
+        assert torch.allclose(one, other, atol=1e-5)
 
 
 def test_a_voice_that_cannot_be_begun_with_is_an_error(corpus: Corpus, tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from sayahead.cli import number, one_of
 from sayahead.cli.console import Console
 from sayahead.errors import ConfigError
 
+from sayahead_lab.overrides import override
+
 if TYPE_CHECKING:
     from sayahead_lab.eval.peers.peer import WorkerPeer
 
@@ -38,7 +40,7 @@ What front ends read of published suites of texts is scored from clones of these
 A text file has lines of name|text. run continues where it was stopped; score and report read what it wrote.
 """
 STEPS = {
-    "run": ("texts", "lm", "jobs", "on", "peers"),
+    "run": ("texts", "lm", "jobs", "on", "peers", "set"),
     "score": ("lm", "jobs", "whisper", "utmos", "without"),
     "report": ("no_page", "ratings"),
     "card": ("jobs", "whisper", "utmos", "without"),
@@ -81,6 +83,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=one_of("ray"),
         help="share the work over a Ray cluster (pip install 'sayahead[ray]')",
     )
+    other_value = "another value for a key of the TOML: count=3, conditions.*.policy=wait-all; may be repeated"
+    add("--set", metavar="KEY=VALUE", type=override, action="append", help=other_value)
     add("--peers", metavar="NAMES", help="other engines, comma-separated; your own: FILE.py:FUNCTION")
     add = parser.add_argument_group("score").add_argument
     add("--whisper", metavar="FOLDER", type=Path, help="Whisper for faster-whisper (or set SAYAHEAD_WHISPER)")
@@ -156,7 +160,7 @@ def run_step(arguments: argparse.Namespace, console: Console) -> None:
     for name in ("out", "texts"):
         if getattr(arguments, name) is None:
             raise ConfigError(f"sayahead eval run needs --{name}: see sayahead eval --help.")
-    matrix = load_matrix(arguments.path)
+    matrix = load_matrix(arguments.path, arguments.set or ())
     texts = strided(read_texts(arguments.texts), matrix.count)
     peers = peers_by_name(arguments.peers)
     out, by = arguments.out, workers(arguments.on, arguments.jobs)

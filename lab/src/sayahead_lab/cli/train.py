@@ -13,6 +13,8 @@ from sayahead.cli import FAILED, complain, number, one_of
 from sayahead.cli.console import Console, visible
 from sayahead.extensions import Extensible
 
+from sayahead_lab.overrides import override
+
 HELP = "make a corpus, train a model"
 PARTS: Extensible[Any] = Extensible(
     "sayahead.train",
@@ -45,6 +47,7 @@ A folder of recordings becomes a voice in one command:
 The run's folder gets checkpoint.pt, log.jsonl, loss.png, recipe.toml and samples. Several GPUs:
   torchrun --nproc-per-node 4 -m sayahead train RECIPE.toml
 """
+OTHER_VALUE = "another value for a key of the recipe, such as data.past=8 or train.start=runs/one; may be repeated"
 LINE_S = 30.0
 """Seconds between progress lines if there is no terminal."""
 
@@ -58,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--minutes", metavar="N", type=number(float, 0), help="stop after N minutes, whatever earlier invocations took")
     add("--steps", metavar="N", type=number(int, 1), help="stop after N steps in all (default: the recipe's)")
     add("--seed", metavar="N", type=number(int, 0), help="seed of weights and draws (default: the recipe's)")
+    add("--set", metavar="KEY=VALUE", type=override, action="append", help=OTHER_VALUE)
     add("--resume", action="store_true", help="continue exactly from the run's last checkpoint")
     device, explained = one_of("cpu", "cuda", "auto"), "where to compute (default: auto, a GPU if there is one)"
     add("--device", metavar="cpu|cuda|auto", type=device, default="auto", help=explained)
@@ -85,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     from sayahead_lab.training.loop.recipe import load_recipe
     from sayahead_lab.training.loop.run import TrainingError, train
 
-    recipe = load_recipe(arguments.recipe).shortened(arguments.steps).seeded(arguments.seed)
+    recipe = load_recipe(arguments.recipe, arguments.set or ()).shortened(arguments.steps).seeded(arguments.seed)
     out = arguments.out or Path("runs") / recipe.name
     log = logging.getLogger("sayahead")
     log.addHandler(console)

@@ -15,6 +15,7 @@ from sayahead import ConfigError, Truth, Voice, load_voice
 from sayahead_lab.eval.experiment.conditions import Condition, context, load_matrix, recorded_condition, voice
 from sayahead_lab.eval.experiment.run import run
 from sayahead_lab.eval.experiment.trace import read_traces
+from sayahead_lab.overrides import override
 from sayahead_lab.scripts import read_texts, strided
 from sayahead_lab.workers import Local
 
@@ -43,6 +44,18 @@ def files(tmp_path: Path) -> Path:
         "a|Hello there.\nb|Not this one.\nc|How are you?\nd|Nor this.\n", encoding="utf-8"
     )
     return tmp_path
+
+
+def test_keys_have_other_values_without_a_copy_of_the_file(files: Path) -> None:
+    texts = ["count=3", "conditions.whole.policy=lookahead:k=2", "conditions.*.seed=7", "clocks.1.name=slow"]
+    matrix = load_matrix(files / "matrix.toml", [override(text) for text in texts])
+    assert matrix.count == 3
+    whole = next(one for one in matrix.conditions if one.name == "whole")
+    assert whole.policy.startswith("lookahead:k=2,")
+    assert {one.seed for one in matrix.conditions} == {7}
+    assert matrix.clocks[1].name == "slow"
+    with pytest.raises(ConfigError, match=r"there is no 'whol' \(did you mean 'whole'"):
+        load_matrix(files / "matrix.toml", [override("conditions.whol.seed=1")])
 
 
 def test_a_run_and_its_continuation(files: Path) -> None:

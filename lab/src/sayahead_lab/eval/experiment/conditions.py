@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from sayahead_lab.eval.experiment.clock import CLOCKS, TextClock
 from sayahead_lab.eval.experiment.machine import check_cores
 from sayahead_lab.eval.experiment.recorded_futures import ENDING, recorded_futures
 from sayahead_lab.eval.experiment.trace import STOPWATCHES
+from sayahead_lab.overrides import Override, overridden
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,15 +166,18 @@ class Matrix:
     """What Whisper hears: the language of the texts, such as ``fr``."""
 
 
-def load_matrix(path: Path) -> Matrix:
-    """The experiment described in a TOML file; ConfigError says what is wrong in it, and where."""
+def load_matrix(path: Path, overrides: Sequence[Override] = ()) -> Matrix:
+    """The experiment described in a TOML file, with other values (``--set``).
+
+    ConfigError says what is wrong in it, and where.
+    """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror or error}.") from error
     except ValueError as error:
         raise ConfigError(f"{path} is not TOML: {error}.") from error
-    matrix = from_mapping(Matrix, data, where=str(path))
+    matrix = from_mapping(Matrix, overridden(data, overrides, where=str(path)), where=str(path))
     matrix = replace(matrix, clocks=tuple(located(clock, path.parent) for clock in matrix.clocks))
     for kind, items in (("conditions", matrix.conditions), ("clocks", matrix.clocks)):
         names = [item.name for item in items]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from sayahead.config import describe, from_mapping, nearest
 from sayahead.errors import ConfigError
 
+from sayahead_lab.overrides import Override, overridden
 from sayahead_lab.training.loop.task import TrainSettings, task_name
 
 KEYS = ("task", "corpus", "model", "data", "train")
@@ -52,15 +53,15 @@ class Recipe:
         return self if seed is None else replace(self, train=checked(replace(self.train, seed=seed), self.name))
 
 
-def load_recipe(path: Path) -> Recipe:
-    """The recipe in a TOML file; ConfigError names the file and the invalid key."""
+def load_recipe(path: Path, overrides: Sequence[Override] = ()) -> Recipe:
+    """The recipe in a TOML file, with other values (``--set``); ConfigError names the file and the invalid key."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ConfigError(f"There is no recipe {path}: name a TOML file, such as those under lab/recipes/.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not TOML: {error}.") from error
-    return recipe_from(data, name=path.stem, where=str(path))
+    return recipe_from(overridden(data, overrides, where=str(path)), name=path.stem, where=str(path))
 
 
 def recipe_from(data: Mapping[str, Any], *, name: str, where: str) -> Recipe:

@@ -14,10 +14,11 @@ from sayahead.errors import ConfigError
 from sayahead.types import Floats
 from sayahead.voices import VoiceConfig
 from torch import Tensor, nn
+from torch.nn import functional
 
 from sayahead_lab.training.corpus.batches import Share, by_length, decoder_steps, tensors
 from sayahead_lab.training.corpus.segments import AttentionPath, first_id, path_of
-from sayahead_lab.training.corpus.store import Corpus, Item, check_mels, count_ids
+from sayahead_lab.training.corpus.store import Corpus, CorpusInfo, Item, check_mels, count_ids
 from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.schedule import Sampling
 from sayahead_lab.training.loop.task import Batch, Task, logged
@@ -84,6 +85,17 @@ class DeepVoice3Task(Task[DeepVoice3]):
         if config.kind != "ma":
             raise ConfigError(f"The voice {config.name} is of the kind {config.kind!r}, but one of 'ma' is needed.")
         read_deepvoice3(model, folder)
+
+    def carried(
+        self, learned: Mapping[str, Tensor], before: CorpusInfo | None, fresh: Mapping[str, Tensor]
+    ) -> Mapping[str, Tensor]:
+        """An encoder of wider kernels begins as the narrower one: zeros stand at both ends of its kernels."""
+        return {
+            name: widened(weight, fresh[name], self.config.encoder_kernel)
+            if name.startswith("encoder.blocks.") and name in fresh
+            else weight
+            for name, weight in learned.items()
+        }
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """Items of like length together; all but what does not go into equal shares is there once."""
@@ -169,6 +181,17 @@ class DeepVoice3Task(Task[DeepVoice3]):
             ids = torch.tensor([self.pad, *item.ids.tolist(), self.pad], device=model.mean.device)
             mel, alignment = (part.float().cpu().numpy() for part in generate(model, ids))
             write_sample(folder, item.name, self.corpus.info.front_end, item.mel, mel=mel, alignment=alignment)
+
+
+def widened(weight: Tensor, fresh: Tensor, kernel: int) -> Tensor:
+    """Weights (E, J * D) of a narrower kernel as (E, K * D), with zeros at both ends; any other weight as it is."""
+    if weight.ndim != 2 or weight.shape[0] != fresh.shape[0] or weight.shape[1] >= fresh.shape[1]:
+        return weight
+    taps, rest = divmod(fresh.shape[1] - weight.shape[1], fresh.shape[1] // kernel)
+    if rest or taps % 2:
+        return weight
+    around = (fresh.shape[1] - weight.shape[1]) // 2
+    return functional.pad(weight, (around, around))
 
 
 def whole(item: Item) -> tuple[int, int]:

@@ -45,6 +45,11 @@ class GuidedData:
     """The same for the val split."""
     similarity_weight: float = 1e-3
     """Weight of the cosine loss (Saeki-a, Eq. 5: alpha_sim)."""
+    fixed_target: bool = False
+    """Whether the cosine loss leads to the true future's embedding by the network before the fine-tuning.
+
+    The papers do not say; by default it is the embedding of the network as it is, whose side has no gradient.
+    """
     words: int = 2
     """Words of a segment (N)."""
 
@@ -133,7 +138,8 @@ class GuidedTask(SaekiTask):
         decoded, guessed, meant, fixed = model(texts, past, pseudo, future, frames, lengths, taught)
         total, parts = target_loss(decoded, batch, self.data, taught=self.config.taught)
         parts["similarity"] = functional.cosine_similarity(guessed.float(), meant.float()).mean()
-        # Both sides of the similarity move; beside it, one that does not.
+        # The same network makes both sides, so both change; beside it, a side that does not.
         parts["similarity_fixed"] = functional.cosine_similarity(guessed.float(), fixed.float()).mean()
-        total = total + self.guided.similarity_weight * (1 - parts["similarity"])
+        aim = parts["similarity_fixed" if self.guided.fixed_target else "similarity"]
+        total = total + self.guided.similarity_weight * (1 - aim)
         return total, logged(parts)
