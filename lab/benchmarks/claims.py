@@ -1,7 +1,11 @@
-"""What the papers claim, their figures, those of the committed results, and whether these say the same.
+"""What the papers claim, what the committed results say of it, and the verdict that follows.
 
-``figures.py`` puts the tables into the documents. A verdict follows from the interval of what is compared, by the rule
-that its claim names; nothing of it is written by hand.
+A claim is a record in ``papers/claims.toml``: the paper and the place in it, its figure, our file, rows and column,
+the statistic that reads them, the rule that judges the statistic, and what would refute it. A claim *needs* what makes
+its experiment able to fail; where that is not so, the verdict is "no test", and why. ``figures.py`` puts the tables
+into the documents. Nothing of a verdict is written by hand: change a results file, and it follows.
+
+    python lab/benchmarks/claims.py
 """
 
 from __future__ import annotations
@@ -9,22 +13,31 @@ from __future__ import annotations
 import csv
 import json
 import statistics
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-RESULTS = Path(__file__).parent / "results"
-SAME = 0.1
-"""Points of opinion: what Ma et al.'s listeners put between lookahead-2 and the full sentence."""
+import numpy as np
+from sayahead.config import from_mapping
+
+from sayahead_lab.eval.experiment.conditions import load_matrix
+from sayahead_lab.eval.measures.intervals import ROUNDS, estimate, nested_weights, quotient
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results"
+CLAIMS_FILE = HERE / "papers" / "claims.toml"
 REPAIRED = (53.9 - 24.2) / 53.9
 """Share of the word errors that the true future repairs in Saeki et al."""
-YES, NO, UNDECIDED = "reproduced", "**not reproduced**", "not decided"
+FEW_SPEAKERS = 4
+"""Fewer speakers say nothing of others."""
+YES, NO, UNDECIDED, NO_TEST = "reproduced", "**not reproduced**", "not decided", "no test"
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A figure with its 95 % interval over sentences, and over seeds where there are several."""
+    """A figure with its 95 % interval."""
 
     value: float
     """What was measured."""
@@ -40,355 +53,441 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
+class Need:
+    """What an experiment needs to be able to fail."""
+
+    why: str
+    """Said behind "no test" where it is not met."""
+    file: str = ""
+    """A results file whose value is asked."""
+    at: tuple[str, ...] = ()
+    """Keys that lead to the value in JSON; row and column in CSV."""
+    at_least: float = float("-inf")
+    """Least value."""
+    experiment: str = ""
+    """An experiment whose conditions ``at`` must be those of today's file."""
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
-    """A row of the table."""
+    """A record of ``claims.toml``."""
 
     paper: str
     """ma, saeki or mohan."""
+    where: str
+    """Section, table or figure of the paper."""
     says: str
-    """What the paper says."""
-    paper_figure: str
+    """What it says there."""
+    theirs: str
     """Its figure."""
-    here: Callable[[], tuple[str, str]]
-    """The results' figure, and the verdict."""
-    seeds: int | str = 1
-    """Trainings of each speaker behind it."""
+    file: str
+    """Our results file."""
+    statistic: str
+    """Key of STATISTICS: what is read from the file."""
+    rule: str
+    """Key of RULES: how that is judged."""
+    refuted: str
+    """What would refute the claim."""
+    rows: tuple[str, ...] = ()
+    """Rows of the file, the first of which is judged."""
+    column: str = ""
+    """Column of the file."""
+    limit: float = 0.0
+    """The rule's number."""
+    form: str = "{}"
+    """The figure as it stands in the table."""
     speakers: int = 1
-    """Speakers that it was measured on."""
+    """Speakers that it was measured on, unless the file says so."""
+    seeds: int = 1
+    """Trainings of each, unless the file says so."""
+    needs: tuple[Need, ...] = ()
+    """What its experiment needs to be able to fail."""
 
 
-def report(folder: str, file: str, condition: str, column: str) -> Interval:
-    """A column of a report's table with its interval; the value thrice where it has none."""
-    with (RESULTS / folder / file).open(encoding="utf-8", newline="") as opened:
-        row = next(row for row in csv.DictReader(opened) if row["condition"] == condition)
-    value, low, high = (float(row.get(column + end) or row[column]) for end in ("", " low", " high"))
-    return Interval(value, low, high)
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a statistic found."""
+
+    interval: Interval
+    """The figure that is judged."""
+    values: Sequence[Any]
+    """What the claim's ``form`` is filled with."""
+    beside: Mapping[str, float] = field(default_factory=dict)
+    """Further figures that the rule asks for."""
+    speakers: int = 0
+    """Speakers in the file; 0: the claim tells."""
+    seeds: str = ""
+    """Trainings of each speaker."""
+
+
+# Reading results
 
 
 def loaded(name: str) -> Any:
     return json.loads((RESULTS / name).read_text(encoding="utf-8"))
 
 
-def lower(one: Interval) -> str:
-    """Claimed to be below 0."""
-    return YES if one.high < 0 else NO if one.low > 0 else UNDECIDED
+def cell(file: str, condition: str, column: str) -> Interval:
+    """A column of a report's table with its interval; the value thrice where it has none."""
+    with (RESULTS / file).open(encoding="utf-8", newline="") as opened:
+        row = next(row for row in csv.DictReader(opened) if row["condition"] == condition)
+    value, low, high = (float(row.get(column + end) or row[column]) for end in ("", " low", " high"))
+    return Interval(value, low, high)
 
 
-def higher(one: Interval) -> str:
-    """Claimed to be above 0."""
-    return lower(Interval(-one.value, -one.high, -one.low))
+def half_widths(file: str, column: str, row: str, against: str) -> dict[str, float]:
+    """Half of each training's interval over sentences, from the table of trainings one by one."""
+    lines = (RESULTS / file).with_name("each.md").read_text(encoding="utf-8").splitlines()
+    table = [[part.strip() for part in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    at = table[0].index(f"less {against}")
+    widths = dict[str, float]()
+    for cells in table[2:]:
+        if cells[0] == column and cells[2] == row:
+            low, high = cells[at].partition("(")[2].rstrip(")").split(" to ")
+            widths[cells[1]] = (float(high) - float(low)) / 2
+    return widths
 
 
-def level(one: Interval) -> str:
-    """Claimed not to grow: the interval has 0, or lies below it."""
-    return NO if one.low > 0 else YES
+def nested(values: Mapping[str, float], half_width: float) -> Interval:
+    """The mean of trainings with an interval that draws speakers, then seeds, then sentences.
 
-
-def no_loss(one: Interval) -> str:
-    """Claimed to lose no more opinion than the paper's listeners found."""
-    return YES if one.low > -SAME else NO if one.high < -SAME else UNDECIDED
-
-
-def opinion(folder: str, condition: str, rule: Callable[[Interval], str]) -> tuple[str, str]:
-    """The difference of predicted opinion to the first row of a report."""
-    one = report(folder, "quality.csv", condition, "DistillMOS: difference")
-    return f"DistillMOS {one.text()}", rule(one)
-
-
-def trained(folder: str, row: str, rule: Callable[[Interval], str]) -> tuple[str, str]:
-    """The difference of predicted opinion to the full sentence, over trainings (``trainings.py``)."""
-    one = Interval(*loaded(f"{folder}/trainings.json")[row]["DistillMOS"]["less full sentence"])
-    return f"DistillMOS {one.text()}", rule(one)
-
-
-def words(folder: str, condition: str, rule: Callable[[Interval], str]) -> tuple[str, str]:
-    """The difference of word errors to the first row of a report."""
-    one = report(folder, "quality.csv", condition, "WER, %: difference")
-    return f"WER {one.text()} points", rule(one)
-
-
-def beside(first: str, second: str) -> tuple[str, str]:
-    """Word errors of two rows of Saeki et al.'s table; equal where each lies in the other's interval.
-
-    That says nothing where random words do as well.
+    The sentences' part is normal, with the half width of their own interval: results from before scores were kept have
+    no scores of sentences.
     """
-    names = first, second, "bicontext, random words"
-    one, other, random = (report("saeki/quality", "quality.csv", name, "WER, %") for name in names)
-    same = one.low <= other.value <= one.high and other.low <= one.value <= other.high
-    verdict = YES if same else NO
-    if same and one.low <= random.value <= one.high:
-        verdict = "no test: any words do as well"
-    return f"WER {one.value:.2f} and {other.value:.2f} %; random words {random.value:.2f} %", verdict
+    speakers = tuple(name.partition(", seed ")[0] for name in values)
+    weights = nested_weights(speakers, 0).astype(np.float64)
+    means = weights @ np.array(list(values.values())) / weights.sum(axis=1)
+    drawn = means + np.random.default_rng(3).normal(0.0, half_width / 1.96, ROUNDS)
+    low, high = np.percentile(drawn, (2.5, 97.5))
+    return Interval(statistics.fmean(values.values()), float(low), float(high))
 
 
-def repaired(one: Interval, failing: float) -> str:
-    """Claimed to be lower by half of what fails without a future; a third of that is asked."""
-    asked = -failing * REPAIRED / 3
-    return NO if one.low > asked else YES if one.high < asked else UNDECIDED
+def per_speaker(names: Sequence[str]) -> tuple[int, str]:
+    """How many speakers trainings have, and how many trainings each: the same number, or from the least to the most."""
+    speakers = [name.partition(", seed ")[0] for name in names]
+    counts = sorted({speakers.count(one) for one in speakers})
+    return len(set(speakers)), "-".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
 
 
-def future_in(folder: str) -> tuple[str, str]:
-    """Word errors without a future, and how many more there are with the true one."""
-    without = report(folder, "quality.csv", "unicontext", "WER, %").value
-    one = report(folder, "quality.csv", "bicontext, truth", "WER, %: difference")
-    return f"WER {without:.2f} %, with it {one.text()} points", repaired(one, without)
+# Statistics: from a claim to what was found
 
 
-def over_trainings(figure: str, what: str) -> Callable[[], tuple[str, str]]:
-    """What fails without a future, and how much more with the true one, over trainings and speakers."""
-
-    def read() -> tuple[str, str]:
-        rows = loaded("saeki/frame/trainings.json")
-        without = rows["unicontext"][figure]["value"][0]
-        one = Interval(*rows["bicontext, truth"][figure]["less unicontext"])
-        return f"{what.format(without)}, with it {one.text()} points", repaired(one, without)
-
-    return read
+def report_cell(claim: Claim) -> Found:
+    """A column of a report's table."""
+    one = cell(claim.file, claim.rows[0], claim.column)
+    return Found(one, [one.text()])
 
 
-def without_a_past() -> tuple[str, str]:
-    """How many more word errors segments without a past have, over trainings and speakers."""
-    one = Interval(*loaded("saeki/frame/trainings.json")["independent"]["WER, %"]["less unicontext"])
-    return f"WER {one.text()} points", higher(one)
+def repair(claim: Claim) -> Found:
+    """A difference to the second row in a report, and what the second row has by itself."""
+    failing = cell(claim.file, claim.rows[1], claim.column)
+    one = cell(claim.file, claim.rows[0], f"{claim.column}: difference")
+    return Found(one, [f"{failing.value:.2f}", one.text()], {"reference": failing.value})
 
 
-def constant(folder: str, column: str, *, seconds: str) -> Callable[[], tuple[str, str]]:
-    """How a latency of lookahead-1 grows with the sentence, and that of whole sentences."""
-
-    def read() -> tuple[str, str]:
-        one = report(folder, "latency-1.csv", "lookahead-1", f"O(1): {column}, ms a word")
-        whole = report(folder, "latency-1.csv", "full sentence", f"O(1): {column}, ms a word")
-        value = report(folder, "latency-1.csv", "lookahead-1", seconds).value
-        size = f"{value:.0f} ms" if seconds.endswith("ms") else f"{value:.2f} s"
-        return f"{size}, {one.text()} ms a word; whole sentences {whole.text()}", level(one)
-
-    return read
-
-
-def balance() -> tuple[str, str]:
-    """The least time balance of any sentence."""
-    least = min(report("ma/latency", "latency-1.csv", f"lookahead-{k}", "the least of all, s").value for k in (1, 2))
-    return f"never below {least:.2f} s", YES if least > 0 else NO
+def trained(claim: Claim) -> Found:
+    """A difference to the second row over trainings and speakers, and what the second row has by itself."""
+    row, against = claim.rows
+    kept = loaded(claim.file)
+    own, other = (kept[name][claim.column]["trainings"] for name in (row, against))
+    widths = half_widths(claim.file, claim.column, row, against)
+    one = nested({name: value - other[name] for name, value in own.items()}, statistics.fmean(widths.values()))
+    reference = statistics.fmean(other.values())
+    speakers, seeds = per_speaker(list(own))
+    return Found(one, [f"{reference:.2f}", one.text()], {"reference": reference}, speakers, seeds)
 
 
-def shares() -> tuple[str, str]:
-    """Computing over audio time, by chunk."""
+def failing(claim: Claim) -> Found:
+    """The share of a row's segments that fail, in per cent, over sentences."""
+    sums = np.array(loaded(claim.file)[claim.rows[0]][claim.column], np.float64) * (100, 1)
+    share = estimate(sums, quotient)
+    one = Interval(share.value, share.low, share.high)
+    return Found(one, [one.text(1, signed=False)])
+
+
+def seeds_less(claim: Claim) -> Found:
+    """Agents' figure less a rule's, over seeds and sentences."""
+    row, against = claim.rows
+    kept = loaded(claim.file)
+    less = kept[row][f"{claim.column}, less {against}'s"]
+    own, rule = kept[row][claim.column]["seeds"], kept[against][claim.column]["value"]
+    one = Interval(less["value"], less["low"], less["high"])
+    if "over" not in less:  # An interval over sentences alone: seeds are drawn beside it.
+        values = {f"agents, seed {number}": value - rule for number, value in enumerate(own)}
+        one = nested(values, (one.high - one.low) / 2)
+    return Found(one, [one.text()], seeds=str(len(own)))
+
+
+def rows_apart(claim: Claim) -> Found:
+    """The first row's figure, and the second's interval beside it."""
+    kept = loaded(claim.file)
+    one, other = (Interval(*(kept[row][claim.column][part] for part in ("value", "low", "high"))) for row in claim.rows)
+    return Found(one, [f"{one.value:.2f}", f"{other.value:.2f}"], {"high": other.high, "low": other.low})
+
+
+def slope(claim: Claim) -> Found:
+    """How a latency grows with the sentence; the latency itself, and the growth of whole sentences."""
+    row, whole = claim.rows
+    column, size = claim.column.split("; ")
+    one, other = (cell(claim.file, name, f"O(1): {column}, ms a word") for name in (row, whole))
+    return Found(one, [cell(claim.file, row, size).value, one.text(), other.text()])
+
+
+def least(claim: Claim) -> Found:
+    """The least of a column over rows."""
+    value = min(cell(claim.file, row, claim.column).value for row in claim.rows)
+    return Found(Interval(value, value, value), [f"{value:.2f}"])
+
+
+def most(claim: Claim) -> Found:
+    """The greatest of columns over rows; the least beside it."""
     found = [
-        report("ma/latency", "positions.csv", f"lookahead-{k}", f"{place} chunk: computing / audio, %").value
-        for k in (1, 2)
+        cell(claim.file, row, f"{place} chunk: {claim.column}").value
+        for row in claim.rows
         for place in ("first", "second", "third", "last but one", "last")
     ]
-    return f"{min(found):.1f} to {max(found):.1f} %", YES if max(found) < 100 else NO
+    return Found(Interval(max(found), max(found), max(found)), [f"{min(found):.1f}", f"{max(found):.1f}"])
 
 
-def fine_tuned() -> tuple[str, str]:
-    """How near a language model's words come to the true ones, before and after the fine-tuning."""
-    networks = loaded("saeki/runs/cosine.json")["networks"]
-    before, after = (Interval(*networks[name]["k = 1"]["mean"]) for name in ("tacotron-longer", "guided-small"))
-    random = networks["guided-small"]["random words"]["mean"][0]
-    told = f"cosine {before.value:.2f} to {after.value:.3f}, of random words {random:.3f}"
-    return f"{told}: it heeds no future any more", YES if after.low > before.high else NO
+def alike_in(claim: Claim) -> Found:
+    """A row's figure beside that of a second one, and of a third, the control."""
+    one, other, control = (cell(claim.file, row, claim.column) for row in claim.rows)
+    return Found(
+        one,
+        [f"{each.value:.2f}" for each in (one, other, control)],
+        {"other": other.value, "low": other.low, "high": other.high, "control": control.value},
+    )
 
 
-def followed() -> tuple[str, str]:
-    """How near a student comes to a teacher that guesses, and to one that knows the truth."""
-    students = loaded("saeki/runs/cosine.json")["students"]
-    guessing, knowing = (Interval(*values_of(students[name])) for name in ("student-medium", "student-medium-truth"))
-    verdict = YES if guessing.low > knowing.high else NO
-    return f"cosine {guessing.value:.3f} and {knowing.value:.3f}", verdict
+def cosine_gain(claim: Claim) -> Found:
+    """The least rise of the cosine at the later steps by the fine-tuning; the least at the first two beside it."""
+    networks = loaded(claim.file)["networks"]
+    before, after = (networks[name][claim.column]["steps"] for name in claim.rows)
+    rises = [
+        Interval(new[0] - old[0], new[1] - old[2], new[2] - old[1]) for old, new in zip(before, after, strict=True)
+    ]
+    later = min(rises[2:], key=lambda rise: rise.low)
+    early = min(rise.low for rise in rises[:2])
+    values = [f"{min(rise.value for rise in part):+.2f}" for part in (rises[:2], rises[2:])]
+    return Found(later, values, {"early": early})
 
 
-def sized() -> tuple[str, str]:
-    """How near students of all sizes come to their teacher after equal steps: alike if seeds differ as much."""
-    found = loaded("saeki/equal/equal.json")
-    each = {size: found[f"{size}, lambda = 1"]["cosine"] for size in ("small", "medium", "large")}
-    means = [statistics.fmean(values) for values in each.values()]
-    apart = max(max(values) - min(values) for values in each.values())
-    told = ", ".join(f"{mean:.3f}" for mean in means)
-    return f"cosine {told}; seeds up to {apart:.3f} apart", YES if max(means) - min(means) <= apart else NO
+def cosine_control(claim: Claim) -> Found:
+    """How much nearer a language model's words come than as many random ones."""
+    one = Interval(*loaded(claim.file)["networks"][claim.rows[0]][claim.column]["more than the control"])
+    return Found(one, [one.text(3)])
 
 
-def weighed() -> tuple[str, str]:
-    """How near medium students come to their teacher, the more of the frames' error teaches them."""
-    found = loaded("saeki/equal/equal.json")
-    each = [found[f"medium, lambda = {weight}"]["cosine"] for weight in ("1", "0.95", "0.5", "0")]
-    told = ", ".join(f"{statistics.fmean(values):.2f}" for values in each)
-    return f"cosine {told} at 1, 0.95, 0.5, 0", YES if max(max(one) for one in each[1:]) < min(each[0]) else NO
+def cosine_first(claim: Claim) -> Found:
+    """The cosine of the first step less the greatest of all others."""
+    first, *others = loaded(claim.file)["networks"][claim.rows[0]][claim.column]["steps"]
+    highest = max(others, key=lambda one: one[0])
+    one = Interval(first[0] - highest[0], first[1] - highest[2], first[2] - highest[1])
+    return Found(one, [f"{first[0]:.2f}", f"{min(one[0] for one in others):.2f} to {highest[0]:.2f}"])
 
 
-def values_of(student: Any) -> list[float]:
+def followed(claim: Claim) -> Found:
+    """How near a student comes to a teacher that guesses, less one that knows the truth."""
+    students = loaded(claim.file)["students"]
+    one, other = (Interval(*mean_of(students[name])) for name in claim.rows)
+    apart = Interval(one.value - other.value, one.low - other.high, one.high - other.low)
+    return Found(apart, [f"{one.value:.3f}", f"{other.value:.3f}"])
+
+
+def mean_of(student: Any) -> list[float]:
     """Mean and interval of a student's cosine."""
     return list(student["mean"] if isinstance(student, dict) else student)
 
 
-def quicker() -> tuple[str, str]:
-    """How much faster a step is with a student than with the language model."""
-    rows = loaded("saeki/processing.json")["rows"]
-    times = rows["teacher"]["ms_a_step"] / rows["student, medium"]["ms_a_step"]
-    return f"{times:.0f} times faster", YES if times > 5 else NO
+def spread(claim: Claim) -> Found:
+    """How far rows' means lie apart, and how far seeds of a row do at most."""
+    found = loaded(claim.file)
+    each = [found[row][claim.column] for row in claim.rows]
+    means = [statistics.fmean(values) for values in each]
+    apart, seeds = max(means) - min(means), max(max(values) - min(values) for values in each)
+    told = ", ".join(f"{mean:.3f}" for mean in means)
+    return Found(Interval(apart, apart, apart), [told, f"{seeds:.3f}"], {"seeds": seeds}, seeds=str(len(each[0])))
 
 
-def agents(
-    key: str, rule: Callable[[Interval], str], unit: str = "", folder: str = "mohan"
-) -> Callable[[], tuple[str, str]]:
-    """Agents of a unit of 11.5 nats, all seeds, against a rule, paired by sentence."""
-
-    def read() -> tuple[str, str]:
-        row = loaded(f"{folder}/frontier.json")["agents, 11.5 nats"]
-        one = Interval(*(row[key][part] for part in ("value", "low", "high")))
-        return f"{key.split(',')[0].replace(' %', '')} {one.text()}{unit}", rule(one)
-
-    return read
+def falling(claim: Claim) -> Found:
+    """The best seed of the other rows less the worst of the first."""
+    found = loaded(claim.file)
+    each = [found[row][claim.column] for row in claim.rows]
+    apart = max(max(values) for values in each[1:]) - min(each[0])
+    told = ", ".join(f"{statistics.fmean(values):.2f}" for values in each)
+    return Found(Interval(apart, apart, apart), [told], seeds=str(len(each[0])))
 
 
-def colliding() -> tuple[str, str]:
-    """The rule of three steps beside that of two."""
-    rows = loaded("mohan/frontier.json")
-    three, two = (
-        Interval(*(rows[f"wait-{k}-steps"]["WER, %"][part] for part in ("value", "low", "high"))) for k in (3, 2)
-    )
-    return f"WER {three.value:.2f} and {two.value:.2f} %", YES if three.low > two.high else NO
+def times(claim: Claim) -> Found:
+    """How many times longer a step and a prediction take in the first row than in the second."""
+    kept = loaded(claim.file)["rows"]
+    slow, fast = (kept[row] for row in claim.rows)
+    step, prediction = (slow[key] / fast[key] for key in ("ms_a_step", "ms_a_prediction"))
+    values = [f"{step:.0f}", f"{prediction:.0f}", f"{fast['ms_a_step']:.0f}", f"{slow['ms_a_step']:.0f}"]
+    return Found(Interval(step, step, step), values)
 
 
-def shadowed(folder: str) -> Callable[[], tuple[str, str]]:
-    """The chunk delay behind a person."""
-    return constant(folder, "average chunk delay", seconds="average chunk delay, s")
+def loss_share(claim: Claim) -> Found:
+    """How much more the similarity rises with the cosine loss than without it, as a share of the rise with it."""
+    kept = loaded(claim.file)["runs"]
+    with_it, without = (kept[row]["similarity"] for row in claim.rows)
+    rises = [values[-1] - values[0] for values in (with_it, without)]
+    share = (rises[0] - rises[1]) / rises[0]
+    return Found(Interval(share, share, share), [f"{rises[0]:+.3f}", f"{rises[1]:+.3f}"])
 
 
-FREE = "saeki/free"
-PERSONS = {"LJ Speech": "ma/person", "Asterisk's prompts": "ma/prompts"}
-CLAIMS = (
-    Claim(
-        "ma",
-        "lookahead-2 sounds like the full sentence",
-        "MOS 3.46 and 3.56",
-        lambda: trained("ma/speakers", "lookahead-2", no_loss),
-        seeds=3,
-        speakers=3,
-    ),
-    Claim(
-        "ma",
-        "lookahead-1 is a little worse",
-        "MOS 3.37 and 3.56",
-        lambda: trained("ma/speakers", "lookahead-1", lower),
-        seeds=3,
-        speakers=3,
-    ),
-    Claim(
-        "ma",
-        "a model taught whole sentences says prefixes without further training",
-        "Table 2",
-        lambda: opinion("ma/adaptation", "whole sentences taught, k1 = 1", no_loss),
-    ),
-    Claim(
-        "ma",
-        "with all text there, latency does not grow with the sentence",
-        "below 0.5 s (GPU), whole sentences above 1 s",
-        constant("ma/latency", "first sample", seconds="first audible sample p50, ms"),
-    ),
-    Claim(
-        "ma",
-        "in shadowing, the chunk delay does not grow",
-        "below 3 s (GPU), 4.5 s (CPU)",
-        constant("ma/shadowing", "average chunk delay", seconds="average chunk delay, s"),
-    ),
-    *(
-        Claim("ma", f"so with a person who is repeated ({who})", "the same", shadowed(folder))
-        for who, folder in PERSONS.items()
-    ),
-    Claim("ma", "the audio never runs dry", "so on a GPU; lookahead-2 does on 80 cores", balance),
-    Claim("ma", "a chunk is computed faster than it plays", "25 to 30 % (GPU), 80 to 130 % (CPU)", shares),
-    Claim(
-        "saeki",
-        "without a future, attention and stop fail; the true one repairs it (a)",
-        "WER 53.9 and 24.2 %",
-        lambda: future_in(FREE),
-    ),
-    Claim(
-        "saeki",
-        "so at one frame a step, with dropout in the prenet (a)",
-        "the same",
-        over_trainings("WER, %", "WER {:.2f} %"),
-        seeds=3,
-        speakers=2,
-    ),
-    Claim(
-        "saeki",
-        "so after half of these steps, where segments do fail (a)",
-        "the same",
-        over_trainings("after half of the steps, %", "{:.1f} % of segments"),
-        seeds=3,
-        speakers=2,
-    ),
-    Claim(
-        "saeki",
-        "segments without a past are worst (a)",
-        "WER 96.9 and 53.9 %",
-        lambda: words(FREE, "independent", higher),
-    ),
-    Claim("saeki", "so at one frame a step (a)", "the same", without_a_past, seeds=2, speakers=2),
-    Claim(
-        "saeki",
-        "a language model's future, fine-tuned, does as well as the true one (a)",
-        "WER 22.5 and 24.2 %",
-        lambda: beside("bicontext, fine-tuned (teacher)", "bicontext, truth"),
-    ),
-    Claim("saeki", "the fine-tuning brings a guessed context nearer to the true one (a)", "Fig. 2", fine_tuned),
-    Claim(
-        "saeki",
-        "the student does as well as its teacher (b)",
-        "WER 22.2 and 22.2 %",
-        lambda: beside("student, medium", "bicontext, fine-tuned (teacher)"),
-    ),
-    Claim("saeki", "a step with the student is much faster (b)", "10 times", quicker),
-    Claim("saeki", "a teacher that guesses is followed better than one that knows the truth (b)", "Fig. 3", followed),
-    Claim("saeki", "students of all sizes do alike (b)", "Table 1", sized, 3),
-    Claim("saeki", "students whom frames teach, too, do worse (b)", "Table 1", weighed, 3),
-    Claim("mohan", "wait-3 collides with attention, wait-2 does not", "Fig. 2, 3", colliding),
-    Claim(
-        "mohan",
-        "the agent is understood better than wait-3",
-        "Fig. 3",
-        agents("WER, %, less wait-3-steps's", lower, " points"),
-        5,
-    ),
-    Claim(
-        "mohan",
-        "and better than wait-2, which reads more",
-        "Fig. 3",
-        agents("WER, %, less wait-2-steps's", lower, " points"),
-        5,
-    ),
-    Claim(
-        "mohan", "the agent is rated better than wait-3", "Fig. 4", agents("DistillMOS, less wait-3-steps's", higher), 5
-    ),
-    Claim("mohan", "and worse than wait-2", "Fig. 4", agents("DistillMOS, less wait-2-steps's", lower), 5),
-    *(
-        Claim(
-            "mohan",
-            f"{of}, the agent is understood better than wait-{steps}",
-            paper,
-            agents(f"WER, %, less wait-{steps}-steps's", lower, " points", folder),
-            seeds,
-        )
-        for of, paper, folder, seeds in (
-            ("of another speaker", "Fig. 3", "mohan/speaker", 5),
-            ("of a third speaker", "Fig. 3", "mohan/third", 3),
-            ("in French", "samples", "mohan/french", 3),
-        )
-        for steps in (3, 2)
-    ),
-)
+STATISTICS: dict[str, Callable[[Claim], Found]] = {
+    "report": report_cell,
+    "repair": repair,
+    "trained": trained,
+    "failing": failing,
+    "seeds": seeds_less,
+    "rows": rows_apart,
+    "slope": slope,
+    "least": least,
+    "most": most,
+    "alike": alike_in,
+    "cosine gain": cosine_gain,
+    "cosine control": cosine_control,
+    "cosine first": cosine_first,
+    "followed": followed,
+    "spread": spread,
+    "falling": falling,
+    "times": times,
+    "loss share": loss_share,
+}
+
+
+# Rules: from what was found to a verdict
+
+
+def lower(found: Found, limit: float) -> str:
+    """Claimed to be below the limit."""
+    one = found.interval
+    return YES if one.high < limit else NO if one.low > limit else UNDECIDED
+
+
+def higher(found: Found, limit: float) -> str:
+    """Claimed to be above the limit."""
+    one = found.interval
+    return YES if one.low > limit else NO if one.high < limit else UNDECIDED
+
+
+def level(found: Found, limit: float) -> str:
+    """Claimed not to grow: the interval has the limit, or lies below it."""
+    return NO if found.interval.low > limit else YES
+
+
+def no_loss(found: Found, limit: float) -> str:
+    """Claimed to lose no more than the limit."""
+    return higher(found, -limit)
+
+
+def repaired(found: Found, limit: float) -> str:
+    """Claimed to be lower by half of what fails in the reference; a share of that, the limit, is asked."""
+    return lower(found, -found.beside["reference"] * REPAIRED * limit)
+
+
+def above_other(found: Found, limit: float) -> str:
+    """Claimed to lie above the other row: the intervals do not overlap."""
+    one = found.interval
+    return YES if one.low > found.beside["high"] else NO if one.high < found.beside["low"] else UNDECIDED
+
+
+def alike(found: Found, limit: float) -> str:
+    """Claimed to be alike: each lies in the other's interval. That says nothing where the control does as well."""
+    one, beside = found.interval, found.beside
+    if not (one.low <= beside["other"] <= one.high and beside["low"] <= one.value <= beside["high"]):
+        return NO
+    return f"{NO_TEST}: any words do as well" if one.low <= beside["control"] <= one.high else YES
+
+
+def early_only(found: Found, limit: float) -> str:
+    """Claimed to rise at the first two steps, and not later."""
+    if found.beside["early"] <= limit:
+        return NO
+    return NO if found.interval.low > limit else YES
+
+
+def within_seeds(found: Found, limit: float) -> str:
+    """Claimed to be alike: rows lie no further apart than seeds of one."""
+    return YES if found.interval.value <= found.beside["seeds"] else NO
+
+
+RULES: dict[str, Callable[[Found, float], str]] = {
+    "lower": lower,
+    "higher": higher,
+    "level": level,
+    "no loss": no_loss,
+    "repaired": repaired,
+    "above the other": above_other,
+    "alike": alike,
+    "early only": early_only,
+    "within seeds": within_seeds,
+}
+
+
+# The table
+
+
+def read_claims(path: Path = CLAIMS_FILE) -> list[Claim]:
+    """The records of a file; ConfigError for an unknown key, KeyError for an unknown statistic or rule."""
+    records = tomllib.loads(path.read_text(encoding="utf-8"))["claim"]
+    claims = [from_mapping(Claim, record, where=f"{path.name}: {record.get('says')}") for record in records]
+    for claim in claims:
+        STATISTICS[claim.statistic], RULES[claim.rule]
+    return claims
+
+
+def met(need: Need) -> bool:
+    """Whether an experiment could fail, as far as a need says."""
+    if need.experiment:
+        return as_measured(need)
+    value = cell(need.file, *need.at).value if need.file.endswith(".csv") else within(loaded(need.file), need.at)
+    return value >= need.at_least
+
+
+def as_measured(need: Need) -> bool:
+    """Whether the conditions in ``at`` are today those whose results are kept."""
+    measured = loaded(need.file)["settings"]
+    today = {one.name: one.policy for one in load_matrix(HERE / need.experiment).conditions}
+    return all(today.get(name) == measured[name]["policy"] for name in need.at)
+
+
+def within(table: Any, path: Sequence[str]) -> float:
+    """The number at the end of a path of keys."""
+    for key in path:
+        table = table[key]
+    return float(table)
+
+
+def judged(claim: Claim) -> tuple[Found, str]:
+    """What was found of a claim, and the verdict."""
+    found = STATISTICS[claim.statistic](claim)
+    missing = [need.why for need in claim.needs if not met(need)]
+    if missing:
+        return found, f"{NO_TEST}: {'; '.join(missing)}"
+    return found, RULES[claim.rule](found, claim.limit)
+
+
 NAMES = {"ma": "Ma", "saeki": "Saeki", "mohan": "Mohan"}
 
 
-def rows(paper: str) -> Iterator[list[str]]:
+def counted(claim: Claim, found: Found) -> str:
+    """Speakers and seeds behind a claim; what fewer than four speakers cannot say is said."""
+    speakers, seeds = found.speakers or claim.speakers, found.seeds or str(claim.seeds)
+    few = " (this one)" if speakers == 1 else " (these)" if speakers < FEW_SPEAKERS else ""
+    return f"{speakers}{few} x {seeds}"
+
+
+def rows(paper: str, claims: Sequence[Claim] | None = None) -> Iterator[list[str]]:
     """The cells of a paper's claims, or of all."""
-    for claim in CLAIMS:
+    for claim in read_claims() if claims is None else claims:
         if paper in ("", claim.paper):
-            found, verdict = claim.here()
+            found, verdict = judged(claim)
             name = [] if paper else [NAMES[claim.paper]]
-            yield [*name, claim.says, claim.paper_figure, found, f"{claim.speakers} x {claim.seeds}", verdict]
+            theirs = f"{claim.where}: {claim.theirs}"
+            yield [*name, claim.says, theirs, claim.form.format(*found.values), counted(claim, found), verdict]
 
 
 def table(paper: str = "") -> str:

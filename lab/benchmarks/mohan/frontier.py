@@ -1,6 +1,6 @@
 """Agents of a unit of the quality reward, over their seeds, against the rules (Mohan et al. 2020, 5.4): the frontier.
 
-    python lab/benchmarks/mohan/frontier.py out
+    python lab/benchmarks/mohan/frontier.py out --proportion PROPORTION.json -o DIR
 
 Reads the scored folder of quality.toml and proportion.json. A row of agents takes the errors, words and opinions of all
 its seeds together; differences are paired by sentence. In brackets are 95 % bootstrap intervals over seeds and
@@ -24,7 +24,6 @@ from sayahead_lab.eval.listening.score import read_rows
 from sayahead_lab.eval.measures.intervals import Estimate, Values, difference_trained, estimate_trained, quotient
 from sayahead_lab.eval.report.scores import SCORES, write_lines
 
-RESULTS = Path(__file__).parents[1] / "results" / "mohan"
 AGAINST = ("wait-3-steps", "wait-2-steps")
 Group = Mapping[str, Sequence[Row]]
 """Rows of each seed; of a rule, or of the teacher, of itself alone."""
@@ -125,8 +124,8 @@ def heads() -> list[str]:
 def main(given: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("experiment", type=Path, help="the scored folder of quality.toml")
-    parser.add_argument("--proportion", type=Path, default=RESULTS / "proportion.json", help="d_T of the same rows")
-    parser.add_argument("-o", "--out", type=Path, default=RESULTS)
+    parser.add_argument("--proportion", type=Path, required=True, help="d_T of the same rows")
+    parser.add_argument("-o", "--out", type=Path, required=True)
     arguments = parser.parse_args(given)
     areas = json.loads(arguments.proportion.read_text(encoding="utf-8"))["rows"]
     table, figures = compared(arguments.experiment, areas)

@@ -1,10 +1,11 @@
-"""Draw Mohan et al.'s Fig. 3 and 4 from the committed results: word errors and opinion over d_T.
+"""Draw Mohan et al.'s Fig. 3 and 4 from results: word errors and opinion over d_T.
 
-python lab/benchmarks/mohan/plots.py
+python lab/benchmarks/mohan/plots.py -o lab/benchmarks/results/mohan
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 import json
 from pathlib import Path
@@ -17,7 +18,7 @@ from sayahead_lab.eval.report.drawing import MUTED, SMALL, Point, canvas, labell
 RESULTS = Path(__file__).parents[1] / "results" / "mohan"
 FIGURES = {"wer.png": ("WER, %", "Word errors"), "opinion.png": ("DistillMOS", "Predicted opinion")}
 TRUTHS = ("ground truth", "ground truth mel")
-"""Rows of the experiment of Ma et al.: the same speaker and vocoder, 100 sentences."""
+"""Rows of the experiment of Ma et al.: the same speaker and vocoder, but 100 sentences, which their names say."""
 
 
 def series(rows: dict[str, Any], figure: str) -> dict[str, list[Point]]:
@@ -37,7 +38,10 @@ def read(path: Path) -> dict[str, dict[str, str]]:
 
 
 def main() -> None:
-    rows = json.loads((RESULTS / "frontier.json").read_text(encoding="utf-8"))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-o", "--out", type=Path, required=True, help="the folder with frontier.json")
+    out = parser.parse_args().out
+    rows = json.loads((out / "frontier.json").read_text(encoding="utf-8"))
     true = read(RESULTS.parent / "ma" / "quality" / "quality.csv")
     for name, (figure, title) in FIGURES.items():
         drawn, axes = canvas(f"{title} over d_T", "d_T: share of the area under the READ/SPEAK path", figure)
@@ -45,8 +49,8 @@ def main() -> None:
             height = float(true[truth][figure])
             axes.axhline(height, color=MUTED, linewidth=1, linestyle=":")
             axes.annotate(
-                truth,
-                (0.02 + 0.2 * number, height),
+                f"{truth} (100 sentences)",
+                (0.02 + 0.35 * number, height),
                 (0, 3),
                 xycoords=("axes fraction", "data"),
                 textcoords="offset points",
@@ -54,7 +58,7 @@ def main() -> None:
                 color=MUTED,
             )
         labelled(axes, series(rows, figure), apart=["agents"])
-        save(drawn, RESULTS / name)
+        save(drawn, out / name)
 
 
 if __name__ == "__main__":

@@ -24,8 +24,6 @@ from sayahead_lab.eval.experiment.conditions import load_matrix, policy, voice
 from sayahead_lab.eval.measures.latency import path_area
 from sayahead_lab.scripts import read_texts, strided
 
-RESULTS = Path(__file__).parents[1] / "results" / "mohan"
-
 
 class Silent:
     """A vocoder that makes none of the sound."""
@@ -91,7 +89,7 @@ def main() -> None:
     parser.add_argument("experiment", type=Path)
     parser.add_argument("--texts", type=Path, required=True)
     parser.add_argument("--count", type=int, help="sentences of the experiment's, evenly spaced; without it, all")
-    parser.add_argument("-o", "--out", type=Path, default=RESULTS / "proportion.json")
+    parser.add_argument("-o", "--out", type=Path, required=True, help="a JSON file")
     arguments = parser.parse_args()
     matrix = load_matrix(arguments.experiment)
     texts, made = strided(read_texts(arguments.texts), matrix.count), dict[str, Any]()

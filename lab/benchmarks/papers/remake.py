@@ -5,7 +5,9 @@
     python lab/benchmarks/papers/remake.py saeki --list
 
 From the repository's root. Each experiment works in a folder of its own under ``remade`` and goes on where it was
-stopped. Results are written where the documents read them; ``python lab/benchmarks/figures.py`` puts them there.
+stopped. Results go under ``remade/results``, beside which the committed ones stay as they are, to be compared. With
+``--results lab/benchmarks/results`` they take their place, and ``python lab/benchmarks/figures.py`` puts them into the
+documents. ``--list`` without a name lists all experiments: those that need more say what at their heads.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ USUAL = {
     "mohan": ("quality", "latency"),
 }
 """What needs nothing but the repository, the texts and Whisper; others want what their heads say."""
+COMMITTED = "lab/benchmarks/results"
+"""Where the heads' commands put results: of a remake they go elsewhere."""
 STARTS = ("sayahead ", "python ", "for ", "test ", "SAYAHEAD_")
 """How a line of a head begins that is a command."""
 
@@ -36,6 +40,7 @@ def main() -> int:
     parser.add_argument("--texts", type=Path, help="LJ Speech's test split, lines of name|text")
     parser.add_argument("--whisper", type=Path, help="a Whisper model for faster-whisper")
     parser.add_argument("--out", type=Path, default=Path("remade"), help="where traces and sound go")
+    parser.add_argument("--results", type=Path, help="where tables go (default: results in --out)")
     parser.add_argument("--list", action="store_true", help="only print the commands")
     arguments = parser.parse_args()
     there = {path.stem: path for path in sorted((BENCHMARKS / arguments.paper).glob("*.toml"))}
@@ -43,10 +48,15 @@ def main() -> int:
         parser.error(f"{arguments.paper} has no {unknown[0]}: {', '.join(there)}")
     if not arguments.list and (arguments.texts is None or arguments.whisper is None):
         parser.error("name --texts and --whisper, or --list the commands")
-    for name in arguments.experiments or USUAL[arguments.paper]:
+    results = arguments.results or arguments.out / "results"
+    named = arguments.experiments or (list(there) if arguments.list else USUAL[arguments.paper])
+    for name in named:
+        if arguments.list:
+            print(f"# {name}{'' if name in USUAL[arguments.paper] else ': needs more than the repository'}")
         begun = time.monotonic()
         for command in commands(there[name].read_text(encoding="utf-8")):
             line = filled(command, arguments.out / arguments.paper / name, arguments.texts, arguments.whisper)
+            line = line.replace(COMMITTED, shlex.quote(str(results)))
             print(line, flush=True)
             if not arguments.list and (code := subprocess.run(["bash", "-c", line], cwd=ROOT, check=False).returncode):
                 return code

@@ -1,9 +1,8 @@
-"""The commands at the heads of the papers' experiments, and the claims that are made of their results."""
+"""The commands at the heads of the papers' experiments."""
 
 from __future__ import annotations
 
 import runpy
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,20 @@ def test_names_of_the_documents_become_files(remake: dict[str, Any]) -> None:
     )
 
 
+def test_a_remake_leaves_the_committed_results_alone(
+    remake: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listed = {}
+    for more in ([], ["--results", "elsewhere"]):
+        monkeypatch.setattr("sys.argv", ["remake.py", "ma", "--list", "--out", "remade", *more])
+        assert remake["main"]() == 0
+        listed[bool(more)] = capsys.readouterr().out
+    assert not any("lab/benchmarks/results" in text for text in listed.values())
+    assert "-o remade/results/ma/quality" in listed[False]
+    assert "-o elsewhere/ma/quality" in listed[True]
+    assert "# speakers: needs more" in listed[False]
+
+
 def test_what_is_remade_by_one_command_runs_scores_and_reports(remake: dict[str, Any]) -> None:
     for paper, names in remake["USUAL"].items():
         for name in names:
@@ -39,33 +52,3 @@ def test_what_is_remade_by_one_command_runs_scores_and_reports(remake: dict[str,
             steps = ("segments.py",) if name == "students" else ("eval run", "eval score", "eval report")
             assert all(step in found for step in steps), (paper, name)
             assert f"lab/benchmarks/results/{paper}/{name}" in found
-
-
-def test_verdicts_follow_from_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import claims
-
-    interval = claims.Interval
-    assert claims.lower(interval(-2, -3, -1)) == claims.YES
-    assert claims.lower(interval(2, 1, 3)) == claims.NO
-    assert claims.lower(interval(0, -1, 1)) == claims.UNDECIDED
-    assert claims.higher(interval(2, 1, 3)) == claims.YES
-    assert claims.level(interval(2, 1, 3)) == claims.NO
-    assert claims.level(interval(0, -1, 1)) == claims.level(interval(-2, -3, -1)) == claims.YES
-    assert claims.no_loss(interval(-0.05, -0.2, 0.1)) == claims.UNDECIDED
-    assert claims.no_loss(interval(-0.3, -0.4, -0.2)) == claims.NO
-    assert claims.repaired(interval(-0.1, -0.7, 0.6), 5) == claims.NO
-    assert claims.repaired(interval(-20, -30, -12), 50) == claims.YES
-    assert claims.repaired(interval(-1, -3, 1), 10) == claims.UNDECIDED
-    assert [name for name in sys.modules if name == "claims"]
-
-
-def test_every_claim_has_a_figure_and_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import claims
-
-    rows = list(claims.rows(""))
-    assert len(rows) == len(claims.CLAIMS) == sum(len(list(claims.rows(paper))) for paper in claims.NAMES)
-    assert all(len(row) == 6 and all(row) for row in rows)
-    verdicts = (claims.YES, claims.NO, claims.UNDECIDED, "no test: any words do as well")
-    assert {row[-1] for row in rows} <= set(verdicts)
