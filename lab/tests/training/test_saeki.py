@@ -6,7 +6,7 @@ import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -354,7 +354,7 @@ def test_the_fine_tuning_weighs_what_is_missing_of_the_cosine(
     losses = list[float]()
     for alpha in (0.0, 50.0):
         task = GuidedTask({}, {**files(teacher), "similarity_weight": alpha, "fixed_target": fixed}, corpus)
-        model = cast("Guided", task.model().eval())
+        model = task.model().eval()
         torch.manual_seed(0)
         for weight in model.tacotron.contextual.parameters():
             weight.data.add_(torch.randn_like(weight))
