@@ -13,7 +13,16 @@ import sayahead
 import sayahead_lab
 
 LAB = Path(__file__).parents[1]
-LEVELS = {"workers": 0, "scripts": 0, "overrides": 0, "piper_catalogue": 0, "cluster": 1, "eval": 2, "training": 3, "cli": 4}
+LEVELS = {
+    "workers": 0,
+    "scripts": 0,
+    "overrides": 0,
+    "piper_catalogue": 0,
+    "cluster": 1,
+    "eval": 2,
+    "training": 3,
+    "cli": 4,
+}
 """Rooms from the ground up: training draws and measures with ``eval``, never the reverse."""
 
 
