@@ -10,8 +10,16 @@ from sayahead.text.reading.words import Words
 
 def full(match: Match) -> Reading | None:
     """The word or words in full, capitalized where the abbreviation is."""
+    if is_unit(match):
+        return None
     words = expanded(match.language, match["a"])
     return said(match, agreed(words, match, match.context.noun or match.context.word)) if words else None
+
+
+def is_unit(match: Match) -> bool:
+    """Whether it is what the number before it is of: "25 min." in a language whose min. is a minimum, too."""
+    units = match.language.record.units
+    return "number" in match.context.tags and match["a"].rstrip(".") in units
 
 
 def ending(match: Match) -> Reading | None:

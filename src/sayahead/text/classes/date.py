@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sayahead.text.classes.number import plain
 from sayahead.text.classes.ordinal import form_of
 from sayahead.text.classes.verbalize import numbers_of
@@ -55,6 +57,17 @@ def spoken(match: Match, day: int, month: int, year: str) -> str:
     value = int(year)
     value += 0 if len(year) == 4 else 2000 if value < CENTURY else 1900
     return numbers.date_year.format(**words, year=numbers.year(value))
+
+
+def days_of_month(match: Match) -> Reading | None:
+    """``01.–15.08.2026``, ``24./25.12.``."""
+    date = numeric(match)
+    if date is None:
+        return None
+    record = match.language.record
+    first = said_day(match.language, int(match["first"]), form_of(match))
+    link = record.and_word if match["link"] == "/" else record.until
+    return replace(date, text=f"{first} {link} {date.text}")
 
 
 def said_day(language: Words, day: int, form: str = "") -> str:

@@ -10,6 +10,7 @@ from sayahead.text.classes.verbalize import cardinal, numbers_of
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.shared.numbers import first
 
+MEASURE = frozenset({"measure"})
 GREATEST = 60
 """From here on figures with what is a unit, too, are no ordinal: 180°, 250nd; degrees with no noun behind them."""
 COLD = 13
@@ -30,12 +31,14 @@ def degrees(match: Match) -> Reading | None:
     value = int(match["n"])
     noun = match["noun"]
     has_article = match.context.word.lower() in record.articles
+    if unit is not None and match["to"]:
+        return Reading(f"{cardinal(match['n'], match.language, unit.gender)} {unit.many}", MEASURE)
     is_told = "degrees" in match.context.tags or (noun in record.places and not has_article)
     is_warm = match["s"] == "°" and not noun and not has_article
     if unit is None or not ((value >= GREATEST and not noun) or (value >= COLD and (is_told or is_warm))):
         return None
     text = cardinal(match["n"], match.language, unit.gender)
-    return Reading(f"{text} {unit.many}", frozenset({"measure"}))
+    return Reading(f"{text} {unit.many}", MEASURE)
 
 
 def roman(match: Match) -> Reading | None:
@@ -107,7 +110,7 @@ def form_of(match: Match, noun: str = "") -> str:
     numbers = numbers_of(match.language)
     gender = first(numbers.noun_genders, noun).strip("-") or "-"
     before = context.before if context.word else ""
-    place = f"{before.rpartition(' ')[2].lower()} {context.word.lower()} {gender} {noun}"
+    place = f"{before.rpartition(' ')[2].lower()} {context.word.lower().rstrip('.')} {gender} {noun}"
     rows = numbers.endings if context.form else tuple(row for row in numbers.endings if row[1] != "same")
     form = first(rows, place)
     return context.form if form == "same" else form

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sayahead.text.classes.verbalize import amount, cardinal, over, sign
+from sayahead.text.classes.verbalize import amount, cardinal, over, parse, sign
 from sayahead.text.reading.context import SILENT, Match, Reading
 
 SMALL = 100
@@ -12,18 +12,23 @@ BEST = ("5", "10", "20", "100")
 
 def span(match: Match) -> Reading | None:
     """A dash between two numbers: from one to another, which grows and has a like size."""
-    context = match.context
-    low = amount(context.word, match.language)
+    text = match.context.word
+    low = amount(text, match.language)
     high = amount(match["b"], match.language)
-    if low and high and high > low * 10 and len(match["b"]) - len(context.word) > 1:
-        return SILENT
-    return until(match)
+    is_code = parse(match["b"], match.language) is None
+    is_far = 0 < 10 * low < high and len(match["b"]) - len(text) > 1
+    return SILENT if is_code or is_far else until(match)
 
 
 def falling(match: Match) -> Reading | None:
     """A dash between two small numbers of which the second is no greater: a result, said without a word."""
     low, high = (amount(text, match.language) for text in (match.context.word, match["b"]))
     return SILENT if high <= low < SMALL else None
+
+
+def series(match: Match) -> Reading | None:
+    """``1-0-1-0``: how many at a time, no range."""
+    return Reading(" ".join(cardinal(text, match.language) for text in match.text.split("-")))
 
 
 def until(match: Match) -> Reading | None:

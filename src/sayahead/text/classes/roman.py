@@ -12,6 +12,7 @@ from sayahead.text.reading.context import Match, Reading
 _ROMAN = re.compile(r"(?=[IVXLCDM])(M{0,3})(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})")
 GREATEST = 40
 """No monarch has a greater number: "Paul MIX"."""
+CUES = frozenset({"roman", "label"})
 TEN = 10
 """Centuries up to here are ordinals before their noun."""
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
@@ -33,7 +34,7 @@ def labelled(match: Match) -> Reading | None:
         return None
     if "roman" not in tags and not set(numeral) <= set("IVX"):
         return None
-    return spoken(match, [numeral], "label", tags & {"roman"})
+    return spoken(match, [numeral], "label", tags & CUES)
 
 
 def named(match: Match) -> Reading | None:
@@ -81,6 +82,17 @@ def after_article(match: Match) -> Reading | None:
     if noun and (gender == "f" or value <= TEN or noun[0].isupper()):
         return Reading(numbers_of(match.language).ordinal(value, gender))
     return spoken(match, [numeral], "", ["roman"])
+
+
+def going_on(match: Match) -> Reading | None:
+    """The word between two numerals: "siglos XVI y XX"."""
+    return Reading(match.text, match.context.tags & CUES)
+
+
+def road(match: Match) -> Reading | None:
+    """``N-II``."""
+    value = value_of(match["r"])
+    return Reading(f"{match['road']} {numbers_of(match.language).cardinal(value)}") if value else None
 
 
 def spoken(match: Match, numerals: Iterable[str], form: str, tags: Iterable[str] = ()) -> Reading | None:

@@ -46,7 +46,7 @@ class Language(Words):
 
     def tags_of(self, word: str) -> frozenset[str]:
         """What a word announces to the next token: ``after:TABLE`` and the kinds of its cues."""
-        return self._tags.get(word) or self._tags.get(word.lower(), frozenset())
+        return self._tags.get(word) or self._tags.get(word.lower().rstrip("."), frozenset())
 
     def _announced(self, rules: list[Rule]) -> dict[str, frozenset[str]]:
         asked = {tag for rule in rules for tags in (*rule.left, rule.without) for tag in tags}
