@@ -7,6 +7,8 @@ from sayahead.text.classes.verbalize import cardinal
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.reading.words import Words
 
+NUMBER = "number"
+
 
 def full(match: Match) -> Reading | None:
     """The word or words in full, capitalized where the abbreviation is."""
@@ -74,6 +76,29 @@ def phrase_ending(match: Match) -> Reading | None:
     if match["a"].replace(" ", "") not in match.language.record.may_end:
         return None
     reading = phrase(match)
+    return ended(reading.text) if reading else None
+
+
+def short(match: Match) -> Reading | None:
+    """A word that is written short: several of it after a number or their article."""
+    form = match["a"]
+    record = match.language.record
+    left = match.context.word
+    if form[0].isupper() and left[:1].isupper() and not record.capital_nouns:
+        return None  # A name: "Juan Mart. llegó".
+    words = match.language.meaning("short", form)
+    if not words and form[1:].islower():
+        words = match.language.meaning("short", form[0].lower() + form[1:])
+        words = words[:1].upper() + words[1:]
+    one, _, many = words.partition("+")
+    is_plural = (NUMBER in match.context.tags and not match.context.is_one) or left.lower() in record.plurals
+    chosen = (many or plural(one, match)) if is_plural and "/" not in one else one
+    return said(match, agreed(chosen, match, match.context.noun or left)) if one else None
+
+
+def short_ending(match: Match) -> Reading | None:
+    """The same where its full stop ends the sentence."""
+    reading = short(match)
     return ended(reading.text) if reading else None
 
 
