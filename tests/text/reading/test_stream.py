@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.effort import examples
 from support.other_readings import LANGUAGES, cases_of
 
-from sayahead.text.reading.automaton import States
+from sayahead.text.reading.automaton import AutomatonStates
 from sayahead.text.reading.language import language_of
 from sayahead.text.reading.stream import TokenReader
 from sayahead.types import Word
@@ -122,14 +122,14 @@ def test_what_was_begun_comes_with_later_text() -> None:
 def test_work_grows_with_the_text_and_no_faster(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Characters that the automaton looks at, for a text and for one four times as long."""
     steps = 0
-    step = States.step
+    step = AutomatonStates.step
 
-    def counted(self: States, state: int, char: str) -> int:
+    def counted(self: AutomatonStates, state: int, char: str) -> int:
         nonlocal steps
         steps += 1
         return step(self, state, char)
 
-    monkeypatch.setattr(States, "step", counted)
+    monkeypatch.setattr(AutomatonStates, "step", counted)
     counts = []
     for size in (1000, 4000):
         steps = 0

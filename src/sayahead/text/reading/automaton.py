@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from sayahead.text.reading.pattern import Chars, Choice, Node, Pattern, Repeat, Series, Vocabulary
 
 MAX_STATES = 20_000
-"""States that are kept; beyond, new tokens begin with none, so hostile text costs no memory."""
+"""AutomatonStates that are kept; beyond, new tokens begin with none, so hostile text costs no memory."""
 DEAD = -1
 SAMPLES = "".join(map(chr, range(32, 127))) + "äÄ½²⁺₂αΩ°′″×·−…–’€․"
 """Characters of most kinds, for checks."""
@@ -74,12 +74,12 @@ class Automaton:
                 end = self._add(pattern.right, end)
             self.places[end].rule = number
             self.starts.append(start)
-        self._states = States(self)
+        self._states = AutomatonStates(self)
 
-    def states(self) -> States:
+    def states(self) -> AutomatonStates:
         """The states so far; whoever begins a token keeps them to its end."""
         if self._states.are_too_many:
-            self._states = States(self)
+            self._states = AutomatonStates(self)
         return self._states
 
     def _new(self) -> int:
@@ -129,7 +129,7 @@ class Automaton:
         return self._tries[name]
 
 
-class States:
+class AutomatonStates:
     """The states that texts have needed so far. Reading them takes no lock, making one does."""
 
     def __init__(self, automaton: Automaton) -> None:
