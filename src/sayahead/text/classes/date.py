@@ -30,6 +30,13 @@ def day_month(match: Match) -> Reading | None:
     return dated(match, int(match["d"]), int(match["m"]), "")
 
 
+def day_month_span(match: Match) -> Reading | None:
+    """``15/9–14/10``, which are no fractions: a month has a zero before it, or a day is beyond twelve."""
+    has_zero = "0" in (match["m"][0], match["f"][0])
+    is_late = max(int(match["d"]), int(match["e"])) > 12
+    return day_month(match) if has_zero or is_late else None
+
+
 def named(match: Match) -> Reading | None:
     """``15/fev.``, ``15-Feb-2025``."""
     return dated(match, int(match["d"]), match.language.record.month_of(match["name"]), match["y"])
@@ -39,15 +46,15 @@ def dated(match: Match, day: int, month: int, year: str) -> Reading | None:
     """A whole date in words."""
     if not 1 <= month <= 12:
         return None
-    words = spoken(match, day, month, year)
+    form = form_of(match) if numbers_of(match.language).endings else ""
+    words = spoken(match, day, month, year, form)
     mark = "." if match["next"] else ""
-    return Reading(words, frozenset({"date"}), mark=mark, ends=bool(mark))
+    return Reading(words, frozenset({"date"}), mark=mark, ends=bool(mark), form=form)
 
 
-def spoken(match: Match, day: int, month: int, year: str) -> str:
+def spoken(match: Match, day: int, month: int, year: str, form: str) -> str:
     """Day, month and perhaps the year, as the language says them."""
     numbers = numbers_of(match.language)
-    form = form_of(match) if numbers.endings else ""
     elided = "elided" if match.context.word[-1:] in ("'", "’") else ""
     words = {"day": said_day(match.language, day, form or elided), "month": numbers.months[month - 1]}
     if form:
@@ -55,7 +62,7 @@ def spoken(match: Match, day: int, month: int, year: str) -> str:
     if not year:
         return numbers.date.format(**words)
     value = int(year)
-    value += 0 if len(year) == 4 else 2000 if value < CENTURY else 1900
+    value += 0 if len(year) > 2 else 2000 if value < CENTURY else 1900
     return numbers.date_year.format(**words, year=numbers.year(value))
 
 

@@ -79,7 +79,7 @@ def dotted(match: Match) -> Reading | None:
 
 def dotted_before(match: Match) -> Reading | None:
     """``3.`` before a noun: no ordinal where the noun begins a sentence."""
-    noun = match["noun"]
+    noun = match["noun"].rstrip("'")
     context = match.context
     record = match.language.record
     if match["r"] and context.before and context.word[:1].isupper():

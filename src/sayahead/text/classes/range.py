@@ -31,6 +31,15 @@ def series(match: Match) -> Reading | None:
     return Reading(" ".join(cardinal(text, match.language) for text in match.text.split("-")))
 
 
+def lettered(match: Match) -> Reading | None:
+    """``D19-D23``: from one to another of a kind."""
+    low, high = int(match["m"]), int(match["n"])
+    if match["x"] != match["y"] or low >= high:
+        return None
+    words = (f"{match['x']} {cardinal(str(value), match.language)}" for value in (low, high))
+    return Reading(f" {match.language.record.until} ".join(words))
+
+
 def until(match: Match) -> Reading | None:
     """The same whatever the numbers are."""
     until = match.language.record.until

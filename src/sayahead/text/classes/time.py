@@ -18,6 +18,8 @@ _PLACE = re.compile(r"\{([hm])(\+1)?(?: (\w+))?\}")
 
 def clock(match: Match) -> Reading | None:
     """``14:30``, ``14h30``, ``14.30 Uhr``."""
+    if match.text[-1] == "H" and "label" in match.context.tags:
+        return None
     minute = int(match["m"]) if match["m"] else None
     second = int(match["s"]) if match["s"] else None
     return Reading(clock_of(match, int(match["h"]), minute, second), TIME)
