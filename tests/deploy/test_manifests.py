@@ -52,7 +52,10 @@ def test_kubernetes_scales_on_places() -> None:
     (metric,) = scaler["spec"]["metrics"]
     assert metric["pods"]["target"]["averageValue"] == "700m"
     rule = (DEPLOY / "kubernetes" / "autoscaler.yaml").read_text(encoding="utf-8")
-    assert set(re.findall(r"tts_sessions_(?:active|limit)", rule)) == {"tts_sessions_active", "tts_sessions_limit"}
+    assert set(re.findall(r"tts_sessions_(?:active|wanted|limit)", rule)) == {
+        "tts_sessions_wanted",
+        "tts_sessions_limit",
+    }
 
 
 def test_selectors_find_their_pods() -> None:

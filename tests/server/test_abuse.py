@@ -334,7 +334,7 @@ async def admitted(address: str, **options: Any) -> tuple[str, ClientConnection]
 
 
 @pytest.mark.parametrize("by", ["key", "address"])
-def test_nobody_takes_more_than_half_of_the_places(by: str) -> None:
+def test_nobody_takes_all_places(by: str) -> None:
     """One key, or one address, took all of them by default."""
 
     async def run(server: Running) -> None:
@@ -349,11 +349,16 @@ def test_nobody_takes_more_than_half_of_the_places(by: str) -> None:
             return kind
 
         async with contextlib.AsyncExitStack() as stack:
-            assert [await enter("first") for _ in range(3)] == ["session.created"] * 2 + ["error"]
-            assert await enter("second") == "session.created"
+            # Its half and what is free, but for a quarter.
+            assert [await enter("first") for _ in range(7)] == ["session.created"] * 6 + ["error"]
+            assert [await enter("second") for _ in range(2)] == ["session.created"] * 2
+            # It is full, and wanted by more; who is below its half takes what who is beyond it does not use.
+            assert server.metric("tts_sessions_wanted") == 9
+            assert [await enter("second") for _ in range(2)] == ["session.created"] * 2
+            assert [await enter("first"), await enter("second")] == ["error"] * 2
 
     keys = ("a:first-key", "b:second-key") if by == "key" else ()
-    with serving(keys=keys, limits={"sessions": 4}) as server:
+    with serving(keys=keys, limits={"sessions": 8}, proxies=("127.0.0.1",)) as server:
         play(run, server)
         server.settle()
 

@@ -57,6 +57,8 @@ class Connection:
         self._utterances: dict[str, Utterance] = {}
         self._start = self._last_command = self._loop.time()
         self._first, self._ending = True, False
+        # Whether a command is being carried out, which may have to wait for its client's turn.
+        self._carrying = False
         self._characters, self._audio_s = 0, 0.0
         # Whether a text was spoken to its end, or to where its client wanted.
         self._spoke = False
@@ -69,7 +71,9 @@ class Connection:
             async for command in commands:
                 self._first, self._last_command = False, self._loop.time()
                 if not self._ending:
+                    self._carrying = True
                     await self._carry_out(command)
+                    self._carrying = False
                 if self._outbox.ended.done():
                     return
             if not self._ending:
@@ -157,7 +161,7 @@ class Connection:
             return
         self._refused_name = None
         # Those of a client who begins too many wait.
-        await asyncio.sleep(self._lease.account.texts.take())
+        await self._lease.account.texts.turn()
         bill.begin()
         utterance = Utterance(name, options, self._hub, self._lease, self._outbox, bill, leave=self._leave)
         self._utterances[name] = utterance
@@ -197,6 +201,10 @@ class Connection:
                 timeout = min(1.0, limit / 4, limits.session_s / 4)
                 await asyncio.wait({closing, lost}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
                 now = self._loop.time()
+                if self._waits():
+                    self._last_command = now
+                    for utterance in self._utterances.values():
+                        utterance.touch()
                 if closing.done():
                     await fail("shutdown", "The server is shutting down.")
                 elif lost.done():
@@ -213,6 +221,11 @@ class Connection:
         finally:
             closing.cancel()
             lost.cancel()
+
+    def _waits(self) -> bool:
+        """Whether something that the client has sent waits for us: then it is not the client who is silent."""
+        reading = self._lease.reading
+        return self._carrying or (reading is not None and reading.waiting)
 
     def figures(self) -> dict[str, Any]:
         """What the log says of the connection."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from typing import Any, Protocol, TypeAlias, TypeVar
@@ -112,9 +111,8 @@ async def body_of(hub: Hub, request: Request) -> bytes:
     except ClientDisconnect as error:
         raise RequestError("invalid_message", "The body is incomplete.") from error
     # What comes faster than a client's bytes may waits, or comes again: bodies that wait take memory.
-    if (wait_s := account_of(hub, request).bytes.take(len(body))) > PATIENCE_S:
-        raise RequestError("overloaded", f"Too much was sent: try again in {math.ceil(wait_s)} seconds.")
-    await asyncio.sleep(wait_s)
+    if not await account_of(hub, request).bytes.turn(len(body), most_s=PATIENCE_S):
+        raise RequestError("overloaded", "Too much was sent: try again in a few seconds.")
     return bytes(body)
 
 

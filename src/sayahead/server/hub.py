@@ -8,7 +8,7 @@ import logging
 import math
 import secrets
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 from sayahead.engine.onnx import cores
 from sayahead.errors import SayaheadError, VoiceError
 from sayahead.server.operation.access import Access, Caller
-from sayahead.server.operation.budgets import Account, Accounts
+from sayahead.server.operation.budgets import Account, Accounts, Reading
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.owner import Owner
 from sayahead.server.operation.settings import Settings
@@ -39,6 +39,8 @@ NEEDED = "This connection was idle and another client needed its place: reconnec
 PLACES_PER_CORE = 16
 # A connection without a text keeps its place for so long when others want it, and before, while its last one is heard.
 GRACE_S, HEARD_S = 1.0, 10.0
+# Part of the places that is left to others by who has more than its half, and how long a refusal counts as a wish.
+RESERVE, WANTED_S = 0.25, 30.0
 OPENERS = 4  # Threads that open texts, which takes no time but for an encoder's start.
 
 
@@ -68,6 +70,8 @@ class Lease:
         """Whether what is sent waits in its transport for its bill, as over a WebSocket; whether it goes on with
         another's text."""
         self.utterances, self.idle_since = 0, time.monotonic()
+        self.reading: Reading | None = None
+        """What is read of its messages, where that is bounded."""
         self.lost = asyncio.Event()
         """Set when its place went to another, who speaks."""
 
@@ -117,15 +121,18 @@ class Hub:
         """Whether no new connection is admitted."""
         # Places and who has them are the event loop's.
         self._owner = Owner()
+        # When clients were refused for want of a place, the last ones.
+        self._refusals = deque[float](maxlen=4096)
         self._leases: set[Lease] = set()
         self._by_caller: Counter[str] = Counter()
 
     def _count_places(self) -> None:
         self.places = self.limits.sessions or self._measured or PLACES_PER_CORE * cores()
         self.metrics.limit.set_function(lambda: self.most)
+        self.metrics.wanted.set_function(lambda: self.wanted)
         fair = self.places if self.access.keys == 1 else max(1, self.places // 2)
         self.share = self.limits.sessions_per_key or fair
-        """Places that one key, or one address, may take."""
+        """Places that one key, or one address, is sure of; it may go beyond them while others leave enough free."""
         self.accounts = Accounts(self.limits, self.share)
         """What each client takes of what all share."""
 
@@ -234,10 +241,22 @@ class Hub:
         return max(1, round(self.places * self.pool.share.part)) if self._measured else self.places
 
     def _full(self, places: int) -> bool:
-        """Whether so many are taken. Who has more than half of them, as there were more when he came, keeps nobody out
-        of the rest."""
-        half = places if self.access.keys == 1 else max(1, places // 2)
-        return self._counted(half) >= places
+        """Whether so many are taken. Who has more than it could take now, as there were more places when it came, keeps
+        nobody out of the rest."""
+        most = places if self.access.keys == 1 else max(1, places - self._reserve(places))
+        return self._counted(most) >= places
+
+    @staticmethod
+    def _reserve(places: int) -> int:
+        """Of so many places, those that one client leaves to others."""
+        return max(1, round(RESERVE * places))
+
+    @property
+    def wanted(self) -> int:
+        """Places taken, and those that clients were refused lately, which are counted once for each place at most."""
+        late = time.monotonic() - WANTED_S
+        refused = sum(at > late for at in list(self._refusals))
+        return self.taken + min(refused, self.most)
 
     @property
     def late(self) -> bool:
@@ -344,7 +363,7 @@ class Hub:
         return self.usage.bill(*whose, name, whole=options.whole)
 
     def share_of(self, caller: Caller) -> int:
-        """Places that somebody may take."""
+        """Places that somebody may take, whoever else is there."""
         return caller.terms.sessions or (self.share if caller.share else self.places)
 
     def places_of(self, caller: Caller) -> int:
@@ -361,18 +380,34 @@ class Hub:
 
     def _check_place(self, caller: Caller, resumed: bool) -> None:
         most = self.share_of(caller)
-        if caller.share and self.places_of(caller) >= most:
+        if caller.share and self.places_of(caller) >= most and not self._may_exceed(caller):
+            self._refusals.append(time.monotonic())
             whose = "This address" if self.access.open else "This key"
             sentence = f"{whose} uses {most} places, its limit: close a connection first."
             raise self._refuse(caller, "overloaded", sentence)
         # A place that other programs use just now will do for what a server that has gone had begun.
         places = self.places if resumed else self.most
-        if (self.late and not resumed) or (self._full(places) and not self._make_room()):
+        if (self.late and not resumed) or (self._full(places) and not self._make_room(caller)):
+            self._refusals.append(time.monotonic())
             raise self._refuse(caller, "overloaded", "The server is at capacity: try again in a few seconds.")
 
-    def _make_room(self) -> bool:
-        """Whether a connection without a text could be let go: of whoever has most places, the one longest idle."""
-        if not (idle := self._idle()):
+    def _may_exceed(self, caller: Caller) -> bool:
+        """Whether somebody may take more places than it is sure of: nobody has set its number, and enough are free."""
+        named = caller.terms.sessions or self.limits.sessions_per_key
+        return not named and self.taken < self.most - self._reserve(self.most)
+
+    def _exceeds(self, share: str) -> bool:
+        """Whether somebody has more places than it is sure of."""
+        return bool(share) and not self.limits.sessions_per_key and self._by_caller[share] > self.share
+
+    def _make_room(self, caller: Caller) -> bool:
+        """Whether a connection without a text could be let go: of whoever has most places, the one longest idle. Who
+        has more than it is sure of loses them at once to who has fewer."""
+        idle = self._idle()
+        if self._by_caller[caller.share] < self.share:
+            beyond = [lease for lease in self._leases if not lease.utterances and self._exceeds(lease.caller.share)]
+            idle = idle or [lease for lease in beyond if lease.caller.share != caller.share]
+        if not idle:
             return False
         lease = min(idle, key=lambda lease: (-self._by_caller[lease.caller.share], lease.idle_since))
         lease.lost.set()

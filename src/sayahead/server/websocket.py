@@ -12,10 +12,10 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from sayahead.errors import SayaheadError
 from sayahead.server.driver import serve_session
-from sayahead.server.hub import Hub, RefusedError
+from sayahead.server.hub import Hub, Lease, RefusedError
 from sayahead.server.json_messages import MessageError
 from sayahead.server.operation.access import SUBPROTOCOL, Caller, credential
-from sayahead.server.operation.budgets import Account, Reading
+from sayahead.server.operation.budgets import Reading
 from sayahead.server.operation.identity import request_id
 from sayahead.server.operation.settings import Limits
 from sayahead.server.synthesis import messages as m
@@ -102,7 +102,7 @@ async def serve_caller(hub: Hub, transport: Transport, caller: Caller, *, resume
     try:
         await transport.greet()
         outcome = await serve_session(
-            hub, transport.commands(hub, lease.account), transport.send, lease=lease, idle_s=transport.protocol.idle_s
+            hub, transport.commands(hub, lease), transport.send, lease=lease, idle_s=transport.protocol.idle_s
         )
     finally:
         hub.leave(lease)
@@ -129,20 +129,20 @@ class Transport:
             raise m.GoneError("The first message did not arrive.") from None
         return self._first
 
-    async def commands(self, hub: Hub, account: Account) -> AsyncIterator[m.Command]:
+    async def commands(self, hub: Hub, lease: Lease) -> AsyncIterator[m.Command]:
         """What the peer wants, message by message."""
-        reading = Reading(account, hub.limits)
+        reading = lease.reading = Reading(lease.account, hub.limits)
         while True:
             message = self._first if self._first is not None else await self._receive()
             self._first = None
             # What comes faster waits with the client; and somebody else has a turn.
-            await asyncio.sleep(reading.early(len(message)))
+            await reading.turn(len(message))
             try:
                 for command in self.protocol.read(message):
                     if not isinstance(command, m.Later):
                         yield command
                         continue
-                    for later in await hub.aside(account, lambda command=command: list(command.make())):  # type: ignore[misc]
+                    for later in await hub.aside(lease.account, lambda command=command: list(command.make())):  # type: ignore[misc]
                         yield later
             except SayaheadError as error:
                 yield self.protocol.refuse(error)

@@ -26,6 +26,8 @@ ANYBODY = "anybody"
 HEADERS = ("authorization", "xi-api-key", "x-api-key", "x-goog-api-key", "kyutai-api-key")
 QUERY = ("token", "single_use_token", "access_token", "api_key", "authorization", "auth_id")
 SUBPROTOCOL = "sayahead-token."
+ELSEWHERE = "elsewhere"
+"""Whose share somebody uses whose address is none."""
 # Domains that nobody can register.
 NEARBY = (".local", ".localhost", ".lan", ".home.arpa", ".internal", ".svc", ".cluster.local")
 SCHEMES = ("bearer ", "token ")
@@ -105,6 +107,11 @@ class Access:
         if key is None or not key.good(datetime.datetime.now(datetime.UTC)):
             return None
         return Caller(key.name, key.name, key.terms, place, request, whole, key.digest)
+
+    def share(self, credential: str | None, address: str | None) -> str:
+        """Whose requests somebody's count among: its key's, or without one its address's. No token is used by it."""
+        key = None if self.open else self._key(credential, tokens=False)
+        return share_of(address) if key is None else key.name
 
     def knows(self, caller: Caller) -> bool:
         """Whether somebody who was let in would be let in still."""
@@ -254,7 +261,8 @@ def share_of(address: str | None) -> str:
     try:
         place = ipaddress.ip_address(address or "")
     except ValueError:
-        return address or ""
+        # A socket of this machine has none.
+        return ELSEWHERE if address else ""
     if isinstance(place, ipaddress.IPv6Address):
         if place.ipv4_mapped is None:
             return "" if place.is_loopback else str(ipaddress.ip_network((place, 64), strict=False))

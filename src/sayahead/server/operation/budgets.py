@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import TypeAlias
 
 from sayahead.server.operation.settings import Limits
@@ -13,16 +15,57 @@ from sayahead.server.operation.settings import Limits
 class Allowance:
     """So much at once, and so much more a second."""
 
+    FLOOR = 2.0
+    """A debt is at most so many times as much as may be taken at once."""
+    LOOK_S = 0.1
+    """How often somebody who waits is looked after."""
+
     def __init__(self, most: float, per_s: float) -> None:
         self._most, self._per_s = most, per_s
         self._left, self._at = most, time.monotonic()
+        # Those who wait take their turns one after the other, and so much is what they wait for.
+        self._turn, self._queued = asyncio.Lock(), 0.0
 
     def take(self, amount: float = 1.0) -> float:
-        """Takes so much; how many seconds too early that was."""
-        now = time.monotonic()
-        self._left = min(self._most, self._left + (now - self._at) * self._per_s) - amount
-        self._at = now
+        """Take so much; return how many seconds too early that was."""
+        self._refill()
+        self._left = max(self._left - amount, -self.FLOOR * self._most)
         return max(0.0, -self._left / self._per_s)
+
+    async def turn(
+        self, amount: float = 1.0, *, most_s: float = math.inf, gone: Callable[[], bool] | None = None
+    ) -> bool:
+        """Wait until so much may be taken, and take it; False at once where that would take longer than ``most_s``.
+
+        Nothing is owed: who leaves the queue, cancelled or ``gone``, has taken nothing, and others move up.
+        """
+        needed = min(amount, self._most)
+        if self._wait_s(self._queued + needed) > most_s:
+            return False
+        self._queued += needed
+        try:
+            # Somebody else has a turn in any case.
+            await asyncio.sleep(0)
+            async with self._turn:
+                while (wait_s := self._wait_s(needed)) > 0:
+                    if gone is not None and gone():
+                        return True
+                    await asyncio.sleep(min(max(wait_s, 0.001), self.LOOK_S))
+                self._left -= amount
+        finally:
+            self._queued -= needed
+        return True
+
+    def _refill(self) -> None:
+        now = time.monotonic()
+        self._left = min(self._most, self._left + (now - self._at) * self._per_s)
+        self._at = now
+
+    def _wait_s(self, amount: float) -> float:
+        """When so much is there, seconds from now."""
+        self._refill()
+        # A sum of small amounts is not exact.
+        return max(0.0, (amount - self._left - 1e-9 * self._most) / self._per_s)
 
 
 Shared: TypeAlias = tuple[Allowance, Allowance, Allowance, Allowance]
@@ -65,12 +108,19 @@ class Reading:
 
     def __init__(self, account: Account, limits: Limits) -> None:
         self._account, self._messages = account, Allowance(limits.messages_per_s, limits.messages_per_s)
+        self.waiting = False
+        """Whether a message waits here: its sender is not silent."""
 
-    def early(self, size: int) -> float:
-        """A message of so many bytes came: how many seconds too early."""
-        number = 1 + max(0, size - self.SMALL) / self.MORE
-        account = self._account
-        return max(self._messages.take(number), account.messages.take(number), account.bytes.take(size))
+    async def turn(self, size: int) -> None:
+        """Wait until a message of so many bytes may be read."""
+        number, account = 1 + max(0, size - self.SMALL) / self.MORE, self._account
+        self.waiting = True
+        try:
+            await self._messages.turn(number)
+            await account.messages.turn(number)
+            await account.bytes.turn(size)
+        finally:
+            self.waiting = False
 
 
 class Accounts:

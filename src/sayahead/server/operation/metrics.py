@@ -25,6 +25,7 @@ FIRST_AUDIO = (
 )
 FIRST_COMPUTING = "Processor time of a text's synthesis steps up to its first audible sample."
 BUILD_INFO = "1; the label says which version runs."
+WANTED = "Places taken, and refusals for want of one within 30 seconds, at most as many as there are places."
 REASONS = "unauthorized origin overloaded shutdown forbidden quota too_many_contexts too_much_text".split()
 """Reasons of refusals."""
 UNDERRUNS = "Chunks sent after a player without a buffer had run dry, though their text was there."
@@ -39,6 +40,7 @@ class Metrics:
         timed, paced = {**shared, "buckets": SECONDS}, {**shared, "buckets": RTF}
         self.active = Gauge("tts_sessions_active", "Places taken: texts being spoken.", **shared)
         self.limit = Gauge("tts_sessions_limit", "Places there are.", **shared)
+        self.wanted = Gauge("tts_sessions_wanted", WANTED, **shared)
         self.connections = Gauge("tts_connections_active", "Open connections.", ("protocol",), **shared)
         self.sessions = Counter("tts_sessions", "Texts by how they ended.", ("protocol", "outcome"), **shared)
         self.first_audio = Histogram("tts_first_audio_seconds", FIRST_AUDIO, ("since",), **timed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import ipaddress
 import os
 import tomllib
 import types
@@ -126,6 +127,9 @@ class Settings:
     """Web pages of other hosts that may connect, such as https://example.org; * is any."""
     hosts: tuple[str, ...] = ()
     """Host names by which the server may be addressed; none: any, or on a loopback address loopback names only."""
+    proxies: tuple[str, ...] = ()
+    """Addresses or networks of proxies, such as 127.0.0.1 or 10.0.0.0/8, whose X-Forwarded-For says where a client
+    connects from; none: the header is not read."""
     certificate: str | None = None
     """PEM file with a certificate, for https and wss."""
     certificate_key: str | None = None
@@ -155,6 +159,13 @@ class Settings:
             raise ConfigError(f"The setting log is {self.log!r}{nearest(self.log, FORMS)}.")
         for record, table in ((self, ""), (self.limits, "limits."), *((own, "") for own in self.protocols)):
             check_bounds(record, f"The setting {table}")
+        for proxy in self.proxies:
+            try:
+                ipaddress.ip_network(proxy, strict=False)
+            except ValueError as error:
+                raise ConfigError(
+                    f"The setting proxies has {proxy!r}, which is no address or network such as 10.0.0.0/8."
+                ) from error
         if self.traces and not (there("opentelemetry.sdk") and there("opentelemetry.exporter.otlp.proto.http")):
             raise ConfigError("The setting traces needs packages: pip install 'sayahead[otel]'.")
         for own in self.protocols:

@@ -53,7 +53,7 @@ class HttpConnection(HttpToolsProtocol):
     do."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        self.app_state = {**self.app_state, "abort": transport.abort}
+        self.app_state = {**self.app_state, "abort": transport.abort, "gone": transport.is_closing}
         self._limits: Limits = self.app_state["limits"]
         # Bytes of the request that are no body, and those that are.
         self._overhead = self._body = 0

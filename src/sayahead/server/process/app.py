@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, QueryParams
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
@@ -18,7 +19,7 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sayahead.server.hub import Hub
-from sayahead.server.operation.access import share_of
+from sayahead.server.operation.access import credential
 from sayahead.server.operation.identity import Identity, request_id
 from sayahead.server.operation.malloc import keep_giving_back
 from sayahead.server.operation.transport import most_connections
@@ -27,6 +28,11 @@ from sayahead.server.reload import Reloader
 
 SWITCH_S = 0.0005
 """How long a thread may keep the interpreter that the event loop wants: Python's own 5 ms add up over a request."""
+
+MOST_PROXIES = 16
+"""Proxies between a client and this server."""
+LATE_S = 2.0
+"""How long a request may wait for its client's turn."""
 
 
 def create_app(hub: Hub, reloader: Reloader | None = None) -> Starlette:
@@ -59,13 +65,63 @@ def create_app(hub: Hub, reloader: Reloader | None = None) -> Starlette:
         allow_headers=["*"],
         expose_headers=["X-Request-ID"],
     )
-    middleware = [Middleware(Identity), Middleware(Guard, hub=hub), cors]
+    middleware = [
+        Middleware(Proxied, proxies=hub.settings.proxies),
+        Middleware(Identity),
+        Middleware(Guard, hub=hub),
+        cors,
+    ]
     return Starlette(routes=routes, lifespan=life, middleware=middleware, exception_handlers={Exception: server_error})
 
 
 async def server_error(request: Request, error: Exception) -> Response:
     """The answer when the server is to blame."""
     return JSONResponse({"error": "Internal error: the request is not at fault."}, 500)
+
+
+class Proxied:
+    """Takes requests that come by a proxy for those of its clients: by X-Forwarded-For, of named proxies only.
+
+    A client may send the header itself, and a proxy adds to its end: the last address that is no proxy's is the
+    client's. What is no address is nobody's, and the proxy's own stands for it.
+    """
+
+    def __init__(self, app: ASGIApp, proxies: tuple[str, ...]) -> None:
+        self._app = app
+        self._networks = [ipaddress.ip_network(proxy, strict=False) for proxy in proxies]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._networks and scope["type"] in ("http", "websocket") and scope.get("client"):
+            lines = Headers(scope=scope).getlist("x-forwarded-for")
+            address = self._client(scope["client"][0], [part for line in lines for part in line.split(",")])
+            scope = {**scope, "client": (address, 0)}
+        await self._app(scope, receive, send)
+
+    def _client(self, peer: str, forwarded: list[str]) -> str:
+        """Where a request comes from, by its peer and what proxies have said."""
+        address = peer
+        for text in [*forwarded[-MOST_PROXIES:], peer][::-1]:
+            found = address_in(text)
+            if found is None:
+                return address
+            address = str(found)
+            if not any(found in network for network in self._networks):
+                break
+        return address
+
+
+def address_in(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """An address as proxies write it, maybe with a port; None for anything else."""
+    text = text.strip()[:64]
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        found = ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    return getattr(found, "ipv4_mapped", None) or found
 
 
 class Guard:
@@ -80,18 +136,25 @@ class Guard:
             return
         headers, access = Headers(scope=scope), self._hub.access
         address = scope["client"][0] if scope.get("client") else None
-        # Whoever asks faster waits.
-        await asyncio.sleep(self._hub.accounts.of(share_of(address)).requests.take())
-        if not access.host_may(headers):
-            sentence = "This host name is not allowed: see the setting hosts."
+        # Whoever asks faster waits; a key by itself, and not behind all who share its address.
+        share = access.share(credential(headers, QueryParams(scope["query_string"])), address)
+        gone = scope.get("state", {}).get("gone")
+        if not await self._hub.accounts.of(share).requests.turn(most_s=LATE_S, gone=gone):
+            self._hub.refused("overloaded", address, session=request_id(scope))
+            await self._refuse(scope, receive, send, "Too many requests: try again in a moment.", 429)
+        elif not access.host_may(headers):
+            self._hub.refused("origin", address, session=request_id(scope), host=headers.get("host", "")[:200])
+            await self._refuse(scope, receive, send, "This host name is not allowed: see the setting hosts.", 403)
         elif not access.page_may(headers):
-            sentence = "This origin is not allowed: see the setting origins."
+            self._hub.refused("origin", address, session=request_id(scope), host=headers.get("host", "")[:200])
+            await self._refuse(scope, receive, send, "This origin is not allowed: see the setting origins.", 403)
         else:
             await self._app(scope, receive, send)
-            return
-        self._hub.refused("origin", address, session=request_id(scope), host=headers.get("host", "")[:200])
+
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send, sentence: str, status: int) -> None:
         if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
             await receive()
             await send({"type": "websocket.close", "code": 1008})
             return
-        await JSONResponse({"error": sentence}, 403)(scope, receive, send)
+        headers = {"Retry-After": "2"} if status == 429 else None
+        await JSONResponse({"error": sentence}, status, headers)(scope, receive, send)

@@ -35,7 +35,9 @@ class Server(uvicorn.Server):
         socket_options |= {"ws_per_message_deflate": False, "ws_ping_interval": 20.0, "ws_ping_timeout": 20.0}
         bounds = {"timeout_keep_alive": 20, "timeout_graceful_shutdown": 5}
         silence = {"access_log": False, "log_config": None, "server_header": False}
-        tls = {"ssl_certfile": settings.certificate, "ssl_keyfile": settings.certificate_key}
+        tls: dict[str, Any] = {"ssl_certfile": settings.certificate, "ssl_keyfile": settings.certificate_key}
+        # X-Forwarded-For is read by the application, of proxies that the settings name.
+        tls["proxy_headers"] = False
         options: dict[str, Any] = {**address, **socket_options, **bounds, **silence, **tls}
         self._hub, self._reloader = hub, Reloader(hub)
         super().__init__(uvicorn.Config(create_app(hub, self._reloader), **options))

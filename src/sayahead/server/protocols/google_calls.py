@@ -116,7 +116,7 @@ class Calls:
     async def synthesize(self, request: bytes, context: Context) -> None:
         """A whole text, answered by all of its audio."""
         async with self._answering(context) as caller:
-            await asyncio.sleep(self._hub.accounts.of(caller.share).bytes.take(len(request)))
+            await self._hub.accounts.of(caller.share).bytes.turn(len(request))
             message = messages.parsed("SynthesizeSpeechRequest", request)
             name = encoding_of(message.audio_config, otherwise=None)
             text, options, sound = whole_text(message), whole_options(message, name), bytearray()
@@ -161,7 +161,7 @@ class Calls:
         try:
             async for request in requests:
                 # What comes faster waits with the client.
-                await asyncio.sleep(reading.early(len(request)))
+                await reading.turn(len(request))
                 message = messages.parsed("StreamingSynthesizeRequest", request)
                 if message.HasField("streaming_config") == opened:
                     raise MessageError(ORDER)

@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 from sayahead import __version__
 from sayahead.errors import ConfigError
 from sayahead.server.driver import serve_session
-from sayahead.server.hub import Hub, RefusedError
+from sayahead.server.hub import Hub, Lease, RefusedError
 from sayahead.server.json_messages import MessageError, json_object
 from sayahead.server.operation.access import Caller, share_of
-from sayahead.server.operation.budgets import Account, Reading
+from sayahead.server.operation.budgets import Reading
 from sayahead.server.operation.settings import ProtocolSettings, Settings, there
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.offers import session_of
@@ -91,9 +91,9 @@ class Wyoming:
 
     # What comes in.
 
-    async def commands(self, account: Account) -> AsyncIterator[m.Command]:
+    async def commands(self, lease: Lease) -> AsyncIterator[m.Command]:
         """What the peer wants; the next text is read when the last was spoken."""
-        reading = Reading(account, self._hub.limits)
+        reading = lease.reading = Reading(lease.account, self._hub.limits)
         while True:
             try:
                 kind, data = await self._event(reading)
@@ -108,7 +108,7 @@ class Wyoming:
         """The next event's type and data; its payload is thrown away."""
         try:
             line = await self._reader.readline()
-            await asyncio.sleep(reading.early(len(line)))
+            await reading.turn(len(line))
             if not line.endswith(b"\n"):
                 raise m.GoneError("The client closed the connection.")
             header = json_object(line)
@@ -117,7 +117,7 @@ class Wyoming:
                 raise MessageError("An event needs a type, a string, and data, an object.")
             more = await self._reader.readexactly(self._length(header, "data_length"))
             rest = await self._reader.readexactly(self._length(header, "payload_length"))
-            await asyncio.sleep(reading.early(len(more) + len(rest)))
+            await reading.turn(len(more) + len(rest))
         except ValueError as error:
             raise MessageError(f"An event's first line is longer than {HEADER_BYTES} bytes.") from error
         except (OSError, EOFError) as error:
@@ -262,7 +262,7 @@ async def serve_connection(hub: Hub, reader: asyncio.StreamReader, writer: async
         peer = writer.get_extra_info("peername") or ("",)
         lease = hub.enter("wyoming", Caller("wyoming", share_of(peer[0]), address=peer[0]))
         try:
-            outcome = await serve_session(hub, connection.commands(lease.account), connection.send, lease=lease)
+            outcome = await serve_session(hub, connection.commands(lease), connection.send, lease=lease)
         finally:
             hub.leave(lease)
     except RefusedError as refused:
