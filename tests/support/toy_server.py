@@ -41,10 +41,15 @@ class ToyServer:
                 assert time.monotonic() < end, "The server does not start."
                 time.sleep(0.02)
 
-    def kill(self, number: int = signal.SIGKILL) -> int:
-        """End it by a signal; its exit status."""
+    def send(self, number: int) -> None:
+        """Send it a signal."""
         assert self._process is not None
         self._process.send_signal(number)
+
+    def kill(self, number: int = signal.SIGKILL) -> int:
+        """End it by a signal; its exit status."""
+        self.send(number)
+        assert self._process is not None
         return self._process.wait(30)
 
 

@@ -57,16 +57,20 @@ Endpoint: TypeAlias = Callable[[Request, Caller], Awaitable[ASGIApp]]
 
 
 def answers(
-    hub: Hub, failure: Failure, *, tokens: bool = True
+    hub: Hub, failure: Failure, *, tokens: bool = True, writes: str = ""
 ) -> Callable[[Endpoint], Callable[[Request], Awaitable[ASGIApp]]]:
     """Makes an endpoint of a function of the request and its caller, for whom (without ``tokens``) a token is not
-    enough; ``failure`` answers what it raises."""
+    enough; ``failure`` answers what it raises. ``writes``: the protocol whose things its requests change, but for GET,
+    which a key that may only ask, or use other protocols, may not."""
 
     def endpoint(answer: Endpoint) -> Callable[[Request], Awaitable[ASGIApp]]:
         @functools.wraps(answer, assigned=("__doc__",))
         async def guarded(request: Request) -> ASGIApp:
             try:
-                return await answer(request, caller_of(hub, request, tokens=tokens))
+                caller = caller_of(hub, request, tokens=tokens)
+                if writes and request.method not in ("GET", "HEAD") and (why := hub.may_not(caller, writes)):
+                    raise RequestError("forbidden", why)
+                return await answer(request, caller)
             except RequestError as error:
                 return failure(error)
             except MessageError as error:

@@ -40,6 +40,7 @@ PLACES_PER_CORE = 16
 # A connection without a text keeps its place for so long when others want it, and before, while its last one is heard.
 GRACE_S, HEARD_S = 1.0, 10.0
 # Part of the places that is left to others by who has more than its half, and how long a refusal counts as a wish.
+BELIEVED = 0.1  # Part of the places for those who say so, and cannot prove it, that another server began their text.
 RESERVE, WANTED_S = 0.25, 30.0
 OPENERS = 4  # Threads that open texts, which takes no time but for an encoder's start.
 
@@ -55,7 +56,9 @@ class RefusedError(SayaheadError):
 class Lease:
     """A connection that was admitted; ends with ``Hub.leave``."""
 
-    def __init__(self, protocol: str, caller: Caller, account: Account, *, resumed: bool = False) -> None:
+    def __init__(
+        self, protocol: str, caller: Caller, account: Account, *, resumed: bool = False, believed: bool = False
+    ) -> None:
         self.account = account
         """What its client takes."""
         self.id = caller.request or secrets.token_hex(8)
@@ -66,9 +69,9 @@ class Lease:
         self.first_audio_s: float | None = None
         """Time to first audio of its first text."""
         self.protocol, self.caller = protocol, caller
-        self.gathers, self.resumed = False, resumed
+        self.gathers, self.resumed, self.believed = False, resumed, believed
         """Whether what is sent waits in its transport for its bill, as over a WebSocket; whether it goes on with
-        another's text."""
+        another's text, and whether that was believed without proof."""
         self.utterances, self.idle_since = 0, time.monotonic()
         self.reading: Reading | None = None
         """What is read of its messages, where that is bounded."""
@@ -279,23 +282,43 @@ class Hub:
         """Open connections."""
         return len(self._leases)
 
-    def enter(self, protocol: str, caller: Caller, *, characters: int = 0, resumed: bool = False) -> Lease:
+    def enter(self, protocol: str, caller: Caller, *, characters: int = 0, resumed: str = "") -> Lease:
         """Admit a connection, which must ``leave``; ``characters``: how much it will have spoken, if that is known.
-        RefusedError if there is no place, or others are late (but for who has ``resumed``), or its key may not."""
+        ``resumed``: by what it proves that another server had begun its text. RefusedError if there is no place, or
+        others are late (but for who proves that), or its key may not."""
         if self.draining:
             raise self._refuse(caller, "shutdown", "The server is shutting down: reconnect in a moment.", protocol)
         terms = caller.terms
-        if terms.read_only or (terms.protocols and protocol not in terms.protocols):
-            what = "speak: it may only ask" if terms.read_only else f"use the protocol {protocol}"
-            raise self._refuse(caller, "forbidden", f"This key may not {what}.", protocol)
+        if (refusal := self.may_not(caller, protocol)) is not None:
+            raise RefusedError("forbidden", refusal)
         if (refusal := self.usage.refusal(caller.name, terms, max(1, characters))) is not None:
             raise self._refuse(caller, "quota", refusal, protocol)
-        self._check_place(caller, resumed)
-        lease = Lease(protocol, caller, self.accounts.of_connection(caller.share), resumed=resumed)
+        proved = bool(resumed) and self.access.resumes(caller, resumed)
+        believed = bool(resumed) and not proved and self._may_believe()
+        self._check_place(caller, proved or believed)
+        if proved:
+            self.access.use_resumption(resumed)
+        account = self.accounts.of_connection(caller.share)
+        lease = Lease(protocol, caller, account, resumed=proved or believed, believed=believed)
         self._leases.add(lease)
         self._count(caller, 1)
         self.metrics.connections.labels(protocol).inc()
         return lease
+
+    def may_not(self, caller: Caller, protocol: str) -> str | None:
+        """Why a key may not speak, or change anything, by a protocol; None: it may."""
+        terms = caller.terms
+        if not (terms.read_only or (terms.protocols and protocol not in terms.protocols)):
+            return None
+        what = "speak or change anything: it may only ask" if terms.read_only else f"use the protocol {protocol}"
+        return str(self._refuse(caller, "forbidden", f"This key may not {what}.", protocol))
+
+    def _may_believe(self) -> bool:
+        """Whether somebody may go on with another server's text on its word alone: where no secret is shared by which
+        it could prove it, one in ten places."""
+        if self.settings.token_secret:
+            return False
+        return sum(lease.believed for lease in self._leases) < max(1, round(BELIEVED * self.places))
 
     def leave(self, lease: Lease) -> None:
         """A connection has ended, with all its utterances. Harmless when repeated."""

@@ -23,6 +23,8 @@ from sayahead.server.synthesis.traces import PARENT
 
 CLOSE_S = 2.0
 MOST_REASON = 123
+RESUME_S = 60.0
+"""How long after the longest connection its client may go on elsewhere."""
 
 
 class SocketProtocol:
@@ -36,6 +38,8 @@ class SocketProtocol:
     """How long the client wants to stay without an utterance; None: as the server's limits say."""
     session: str = ""
     """The connection's name in the log."""
+    resumption: str = ""
+    """What its client shows to another server to go on there."""
 
     def greeting(self) -> Iterable[str | bytes]:
         """Messages before all others."""
@@ -86,19 +90,21 @@ async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol)
                 hub.refused("unauthorized", address, protocol.name, session=request)
                 await transport.refuse("unauthorized", "A valid API key is required.")
                 return
-        await serve_caller(hub, transport, caller, resumed=websocket.query_params.get("resumed") == "true")
+        await serve_caller(hub, transport, caller, resumed=websocket.query_params.get("resumed", ""))
     except m.GoneError:
         return
 
 
-async def serve_caller(hub: Hub, transport: Transport, caller: Caller, *, resumed: bool) -> None:
-    """Serve a caller, if there is a place; one whose server has gone (``resumed``) also while others are late."""
+async def serve_caller(hub: Hub, transport: Transport, caller: Caller, *, resumed: str) -> None:
+    """Serve a caller, if there is a place; one who proves by ``resumed`` that its server has gone also while others
+    are late."""
     try:
         lease = hub.enter(transport.protocol.name, caller, resumed=resumed)
     except RefusedError as refused:
         await transport.refuse(refused.code, str(refused))
         return
     lease.gathers = bool(transport.state.get("gathers"))
+    transport.protocol.resumption = hub.access.resumption(caller, hub.limits.session_s + RESUME_S)
     try:
         await transport.greet()
         outcome = await serve_session(

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -221,6 +222,21 @@ def test_a_server_that_is_gone_has_no_places(tmp_path: Path, monkeypatch: pytest
     assert two.meet("two", {"acme": 1}) == {"acme": 3}
     monkeypatch.setattr("sayahead.server.operation.usage_file.GONE_S", 0.0)
     assert two.meet("two", {"acme": 1}) == {}
+    one.close()
+    two.close()
+
+
+def test_places_of_the_future_are_nobodys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the clock was set back, those of a server that was killed stayed taken until it had caught up."""
+    one, two = (File(str(tmp_path / "usage.db")) for _ in range(2))
+    assert one.meet("one", {"acme": 8}) == {}
+    assert two.meet("two", {}) == {"acme": 8}
+    now = time.time()
+    monkeypatch.setattr("sayahead.server.operation.usage_file.time.time", lambda: now - 3600)
+    assert two.meet("two", {"acme": 1}) == {}
+    # And who lives says so again.
+    assert one.meet("one", {"acme": 3}) == {"acme": 1}
+    assert two.meet("two", {"acme": 1}) == {"acme": 3}
     one.close()
     two.close()
 

@@ -50,3 +50,16 @@ def test_the_end_of_the_process_waits_for_the_last_lines() -> None:
     handler.handle(logging.makeLogRecord({"msg": "the last", "levelno": logging.INFO, "levelname": "INFO"}))
     handler.flush()
     assert b"the last" in os.read(reading, 4096)
+
+
+def test_warnings_are_told_though_the_clock_is_set_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For as long as it was set back, none was."""
+    seldom = logs.Seldom()
+    record = logging.makeLogRecord({"levelno": logging.WARNING, "msg": "Late.", "created": 1e9})
+    assert seldom.filter(record)
+    assert not seldom.filter(record)
+    began = time.monotonic()
+    monkeypatch.setattr("sayahead.server.operation.logs.time.monotonic", lambda: began + 1.5)
+    earlier = logging.makeLogRecord({"levelno": logging.WARNING, "msg": "Late.", "created": 1e9 - 3600})
+    assert seldom.filter(earlier)
+    assert vars(earlier)["dropped"] == 1

@@ -8,6 +8,7 @@ import contextlib
 import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -75,7 +76,17 @@ def test_a_dictionary_is_made_named_and_used(server: Running, http: httpx.Client
     assert same(floats(http.post("/v1/text-to-speech/x", params=QUERY, json=body).content), "My sequel is grand.")
 
 
-def test_a_dictionary_is_changed_listed_and_dropped(http: httpx.Client) -> None:
+@pytest.fixture
+def keyed() -> Iterator[httpx.Client]:
+    with (
+        serving(keys=("one:first-key",)) as server,
+        httpx.Client(base_url=server.http, headers={"xi-api-key": "first-key"}) as client,
+    ):
+        yield client
+
+
+def test_a_dictionary_is_changed_listed_and_dropped(keyed: httpx.Client) -> None:
+    http = keyed
     form: dict[str, Any] = {"name": (None, "filed"), "file": ("a.pls", PLS.encode())}
     made = http.post(PATH + "/add-from-file", files=form).json()
     own = f"{PATH}/{made['id']}"
@@ -86,8 +97,7 @@ def test_a_dictionary_is_changed_listed_and_dropped(http: httpx.Client) -> None:
     assert http.get(own).json()["latest_version_id"] == less["version_id"]
     text = http.get(f"{own}/{made['version_id']}/download").text
     assert "<grapheme>SQL</grapheme><alias>squeal</alias>" in text
-    # Without keys and from this machine, it may be anybody's.
-    assert http.get(PATH).json()["pronunciation_dictionaries"] == []
+    assert [row["id"] for row in http.get(PATH).json()["pronunciation_dictionaries"]] == [made["id"]]
     two = [
         {"pronunciation_dictionary_id": made["id"], "version_id": version}
         for version in (made["version_id"], more["version_id"])
@@ -135,7 +145,8 @@ def test_dictionaries_are_a_keys_own() -> None:
 def test_what_an_owner_keeps_has_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """64 dictionaries had 8 versions each, whole, of any length."""
     monkeypatch.setattr(dictionaries, "MOST_SIZE", 3000)
-    with serving() as server, httpx.Client(base_url=server.http) as http:
+    headers = {"xi-api-key": "first-key"}
+    with serving(keys=("one:first-key",)) as server, httpx.Client(base_url=server.http, headers=headers) as http:
         rules = [{"type": "alias", "string_to_replace": f"a{i}", "alias": "b"} for i in range(10)]
         made = http.post(PATH + "/add-from-rules", json={"name": "mine", "rules": rules}).json()
         assert http.post(f"{PATH}/{made['id']}/add-rules", json={"rules": rules}).status_code == 200
@@ -143,6 +154,48 @@ def test_what_an_owner_keeps_has_a_size(monkeypatch: pytest.MonkeyPatch) -> None
         assert (refused.status_code, "too large" in refused.text) == (400, True)
         long = [{"type": "alias", "string_to_replace": "a", "alias": "b" * 201}]
         assert "200 are allowed" in http.post(PATH + "/add-from-rules", json={"name": "x", "rules": long}).text
+
+
+def test_without_keys_nobody_rewrites_what_anybody_made(http: httpx.Client) -> None:
+    """Whoever knew a dictionary's name, which texts have, changed it for all."""
+    made = http.post(PATH + "/add-from-rules", json={"name": "mine", "rules": RULES}).json()
+    own = f"{PATH}/{made['id']}"
+    assert http.post(own + "/add-rules", json={"rules": RULES}).status_code == 403
+    assert http.post(own + "/remove-rules", json={"rule_strings": ["SQL"]}).status_code == 403
+    assert http.patch(own, json={"archived": True}).status_code == 403
+    assert http.get(own).json()["latest_version_id"] == made["version_id"]
+    # It may be anybody's, and nobody is told of it.
+    assert http.get(PATH).json()["pronunciation_dictionaries"] == []
+
+
+def test_without_keys_one_client_leaves_others_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After 64 of one client, nobody could make one for an hour."""
+    monkeypatch.setattr(dictionaries, "MOST", 3)
+    body = {"name": "mine", "rules": RULES}
+    with serving() as server, httpx.Client(base_url=server.http) as http:
+        assert [http.post(PATH + "/add-from-rules", json=body).status_code for _ in range(4)] == [200] * 3 + [400]
+        # What was used lately stays, for a minute.
+        monkeypatch.setattr(dictionaries, "SPARED_S", 0.0)
+        assert http.post(PATH + "/add-from-rules", json=body).status_code == 200
+
+
+def test_who_may_only_ask_makes_no_dictionaries(tmp_path: Path) -> None:
+    """Keys that may only ask, or use other protocols, made and changed them."""
+    keys = tmp_path / "keys.toml"
+    tables = '[desk]\nkey = "desk-secret"\nread_only = true\n[other]\nkey = "other-secret"\nprotocols = ["native"]\n'
+    keys.write_text(tables + '[own]\nkey = "own-secret"\n', encoding="utf-8")
+    with serving(keys_file=str(keys)) as server, httpx.Client(base_url=server.http) as http:
+        made = http.post(
+            PATH + "/add-from-rules", json={"name": "a", "rules": RULES}, headers={"xi-api-key": "own-secret"}
+        )
+        assert made.status_code == 200
+        own = f"{PATH}/{made.json()['id']}"
+        for key in ("desk", "other"):
+            headers = {"xi-api-key": f"{key}-secret"}
+            for path in (PATH + "/add-from-rules", PATH + "/add-from-file", own + "/add-rules", own + "/remove-rules"):
+                assert http.post(path, json={"name": "a", "rules": RULES}, headers=headers).status_code == 403, path
+            assert http.patch(own, json={"name": "b"}, headers=headers).status_code == 403
+            assert http.get(PATH, headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,8 @@ NEARBY = (".local", ".localhost", ".lan", ".home.arpa", ".internal", ".svc", ".c
 SCHEMES = ("bearer ", "token ")
 # Begins the mark of a token that is good for one connection.
 ONCE = "once-"
+# Begins that of one that proves that a text was begun on a server of ours.
+RESUMED = "resumed-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,18 @@ class Caller:
     """To which trace of its own it says that this belongs."""
     digest: bytes = field(default=b"", repr=False, compare=False)
     """SHA-256 of its key; of none, nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a token says."""
+
+    claim: bytes
+    end: float
+    """Until when it is good, seconds since 1970."""
+    mark: str
+    digest: bytes
+    """Of the key that has signed it."""
 
 
 class Access:
@@ -136,22 +150,46 @@ class Access:
         claim = f"{end:.6f} {ONCE * once}{secrets.token_hex(8)} {caller.name}".encode()
         return f"{encode(claim)}.{encode(self._sign(claim, caller.digest))}", end
 
+    def resumption(self, caller: Caller, most_s: float) -> str:
+        """What a client shows to another server to go on there with a text that was begun here, within so long."""
+        claim = f"{time.time() + most_s:.6f} {RESUMED}{secrets.token_hex(8)} {caller.name}".encode()
+        return f"{encode(claim)}.{encode(self._sign(claim, caller.digest))}"
+
+    def resumes(self, caller: Caller, token: str) -> bool:
+        """Whether that is a caller's, still good, and was not used here."""
+        found = self._claim(token, [caller.digest])
+        return found is not None and found.mark.startswith(RESUMED) and found.claim not in self._used
+
+    def use_resumption(self, token: str) -> None:
+        """A caller was let in by it."""
+        claim = decode(token.partition(".")[0])
+        self._use(claim, float(claim.split(b" ", 1)[0]))
+
     def _of_token(self, token: str) -> Key | None:
         """The key in whose name a token was made."""
+        name = name_in(token)
+        keys = {key.digest: key for key in self._names.get(name, [])}
+        # Each key of a name has a signature of its own.
+        found = self._claim(token, list(keys))
+        if found is None or found.mark.startswith(RESUMED):
+            return None
+        used = found.mark.startswith(ONCE) and not self._use(found.claim, found.end)
+        return None if used else keys[found.digest]
+
+    def _claim(self, token: str, digests: list[bytes]) -> Claim | None:
+        """What a token says, if one of the keys of these digests has signed it, and it is good still."""
         part, _, signature = token.partition(".")
         try:
             claim = decode(part)
-            end, mark, name = claim.decode().split(" ", 2)
-            keys = self._names.get(name, [])
+            end, mark, _ = claim.decode().split(" ", 2)
             given = signature.encode(errors="replace")
-            # Each key of a name has a signature of its own.
-            key = next((key for key in keys if hmac.compare_digest(self._proof(claim, key), given)), None)
+            signers = (digest for digest in digests if hmac.compare_digest(self._proof(claim, digest), given))
+            signer = next(signers, None)
+            if signer is None or time.time() >= float(end):
+                return None
+            return Claim(claim, float(end), mark, signer)
         except ValueError:
             return None
-        if key is None:
-            return None
-        used = time.time() >= float(end) or (mark.startswith(ONCE) and not self._use(claim, float(end)))
-        return None if used else key
 
     def _use(self, claim: bytes, end: float) -> bool:
         """Use what can be used once; whether it could."""
@@ -161,9 +199,9 @@ class Access:
         self._used[claim] = end
         return fresh
 
-    def _proof(self, claim: bytes, key: Key) -> bytes:
+    def _proof(self, claim: bytes, digest: bytes) -> bytes:
         """A claim's signature as it is written."""
-        return encode(self._sign(claim, key.digest)).encode()
+        return encode(self._sign(claim, digest)).encode()
 
     def _sign(self, claim: bytes, key: bytes) -> bytes:
         return hmac.new(self.secret, claim + key, hashlib.sha256).digest()
@@ -268,6 +306,14 @@ def share_of(address: str | None) -> str:
             return "" if place.is_loopback else str(ipaddress.ip_network((place, 64), strict=False))
         place = place.ipv4_mapped
     return "" if place.is_loopback else str(place)
+
+
+def name_in(token: str) -> str:
+    """In whose name a token says that it was made; empty where it is none."""
+    try:
+        return decode(token.partition(".")[0]).decode().split(" ", 2)[2]
+    except (ValueError, IndexError):
+        return ""
 
 
 def encode(data: bytes) -> str:

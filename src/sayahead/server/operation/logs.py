@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import math
 import os
 import queue
 import re
@@ -101,13 +102,15 @@ class Seldom(logging.Filter):
         # Refusals of different clients are different.
         who = "".join(str(vars(record).get(name, "")) for name in ("reason", "caller", "address"))
         key = (record.name, str(record.msg)[:KEY] + who)
-        at, dropped = self._last.get(key, (0.0, 0))
-        if record.created - at < 1.0:
+        # The clock of the day may be set back, by an hour or more.
+        now = time.monotonic()
+        at, dropped = self._last.get(key, (-math.inf, 0))
+        if now - at < 1.0:
             self._last[key] = at, dropped + 1
             return False
         if len(self._last) > MOST_KINDS:
             self._last.clear()
-        self._last[key] = record.created, 0
+        self._last[key] = now, 0
         if dropped:
             record.dropped = dropped
         return True

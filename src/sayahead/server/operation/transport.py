@@ -40,7 +40,8 @@ PIPELINED = 16
 FRAMES, FRAMES_PER_S, FRAMES_LATE_S = 100, 100, 10.0
 # Part of the files a process may open that connections may be; what it has open besides, and what is accepted at once.
 FILES, OWN, ACCEPTED = 0.8, 20, 128
-# Handshakes of encrypted connections at once; when there are more, the oldest is cut off. Each takes 0.3 MB.
+# Handshakes of encrypted connections at once, and no more than half of the connections that may be; when there are
+# more, the oldest is cut off. Each takes 0.3 MB, and a file.
 HANDSHAKES = 256
 END = b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large" + END
@@ -174,10 +175,15 @@ class Encrypted(asyncio.Protocol):
     """A connection until it is encrypted: it counts and has its time from its accept on, and then becomes another."""
 
     def __init__(
-        self, make: Callable[[], asyncio.Protocol], context: ssl.SSLContext, others: dict[Encrypted, None]
+        self,
+        make: Callable[[], asyncio.Protocol],
+        context: ssl.SSLContext,
+        others: dict[Encrypted, None],
+        room: Callable[[], int],
     ) -> None:
-        """``make`` makes what it becomes; ``others``: all that are not encrypted yet, the oldest first."""
-        self._make, self._context, self._others = make, context, others
+        """``make`` makes what it becomes; ``others``: all that are not encrypted yet, the oldest first; ``room``: how
+        many of these there may be now."""
+        self._make, self._context, self._others, self._room = make, context, others, room
         # What came with the end of the handshake.
         self._early, self._lost = b"", False
         self._task: asyncio.Task[None] | None = None
@@ -186,7 +192,7 @@ class Encrypted(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
         self._transport.pause_reading()
         self._others[self] = None
-        if len(self._others) > HANDSHAKES:
+        while len(self._others) > max(1, self._room()):
             next(iter(self._others)).abort()
         self._task = asyncio.ensure_future(self._encrypt())
 
@@ -225,7 +231,18 @@ def encrypting(
 ) -> Callable[..., asyncio.Protocol]:
     """Makes connections that are to be encrypted, by what ``context`` gives then, and then become those of ``make``."""
     others = dict[Encrypted, None]()
-    return lambda **options: Encrypted(functools.partial(make, **options), context(), others)
+
+    def made(**options: Any) -> Encrypted:
+        connections = options["server_state"].connections
+
+        def room() -> int:
+            # A handshake is a connection, too: both have the files that there are.
+            most: int = options["app_state"]["connections"]
+            return min(HANDSHAKES, most // 2, most - len(connections))
+
+        return Encrypted(functools.partial(make, **options), context(), others, room)
+
+    return made
 
 
 class Gathered:

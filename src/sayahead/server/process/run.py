@@ -22,6 +22,8 @@ from sayahead.server.process.app import create_app
 from sayahead.server.reload import Reloader
 from sayahead.sound.files import OutputError
 
+MEANINGLESS = "SIGUSR1 SIGUSR2 SIGALRM SIGVTALRM SIGPROF SIGIO".split()
+"""Signals that end a process by default, and nothing else: a server tells of itself instead."""
 log = logging.getLogger("sayahead.server")
 
 
@@ -70,7 +72,10 @@ class Server(uvicorn.Server):
         if self.started:
             # Not on Windows, and not where it runs beside the main thread.
             with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):
-                asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self.reload)
+                loop = asyncio.get_running_loop()
+                loop.add_signal_handler(signal.SIGHUP, self.reload)
+                for number in (getattr(signal, name) for name in MEANINGLESS if hasattr(signal, name)):
+                    loop.add_signal_handler(number, self._tell, number)
             scheme = "https" if self._hub.settings.certificate else "http"
             host = self._hub.settings.host
             log.info("listening", extra={"url": f"{scheme}://{bracketed(host)}:{self.port}"})
@@ -81,6 +86,11 @@ class Server(uvicorn.Server):
                 log.warning(
                     "No API key is required: anyone who can reach this address can use it. Set keys_file, or host."
                 )
+
+    def _tell(self, number: int) -> None:
+        """A signal came that would end a process that does not know it."""
+        told = {"signal": signal.Signals(number).name, "places": self._hub.taken, "of": self._hub.most}
+        log.info("signal", extra=told | {"connections": self._hub.connections})
 
     def reload(self) -> None:
         """Take over what has changed; to be called on the server's own thread."""

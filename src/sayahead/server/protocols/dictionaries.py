@@ -30,9 +30,9 @@ MOST, MOST_VERSIONS, MOST_LOCATORS, MOST_FIELDS = 64, 8, 3, 16
 """Dictionaries of one key, versions of one that are kept, dictionaries of one text, fields of a form."""
 MOST_SIZE, RULE_SIZE = 8_000_000, 100
 """Size of all dictionaries of one key with their versions: characters, and so many more for each rule."""
-MOST_MERGED, UNUSED_S = 64, 3600.0
+MOST_MERGED, UNUSED_S, SPARED_S = 64, 3600.0, 60.0
 """Dictionaries that texts named together are kept as one, of so many; where no keys are set, a dictionary is kept so
-long after its last use."""
+long after its last use, or, where its maker has too many, so long."""
 PATH = "/v1/pronunciation-dictionaries"
 
 
@@ -146,6 +146,7 @@ class Dictionaries:
         if self._hub.access.open:
             late = time.monotonic() - UNUSED_S
             self._entries = {key: entry for key, entry in self._entries.items() if entry.used > late}
+            self._make_room(caller)
         if len(self.of(caller)) >= MOST:
             raise RequestError("invalid_option", f"There are {MOST} dictionaries: archive one with PATCH {PATH}/ID.")
         about = description[:1000] if isinstance(description, str) else None
@@ -153,6 +154,23 @@ class Dictionaries:
         self.change(caller, dictionary, lexicon)
         self._entries[dictionary.id] = dictionary
         return dictionary
+
+    def _make_room(self, caller: Caller) -> None:
+        """Without keys, several clients may be one owner: where it has too many, it loses what nobody has used for
+        longest, and not for a while."""
+        own = sorted(self.of(caller), key=lambda entry: entry.used)
+        late = time.monotonic() - SPARED_S
+        for entry in own[: max(0, len(own) - MOST + 1)]:
+            if entry.used < late:
+                self.drop(entry)
+
+    def may_change(self, caller: Caller, dictionary: Dictionary) -> None:
+        """RequestError where a dictionary is not a caller's, or where it cannot be told whose it is."""
+        if dictionary.owner != self.owner(caller):
+            raise ConfigError("This pronunciation dictionary belongs to another key.")
+        if not dictionary.owner:
+            sentence = "Without keys, a dictionary stays as it is, as anybody may have made it: make another one."
+            raise RequestError("forbidden", sentence)
 
     def change(self, caller: Caller, dictionary: Dictionary, lexicon: Lexicon) -> None:
         """Give a dictionary a new version. RequestError where its owner has too much."""
@@ -259,13 +277,13 @@ def routes(hub: Hub, store: Dictionaries, failure: Failure) -> list[BaseRoute]:
 def of_all(hub: Hub, store: Dictionaries, failure: Failure) -> list[BaseRoute]:
     """What makes dictionaries, and lists them."""
 
-    @answers(hub, failure, tokens=False)
+    @answers(hub, failure, tokens=False, writes="elevenlabs")
     async def from_rules(request: Request, caller: Caller) -> Response:
         body = await json_body(hub, request)
         entries = await aside(hub, request, lambda: store.checked(entries_of(body.get("rules"))))
         return JSONResponse(store.add(caller, body.get("name"), body.get("description"), Lexicon(entries)).row())
 
-    @answers(hub, failure, tokens=False)
+    @answers(hub, failure, tokens=False, writes="elevenlabs")
     async def from_file(request: Request, caller: Caller) -> Response:
         body, kind = await body_of(hub, request), request.headers.get("content-type", "")
 
@@ -303,19 +321,21 @@ def of_one(hub: Hub, store: Dictionaries, failure: Failure) -> list[BaseRoute]:
             raise ConfigError("This pronunciation dictionary belongs to another key.")
         return dictionary
 
-    @answers(hub, failure, tokens=False)
+    @answers(hub, failure, tokens=False, writes="elevenlabs")
     async def one(request: Request, caller: Caller) -> Response:
         dictionary = own(request, caller)
         if request.method == "PATCH":
+            store.may_change(caller, dictionary)
             body = await json_body(hub, request)
             if body.get("archived") is True:
                 store.drop(dictionary)
             dictionary.name = str(body.get("name") or dictionary.name)[:200]
         return JSONResponse(dictionary.row())
 
-    @answers(hub, failure, tokens=False)
+    @answers(hub, failure, tokens=False, writes="elevenlabs")
     async def change(request: Request, caller: Caller) -> Response:
         dictionary, body = own(request, caller), await json_body(hub, request)
+        store.may_change(caller, dictionary)
         if request.path_params["change"] == "add-rules":
             # Those that were there can be said.
             added = await aside(hub, request, lambda: store.checked(entries_of(body.get("rules"))))

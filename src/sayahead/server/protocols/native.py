@@ -68,6 +68,7 @@ class Native(SocketProtocol):
             "session.created",
             protocol=1,
             session_id=self.session,
+            resume=self.resumption,
             voice=voices.default,
             voices=list(voices.configs),
             sample_rates={name: config.sample_rate for name, config in voices.configs.items()},
