@@ -160,8 +160,6 @@ class Connection:
                 self._outbox.end(code, str(refused))
             return
         self._refused_name = None
-        # Those of a client who begins too many wait.
-        await self._lease.account.texts.turn()
         bill.begin()
         utterance = Utterance(name, options, self._hub, self._lease, self._outbox, bill, leave=self._leave)
         self._utterances[name] = utterance

@@ -217,6 +217,8 @@ class Utterance:
 
     async def _run(self) -> None:
         try:
+            # Those of a client who begins too many wait, and hold up nothing else of it; who is cancelled is no burden.
+            await self._lease.account.texts.turn()
             self._speaking = await self._hub.speaking(self._options, self._lease.account)
             await self._speak(self._speaking)
         except m.GoneError:

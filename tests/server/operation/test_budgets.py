@@ -175,3 +175,47 @@ def test_what_waits_is_known(clock: Clock) -> None:
         assert not reading.waiting
 
     played(run)
+
+
+def test_a_thousand_cancels_take_no_turns() -> None:
+    """Each text took one as it began, spoken or not: half a minute, and what was sent after them waited."""
+
+    async def run(server: Running) -> None:
+        async with connect(server.ws + "/v1/stream") as socket_:
+            for number in range(1000):
+                for kind, more in (("append", {"text": "Hello there. "}), ("cancel", {})):
+                    text = {"type": f"input_text.{kind}", "context_id": f"c{number}", **more}
+                    await socket_.send(json.dumps(text))
+            cancelled = 0
+            while cancelled < 1000:
+                message = await asyncio.wait_for(socket_.recv(), 30)
+                if isinstance(message, str):
+                    event = json.loads(message)
+                    assert event["type"] != "error", event
+                    cancelled += event["type"] == "speech.cancelled"
+
+    # Two texts a second.
+    with serving(limits={"sessions": 2, "messages_per_s": 100_000}) as server:
+        begun = time.monotonic()
+        asyncio.run(run(server))
+        assert time.monotonic() - begun < 300
+
+
+def test_who_waits_for_its_turn_is_not_taken_for_dead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its answer to a ping was behind messages that were not read yet: it was cut off, with 1011."""
+
+    async def run(server: Running) -> None:
+        async with connect(server.ws + "/v1/stream") as socket_:
+            await socket_.recv()
+            for _ in range(40):
+                # Each fills what is read at once.
+                await socket_.send(json.dumps({"type": "session.ping", "more": "x" * 20_000}))
+            for _ in range(40):
+                assert json.loads(await asyncio.wait_for(socket_.recv(), 20))["type"] == "session.pong"
+
+    with serving() as server:
+        monkeypatch.setattr(server.server.config, "ws_ping_interval", 0.1)
+        monkeypatch.setattr(server.server.config, "ws_ping_timeout", 0.1)
+        shared = [Allowance(20_000, 400_000), *(Allowance(1e9, 1e9) for _ in range(3))]
+        monkeypatch.setattr(server.hub.accounts, "of_connection", lambda share: Account(tuple(shared)))  # type: ignore[arg-type]
+        asyncio.run(run(server))

@@ -373,6 +373,13 @@ class Socket(WebSocketsSansIOProtocol):
                 self._later = self.loop.call_soon(self._parse)
         return message
 
+    def keepalive_timeout(self) -> None:
+        """A ping was not answered; or the answer is behind what this server has not read yet."""
+        if self.ping_timeout is not None and (self._unread or self.read_paused):
+            self.pong_timer = self.loop.call_later(self.ping_timeout, self.keepalive_timeout)
+        else:
+            super().keepalive_timeout()
+
     def handle_ping(self) -> None:
         self._count_frame()
         super().handle_ping()
