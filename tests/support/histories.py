@@ -131,7 +131,9 @@ class History:
 
 def session_of(voice: str, dice: random.Random, speeds: tuple[float, ...]) -> Callable[..., Session]:
     """Makes sessions of the same options; ``plain`` leaves out what the words do not depend on."""
-    speed, keep_up = dice.choice(speeds), KeepUp() if dice.random() < 0.2 else None
+    speed = dice.choice(speeds)
+    # No voice is faster than twice its speed.
+    keep_up = KeepUp(most_speed=min(1.8, 2.0 / speed)) if dice.random() < 0.2 else None
     policy, step_words = dice.choice(POLICIES), dice.choice((None, 1, 3, 6))
     markup = "ssml" if dice.random() < 0.2 else "none"
     if voice == "toy":
@@ -205,6 +207,8 @@ def main() -> None:
             failures.append(f"{voice} {number}")
             print(f"{voice} {number}: {type(error).__name__}: {error}", flush=True)
             continue
+        if number % 200 == 199:
+            print(f"{number + 1 - arguments.first} told", flush=True)
         counts["words"] += len(history.words)
         counts["seconds of sound"] += math.ceil(history.samples / history.session.sample_rate)
     told = {"histories": arguments.count, "violations": len(failures), **counts}

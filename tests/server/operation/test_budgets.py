@@ -138,25 +138,26 @@ def test_dropped_requests_hold_up_no_key_and_nobody_afterwards() -> None:
 
 
 def test_who_waits_for_us_is_not_idle(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A connection whose text began late, as its client had begun too many, was closed as idle."""
+    """A connection whose messages waited, as its client had sent too many, was closed as idle."""
 
     async def run(server: Running) -> None:
         async with connect(server.ws + "/v1/stream") as socket_:
-            for number in range(6):
+            for number in range(3):
                 text = {"type": "input_text.append", "context_id": f"c{number}", "text": "Hello there. "}
                 await socket_.send(json.dumps(text))
+            for number in range(3):
                 await socket_.send(json.dumps({"type": "input_text.end", "context_id": f"c{number}"}))
             done = 0
-            while done < 6:
+            while done < 3:
                 message = await asyncio.wait_for(socket_.recv(), 20)
                 if isinstance(message, str):
                     event = json.loads(message)
                     assert event["type"] != "error", event
                     done += event["type"] == "speech.done"
 
-    with serving(limits={"idle_s": 0.2, "first_message_s": 0.2, "sessions": 64}) as server:
-        # Each text begins half a second after the one before.
-        shared = [Allowance(1e9, 1e9), Allowance(1e9, 1e9), Allowance(1, 2), Allowance(1e9, 1e9)]
+    with serving(limits={"idle_s": 0.7, "first_message_s": 0.7, "sessions": 64}) as server:
+        # Each message is read a second after the one before.
+        shared = [Allowance(1e9, 1e9), Allowance(1, 1), Allowance(1e9, 1e9), Allowance(1e9, 1e9)]
         monkeypatch.setattr(server.hub.accounts, "of_connection", lambda share: Account(tuple(shared)))  # type: ignore[arg-type]
         asyncio.run(run(server))
 
