@@ -55,3 +55,46 @@ def test_any_split_gives_the_same_ranges(language: str) -> None:
     text = "5-7 km, 3:2 4 x 6 x 8 cm 1 1/2 TL, 2 ½ tazas 7,5/10 24/7 10 – 20 3x"
     whole = spoken(language, text)
     assert all(spoken(language, text, size=size) == whole for size in (1, 2, 3, 5))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("text", ["10 - 4 = 6", "10-4=6", "10-4 = 6", "$50 - $20 = $30", "10 - 4 - 2 = 4", "9 – 5 = 4"])
+def test_before_an_equals_sign_a_dash_is_a_minus(language: str, text: str) -> None:
+    record = language_of(language).record
+    said = spoken(language, f"bla {text}").split()
+    assert said.count(record.sign("-")) == len([char for char in text if char in "-–"])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("text", ["1-0-1", "1-0-1-0", "2-2-2", "1-1-0-1-0"])
+def test_a_series_is_no_range(language: str, text: str) -> None:
+    words = language_of(language)
+    assert (
+        spoken(language, f"bla {text} bla") == f"bla {' '.join(cardinal(one, words) for one in text.split('-'))} bla |"
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("low", "high"), [("D19", "D23"), ("A1", "A4"), ("B7", "B12")])
+def test_codes_of_a_kind_go_from_one_to_another(language: str, low: str, high: str) -> None:
+    words = language_of(language)
+    sides = [f"{code[0]} {cardinal(code[1:], words)}" for code in (low, high)]
+    assert spoken(language, f"bla {low}-{high} bla") == f"bla {f' {words.record.until} '.join(sides)} bla |"
+    assert words.record.until not in spoken(language, f"bla {high}-{low} bla").split()
+
+
+HALVES = {
+    "de": ("2½ Stunden", "zweieinhalb"),
+    "es": ("2½ tazas", "dos y media"),
+    "fr": ("2½ heures", "deux et demie"),
+    "it": ("2½ ore", "due e mezza"),
+    "pt": ("2½ horas", "duas e meia"),
+    "pt-br": ("2½ horas", "duas e meia"),
+}
+
+
+@pytest.mark.parametrize("language", HALVES)
+def test_a_half_more_agrees_with_its_noun(language: str) -> None:
+    text, words = HALVES[language]
+    for form in (text, text.replace("½", " ½"), text.replace("½", " 1/2")):
+        assert spoken(language, f"bla {form} bla").startswith(f"bla {words}")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sayahead.text.classes.verbalize import cardinal, digits, is_million, is_one, numbers_of, parse, sign, whole
 from sayahead.text.reading.context import Match, Reading
+from sayahead.text.reading.words import Words
 from sayahead.text.shared.numbers import first
 
 NUMBER = frozenset({"number"})
@@ -95,6 +98,8 @@ def gender_of(match: Match, noun: str, *, is_one: bool) -> str:
             return record.currency_words[name].main.gender
     if not bare.isalpha() or noun.endswith("'"):
         return ""
+    if bare in _genders_of_units(match.language):
+        return _genders_of_units(match.language)[bare]
     numbers = numbers_of(match.language)
     return first((*numbers.genders_of_one, *numbers.noun_genders) if is_one else numbers.noun_genders, bare).strip("-")
 
@@ -105,3 +110,10 @@ def suffixed(match: Match) -> Reading | None:
     percent = sign("%", language).lower() if "%" in match.text else ""
     reading = counting(match, match["n"], "n")
     return reading and replace(reading, text=f"{reading.text}{percent}{match['tail']}", tags=frozenset())
+
+
+@functools.cache
+def _genders_of_units(language: Words) -> Mapping[str, str]:
+    """The genders of units by their names in full: "due ore e mezza"."""
+    units = language.record.units.values()
+    return {name: unit.gender for unit in units for name in (unit.one, unit.many) if unit.gender}

@@ -84,3 +84,8 @@ def score(match: Match) -> Reading | None:
 def score_named(match: Match) -> Reading | None:
     """``Flamengo 3x1 Santos``: a result between two names."""
     return score(match) if match.context.word.istitle() else None
+
+
+def minus(match: Match) -> Reading | None:
+    """``10 - 4 = 6``: no range before an equals sign."""
+    return Reading(match.language.record.sign("-"))

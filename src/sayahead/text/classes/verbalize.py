@@ -16,6 +16,7 @@ LARGEST = 10**15
 CENTURY = 50
 """Years of two figures from here on are of the twentieth century."""
 SIGNS = "+-±−–"
+MINUS = str.maketrans("−–", "--")
 
 
 def numbers_of(language: Words) -> Numbers:
@@ -62,8 +63,9 @@ def is_million(text: str, language: Words) -> bool:
 def cardinal(text: str, language: Words, form: str = "") -> str:
     """A number as it is written, with or without a sign, in words."""
     numbers = numbers_of(language)
-    name = language.record.sign("-" if text[0] in "−–" else text[0]) if text[0] in SIGNS else ""
-    text = text.lstrip(SIGNS)
+    bare = text.lstrip(SIGNS)
+    name = language.record.sign(text[0].translate(MINUS)) if text != bare else ""
+    text = bare
     value = parse(text, language)
     if value is None:
         head, mark, decimals = text.partition(language.record.decimal)
