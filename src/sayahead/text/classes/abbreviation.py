@@ -40,8 +40,8 @@ def agreeing(match: Match) -> Reading | None:
 
 def numbered(match: Match) -> Reading | None:
     """What counts pages, chapters and the like, before a number: "S. 5", "los km 3 y 5"."""
-    letter = match["next"][0]
-    if letter.isalpha() and (len(match["a"]) == 1 or letter in match.language.record.starters):
+    letters = "".join(filter(str.isalpha, match["next"]))
+    if letters and (len(match["a"]) == 1 or letters in match.language.record.starters):
         return None
     one, _, many = match.language.record.before_number[match["a"]].partition("/")
     is_plural = bool(many) and match.context.word.lower() in match.language.record.many_days

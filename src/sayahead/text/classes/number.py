@@ -87,6 +87,8 @@ def gender_of(match: Match, noun: str, *, is_one: bool) -> str:
     """The gender of a noun: from the tables, else by its form."""
     record = match.language.record
     bare = noun.rstrip(".'")
+    one, _, many = match.language.meaning("short", f"{bare}.").partition("+")
+    bare = (one if is_one else many) or one or bare
     known = record.genders.get(bare.lower())
     if known is not None and f"{bare}." not in record.units:
         return known
@@ -107,9 +109,10 @@ def gender_of(match: Match, noun: str, *, is_one: bool) -> str:
 def suffixed(match: Match) -> Reading | None:
     """``90er``, ``5-stellig``, ``10%ig``: a number and what is said right after it."""
     language = match.language
+    rest = match["rest"].replace("-", " ")
     percent = sign("%", language).lower() if "%" in match.text else ""
     reading = counting(match, match["n"], "n")
-    return reading and replace(reading, text=f"{reading.text}{percent}{match['tail']}", tags=frozenset())
+    return reading and replace(reading, text=f"{reading.text}{percent}{match['tail']}{rest}", tags=frozenset())
 
 
 @functools.cache

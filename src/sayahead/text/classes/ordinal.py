@@ -31,7 +31,7 @@ def degrees(match: Match) -> Reading | None:
     value = int(match["n"])
     noun = match["noun"]
     has_article = match.context.word.lower() in record.articles
-    if unit is not None and match["to"]:
+    if unit is not None and match["to"] and match.text != "1º":
         return Reading(f"{cardinal(match['n'], match.language, unit.gender)} {unit.many}", MEASURE)
     is_told = "degrees" in match.context.tags or (noun in record.places and not has_article)
     is_warm = match["s"] == "°" and not noun and not has_article

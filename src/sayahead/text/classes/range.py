@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sayahead.text.classes.verbalize import amount, cardinal, over, parse, sign
+from sayahead.text.classes.verbalize import amount, cardinal, digits, over, parse, sign
 from sayahead.text.reading.context import SILENT, Match, Reading
 
 SMALL = 100
@@ -38,6 +38,20 @@ def lettered(match: Match) -> Reading | None:
         return None
     words = (f"{match['x']} {cardinal(str(value), match.language)}" for value in (low, high))
     return Reading(f" {match.language.record.until} ".join(words))
+
+
+def alphabet(match: Match) -> Reading | None:
+    """``D–F``, ``A-Z``."""
+    first, last = match.text[0], match.text[-1]
+    return Reading(f"{first} {match.language.record.until} {last}") if first < last else None
+
+
+def account(match: Match) -> Reading | None:
+    """``45020-5``: the number of an account and its check figure, one by one."""
+    language = match.language
+    name = language.record.address.get("-", "")
+    words = (digits(match["n"], language), name, digits(match["c"], language))
+    return Reading(" ".join(filter(None, words)))
 
 
 def until(match: Match) -> Reading | None:
