@@ -105,6 +105,10 @@ def test_an_experiment_knows_it(environment: Mapping[str, str], spoken: np.ndarr
         assert sound.getnframes() == len(spoken)
     trace = json.loads((tmp_path / "out" / "parrot" / "beats.jsonl").read_text().splitlines()[0])
     assert (trace["condition"], trace["clock"]) == ("parrot", "beats")
+    score = ("score", str(tmp_path / "out"), "--metric", "squawks")
+    output(environment, "-m", "sayahead", "eval", *score)
+    (row,) = json.loads((tmp_path / "out" / "parrot" / "quality.json").read_text())["rows"]
+    assert row["metrics"] == {"squawks": pytest.approx(row["duration_s"] / len(TEXT.split()))}
 
 
 def free_port() -> int:

@@ -41,8 +41,8 @@ A text file has lines of name|text. run continues where it was stopped; score an
 """
 STEPS = {
     "run": ("texts", "lm", "jobs", "on", "peers", "set"),
-    "score": ("lm", "jobs", "whisper", "utmos", "without"),
-    "report": ("no_page", "ratings"),
+    "score": ("lm", "jobs", "whisper", "utmos", "without", "metric", "reference"),
+    "report": ("no_page", "ratings", "format"),
     "card": ("jobs", "whisper", "utmos", "without"),
     "compare": ("by", "clock", "again"),
     "listen": ("count", "design", "condition", "anchor"),
@@ -90,6 +90,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--whisper", metavar="FOLDER", type=Path, help="Whisper for faster-whisper (or set SAYAHEAD_WHISPER)")
     add("--utmos", metavar="FILE", type=Path, help="UTMOS as TorchScript (or set SAYAHEAD_UTMOS)")
     add("--without", metavar="COLUMN", action="append", type=column, help="leave a column out; may be repeated")
+    add("--metric", metavar="NAME", action="append", help="a further metric: mcd, f0_rmse, vuv or FILE.py:FUNCTION")
+    add("--reference", metavar="NAME", help="what metrics compare with: a condition, or a folder of WAV files")
     add = parser.add_argument_group("report").add_argument
     add("--by", metavar="COLUMN", help="compare: the column that ranks (default: first)")
     add("--clock", metavar="NAME", help="compare: the clock (default: the cards' first)")
@@ -99,6 +101,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--readings", metavar="NAME=FILE", action="append", help="text: another front end's readings; may be repeated")
     add("--sounds", metavar="NAMES", help="text: front ends that make phonemes, to be compared: espeak-ng, misaki")
     add("--no-page", action="store_true", default=None, help="write only tables and plots, no HTML page")
+    for_paper = "figures as PDF or SVG, too, as wide as a paper's column and without titles; may be repeated"
+    add("--format", metavar="pdf|svg", type=one_of("pdf", "svg"), action="append", help=for_paper)
     add("--ratings", metavar="FILE", type=Path, nargs="+", help="saved ratings, in addition to those in FOLDER/ratings")
     add = parser.add_argument_group("listen").add_argument
     add("--count", metavar="N", type=count, help="sentences on the page (default: 10)")
@@ -275,7 +279,9 @@ def score_step(arguments: argparse.Namespace, console: Console) -> None:
     heard = {"threads": 2 if jobs == 1 else 1, "language": read_experiment(arguments.path).get("language", "en")}
     listeners = Listeners(arguments.whisper, utmos=arguments.utmos, **heard)
     without = arguments.without or ()
-    notes = score(arguments.path, listeners, lm=arguments.lm, jobs=jobs, without=without, progress=console.progress)
+    further = {"metrics": arguments.metric or (), "reference": arguments.reference}
+    options = {"lm": arguments.lm, "jobs": jobs, "without": without, "progress": console.progress, **further}
+    notes = score(arguments.path, listeners, **options)
     for note in notes:
         console.note(note)
 
@@ -285,5 +291,6 @@ def report_step(arguments: argparse.Namespace, console: Console) -> None:
     from sayahead_lab.eval.report.report import report
 
     target = arguments.out or arguments.path / "report"
-    report(arguments.path, target, page=not arguments.no_page, ratings=arguments.ratings or ())
+    options = {"page": not arguments.no_page, "ratings": arguments.ratings or (), "formats": arguments.format or ()}
+    report(arguments.path, target, **options)
     console.note(f"{target}: " + ", ".join(sorted(path.name for path in target.iterdir())))

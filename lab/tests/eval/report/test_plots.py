@@ -18,7 +18,7 @@ from sayahead_lab.eval.experiment.conditions import Condition
 from sayahead_lab.eval.measures.latency import by_position, time_balance_s
 from sayahead_lab.eval.report import attention as panels
 from sayahead_lab.eval.report import plots
-from sayahead_lab.eval.report.drawing import COLOURS, DASHES, MARKERS, Point, levels, save
+from sayahead_lab.eval.report.drawing import COLOURS, COLUMN_IN, DASHES, MARKERS, Point, levels, save
 from sayahead_lab.eval.report.figures import Experiment, drawn_conditions, family, group, over_lookahead
 from sayahead_lab.eval.report.tables import Column
 
@@ -154,6 +154,22 @@ def test_pictures_are_small(tmp_path: Path) -> None:
     pairs = [(float(at % 30), float(at)) for at in range(800)]
     save(plots.latency_over_length({str(n): pairs for n in range(8)}, clock="c"), tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size < 80_000
+
+
+@pytest.mark.parametrize("ending", ["svg", "pdf"])
+def test_a_paper_s_figure_is_a_column_wide_without_title_and_the_same_each_time(ending: str, tmp_path: Path) -> None:
+    figure = FIGURES["lookahead"][0]()
+    wide, title = figure.get_size_inches()[0], figure.axes[0].get_title(loc="left")
+    for name in ("one", "two"):
+        save(figure, tmp_path / f"{name}.{ending}")
+    data = (tmp_path / f"one.{ending}").read_bytes()
+    assert data == (tmp_path / f"two.{ending}").read_bytes()
+    if ending == "svg":
+        assert f'width="{72 * COLUMN_IN:.0f}pt"'.encode() in data
+        assert title.encode() not in data
+        assert b"WER" in data
+    # The figure that the page shows is as it was.
+    assert (figure.get_size_inches()[0], figure.axes[0].get_title(loc="left")) == (wide, title)
 
 
 def test_figures_show_the_data() -> None:

@@ -92,6 +92,8 @@ class Row:
     """What ``seams.seams`` counts at the boundaries of its chunks."""
     prosody: Mapping[str, Sequence[float]] | None = None
     """``prosody.sums`` against the voice's own full sentence."""
+    metrics: Mapping[str, float] | None = None
+    """What further metrics say, by name (``metrics.METRICS``)."""
     one_shot: Mapping[str, float] | None = None
     """Largest difference to the sound of the same text pushed at once, and whether both are equal; see ``streamed``."""
 
@@ -220,6 +222,21 @@ def mean_of(name: str) -> Measure:
     return Measure(name, lambda row: None if (value := getattr(row, name)) is None else (value, 1.0))
 
 
+METRIC = "metric: "
+"""How a metric's figure begins in quality.json, so that it takes no built-in one's place."""
+
+
+def measures_of(rows: Sequence[Row]) -> list[Measure]:
+    """All figures that rows may have: the built-in ones, and the mean of each further metric."""
+    names = dict.fromkeys(name for row in rows for name in row.metrics or {})
+    return [*MEASURES, *(metric_mean(name) for name in names)]
+
+
+def metric_mean(name: str) -> Measure:
+    """The measure of a further metric."""
+    return Measure(METRIC + name, lambda row: (row.metrics[name], 1.0) if name in (row.metrics or {}) else None)
+
+
 def seam_parts(*keys: str) -> Callable[[Row], Sums]:
     """Those of a row's counts at seams; none where it has no seam."""
     return lambda row: [row.seams[key] for key in keys] if row.seams and row.seams["seams"] else None
@@ -309,7 +326,7 @@ def summarize(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Estimate]:
     some rows have where all should.
     """
     estimates = {}
-    for measure in MEASURES:
+    for measure in measures_of(rows):
         parts = parts_of(measure, rows)
         if measure.alone and len(parts):
             estimates[measure.name] = estimate(np.array(list(parts.values()), np.float64), measure.figure, seed=seed)
@@ -333,7 +350,7 @@ def compare(rows: Sequence[Row], base: Sequence[Row], *, seed: int = 0) -> dict[
         if row.reference != base_rows[row.name].reference:
             raise ConfigError(f"Sentence {row.name!r} has another reference in the two conditions to compare.")
     differences = {}
-    for measure in MEASURES:
+    for measure in measures_of(rows):
         parts = parts_of(measure, rows) if measure.compared else {}
         base_parts = parts_of(measure, rows if measure.full else base, full=measure.full)
         pairs = [(parts[name], base_parts[name]) for name in parts if name in base_parts]

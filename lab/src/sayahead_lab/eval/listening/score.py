@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -16,10 +17,11 @@ from typing import Any
 from sayahead.errors import ConfigError
 
 from sayahead_lab.eval.experiment.conditions import Condition, recorded_condition
-from sayahead_lab.eval.experiment.folder import read_experiment, read_json, save_json
+from sayahead_lab.eval.experiment.folder import read_experiment, read_json, save_json, wav_path
 from sayahead_lab.eval.experiment.run import Progress, silent
 from sayahead_lab.eval.experiment.trace import Trace, read_traces
-from sayahead_lab.eval.listening.quality import Listeners, Row, compare, summarize
+from sayahead_lab.eval.listening.metrics import find_metric, identity_of, title_of
+from sayahead_lab.eval.listening.quality import METRIC, Listeners, Row, compare, summarize
 from sayahead_lab.eval.listening.worker import GROUPS, Result, ScoringTask, listen, scorer, sound_of
 from sayahead_lab.eval.measures.latency import summarize as summarize_latency
 from sayahead_lab.eval.measures.streaming_effects import same_words
@@ -54,6 +56,8 @@ def score(
     lm: str | None = None,
     jobs: int = 1,
     without: Collection[str] = (),
+    metrics: Collection[str] = (),
+    reference: str | None = None,
     progress: Progress = silent,
 ) -> list[str]:
     """Write ``latency/<clock>.json`` and ``quality.json`` for every condition; returns notes for the user.
@@ -62,8 +66,11 @@ def score(
     sentence: the first condition of the same voice and pace that waits for all text. Scores by the same
     listeners are reused. A missing listener is named in the notes, and has no column. ``lm`` is the
     language model that the conditions were run with, which one-shot equality needs. Several jobs listen at once.
-    Columns named in ``without`` (such as dnsmos) are left out.
+    Columns named in ``without`` (such as dnsmos) are left out. ``metrics`` are further ones, see ``METRICS``, and
+    ``reference`` what they compare with: a condition's name, or a folder of WAV files named like the sentences.
     """
+    for name in metrics:
+        find_metric(name)
     about = read_experiment(out)
     available = listeners.available() | {column: f"{column}, as asked." for column in without}
     notes = {f"Left out: {lack}": None for lack in available.values() if lack is not None}
@@ -78,7 +85,10 @@ def score(
     base: list[Row] | None = None
     with scorer(listeners, jobs, listen) as scored:
         for name, utterances in all_spoken.items():
-            tasks, fields = plan(utterances, own_full_sentences(all_spoken, name), made_by, lm, notes)
+            further = {METRIC + metric: identity_of(metric) for metric in metrics}
+            beside = references(out, reference, utterances) if metrics else {}
+            full = own_full_sentences(all_spoken, name)
+            tasks, fields = plan(utterances, full, made_by, lm, notes, further=further, references=beside)
             for number, result in enumerate(scored(tasks), start=1):
                 progress(f"{name}: listened to {number} of {len(tasks)}")
                 keep(utterances.folder / "scores.jsonl", result)
@@ -121,6 +131,9 @@ def plan(
     listeners: Mapping[str, str],
     lm: str | None,
     notes: dict[str, None],
+    *,
+    further: Mapping[str, str],
+    references: Mapping[str, Path],
 ) -> tuple[list[ScoringTask], dict[str, dict[str, Any]]]:
     """What is still to score in a condition, and by utterance the fields of its row that are known already."""
     scores = read_scores(utterances.folder / "scores.jsonl")
@@ -140,6 +153,8 @@ def plan(
             keys["prosody"] = f"prosody {VERSION}, {other}"
         if name in again:
             keys["one-shot"] = f"one-shot {VERSION}, {utterances.about}"
+        beside = f", {zlib.crc32(references[name].read_bytes()):08x}" if name in references else ""
+        keys |= {group: f"{made_by}{beside}" for group, made_by in further.items()}
         fields[name] = {}
         unscored = {}
         for group, key in keys.items():
@@ -151,9 +166,32 @@ def plan(
         if unscored:
             path = full.folder if full and full_trace else None
             tasks.append(
-                ScoringTask(utterances.folder, trace, sound, unscored, path, full_trace, utterances.condition, lm)
+                ScoringTask(
+                    utterances.folder,
+                    trace,
+                    sound,
+                    unscored,
+                    path,
+                    full_trace,
+                    utterances.condition,
+                    lm,
+                    references.get(name),
+                )
             )
     return tasks, fields
+
+
+def references(out: Path, reference: str | None, utterances: SpokenCondition) -> dict[str, Path]:
+    """The WAV file of each sentence that metrics compare with; ConfigError where one is missing."""
+    if reference is None:
+        return {}
+    own = reference in read_experiment(out)["conditions"]
+    files = {
+        name: wav_path(out / reference, name) if own else Path(reference, f"{name}.wav") for name in utterances.traces
+    }
+    if missing := [path for path in files.values() if not path.is_file()]:
+        raise ConfigError(f"--reference {reference} has no {missing[0]} ({len(missing)} are missing in all).")
+    return files
 
 
 def resynthesized(utterances: SpokenCondition, lm: str | None, notes: dict[str, None]) -> set[str]:
@@ -190,7 +228,10 @@ def keep(path: Path, result: Result) -> None:
 def row_of(trace: Trace, fields: Mapping[str, Any]) -> Row:
     """An utterance's row from its scores."""
     errors = fields.get("errors")
-    rest = {key: value for key, value in fields.items() if key != "errors"}
+    metrics = {title_of(key.removeprefix(METRIC)): value for key, value in fields.items() if key.startswith(METRIC)}
+    rest = {key: value for key, value in fields.items() if key != "errors" and not key.startswith(METRIC)}
+    if metrics:
+        rest["metrics"] = metrics
     about = {"name": trace.name, "duration_s": trace.duration_s, "reference": trace.source}
     return Row(**{**about, **rest}, errors=None if errors is None else Errors(**errors))
 

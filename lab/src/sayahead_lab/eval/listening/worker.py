@@ -12,13 +12,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 from sayahead.errors import ConfigError
 from sayahead.sound.files import read_wav
+from sayahead.types import Floats
 
 from sayahead_lab.eval.experiment.conditions import Condition
 from sayahead_lab.eval.experiment.folder import wav_path
 from sayahead_lab.eval.experiment.trace import Trace
-from sayahead_lab.eval.listening.quality import Listeners, Row, Stimulus
+from sayahead_lab.eval.listening.metrics import Utterance, measured
+from sayahead_lab.eval.listening.quality import METRIC, Listeners, Row, Stimulus
 from sayahead_lab.eval.measures.streaming_effects import TracedSound, against_full, at_seams, one_shot
 
 T = TypeVar("T")
@@ -49,6 +52,8 @@ class ScoringTask:
     """Its condition; none for a peer."""
     lm: str | None
     """Its language model."""
+    reference: Path | None = None
+    """A WAV file of the same sentence, with which metrics compare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +126,28 @@ def listen(task: ScoringTask) -> Result:
         by[task.unscored["prosody"]] = {"prosody": against_full(utterance, full, task.condition)}
     if "one-shot" in task.unscored and task.condition is not None:
         by[task.unscored["one-shot"]] = {"one_shot": one_shot(utterance, task.condition, task.lm)}
+    metrics = [group for group in task.unscored if group.startswith(METRIC)]
+    if metrics:
+        one = heard_by_metrics(utterance, task.reference)
+        for group in metrics:
+            by[task.unscored[group]] = {group: measured(group.removeprefix(METRIC), one)}
     return Result(utterance.trace.name, task.sound, by)
+
+
+def heard_by_metrics(utterance: TracedSound, reference: Path | None) -> Utterance:
+    """An utterance as metrics are given it."""
+    trace, other = utterance.trace, None
+    if reference is not None:
+        samples, rate = read_wav(reference)
+        other = samples if rate == trace.sample_rate else resample(samples, rate, trace.sample_rate)
+    return Utterance(utterance.samples, trace.sample_rate, trace.source, other)
+
+
+def resample(samples: Floats, rate: int, other: int) -> Floats:
+    """Samples (S,) at another rate."""
+    import soxr
+
+    return np.asarray(soxr.resample(samples, rate, other), np.float32)
 
 
 def of_group(row: Row, group: str) -> dict[str, Any]:

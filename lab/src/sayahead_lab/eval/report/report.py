@@ -13,7 +13,7 @@ from __future__ import annotations
 import base64
 import functools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from html import escape
@@ -24,7 +24,7 @@ from typing import Any
 from sayahead_lab.eval.experiment.folder import read_experiment, read_json
 from sayahead_lab.eval.experiment.machine import BUSY_CORES
 from sayahead_lab.eval.experiment.trace import Trace, read_traces
-from sayahead_lab.eval.listening.quality import Listeners
+from sayahead_lab.eval.listening.quality import METRIC, Listeners
 from sayahead_lab.eval.listening.ratings import listening_statistics
 from sayahead_lab.eval.measures.latency import first_audible_s, text_wait_s
 from sayahead_lab.eval.measures.statistics import quantile
@@ -74,10 +74,13 @@ DIFFERENCES = tuple(
 )
 
 
-def report(out: Path, target: Path, *, page: bool = True, ratings: Sequence[Path] = ()) -> None:
+def report(
+    out: Path, target: Path, *, page: bool = True, ratings: Sequence[Path] = (), formats: Collection[str] = ()
+) -> None:
     """Write the report of the experiment in ``out`` into the folder ``target``; ConfigError where there is none.
 
-    Without ``page``, tables and figures only. ``ratings`` are files beyond those in the experiment's folder.
+    Without ``page``, tables and figures only. ``ratings`` are files beyond those in the experiment's folder. Figures
+    are PNG, and besides in the ``formats`` of FORMATS, for a paper's column.
     """
     experiment = scored_experiment(out)
     notes = [*missing(experiment, out), *cautions(experiment)]
@@ -87,7 +90,8 @@ def report(out: Path, target: Path, *, page: bool = True, ratings: Sequence[Path
     drawings = list[tuple[Picture, bytes]]()
     for picture in pictures(experiment, DRAWN):
         path = target / f"{picture.stem}.png"
-        save(picture.figure, path)
+        for ending in ("png", *formats):
+            save(picture.figure, path.with_suffix(f".{ending}"))
         drawings.append((picture, path.read_bytes()))
     for table in tables:
         (target / f"{table.stem}.csv").write_text(as_csv(table), encoding="utf-8")
@@ -224,6 +228,10 @@ def quality_tables(experiment: Experiment) -> list[ConditionTable]:
     """Quality by condition with the difference to the first one; further measures, if there are any, in a second."""
     rows = {name: experiment.quality.get(name, {}) for name in experiment.conditions}
     columns = [column for pair in zip(QUALITY, DIFFERENCES, strict=True) for column in pair]
+    for name in dict.fromkeys(key for row in rows.values() for key in row if key.startswith(METRIC)):
+        title = name.removeprefix(METRIC)
+        columns.append(Column(title, name, interval=True))
+        columns.append(Column(f"{title}: difference", AGAINST + name, interval=True, signed=True))
     notes = (
         "In brackets 95 % intervals over utterances. WER and CER: Whisper's transcription against the text, over the "
         "whole set; DistillMOS and DNSMOS predict opinion scores from 1 to 5.",

@@ -1,0 +1,119 @@
+"""Metrics beside the built-in listeners: an utterance in, a number out. Anybody's, by entry point or from a file.
+
+A metric is a function of an ``Utterance``. A package declares it under ``sayahead_lab.metrics``; without a package it
+is ``FILE.py:FUNCTION``:
+
+    sayahead eval score out --metric mcd --metric my_metrics.py:brightness --reference RECORDINGS
+
+It is called once for each sentence of each condition. Its mean, interval and difference to the first condition stand in
+the report like those of any other.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import sys
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sayahead.config import nearest
+from sayahead.errors import ConfigError
+from sayahead.extensions import Extensible, entry_points
+from sayahead.types import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """What a metric is given."""
+
+    samples: Floats
+    """(S,) sound in [-1, 1]."""
+    sample_rate: int
+    """Samples per second, of the reference, too."""
+    text: str
+    """The sentence."""
+    reference: Floats | None = None
+    """(R,) another sound of the same sentence, such as a recording; None where none was named."""
+
+    def needed_reference(self) -> Floats:
+        """The reference; ConfigError where there is none."""
+        if self.reference is None:
+            raise ConfigError(
+                "This metric compares with another sound of each sentence: name a condition or a folder of WAV files "
+                "with --reference."
+            )
+        return self.reference
+
+
+Metric = Callable[[Utterance], float]
+METRICS: Extensible[Metric] = Extensible(
+    "sayahead_lab.metrics",
+    {
+        "mcd": "sayahead_lab.eval.measures.world:mel_cepstral_distortion",
+        "f0_rmse": "sayahead_lab.eval.measures.world:pitch_error",
+        "vuv": "sayahead_lab.eval.measures.world:voicing_error",
+    },
+)
+"""The metrics by name."""
+
+
+@functools.cache
+def find_metric(name: str) -> Metric:
+    """A metric by its name, or ``FILE.py:FUNCTION``; ConfigError where there is no such thing."""
+    place, colon, attribute = name.rpartition(":")
+    if not colon:
+        if name not in METRICS:
+            raise ConfigError(
+                f"Metric {name!r} is not known{nearest(name, METRICS)}; one of your own is FILE.py:FUNCTION."
+            )
+        return METRICS[name]
+    try:
+        metric: Metric = getattr(module_of(place), attribute)
+    except (OSError, ImportError, AttributeError, SyntaxError) as error:
+        raise ConfigError(f"Metric {name!r} cannot be loaded: {error}.") from error
+    return metric
+
+
+def module_of(place: str) -> Any:
+    """A module by its file or name."""
+    if not place.endswith(".py"):
+        return importlib.import_module(place)
+    path = Path(place).resolve(strict=True)
+    spec = importlib.util.spec_from_file_location(f"sayahead_metric_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no module")
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def title_of(name: str) -> str:
+    """A metric's name in tables: the function's where it is of a file."""
+    return name.rpartition(":")[2]
+
+
+def identity_of(name: str) -> str:
+    """What a metric's scores are by: they are computed again once its file or package has changed."""
+    place, colon, _ = name.rpartition(":")
+    if colon and place.endswith(".py"):
+        return f"{title_of(name)}, {zlib.crc32(Path(place).read_bytes()):08x}"
+    package = "sayahead-lab"
+    if name not in METRICS.own and name in entry_points(METRICS.group):
+        distribution = entry_points(METRICS.group)[name].dist
+        package = package if distribution is None else distribution.name
+    return f"{name}, {package} {version(package)}"
+
+
+def measured(name: str, utterance: Utterance) -> float:
+    """A metric's number; ConfigError names the metric where it is none."""
+    value = float(find_metric(name)(utterance))
+    if not np.isfinite(value):
+        raise ConfigError(f"Metric {name!r} gives {value} for {utterance.text[:60]!r}.")
+    return value
