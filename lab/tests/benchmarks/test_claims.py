@@ -79,6 +79,9 @@ def test_each_need_that_is_not_met_is_said(claims: Any, results: Path) -> None:
     assert "no pauses" in verdict(claims, UNHEARD)
     pauses = ("corpora", "default voice, final marks", "at least 200 ms, %")
     changed(results / "saeki/pauses.json", *pauses, value=10.8)
+    assert "no pauses" not in verdict(claims, UNHEARD)
+    assert "segment fails at N = 1" in verdict(claims, UNHEARD)
+    changed(results / "saeki/control.json", "unicontext", "1", value=30.0)
     assert verdict(claims, UNHEARD) == claims.NO
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sayahead.cli import number, one_of
 from sayahead.cli.console import Console
@@ -291,6 +291,10 @@ def report_step(arguments: argparse.Namespace, console: Console) -> None:
     from sayahead_lab.eval.report.report import report
 
     target = arguments.out or arguments.path / "report"
-    options = {"page": not arguments.no_page, "ratings": arguments.ratings or (), "formats": arguments.format or ()}
+    options: dict[str, Any] = {
+        "page": not arguments.no_page,
+        "ratings": arguments.ratings or (),
+        "formats": arguments.format or (),
+    }
     report(arguments.path, target, **options)
     console.note(f"{target}: " + ", ".join(sorted(path.name for path in target.iterdir())))

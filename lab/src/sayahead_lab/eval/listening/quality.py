@@ -234,7 +234,12 @@ def measures_of(rows: Sequence[Row]) -> list[Measure]:
 
 def metric_mean(name: str) -> Measure:
     """The measure of a further metric."""
-    return Measure(METRIC + name, lambda row: (row.metrics[name], 1.0) if name in (row.metrics or {}) else None)
+
+    def parts(row: Row) -> Sums:
+        value = (row.metrics or {}).get(name)
+        return None if value is None else (value, 1.0)
+
+    return Measure(METRIC + name, parts)
 
 
 def seam_parts(*keys: str) -> Callable[[Row], Sums]:

@@ -83,9 +83,9 @@ def save_for_paper(figure: Figure, path: Path) -> None:
     for axes in narrow.axes:
         axes.set_title("", loc="left")
     for text in narrow.findobj(Text):
-        text.set_fontsize(PAPER_PT if text.get_fontsize() >= NORMAL else PAPER_PT - 1)
+        text.set_fontsize(PAPER_PT if float(text.get_fontsize()) >= NORMAL else PAPER_PT - 1)
     # Nothing in a file tells when it was drawn, and letters stay letters.
-    settings = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "sayahead"}
+    settings: Any = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "sayahead"}
     with matplotlib.rc_context(settings):
         narrow.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else {"CreationDate": None})
 
