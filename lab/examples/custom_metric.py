@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sayahead_lab.eval.listening.metrics import Utterance
+from sayahead_lab.eval.listening.metrics import SpokenSentence
 
 FRAME_S = 0.05
 PARTS = 20
 
 
-def loudness_error(utterance: Utterance) -> float:
+def loudness_error(utterance: SpokenSentence) -> float:
     """Mean absolute difference of the level in each twentieth of both sounds, dB."""
     one, other = (levels(sound, utterance.sample_rate) for sound in (utterance.samples, utterance.needed_reference()))
     return float(np.abs(one - other).mean())
@@ -30,4 +30,5 @@ def levels(samples: np.ndarray, rate: int) -> np.ndarray:
     frame = int(FRAME_S * rate)
     padded = np.pad(samples.astype(np.float64), (0, max(0, PARTS * frame - len(samples))))
     power = np.array([(part**2).mean() for part in np.array_split(padded, PARTS)])
-    return 10 * np.log10(np.maximum(power, 1e-8))
+    decibels: np.ndarray = 10 * np.log10(np.maximum(power, 1e-8))
+    return decibels

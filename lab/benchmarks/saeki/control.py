@@ -17,7 +17,7 @@ import json
 from pathlib import Path
 
 import numpy as np
-from segments import Row, value
+from segments import Row, value  # type: ignore[import-not-found]
 
 from sayahead_lab.eval.experiment.conditions import load_matrix
 from sayahead_lab.eval.measures.intervals import Values

@@ -15,7 +15,7 @@ from sayahead.cli import main
 from sayahead.errors import ConfigError
 from sayahead.sound.files import read_wav, write_wav
 
-from sayahead_lab.eval.listening.metrics import METRICS, Utterance, find_metric, measured
+from sayahead_lab.eval.listening.metrics import METRICS, SpokenSentence, find_metric, measured
 from sayahead_lab.eval.listening.quality import Listeners
 from sayahead_lab.eval.listening.score import score
 from sayahead_lab.eval.measures.world import mel_cepstral_distortion, pitch_error, voicing_error, warped
@@ -107,7 +107,7 @@ def test_a_metric_that_is_none_is_an_error(tmp_path: Path) -> None:
         find_metric("mdc")
     with pytest.raises(ConfigError, match="cannot be loaded"):
         find_metric(f"{tmp_path / 'none.py'}:mine")
-    silent = Utterance(np.zeros(RATE, np.float32), RATE, "Hello.")
+    silent = SpokenSentence(np.zeros(RATE, np.float32), RATE, "Hello.")
     with pytest.raises(ConfigError, match="--reference"):
         measured(LOUDNESS, silent)
     path = tmp_path / "nan.py"
@@ -126,7 +126,7 @@ def test_a_higher_pitch_and_another_vowel_are_told_apart() -> None:
     pytest.importorskip("pyworld", reason="needs WORLD: pip install pyworld")
     assert {"mcd", "f0_rmse", "vuv"} <= set(METRICS)
     low, high, other = vowel(110, 700), vowel(220, 700), vowel(110, 300)
-    same, octave, vowels = (Utterance(sound, RATE, "Ah.", low) for sound in (low, high, other))
+    same, octave, vowels = (SpokenSentence(sound, RATE, "Ah.", low) for sound in (low, high, other))
     assert mel_cepstral_distortion(same) == pytest.approx(0, abs=1e-6)
     assert voicing_error(same) == pitch_error(same) == 0
     assert pitch_error(octave) == pytest.approx(1200, abs=40)

@@ -1,7 +1,7 @@
 """Metrics beside the built-in listeners: an utterance in, a number out. Anybody's, by entry point or from a file.
 
-A metric is a function of an ``Utterance``. A package declares it under ``sayahead_lab.metrics``; without a package it
-is ``FILE.py:FUNCTION``:
+A metric is a function of a ``SpokenSentence``. A package declares it under ``sayahead_lab.metrics``; without a package
+it is ``FILE.py:FUNCTION``:
 
     sayahead eval score out --metric mcd --metric my_metrics.py:brightness --reference RECORDINGS
 
@@ -30,7 +30,7 @@ from sayahead.types import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Utterance:
+class SpokenSentence:
     """What a metric is given."""
 
     samples: Floats
@@ -52,7 +52,7 @@ class Utterance:
         return self.reference
 
 
-Metric = Callable[[Utterance], float]
+Metric = Callable[[SpokenSentence], float]
 METRICS: Extensible[Metric] = Extensible(
     "sayahead_lab.metrics",
     {
@@ -111,7 +111,7 @@ def identity_of(name: str) -> str:
     return f"{name}, {package} {version(package)}"
 
 
-def measured(name: str, utterance: Utterance) -> float:
+def measured(name: str, utterance: SpokenSentence) -> float:
     """A metric's number; ConfigError names the metric where it is none."""
     value = float(find_metric(name)(utterance))
     if not np.isfinite(value):

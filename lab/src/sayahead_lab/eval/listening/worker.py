@@ -20,7 +20,7 @@ from sayahead.types import Floats
 from sayahead_lab.eval.experiment.conditions import Condition
 from sayahead_lab.eval.experiment.folder import wav_path
 from sayahead_lab.eval.experiment.trace import Trace
-from sayahead_lab.eval.listening.metrics import Utterance, measured
+from sayahead_lab.eval.listening.metrics import SpokenSentence, measured
 from sayahead_lab.eval.listening.quality import METRIC, Listeners, Row, Stimulus
 from sayahead_lab.eval.measures.streaming_effects import TracedSound, against_full, at_seams, one_shot
 
@@ -134,13 +134,13 @@ def listen(task: ScoringTask) -> Result:
     return Result(utterance.trace.name, task.sound, by)
 
 
-def heard_by_metrics(utterance: TracedSound, reference: Path | None) -> Utterance:
+def heard_by_metrics(utterance: TracedSound, reference: Path | None) -> SpokenSentence:
     """An utterance as metrics are given it."""
     trace, other = utterance.trace, None
     if reference is not None:
         samples, rate = read_wav(reference)
         other = samples if rate == trace.sample_rate else resample(samples, rate, trace.sample_rate)
-    return Utterance(utterance.samples, trace.sample_rate, trace.source, other)
+    return SpokenSentence(utterance.samples, trace.sample_rate, trace.source, other)
 
 
 def resample(samples: Floats, rate: int, other: int) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sayahead.errors import ConfigError
 
-from sayahead_lab.eval.listening.metrics import Utterance
+from sayahead_lab.eval.listening.metrics import SpokenSentence
 
 PERIOD_MS = 5.0
 CEPSTRA = 24
@@ -33,14 +33,14 @@ class Analysed:
     """(T, CEPSTRA) without the energy."""
 
 
-def mel_cepstral_distortion(utterance: Utterance) -> float:
+def mel_cepstral_distortion(utterance: SpokenSentence) -> float:
     """Mel cepstral distortion to the reference, dB, over frames paired in time."""
     one, other, path = paired(utterance)
     apart = one.cepstra[path[:, 0]] - other.cepstra[path[:, 1]]
     return float(DECIBEL * np.sqrt((apart**2).sum(axis=1)).mean())
 
 
-def pitch_error(utterance: Utterance) -> float:
+def pitch_error(utterance: SpokenSentence) -> float:
     """Root mean square difference of pitch to the reference, cents, where both have voice."""
     one, other, path = paired(utterance)
     first, second = one.pitch[path[:, 0]], other.pitch[path[:, 1]]
@@ -51,13 +51,13 @@ def pitch_error(utterance: Utterance) -> float:
     return float(np.sqrt((cents**2).mean()))
 
 
-def voicing_error(utterance: Utterance) -> float:
+def voicing_error(utterance: SpokenSentence) -> float:
     """Frames with voice in one sound alone, %."""
     one, other, path = paired(utterance)
     return float(100 * ((one.pitch[path[:, 0]] > 0) != (other.pitch[path[:, 1]] > 0)).mean())
 
 
-def paired(utterance: Utterance) -> tuple[Analysed, Analysed, NDArray[np.int64]]:
+def paired(utterance: SpokenSentence) -> tuple[Analysed, Analysed, NDArray[np.int64]]:
     """Both sounds' frames, and the pairs (N, 2) of them."""
     sounds = utterance.samples, utterance.needed_reference()
     one, other = (analysed(np.asarray(samples, np.float64), utterance.sample_rate) for samples in sounds)
