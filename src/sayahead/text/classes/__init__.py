@@ -21,3 +21,6 @@ CLASSES = (
     "symbol",
 )
 """In the order in which their rules are tried where two matches are equally long."""
+
+BARE_CLASSES = ("abbreviation", "bare", "word", "punctuation")
+"""Those of a language that leaves figures to its phonemizer: words, sentence ends and abbreviations by their form."""

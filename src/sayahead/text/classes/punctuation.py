@@ -12,7 +12,7 @@ _SAME = str.maketrans("。।॥؟۔։።᙮‼⁇⁈⁉｡．、，；：،؛�
 
 def pause(match: Match) -> Reading | None:
     """A mark inside a sentence."""
-    return Reading("", mark=match.text.translate(_SAME))
+    return Reading("", shown=_shown(match.text), mark=match.text.translate(_SAME))
 
 
 def slash(match: Match) -> Reading | None:
@@ -23,7 +23,17 @@ def slash(match: Match) -> Reading | None:
 def stop(match: Match) -> Reading | None:
     """Marks that end a sentence: the strongest of them."""
     marks = unicodedata.normalize("NFKC", match.text.translate(_SAME)).replace("...", "…")
-    return Reading("", mark=max(marks, key=".…!?".index), ends=True)
+    return Reading("", shown=_shown(match.text), mark=max(marks, key=".…!?".index), ends=True)
+
+
+def question(match: Match) -> Reading | None:
+    """What ends a question, where it is another mark elsewhere."""
+    return Reading("", mark="?", ends=True) if match.text == match.language.record.question else None
+
+
+def _shown(marks: str) -> str:
+    """A mark of another script, as its script writes it."""
+    return next((mark for mark in reversed(marks) if not mark.isascii() and mark != "…"), "")
 
 
 def trailing(match: Match) -> Reading | None:

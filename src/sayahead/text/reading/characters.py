@@ -7,7 +7,7 @@ import re
 import unicodedata
 
 from sayahead.text.reading.pattern import SENTENCE_END, SPACE
-from sayahead.text.shared.punctuation import readable
+from sayahead.text.shared.punctuation import ENDING, PAUSING, readable
 from sayahead.text.shared.record import Record
 from sayahead.text.shared.signs import is_picture, is_silent
 
@@ -107,6 +107,6 @@ def folded(char: str) -> str:
         return ""
     if (kind in ("So", "Sk") and is_silent(char)) or is_picture(char):
         return SPACE
-    if unicodedata.east_asian_width(char) == "F":
+    if unicodedata.east_asian_width(char) == "F" and char not in ENDING + PAUSING:
         return unicodedata.normalize("NFKC", char)
     return char

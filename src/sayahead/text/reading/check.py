@@ -15,7 +15,7 @@ from sayahead.text.reading.grammar import Rule
 from sayahead.text.reading.language import Language, language_of
 from sayahead.text.reading.pattern import Choice, Node, Repeat, Series, Vocabulary
 
-MAX_STATES = 2_000
+MAX_STATES = 60
 """States of the automaton that are looked at for one rule."""
 
 

@@ -45,6 +45,8 @@ class Reading:
     mark: str = ""
     """For punctuation: the mark that its word carries, ``","`` or ``"."``, or a bracket. With a text:
     the mark after it that belongs to the token (``12.6.`` before a sentence's first word)."""
+    shown: str = ""
+    """The mark as its script writes it, where that is another."""
     ends: bool = False
     """Whether a sentence ends with it."""
     word: str = ""

@@ -11,7 +11,7 @@ from typing import cast
 
 from sayahead.config import nearest
 from sayahead.errors import ConfigError
-from sayahead.text.classes import CLASSES
+from sayahead.text.classes import BARE_CLASSES, CLASSES
 from sayahead.text.classes.verbalize import VERBALIZERS
 from sayahead.text.languages import record_of
 from sayahead.text.reading.context import ATTRIBUTIVE, Match, Reading
@@ -34,7 +34,8 @@ class Language(Words):
     def __init__(self, tag: str, record: Record) -> None:
         super().__init__(tag, record)
         own = [Line("", text, f"{file}:{number}") for file, number, text in record.grammar]
-        common = [line for kind in CLASSES for line in lines_of(_CLASSES / f"{kind}.rules", kind)]
+        kinds = CLASSES if record.numbers else BARE_CLASSES
+        common = [line for kind in kinds for line in lines_of(_CLASSES / f"{kind}.rules", kind)]
         rules = parse([*own, *common], self.vocabularies, macros_of(record))
         self.grammar = Grammar(rules, self.vocabularies)
         self._sayers: dict[Rule, Sayer] = {rule: self._sayer(rule) for rule in rules}

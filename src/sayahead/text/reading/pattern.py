@@ -7,7 +7,8 @@ look-behind, look-ahead before its end)::
 
 ``{name}`` is a macro or a vocabulary, ``{group:name}`` the same with its text captured, ``{a:...}``
 with a pattern in place of a name is not allowed: give it a name. ``\\a`` is a letter, ``\\u`` a
-capital, ``\\l`` a small letter, ``\\d`` a figure (ASCII). A space is any white space of the text.
+capital, ``\\l`` a small letter, ``\\d`` a figure (ASCII), ``\\m`` a mark that
+belongs to the letter before it. A space is any white space of the text.
 ``(?=...)`` at the end is right context: it must follow, but belongs to the next token.
 """
 
@@ -122,6 +123,7 @@ _SETS: Mapping[str, Callable[[], str]] = {
     "w": lambda: r"[^\W_]",
     "u": lambda: f"[{_of_category('Lu', 'Lt')}]",
     "l": lambda: f"[{_of_category('Ll')}]",
+    "m": lambda: f"[{_of_category('Mn', 'Mc')}\\u200c\\u200d]",
 }
 """Named sets, as sources of Python's ``re``."""
 
@@ -228,7 +230,7 @@ class PatternParser:
             raise self._error("the set has no end")
         self._at = end.end()
         source = end.group()
-        for name in ("u", "l", "a", "w"):
+        for name in ("u", "l", "m", "a", "w"):
             if f"\\{name}" in source:
                 inner = _SETS[name]()
                 if inner.startswith("[^"):

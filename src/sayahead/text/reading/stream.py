@@ -15,6 +15,7 @@ from sayahead.text.reading.context import START, Context, Match, Reading
 from sayahead.text.reading.grammar import Rule, is_boundary
 from sayahead.text.reading.language import Language
 from sayahead.text.reading.pattern import SENTENCE_END, SPACE
+from sayahead.text.reading.segments import SegmentFilter
 from sayahead.text.reading.trace import Trace, open_traces
 from sayahead.types import Word
 
@@ -45,6 +46,8 @@ class _Pending:
     start: int
     end: int
     mark: str = ""
+    shown: str = ""
+    """The mark as its script writes it, where that is another."""
     closes: str = ""
     ends: bool = False
     is_dotted: bool = False
@@ -65,6 +68,7 @@ class TokenReader:
         self._language = language
         self._grammar = language.grammar
         self._filter = CharacterFilter(language.record, self.skipped, start)
+        self._segments = None if language.record.spaced else SegmentFilter()
         self._text = ""
         self._places: list[tuple[int, int]] = []
         self._at = 0
@@ -129,6 +133,8 @@ class TokenReader:
             self._scanned -= self._at
             self._complete = [(end - self._at, state) for end, state in self._complete]
             self._at = 0
+        if self._segments is not None:
+            characters = self._segments.push(characters)
         self._text += "".join(char for char, _, _ in characters)
         self._places += ((start, end) for _, start, end in characters)
 
@@ -274,7 +280,9 @@ class TokenReader:
             self._close(end)
         elif word is not None:
             word.end = end
-            word.mark = max(word.mark, reading.mark, key=STRENGTH.index)
+            if STRENGTH.index(reading.mark) > STRENGTH.index(word.mark):
+                word.mark = reading.mark
+                word.shown = reading.shown
             word.ends = word.ends or reading.ends
             if reading.mark in ",;—" and not word.ends:
                 yield from self._emit()
@@ -311,7 +319,7 @@ class TokenReader:
                 self._end_sentence()
             return
         is_last = ends or word.ends
-        mark = word.mark or ("." if is_last and word.is_dotted else "")
+        mark = word.shown or word.mark or ("." if is_last and word.is_dotted else "")
         text = word.text + word.closes + mark
         self._is_open, self._is_paused = True, False
         self._last_end = word.end
