@@ -7,6 +7,7 @@ CLASSES = (
     "telephone",
     "electronic",
     "code",
+    "address",
     "ordinal",
     "roman",
     "fraction",

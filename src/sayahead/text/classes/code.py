@@ -27,9 +27,15 @@ def cued(match: Match) -> Reading | None:
     return Reading(pieces(match.text, match.language, is_single=True), CODE)
 
 
+def single(match: Match) -> Reading | None:
+    """Figures one by one, whatever stands before them."""
+    return Reading(pieces(match.text, match.language, match.language.record.address, is_single=True))
+
+
 def version(match: Match) -> Reading | None:
     """``2.3.1``: numbers with stops between them; many figures after the only one are said one by one."""
-    letter, text = ("v ", match.text[1:]) if match.text[0] == "v" else ("", match.text)
+    text, _, suffix = match.text.removeprefix("v").partition("-")
+    letter = "v " if match.text[0] == "v" else ""
     first, *others = text.split(".")
     is_long = len(others) == 1 and len(others[0]) > 2
     numbers = numbers_of(match.language)
@@ -37,7 +43,11 @@ def version(match: Match) -> Reading | None:
     for part in others:
         is_spelled = is_long or (len(part) > 1 and part[0] == "0")
         words.append(figures(part, match.language) if is_spelled else numbers.cardinal(int(part)))
-    return Reading(letter + f" {match.language.record.dot} ".join(words), frozenset({"number"}))
+    said = letter + f" {match.language.record.dot} ".join(words)
+    if suffix:
+        names = match.language.record.address
+        return Reading(f"{said} {names['-']} {pieces(suffix, match.language, names)}")
+    return Reading(said, frozenset({"number"}))
 
 
 def labelled(match: Match) -> Reading | None:

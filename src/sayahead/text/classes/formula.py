@@ -93,6 +93,17 @@ def lowered(match: Match) -> Reading | None:
     return Reading(" ".join(cardinal(part, match.language) if part.isdecimal() else part for part in parts))
 
 
+def molar(match: Match) -> Reading | None:
+    """``0,1 M NaOH``: moles a liter, beside a formula of chemistry."""
+    amount = amount_of(match["n"], match.language)
+    return Reading(f"{number(amount, match.language)} {match.language.record.molar}") if amount else None
+
+
+def chemical(match: Match) -> Reading | None:
+    """``NaOH`` before its moles a liter."""
+    return Reading(pieces(match["n"], match.language), frozenset({"chemical"}))
+
+
 def digraph(match: Match) -> Reading | None:
     """``>=``: two characters for a sign."""
     return Reading(match.language.record.signs.get(_ALIKE[match["s"]], ""), OPERATOR)

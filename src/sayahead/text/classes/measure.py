@@ -5,14 +5,29 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from sayahead.text.classes.quantity import amount_of, counted, noun_after, number, numbers_of, per_unit, unit_of
+from sayahead.text.classes.quantity import (
+    Amount,
+    amount_of,
+    counted,
+    noun_after,
+    noun_of,
+    number,
+    numbers_of,
+    per_unit,
+    unit_of,
+)
 from sayahead.text.classes.verbalize import cardinal
 from sayahead.text.reading.context import Match, Reading
 
 NUMBER = frozenset({"number"})
-HOURS = frozenset({"hours"})
 UNSURE = "unsure_units"
 """A table of units that are other words, too: after a space only in "5 ft 10 in", "a 6 in pipe"."""
+LETTERS = frozenset("ABCFT")
+"""Units that are letters of seats, houses and classes after small whole numbers."""
+MAX_LABEL = 200
+ELECTRIC = frozenset(("V", "W", "kW", "Hz", "Ω", "mA", "VA", "kVA", "Wh", "kWh", "Ah", "mAh"))
+"""Units beside which A is an ampere, as it is after what a language's table [vocabulary electrical] names."""
+ELECTRICAL = frozenset(("electrical", "after:electrical"))
 
 
 def before(match: Match) -> Reading | None:
@@ -36,10 +51,9 @@ def unit(match: Match) -> Reading | None:
         return None
     count = amount_of(match.context.word, match.language)
     noun = unit_of(name, match.language, count.value if count else 0)
-    if noun is None:
+    if noun is None or _is_letter(match, count):
         return None
-    tags = HOURS if name in match.language.record.hours else frozenset[str]()
-    return Reading(noun_after(noun, match.context, match.language), tags, noun=noun.many)
+    return Reading(noun_after(noun, match.context, match.language), _tags(name, match), noun=noun.many)
 
 
 def glued(match: Match) -> Reading | None:
@@ -50,21 +64,40 @@ def glued(match: Match) -> Reading | None:
     amount = replace(amount, is_attributive=match.is_attributive)
     noun = unit_of(match["u"], match.language, amount.value)
     low = amount_of(match["m"], match.language)
-    if noun is None or (match["m"] and (low is None or low.value >= amount.value)):
+    if noun is None or _is_letter(match, amount) or (match["m"] and (low is None or low.value >= amount.value)):
         return None
     begin = f"{number(low, match.language, noun.gender)} {match.language.record.until} " if low else ""
-    tags = HOURS if match["u"] in match.language.record.hours else frozenset[str]()
-    return Reading(begin + counted(amount, noun, match.language), tags, noun=noun.many)
+    return Reading(begin + counted(amount, noun, match.language), _tags(match["u"], match), noun=noun.many)
 
 
-def lettered(match: Match) -> Reading | None:
-    """``14A``: a seat, a house, a track."""
+def _tags(name: str, match: Match) -> frozenset[str]:
+    """What a unit means for the next token."""
+    is_hours = name in match.language.record.hours
+    return frozenset({"hours"} if is_hours else {"electrical"} if name in ELECTRIC else ())
+
+
+def compound(match: Match) -> Reading | None:
+    """``10-km-Lauf``: a unit within a word."""
     amount = amount_of(match["n"], match.language)
-    return Reading(f"{number(amount, match.language)} {match['l']}") if amount else None
+    noun = unit_of(match["u"], match.language)
+    if amount is None or noun is None or _is_letter(match, amount):
+        return None
+    words = f"{number(amount, match.language, noun.gender)} {noun_of(noun, amount, match.language)}"
+    return Reading(f"{words} {match['w']}", word=match["w"])
+
+
+def _is_letter(match: Match, amount: Amount | None) -> bool:
+    """Whether a capital after a whole number is a letter: a seat, a house, a class."""
+    if match["u"] not in LETTERS or amount is None or amount.decimals or amount.sign:
+        return False
+    return amount.whole < MAX_LABEL and ELECTRICAL.isdisjoint(match.context.tags) and not match["e"]
 
 
 def per(match: Match) -> Reading | None:
-    """What an amount is counted for each of."""
+    """What an amount is counted for each of; after a number alone a capital is a letter: ``5/A``."""
+    is_letter = len(match["u"]) == 1 and match["u"].isupper() and "measure" not in match.context.tags
+    if is_letter and "money" not in match.context.tags:
+        return None
     return Reading(per_unit(match["u"], match.language), word=match["u"])
 
 
@@ -191,3 +224,23 @@ def _with_word(word: str, match: Match) -> Reading | None:
         return None
     is_one = numbers_of(match.language).singular(amount.value)
     return Reading(f"{word} {number(amount, match.language, noun.gender)}", NUMBER, is_one=is_one)
+
+
+def compass(match: Match) -> Reading | None:
+    """Where a wind comes from."""
+    return Reading(match.language.record.compass[match["w"]])
+
+
+def rate(match: Match) -> Reading | None:
+    """``km/h`` without a number."""
+    return Reading(match.language.record.units[match["u"]].many)
+
+
+def verb(match: Match) -> Reading | None:
+    """``Il Frecciarossa 9571 ha 35 minuti``: a verb that is spelled as a unit."""
+    return Reading(match.text, frozenset({"word"}))
+
+
+def resolution(match: Match) -> Reading | None:
+    """``4K``: of a screen."""
+    return Reading(f"{cardinal(match['n'], match.language)} K")

@@ -27,7 +27,7 @@ MAX_SPOKEN_WORDS = 8
 """Spoken words of one word; a longer reading is cut into portions of half as many."""
 ENDING = ".!?…"
 STRENGTH = ("", ",", "—", ";", ":", ".", "…", "!", "?")
-CARRIED = frozenset(("phone", "code", "label", "pressure"))
+CARRIED = frozenset(("phone", "code", "label", "pressure", "wind", "electrical", "after:electrical"))
 """What a cue announces across short words and commas: "Telefon ist: 0171"."""
 WEEKDAY = frozenset(("weekday", "after:weekday_forms"))
 PAUSED = CARRIED | WEEKDAY
@@ -344,7 +344,8 @@ class TokenReader:
             word = "" if kept.isdisjoint(WEEKDAY) else before.before
             return Context(frozenset({kind, *kept, *reading.tags}), word, before.word)
         word = reading.word or text
-        tags = {kind, *reading.tags, *self._language.tags_of(word)}
+        both = self._language.tags_of(f"{before.word}-{word}") if before.word else frozenset[str]()
+        tags = {kind, *reading.tags, *self._language.tags_of(word), *both}
         if len(word) == 1 and word.isalpha():
             tags.add("letter")
         if kind == "word" and self._carries(word):

@@ -1,0 +1,102 @@
+"""Kinds of failures that users met, in every language that has rules: units or letters, rates, formulas."""
+
+from __future__ import annotations
+
+import pytest
+
+from sayahead.text.reading.language import Language, language_of
+from sayahead.text.reading.stream import TokenReader
+
+LANGUAGES = ("de", "es", "fr", "it", "nl", "pt", "pt-br")
+
+
+def spoken(language: Language, text: str) -> str:
+    """What is said for a text."""
+    reader = TokenReader(language)
+    return " ".join(word.text for word in [*reader.push(text), *reader.flush()]).rstrip(".")
+
+
+def nouns(language: Language, name: str) -> tuple[str, str]:
+    """What a unit is called, one and many."""
+    noun = language.record.units[name]
+    return noun.one, noun.many
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("letter", list("ABCFT"))
+def test_a_capital_after_a_small_whole_number_is_a_letter(tag: str, letter: str) -> None:
+    language = language_of(tag)
+    for number in (7, 12, 14, 23):
+        for gap in ("", " "):
+            assert spoken(language, f"x {number}{gap}{letter}").endswith(f" {letter}")
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_an_ampere_has_decimals_or_an_electrical_word(tag: str) -> None:
+    language = language_of(tag)
+    word = language.vocabularies["electrical"][0]
+    for text in (f"1{language.record.decimal}5 A", "230 V, 16 A", f"{word} 16 A", f"x 16 A {word}"):
+        assert any(noun in spoken(language, text) for noun in nouns(language, "A")), text
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("above", ["mg", "€", "km", "g", "MB"])
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_rates_of_any_depth(tag: str, above: str, depth: int) -> None:
+    language = language_of(tag)
+    below = ("kg", "min", "m²")[:depth]
+    said = spoken(language, f"12 {above}/{'/'.join(below)}")
+    one, many = (
+        (language.record.currencies[above].main.one, language.record.currencies[above].main.many)
+        if above in language.record.currencies
+        else nouns(language, above)
+    )
+    place = min(at for at in (said.find(one), said.find(many)) if at >= 0)
+    for unit in below:
+        assert said.find(nouns(language, unit)[0], place) > place >= 0, said
+        place = said.find(nouns(language, unit)[0], place)
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize(
+    ("text", "signs", "letters"),
+    [
+        ("3x² − 2", "² −", "x"),
+        ("a² + b² = c²", "² + ² = ²", "a b c"),
+        ("10 - 4 = 6", "- =", ""),
+        ("a - b = c", "- =", "a b c"),
+        ("2x + 3y = 7", "+ =", "x y"),
+        ("n ≤ 10", "≤", "n"),
+        ("x^2", "²", "x"),
+    ],
+)
+def test_formulas_lose_neither_signs_nor_letters(tag: str, text: str, signs: str, letters: str) -> None:
+    language = language_of(tag)
+    said = f" {spoken(language, text)} "
+    place = 0
+    for sign in signs.split():
+        name = f" {language.record.sign(sign)} "
+        if language.record.signs.get(sign):
+            assert said.find(name, place) >= place, (said, name)
+            place = said.find(name, place) + len(name) - 1
+    assert all(f" {letter} " in said for letter in letters.split()), said
+    assert not any(char.isdecimal() for char in said)
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_figures_of_notes_are_silent(tag: str) -> None:
+    language = language_of(tag)
+    for text, bare in (("Word¹ ended", "Word ended"), ("word.² Next", "word. Next"), ("(word)³ next", "(word) next")):
+        assert spoken(language, text) == spoken(language, bare), text
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_each_form_of_a_telephone_number_has_all_its_figures_one_by_one_or_in_pairs(tag: str) -> None:
+    language = language_of(tag)
+    numbers = language.record.numbers
+    assert numbers is not None
+    for text in ("+49 171 5550123", "0171/5550123", "0171 555 01 23", "(0171) 5550123", "0171-5550123", "415-555-0123"):
+        said = spoken(language, text).split()
+        if not language.record.pairs:
+            assert len([word for word in said if word]) >= sum(map(str.isdecimal, text)), said
+        assert numbers.cardinal(1000) not in " ".join(said)
