@@ -98,3 +98,19 @@ def test_a_half_more_agrees_with_its_noun(language: str) -> None:
     text, words = HALVES[language]
     for form in (text, text.replace("½", " ½"), text.replace("½", " 1/2")):
         assert spoken(language, f"bla {form} bla").startswith(f"bla {words}")
+
+
+ORDERS = {"de": "Bestellung", "es": "pedido", "fr": "dossier", "it": "ordine", "nl": "bestelling", "pt": "pedido"}
+
+
+@pytest.mark.parametrize("language", ORDERS)
+@pytest.mark.parametrize("number", ["45-1190", "2025-0173", "12-34567", "7-0042", "45020-5"])
+def test_the_number_of_an_order_is_no_range(language: str, number: str) -> None:
+    said = spoken(language, f"bla {ORDERS[language]} {number} bla").split()
+    assert language_of(language).record.until not in said
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("text", ["5-7", "45-90", "10–15", "900-1.200", "1990-2010", "8-12", "0-100"])
+def test_like_numbers_that_grow_are_a_range(language: str, text: str) -> None:
+    assert language_of(language).record.until in spoken(language, f"bla {text} bla").split()

@@ -103,13 +103,17 @@ def month(match: Match) -> Reading | None:
     if is_dotted and f"{name}." in language.record.units and not (match["y"] or _is_cued(match)):
         return None
     is_full = name == language.record.month_names[language.record.month_of(name) - 1].lower()
-    of = f"{language.record.date_of} " if language.record.date_of else ""
-    if match["of"] and is_full and not is_dotted:
-        return None
+    is_linked = "of_day" in match.context.tags or not language.record.date_of
+    of = "" if is_linked else f"{language.record.date_of} "
     mark = "." if is_dotted and (match["next"] or is_full) else ""
-    tags = frozenset({"month", "of_year"} if of and not match["of"] else {"month"})
+    tags = frozenset({"month", "of_year"} if of else {"month"})
     text = of + language.record.month_names[language.record.month_of(name) - 1]
     return Reading(text, tags, mark=mark, ends=bool(mark), form=match.context.form)
+
+
+def of(match: Match) -> Reading | None:
+    """The word between a day and its month."""
+    return Reading(match.text, frozenset({"of_day"}))
 
 
 def month_before_year(match: Match) -> Reading | None:

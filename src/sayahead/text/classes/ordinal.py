@@ -29,16 +29,26 @@ def degrees(match: Match) -> Reading | None:
     record = match.language.record
     unit = record.units.get(match["s"])
     value = int(match["n"])
-    noun = match["noun"]
-    has_article = match.context.word.lower() in record.articles
-    if unit is not None and match["to"] and match.text != "1º":
-        return Reading(f"{cardinal(match['n'], match.language, unit.gender)} {unit.many}", MEASURE)
-    is_told = "degrees" in match.context.tags or (noun in record.places and not has_article)
-    is_warm = match["s"] == "°" and not noun and not has_article
-    if unit is None or not ((value >= GREATEST and not noun) or (value >= COLD and (is_told or is_warm))):
+    is_alone = not (match["noun"] or match["place"])
+    if unit is None or not ((_is_degrees(match, is_alone) and value >= COLD) or (value >= GREATEST and is_alone)):
         return None
-    text = cardinal(match["n"], match.language, unit.gender)
-    return Reading(f"{text} {unit.many}", MEASURE)
+    return Reading(f"{cardinal(match['n'], match.language, unit.gender)} {unit.many}", MEASURE)
+
+
+def degrees_to(match: Match) -> Reading | None:
+    """``de 5° a -10 °C``; ``del 1º al 8`` are days."""
+    unit = match.language.record.units.get(match["s"])
+    if unit is None or match.text == "1º":
+        return None
+    return Reading(f"{cardinal(match['n'], match.language, unit.gender)} {unit.many}", MEASURE)
+
+
+def _is_degrees(match: Match, is_alone: bool) -> bool:
+    """Whether the words beside figures with a degree sign tell of a temperature."""
+    if "degrees" in match.context.tags:
+        return True
+    is_free = match.context.word.lower() not in match.language.record.articles
+    return is_free and (match["place"] != "" or (is_alone and match["s"] == "°"))
 
 
 def roman(match: Match) -> Reading | None:

@@ -64,6 +64,7 @@ def vocabularies_of(record: Record) -> Mapping[str, list[str]]:
         tables[name] = sorted(words)
     names = {name.lower() for name in record.month_names}
     tables["month_forms"] = sorted({*record.months, *record.short_months, *names})
+    tables["short_months"] = sorted(record.short_months)
     tables["weekday_forms"] = sorted(record.days_of_week)
     tables["abbreviations"] = sorted(record.abbreviations)
     tables["agreeing"] = sorted(form for form, words in record.abbreviations.items() if "/" in words)
