@@ -66,3 +66,10 @@ def test_any_split_gives_the_same_dates(language: str, text: str) -> None:
 def test_what_is_no_day_is_no_date(figures: str) -> None:
     months = language_of("de").record.month_names
     assert not set(spoken("de", figures).split()) & set(months)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_time_stamp_is_a_date_and_a_time(language: str) -> None:
+    date = spoken(language, "2024-05-03").removesuffix(" |")
+    time = spoken(language, "14:30").removesuffix(" |")
+    assert spoken(language, "2024-05-03T14:30") == f"{date} {time} |"

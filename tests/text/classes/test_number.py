@@ -66,3 +66,10 @@ def test_every_scale_goes_on_with_its_number(language: str) -> None:
 def test_any_split_gives_the_same_numbers(language: str, text: str) -> None:
     whole = spoken(language, text)
     assert all(spoken(language, text, size=size) == whole for size in (1, 2, 3, 5))
+
+
+@pytest.mark.parametrize("language", ["es", "pt"])
+def test_thousands_agree_with_the_noun_behind_them(language: str) -> None:
+    (_, masculine, *_, many), (_, feminine, *_, other) = NOUNS[language]
+    assert spoken(language, f"200 mil {masculine}").startswith(many)
+    assert spoken(language, f"200 mil {feminine}").startswith(other)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from sayahead.text.classes.number import plain
 from sayahead.text.classes.ordinal import form_of
+from sayahead.text.classes.time import clock_of
 from sayahead.text.classes.verbalize import numbers_of
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.reading.words import Words
@@ -23,6 +24,14 @@ def numeric(match: Match) -> Reading | None:
     if match["a"] == "/" and day <= 12 < month:
         day, month = month, day
     return dated(match, day, month, match["y"])
+
+
+def stamp(match: Match) -> Reading | None:
+    """``2024-05-03T14:30``: a date and a time."""
+    date = numeric(match)
+    second = int(match["s"]) if match["s"] else None
+    time = clock_of(match, int(match["h"]), int(match["min"]), second)
+    return date and replace(date, text=f"{date.text} {time}")
 
 
 def day_month(match: Match) -> Reading | None:

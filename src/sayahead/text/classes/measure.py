@@ -34,6 +34,8 @@ def before(match: Match) -> Reading | None:
     """A number that has several forms, in that of the unit behind it."""
     amount = amount_of(match["n"], match.language)
     noun = unit_of(match["u"], match.language)
+    if match["u"].lower() in match.language.record.genders:
+        return None
     if amount is None or noun is None or amount.decimals:
         return None
     numbers = numbers_of(match.language)

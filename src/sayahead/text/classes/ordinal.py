@@ -71,7 +71,8 @@ def roman_span(match: Match) -> Reading | None:
 def _ordinal(match: Match, value: int, suffix: str) -> Reading:
     form = match.language.record.ordinal_suffixes[suffix]
     tags = frozenset({"monthday"} if value == 1 else ())
-    return Reading(numbers_of(match.language).ordinal(value, form), tags)
+    rest = match["rest"].replace("-", " ")
+    return Reading(numbers_of(match.language).ordinal(value, form) + rest, tags)
 
 
 # ---- full stops ------------------------------------------------------------------------------------

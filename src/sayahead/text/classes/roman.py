@@ -59,13 +59,19 @@ def titled(match: Match) -> Reading | None:
 def century(match: Match) -> Reading | None:
     """``XX secolo``: an ordinal before its noun."""
     values = [value_of(match[group]) for group in "ab" if match[group]]
-    words = [numbers_of(match.language).ordinal(value, "m") for value in values]
+    words = [before_noun(match, value, "m") for value in values]
     return Reading(f" {match.language.record.until} ".join(words)) if all(values) else None
 
 
 def span(match: Match) -> Reading | None:
     """``XVIII-XIX`` after a word that announces a numeral."""
     return spoken(match, [match["a"], match["b"]], "", ["roman"])
+
+
+def before_noun(match: Match, value: int, gender: str) -> str:
+    """An ordinal in the form that stands before a noun: "tercer milenio"."""
+    numbers = numbers_of(match.language)
+    return numbers.ordinal(value, "s" if gender == "m" and numbers.has("ordinal s") else gender)
 
 
 def after_article(match: Match) -> Reading | None:
@@ -80,7 +86,7 @@ def after_article(match: Match) -> Reading | None:
     if len(numeral) == 1 and (not noun or (value == 1 and noun not in record.wars)):
         return None
     if noun and (gender == "f" or value <= TEN or noun[0].isupper()):
-        return Reading(numbers_of(match.language).ordinal(value, gender))
+        return Reading(before_noun(match, value, gender))
     return spoken(match, [numeral], "", ["roman"])
 
 

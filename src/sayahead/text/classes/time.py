@@ -25,6 +25,13 @@ def clock(match: Match) -> Reading | None:
     return Reading(clock_of(match, int(match["h"]), minute, second), TIME)
 
 
+def between(match: Match) -> Reading | None:
+    """``7.30-16.00 h``: from one time to another."""
+    first = clock_of(match, int(match["a"]), int(match["b"]), None)
+    last = clock_of(match, int(match["h"]), int(match["m"]), None)
+    return Reading(f"{first} {match.language.record.until} {last}", TIME)
+
+
 def clock_of(match: Match, hour: int, minute: int | None, second: int | None) -> str:
     """A time in words, by the word before it too."""
     numbers = numbers_of(match.language)
