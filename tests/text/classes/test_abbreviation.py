@@ -107,7 +107,7 @@ def test_initials_belong_to_a_name(language: str) -> None:
         ("aaaaaaa / bbbbbbb/ccccccc", "aaaaaaa , bbbbbbb ccccccc|"),
         ("¿Aaaaaaa? «Bbbbbbb» “ccccccc”", "Aaaaaaa?| Bbbbbbb ccccccc|"),
         ("aaaaaaa \" ' _ bbbbbbb ccccccc", "aaaaaaa bbbbbbb ccccccc|"),
-        ("Aaaaaaa\n\nbbbbbbb", "Aaaaaaa .| bbbbbbb|"),
+        ("Aaaaaaa\n\nbbbbbbb", "Aaaaaaa| bbbbbbb|"),
     ],
 )
 def test_marks(language: str, text: str, expected: str) -> None:

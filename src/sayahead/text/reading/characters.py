@@ -1,4 +1,4 @@
-"""The first filter: source characters to those that rules know, each with its place in the source."""
+"""Source characters to those that rules know, each with its place in the source: markup's filters and the last one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import functools
 import re
 import unicodedata
 
+from sayahead.text.markup import Rewriter, Text
+from sayahead.text.markup.latex import LatexFilter
+from sayahead.text.markup.markdown import MarkdownFilter
+from sayahead.text.markup.tags import TagFilter
 from sayahead.text.reading.pattern import SENTENCE_END, SPACE
 from sayahead.text.shared.punctuation import ENDING, PAUSING, readable
 from sayahead.text.shared.record import Record
@@ -22,69 +26,100 @@ _NARROW = str.maketrans("‐‑‒―ʼ’´⁄•‣μ", "---—'''/  µ", "®�
 class CharacterFilter:
     """One kind of white space, dash and apostrophe; figures as ASCII; nothing that cannot be read."""
 
-    def __init__(self, record: Record, skipped: list[tuple[int, int, str]], start: int = 0) -> None:
+    def __init__(self, record: Record, skipped: list[tuple[int, int, str]]) -> None:
         """``skipped`` takes stretches in scripts that the voice cannot read."""
         self._scripts = record.scripts
         self._has_greek_names = "GREEK" not in record.scripts and bool(record.greek)
         self._skipped = skipped
-        self.place = start
-        """Where the next character stands in the source."""
         self._newlines = 1
         self._is_after_return = False
         self._is_white = True
 
-    def push(self, fragment: str) -> list[Character]:
-        """The characters of a fragment."""
+    def push(self, text: Text) -> list[Character]:
+        """The characters of a text."""
         out: list[Character] = []
-        for char in fragment:
-            start = self.place
-            self.place += 1
-            if _WHITE.match(char):
-                self._white(char, start, out)
+        for char, (start, end) in zip(text.chars, text.places, strict=True):
+            if char == SENTENCE_END or _WHITE.match(char):
+                self._white(char, start, end, out)
                 continue
             self._newlines = 0
             self._is_after_return = False
-            for kept in self._kept(char, start):
+            for kept in self._kept(char, start, end):
                 if kept == SPACE and self._is_white:
                     continue
                 self._is_white = kept == SPACE
-                out.append((kept, start, self.place))
+                out.append((kept, start, end))
         return out
-
-    def flush(self) -> list[Character]:
-        """What still waits, as if the text were over."""
-        return []
 
     def end_line(self) -> None:
         """What comes next begins a new line."""
         self._newlines = 1
         self._is_white = True
 
-    def _white(self, char: str, start: int, out: list[Character]) -> None:
+    def _white(self, char: str, start: int, end: int, out: list[Character]) -> None:
         is_newline = char in _NEWLINES and not (self._is_after_return and char == "\n")
         self._is_after_return = char == "\r"
-        if not self._is_white:
-            out.append((SPACE, start, start + 1))
+        if not (self._is_white or char == SENTENCE_END):
+            out.append((SPACE, start, end))
         self._is_white = True
         if is_newline:
             self._newlines += 1
-            if self._newlines == 2:
-                out.append((SENTENCE_END, start, start + 1))
+        if char == SENTENCE_END or (is_newline and self._newlines == 2):
+            out.append((SENTENCE_END, start, end))
 
-    def _kept(self, char: str, start: int) -> str:
+    def _kept(self, char: str, start: int, end: int) -> str:
         if char.isascii():
             return char
         if not readable(char, self._scripts) and not (self._has_greek_names and is_greek(char)):
-            self._skip(char, start)
+            self._skip(char, start, end)
             return SPACE
         return folded(char)
 
-    def _skip(self, char: str, start: int) -> None:
+    def _skip(self, char: str, start: int, end: int) -> None:
         if self._skipped and self._skipped[-1][1] == start:
             first, _, text = self._skipped[-1]
-            self._skipped[-1] = (first, start + 1, text + char)
+            self._skipped[-1] = (first, end, text + char)
         else:
-            self._skipped.append((start, start + 1, char))
+            self._skipped.append((start, end, char))
+
+
+class Filters:
+    """All filters, one behind the other: fragments of the source to characters that rules know."""
+
+    def __init__(self, record: Record, skipped: list[tuple[int, int, str]], start: int = 0) -> None:
+        """``skipped`` takes what nobody hears; ``start`` is the place of the first character."""
+        self.place = start
+        """Where the next character stands in the source."""
+        months = frozenset(record.months) | frozenset(record.short_months)
+
+        def is_dated(word: str) -> bool:
+            """Whether a number with a full stop before a word is no item's: "3. Mai", "1. FC"."""
+            bare = word.rstrip(".,;:!?")
+            return record.dot_ordinals and (bare.lower() in months or bare in record.clubs)
+
+        self._markup: list[Rewriter] = [LatexFilter(), TagFilter(skipped), MarkdownFilter(is_dated)]
+        self._last = CharacterFilter(record, skipped)
+
+    def push(self, fragment: str) -> list[Character]:
+        """The characters that a fragment makes certain."""
+        text = Text.of(fragment, self.place)
+        self.place += len(fragment)
+        for rewriter in self._markup:
+            text = rewriter.push(text)
+        return self._last.push(text)
+
+    def flush(self) -> list[Character]:
+        """What still waits, as if the text were over."""
+        text = Text()
+        for rewriter in self._markup:
+            text = rewriter.flush(text)
+        return self._last.push(text)
+
+    def end_line(self) -> None:
+        """What comes next begins a new line."""
+        for rewriter in self._markup:
+            rewriter.end_line()
+        self._last.end_line()
 
 
 def is_greek(char: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from sayahead.text.reading.automaton import DEAD
-from sayahead.text.reading.characters import CharacterFilter
+from sayahead.text.reading.characters import Filters
 from sayahead.text.reading.context import START, Context, Match, Reading
 from sayahead.text.reading.grammar import Rule, is_boundary
 from sayahead.text.reading.language import Language
@@ -67,7 +67,7 @@ class TokenReader:
         self.skipped: list[tuple[int, int, str]] = []
         self._language = language
         self._grammar = language.grammar
-        self._filter = CharacterFilter(language.record, self.skipped, start)
+        self._filter = Filters(language.record, self.skipped, start)
         self._segments = None if language.record.spaced else SegmentFilter()
         self._text = ""
         self._places: list[tuple[int, int]] = []

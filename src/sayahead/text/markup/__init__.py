@@ -1,0 +1,137 @@
+"""Markup as filters: characters in, characters out, each with its place in the source.
+
+A filter holds back what may still become markup, so its result does not depend on how a text is cut.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+SENTENCE_END = "\u2029"
+"""A character that ends the sentence, whatever stands before it."""
+LIST_STOP = "\u2024"
+"""What follows the number of a list's item: a pause that ends no sentence."""
+Place = tuple[int, int]
+"""Where a character stands in the source: start and end (exclusive)."""
+
+
+@dataclass(slots=True)
+class Text:
+    """Characters, each with its place."""
+
+    chars: str = ""
+    places: list[Place] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, fragment: str, start: int) -> Text:
+        """A fragment of the source."""
+        return cls(fragment, [(place, place + 1) for place in range(start, start + len(fragment))])
+
+    def __add__(self, other: Text) -> Text:
+        return Text(self.chars + other.chars, self.places + other.places)
+
+    def __getitem__(self, part: slice) -> Text:
+        return Text(self.chars[part], self.places[part])
+
+
+class Output:
+    """What a filter passes on."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._places: list[Place] = []
+
+    def append(self, chars: str, place: Place) -> None:
+        """Add characters that all have one place."""
+        self._parts.append(chars)
+        self._places += [place] * len(chars)
+
+    def extend(self, text: Text) -> None:
+        """Add a text."""
+        self._parts.append(text.chars)
+        self._places += text.places
+
+    def text(self) -> Text:
+        """All of it."""
+        return Text("".join(self._parts), self._places)
+
+
+class Rewriter:
+    """A filter that copies text up to what may be markup, and asks what that is."""
+
+    OPENERS: re.Pattern[str]
+    """What may begin markup."""
+
+    def __init__(self) -> None:
+        self._held = Text()
+        self._last = "\n"
+        """The character before the ones that are held."""
+        self._lead = -1
+        """Where silent markup before the next word begins."""
+
+    def push(self, text: Text) -> Text:
+        """The characters that these make certain."""
+        return self._pass_on(text, over=False)
+
+    def flush(self, text: Text) -> Text:
+        """The characters that these make certain, and all that wait, as if the text were over."""
+        return self._pass_on(text, over=True)
+
+    def end_line(self) -> None:
+        """What comes next begins a new line."""
+        self._last = "\n"
+
+    def _pass_on(self, text: Text, *, over: bool) -> Text:
+        self._held = self._held + text if self._held.chars else text
+        out = Output()
+        self._held = self._held[self._run(0, out, over=over) :]
+        return out.text()
+
+    def _rewrite(self, at: int, out: Output, *, over: bool) -> int | None:
+        """Take in what begins at a place of what is held: how many characters; None while more must come."""
+        raise NotImplementedError
+
+    def _is_broken_off(self) -> bool:
+        """Whether what comes next is looked at in another way."""
+        return False
+
+    def _run(self, at: int, out: Output, *, over: bool) -> int:
+        """Pass on what is held from a place on; up to where that went."""
+        chars = self._held.chars
+        while at < len(chars):
+            opener = self.OPENERS.search(chars, at)
+            end = opener.start() if opener else len(chars)
+            self._copy(at, end, out)
+            at = end
+            if opener is None:
+                break
+            size = self._rewrite(at, out, over=over)
+            if size is None:
+                break
+            self._last = chars[at + size - 1]
+            at += size
+            if self._is_broken_off():
+                break
+        return at
+
+    def _copy(self, start: int, end: int, out: Output) -> None:
+        """Pass on what is no markup."""
+        if start == end:
+            return
+        part = self._held[start:end]
+        self._last = part.chars[-1]
+        if self._lead >= 0:
+            part.places[0] = (self._lead, part.places[0][1])
+            self._lead = -1
+        out.extend(part)
+
+    def _silence(self, at: int) -> None:
+        """Leave out what begins here; before a word, it belongs to that."""
+        if self._lead < 0 and self._last.isspace():
+            self._lead = self._held.places[at][0]
+
+    def _put(self, chars: str, at: int, size: int, out: Output) -> None:
+        """Put characters in place of some that are held."""
+        out.append(chars, (self._held.places[at][0], self._held.places[at + size - 1][1]))
+        self._lead = -1

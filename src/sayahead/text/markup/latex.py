@@ -1,0 +1,236 @@
+"""Formulas of LaTeX as plain formulas: ``$\\frac{a}{b} \\le \\pi$`` is a/b ≤ π."""
+
+from __future__ import annotations
+
+import re
+
+from sayahead.text.markup import Output, Rewriter
+
+MAX_OPENING = 40
+"""Characters behind a dollar sign that are looked at to know whether it opens a formula."""
+
+_OPENS = re.compile(
+    r"\$(?=\\?[A-Za-z](?![A-Za-z0-9])|\\[A-Za-z]|[A-Za-z]+[({^_=<>]"
+    r"|(?![0-9.]+\W*$)[0-9.]*[A-Za-z]?[\^_\\{(=<>]|[-−+(|\[{]+[A-Za-z0-9.\\(]|[0-9]+[xyzn](?![A-Za-z]))"
+)
+"""A dollar sign before a variable, a command, a sign or a power; before figures alone it is money."""
+_WHOLE = re.compile(r"\$[^$\s]+\$")
+_LOSS = re.compile(r"\$(?:\(([0-9][0-9,.]*)\)|[-−]([0-9][0-9,]*\.[0-9]{2}))(?=[.,;:!?]*\s|[.,;:!?]*$)")
+"""What an account has lost: ``$(2.1)``, ``$-45.20``."""
+_COMMAND = re.compile(r"\\([A-Za-z]+)\*? ?|\\(.)", re.DOTALL)
+_COMMAND_BEGUN = re.compile(r"\\(?:[A-Za-z]*\*?)?")
+_ARGUMENT = re.compile(r"\{([^{}\n]{0,60})\}")
+_SIGNS = {
+    "×": "times",
+    "·": "cdot",
+    "÷": "div",
+    "±": "pm",
+    "∓": "mp",
+    "≤": "le leq leqslant",
+    "≥": "ge geq geqslant",
+    "≠": "ne neq",
+    "≈": "approx sim simeq",
+    "∞": "infty",
+    "∑": "sum",
+    "∏": "prod",
+    "∫": "int",
+    "√": "sqrt",
+    "∂": "partial",
+    "∇": "nabla",
+    "∈": "in",
+    "∉": "notin",
+    "⊂": "subset subseteq",
+    "∪": "cup",
+    "∩": "cap",
+    "∅": "emptyset varnothing",
+    "∀": "forall",
+    "∃": "exists",
+    "⇒": "Rightarrow implies Longrightarrow",
+    "↔": "leftrightarrow Leftrightarrow iff",
+    "→": "to rightarrow longrightarrow",
+    "←": "leftarrow gets",
+    "°": "circ degree",
+    "∝": "propto",
+    "<": "lt",
+    ">": "gt",
+}
+_GREEK = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi"
+)
+COMMANDS = {name: sign for sign, names in _SIGNS.items() for name in names.split()}
+COMMANDS |= {name: chr(0x3B1 + place + (place > 16)) for place, name in enumerate(f"{_GREEK} psi omega".split())}
+COMMANDS |= {"varepsilon": "ε", "vartheta": "θ", "varphi": "φ", "Delta": "Δ", "Sigma": "Σ", "Omega": "Ω", "Pi": "Π"}
+COMMANDS |= {"Gamma": "Γ", "Lambda": "Λ", "Phi": "Φ", "Psi": "Ψ", "Theta": "Θ"}
+"""Commands that are characters."""
+SILENT = frozenset(
+    "ldots cdots left right big Big bigl bigr text mathrm mathbf mathbb mathcal mathit mathsf "
+    "operatorname quad qquad displaystyle limits dfrac frac tfrac overline underline boxed "
+    "textbf textit emph texttt underbrace overbrace lceil rceil vdots lfloor rfloor langle "
+    "rangle lvert rvert nonumber centering item textstyle vert mid hline dots".split()
+)
+"""Commands that say how something looks."""
+WITH_ARGUMENT = frozenset("begin end cite ref label eqref footnotemark bibliography citep citet pageref tag".split())
+"""Commands whose argument is silent, too."""
+ACCENTS = frozenset("bar hat tilde vec dot ddot".split())
+"""Commands that are said after their argument."""
+_FRACTIONS = frozenset(("frac", "dfrac", "tfrac"))
+
+
+class LatexFilter(Rewriter):
+    """Text with its formulas in plain characters."""
+
+    OPENERS = re.compile(r"[$\\]")
+    _INSIDE = re.compile(r"[$\\{}\-&~\n]")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._outside = self.OPENERS
+        self._is_math = False
+        self._fractions = 0
+        """How many arguments of a fraction are to come."""
+        self._depth = -1
+        """Braces that are open in a formula that nothing but a command began; -1 in another."""
+
+    def end_line(self) -> None:
+        super().end_line()
+        self._leave()
+
+    def _leave(self) -> None:
+        self._is_math = False
+        self._fractions = 0
+        self._depth = -1
+        self.OPENERS = self._outside
+
+    def _enter(self) -> None:
+        self._is_math = True
+        self.OPENERS = self._INSIDE
+
+    def _rewrite(self, at: int, out: Output, *, over: bool) -> int | None:
+        rest = self._held.chars[at : at + 2 * MAX_OPENING]
+        if rest[0] == "$":
+            taken = self._dollar(at, rest, out, over=over)
+        elif rest[0] == "\\":
+            taken = self._command(at, rest, out, over=over)
+        else:
+            taken = self._brace(at, rest, out, over=over)
+        if taken == 0:
+            self._copy(at, at + 1, out)
+            return 1
+        return taken
+
+    def _dollar(self, at: int, rest: str, out: Output, *, over: bool) -> int | None:
+        """What a dollar sign is: it opens a formula or closes it, or belongs to an amount."""
+        if self._is_math:
+            self._leave()
+            return 2 if rest[1:2] == "$" else 1
+        if rest[1:2] == "$":
+            self._silence(at)
+            self._enter()
+            return 2
+        token = re.split(r"\s", rest[:MAX_OPENING], maxsplit=1)[0]
+        if len(token) == len(rest) < MAX_OPENING and not over:
+            return None
+        if loss := _LOSS.match(rest):
+            self._put("-$", at, 2, out)
+            figures = loss.start(1) if loss[1] else loss.start(2)
+            self._copy(at + figures, at + figures + len(loss[1] or loss[2]), out)
+            return loss.end()
+        if _WHOLE.match(token) or _OPENS.match(token):
+            self._silence(at)
+            self._enter()
+            return 1
+        return 0
+
+    def _command(self, at: int, rest: str, out: Output, *, over: bool) -> int | None:
+        """A command of a formula, or one that stands in a text."""
+        if not over and len(rest) < 2 * MAX_OPENING and _COMMAND_BEGUN.fullmatch(rest):
+            return None
+        command = _COMMAND.match(rest)
+        if command is None:
+            return 0
+        if command[2]:
+            return self._escape(at, command[2], out)
+        name = command[1]
+        is_path = self._last.isalnum() or self._last in tuple(":\\.")
+        if is_path and not self._is_math:
+            return 0
+        if name in WITH_ARGUMENT or name in ACCENTS:
+            return self._with_argument(at, command, out, over=over)
+        if name not in COMMANDS and name not in SILENT and not self._is_math:
+            return 0
+        self._silence(at)
+        if name in _FRACTIONS:
+            self._fractions += 1
+        sign = COMMANDS.get(name) or ("" if name in SILENT else name)
+        if sign and sign != "°":
+            self._put(f" {sign} ", at, command.end(), out)
+        elif sign:
+            self._put(sign, at, command.end(), out)
+        if not self._is_math and rest[command.end() : command.end() + 1] == "{":
+            self._enter()
+            self._depth = 0
+        return command.end()
+
+    def _escape(self, at: int, char: str, out: Output) -> int:
+        if char in "([":
+            self._silence(at)
+            self._enter()
+        elif char in ")]":
+            self._leave()
+        elif not self._is_math:
+            return 0
+        elif char in ",;:! ":
+            self._put(" ", at, 2, out)
+        elif char == "\\":
+            self._put(", ", at, 2, out)
+        elif char in "{}":
+            self._silence(at)
+        else:
+            self._put(char, at, 2, out)
+        return 2
+
+    def _with_argument(self, at: int, command: re.Match[str], out: Output, *, over: bool) -> int | None:
+        rest = self._held.chars[at + command.end() : at + command.end() + 62]
+        argument = _ARGUMENT.match(rest)
+        if argument is None:
+            may_go_on = not rest or (rest[0] == "{" and len(rest) < 62 and "}" not in rest and "\n" not in rest)
+            if may_go_on and not over:
+                return None
+            self._silence(at)
+            return command.end()
+        if command[1] in ACCENTS:
+            start = at + command.end() + 1
+            self._copy(start, start + len(argument[1]), out)
+            self._put(f" {command[1]} ", start + len(argument[1]), 1, out)
+        else:
+            self._silence(at)
+            if command[1] == "begin":
+                self._enter()
+            elif command[1] == "end":
+                self._leave()
+        return command.end() + argument.end()
+
+    def _brace(self, at: int, rest: str, out: Output, *, over: bool) -> int | None:
+        """Braces group; between those of a fraction something is divided."""
+        if rest[0] == "}" and (self._fractions or self._depth == 1):
+            if len(rest) == 1 and not over:
+                return None
+            if rest[1:2] == "{" and self._fractions:
+                self._fractions -= 1
+                self._put(" ÷ ", at, 2, out)
+                return 2
+        if rest[0] == "\n":
+            if self._last == "\n":
+                self._leave()
+            return 0
+        if rest[0] == "-":
+            self._put("−", at, 1, out)
+        elif rest[0] in "&~":
+            self._put(" ", at, 1, out)
+        else:
+            self._silence(at)
+        if self._depth >= 0 and rest[0] in "{}":
+            self._depth += 1 if rest[0] == "{" else -1
+            if self._depth <= 0:
+                self._leave()
+        return 1

@@ -1,0 +1,267 @@
+"""Markdown: what opens a line, emphasis, links, code, tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from sayahead.text.markup import LIST_STOP, SENTENCE_END, Output, Place, Rewriter
+
+MAX_LINK = 2000
+"""Characters of a link's target, beyond which its end is not awaited."""
+MAX_MARKER = 24
+"""Characters that are looked at to know what opens a line, its first word aside."""
+OF_THEIR_OWN = frozenset(("item", "heading", "table", "code"))
+"""Kinds of lines that no next line goes on with."""
+
+_PICTURE = "[\u2192\u2300-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
+_INDENT = re.compile(r"[ \t]*")
+_MARKERS: list[tuple[str, re.Pattern[str]]] = [
+    ("fence", re.compile(r"(?:```|~~~)[^`\n]{0,80}(?=\n)")),
+    ("rule", re.compile(r"(?:([-*_=])(?: ?\1){2,200}|(?=[^\n]{0,200}--)[-:| \t]{3,200})[ \t]{0,20}(?=\n)")),
+    ("heading", re.compile(r"#{1,6}[ \t]+")),
+    ("task", re.compile(r"(?:[-*+]|\d{1,3}[.)])[ \t]+\[[ xX]\](?=[ \t])")),
+    ("item", re.compile(rf"(?:[-*+•‣◦▪→]|{_PICTURE}[\ufe0f\u200d\U0001f3fb-\U0001f3ff]*)[ \t]+(?=\S)")),
+    ("number", re.compile(r"(\d{1,3})[.)][ \t]+(?=\S)")),
+    ("number", re.compile(r"\((\d{1,2}|[a-h])\)[ \t]+|([a-h])\)[ \t]+")),
+    ("number", re.compile("([0-9])\ufe0f?\u20e3[ \t]*")),
+    ("quote", re.compile(r"(?:>[ \t]*)+(?![\d=>])")),
+    ("table", re.compile(r"\|[ \t]*")),
+    ("note", re.compile(r"\[\^[^\]\n]{1,30}\]:[ \t]*")),
+    ("definition", re.compile(r"\[[^\]\n]{1,60}\]:[ \t]*(?:<|https?:|[./#])[^\n]*(?=\n)")),
+]
+"""What may open a line, by what it makes of it."""
+_BEGUN = re.compile(
+    rf"(?:`{{1,2}}|(?:```|~~~)[^`\n]{{0,80}}|[-*_=|:\t ]{{1,200}}|#{{1,6}}[ \t]*|[-*+•‣◦▪→][ \t]*|{_PICTURE}\W{{0,8}}"
+    r"|(?:[-*+]|\d{1,3}[.)])[ \t]+\[?[ xX]?\]?|\d{1,3}[.)]?[ \t]*|[0-9]\ufe0f?\u20e3?[ \t]*"
+    r"|\((?:\d{1,2}|[a-h])?\)?[ \t]*|[a-h]\)?[ \t]*|(?:>[ \t]*){1,20}|\[\^?[^\]\n]{0,60}\]?:?[ \t]*"
+    r"|\[[^\]\n]{1,60}\]:[ \t]*(?:h(?:t(?:tp?s?)?)?|(?:https?:|[<./#])[^\n]{0,600})?)"
+)
+"""What may still become one of them."""
+_LINK = re.compile(
+    r"\]\(\s?(?:<[^<>\n]*>|(?:[^\s()<>]|\([^\s()]*\))*)(?:\s+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?\s*\)"
+)
+_LINK_BEGUN = re.compile(
+    r"\](?:\(\s?(?:<[^<>\n]*>?|(?:[^\s()<>]|\([^\s()]*\))*(?:\([^\s()]*)?)(?:\s+(?:\"[^\"\n]*\"?|'[^'\n]*'?)?)?\s*)?"
+)
+_REFERENCE = re.compile(r"\]\[(?![0-9]{1,3}\])[^\[\]\n]{0,60}\]")
+_REFERENCE_BEGUN = re.compile(r"\]\[[^\[\]\n]{0,60}")
+_SILENT_BRACKET = re.compile(r"\[(?:\^[^\]\n]{1,30}|@[^\]\n]{1,60})\]|\[\[(?:[^\[\]|\n]{1,60}\|)?")
+_SILENT_BRACKET_BEGUN = re.compile(r"\[(?:\^[^\]\n]{0,30}|@[^\]\n]{0,60}|\[[^\[\]|\n]{0,60})?")
+_EMPHASIS = re.compile(r"\*+|_+|~~+")
+_CODE = re.compile("`+")
+_SPACES = " \t\n\u00a0"
+_CLOSING = ".!?…:;,\n"
+"""After these, a line break changes nothing for the word before it."""
+
+
+class MarkdownFilter(Rewriter):
+    """Text without what only shows how it looks; lines that end a sentence say so."""
+
+    OPENERS = re.compile(r"[\n*_~`\[\]!|]")
+    _IN_CODE = re.compile(r"[\n`]")
+
+    def __init__(self, is_dated: Callable[[str], bool]) -> None:
+        """``is_dated``: whether figures with a full stop at a line's start go on so that they are a date."""
+        super().__init__()
+        self._is_dated = is_dated
+        self._all = self.OPENERS
+        self.end_line()
+
+    def end_line(self) -> None:
+        super().end_line()
+        self._opens_line = True
+        self._line = self._before = ""
+        self._open: dict[str, int] = {}
+        self._is_fenced = False
+        self._ticks = 0
+        self._break: Place | None = None
+        """A line break that the next line decides about."""
+        self._end = 0
+        self.OPENERS = self._all
+
+    # ---- lines -----------------------------------------------------------------------------------
+
+    def _run(self, at: int, out: Output, *, over: bool) -> int:
+        while at < len(self._held.chars) or (over and self._opens_line):
+            if self._opens_line:
+                size = self._open_line(at, out, over=over)
+                if size is None:
+                    break
+                at += size
+            at = super()._run(at, out, over=over)
+            if not self._opens_line:
+                break
+        return at
+
+    def _is_broken_off(self) -> bool:
+        return self._opens_line
+
+    def _open_line(self, at: int, out: Output, *, over: bool) -> int | None:
+        """Take in what opens the line: how many characters; None while that is not known."""
+        chars = self._held.chars
+        indent = _INDENT.match(chars, at).end() - at  # type: ignore[union-attr]
+        rest = chars[at + indent : at + indent + MAX_LINK]
+        if not rest and (over or indent < MAX_MARKER):
+            if over and self._break:
+                out.append("\n", self._break)
+                self._break = None
+            return None
+        if not over and _BEGUN.fullmatch(rest):
+            return None
+        kind, size, number = self._marker(f"{rest}\n" if over else rest, over=over)
+        if kind == "wait":
+            return None
+        self._end_before(kind, is_blank=rest.startswith("\n"), out=out)
+        return self._take_marker(kind, at, indent, min(size, len(rest)), number, out)
+
+    def _marker(self, rest: str, *, over: bool) -> tuple[str, int, str]:
+        """What the line's beginning makes of it, how long that is, and the number of a list's item."""
+        for kind, pattern in _MARKERS:
+            m = pattern.match(rest)
+            if m is None or (self._is_fenced and kind != "fence"):
+                continue
+            number = next(filter(None, m.groups()), "") if kind == "number" else ""
+            if number.isdecimal() and "." in m[0]:
+                word = re.match(r"\S{0,20}", rest[m.end() :])[0]  # type: ignore[index]
+                if not over and m.end() + len(word) == len(rest):
+                    return "wait", 0, ""
+                if self._is_dated(word):
+                    continue
+            return kind, m.end(), number
+        return "", 0, ""
+
+    def _end_before(self, kind: str, *, is_blank: bool, out: Output) -> None:
+        """End the sentence of the line before, or go on with it."""
+        goes_on = self._is_fenced and kind != "fence"
+        if is_blank or (kind and not goes_on and not (kind == self._before and kind in ("quote", "table"))):
+            out.append(SENTENCE_END, self._break or (self._end, self._end))
+        elif self._break:
+            out.append("\n", self._break)
+        self._break = None
+
+    def _take_marker(self, kind: str, at: int, indent: int, size: int, number: str, out: Output) -> int:
+        places = self._held.places
+        start = at + indent
+        self._last = "\n"
+        self._lead = places[start][0] if size else -1
+        if number:
+            figures = self._held.chars.index(number, start)
+            out.append(
+                number.upper() if number.isalpha() else number, (self._lead, places[figures + len(number) - 1][1])
+            )
+            out.append(f"{LIST_STOP} ", places[start + size - 1])
+            self._lead = -1
+        if kind == "fence":
+            self._is_fenced = not self._is_fenced
+            self.OPENERS = self._IN_CODE if self._is_fenced else self._all
+        line = {"task": "item", "number": "item", "rule": "", "note": "", "definition": ""}.get(kind, kind)
+        self._line = "code" if self._is_fenced and kind != "fence" else line
+        self._opens_line = False
+        return indent + size
+
+    # ---- within a line -----------------------------------------------------------------------------
+
+    def _rewrite(self, at: int, out: Output, *, over: bool) -> int | None:
+        char = self._held.chars[at]
+        if char == "\n":
+            return self._newline(at, out)
+        taken: int | None = 0
+        if char == "`":
+            taken = self._code(at, out, over=over)
+        elif char in "[]!":
+            taken = self._bracket(at, out, over=over)
+        elif char in "*_~":
+            taken = self._emphasis(at, over=over)
+        elif char == "|" and self._line == "table":
+            taken = self._cell(at, out, over=over)
+        if taken == 0:
+            self._copy(at, at + 1, out)
+            return 1
+        return taken
+
+    def _newline(self, at: int, out: Output) -> int:
+        """A line's end: the next line tells whether the sentence goes on, unless a mark or its kind does."""
+        self._opens_line = True
+        self._before = self._line
+        self._ticks = 0
+        self._end = self._held.places[at][1]
+        if self._line in OF_THEIR_OWN:
+            self._put(SENTENCE_END, at, 1, out)
+        elif self._last in _CLOSING:
+            self._put("\n", at, 1, out)
+        else:
+            self._break = self._held.places[at]
+        return 1
+
+    def _cell(self, at: int, out: Output, *, over: bool) -> int | None:
+        """A cell's end: a pause, but for the last one's."""
+        rest = self._held.chars[at + 1 : at + MAX_MARKER].lstrip(" \t")
+        if not rest and not over and len(self._held.chars) - at < MAX_MARKER:
+            return None
+        if rest and rest[0] != "\n":
+            self._put(", ", at, 1, out)
+        return 1
+
+    def _code(self, at: int, out: Output, *, over: bool) -> int | None:
+        ticks = _CODE.match(self._held.chars, at)[0]  # type: ignore[index]
+        after = self._held.chars[at + len(ticks) : at + len(ticks) + 1]
+        if not after and not over and len(ticks) < MAX_MARKER:
+            return None
+        if self._last.isalnum() and after.isalnum() and not self._ticks:
+            return 0
+        self._ticks = 0 if self._ticks else len(ticks)
+        self._silence(at)
+        return len(ticks)
+
+    def _bracket(self, at: int, out: Output, *, over: bool) -> int | None:
+        """Links, of which the label is read, notes and keys of sources, which are silent."""
+        rest = self._held.chars[at : at + MAX_LINK]
+        if rest[0] == "!":
+            if len(rest) == 1 and not over:
+                return None
+            if rest[1:2] == "[" and self._last in _SPACES:
+                self._silence(at)
+                return 1
+            return 0
+        if self._ticks:
+            return 0
+        wholes, begun = (
+            ((_LINK, _REFERENCE), (_LINK_BEGUN, _REFERENCE_BEGUN))
+            if rest[0] == "]"
+            else ((_SILENT_BRACKET,), (_SILENT_BRACKET_BEGUN,))
+        )
+        if not over and len(rest) < MAX_LINK and any(pattern.fullmatch(rest) for pattern in begun):
+            return None
+        size = max((m.end() for whole in wholes if (m := whole.match(rest))), default=0)
+        if not size and over and rest.startswith("](") and any(pattern.fullmatch(rest) for pattern in begun):
+            size = len(rest)
+        if not size and rest[0] == "[" and not rest[1:2].isdecimal():
+            size = 1
+        if size:
+            self._silence(at)
+        return size
+
+    def _emphasis(self, at: int, *, over: bool) -> int | None:
+        """Marks of emphasis: silent where they open before a word, or close behind one what is open."""
+        run = _EMPHASIS.match(self._held.chars, at)
+        if self._ticks:
+            return 0
+        if run is None:
+            return None if at + 1 == len(self._held.chars) and not over else 0
+        after = self._held.chars[run.end() : run.end() + 1]
+        if not after and not over:
+            return None if len(run[0]) < MAX_MARKER else 0
+        char = run[0][0]
+        size = len(run[0])
+        before = self._last
+        opens = bool(after) and after not in _SPACES and not before.isalnum()
+        closes = before not in _SPACES and not after.isalnum()
+        if self._open.get(char, 0) and (closes or (char == "*" and before not in _SPACES)):
+            self._open[char] = max(0, self._open[char] - size)
+        elif opens or (size > 1 and char == "*" and after.isalpha() and before.isalpha()):
+            self._open[char] = self._open.get(char, 0) + size
+        elif not (closes and size > 1 and char in "*_~"):
+            return 0
+        self._silence(at)
+        return size

@@ -1,0 +1,184 @@
+"""Tags and entities of HTML and XML, and the tags that language models write."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from sayahead.text.markup import SENTENCE_END, Output, Rewriter
+
+MAX_TAG = 400
+"""Characters of a tag, beyond which its end is not awaited."""
+MAX_COMMENT = 2000
+COMMENT = "<!--"
+
+_NAME = r"[A-Za-z_:@][\w:.@-]*"
+_FLAGS = (
+    "allowfullscreen|async|autofocus|autoplay|checked|controls|default|defer|disabled|download|hidden|loop|multiple|"
+    "muted|open|readonly|required|reversed|selected"
+)
+"""Attributes that stand without a value; no others do, since words would."""
+_VALUE = r"(?:\"[^\"<]*\"|'[^'<]*'|[^\s\"'<>=]+)"
+_ATTRIBUTE = rf"(?:{_NAME}\s*=\s*{_VALUE}|(?:{_FLAGS})(?=[\s/>]))"
+_TAG = re.compile(rf"<(/?)({_NAME})((?:\s+{_ATTRIBUTE})*)\s*/?>|<\|[\w ]{{1,30}}\|>|<[?!][^<>]{{0,200}}>")
+_BEGUN = re.compile(
+    rf"<(?:/?(?:{_NAME}(?:\s+{_ATTRIBUTE})*"
+    rf"(?:\s+(?:{_NAME}\s*(?:=\s*(?:\"[^\"<]*|'[^'<]*|{_VALUE})?)?)?)?\s*/?)?|\|[\w ]{{0,30}}\|?|[?!][^<>]{{0,200}})"
+)
+"""What may still become a tag."""
+_BROKEN = re.compile(rf"<{_NAME}(?:\s+{_ATTRIBUTE})*(?:\s+{_NAME}\s*=\s*[\"']?[^\s\"'<>]*)?[\"']?\s*/?")
+_ADDRESS = re.compile(r"<((?:https?:|www\.|mailto:)[^\s<>]*)>")
+_ADDRESS_BEGUN = re.compile(r"<(?:https?:|www\.|mailto:)[^\s<>]*")
+_ENTITY = re.compile(r"&(?:amp;)?(?:[A-Za-z]{2,8}|#[0-9]{2,6}|#x[0-9A-Fa-f]{2,6});")
+_ENTITY_BEGUN = re.compile(r"&(?:[A-Za-z]{0,8}|#[0-9]{0,6}|#x[0-9A-Fa-f]{0,6}|amp;(?:[A-Za-z]{0,8}))")
+_SHOWN = re.compile(r"&(?:amp;)?lt;(/?[A-Za-z][\w-]{0,30}/?)&(?:amp;)?gt;")
+_SHOWN_BEGUN = re.compile(r"&(?:amp;)?lt;(?:/?(?:[A-Za-z][\w-]{0,30}/?(?:&(?:[a-z]{0,4};?){0,2})?)?)?")
+
+INLINE = frozenset(
+    "html head body a abbr b button center code details div emphasis figure font form i iframe "
+    "img input kbd label lang link mark meta em option phoneme prosody s say-as select small "
+    "source span speak strong sub summary sup svg tbody thead u video voice w audio break del "
+    "ins q cite var samp time wbr picture colgroup col tfoot nav main".split()
+)
+"""Tags that are silent and part nothing."""
+BLOCKS = frozenset(
+    "article blockquote dd dl dt footer h1 h2 h3 h4 h5 h6 header hr li ol p paragraph pre section sentence table title "
+    "tr ul".split()
+)
+"""Tags that end a sentence."""
+CELLS = frozenset(("td", "th"))
+HIDDEN = frozenset(("script", "style", "think", "thinking"))
+"""Tags whose contents are for nobody's ears."""
+MODELS = frozenset("answer response reasoning reflection output result context tool_call tool_response".split())
+"""Tags that language models write around what they say."""
+_RAISED = str.maketrans("0123456789+-−n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻ⁿ")
+_LOWERED = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋")
+SHIFTED = {"sup": _RAISED, "sub": _LOWERED}
+"""Tags whose figures are raised or lowered."""
+
+
+class TagFilter(Rewriter):
+    """Text without its tags; what a hidden element holds is told as skipped."""
+
+    OPENERS = re.compile("[<&]")
+
+    def __init__(self, skipped: list[tuple[int, int, str]]) -> None:
+        super().__init__()
+        self._skipped = skipped
+        self._hidden = ""
+        self._shift: dict[int, int] = {}
+
+    def _copy(self, start: int, end: int, out: Output) -> None:
+        if self._hidden:
+            if start < end:
+                self._hide(start, end)
+            return
+        if self._shift:
+            chars = self._held.chars
+            self._held.chars = chars[:start] + chars[start:end].translate(self._shift) + chars[end:]
+        super()._copy(start, end, out)
+
+    def _hide(self, start: int, end: int) -> None:
+        places = self._held.places
+        first = places[start][0]
+        text = self._held.chars[start:end]
+        if self._skipped and self._skipped[-1][1] == first:
+            first, _, before = self._skipped.pop()
+            text = before + text
+        self._skipped.append((first, places[end - 1][1], text))
+
+    def _rewrite(self, at: int, out: Output, *, over: bool) -> int | None:
+        rest = self._held.chars[at : at + MAX_COMMENT]
+        taken = self._entity(at, rest, out, over=over) if rest[0] == "&" else self._angle(at, rest, out, over=over)
+        if taken == 0:
+            self._copy(at, at + 1, out)
+            return 1
+        return taken
+
+    def _entity(self, at: int, rest: str, out: Output, *, over: bool) -> int | None:
+        if shown := _SHOWN.match(rest):
+            self._copy_name(at, shown, out)
+            return shown.end()
+        if not over and (_ENTITY_BEGUN.fullmatch(rest) or _SHOWN_BEGUN.fullmatch(rest)):
+            return None
+        entity = _ENTITY.match(rest)
+        char = html.unescape(html.unescape(entity[0])) if entity else ""
+        if entity is None or char == entity[0]:
+            return 0
+        if not self._hidden:
+            self._put(char, at, entity.end(), out)
+        return entity.end()
+
+    def _angle(self, at: int, rest: str, out: Output, *, over: bool) -> int | None:
+        if rest.startswith(COMMENT) or COMMENT.startswith(rest):
+            return self._comment(at, rest, over=over)
+        if address := _ADDRESS.match(rest):
+            self._copy_name(at, address, out)
+            return address.end()
+        tag = _TAG.match(rest)
+        if tag is not None:
+            return self._tag(at, tag, rest, out, over=over)
+        line = rest.partition("\n")[0][:MAX_TAG]
+        may_go_on = len(line) == len(rest) and not over
+        if _BEGUN.fullmatch(line) or _ADDRESS_BEGUN.fullmatch(line):
+            if may_go_on:
+                return None
+            broken = _BROKEN.match(line)
+            if broken and "=" in broken[0]:
+                self._silence(at)
+                return broken.end()
+        return 0
+
+    def _comment(self, at: int, rest: str, *, over: bool) -> int | None:
+        end = rest.find("-->")
+        if end < 0 and not over and len(rest) < MAX_COMMENT:
+            return None
+        if end < 0 and not rest.startswith(COMMENT):
+            return 0
+        self._silence(at)
+        return end + 3 if end >= 0 else len(rest)
+
+    def _tag(self, at: int, tag: re.Match[str], rest: str, out: Output, *, over: bool) -> int | None:
+        name = (tag[2] or "").lower()
+        if self._hidden:
+            if tag[1] and name == self._hidden:
+                self._hidden = ""
+                return tag.end()
+            return 0
+        if name and not (tag[1] or tag[3] or self._is_known(name)):
+            after = rest[tag.end() : tag.end() + 1]
+            if not (after or over):
+                return None
+            if self._last.isalnum() or not (after.isalnum() or after in tuple("{<")):
+                self._copy_name(at, tag, out)
+                return tag.end()
+        if self._last == "`" and name:
+            self._copy_name(at, tag, out)
+        else:
+            self._part(at, tag, name, out)
+        return tag.end()
+
+    def _is_known(self, name: str) -> bool:
+        return name in INLINE or name in BLOCKS or name in CELLS or name in HIDDEN or name in MODELS or name == "br"
+
+    def _part(self, at: int, tag: re.Match[str], name: str, out: Output) -> None:
+        """What a tag does: it ends a sentence or a cell, raises figures, hides, or nothing."""
+        self._silence(at)
+        if name in BLOCKS:
+            self._put(SENTENCE_END, at, tag.end(), out)
+        elif name == "br":
+            self._put("\n", at, tag.end(), out)
+        elif name in CELLS and tag[1]:
+            self._put(", ", at, tag.end(), out)
+        elif name in SHIFTED:
+            self._shift = {} if tag[1] else SHIFTED[name]
+        elif name in HIDDEN and not (tag[1] or tag[0].endswith("/>")):
+            self._hidden = name
+
+    def _copy_name(self, at: int, match: re.Match[str], out: Output) -> None:
+        """Pass on the name of a tag that is shown, or an address, parted from what touches it."""
+        name = match[2] if match.re is _TAG else match[1].strip("/")
+        start = at + match[0].index(name)
+        out.append(" ", self._held.places[at])
+        self._copy(start, start + len(name), out)
+        out.append(" ", self._held.places[at + match.end() - 1])
