@@ -10,7 +10,8 @@ A file of rules belongs to a class of tokens (``classes/money.rules`` to ``money
 In angle brackets stands what the token to the left must be, one of several parted by ``|``, or with
 ``!`` must not be. After the arrow stands a sayer, a function of the class's module (or of another:
 ``number.cardinal``), or in quotes what is said: ``{group}`` as it is written, ``{group|sayer}`` as a
-verbalizer says it, ``{@key}`` a word of the language's file. ``as tag tag`` behind it is what the token is for the next one.
+verbalizer says it, ``{@key}`` a word of the language's file. ``as tag tag`` behind it is what the
+token is for the next one.
 """
 
 from __future__ import annotations

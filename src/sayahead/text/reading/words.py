@@ -13,7 +13,18 @@ MAX_SHORT = 6
 """Letters of the longest word that may be an abbreviation where [vocabulary common] does not have it."""
 MAX_CUT = 8
 """Letters of the longest that may be one by its last letters (``short_ending``)."""
-OPTIONAL = ("before_bracket", "durations", "formula", "functions", "name_forms", "thousand", "short", "until_words")
+OPTIONAL = (
+    "before_bracket",
+    "before_town",
+    "durations",
+    "electrical",
+    "formula",
+    "functions",
+    "name_forms",
+    "short",
+    "thousand",
+    "until_words",
+)
 """Tables [vocabulary NAME] that common rules name and a language may lack."""
 
 _CURRENCY_PREFIX = re.compile(r"[A-Z]{3}|[\w-]*[^\w\s]")
