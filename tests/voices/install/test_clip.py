@@ -178,16 +178,24 @@ def toy_maker() -> tuple[SpeakerMaker, dict[str, Floats]]:
     return SpeakerMaker(arrays, rows), rows
 
 
-def test_nothing_of_the_network_is_a_blend() -> None:
+def test_natural_is_a_blend_and_near_is_what_was_fitted() -> None:
     maker, rows = toy_maker()
-    made = maker.made(maker._heard[1], 200.0, 1, near=0.0)
-    assert all((made[graph] == rows[graph][1]).all() for graph in GRAPHS)
+    wanted = unit(np.random.default_rng(3).normal(0, 1, WIDTH).astype(np.float32))
+
+    def speak(tables: Tables) -> Floats:
+        return np.ones(24000, np.float32)
+
+    found = [maker.fit(wanted, 200.0, [1], speak, near=near, rounds=1, step=0.7) for near in (0.0, 0.5, 1.0)]
+    natural, between, near = (np.concatenate(list(one.tables.values())) for one in found)
+    assert np.allclose(natural, np.concatenate([rows[graph][1] for graph in GRAPHS]))
+    assert np.allclose(between, (natural + near) / 2, atol=1e-6)
+    assert np.abs(near - natural).max() > 0.01
 
 
 def test_pitch_chooses_between_blends_that_are_alike() -> None:
     maker, _ = toy_maker()
     between = unit(maker._heard.sum(0))
-    assert [maker.nearest(between, hertz) for hertz in (95.0, 210.0)] == [0, 1]
+    assert [maker.nearest(between, hertz) for hertz in (95.0, 210.0)] == [[0], [1]]
 
 
 def test_more_rounds_never_sound_less_alike() -> None:
@@ -201,7 +209,8 @@ def test_more_rounds_never_sound_less_alike() -> None:
         return np.concatenate(list(tables.values())) @ mixing
 
     maker.embed = lambda samples, rate: unit(samples)  # type: ignore[assignment]
-    found = [maker.fit(wanted, 150.0, speak, near=1.0, rounds=rounds, step=0.7).similarity for rounds in (1, 3, 9)]
+    fits = [maker.fit(wanted, 150.0, [0, 1], speak, near=1.0, rounds=rounds, step=0.7) for rounds in (1, 3, 9)]
+    found = [fitted.similarity for fitted in fits]
     assert found == sorted(found)
 
 

@@ -41,7 +41,7 @@ TOP_BIN = 350
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class IntonedSentence:
     """A sentence with durations, pitch and energy, so that only its sound is to be made."""
 
     ids: Ids
@@ -99,7 +99,7 @@ class Family:
         return torch.cat(parts)
 
     @torch.no_grad()
-    def prosody(self, ids: Ids, code: Tensor, speaker: int = -1) -> Spoken:
+    def prosody(self, ids: Ids, code: Tensor, speaker: int = -1) -> IntonedSentence:
         """A sentence of phonemes (P,) with the durations, pitch and energy of a vector (V,)."""
         self.speak_as(code[None])
         heart = self.model.heart
@@ -110,9 +110,9 @@ class Family:
         units[:, 0] = LEAD_UNITS
         out = heart.prosody(*spread_rows(text, units))[0].float().numpy()
         f0, energy = 100 * out[:, :UNIT].ravel(), LOUD * out[:, UNIT:].ravel()
-        return Spoken(padded, units[0].numpy(), f0, energy, speaker)
+        return IntonedSentence(padded, units[0].numpy(), f0, energy, speaker)
 
-    def parts(self, codes: Tensor, spoken: Sequence[Spoken], begins: Sequence[int], frames: int) -> Tensor:
+    def parts(self, codes: Tensor, spoken: Sequence[IntonedSentence], begins: Sequence[int], frames: int) -> Tensor:
         """(B, T, 3005) spectral parts of T frames from ``begins`` on, of a sentence for each vector (B, V)."""
         self.speak_as(codes)
         length = max(len(one.ids) for one in spoken)
@@ -161,7 +161,7 @@ def sound_of(parts: Tensor, f0: Floats, seed: int = 0) -> Tensor:
     return sums[:, SourceFilter.OVERHANG : SourceFilter.OVERHANG + frames].flatten(1)
 
 
-def pitches(spoken: Sequence[Spoken], begins: Sequence[int], frames: int) -> Floats:
+def pitches(spoken: Sequence[IntonedSentence], begins: Sequence[int], frames: int) -> Floats:
     """(B, T) Hz of crops, 0 beyond a sentence's end."""
     out = np.zeros((len(spoken), frames), np.float32)
     for row, (one, begin) in enumerate(zip(spoken, begins, strict=True)):
@@ -170,12 +170,12 @@ def pitches(spoken: Sequence[Spoken], begins: Sequence[int], frames: int) -> Flo
     return out
 
 
-def at_pitch(spoken: Spoken, hertz: float) -> Spoken:
+def at_pitch(spoken: IntonedSentence, hertz: float) -> IntonedSentence:
     """The sentence with its median pitch at so many Hz."""
     voiced = spoken.f0 > VOICED_HZ
     factor = hertz / float(np.median(spoken.f0[voiced])) if voiced.any() else 1.0
     f0 = np.where(voiced, factor * spoken.f0, spoken.f0).astype(np.float32)
-    return Spoken(spoken.ids, spoken.units, f0, spoken.energy, spoken.speaker)
+    return IntonedSentence(spoken.ids, spoken.units, f0, spoken.energy, spoken.speaker)
 
 
 def balance(parts: Tensor) -> Tensor:

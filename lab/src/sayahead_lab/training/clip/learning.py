@@ -23,7 +23,7 @@ from sayahead.voices.install.clip.embedding import PARTIAL, WIDTH, Embedder, uni
 from torch import Tensor
 
 from sayahead_lab.training.clip.embedding import arrays_of, embedder_weights, load_speaker_embedder
-from sayahead_lab.training.clip.family import Family, Spoken, at_pitch, balance, columns, pitches, sound_of
+from sayahead_lab.training.clip.family import Family, IntonedSentence, at_pitch, balance, columns, pitches, sound_of
 from sayahead_lab.training.clip.network import Bank, SpeakerNetwork, SpeakerNetworkConfig, exported
 from sayahead_lab.training.clip.people import CLIP_S, Person, listed, measured
 from sayahead_lab.training.corpus.teacher import load_reader, split
@@ -122,7 +122,7 @@ class ClipTraining:
         if (out / CHECKPOINT).exists():
             self._restore()
 
-    def _prosodies(self, sentences: Sequence[Ids]) -> list[list[Spoken]]:
+    def _prosodies(self, sentences: Sequence[Ids]) -> list[list[IntonedSentence]]:
         """By speaker, each sentence."""
         return [
             [self.family.prosody(ids, code, speaker) for ids in sentences]
@@ -213,7 +213,7 @@ class ClipTraining:
         moved = self.moved(target, wanted, blends)
         base = torch.from_numpy(self.bank.shares[blends]) @ self.family.codes
         codes = self.network.added(base, moved)
-        spoken, begins = list[Spoken](), list[int]()
+        spoken, begins = list[IntonedSentence](), list[int]()
         for (_, f0), blend in zip(wanted, blends, strict=True):
             for _ in range(recipe.crops):
                 one = self.sentence(f0, blend, draw)
@@ -237,7 +237,7 @@ class ClipTraining:
         offsets: Tensor = self.network(target, near, pitch.float())
         return offsets
 
-    def sentence(self, f0: float, blend: int, draw: np.random.Generator) -> Spoken:
+    def sentence(self, f0: float, blend: int, draw: np.random.Generator) -> IntonedSentence:
         """A sentence with the prosody of one of a blend's speakers, at a pitch in Hz."""
         share = self.bank.shares[blend].astype(np.float64)
         speaker = int(draw.choice(len(share), p=share / share.sum()))

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from sayahead.types import Floats, Ids
 from sayahead.voices.install.clip.embedding import WIDTH
-from sayahead.voices.install.clip.speaker import GRAPHS, OCTAVE
+from sayahead.voices.install.clip.speaker import GRAPHS, OCTAVE, SCALE, packed
 from torch import Tensor, nn
 
 
@@ -96,6 +96,8 @@ def exported(
             arrays[f"network.{layer}.{leaf}"] = (
                 getattr(getattr(network, layer), leaf).detach().numpy().astype(np.float16)
             )
-    arrays["network.directions"] = directions.detach().numpy().astype(np.float16)
+    for name in [name for name in arrays if name.startswith("embedder.") and arrays[name].ndim == 2]:
+        arrays[name], arrays[name + SCALE] = packed(arrays[name].astype(np.float32))
+    arrays["network.directions"], arrays["network.directions" + SCALE] = packed(directions.detach().numpy())
     arrays["network.columns"] = place[numbers].astype(np.int32)
     return arrays

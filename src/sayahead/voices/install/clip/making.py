@@ -13,6 +13,7 @@ from sayahead.config import check_number, from_mapping, nearest
 from sayahead.engine.files import save_arrays, sha256
 from sayahead.engine.onnx import OnnxGraph, shared_graphs_of
 from sayahead.errors import ConfigError, VoiceError
+from sayahead.extensions import not_installed
 from sayahead.systems.heart import OWN, HeartConfig, heart_stages
 from sayahead.systems.loading import two_stages
 from sayahead.systems.speakers import SPEAKERS, Speakers, speaker_tables
@@ -23,14 +24,15 @@ from sayahead.voices.install.add import MADE, Added, check_name, settle, workpla
 from sayahead.voices.install.clip.hearing import Heard, check, hear
 from sayahead.voices.install.clip.reading import read_clip
 from sayahead.voices.install.clip.speaker import Fitted, SpeakerMaker, Tables, load_maker
+from sayahead.voices.locations import ELSEWHERE
 from sayahead.voices.write import write_voice
 
 FAMILY = "family"
 """The voice whose speakers others join."""
 NEAR = 1.0
-"""Between a voice that sounds natural (0: a blend of the family's speakers) and one that is like the clip."""
-ROUNDS = 4
-"""How often a speaker is heard and corrected."""
+"""Between a voice that sounds natural (0: a blend of the family's speakers) and one that is like the clip (1)."""
+ROUNDS = 2
+"""How often a speaker is heard and corrected, at most."""
 STEP = 0.7
 """Share of what is missing that is asked for in addition."""
 SENTENCES = (
@@ -38,6 +40,8 @@ SENTENCES = (
     "Would you please open a window, before the others come back?",
 )
 """What a speaker says while it is fitted."""
+BLENDS = 3
+"""Nearest blends of the family's speakers from which a speaker is made; it is the mean of what is made of each."""
 MAX_SEMITONES = 7.0
 """Most that the pitch of a blend is moved."""
 LICENSE = "LicenseRef-Private"
@@ -102,7 +106,7 @@ def voice_from_clip(
     the family's; ``consent``: who agreed to it, in words that the voice keeps. ConfigError for a clip that no voice can
     be made of, with what was heard in it and what to do; VoiceError where the family is not installed.
     """
-    check_number("near", near, 0.0, 1.5)
+    check_number("near", near, 0.0, 1.0)
     check_name(name, replace=replace)
     path = Path(clip).expanduser()
     folder = family_folder(family)
@@ -123,14 +127,27 @@ def voice_from_clip(
 
 
 def fit(
-    studio: Studio, maker: SpeakerMaker, heard: Heard, *, near: float = NEAR, rounds: float = ROUNDS, step: float = STEP
+    studio: Studio,
+    maker: SpeakerMaker,
+    heard: Heard,
+    *,
+    near: float = NEAR,
+    rounds: float = ROUNDS,
+    step: float = STEP,
+    blends: float = BLENDS,
 ) -> tuple[Fitted, Shape]:
     """The speaker of the family that is like a clip, and its pitch."""
-    blend = maker.nearest(heard.embedding, heard.f0)
-    semitones = 12 * float(np.log2(heard.f0 / maker.pitch(blend)))
-    shape = Shape(pitch=round(float(np.clip(semitones, -MAX_SEMITONES, MAX_SEMITONES)), 2))
+    nearest = maker.nearest(heard.embedding, heard.f0, int(blends))
+    shape = moved_pitch(heard.f0, maker.pitch(nearest))
     say = functools.partial(studio.say, shape)
-    return maker.fit(heard.embedding, heard.f0, say, near=near, rounds=int(rounds), step=step), shape
+    wanted = heard.embedding
+    return maker.fit(wanted, heard.f0, nearest, say, near=near, rounds=int(rounds), step=step), shape
+
+
+def moved_pitch(wanted: float, own: float) -> Shape:
+    """The shape that brings a median pitch to another, as far as that goes well."""
+    semitones = 12 * float(np.log2(wanted / own))
+    return Shape(pitch=round(float(np.clip(semitones, -MAX_SEMITONES, MAX_SEMITONES)), 2))
 
 
 def write_guest(folder: Path, family: VoiceConfig, lender: Path, tables: Tables, about: Mapping[str, object]) -> None:
@@ -164,10 +181,9 @@ def family_folder(family: str) -> Path:
     """Where the family is; VoiceError where it is not installed."""
     voices = installed_voices()
     if family not in voices:
-        raise VoiceError(
-            f"A voice of a clip is a speaker more of the voice {family!r}, which is not installed"
-            f"{nearest(family, voices)}: pip install sayahead-voices-family."
-        )
+        if family in ELSEWHERE:
+            raise VoiceError(not_installed(f"The voice {family!r}, of which others are speakers,", ELSEWHERE[family]))
+        raise VoiceError(f"There is no voice {family!r} of which another could be a speaker{nearest(family, voices)}.")
     return voices[family]
 
 

@@ -6,7 +6,7 @@ is missing is asked for once more: a few rounds without any gradient bring a spe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,12 @@ FILE = "clip.npz"
 """File of a family's folder with all that makes a speaker of a clip."""
 GRAPHS = ("text", "prosody", "decoder")
 """Graphs in which a speaker has numbers of their own, in the order in which these are joined."""
+SCALE = ".scale"
 OCTAVE = 0.2
 """Similarity that an octave of pitch costs, where the nearest blend is looked for."""
+
+GAIN, PATIENCE = 0.002, 2
+"""After so many rounds that bring less than so much similarity, the fit is done."""
 
 Tables = Mapping[str, Floats]
 """(V,) by graph: the numbers of one speaker."""
@@ -32,14 +36,16 @@ Speak = Callable[[Tables], Floats]
 RATE = 24000
 
 
+Blends = Sequence[int]
+"""Blends of the bank, by number, of which a speaker is the mean."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fitted:
     """A speaker that was made of an embedding."""
 
     tables: Tables
     """Its numbers."""
-    blend: int
-    """The blend of the bank that it was made from."""
     similarity: float
     """Cosine of the embeddings of what it says and of the clip."""
 
@@ -49,6 +55,7 @@ class SpeakerMaker:
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], rows: Mapping[str, Floats]) -> None:
         """``arrays``: those of FILE; ``rows`` (S, V) by graph: the family's own speakers."""
+        arrays = unpacked(arrays)
         weights = {name.removeprefix("embedder."): value for name, value in arrays.items() if name.startswith("emb")}
         self.embed = Embedder(weights)
         self._rows = rows
@@ -62,50 +69,89 @@ class SpeakerMaker:
         }
         self._columns = np.asarray(arrays["network.columns"], np.int64)
 
-    def nearest(self, wanted: Floats, f0: float) -> int:
-        """The blend that is most like an embedding, and not far from a pitch in Hz (0: any)."""
-        score = self._heard @ wanted
-        if f0 > 0:
-            score = score - OCTAVE * np.abs(np.log2(f0 / self._pitch))
-        return int(score.argmax())
+    def nearest(self, wanted: Floats, f0: float, count: int = 1) -> list[int]:
+        """The blends that are most like an embedding, and not far from a pitch in Hz."""
+        return [int(blend) for blend in np.argsort(-self._score(wanted, f0))[:count]]
 
-    def nearest_single(self, wanted: Floats, f0: float) -> int:
-        """The same among the family's own speakers."""
+    def nearest_single(self, wanted: Floats, f0: float) -> list[int]:
+        """The most similar of the family's own speakers."""
         alone = self._shares.max(1) > 0.999
-        score = self._heard @ wanted - OCTAVE * np.abs(np.log2(f0 / self._pitch))
-        return int(np.where(alone, score, -np.inf).argmax())
+        return [int(np.where(alone, self._score(wanted, f0), -np.inf).argmax())]
 
-    def pitch(self, blend: int) -> float:
-        """Hz, the median of a blend's own."""
-        return float(self._pitch[blend])
+    def _score(self, wanted: Floats, f0: float) -> Floats:
+        """(N,) how near each blend is."""
+        score: Floats = self._heard @ wanted - OCTAVE * np.abs(np.log2(f0 / self._pitch))
+        return score
 
-    def made(self, wanted: Floats, f0: float, blend: int, near: float = 1.0) -> dict[str, Floats]:
-        """The numbers of a speaker for an embedding (256,) and a pitch, made from a blend.
+    def pitch(self, blends: Blends) -> float:
+        """Hz, the median of the blends' own."""
+        return float(np.exp(np.mean(np.log(self._pitch[list(blends)]))))
 
-        ``near``: how much of what the network adds is added.
-        """
-        pitch = np.log(f0 / self._pitch[blend]) if f0 > 0 else 0.0
-        inputs = np.concatenate([wanted, 4 * (wanted - self._heard[blend]), [pitch]]).astype(np.float32)
+    def blended(self, blends: Blends) -> dict[str, Floats]:
+        """The numbers of the mean of blends."""
+        share = self._shares[list(blends)].mean(0)
+        return {graph: share @ self._rows[graph] for graph in GRAPHS}
+
+    def made(self, wanted: Floats, f0: float, blends: Blends) -> dict[str, Floats]:
+        """The numbers of a speaker for an embedding (256,) and a pitch in Hz: the mean of what each blend gives."""
         net = self._network
-        inner = gelu(net["inner.weight"] @ inputs + net["inner.bias"])
-        moved = net["directions"] @ (net["outer.weight"] @ inner + net["outer.bias"])
-        joined = np.concatenate([self._shares[blend] @ self._rows[graph] for graph in GRAPHS])
-        joined[self._columns] += np.float32(near) * moved
+        inputs = np.stack(
+            [
+                np.concatenate([wanted, 4 * (wanted - self._heard[one]), [np.log(f0 / self._pitch[one])]])
+                for one in blends
+            ]
+        ).astype(np.float32)
+        inner = gelu(inputs @ net["inner.weight"].T + net["inner.bias"])
+        moved = net["directions"] @ (inner @ net["outer.weight"].T + net["outer.bias"]).mean(0)
+        joined = np.concatenate(list(self.blended(blends).values()))
+        joined[self._columns] += moved
         ends = np.cumsum([self._rows[graph].shape[1] for graph in GRAPHS])[:-1]
         return dict(zip(GRAPHS, np.split(joined.astype(np.float32), ends), strict=True))
 
-    def fit(self, wanted: Floats, f0: float, speak: Speak, *, near: float, rounds: int, step: float) -> Fitted:
-        """The most similar of the speakers that ``rounds`` rounds make of an embedding and a median pitch in Hz."""
-        blend = self.nearest(wanted, f0)
-        asked, best = wanted, Fitted({}, blend, -1.0)
+    def fit(
+        self, wanted: Floats, f0: float, blends: Blends, speak: Speak, *, near: float, rounds: int, step: float
+    ) -> Fitted:
+        """The most similar of the speakers that ``rounds`` rounds make of an embedding and a median pitch in Hz.
+
+        ``near``: how much of the way from the blends to it is gone.
+        """
+        fitted = self._nearest_of(wanted, f0, blends, speak, rounds, step)
+        if near == 1:
+            return fitted
+        start = self.blended(blends)
+        tables = {graph: (1 - near) * start[graph] + near * fitted.tables[graph] for graph in GRAPHS}
+        return Fitted(tables, float(self.embed(speak(tables), RATE) @ wanted))
+
+    def _nearest_of(self, wanted: Floats, f0: float, blends: Blends, speak: Speak, rounds: int, step: float) -> Fitted:
+        """Ask, hear, and ask for what is missing, too."""
+        asked, best, vain = wanted, Fitted({}, -1.0), 0
         for _ in range(max(1, rounds)):
-            tables = self.made(asked, f0, blend, near)
+            tables = self.made(asked, f0, blends)
             heard = self.embed(speak(tables), RATE)
             similarity = float(heard @ wanted)
+            vain = vain + 1 if similarity < best.similarity + GAIN else 0
             if similarity > best.similarity:
-                best = Fitted(tables, blend, similarity)
+                best = Fitted(tables, similarity)
+            if vain == PATIENCE:
+                break
             asked = asked + np.float32(step) * (wanted - heard)
         return best
+
+
+def packed(matrix: Floats) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
+    """A matrix in 8 bits, with a scale for each row."""
+    scale = np.maximum(np.abs(matrix).max(1, keepdims=True) / 127, 1e-8).astype(np.float16)
+    return np.round(matrix / scale.astype(np.float32)).astype(np.int8), scale
+
+
+def unpacked(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Arrays by name, where those in 8 bits have a scale of the same name."""
+    out = {name: value for name, value in arrays.items() if not name.endswith(SCALE)}
+    for name, value in arrays.items():
+        if name.endswith(SCALE):
+            own = name.removesuffix(SCALE)
+            out[own] = out[own].astype(np.float32) * value.astype(np.float32)
+    return out
 
 
 def gelu(x: Floats) -> Floats:
