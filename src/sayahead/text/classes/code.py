@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sayahead.text.classes.quantity import amount_of, number, numbers_of
 from sayahead.text.classes.verbalize import digits as figures
-from sayahead.text.classes.verbalize import pieces
+from sayahead.text.classes.verbalize import pieces, spelled
 from sayahead.text.reading.context import Match, Reading
 
 CODE = frozenset({"code"})
@@ -35,7 +35,7 @@ def single(match: Match) -> Reading | None:
 def version(match: Match) -> Reading | None:
     """``2.3.1``: numbers with stops between them; many figures after the only one are said one by one."""
     text, _, suffix = match.text.removeprefix("v").partition("-")
-    letter = "v " if match.text[0] == "v" else ""
+    letter = "" if match.text[0] != "v" else f"{match.language.meaning('version', 'v') or 'v'} "
     first, *others = text.split(".")
     is_long = len(others) == 1 and len(others[0]) > 2
     numbers = numbers_of(match.language)
@@ -43,11 +43,19 @@ def version(match: Match) -> Reading | None:
     for part in others:
         is_spelled = is_long or (len(part) > 1 and part[0] == "0")
         words.append(figures(part, match.language) if is_spelled else numbers.cardinal(int(part)))
-    said = letter + f" {match.language.record.dot} ".join(words)
+    dot = match.language.record.version_mark or match.language.record.dot
+    said = letter + f" {dot} ".join(words)
     if suffix:
         names = match.language.record.address
         return Reading(f"{said} {names['-']} {pieces(suffix, match.language, names)}")
     return Reading(said, frozenset({"number"}))
+
+
+def hexadecimal(match: Match) -> Reading | None:
+    """``9f3c2ab``: a hash, which has letters and figures in any order."""
+    count = sum(map(str.isdecimal, match.text))
+    is_hash = 1 < count < len(match.text) - 1
+    return Reading(spelled(match.text, match.language)) if is_hash else None
 
 
 def labelled(match: Match) -> Reading | None:

@@ -137,8 +137,9 @@ def _power(match: Match) -> str:
     if raised in ("³", "3") and record.signs.get("³"):
         return record.signs["³"]
     plain = raised.translate(_PLAIN)
+    to = match.language.meaning("formula", "power") or record.sign("^")
     if plain[-1] in "+-":
         return f"{cardinal(plain[:-1], match.language)} {record.sign(plain[-1])}"
     if plain.lstrip("-").isdecimal():
-        return f"{record.sign('^')} {cardinal(plain, match.language)}"
-    return f"{record.sign('^')} {pieces(plain, match.language)}"
+        return f"{to} {cardinal(plain, match.language)}"
+    return f"{to} {pieces(plain, match.language)}"

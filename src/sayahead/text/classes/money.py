@@ -32,7 +32,7 @@ def scaled(match: Match) -> Reading | None:
     if low is None:
         return None
     scale = match.language.record.scales[match["k"]]
-    name = currency.main.many
+    name = currency.main.one if match.is_attributive else currency.main.many
     name = match.language.record.of(name) if scale.gender else name
     return _paid(f"{low}{counted(amount, scale, match.language)} {name}", currency)
 

@@ -56,6 +56,9 @@ def _pairs(group: str) -> list[str]:
 
 
 def _group(group: str, language: Words) -> str:
+    known = language.meaning("phone_groups", group)
+    if known:
+        return known
     if language.record.pairs and len(group) in (2, 3) and group[0] != "0":
         return numbers_of(language).cardinal(int(group))
     return digits(group, language)

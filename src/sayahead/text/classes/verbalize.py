@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from sayahead.text.classes.quantity import unit_of
+from sayahead.text.classes.quantity import amount_of, counted, unit_of
 from sayahead.text.reading.words import Words
 from sayahead.text.shared.numbers import Numbers
 from sayahead.text.shared.words import Left
@@ -93,8 +93,52 @@ def digits(text: str, language: Words, form: str = "") -> str:
 
 
 def letters(text: str, language: Words, form: str = "") -> str:
-    """Letters one by one."""
-    return " ".join(text.upper())
+    """Letters one by one: each with a full stop where the language's voices need one to spell."""
+    if not language.record.dotted_letters:
+        return " ".join(text.upper())
+    return " ".join("A." if letter in "aA" else letter.upper() for letter in text if letter.isalpha())
+
+
+def label(text: str, language: Words, form: str = "") -> str:
+    """Figures of a name or of what has a number: by [rules label], many or with a leading zero one by one."""
+    numbers = numbers_of(language)
+    is_long = len(text) > LONG and not (len(text) == LONG + 1 and text.endswith("00"))
+    if is_long or (text[0] == "0" and len(text) > 1):
+        return digits(text, language)
+    return numbers.in_words("rules", int(text), "label") if numbers.has("rules label") else cardinal(text, language)
+
+
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_VOWEL = re.compile(r"[aeiouAEIOU]|[^aeiou][yY](?![a-z]*[A-Z])")
+ENDINGS = ("domains", "extensions", "suffix_words")
+"""Tables of what follows the last full stop of an address or a file's name."""
+
+
+def name(text: str, language: Words, *, beside: bool = False, ends: bool = False) -> str:
+    """Letters of a name: as a word where they can be said, one by one otherwise; other languages have them as they are.
+
+    ``beside``: beside figures, where few capitals are letters; ``ends``: behind a full stop.
+    """
+    if not language.record.dotted_letters:
+        return text
+    low = text.lower()
+    known = language.meaning("suffix_words", low) if ends else ""
+    known = known or (language.meaning("said", text) if text.isupper() else "") or language.meaning("hosts", low)
+    if known:
+        return known
+    is_spelled = low in language.vocabularies["spelled_beside_figures"] or (text.isupper() and len(text) < LONG)
+    if (beside and is_spelled) or (ends and any(low in language.vocabularies[table] for table in ENDINGS)):
+        return letters(text, language)
+    parts = _HUMP.split(text)
+    if min(map(len, parts)) == 1 and len(text) <= LONG:
+        return letters(text, language)
+    return " ".join(_pronounced(part, language) for part in parts)
+
+
+def _pronounced(text: str, language: Words) -> str:
+    is_spelled = text.lower() in language.vocabularies["spelled"] or (text.isupper() and len(text) < LONG)
+    has_vowel = _VOWEL.search(text[len(text) < LONG - 1 :])
+    return text if has_vowel and not is_spelled else letters(text, language)
 
 
 def sign(text: str, language: Words, form: str = "") -> str:
@@ -129,18 +173,21 @@ def pieces(text: str, language: Words, names: Mapping[str, str] | None = None, *
 
     ``names`` are what signs are called here; a hyphen between parts has a name only there.
     """
-    words = [_piece(piece, language, names or {}, is_single) for piece in _PIECE.findall(text.translate(_RAISED))]
+    parts = _PIECE.findall(text.translate(_RAISED))
+    beside = names is None and any(part.isdecimal() for part in parts)
+    words = [
+        name(part, language, beside=beside, ends=before == "." and names is not None)
+        if part.isalpha()
+        else _piece(part, language, names or {}, is_single)
+        for before, part in zip(["", *parts], parts, strict=False)
+    ]
     return " ".join(filter(None, words))
 
 
 def _piece(piece: str, language: Words, names: Mapping[str, str], is_single: bool) -> str:
-    if piece.isalpha():
-        return piece
     if not piece[0].isdecimal():
         return names.get(piece) or ("" if piece in "-–'" else language.record.signs.get(piece, ""))
-    if is_single or len(piece) > LONG or (piece[0] == "0" and len(piece) > 1):
-        return digits(piece, language)
-    return cardinal(piece, language)
+    return digits(piece, language) if is_single else label(piece, language)
 
 
 def said(text: str, language: Words, form: str = "") -> str:
@@ -165,6 +212,32 @@ def one(text: str, language: Words, form: str = "") -> str:
     return unit.one if unit else text
 
 
+def spelled(text: str, language: Words, form: str = "") -> str:
+    """Letters and figures one by one, signs as in an address."""
+    words = (letters(char, language) if char.isalpha() else char for char in text)
+    return " ".join(pieces(word, language, language.record.address) if not word[0].isalpha() else word for word in words)
+
+
+def count(text: str, language: Words, form: str = "") -> str:
+    """A number with or without leading zeros."""
+    return cardinal(text.lstrip("0") or "0", language)
+
+
+def many(text: str, language: Words, form: str = "") -> str:
+    """How many of a unit, which ``form`` names: "two hours"."""
+    unit = unit_of(form, language)
+    amount = amount_of(text.lstrip("0") or "0", language)
+    return counted(amount, unit, language) if unit and amount else text
+
+
+def plural(text: str, language: Words, form: str = "") -> str:
+    """A number of which there are several, in English: "nineties", "sixes"."""
+    words = label(text, language) if form else cardinal(text, language)
+    if words.endswith("y"):
+        return words[:-1] + "ies"
+    return words + ("es" if words.endswith(("x", "s")) else "s")
+
+
 def clock(text: str, language: Words, form: str = "") -> str:
     """Hours, minutes and perhaps seconds, parted by a mark, as a time of day."""
     hour, minute, *second = map(int, re.findall(r"\d+", text))
@@ -177,6 +250,13 @@ VERBALIZERS: Mapping[str, Callable[[str, Words, str], str]] = {
     "year": year,
     "digits": digits,
     "letters": letters,
+    "label": label,
+    "count": count,
+    "many": many,
+    "spelled": spelled,
+    "plural": plural,
+    "name": name,
+    "pieces": lambda text, language, form: pieces(text, language, language.record.address if form else None),
     "sign": sign,
     "said": said,
     "set": by_rules,

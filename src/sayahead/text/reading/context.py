@@ -78,8 +78,8 @@ class Match:
 
     @property
     def is_attributive(self) -> bool:
-        """Whether the quantity belongs to a noun behind it, by the word before it."""
-        return ATTRIBUTIVE in self.context.tags
+        """Whether the quantity belongs to a noun behind it: by the word before it, or by the rule's slot ``each``."""
+        return ATTRIBUTIVE in self.context.tags or bool(self["each"])
 
     def __getitem__(self, group: str) -> str:
         """What a slot captured, or nothing."""

@@ -11,7 +11,7 @@ In angle brackets stands what the token to the left must be, one of several part
 ``!`` must not be. After the arrow stands a sayer, a function of the class's module (or of another:
 ``number.cardinal``), or in quotes what is said: ``{group}`` as it is written, ``{group|sayer}`` as a
 verbalizer says it, ``{@key}`` a word of the language's file. ``as tag tag`` behind it is what the
-token is for the next one.
+token is for the next one; ``ends`` among them ends the sentence.
 """
 
 from __future__ import annotations

@@ -19,6 +19,9 @@ from sayahead.text.reading.grammar import Grammar, Line, Rule, lines_of, parse
 from sayahead.text.reading.words import Words, macros_of
 from sayahead.text.shared.record import Record
 
+ENDS = "ends"
+"""Among the tags of a template: the token's full stop ends the sentence."""
+
 _CLASSES = Path(__file__).parents[1] / "classes"
 _PLACE = re.compile(r"\{([@a-z][\w.]*)(?:\|([a-z_]+)(?::(\w+))?)?\}")
 _TEMPLATE = re.compile(r'"(.*)"(?: as ([\w ]+))?')
@@ -75,12 +78,13 @@ class Language(Words):
         return cast(Sayer, sayer)
 
     def _template(self, rule: Rule, text: str, tags: frozenset[str]) -> Sayer:
+        ends = ENDS in tags
         for place in _PLACE.finditer(text):
             self._check_place(rule, place)
 
         def say(match: Match) -> Reading:
             words = _PLACE.sub(lambda place: self._filled(place, match), text)
-            return Reading(" ".join(words.split()), tags)
+            return Reading(" ".join(words.split()), tags - {ENDS}, mark="." if ends else "", ends=ends)
 
         return say
 

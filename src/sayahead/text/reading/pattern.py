@@ -236,7 +236,8 @@ class PatternParser:
                 if inner.startswith("[^"):
                     inner = f"[{_of_category('Lu', 'Lt', 'Ll', 'Lo', 'Lm')}{'0-9' * (name == 'w')}]"
                 source = source.replace(f"\\{name}", inner[1:-1])
-        return Chars(source.replace(r"\d", "0-9"))
+        source = source.replace(r"\d", "0-9")
+        return Chars(f"[^{SENTENCE_END}{source[2:]}" if source.startswith("[^") else source)
 
     def _slot(self) -> Node:
         m = re.compile(r"\{(?:([a-z]\w*):)?([a-z][\w.~]*)\}").match(self._text, self._at)

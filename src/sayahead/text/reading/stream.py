@@ -27,7 +27,7 @@ MAX_SPOKEN_WORDS = 8
 """Spoken words of one word; a longer reading is cut into portions of half as many."""
 ENDING = ".!?…"
 STRENGTH = ("", ",", "—", ";", ":", ".", "…", "!", "?")
-CARRIED = frozenset(("phone", "code", "label", "pressure", "wind", "electrical", "after:electrical"))
+CARRIED = frozenset(("phone", "code", "label", "pressure", "wind", "version", "electrical", "after:electrical"))
 """What a cue announces across short words and commas: "Telefon ist: 0171"."""
 WEEKDAY = frozenset(("weekday", "after:weekday_forms"))
 PAUSED = CARRIED | WEEKDAY
@@ -348,6 +348,10 @@ class TokenReader:
         tags = {kind, *reading.tags, *self._language.tags_of(word), *both}
         if len(word) == 1 and word.isalpha():
             tags.add("letter")
+        if word[:1].isupper():
+            tags.add("capital")
+        if START in before.tags:
+            tags.add("first")
         if kind == "word" and self._carries(word):
             tags |= before.tags & CARRIED
         return Context(

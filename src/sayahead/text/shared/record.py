@@ -45,6 +45,8 @@ class Record:
     """The decimal mark by name."""
     dot: str = ""
     """A full stop inside an address or a version, by name."""
+    version_mark: str = ""
+    """The same in a version, where it is called otherwise there."""
     until: str = ""
     """Between the ends of a range."""
     per: str = ""
@@ -133,6 +135,8 @@ class Record:
     """An amount with hundredths: ``main`` as counted, ``n`` of them, or ``cents`` with their noun."""
     out_of: str = ""
     """Between a mark and the best one: "7,5/10"."""
+    dotted_letters: bool = False
+    """Whether letters are spelled only where nobody could say them as a word, and a full stop tells an A from "a"."""
     few_cents: bool = False
     """Whether less than ten hundredths have their noun: "un euro e cinque centesimi"."""
     scales: Mapping[str, Noun] = field(default_factory=dict)
