@@ -57,7 +57,7 @@ def scientific(match: Match) -> Reading | None:
     if amount is None:
         return None
     ten = cardinal(match["v"], match.language)
-    return Reading(f"{number(amount, match.language)} {match.language.record.over('×')} {ten} {_power(match)}", FORMULA)
+    return Reading(f"{number(amount, match.language)} {match.language.record.sign('×')} {ten} {_power(match)}", FORMULA)
 
 
 def function(match: Match) -> Reading | None:

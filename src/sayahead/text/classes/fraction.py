@@ -56,5 +56,8 @@ def _part(match: Match, above: int, below: int) -> Reading | None:
     part = numbers_of(match.language).part(above, below)
     if not part:
         return None
-    words = f"{cardinal(match['n'], match.language)} {match.language.record.and_word} {part}" if match["n"] else part
-    return Reading(words, TAGS, is_one=True, is_million=(above, below) != (1, 2))
+    if not match["n"]:
+        return Reading(part, TAGS, is_one=True, is_million=(above, below) != (1, 2))
+    part = match.language.meaning("more_parts", part) or part
+    words = f"{cardinal(match['n'], match.language)} {match.language.record.and_word} {part}"
+    return Reading(words, TAGS, is_one=not match.language.record.plural_parts, is_million=(above, below) != (1, 2))

@@ -48,9 +48,13 @@ def before(match: Match) -> Reading | None:
 
 def unit(match: Match) -> Reading | None:
     """What the number before it is of."""
+    is_unsure = match["u"] in match.language.vocabularies.get(UNSURE, ())
+    return None if is_unsure and "measured" not in match.context.tags else sure_unit(match)
+
+
+def sure_unit(match: Match) -> Reading | None:
+    """A unit, whatever else it may be elsewhere."""
     name = match["u"]
-    if name in match.language.vocabularies.get(UNSURE, ()) and "measured" not in match.context.tags:
-        return None
     count = amount_of(match.context.word, match.language)
     noun = unit_of(name, match.language, count.value if count else 0)
     if noun is None or _is_letter(match, count):
@@ -159,7 +163,7 @@ def stars(match: Match) -> Reading | None:
 def angle(match: Match) -> Reading | None:
     """``48°51′24″N``: degrees, minutes, seconds, and which way they go."""
     record = match.language.record
-    units = iter(("°", "′", "s"))
+    units = iter(("°", "min", "s"))
     words = []
     for text in re.findall(r"-?\d+(?:[.,]\d+)?", match.text):
         amount = amount_of(re.sub(r"^0(?=\d$)", "", text), match.language)

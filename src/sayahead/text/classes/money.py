@@ -19,7 +19,12 @@ def price(match: Match) -> Reading | None:
     if amount is None:
         return None
     low = _low(match, amount)
-    return None if low is None else _paid(low + money(amount, currency, match.language), currency)
+    if low is None:
+        return None
+    if match["m"] and match.language.record.decimal in match["m"]:
+        first = _amount(match, "m") or amount
+        low = low.replace(number(first, match.language), money(first, currency, match.language))
+    return _paid(low + money(amount, currency, match.language), currency)
 
 
 def scaled(match: Match) -> Reading | None:

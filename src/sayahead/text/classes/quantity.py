@@ -53,6 +53,8 @@ def amount_of(text: str, language: Words, *, is_english: bool = False) -> Amount
     figures = text[1:] if text[:1] and text[:1] in "-−+±" else text
     record = language.record
     marks = [(record.decimal, record.groups.replace(record.decimal, "") + " "), (".", ",")]
+    if record.decimal == ".":
+        marks.append((",", "."))
     if is_english and _GROUPED.fullmatch(figures):
         marks.reverse()
     for decimal, groups in marks:

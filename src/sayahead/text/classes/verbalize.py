@@ -114,7 +114,7 @@ ENDINGS = ("domains", "extensions", "suffix_words")
 """Tables of what follows the last full stop of an address or a file's name."""
 
 
-def name(text: str, language: Words, *, beside: bool = False, ends: bool = False) -> str:
+def name(text: str, language: Words, form: str = "", *, beside: bool = False, ends: bool = False) -> str:
     """Letters of a name: as a word where they can be said, one by one otherwise; other languages have them as they are.
 
     ``beside``: beside figures, where few capitals are letters; ``ends``: behind a full stop.
@@ -214,8 +214,31 @@ def one(text: str, language: Words, form: str = "") -> str:
 
 def spelled(text: str, language: Words, form: str = "") -> str:
     """Letters and figures one by one, signs as in an address."""
-    words = (letters(char, language) if char.isalpha() else char for char in text)
-    return " ".join(pieces(word, language, language.record.address) if not word[0].isalpha() else word for word in words)
+    return " ".join(_single(char, language) for char in text)
+
+
+def _single(char: str, language: Words) -> str:
+    return letters(char, language) if char.isalpha() else pieces(char, language, language.record.address)
+
+
+def elements(text: str, language: Words, form: str = "") -> str:
+    """A formula of chemistry: letters one by one, figures as numbers."""
+    runs = re.findall(r"[A-Za-z]+|[0-9]+", text)
+    return " ".join(cardinal(run, language) if run.isdecimal() else letters(run, language) for run in runs)
+
+
+def roman(text: str, language: Words, form: str = "") -> str:
+    """A Roman numeral as a number, by the set of rules that ``form`` names."""
+    return numbers_of(language).in_words(form or "cardinal", value_of(text.upper()))
+
+
+_ROMAN_FIGURES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+
+
+def value_of(numeral: str) -> int:
+    """What the letters of a Roman numeral are worth."""
+    values = [_ROMAN_FIGURES[char] for char in numeral]
+    return sum(-one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True))
 
 
 def count(text: str, language: Words, form: str = "") -> str:
@@ -252,6 +275,9 @@ VERBALIZERS: Mapping[str, Callable[[str, Words, str], str]] = {
     "letters": letters,
     "label": label,
     "count": count,
+    "greek": greek,
+    "formula": elements,
+    "roman": roman,
     "many": many,
     "spelled": spelled,
     "plural": plural,

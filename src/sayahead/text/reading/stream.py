@@ -30,7 +30,7 @@ STRENGTH = ("", ",", "—", ";", ":", ".", "…", "!", "?")
 CARRIED = frozenset(("phone", "code", "label", "pressure", "wind", "version", "electrical", "after:electrical"))
 """What a cue announces across short words and commas: "Telefon ist: 0171"."""
 WEEKDAY = frozenset(("weekday", "after:weekday_forms"))
-PAUSED = CARRIED | WEEKDAY
+PAUSED = CARRIED | WEEKDAY | {"capital"}
 """What goes on across a comma or a colon: "Mo., 3. Feb."."""
 GLUED = frozenset({"glued"})
 """The tag of a token with nothing between it and the word before."""
@@ -350,6 +350,8 @@ class TokenReader:
             tags.add("letter")
         if word[:1].isupper():
             tags.add("capital")
+        if len(word) > 1 and word.isupper():
+            tags.add("acronym")
         if START in before.tags:
             tags.add("first")
         if kind == "word" and self._carries(word):
@@ -368,7 +370,7 @@ class TokenReader:
         """Whether what a cue announced is still to come after a word: "Die PIN lautet 4711"."""
         if self._context.word[-1:].isdecimal():
             return False
-        is_short = word.isalpha() and word.islower() and len(word) < 5
+        is_short = word.isalpha() and (word.islower() or word.isupper()) and len(word) < 5
         return is_short or word in self._language.record.linking
 
 
