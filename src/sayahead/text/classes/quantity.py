@@ -13,6 +13,8 @@ from sayahead.text.shared.words import Currency, Left, Noun
 MILLION = 1_000_000
 LARGEST = 10**15
 """Whole numbers from here on are read figure by figure."""
+_CONTINENTAL = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d{1,2}")
+_SWAPPED = str.maketrans(",.", ".,")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 """Thousands as English writes them."""
 
@@ -53,8 +55,6 @@ def amount_of(text: str, language: Words, *, is_english: bool = False) -> Amount
     figures = text[1:] if text[:1] and text[:1] in "-−+±" else text
     record = language.record
     marks = [(record.decimal, record.groups.replace(record.decimal, "") + " "), (".", ",")]
-    if record.decimal == ".":
-        marks.append((",", "."))
     if is_english and _GROUPED.fullmatch(figures):
         marks.reverse()
     for decimal, groups in marks:
@@ -66,7 +66,8 @@ def amount_of(text: str, language: Words, *, is_english: bool = False) -> Amount
         if (len(whole) > 1 and whole[0] == "0") or int(whole) >= LARGEST:
             return None
         return Amount(sign, int(whole), m[2] or "")
-    return None
+    is_continental = record.decimal == "." and _CONTINENTAL.fullmatch(figures)
+    return amount_of(sign + figures.translate(_SWAPPED), language) if is_continental else None
 
 
 def number(amount: Amount, language: Words, form: str = "") -> str:
