@@ -42,7 +42,7 @@ def rules_of(*lines: str) -> list[str]:
 @pytest.mark.parametrize("pattern", PATTERNS)
 @given(text=TEXTS)
 def test_the_automaton_is_complete_where_the_pattern_is(pattern: str, text: str) -> None:
-    states = Automaton([parsed(pattern)], WORDS).states()
+    states = Automaton([(0, parsed(pattern))], WORDS).states()
     source = re.compile(source_of(parsed(pattern).body, lambda name: WORDS[name]))
     state = states.start(frozenset({0}))
     complete = set()
@@ -57,7 +57,7 @@ def test_the_automaton_is_complete_where_the_pattern_is(pattern: str, text: str)
 
 @given(text=TEXTS)
 def test_a_closed_state_leads_nowhere(text: str) -> None:
-    states = Automaton([parsed(pattern) for pattern in PATTERNS], WORDS).states()
+    states = Automaton([(0, parsed(pattern)) for pattern in PATTERNS], WORDS).states()
     state = states.start(frozenset(range(len(PATTERNS))))
     for char in text:
         was_open = states.is_open[state]

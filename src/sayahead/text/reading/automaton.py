@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sayahead.text.reading.pattern import Chars, Choice, Node, Pattern, Repeat, Series, Vocabulary
+from sayahead.text.reading.pattern import Chars, Choice, Node, Pattern, Repeat, Series, Vocabulary, without_groups
 
 MAX_STATES = 20_000
 """AutomatonStates that are kept; beyond, new tokens begin with none, so hostile text costs no memory."""
@@ -49,7 +49,7 @@ class _Place:
     empty: list[int] = field(default_factory=list)
     edges: list[tuple[str, int]] = field(default_factory=list)
     words: list[tuple[Trie, bool, int]] = field(default_factory=list)
-    rule: int = -1
+    rules: list[int] = field(default_factory=list)
 
 
 Item = int | tuple[Trie, bool, int]
@@ -57,9 +57,14 @@ Item = int | tuple[Trie, bool, int]
 
 
 class Automaton:
-    """The patterns of all rules, in their order; sessions and threads share it."""
+    """The patterns of all rules, in their order; sessions and threads share it.
 
-    def __init__(self, patterns: Iterable[Pattern], vocabularies: Mapping[str, Sequence[str]]) -> None:
+    Patterns that count at the same places share what they begin with alike, so that forty rules that
+    begin with a number are one way through its figures.
+    """
+
+    def __init__(self, patterns: Iterable[tuple[Hashable, Pattern]], vocabularies: Mapping[str, Sequence[str]]) -> None:
+        """``patterns``: each with the conditions under which it counts; equal ones share a start."""
         self.places: list[_Place] = []
         self.tests: dict[str, re.Pattern[str]] = {}
         self.starts: list[int] = []
@@ -67,13 +72,17 @@ class Automaton:
         self.literal = frozenset(letters + letters.lower())
         self._vocabularies = vocabularies
         self._tries: dict[str, Trie] = {}
-        for number, pattern in enumerate(patterns):
-            start = self._new()
-            end = self._add(pattern.body, start)
+        self._ends: dict[tuple[int, Node], int] = {}
+        starts: dict[Hashable, int] = {}
+        for number, (conditions, pattern) in enumerate(patterns):
+            if conditions not in starts:
+                starts[conditions] = self._new()
+            end = self._add(without_groups(pattern.body), starts[conditions])
             if pattern.right is not None:
-                end = self._add(pattern.right, end)
-            self.places[end].rule = number
-            self.starts.append(start)
+                end = self._add(without_groups(pattern.right), end)
+            self.places[end].rules.append(number)
+            self.starts.append(starts[conditions])
+        self._ends.clear()
         self._states = AutomatonStates(self)
 
     def states(self) -> AutomatonStates:
@@ -87,7 +96,13 @@ class Automaton:
         return len(self.places) - 1
 
     def _add(self, node: Node, at: int) -> int:
-        """Add a node behind a place; the place behind it."""
+        """Add a node behind a place, unless it is there; the place behind it."""
+        key = (at, node)
+        if key not in self._ends:
+            self._ends[key] = self._added(node, at)
+        return self._ends[key]
+
+    def _added(self, node: Node, at: int) -> int:
         if isinstance(node, Chars):
             end = self._new()
             self.tests.setdefault(node.source, re.compile(node.source))
@@ -140,7 +155,8 @@ class AutomatonStates:
         self._rows: list[dict[str, int]] = []
         self._started: dict[frozenset[int], int] = {}
         self._like: dict[str, str] = {}
-        self._first_of_kind: dict[tuple[str, ...], str] = {}
+        self._kinds_of: dict[str, frozenset[str]] = {}
+        self._first_of_kind: dict[frozenset[str], str] = {}
         self.accepts: list[tuple[int, ...]] = []
         """Rules whose pattern is complete in a state, the first one first."""
         self.is_open: list[bool] = []
@@ -182,11 +198,11 @@ class AutomatonStates:
 
     def _stepped(self, state: int, char: str) -> int:
         items: set[Item] = set()
+        places = self._automaton.places
+        kinds = self._kinds(char)
         for item in self._sets[state]:
             if isinstance(item, int):
-                for source, end in self._automaton.places[item].edges:
-                    if self._automaton.tests[source].fullmatch(char):
-                        items.add(end)
+                items.update(end for source, end in places[item].edges if source in kinds)
                 continue
             trie, folded, after = item
             child = trie.children.get(char.lower() if folded else char)
@@ -209,7 +225,7 @@ class AutomatonStates:
         tries = [item[0] for item in items if not isinstance(item, int)]
         self._sets.append(tuple(items))
         self._rows.append({})
-        self.accepts.append(tuple(sorted({place.rule for place in places if place.rule >= 0})))
+        self.accepts.append(tuple(sorted({rule for place in places for rule in place.rules})))
         self.is_open.append(any(p.edges for p in places) or any(trie.children for trie in tries))
         self._numbers[key] = len(self._sets) - 1
         return len(self._sets) - 1
@@ -222,12 +238,19 @@ class AutomatonStates:
         place = self._automaton.places[item]
         return [*place.empty, *place.words]
 
+    def _kinds(self, char: str) -> frozenset[str]:
+        """The sets of characters, as patterns write them, to which one belongs."""
+        kinds = self._kinds_of.get(char)
+        if kinds is None:
+            tests = self._automaton.tests
+            kinds = frozenset(source for source, test in tests.items() if test.fullmatch(char))
+            self._kinds_of[char] = kinds
+        return kinds
+
     def _likened(self, char: str) -> str:
         """The character that stands for all those that no rule tells apart."""
         like = char
         if self._automaton.literal.isdisjoint((char, char.lower())):
-            tests = self._automaton.tests
-            kinds = tuple(source for source, test in tests.items() if test.fullmatch(char))
-            like = self._first_of_kind.setdefault(kinds, char)
+            like = self._first_of_kind.setdefault(self._kinds(char), char)
         self._like[char] = like
         return like

@@ -154,7 +154,7 @@ class Grammar:
 
     def __init__(self, rules: Sequence[Rule], vocabularies: Mapping[str, Sequence[str]]) -> None:
         self.rules = tuple(rules)
-        self.automaton = Automaton([rule.pattern for rule in rules], vocabularies)
+        self.automaton = Automaton([((rule.left, rule.without), rule.pattern) for rule in rules], vocabularies)
         self._vocabularies = vocabularies
         self._asked = frozenset(tag for rule in rules for tags in (*rule.left, rule.without) for tag in tags)
         self._counting: dict[frozenset[str], frozenset[int]] = {}

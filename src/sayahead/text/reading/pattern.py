@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import functools
 import re
-import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -104,17 +103,21 @@ def _groups(node: Node) -> Iterator[str]:
         yield from _groups(node.part)
 
 
+MAX_CASED = 0x530
+MAX_MARK = 0x3000
+
+
 @functools.cache
 def _of_category(*categories: str) -> str:
-    """The characters of Unicode categories up to U+2FFF, as ranges of a set."""
+    """The characters of Unicode categories, as ranges of a set: of scripts with capitals up to Cyrillic."""
     ranges: list[list[int]] = []
-    for code in range(min(0x3000, sys.maxunicode)):
+    for code in range(MAX_MARK if "Mn" in categories else MAX_CASED):
         if unicodedata.category(chr(code)) in categories:
             if ranges and ranges[-1][1] == code - 1:
                 ranges[-1][1] = code
             else:
                 ranges.append([code, code])
-    return "".join(f"\\u{first:04x}-\\u{last:04x}" for first, last in ranges)
+    return "".join(chr(a) if a == b else f"{chr(a)}-{chr(b)}" for a, b in ranges)
 
 
 _SETS: Mapping[str, Callable[[], str]] = {
