@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from sayahead.cli import number, one_of
 from sayahead.cli.console import Console
@@ -22,6 +23,7 @@ from sayahead_lab.training.corpus.frontend import PRESETS
 from sayahead_lab.training.corpus.joined import join
 from sayahead_lab.training.corpus.kokoro import KokoroSpec
 from sayahead_lab.training.corpus.making import Spec, Texts, make_corpus
+from sayahead_lab.training.corpus.readers import recordings_of
 from sayahead_lab.training.corpus.recordings import RecordingSpec, read_metadata, scan
 from sayahead_lab.training.corpus.spoken import SpokenSpec, voice_folder
 from sayahead_lab.training.corpus.store import Corpus
@@ -64,6 +66,11 @@ From recordings in LJ Speech's layout, aligned by the package's own aligner, or 
   sayahead train corpus corpus/lj --recordings LJSpeech-1.1 --train train.csv --val val.csv
   sayahead train corpus corpus/lj --recordings LJSpeech-1.1 --alignments aligned --train train.csv --val val.csv
 
+In the layout of LibriTTS or VCTK, of one of their speakers, or in one of your own:
+
+  sayahead train corpus corpus/p225 --recordings VCTK-Corpus-0.92 --reader vctk --speaker p225 --skip-missing
+  sayahead train corpus corpus/mine --recordings FOLDER --reader my_readers.py:podcasts
+
 If it is stopped, the same command continues. lab/docs/corpora.md describes the files.
 """
 
@@ -91,7 +98,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add = parser.add_argument_group("the voice").add_argument
     add("--teacher", metavar="VOICE", help="another voice by name or folder, or a command that writes WAV")
-    add("--speaker", metavar="NAME", help="the style of a Kokoro voice, which tells its durations, pitch and energy")
+    speaker = "the style of a Kokoro voice, which tells its durations, pitch and energy; one of a reader's speakers"
+    add("--speaker", metavar="NAME", help=speaker)
     add("--language", metavar="TAG", help="the language of the texts, which a Kokoro style has to speak: fr")
     heard = "leave out and list what this Whisper model does not understand of a Kokoro voice"
     add("--understood", metavar="WHISPER", help=heard)
@@ -113,6 +121,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder with a TextGrid for each recording: tiers words and phones (default: the package's aligner)",
     )
     add("--aligner", metavar="FOLDER", type=Path, help="another aligner: see sayahead train aligner")
+    add("--reader", metavar="NAME", help="how the folder is laid out: libritts, vctk or FILE.py:FUNCTION")
     add("--skip-missing", action="store_true", help="leave out and list recordings that are missing or do not match")
 
 
@@ -190,25 +199,41 @@ def from_recordings(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Text
     if arguments.alignments is not None and arguments.aligner is not None:
         raise ConfigError("--alignments are another aligner's: leave them out, or --aligner.")
     listed = {split: read_texts(path) for split, path in split_files(arguments).items()}
-    # Without metadata.csv the splits' files have the texts.
-    own = listed and not (arguments.recordings / "metadata.csv").is_file()
-    texts = dict(line for lines in listed.values() for line in lines) if own else read_metadata(arguments.recordings)
+    layout = {"reader": arguments.reader or "", "speaker": arguments.speaker or ""}
+    texts = texts_of_recordings(arguments, listed, **layout)
     splits = held_out(list(texts.items()))
     if listed:
         splits = {split: [(name, texts.get(name, "")) for name, _ in lines] for split, lines in listed.items()}
     unknown = [name for own in splits.values() for name, _ in own if name not in texts]
     if unknown:
         raise ConfigError(
-            f"{arguments.recordings / 'metadata.csv'} does not have {unknown[0]} ({len(unknown)} in all)."
+            f"{arguments.recordings if arguments.reader else arguments.recordings / 'metadata.csv'} does not have "
+            f"{unknown[0]} ({len(unknown)} in all)."
         )
     splits = part(splits, arguments)
-    options = {name: getattr(arguments, name) for name in ("lead", "tail", "skip_missing")}
+    options: dict[str, Any] = {name: getattr(arguments, name) for name in ("lead", "tail", "skip_missing")}
     front_end, options["audio"] = PRESETS[arguments.front_end], not arguments.no_audio
     if arguments.alignments is None:
-        options["inner_marks"] = arguments.punctuation == "all"
+        options |= {"inner_marks": arguments.punctuation == "all", **layout}
         return AlignedSpec(front_end, arguments.recordings, arguments.aligner or FOLDER, **options), splits
     spec = RecordingSpec(front_end, arguments.recordings, arguments.alignments, **options)
     return scan(spec, [name for script in splits.values() for name, _ in script]), splits
+
+
+def texts_of_recordings(
+    arguments: argparse.Namespace, listed: Mapping[str, Texts], *, reader: str, speaker: str
+) -> dict[str, str]:
+    """What is said in each recording, by its name; ConfigError where the options do not fit each other."""
+    if reader:
+        if arguments.alignments is not None:
+            raise ConfigError("--reader is for the package's own aligner: leave --alignments out.")
+        found = recordings_of(reader, arguments.recordings, speaker)
+        return {name: one.text for name, one in found.items()}
+    if speaker:
+        raise ConfigError("--speaker needs a --reader that tells speakers apart.")
+    # Without metadata.csv the splits' files have the texts.
+    own = listed and not (arguments.recordings / "metadata.csv").is_file()
+    return dict(line for lines in listed.values() for line in lines) if own else read_metadata(arguments.recordings)
 
 
 def held_out(texts: Texts) -> dict[str, Texts]:

@@ -20,7 +20,8 @@ from sayahead.types import Floats, Ids, Pronunciation
 
 from sayahead_lab.training.aligner.alignment import FOLDER, LEAST, PhonemeTimes, load_aligner
 from sayahead_lab.training.aligner.sounds import FRONT_END
-from sayahead_lab.training.corpus.recordings import RecordedSpec, pitch, read_recording
+from sayahead_lab.training.corpus.readers import recordings_of
+from sayahead_lab.training.corpus.recordings import RecordedSpec, pitch, read_recording, read_sound
 from sayahead_lab.training.corpus.store import About, Item
 from sayahead_lab.training.corpus.teacher import inventory, load_reader, spans, split
 
@@ -33,12 +34,23 @@ class AlignedSpec(RecordedSpec):
     """Folder of the aligner."""
     inner_marks: bool = field(default=False, kw_only=True)
     """Whether all punctuation is kept, not only the sentence's last mark."""
+    reader: str = field(default="", kw_only=True)
+    """How the folder is laid out (``READERS``); LJ Speech's layout without one."""
+    speaker: str = field(default="", kw_only=True)
+    """Whose recordings are meant, where a reader finds those of several."""
 
     def about(self) -> About:
         """A recording's description has no seed: nothing is random."""
         digest = sha256(self.aligner / "aligner.onnx")[:16]
         marks = "all" if self.inner_marks else "final"
-        return About(self.front_end, *inventory(), self.described(aligner=digest), marks, seed=0)
+        layout = {"reader": Path(self.reader).name, "speaker": self.speaker} if self.reader else {}
+        return About(self.front_end, *inventory(), self.described(aligner=digest, **layout), marks, seed=0)
+
+    def sound(self, name: str, text: str, rate: int) -> Floats:
+        """The samples (S,) of a recording; ConfigError where there is none."""
+        if not self.reader:
+            return read_recording(self.folder, name, rate)
+        return read_sound(recordings_of(self.reader, self.folder, self.speaker)[name].path, rate)
 
     def open(self) -> AlignedRecordings:
         """The recordings, ready for reading."""
@@ -86,7 +98,7 @@ class AlignedRecordings:
     def __init__(self, spec: AlignedSpec, sound: Sound | None = None) -> None:
         """``sound``: source of the sound, if not the spec's folder."""
         self.spec, self._reader = spec, load_reader(spec.inner_marks)
-        self._sound = sound or (lambda name, text, rate: read_recording(spec.folder, name, rate))
+        self._sound = sound or spec.sound
         self._symbols = {number: symbol for symbol, number in inventory()[0].items()}
 
     def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:

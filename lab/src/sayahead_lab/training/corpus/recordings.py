@@ -230,6 +230,11 @@ def read_recording(folder: Path, name: str, rate: int) -> Floats:
         raise ConfigError(
             f"The recording {paths[0]} is missing, as WAV and as FLAC: leave its name out, or use --skip-missing."
         )
+    return read_sound(path, rate)
+
+
+def read_sound(path: Path, rate: int) -> Floats:
+    """(S,) samples in [-1, 1] of a mono WAV (16-bit) or FLAC file at a rate; ConfigError for others."""
     samples, found_rate = read_wav(path) if path.suffix == ".wav" else read_flac(path)
     return resample(samples, found_rate, rate)
 

@@ -1,0 +1,101 @@
+"""Layouts of published corpora of recordings, and anybody's: a folder in, recordings with texts and speakers out.
+
+A reader is a function from a folder to ``Recorded``. A package declares one under ``sayahead_lab.readers``; without a
+package it is ``FILE.py:FUNCTION``:
+
+    sayahead train corpus corpus/p225 --recordings VCTK-Corpus-0.92 --reader vctk --speaker p225
+    sayahead train corpus corpus/mine --recordings FOLDER --reader my_readers.py:podcasts
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sayahead.config import nearest
+from sayahead.errors import ConfigError
+from sayahead.extensions import Extensible
+
+from sayahead_lab.eval.listening.metrics import module_of
+
+LISTED = 12
+"""Speakers that an error names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A recording of a corpus."""
+
+    name: str
+    """Its name, which no other has."""
+    text: str
+    """What is said."""
+    path: Path
+    """Its sound, WAV or FLAC, mono."""
+    speaker: str = ""
+    """Who says it."""
+
+
+Reader = Callable[[Path], Iterable[Recorded]]
+READERS: Extensible[Reader] = Extensible(
+    "sayahead_lab.readers",
+    {
+        "libritts": "sayahead_lab.training.corpus.readers:read_libritts",
+        "vctk": "sayahead_lab.training.corpus.readers:read_vctk",
+    },
+)
+"""The layouts by name, beside LJ Speech's, which needs none."""
+
+
+def read_libritts(folder: Path) -> Iterator[Recorded]:
+    """LibriTTS, one of its parts: SPEAKER/CHAPTER/NAME.wav with NAME.normalized.txt beside it."""
+    for text in sorted(folder.glob("*/*/*.normalized.txt")):
+        name = text.name.removesuffix(".normalized.txt")
+        yield Recorded(name, text.read_text(encoding="utf-8").strip(), text.with_name(f"{name}.wav"), text.parts[-3])
+
+
+def read_vctk(folder: Path) -> Iterator[Recorded]:
+    """VCTK: txt/SPEAKER/NAME.txt, with the first microphone's FLAC of version 0.92 or the WAV of those before."""
+    for text in sorted(folder.glob("txt/*/*.txt")):
+        name, speaker = text.stem, text.parent.name
+        newer = folder / "wav48_silence_trimmed" / speaker / f"{name}_mic1.flac"
+        path = newer if newer.is_file() else folder / "wav48" / speaker / f"{name}.wav"
+        if path.is_file():
+            yield Recorded(name, text.read_text(encoding="utf-8").strip(), path, speaker)
+
+
+def find_reader(name: str) -> Reader:
+    """A reader by its name, or ``FILE.py:FUNCTION``; ConfigError where there is no such thing."""
+    place, colon, attribute = name.rpartition(":")
+    if not colon:
+        if name not in READERS:
+            raise ConfigError(f"Reader {name!r} is not known{nearest(name, READERS)}; your own is FILE.py:FUNCTION.")
+        return READERS[name]
+    try:
+        reader: Reader = getattr(module_of(place), attribute)
+    except (OSError, ImportError, AttributeError, SyntaxError) as error:
+        raise ConfigError(f"Reader {name!r} cannot be loaded: {error}.") from error
+    return reader
+
+
+@functools.lru_cache(maxsize=4)
+def recordings_of(reader: str, folder: Path, speaker: str) -> dict[str, Recorded]:
+    """A speaker's recordings in a folder by name; ConfigError where there are none, or of several speakers."""
+    found = list(find_reader(reader)(folder))
+    if not found:
+        raise ConfigError(f"The reader {reader!r} finds no recordings in {folder}.")
+    speakers = sorted({one.speaker for one in found})
+    if speaker and speaker not in speakers:
+        raise ConfigError(f"{folder} has no speaker {speaker!r}{nearest(speaker, speakers)}.")
+    if not speaker and len(speakers) > 1:
+        raise ConfigError(
+            f"{folder} has {len(speakers)} speakers ({', '.join(speakers[:LISTED])} ...): name one with --speaker. "
+            "Corpora of several become one with --join."
+        )
+    own = [one for one in found if one.speaker == speaker or not speaker]
+    named = {one.name: one for one in own}
+    if len(named) < len(own):
+        raise ConfigError(f"The reader {reader!r} gives two recordings in {folder} the same name.")
+    return named
