@@ -25,6 +25,7 @@ from sayahead_lab.eval.measures.intervals import Estimate, Values, difference_tr
 from sayahead_lab.eval.report.scores import SCORES, write_lines
 
 AGAINST = ("wait-3-steps", "wait-2-steps")
+"""Rules that agents are compared with, unless others are named."""
 Group = Mapping[str, Sequence[Row]]
 """Rows of each seed; of a rule, or of the teacher, of itself alone."""
 
@@ -74,7 +75,9 @@ def between(values: Sequence[float], digits: int) -> str:
     return f"{np.mean(values):.{digits}f}{ends}"
 
 
-def compared(out: Path, areas: Mapping[str, Any]) -> tuple[list[list[str]], dict[str, Any]]:
+def compared(
+    out: Path, areas: Mapping[str, Any], rules: Sequence[str] = AGAINST
+) -> tuple[list[list[str]], dict[str, Any]]:
     """The table's cells and the figures behind them."""
     members = groups(read_experiment(out)["conditions"])
     read = {key: {name: read_rows(out / name)[0] for name in names} for key, names in members.items()}
@@ -91,7 +94,7 @@ def compared(out: Path, areas: Mapping[str, Any]) -> tuple[list[list[str]], dict
             own = [float(quotient(seed.sum(0))) for seed in made[key, title]]
             cells += [text(whole, digits)] + ([between(own, digits)] if title == "WER, %" else [])
             figures[key][title] = {"value": whole.value, "low": whole.low, "high": whole.high, "seeds": own}
-            for rule in AGAINST:
+            for rule in rules:
                 if not key.startswith("agents,"):
                     cells.append("–")
                     continue
@@ -115,9 +118,9 @@ def scores(out: Path) -> Iterator[dict[str, Any]]:
             yield {"row": name, "sentence": row.name, "errors": errors, "distillmos": row.distillmos}
 
 
-def heads() -> list[str]:
+def heads(rules: Sequence[str]) -> list[str]:
     """Names of the columns."""
-    less = [f"less {rule}'s" for rule in AGAINST]
+    less = [f"less {rule}'s" for rule in rules]
     return ["policy", "seeds", "d_T", "WER, %", "of the seeds", *less, "DistillMOS", *less]
 
 
@@ -125,11 +128,13 @@ def main(given: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("experiment", type=Path, help="the scored folder of quality.toml")
     parser.add_argument("--proportion", type=Path, required=True, help="d_T of the same rows")
+    parser.add_argument("--against", metavar="ROW", action="append", help="a rule to compare with; may be repeated")
     parser.add_argument("-o", "--out", type=Path, required=True)
     arguments = parser.parse_args(given)
     areas = json.loads(arguments.proportion.read_text(encoding="utf-8"))["rows"]
-    table, figures = compared(arguments.experiment, areas)
-    columns = heads()
+    rules = arguments.against or AGAINST
+    table, figures = compared(arguments.experiment, areas, rules)
+    columns = heads(rules)
     lines = [columns, ["---"] + ["---:"] * (len(columns) - 1), *table]
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / "frontier.md").write_text("".join(f"| {' | '.join(line)} |\n" for line in lines), encoding="utf-8")

@@ -493,7 +493,13 @@ def test_the_agent_decides_as_its_network_and_remembers(voice: Voice) -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "path"), [(WaitEnd(), "RRRRRSSS"), (WaitKSteps(2), "RSRSRSRSR"), (WaitKSteps(3), "RSSRSSRSSRSSR")]
+    ("policy", "path"),
+    [
+        (WaitEnd(), "RRRRRSSS"),
+        (WaitKSteps(2), "RSRSRSRSR"),
+        (WaitKSteps(3), "RSSRSSRSSRSSR"),
+        (WaitKSteps(3, head=2), "RRRSSRSSRSSSS"),
+    ],
 )
 def test_benchmark_policies_walk_as_in_the_paper(policy: LetterPolicy, path: str) -> None:
     seen, walked, steps = 1, "R", 0

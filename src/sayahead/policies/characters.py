@@ -23,15 +23,21 @@ class WaitEnd:
 class WaitKSteps:
     """A READ every k-th action, SPEAK in between (Mohan 5.2).
 
-    k = 2 is READ, SPEAK, READ, SPEAK; k = 3 is READ, SPEAK, SPEAK. After a sentence's end there is only SPEAK.
+    k = 2 is READ, SPEAK, READ, SPEAK; k = 3 is READ, SPEAK, SPEAK. After a sentence's end there is only SPEAK. A head
+    start, which the paper's rules do not have, keeps a rule whose rate is right from running into the end of the text.
     """
 
     k: Annotated[int, Bound(2, client=16)] = 2
     """Actions from one READ to the next, at least 2."""
+    head: Annotated[int, Bound(0, client=200)] = 0
+    """Characters read before the rule begins."""
     unit = "characters"
 
     def __post_init__(self) -> None:
         check_bounds(self)
 
     def decide(self, view: LetterView) -> Read | Steps:
-        return Steps() if view.over or (view.read + view.steps) % self.k else READ
+        if view.over:
+            return Steps()
+        ahead = view.read - self.head
+        return READ if ahead < 0 or (ahead + view.steps) % self.k == 0 else Steps()
