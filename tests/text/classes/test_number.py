@@ -73,3 +73,10 @@ def test_thousands_agree_with_the_noun_behind_them(language: str) -> None:
     (_, masculine, *_, many), (_, feminine, *_, other) = NOUNS[language]
     assert spoken(language, f"200 mil {masculine}").startswith(many)
     assert spoken(language, f"200 mil {feminine}").startswith(other)
+
+
+@pytest.mark.parametrize("language", ["es", "pt", "fr"])
+def test_numbers_with_a_sign_agree_too(language: str) -> None:
+    minus = language_of(language).record.sign("-")
+    for one, many, first, twenty_one, _ in NOUNS[language]:
+        assert spoken(language, f"-1 {one}, -21 {many}") == f"{minus} {first} {one}, {minus} {twenty_one} {many} |"

@@ -90,6 +90,8 @@ def short(match: Match) -> Reading | None:
     if not words and form[1:].islower():
         words = match.language.meaning("short", form[0].lower() + form[1:])
         words = words[:1].upper() + words[1:]
+    if not words:
+        return None
     one, _, many = words.partition("+")
     is_plural = (NUMBER in match.context.tags and not match.context.is_one) or left.lower() in record.plurals
     chosen = (many or plural(one, match)) if is_plural and "/" not in one else one

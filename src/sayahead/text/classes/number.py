@@ -35,7 +35,10 @@ def agreeing(match: Match) -> Reading | None:
     if value is None or not numbers_of(match.language).varies(value):
         return None
     gender = gender_of(match, match["noun"], is_one=value == 1)
-    return counting(match, match["n"], gender) if gender else None
+    reading = counting(match, match["n"], gender) if gender else None
+    if reading is None or not match["s"]:
+        return reading
+    return replace(reading, text=cardinal(match["s"] + match["n"], match.language, gender), tags=NUMBER)
 
 
 def minutes(match: Match) -> Reading | None:
