@@ -25,7 +25,7 @@ T = TypeVar("T")
 log = logging.getLogger("sayahead.server")
 FRESH_S = 1.0
 """How often totals are asked for against which quotas are held: other servers add to them, too."""
-SENT_S = 0.1
+SENT_S = 0.5
 """How long what is to be sent waits at most until it is written down."""
 WRITE_S = 0.2
 """After how long what was noted is written, if nothing that is to be sent waits for it."""

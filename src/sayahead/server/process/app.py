@@ -25,6 +25,8 @@ from sayahead.server.operation.malloc import keep_giving_back
 from sayahead.server.operation.transport import most_connections
 from sayahead.server.protocols import PROTOCOLS
 from sayahead.server.reload import Reloader
+from sayahead.voices.left import sweep
+from sayahead.voices.locations import home
 
 SWITCH_S = 0.0005
 """How long a thread may keep the interpreter that the event loop wants: Python's own 5 ms add up over a request."""
@@ -47,6 +49,7 @@ def create_app(hub: Hub, reloader: Reloader | None = None) -> Starlette:
             stack.callback(hub.close)
             sys.setswitchinterval(SWITCH_S)
             await asyncio.to_thread(hub.start)
+            await asyncio.to_thread(sweep, home())
             giving = asyncio.create_task(keep_giving_back(lambda: (hub.pool.steps, hub.taken, hub.connections)))
             stack.callback(giving.cancel)
             watching = asyncio.create_task(reloader.watch())

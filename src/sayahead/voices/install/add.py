@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
 import shutil
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,13 +24,12 @@ from sayahead.voices.install.kokoro.voice import add_kokoro
 from sayahead.voices.install.onnx.graph import read_graph
 from sayahead.voices.install.trial import Measured, keep, measure
 from sayahead.voices.install.vits.voice import add_piper
+from sayahead.voices.left import owner, sweep
 from sayahead.voices.locations import ELSEWHERE, VARIABLE, added_voices, home, package_of, packaged_voices
 from sayahead.voices.write import DESCRIPTION, PAPERS, change_voice, copy_files
 
 MADE = "voice"
 """The folder in a workplace that becomes the voice."""
-ABANDONED_S = 3600.0
-"""A workplace in which nothing was made for so long is nobody's."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,79}")
 NOT_FOR_TRADE = re.compile(r"(?i)\bNC\b|non-?commercial|research (?:use|purposes?) only|academic use")
 
@@ -98,7 +94,7 @@ def workplace() -> Iterator[Path]:
     try:
         parent.mkdir(parents=True, exist_ok=True)
         sweep(parent)
-        work = Path(tempfile.mkdtemp(prefix=".adding-", dir=parent))
+        work = Path(tempfile.mkdtemp(prefix=f".adding-{owner()}-", dir=parent))
     except OSError as error:
         raise ConfigError(
             f"{parent}, the folder of voices, cannot be written: {error}. {VARIABLE} names another."
@@ -107,15 +103,6 @@ def workplace() -> Iterator[Path]:
         yield work
     finally:
         shutil.rmtree(work, ignore_errors=True)
-
-
-def sweep(parent: Path) -> None:
-    """Delete what was left by processes that were killed."""
-    late = time.time() - ABANDONED_S
-    for path in (*parent.glob(".adding-*"), *parent.glob(".removed-*")):
-        with contextlib.suppress(OSError):
-            if path.stat().st_mtime < late:
-                shutil.rmtree(path, ignore_errors=True)
 
 
 def settle(work: Path, name: str | None, *, replace: bool) -> Added:
@@ -148,7 +135,8 @@ def remove(name: str) -> Path:
     if name not in voices:
         raise VoiceError(f"There is no added voice {name!r}{nearest(name, voices) if voices else ': none was added'}.")
     # Renamed first: nobody finds half a voice.
-    trash = voices[name].with_name(f".removed-{os.getpid()}-{name}")
+    sweep(voices[name].parent)
+    trash = voices[name].with_name(f".removed-{owner()}-{name}")
     voices[name].rename(trash)
     shutil.rmtree(trash)
     return voices[name]
