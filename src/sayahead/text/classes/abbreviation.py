@@ -26,7 +26,8 @@ def is_unit(match: Match) -> bool:
 
 def ending(match: Match) -> Reading | None:
     """The same where its full stop ends the sentence, too."""
-    if not match["a"].endswith("."):
+    form = match["a"]
+    if not form.endswith(".") or form in match.language.record.never_ends:
         return None
     reading = full(match)
     return ended(reading.text) if reading else None
@@ -93,8 +94,8 @@ def short(match: Match) -> Reading | None:
     if not words:
         return None
     one, _, many = words.partition("+")
-    is_plural = (NUMBER in match.context.tags and not match.context.is_one) or left.lower() in record.plurals
-    chosen = (many or plural(one, match)) if is_plural and "/" not in one else one
+    is_counted = NUMBER in match.context.tags and not match.context.is_one
+    chosen = many if many and (is_counted or left.lower() in record.plurals) else one
     return said(match, agreed(chosen, match, match.context.noun or left)) if one else None
 
 
@@ -130,7 +131,8 @@ def suffixed_ending(match: Match) -> Reading | None:
 
 def plain(match: Match) -> Reading | None:
     """An abbreviation without a full stop: "Mme", "km"-like."""
-    return said(match, match.language.record.plain[match["a"]])
+    words = match.language.record.plain[match["a"]]
+    return said(match, agreed(words, match, match.context.noun or match.context.word))
 
 
 def joined(match: Match) -> Reading | None:

@@ -56,6 +56,17 @@ def dash(match: Match) -> Reading | None:
     return Reading("", mark="—")
 
 
+def option(match: Match) -> Reading | None:
+    """An option of a command: "--help", "-U" after a word."""
+    name = match.language.record.address.get("-", "")
+    dashes = len(match["d"])
+    is_one = dashes == 1 and len(match["w"]) == 1 and match.context.word[:1].islower()
+    is_long = dashes == 2 and match["w"].islower() and len(match["w"]) > 1
+    if not (is_one or is_long):
+        return None
+    return Reading(" ".join([*[name] * dashes, match["w"].replace("-", " ")]))
+
+
 def open(match: Match) -> Reading | None:
     """A bracket that opens."""
     return Reading("", mark="(")

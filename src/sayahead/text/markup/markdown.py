@@ -25,7 +25,7 @@ _MARKERS: list[tuple[str, re.Pattern[str]]] = [
     ("number", re.compile(r"(\d{1,3})[.)][ \t]+(?=\S)")),
     ("number", re.compile(r"\((\d{1,2}|[a-h])\)[ \t]+|([a-h])\)[ \t]+")),
     ("number", re.compile("([0-9])\ufe0f?\u20e3[ \t]*")),
-    ("quote", re.compile(r"(?:>[ \t]*)+(?![\d=>])")),
+    ("quote", re.compile(r"(?:>(?![ \t]*[\d=])[ \t]*)+")),
     ("table", re.compile(r"\|[ \t]*")),
     ("note", re.compile(r"\[\^[^\]\n]{1,30}\]:[ \t]*")),
     ("definition", re.compile(r"\[[^\]\n]{1,60}\]:[ \t]*(?:<|https?:|[./#])[^\n]*(?=\n)")),
@@ -51,6 +51,8 @@ _SILENT_BRACKET_BEGUN = re.compile(r"\[(?:\^[^\]\n]{0,30}|@[^\]\n]{0,60}|\[[^\[\
 _EMPHASIS = re.compile(r"\*+|_+|~~+")
 _CODE = re.compile("`+")
 _SPACES = " \t\n\u00a0"
+_CLOSED = ")]}"
+"""After these, a star is a product's."""
 _CLOSING = ".!?…:;,\n"
 """After these, a line break changes nothing for the word before it."""
 
@@ -255,7 +257,7 @@ class MarkdownFilter(Rewriter):
         char = run[0][0]
         size = len(run[0])
         before = self._last
-        opens = bool(after) and after not in _SPACES and not before.isalnum()
+        opens = bool(after) and after not in _SPACES and not before.isalnum() and before not in _CLOSED
         closes = before not in _SPACES and not after.isalnum()
         if self._open.get(char, 0) and (closes or (char == "*" and before not in _SPACES)):
             self._open[char] = max(0, self._open[char] - size)

@@ -78,6 +78,7 @@ def vocabularies_of(record: Record) -> Mapping[str, list[str]]:
     tables["short_months"] = sorted(record.short_months)
     tables["weekday_forms"] = sorted(record.days_of_week)
     tables["abbreviations"] = sorted(record.abbreviations)
+    tables["labels"] = sorted(form for form in record.before_number if form.rstrip(".") not in record.units)
     tables["agreeing"] = sorted(form for form, words in record.abbreviations.items() if "/" in words)
     tables["currency_words"] = sorted(record.currency_words)
     tables["currency_names"] = sorted(word for word in record.currency_words if word.isalpha())
