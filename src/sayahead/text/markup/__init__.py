@@ -72,6 +72,9 @@ class Rewriter:
 
     def push(self, text: Text) -> Text:
         """The characters that these make certain."""
+        if text.chars and not self._held.chars and self._lead < 0 and self._is_plain(text.chars):
+            self._last = text.chars[-1]
+            return text
         return self._pass_on(text, over=False)
 
     def flush(self, text: Text) -> Text:
@@ -91,6 +94,10 @@ class Rewriter:
     def _rewrite(self, at: int, out: Output, *, over: bool) -> int | None:
         """Take in what begins at a place of what is held: how many characters; None while more must come."""
         raise NotImplementedError
+
+    def _is_plain(self, chars: str) -> bool:
+        """Whether characters pass as they are."""
+        return self.OPENERS.search(chars) is None
 
     def _is_broken_off(self) -> bool:
         """Whether what comes next is looked at in another way."""

@@ -96,6 +96,9 @@ class MarkdownFilter(Rewriter):
                 break
         return at
 
+    def _is_plain(self, chars: str) -> bool:
+        return not self._opens_line and super()._is_plain(chars)
+
     def _is_broken_off(self) -> bool:
         return self._opens_line
 

@@ -68,6 +68,9 @@ class TagFilter(Rewriter):
         self._hidden = ""
         self._shift: dict[int, int] = {}
 
+    def _is_plain(self, chars: str) -> bool:
+        return not (self._hidden or self._shift) and super()._is_plain(chars)
+
     def _copy(self, start: int, end: int, out: Output) -> None:
         if self._hidden:
             if start < end:

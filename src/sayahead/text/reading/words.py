@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 
@@ -9,6 +10,8 @@ from sayahead.text.shared.record import Record
 
 CUES = ("phone", "code", "label", "roman", "wind", "hour", "ordinal", "day", "pressure", "date", "dates")
 """What a word may announce: the kinds of a data file's [cues]."""
+MAX_KNOWN = 8192
+"""Words of which it is remembered whether they may be abbreviations."""
 MAX_SHORT = 6
 """Letters of the longest word that may be an abbreviation where [vocabulary common] does not have it."""
 MAX_CUT = 8
@@ -43,9 +46,10 @@ class Words:
         self.common = frozenset(record.vocabularies.get("common", ()))
         """Short words: a full stop after one of them is no abbreviation's."""
         self._short_ending = re.compile(record.short_ending or "(?!)")
-
-    def is_short(self, word: str) -> bool:
+        self.is_short = functools.lru_cache(maxsize=MAX_KNOWN)(self._may_be_short)
         """Whether a full stop after a word may be that of an abbreviation which no table has."""
+
+    def _may_be_short(self, word: str) -> bool:
         if len(word) > MAX_SHORT:
             return len(word) <= MAX_CUT and self._short_ending.fullmatch(word) is not None
         return word.lower() not in self.common
