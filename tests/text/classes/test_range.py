@@ -114,3 +114,11 @@ def test_the_number_of_an_order_is_no_range(language: str, number: str) -> None:
 @pytest.mark.parametrize("text", ["5-7", "45-90", "10–15", "900-1.200", "1990-2010", "8-12", "0-100"])
 def test_like_numbers_that_grow_are_a_range(language: str, text: str) -> None:
     assert language_of(language).record.until in spoken(language, f"bla {text} bla").split()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("end", ["", ".", ", bla", ")", " bla", "!"])
+def test_a_range_is_one_whatever_follows(language: str, end: str) -> None:
+    words = language_of(language)
+    said = f"{cardinal('1200', words)} {words.record.until} {cardinal('1300', words)}"
+    assert said in spoken(language, f"bla 1.200-1.300{end}")

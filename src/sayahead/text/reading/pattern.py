@@ -151,7 +151,7 @@ class PatternParser:
         right = None
         if self._text.startswith("(?=", self._at):
             self._at += 3
-            right = self._choice()
+            right = _to_end(self._choice())
             self._expect(")")
         if self._at < len(self._text):
             raise self._error(f"{self._text[self._at]!r} was not expected")
@@ -255,6 +255,19 @@ class PatternParser:
             self._at = m.end()
             return Vocabulary(name, group)
         raise self._error(f"there is no macro and no vocabulary {name!r}")
+
+
+def _to_end(node: Node) -> Node:
+    """The same node as right context, where the end of a sentence is as good as any other character."""
+    if isinstance(node, Chars):
+        return Chars(node.source.replace(f"[^{SENTENCE_END}", "[^"))
+    if isinstance(node, Series):
+        return Series(tuple(map(_to_end, node.parts)), node.group)
+    if isinstance(node, Choice):
+        return Choice(tuple(map(_to_end, node.parts)))
+    if isinstance(node, Repeat):
+        return Repeat(_to_end(node.part), node.low, node.high)
+    return node
 
 
 def without_groups(node: Node) -> Node:
