@@ -78,8 +78,9 @@ def test_who_is_slow_is_waited_for_where_nobody_is_quick(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(("what", "value"), [("late", True), ("most", 0)])
+@pytest.mark.parametrize("secret", [None, "shared-by-both"])
 def test_who_has_begun_elsewhere_is_let_in_where_others_are_late(
-    monkeypatch: pytest.MonkeyPatch, what: str, value: int
+    monkeypatch: pytest.MonkeyPatch, what: str, value: int, secret: str | None
 ) -> None:
     """Where a server went, those that were left were late for a while, or had fewer places on a machine that other
     programs used, and its conversations were refused."""
@@ -99,7 +100,7 @@ def test_who_has_begun_elsewhere_is_let_in_where_others_are_late(
             words += [word.text async for chunk in speech for word in chunk.words]
             assert (words, client.resumed) == (["Hello", "there,", "how", "are", "you?"], 1)
 
-    with serving() as running, serving() as other:
+    with serving(token_secret=secret) as running, serving(token_secret=secret) as other:
         asyncio.run(main(running, other))
 
 

@@ -95,7 +95,9 @@ class Client:
 
     async def _connect(self, url: str) -> None:
         """Begin a session with a server; where another one was in use, with the same audio."""
-        wire = await Wire.connect(url, self._headers, self._session, resumed=self._connection > 0)
+        # A server of before has given what proves to this one that it had begun what is to be said.
+        resumed = str(self.created.get("resume") or "true") if self._connection else ""
+        wire = await Wire.connect(url, self._headers, self._session, resumed=resumed)
         if self.sample_rate not in (0, wire.sample_rate):
             await wire.end(clean=True)
             message = (

@@ -7,7 +7,7 @@ import contextlib
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from sayahead.config import sent_as, shown
 from sayahead.errors import ConfigError, SayaheadError
@@ -51,10 +51,10 @@ class Wire:
 
     @classmethod
     async def connect(
-        cls, url: str, headers: Mapping[str, str], session: Mapping[str, Any], *, resumed: bool = False
+        cls, url: str, headers: Mapping[str, str], session: Mapping[str, Any], *, resumed: str = ""
     ) -> Wire:
-        """Connect to a server, and have it take the session's options; ``resumed``: another one had begun what is to be
-        said. ServerError where it refuses or is not there."""
+        """Connect to a server, and have it take the session's options; ``resumed``: what proves that another one had
+        begun what is to be said. ServerError where it refuses or is not there."""
         try:
             from websockets.asyncio.client import connect
             from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidStatus
@@ -62,7 +62,7 @@ class Wire:
             raise ConfigError("sayahead.client needs websockets: pip install 'sayahead[client]'.") from error
         times: dict[str, Any] = {"ping_interval": PING_S, "ping_timeout": PING_S, "close_timeout": END_S}
         try:
-            place = f"{url}?resumed=true" if resumed else url
+            place = f"{url}?resumed={quote(resumed)}" if resumed else url
             socket = await connect(place, additional_headers=headers, compression=None, max_size=None, **times)
         except (OSError, EOFError, InvalidHandshake, InvalidMessage) as error:
             status = error.response.status_code if isinstance(error, InvalidStatus) else 0
