@@ -113,3 +113,29 @@ def test_initials_belong_to_a_name(language: str) -> None:
 def test_marks(language: str, text: str, expected: str) -> None:
     said = " ".join(word.text + "|" * word.ends for word in read(language, text))
     assert said == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "said"),
+    [
+        ("de", "heute o. morgen", "heute oder morgen"),
+        ("de", "3 o. 4 Tage", "drei oder vier Tage"),
+        ("de", "aus Gl. (7) folgt", "aus Gleichung (sieben) folgt"),
+        ("de", "nach S. 3 DSGVO gilt", "nach Satz drei DSGVO gilt"),
+        ("de", "auf S. 3 steht", "auf Seite drei steht"),
+        ("de", "offen bis Fr. dann zu", "offen bis Freitag dann zu"),
+        ("de", "mit Fr. Meier dort", "mit Frau Meier dort"),
+        ("de", "Nutzer*innen und Schüler/-innen", "Nutzer innen und Schüler innen"),
+        ("de", "Ein-/Ausgang", "Ein und Ausgang"),
+        ("es", "c/ 8 h o c/15 min", "cada ocho horas o cada quince minutos"),
+        ("es", "C/ Mayor s/n, hoy", "calle Mayor sin número, hoy"),
+        ("fr", "selon Petit et al. (voir", "selon Petit et alii (voir"),
+        ("fr", "à St-Étienne", "à Saint-Étienne"),
+        ("fr", "l'art. 5 dit", "l'article cinq dit"),
+        ("it", "il dir. gen. parla", "il direttore generale parla"),
+        ("it", "in C.so Roma", "in corso Roma"),
+        ("nl", "een man van 67 jr. oud", "een man van zevenenzestig jaar oud"),
+    ],
+)
+def test_what_stands_beside_an_abbreviation_tells_what_it_means(language: str, text: str, said: str) -> None:
+    assert spoken(language, text) == said
