@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 import torch
 from sayahead.systems.speakers import SPEAKERS
 from sayahead.types import Floats
@@ -13,8 +14,10 @@ from sayahead.voices.install.clip.embedding import Embedder, unit
 from sayahead.voices.install.clip.speaker import GRAPHS, SpeakerMaker
 from sayahead.voices.locations import packaged_voices
 
+from sayahead_lab.training.clip import learning
 from sayahead_lab.training.clip.embedding import SpeakerEmbedder, arrays_of
 from sayahead_lab.training.clip.family import Family, IntonedSentence, at_pitch, columns, pitches, sound_of
+from sayahead_lab.training.clip.learning import ClipRecipe, ClipTraining
 from sayahead_lab.training.clip.network import Bank, SpeakerNetwork, SpeakerNetworkConfig, exported
 from sayahead_lab.training.clip.people import listed
 from sayahead_lab.training.mel.sound import excitation, synthesized
@@ -98,3 +101,54 @@ def test_pitch_is_set_where_there_is_some() -> None:
     expected: Floats = np.array([0.0, 180.0, 200.0, 240.0], np.float32)
     assert np.abs(moved.f0 - expected).max() < 1e-3
     assert pitches([moved], [2], 4).tolist() == [[200.0, 240.0, 0.0, 0.0]]
+
+
+@pytest.fixture
+def recipe(tmp_path: Path, embedder: SpeakerEmbedder, monkeypatch: pytest.MonkeyPatch) -> ClipRecipe:
+    """A training on two people who hum, by an embedder that has learned nothing."""
+    monkeypatch.setattr(learning, "load_speaker_embedder", lambda weights: embedder)
+    monkeypatch.setattr(learning, "embedder_weights", lambda: tmp_path)
+    lines = ["speaker\tsex\tpart", "1\tF\ttrain", "2\tM\ttrain", "3\tF\tvalidation"]
+    (tmp_path / "people.tsv").write_text("\n".join(lines) + "\n")
+    at = np.arange(9 * 16000) / 16000
+    for number, hertz in (("1", 210.0), ("2", 120.0), ("3", 190.0)):
+        hum = sum(np.sin(2 * np.pi * hertz * k * at) / k for k in range(1, 8)) * (1 + np.sin(2 * np.pi * 3 * at))
+        soundfile.write(tmp_path / f"{number}-1-0000.flac", 0.1 * np.asarray(hum), 16000)
+    sizes = {"sentences": 1, "blends": 1, "batch": 1, "crops": 1, "network": SpeakerNetworkConfig(hidden=8, rank=4)}
+    family = str(ROOT / "archives" / "runs" / "family.tar.xz")
+    return ClipRecipe("toy", family, str(tmp_path / "people.tsv"), **sizes)  # type: ignore[arg-type]
+
+
+def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(recipe: ClipRecipe, tmp_path: Path) -> None:
+    def training(name: str) -> ClipTraining:
+        return ClipTraining(recipe, tmp_path / name, tmp_path, ["The garden is quiet."])
+
+    whole, first = training("whole"), training("parts")
+    for _ in range(3):
+        whole.learn()
+    first.learn()
+    first.save()
+    second = training("parts")
+    assert second.step == 1
+    for _ in range(2):
+        second.learn()
+    for name, value in whole.network.state_dict().items():
+        assert torch.equal(value, second.network.state_dict()[name]), name
+        assert torch.equal(whole.average[name], second.average[name]), name
+
+
+def test_a_step_makes_somebody_more_like_who_is_wanted(recipe: ClipRecipe, tmp_path: Path) -> None:
+    """Along the loss's gradient likeness rises, and the family itself learns nothing."""
+    training = ClipTraining(recipe, tmp_path / "run", tmp_path, ["The garden is quiet."])
+    before = training.family.codes.clone()
+    wanted = [training.someone(np.random.default_rng(1))]
+    errors = []
+    for _ in range(8):
+        loss, _ = training.errors(wanted, np.random.default_rng(2))
+        training.optimizer.zero_grad()
+        torch.autograd.backward(loss)
+        training.optimizer.step()
+        errors.append(loss.item())
+    assert errors[-1] < errors[0]
+    assert torch.equal(training.family.codes, before)
+    assert 0 <= training.validate() <= 1
