@@ -80,3 +80,12 @@ def test_numbers_with_a_sign_agree_too(language: str) -> None:
     minus = language_of(language).record.sign("-")
     for one, many, first, twenty_one, _ in NOUNS[language]:
         assert spoken(language, f"-1 {one}, -21 {many}") == f"{minus} {first} {one}, {minus} {twenty_one} {many} |"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_many_figures_behind_a_point_are_said_one_by_one(language: str) -> None:
+    words = language_of(language)
+    figures = " ".join(numbers_of(words).cardinal(int(figure)) for figure in "52298725")
+    said = f"{numbers_of(words).cardinal(0)} {words.record.dot} {figures}"
+    assert spoken(language, "0.52298725") == f"{said} |"
+    assert spoken(language, "-0.52298725") == f"{words.record.sign('-')} {said} |"
