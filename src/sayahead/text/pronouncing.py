@@ -22,7 +22,7 @@ from sayahead.types import Word
 log = logging.getLogger("sayahead")
 
 _OPENING = "\"'“‘„«‹([{*_`~¿¡"
-_CLOSING = ".,;:!?…\"'”’»›)]}*_`~—–"
+_CLOSING = ".,;:!?…\"'”“’»«›)]}*_`~—–"
 _WHITE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]*")
 _TOKEN = re.compile(r"[^\s\x00-\x1f\x7f-\x9f]*")
 _MARKS = re.compile(r"[.,;:!?…—)]*$")

@@ -93,7 +93,7 @@ def test_initials_belong_to_a_name(language: str) -> None:
         ("Aaaaaaa... bbbbbbb", "Aaaaaaa… bbbbbbb|"),
         ("Aaaaaaa … bbbbbbb", "Aaaaaaa … bbbbbbb|"),
         ('"Aaaaaaa.", bbbbbbb', "Aaaaaaa, bbbbbbb|"),
-        ("(Aaaaaaa bbbbbbb.) Ccccccc", "(Aaaaaaa bbbbbbb).| Ccccccc|"),
+        ("(Aaaaaaa babbaba.) Ccccccc", "(Aaaaaaa babbaba).| Ccccccc|"),
         ("aaaaaaa (bbbbbbb ccccccc), ddddddd", "aaaaaaa (bbbbbbb ccccccc), ddddddd|"),
         ("aaaaaaa (bbbbbbb) ccccccc", "aaaaaaa (bbbbbbb) ccccccc|"),
         ("aaaaaaa) bbbbbbb ( ccccccc", "aaaaaaa bbbbbbb (ccccccc|"),

@@ -73,6 +73,8 @@ WITH_ARGUMENT = frozenset("begin end cite ref label eqref footnotemark bibliogra
 """Commands whose argument is silent, too."""
 ACCENTS = frozenset("bar hat tilde vec dot ddot".split())
 """Commands that are said after their argument."""
+_PLAIN = {"-": "−", "&": " ", "~": " "}
+"""Characters of formulas that stand for others."""
 _FRACTIONS = frozenset(("frac", "dfrac", "tfrac"))
 
 
@@ -120,6 +122,8 @@ class LatexFilter(Rewriter):
 
     def _dollar(self, at: int, rest: str, out: Output, *, over: bool) -> int | None:
         """What a dollar sign is: it opens a formula or closes it, or belongs to an amount."""
+        if len(rest) == 1 and not over:
+            return None
         if self._is_math:
             self._leave()
             return 2 if rest[1:2] == "$" else 1
@@ -156,20 +160,22 @@ class LatexFilter(Rewriter):
             return 0
         if name in WITH_ARGUMENT or name in ACCENTS:
             return self._with_argument(at, command, out, over=over)
-        if name not in COMMANDS and name not in SILENT and not self._is_math:
+        if not (self._is_math or name in COMMANDS or name in SILENT):
             return 0
+        self._named(at, command, out)
+        return command.end()
+
+    def _named(self, at: int, command: re.Match[str], out: Output) -> None:
+        """A command as its sign, or silent; with an argument it begins a formula."""
         self._silence(at)
-        if name in _FRACTIONS:
-            self._fractions += 1
-        sign = COMMANDS.get(name) or ("" if name in SILENT else name)
-        if sign and sign != "°":
-            self._put(f" {sign} ", at, command.end(), out)
-        elif sign:
-            self._put(sign, at, command.end(), out)
-        if not self._is_math and rest[command.end() : command.end() + 1] == "{":
+        name = command[1]
+        self._fractions += name in _FRACTIONS
+        sign = COMMANDS.get(name, "" if name in SILENT else name)
+        if sign:
+            self._put(sign if sign == "°" else f" {sign} ", at, command.end(), out)
+        if not self._is_math and self._held.chars[at + command.end() : at + command.end() + 1] == "{":
             self._enter()
             self._depth = 0
-        return command.end()
 
     def _escape(self, at: int, char: str, out: Output) -> int:
         if char in "([":
@@ -212,25 +218,28 @@ class LatexFilter(Rewriter):
 
     def _brace(self, at: int, rest: str, out: Output, *, over: bool) -> int | None:
         """Braces group; between those of a fraction something is divided."""
-        if rest[0] == "}" and (self._fractions or self._depth == 1):
+        char = rest[0]
+        if char == "\n":
+            if self._last == "\n":
+                self._leave()
+            return 0
+        if char in _PLAIN:
+            self._put(_PLAIN[char], at, 1, out)
+            return 1
+        if char == "}" and (self._fractions or self._depth == 1):
             if len(rest) == 1 and not over:
                 return None
             if rest[1:2] == "{" and self._fractions:
                 self._fractions -= 1
                 self._put(" ÷ ", at, 2, out)
                 return 2
-        if rest[0] == "\n":
-            if self._last == "\n":
-                self._leave()
-            return 0
-        if rest[0] == "-":
-            self._put("−", at, 1, out)
-        elif rest[0] in "&~":
-            self._put(" ", at, 1, out)
-        else:
-            self._silence(at)
-        if self._depth >= 0 and rest[0] in "{}":
-            self._depth += 1 if rest[0] == "{" else -1
+        self._silence(at)
+        self._nest(char)
+        return 1
+
+    def _nest(self, brace: str) -> None:
+        """Count braces of a formula that a command began: with the last one it is over."""
+        if self._depth >= 0:
+            self._depth += 1 if brace == "{" else -1
             if self._depth <= 0:
                 self._leave()
-        return 1

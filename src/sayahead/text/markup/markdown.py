@@ -48,6 +48,11 @@ _REFERENCE = re.compile(r"\]\[(?![0-9]{1,3}\])[^\[\]\n]{0,60}\]")
 _REFERENCE_BEGUN = re.compile(r"\]\[[^\[\]\n]{0,60}")
 _SILENT_BRACKET = re.compile(r"\[(?:\^[^\]\n]{1,30}|@[^\]\n]{1,60})\]|\[\[(?:[^\[\]|\n]{1,60}\|)?")
 _SILENT_BRACKET_BEGUN = re.compile(r"\[(?:\^[^\]\n]{0,30}|@[^\]\n]{0,60}|\[[^\[\]|\n]{0,60})?")
+_BRACKETS = {
+    "]": ((_LINK, _REFERENCE), (_LINK_BEGUN, _REFERENCE_BEGUN)),
+    "[": ((_SILENT_BRACKET,), (_SILENT_BRACKET_BEGUN,)),
+}
+"""What a bracket may be, and what may still become that."""
 _EMPHASIS = re.compile(r"\*+|_+|~~+")
 _CODE = re.compile("`+")
 _SPACES = " \t\n\u00a0"
@@ -174,8 +179,10 @@ class MarkdownFilter(Rewriter):
         taken: int | None = 0
         if char == "`":
             taken = self._code(at, out, over=over)
-        elif char in "[]!":
-            taken = self._bracket(at, out, over=over)
+        elif char == "!":
+            taken = self._image(at, over=over)
+        elif char in "[]":
+            taken = self._bracket(at, over=over)
         elif char in "*_~":
             taken = self._emphasis(at, over=over)
         elif char == "|" and self._line == "table":
@@ -219,54 +226,72 @@ class MarkdownFilter(Rewriter):
         self._silence(at)
         return len(ticks)
 
-    def _bracket(self, at: int, out: Output, *, over: bool) -> int | None:
-        """Links, of which the label is read, notes and keys of sources, which are silent."""
-        rest = self._held.chars[at : at + MAX_LINK]
-        if rest[0] == "!":
-            if len(rest) == 1 and not over:
-                return None
-            if rest[1:2] == "[" and self._last in _SPACES:
-                self._silence(at)
-                return 1
+    def _image(self, at: int, *, over: bool) -> int | None:
+        """The mark before an image, whose label is read."""
+        rest = self._held.chars[at : at + 2]
+        if len(rest) == 1 and not over:
+            return None
+        if rest != "![" or self._last not in _SPACES:
             return 0
+        self._silence(at)
+        return 1
+
+    def _bracket(self, at: int, *, over: bool) -> int | None:
+        """Links, of which the label is read, notes and keys of sources, which are silent."""
         if self._ticks:
             return 0
-        wholes, begun = (
-            ((_LINK, _REFERENCE), (_LINK_BEGUN, _REFERENCE_BEGUN))
-            if rest[0] == "]"
-            else ((_SILENT_BRACKET,), (_SILENT_BRACKET_BEGUN,))
-        )
-        if not over and len(rest) < MAX_LINK and any(pattern.fullmatch(rest) for pattern in begun):
+        rest = self._held.chars[at : at + MAX_LINK]
+        wholes, begun = _BRACKETS[rest[0]]
+        goes_on = len(rest) < MAX_LINK and any(pattern.fullmatch(rest) for pattern in begun)
+        if goes_on and not over:
             return None
         size = max((m.end() for whole in wholes if (m := whole.match(rest))), default=0)
-        if not size and over and rest.startswith("](") and any(pattern.fullmatch(rest) for pattern in begun):
-            size = len(rest)
-        if not size and rest[0] == "[" and not rest[1:2].isdecimal():
-            size = 1
+        if not size:
+            size = _broken(rest, goes_on=goes_on)
         if size:
             self._silence(at)
         return size
 
     def _emphasis(self, at: int, *, over: bool) -> int | None:
         """Marks of emphasis: silent where they open before a word, or close behind one what is open."""
-        run = _EMPHASIS.match(self._held.chars, at)
         if self._ticks:
             return 0
-        if run is None:
-            return None if at + 1 == len(self._held.chars) and not over else 0
-        after = self._held.chars[run.end() : run.end() + 1]
-        if not after and not over:
-            return None if len(run[0]) < MAX_MARKER else 0
-        char = run[0][0]
-        size = len(run[0])
-        before = self._last
-        opens = bool(after) and after not in _SPACES and not before.isalnum() and before not in _CLOSED
-        closes = before not in _SPACES and not after.isalnum()
-        if self._open.get(char, 0) and (closes or (char == "*" and before not in _SPACES)):
-            self._open[char] = max(0, self._open[char] - size)
-        elif opens or (size > 1 and char == "*" and after.isalpha() and before.isalpha()):
-            self._open[char] = self._open.get(char, 0) + size
-        elif not (closes and size > 1 and char in "*_~"):
+        chars = self._held.chars
+        run = _EMPHASIS.match(chars, at)
+        end = run.end() if run else at + 1
+        if end == len(chars) and not over and end - at < MAX_MARKER:
+            return None
+        if run is None or not (self._closes(run[0], chars[end : end + 1]) or self._opens(run[0], chars[end : end + 1])):
             return 0
         self._silence(at)
-        return size
+        return len(run[0])
+
+    def _closes(self, run: str, after: str) -> bool:
+        """Whether marks end an emphasis; two of them do though none is open."""
+        if self._last in _SPACES:
+            return False
+        is_end = not after.isalnum()
+        is_open = self._open.get(run[0], 0) > 0
+        if is_open and (is_end or run[0] == "*"):
+            self._open[run[0]] = max(0, self._open[run[0]] - len(run))
+            return True
+        return is_end and len(run) > 1 and not self._may_open(after)
+
+    def _opens(self, run: str, after: str) -> bool:
+        """Whether marks begin an emphasis: before a word, or two stars within one."""
+        is_inside = len(run) > 1 and run[0] == "*" and after.isalpha() and self._last.isalpha()
+        if not (is_inside or self._may_open(after)):
+            return False
+        self._open[run[0]] = self._open.get(run[0], 0) + len(run)
+        return True
+
+    def _may_open(self, after: str) -> bool:
+        before = self._last
+        return after != "" and after not in _SPACES and not before.isalnum() and before not in _CLOSED
+
+
+def _broken(rest: str, *, goes_on: bool) -> int:
+    """How much of a bracket is silent that is none of the known ones."""
+    if rest.startswith("]("):
+        return len(rest) if goes_on else 0
+    return int(rest[0] == "[" and not rest[1:2].isdecimal())

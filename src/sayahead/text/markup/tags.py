@@ -144,21 +144,23 @@ class TagFilter(Rewriter):
     def _tag(self, at: int, tag: re.Match[str], rest: str, out: Output, *, over: bool) -> int | None:
         name = (tag[2] or "").lower()
         if self._hidden:
-            if tag[1] and name == self._hidden:
-                self._hidden = ""
-                return tag.end()
-            return 0
-        if name and not (tag[1] or tag[3] or self._is_known(name)):
-            after = rest[tag.end() : tag.end() + 1]
-            if not (after or over):
-                return None
-            if self._last.isalnum() or not (after.isalnum() or after in tuple("{<")):
-                self._copy_name(at, tag, out)
-                return tag.end()
-        if self._last == "`" and name:
+            return self._unhide(tag, name)
+        after = rest[tag.end() : tag.end() + 1]
+        is_bare = bool(name) and not (tag[1] or tag[3] or self._is_known(name))
+        if is_bare and not (after or over):
+            return None
+        is_placeholder = self._last.isalnum() or not (after.isalnum() or after in tuple("{<"))
+        if (is_bare and is_placeholder) or (self._last == "`" and name):
             self._copy_name(at, tag, out)
         else:
             self._part(at, tag, name, out)
+        return tag.end()
+
+    def _unhide(self, tag: re.Match[str], name: str) -> int:
+        """The end of what is hidden; another tag in it is hidden, too."""
+        if not (tag[1] and name == self._hidden):
+            return 0
+        self._hidden = ""
         return tag.end()
 
     def _is_known(self, name: str) -> bool:

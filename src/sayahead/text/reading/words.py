@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from collections.abc import Mapping
 
 from sayahead.text.shared.record import Record
 
 CUES = ("phone", "code", "label", "roman", "wind", "hour", "ordinal", "day", "pressure", "date", "dates")
 """What a word may announce: the kinds of a data file's [cues]."""
+MAX_CONSONANTS = 4
+"""Letters of the longest that is one because it has no vowel."""
+VOWELS = frozenset("aeiouyæøœı")
 MAX_KNOWN = 8192
 """Words of which it is remembered whether they may be abbreviations."""
 MAX_SHORT = 6
@@ -48,6 +52,14 @@ class Words:
         self._short_ending = re.compile(record.short_ending or "(?!)")
         self.is_short = functools.lru_cache(maxsize=MAX_KNOWN)(self._may_be_short)
         """Whether a full stop after a word may be that of an abbreviation which no table has."""
+
+    def is_cut(self, word: str) -> bool:
+        """Whether letters can only be an abbreviation: no word ends so, or they have no vowel."""
+        if self._short_ending.fullmatch(word):
+            return True
+        return len(word) <= MAX_CONSONANTS and not any(
+            unicodedata.normalize("NFD", c)[0] in VOWELS for c in word.lower()
+        )
 
     def _may_be_short(self, word: str) -> bool:
         if len(word) > MAX_SHORT:
