@@ -52,6 +52,14 @@ def unit(match: Match) -> Reading | None:
     return None if is_unsure and "measured" not in match.context.tags else sure_unit(match)
 
 
+def part(match: Match) -> Reading | None:
+    """What a unit is of, before it: "square" feet."""
+    noun = unit_of(match["u"], match.language)
+    if noun is None:
+        return None
+    return Reading(noun.one, NUMBER, is_one=match.context.is_one, word=match.context.word)
+
+
 def sure_unit(match: Match) -> Reading | None:
     """A unit, whatever else it may be elsewhere."""
     name = match["u"]
@@ -88,7 +96,8 @@ def compound(match: Match) -> Reading | None:
     noun = unit_of(match["u"], match.language)
     if amount is None or noun is None or _is_letter(match, amount):
         return None
-    words = f"{number(amount, match.language, noun.gender)} {noun_of(noun, amount, match.language)}"
+    unit = noun.one if match.language.record.single_units else noun_of(noun, amount, match.language)
+    words = f"{number(amount, match.language, noun.gender)} {unit}"
     return Reading(f"{words} {match['w']}", word=match["w"])
 
 

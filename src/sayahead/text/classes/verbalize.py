@@ -276,6 +276,7 @@ VERBALIZERS: Mapping[str, Callable[[str, Words, str], str]] = {
     "label": label,
     "count": count,
     "greek": greek,
+    "lower": lambda text, language, form: pieces(text.lower(), language, language.record.address),
     "formula": elements,
     "roman": roman,
     "many": many,

@@ -240,7 +240,8 @@ class PatternParser:
                     inner = f"[{_of_category('Lu', 'Lt', 'Ll', 'Lo', 'Lm')}{'0-9' * (name == 'w')}]"
                 source = source.replace(f"\\{name}", inner[1:-1])
         source = source.replace(r"\d", "0-9")
-        return Chars(f"[^{SENTENCE_END}{source[2:]}" if source.startswith("[^") else source)
+        excludes_space = source.startswith("[^") and SPACE in source
+        return Chars(f"[^{SENTENCE_END}{source[2:]}" if excludes_space else source)
 
     def _slot(self) -> Node:
         m = re.compile(r"\{(?:([a-z]\w*):)?([a-z][\w.~]*)\}").match(self._text, self._at)

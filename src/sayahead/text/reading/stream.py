@@ -32,6 +32,10 @@ CARRIED = frozenset(("phone", "code", "label", "pressure", "wind", "version", "e
 WEEKDAY = frozenset(("weekday", "after:weekday_forms"))
 PAUSED = CARRIED | WEEKDAY | {"capital"}
 """What goes on across a comma or a colon: "Mo., 3. Feb."."""
+QUOTES = {'"': True, "“": True, "”": False}
+"""Quotation marks, and whether each may open."""
+QUOTED = frozenset({"quoted"})
+"""The tag of a token after a quotation mark that is open."""
 GLUED = frozenset({"glued"})
 """The tag of a token with nothing between it and the word before."""
 MARKED = frozenset({"marked"})
@@ -145,7 +149,7 @@ class TokenReader:
         self._pending: _Pending | None = None
         self._opens = ""
         self._opens_at = -1
-        self._is_open = self._is_paused = self._is_aside = False
+        self._is_open = self._is_paused = self._is_aside = self._is_quoted = False
 
     def _begin_token(self, touching: frozenset[str] = frozenset()) -> None:
         """Nothing of the token at ``_at`` has been looked at."""
@@ -242,7 +246,11 @@ class TokenReader:
             yield from self._mark(reading, start, end)
         else:
             self._reach(end)
-        self._context = self._after(rule, text, reading)
+        if text in QUOTES:
+            self._is_quoted = QUOTES[text] and not self._is_quoted
+        context = self._after(rule, text, reading)
+        tags = context.tags | QUOTED if self._is_quoted else context.tags - QUOTED
+        self._context = replace(context, tags=tags)
         self._begin_token(GLUED if reading.text else MARKED if reading.mark else frozenset())
 
     def _word(self, text: str, reading: Reading, start: int, end: int) -> Iterator[Word]:
@@ -328,7 +336,7 @@ class TokenReader:
             self._end_sentence()
 
     def _end_sentence(self) -> None:
-        self._is_open = self._is_paused = self._is_aside = False
+        self._is_open = self._is_paused = self._is_aside = self._is_quoted = False
         self._context = Context()
 
     def _after(self, rule: Rule | None, text: str, reading: Reading) -> Context:
@@ -369,7 +377,7 @@ class TokenReader:
     def _carries(self, word: str) -> bool:
         """Whether what a cue announced is still to come after a word: "Die PIN lautet 4711"."""
         if self._context.word[-1:].isdecimal():
-            return False
+            return "version" in self._context.tags
         is_short = word.isalpha() and (word.islower() or word.isupper()) and len(word) < 5
         return is_short or word in self._language.record.linking
 

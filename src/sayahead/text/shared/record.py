@@ -135,6 +135,8 @@ class Record:
     """An amount with hundredths: ``main`` as counted, ``n`` of them, or ``cents`` with their noun."""
     out_of: str = ""
     """Between a mark and the best one: "7,5/10"."""
+    single_units: bool = False
+    """Whether a unit within a compound is in the singular: "a ten-mile walk"."""
     plural_parts: bool = False
     """Whether a unit is in the plural after a whole number and its parts: "two and a half miles"."""
     dotted_letters: bool = False
