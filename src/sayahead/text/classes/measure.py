@@ -199,6 +199,7 @@ def _primed(match: Match, name: str) -> Reading | None:
     amount = amount_of(match["n"], match.language)
     if noun is None or amount is None:
         return None
+    amount = replace(amount, is_attributive=match.is_attributive)
     tags = frozenset({"minutes"}) if name == "′" else frozenset[str]()
     return Reading(counted(amount, noun, match.language), tags, noun=noun.many)
 

@@ -121,7 +121,7 @@ def per_unit(name: str, language: Words) -> str:
     """What an amount is counted for each of: ``pro Monat``, ``all'ora``; ``name`` is a unit or a word."""
     record = language.record
     unit = unit_of(name, language)
-    noun = unit.one if unit else name
+    noun = language.meaning("per", name) or (unit.one if unit else name)
     if record.per_feminine and noun[0] not in "aeiou" and _is_feminine(name, unit, language):
         return f"{record.per_feminine} {noun}"
     if record.per_vowel and noun[0] in "aeiou":

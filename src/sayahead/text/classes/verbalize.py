@@ -109,7 +109,8 @@ def label(text: str, language: Words, form: str = "") -> str:
 
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_VOWEL = re.compile(r"[aeiouAEIOU]|[^aeiou][yY](?![a-z]*[A-Z])")
+_VOWEL = re.compile("[aeiouAEIOU]")
+_VOWEL_Y = re.compile("[^aeiou][yY](?![a-z]*[A-Z])")
 ENDINGS = ("domains", "extensions", "suffix_words")
 """Tables of what follows the last full stop of an address or a file's name."""
 
@@ -137,7 +138,7 @@ def name(text: str, language: Words, form: str = "", *, beside: bool = False, en
 
 def _pronounced(text: str, language: Words) -> str:
     is_spelled = text.lower() in language.vocabularies["spelled"] or (text.isupper() and len(text) < LONG)
-    has_vowel = _VOWEL.search(text[len(text) < LONG - 1 :])
+    has_vowel = _VOWEL.search(text[len(text) < LONG - 1 :]) or _VOWEL_Y.search(text)
     return text if has_vowel and not is_spelled else letters(text, language)
 
 
@@ -276,7 +277,7 @@ VERBALIZERS: Mapping[str, Callable[[str, Words, str], str]] = {
     "label": label,
     "count": count,
     "greek": greek,
-    "lower": lambda text, language, form: pieces(text.lower(), language, language.record.address),
+    "lower": lambda text, language, form: text.lower().replace("_", " "),
     "formula": elements,
     "roman": roman,
     "many": many,

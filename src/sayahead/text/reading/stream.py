@@ -265,7 +265,7 @@ class TokenReader:
             self._is_aside = self._is_aside or bool(self._opens)
             self._opens = ""
         else:
-            word.text += ("" if word.text.endswith("'") else " ") + reading.text
+            word.text += ("" if "'" in (word.text[-1], reading.text[0]) else " ") + reading.text
             word.end = end
         word.mark = reading.mark
         word.ends = reading.ends
