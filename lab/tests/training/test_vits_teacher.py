@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,12 @@ import numpy as np
 import pytest
 from lab_support.tiny_vits import tiny_vits
 from sayahead.cli import main
+from sayahead.errors import ConfigError
 from sayahead.voices.install.vits.voice import add_piper
 
+from sayahead_lab.cli import corpus as command
 from sayahead_lab.training.corpus.frontend import PRESETS
+from sayahead_lab.training.corpus.spoken import SpokenSpec
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.corpus.teacher import TeacherSpec, inventory
 from sayahead_lab.training.corpus.vits import ESPEAK, VitsSpec, phoneme_edges, spelled, trim_heard
@@ -58,6 +62,15 @@ def test_a_corpus_has_the_durations_of_the_graph_without_espeak_ng(
     assert take.edges[-1] * 300 == len(take.samples)
     assert take.edges[-1] * 300 / 24000 >= (2 * tokens + 3) * 256 / 22050 - 0.0125
     assert (np.diff(take.edges) >= 0).all()
+
+
+@pytest.mark.parametrize(("more", "kind"), [([], VitsSpec), (["--align"], SpokenSpec)])
+def test_the_aligner_finds_the_phonemes_where_asked(voice: Path, more: list[str], kind: type) -> None:
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    assert type(command.from_teacher(parser.parse_args(["out", "--teacher", str(voice), *more]))) is kind
+    with pytest.raises(ConfigError, match="--align needs --teacher"):
+        command.from_voice(parser.parse_args(["out", "--align"]))
 
 
 def test_a_voice_without_a_phoneme_says_which(voice: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -101,6 +101,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     speaker = "the style of a Kokoro voice, which tells its durations, pitch and energy; one of a reader's speakers"
     add("--speaker", metavar="NAME", help=speaker)
     add("--language", metavar="TAG", help="the language of the texts, which a Kokoro style has to speak: fr")
+    align = "let the package's aligner find the phonemes, even if the voice tells them: it then says whole texts"
+    add("--align", action="store_true", help=align)
     heard = "leave out and list what this Whisper model does not understand of a Kokoro voice"
     add("--understood", metavar="WHISPER", help=heard)
     explained = "all, or only the sentence's last (Ma 5.1; default where the package's aligner finds the phonemes)"
@@ -148,6 +150,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def from_voice(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
     """The teacher that was asked for, and the texts; ConfigError if there are none."""
+    if arguments.align and arguments.teacher is None:
+        raise ConfigError("--align needs --teacher: the default voice's own durations are exact.")
     taught = () if arguments.teacher is None else ("aligner", "skip_missing")
     for name in ("alignments", "aligner", "skip_missing"):
         if getattr(arguments, name) and name not in taught:
@@ -180,7 +184,7 @@ def from_teacher(arguments: argparse.Namespace) -> Spec:
     kinds: list[tuple[Callable[[VoiceConfig], bool], type[FamilySpec | VitsSpec]]]
     kinds = [(of_family, FamilySpec), (tells_durations, VitsSpec)]
     for tells, own in kinds:
-        if folder is not None and tells(read_config(folder)):
+        if folder is not None and not arguments.align and tells(read_config(folder)):
             told = {"voice": arguments.teacher, "audio": not arguments.no_audio}
             return own(PRESETS[arguments.front_end], arguments.punctuation or "all", **ends, **told)
     options = {name: getattr(arguments, name) for name in ("lead", "tail", "skip_missing", "teacher")}
