@@ -346,20 +346,10 @@ class TokenReader:
             return Context()
         kind = rule.kind if rule is not None else "word"
         if not reading.text:
-            kept = before.tags & PAUSED if not reading.mark or reading.mark in ",:" else frozenset()
-            if not reading.mark:
-                return replace(before, tags=before.tags | reading.tags)
-            word = "" if kept.isdisjoint(WEEKDAY) else before.before
-            return Context(frozenset({kind, *kept, *reading.tags}), word, before.word)
+            return self._after_silence(kind, reading)
         word = reading.word or text
         both = self._language.tags_of(f"{before.word}-{word}") if before.word else frozenset[str]()
-        tags = {kind, *reading.tags, *self._language.tags_of(word), *both}
-        if len(word) == 1 and word.isalpha():
-            tags.add("letter")
-        if word[:1].isupper():
-            tags.add("capital")
-        if len(word) > 1 and word.isupper():
-            tags.add("acronym")
+        tags = {kind, *reading.tags, *self._language.tags_of(word), *both, *shape_of(word)}
         if START in before.tags:
             tags.add("first")
         if kind == "word" and self._carries(word):
@@ -374,12 +364,31 @@ class TokenReader:
             noun=reading.noun,
         )
 
+    def _after_silence(self, kind: str, reading: Reading) -> Context:
+        """What is kept after a mark, and after what is not heard."""
+        before = self._context
+        if not reading.mark:
+            return replace(before, tags=before.tags | reading.tags)
+        kept = before.tags & PAUSED if reading.mark in ",:" else frozenset()
+        word = "" if kept.isdisjoint(WEEKDAY) else before.before
+        return Context(frozenset({kind, *kept, *reading.tags}), word, before.word)
+
     def _carries(self, word: str) -> bool:
         """Whether what a cue announced is still to come after a word: "Die PIN lautet 4711"."""
         if self._context.word[-1:].isdecimal():
             return "version" in self._context.tags
         is_short = word.isalpha() and (word.islower() or word.isupper()) and len(word) < 5
         return is_short or word in self._language.record.linking
+
+
+def shape_of(word: str) -> list[str]:
+    """What the form of a word is for the rules of the next token."""
+    shapes = {
+        "letter": len(word) == 1 and word.isalpha(),
+        "capital": word[:1].isupper(),
+        "acronym": len(word) > 1 and word.isupper(),
+    }
+    return [name for name, is_so in shapes.items() if is_so]
 
 
 def portions(word: Word) -> Iterator[Word]:
