@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from sayahead.text.classes import money
 from sayahead.text.classes.quantity import amount_of, number, numbers_of
 from sayahead.text.classes.verbalize import digits as figures
 from sayahead.text.classes.verbalize import pieces, spelled
@@ -30,6 +33,16 @@ def cued(match: Match) -> Reading | None:
 def single(match: Match) -> Reading | None:
     """Figures one by one, whatever stands before them."""
     return Reading(pieces(match.text, match.language, match.language.record.address, is_single=True))
+
+
+def firm(match: Match) -> Reading | None:
+    """``3M``: the company, unless it counts what follows."""
+    record = match.language.record
+    word = match["w"]
+    is_noun = record.capital_nouns and word.istitle()
+    if word and (not word.isalpha() or is_noun or re.fullmatch(record.counted, word.lower())):
+        return money.million(match)
+    return Reading(f"{numbers_of(match.language).cardinal(3)} M")
 
 
 def version(match: Match) -> Reading | None:

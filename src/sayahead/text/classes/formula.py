@@ -47,8 +47,8 @@ def term(match: Match) -> Reading | None:
 
 
 def exponent(match: Match) -> Reading | None:
-    """``^2``: to what power."""
-    return Reading(_power(match), FORMULA)
+    """``^2``, ``**3``: to what power."""
+    return Reading(_exponent(match["p"], match), FORMULA)
 
 
 def scientific(match: Match) -> Reading | None:
@@ -89,7 +89,7 @@ def ion(match: Match) -> Reading | None:
 def lowered(match: Match) -> Reading | None:
     """``CO₂``, ``x₁``: elements and lowered figures."""
     text = match["n"].translate(_PLAIN)
-    parts = re.findall(r"\d+|[A-Z][a-z]?|[^A-Z\d]+", text)
+    parts = re.findall(r"\d+|\D+", text)
     return Reading(" ".join(cardinal(part, match.language) if part.isdecimal() else part for part in parts))
 
 
@@ -132,14 +132,19 @@ def _power(match: Match) -> str:
     if not raised:
         return ""
     record = match.language.record
-    if raised in ("²", "2") and record.signs.get("²"):
-        return record.signs["²"]
-    if raised in ("³", "3") and record.signs.get("³"):
-        return record.signs["³"]
+    if raised in ("²", "³") and record.signs.get(raised):
+        return record.signs[raised]
     plain = raised.translate(_PLAIN)
-    to = match.language.meaning("formula", "power") or record.sign("^")
     if plain[-1] in "+-":
         return f"{cardinal(plain[:-1], match.language)} {record.sign(plain[-1])}"
-    if plain.lstrip("-").isdecimal():
-        return f"{to} {cardinal(plain, match.language)}"
-    return f"{to} {pieces(plain, match.language)}"
+    return _exponent(plain, match)
+
+
+def _exponent(text: str, match: Match) -> str:
+    """To what power: a number with its sign, a variable."""
+    record = match.language.record
+    to = match.language.meaning("formula", "power") or record.sign("^")
+    if text.lstrip("-").isdecimal():
+        return f"{to} {cardinal(text, match.language)}"
+    minus = f"{record.sign('-')} " if text[0] == "-" else ""
+    return f"{to} {minus}{pieces(text.lstrip('-'), match.language)}"

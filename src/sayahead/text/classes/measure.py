@@ -260,3 +260,9 @@ def verb(match: Match) -> Reading | None:
 def resolution(match: Match) -> Reading | None:
     """``4K``: of a screen."""
     return Reading(f"{cardinal(match['n'], match.language)} K")
+
+
+def named_per(match: Match) -> Reading | None:
+    """``0,5 ml por kg``: a unit after the word for what things are counted for."""
+    is_letter = len(match["u"]) == 1
+    return None if is_letter else Reading(match.language.record.units[match["u"]].one)

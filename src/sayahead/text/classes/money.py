@@ -18,13 +18,10 @@ def price(match: Match) -> Reading | None:
     amount = _amount(match, "n")
     if amount is None:
         return None
-    low = _low(match, amount)
+    low = _low(match, amount, currency)
     if low is None:
         return None
-    if match["m"] and match.language.record.decimal in match["m"]:
-        first = _amount(match, "m") or amount
-        low = low.replace(number(first, match.language), money(first, currency, match.language))
-    return _paid(low + money(amount, currency, match.language), currency)
+    return _paid(f"{low}{money(amount, currency, match.language)}", currency)
 
 
 def scaled(match: Match) -> Reading | None:
@@ -61,6 +58,13 @@ def glued_scale(match: Match) -> Reading | None:
     noun = match.language.record.scales[match["k"]]
     amount = amount_of(match["n"], match.language)
     return Reading(counted(amount, noun, match.language), NUMBER, is_million=noun.gender != "") if amount else None
+
+
+def million(match: Match) -> Reading | None:
+    """``3M``, where it is no company."""
+    noun = match.language.record.scales["M"]
+    amount = amount_of(match.text.rstrip("M"), match.language)
+    return Reading(counted(amount, noun, match.language), NUMBER, is_million=True) if amount else None
 
 
 def unit(match: Match) -> Reading | None:
@@ -109,8 +113,8 @@ def _amount(match: Match, group: str) -> Amount | None:
     return amount and replace(amount, is_attributive=match.is_attributive)
 
 
-def _low(match: Match, high: Amount) -> str | None:
-    """The lower end of a range and what follows it; None where it is no range."""
+def _low(match: Match, high: Amount, currency: Currency | None = None) -> str | None:
+    """The lower end of a range and what follows it, with its hundredths; None where it is no range."""
     if not match["m"]:
         return ""
     low = amount_of(match["m"], match.language)
@@ -118,4 +122,6 @@ def _low(match: Match, high: Amount) -> str | None:
         return None
     record = match.language.record
     is_between = match.context.word.lower() in record.between_words
-    return f"{number(low, match.language)} {record.and_word if is_between else record.until} "
+    has_cents = currency is not None and len(low.decimals) == 2
+    words = money(low, currency, match.language) if currency and has_cents else number(low, match.language)
+    return f"{words} {record.and_word if is_between else record.until} "

@@ -102,6 +102,7 @@ def vocabularies_of(record: Record) -> Mapping[str, list[str]]:
     tables["currency_prefixes"] = sorted(prefixes)
     tables["currency_codes"] = sorted(word for word in record.currencies if re.fullmatch("[A-Z]{3}", word))
     tables["rate_units"] = sorted(unit for unit in record.units if set(unit) & set("/²³") and len(unit) > 1)
+    tables["per_words_said"] = sorted({record.per, record.per_many} - {""})
     tables["each_from"] = [record.each_from] if record.each_from else []
     tables["currency_signs"] = sorted(word for word in record.currencies if not word.isalnum())
     return tables
