@@ -47,7 +47,12 @@ def term(match: Match) -> Reading | None:
 
 
 def exponent(match: Match) -> Reading | None:
-    """``^2``, ``**3``: to what power."""
+    """``^2``: to what power."""
+    return Reading(_power(match), FORMULA)
+
+
+def typed(match: Match) -> Reading | None:
+    """``**3``: to what power, as programs write it."""
     return Reading(_exponent(match["p"], match), FORMULA)
 
 
@@ -132,8 +137,9 @@ def _power(match: Match) -> str:
     if not raised:
         return ""
     record = match.language.record
-    if raised in ("²", "³") and record.signs.get(raised):
-        return record.signs[raised]
+    name = record.signs.get({"2": "²", "3": "³"}.get(raised, raised))
+    if name:
+        return name
     plain = raised.translate(_PLAIN)
     if plain[-1] in "+-":
         return f"{cardinal(plain[:-1], match.language)} {record.sign(plain[-1])}"
