@@ -327,15 +327,6 @@ def times(claim: Claim) -> Found:
     return Found(Interval(step, step, step), values)
 
 
-def loss_share(claim: Claim) -> Found:
-    """How much more the similarity rises with the cosine loss than without it, as a share of the rise with it."""
-    kept = loaded(claim.file)["runs"]
-    with_it, without = (kept[row]["similarity"] for row in claim.rows)
-    rises = [values[-1] - values[0] for values in (with_it, without)]
-    share = (rises[0] - rises[1]) / rises[0]
-    return Found(Interval(share, share, share), [f"{rises[0]:+.3f}", f"{rises[1]:+.3f}"])
-
-
 STATISTICS: dict[str, Callable[[Claim], Found]] = {
     "report": report_cell,
     "repair": repair,
@@ -354,7 +345,6 @@ STATISTICS: dict[str, Callable[[Claim], Found]] = {
     "spread": spread,
     "falling": falling,
     "times": times,
-    "loss share": loss_share,
 }
 
 
