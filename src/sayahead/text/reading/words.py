@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from sayahead.text.shared.record import Record
 
@@ -34,6 +34,7 @@ OPTIONAL = (
 )
 """Tables [vocabulary NAME] that common rules name and a language may lack."""
 
+_CURRENCY_CODE = re.compile("[A-Z]{3}")
 _CURRENCY_PREFIX = re.compile(r"[A-Z]{3}|[\w-]*[^\w\s]")
 """Codes and signs, that stand before a number, too."""
 
@@ -73,39 +74,39 @@ class Words:
 
 def vocabularies_of(record: Record) -> Mapping[str, list[str]]:
     """The words of each table of a data file, by the table's name; ``cues.phone`` those of one kind."""
-    tables: dict[str, list[str]] = {}
+    tables: dict[str, list[str]] = {name: [] for name in (*OPTIONAL, *(f"cues.{kind}" for kind in CUES))}
     for name in record.__dataclass_fields__.keys() - {"grammar", "vocabularies"}:
         value = getattr(record, name)
         if isinstance(value, str):
             tables[name] = [value] if value else []
-        elif isinstance(value, Mapping) or (isinstance(value, frozenset | tuple) and value):
+        elif isinstance(value, Mapping | frozenset | tuple):
             tables[name] = sorted(value, key=str)
-        elif isinstance(value, frozenset | tuple):
-            tables[name] = []
     for word, kind in record.cues.items():
         tables.setdefault(f"cues.{kind}", []).append(word)
-    for name, kind in (("cues", kind) for kind in CUES):
-        tables.setdefault(f"{name}.{kind}", [])
-    tables |= {name: [] for name in OPTIONAL}
     for name, words in record.vocabularies.items():
         tables[name] = sorted(words)
-    names = {name.lower() for name in record.month_names}
-    tables["month_forms"] = sorted({*record.months, *record.short_months, *names})
-    tables["short_months"] = sorted(record.short_months)
-    tables["weekday_forms"] = sorted(record.days_of_week)
-    tables["abbreviations"] = sorted(record.abbreviations)
-    tables["labels"] = sorted(form for form in record.before_number if form.rstrip(".") not in record.units)
-    tables["agreeing"] = sorted(form for form, words in record.abbreviations.items() if "/" in words)
-    tables["currency_words"] = sorted(record.currency_words)
-    tables["currency_names"] = sorted(word for word in record.currency_words if word.isalpha())
-    prefixes = (word for word in record.currencies if _CURRENCY_PREFIX.fullmatch(word))
-    tables["currency_prefixes"] = sorted(prefixes)
-    tables["currency_codes"] = sorted(word for word in record.currencies if re.fullmatch("[A-Z]{3}", word))
-    tables["rate_units"] = sorted(unit for unit in record.units if set(unit) & set("/²³") and len(unit) > 1)
-    tables["per_words_said"] = sorted({record.per, record.per_many} - {""})
-    tables["each_from"] = [record.each_from] if record.each_from else []
-    tables["currency_signs"] = sorted(word for word in record.currencies if not word.isalnum())
-    return tables
+    return tables | {name: sorted(words) for name, words in _parts_of(record).items()}
+
+
+def _parts_of(record: Record) -> Mapping[str, Iterable[str]]:
+    """Parts of tables that rules ask for."""
+    currencies = record.currencies
+    units = record.units
+    return {
+        "month_forms": {*record.months, *record.short_months, *map(str.lower, record.month_names)},
+        "short_months": record.short_months,
+        "weekday_forms": record.days_of_week,
+        "abbreviations": record.abbreviations,
+        "labels": {form for form in record.before_number if form.rstrip(".") not in units},
+        "agreeing": {form for form, words in record.abbreviations.items() if "/" in words},
+        "currency_words": record.currency_words,
+        "currency_names": filter(str.isalpha, record.currency_words),
+        "currency_prefixes": filter(_CURRENCY_PREFIX.fullmatch, currencies),
+        "currency_codes": filter(_CURRENCY_CODE.fullmatch, currencies),
+        "currency_signs": {sign for sign in currencies if not sign.isalnum()},
+        "per_words_said": {record.per, record.per_many} - {""},
+        "rate_units": {unit for unit in units if set(unit) & set("/²³") and len(unit) > 1},
+    }
 
 
 def macros_of(record: Record) -> Mapping[str, str]:
