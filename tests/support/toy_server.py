@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -30,8 +31,8 @@ class ToyServer:
         command = [sys.executable, "-m", "support.toy_server", json.dumps(self._settings)]
         paths = [str(Path(__file__).parents[1]), *sys.path]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
-        self._process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-        end = time.monotonic() + 60
+        self._process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 200
         while True:
             try:
                 if httpx.get(f"{self.http}/health", timeout=5).status_code == 200:
@@ -50,7 +51,10 @@ class ToyServer:
         """End it by a signal; its exit status."""
         self.send(number)
         assert self._process is not None
-        return self._process.wait(30)
+        assert self._process.stdin is not None
+        status = self._process.wait(60)
+        self._process.stdin.close()
+        return status
 
 
 def main() -> None:
@@ -61,6 +65,11 @@ def main() -> None:
     from sayahead.server.voices import Voices
     from support.servers import toy_voice
 
+    def end_with_the_test() -> None:
+        sys.stdin.read()
+        os._exit(1)
+
+    threading.Thread(target=end_with_the_test, daemon=True).start()
     given = json.loads(sys.argv[1])
     step_s = given.pop("step_s")
     voices = Voices(("heart",))
