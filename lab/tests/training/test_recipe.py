@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from lab_support.toytask import toy_corpus
@@ -24,7 +25,7 @@ from sayahead_lab.training.loop.curves import Log, draw_losses, read_log, scalar
 from sayahead_lab.training.loop.optimizer import optimizer
 from sayahead_lab.training.loop.parallel import ahead
 from sayahead_lab.training.loop.recipe import Recipe, as_toml, load_recipe, recipe_from
-from sayahead_lab.training.loop.run import train
+from sayahead_lab.training.loop.run import too_few, train
 from sayahead_lab.training.loop.saved_run import load_trained
 from sayahead_lab.training.loop.schedule import Budget
 from sayahead_lab.training.loop.task import TASKS, TrainSettings
@@ -51,6 +52,14 @@ def test_a_key_has_another_value_without_a_copy_of_the_recipe(tmp_path: Path) ->
         load_recipe(path, [override("train.batch_size.steps=0")])
     with pytest.raises(ArgumentTypeError, match="KEY=VALUE"):
         override("train.steps")
+
+
+def test_a_corpus_whose_items_are_too_long_is_told_with_numbers() -> None:
+    corpus = SimpleNamespace(split=lambda _: SimpleNamespace(lengths=np.array([100, 150, 151, 900])))
+    recipe = recipe_from({"task": "toy", "train": {"batch_size": 5, "steps": 1}}, name="a", where="a")
+    assert too_few(corpus, recipe) == "The corpus has too few items for a batch of 5."
+    told = too_few(corpus, replace(recipe, data={"longest": 150}))
+    assert told.endswith("batch of 5: 2 of 4 are as short as [data] longest = 150 frames asks.")
 
 
 def test_the_rate_warms_up_halves_and_falls_to_zero() -> None:

@@ -63,5 +63,10 @@ def run(arguments: argparse.Namespace) -> int:
     table.save(arguments.out / "words.npz")
     np.save(arguments.out / "axes.npy", axes)
     share = 1 - float(np.square(vectors - short @ axes).sum() / np.square(vectors).sum())
+    if absent := [word for word, vector in zip(words, vectors, strict=True) if not vector.any()]:
+        console.warn(
+            f"{arguments.source} has no vector of {len(absent)} of {len(words)} words, which are zeros now: "
+            f"{', '.join(absent[:5])} ..."
+        )
     console.note(f"{arguments.out}: {len(words)} words, {buckets} rows of n-grams, {share:.1%} of their square kept")
     return 0

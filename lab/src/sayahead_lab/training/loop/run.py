@@ -84,6 +84,17 @@ def train(
         return run.fit()
 
 
+def too_few(corpus: Any, recipe: Recipe) -> str:
+    """Why there is no batch: how many items there are, and how many the recipe's longest leaves."""
+    told = f"The corpus has too few items for a batch of {recipe.train.batch_size}"
+    longest = recipe.data.get("longest", 0)
+    if not longest or not hasattr(corpus, "split"):
+        return f"{told}."
+    lengths = corpus.split("train").lengths
+    fitting = int((lengths <= longest).sum())
+    return f"{told}: {fitting} of {len(lengths)} are as short as [data] longest = {longest} frames asks."
+
+
 class Run:
     """The state of a run and its steps."""
 
@@ -204,7 +215,7 @@ class Run:
                 if number > passed:
                     yield epoch, number, batch
             if number == 0:
-                raise ConfigError(f"The corpus has too few items for a batch of {self.settings.batch_size}.")
+                raise ConfigError(too_few(self.corpus, self.recipe))
             epoch, passed = epoch + 1, 0
 
     def fit(self) -> TrainingOutcome:
