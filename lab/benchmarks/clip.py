@@ -51,7 +51,7 @@ class Judges:
     opinion: Callable[[Floats], float] | None
     hears: Callable[[Floats], str] | None
     normal: Callable[[str], str] | None
-    second: SecondJudge
+    second: SecondJudge | None
     most: int
     """Sentences whose opinion and words are judged."""
 
@@ -97,9 +97,11 @@ class Person:
     def __init__(self, name: str, samples: Floats, rate: int, seconds: float, judges: Judges) -> None:
         cut, after = samples[: round(seconds * rate)], samples[round(CLIP_S * rate) :]
         self.clip, self.rest = at_rate(cut, rate), judges.embed(after, rate)
-        self.second = judges.second(at_rate(after, rate))
         self.about: dict[str, Any] = {"person": name, "ceiling": float(judges.embed(cut, rate) @ self.rest)}
-        self.about["second_ceiling"] = float(judges.second(self.clip) @ self.second)
+        self.second = np.zeros(1, np.float32)
+        if judges.second is not None:
+            self.second = judges.second(at_rate(after, rate))
+            self.about["second_ceiling"] = float(judges.second(self.clip) @ self.second)
         if judges.opinion is not None:
             self.about["recording"] = judges.opinion(at_16khz(after, rate))
 
@@ -117,8 +119,9 @@ def judged(sounds: list[Floats], texts: list[str], person: Person, judges: Judge
     row: dict[str, Any] = {
         "similarity": float(np.mean([one @ person.rest for one in embeddings])),
         "together": float(unit(np.mean(embeddings, axis=0)) @ person.rest),
-        "second": float(judges.second(np.concatenate(sounds)) @ person.second),
     }
+    if judges.second is not None:
+        row["second"] = float(judges.second(np.concatenate(sounds)) @ person.second)
     heard = [at_16khz(sound, RATE) for sound in sounds[: judges.most]]
     if judges.opinion is not None:
         row["opinion"] = float(np.mean([judges.opinion(one) for one in heard]))
@@ -145,6 +148,7 @@ def main() -> None:
     add("--sentences", type=int, default=SENTENCES)
     add("--judged", type=int, default=SENTENCES)
     add("--limit", type=int, default=1000)
+    add("--no-second", action="store_true")
     add("--no-words", action="store_true")
     add("--anchors", action="store_true", help="the nearest speaker and the blend, too")
     add("--sounds", type=Path, help="where the sounds go")
@@ -152,13 +156,14 @@ def main() -> None:
     arguments = parser.parse_args()
     studio = Studio(arguments.family or installed_voices()["family"])
     maker = studio.maker
+    trained = [] if arguments.no_second else listed(arguments.list, "train")
     whisper = None if arguments.no_words else load_whisper(os.environ[WHISPER], threads=1)
     judges = Judges(
         load_embedder(),
         load_distillmos(),
         whisper,
         None if arguments.no_words else load_normalizer(),
-        second_judge(arguments.people, listed(arguments.list, "train")),
+        second_judge(arguments.people, trained) if trained else None,
         arguments.judged,
     )
     texts = files("sayahead_lab.training.own").joinpath("sentences.txt").read_text().splitlines()[: arguments.sentences]
