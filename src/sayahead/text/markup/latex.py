@@ -14,7 +14,7 @@ _OPENS = re.compile(
     r"|(?![0-9.]+\W*$)[0-9.]*[A-Za-z]?[\^_\\{(=<>]|[-−+(|\[{]+[A-Za-z0-9.\\(]|[0-9]+[xyzn](?![A-Za-z]))"
 )
 """A dollar sign before a variable, a command, a sign or a power; before figures alone it is money."""
-_WHOLE = re.compile(r"\$[^$\s]+\$")
+_WHOLE = re.compile(r"\$[^$\s]*[^$\s–—-]\$(?!\d)")
 _LOSS = re.compile(r"\$(?:\(([0-9][0-9,.]*)\)|[-−]([0-9][0-9,]*\.[0-9]{2}))(?=[.,;:!?]*\s|[.,;:!?]*$)")
 """What an account has lost: ``$(2.1)``, ``$-45.20``."""
 _COMMAND = re.compile(r"\\([A-Za-z]+)\*? ?|\\(.)", re.DOTALL)
