@@ -19,7 +19,7 @@ from sayahead.cli import main
 from sayahead_lab.eval.experiment.trace import Trace, write_traces
 from sayahead_lab.eval.measures.latency import summarize
 from sayahead_lab.eval.report.figures import Experiment
-from sayahead_lab.eval.report.report import cautions, report
+from sayahead_lab.eval.report.report import cautions, report, scored_experiment
 from sayahead_lab.eval.report.tables import Column, as_csv, as_markdown, filled
 
 CLOCKS = ("50 tokens per s", "180 words per min")
@@ -222,6 +222,18 @@ def test_the_report_says_what_is_missing(scored: Path, tmp_path: Path) -> None:
         assert part in text, part
     assert "## Quality" not in text
     assert not list((tmp_path / "report").glob("wer*"))
+
+
+def test_futures_are_controlled_only_where_there_are_some(scored: Path) -> None:
+    path = scored / "experiment.json"
+    about = json.loads(path.read_text(encoding="utf-8"))
+    plain = {name: one for name, one in about["settings"].items() if one["context"] == "none"}
+    path.write_text(json.dumps({**about, "settings": plain}), encoding="utf-8")
+    assert not [line for line in cautions(scored_experiment(scored)) if "future" in line]
+    guessed = {"guessed": {**next(iter(plain.values())), "name": "guessed", "context": "random:count=5"}}
+    path.write_text(json.dumps({**about, "settings": {**plain, **guessed}}), encoding="utf-8")
+    told = [line for line in cautions(scored_experiment(scored)) if "future" in line]
+    assert told == ["A control is missing from the experiment: the true future."]
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -193,13 +193,16 @@ def cautions(experiment: Experiment) -> Iterator[str]:
     if isinstance(jobs, int) and jobs > 1:
         yield f"{jobs} processes ran beside each other and disturbed each other's times: measure latency with one."
     if settings:
+        contexts = {one.context_name for one in settings.values()}
+        # What a future is worth is only asked where some condition has one.
+        guessing = contexts != {"none"}
         controls = {
             "the voice's own full sentence": any(one.policy_name == "wait-all" for one in settings.values()),
             "no lookahead and no context": any(
                 lookahead(experiment, name) == 0 and one.context_name == "none" for name, one in settings.items()
             ),
-            "random words as the future": any(one.context_name == "random" for one in settings.values()),
-            "the true future": any(one.context_name == "truth" for one in settings.values()),
+            "random words as the future": "random" in contexts or not guessing,
+            "the true future": "truth" in contexts or not guessing,
         }
         for control, present in controls.items():
             if not present:
