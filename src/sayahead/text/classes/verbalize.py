@@ -224,7 +224,7 @@ def _single(char: str, language: Words) -> str:
 
 def elements(text: str, language: Words, form: str = "") -> str:
     """A formula of chemistry: letters one by one, figures as numbers."""
-    runs = re.findall(r"[A-Za-z]+|[0-9]+", text)
+    runs = re.findall(r"[A-Za-z]+|[0-9]+", text.translate(_RAISED))
     return " ".join(cardinal(run, language) if run.isdecimal() else letters(run, language) for run in runs)
 
 
