@@ -122,18 +122,30 @@ def name(text: str, language: Words, form: str = "", *, beside: bool = False, en
     """
     if not language.record.dotted_letters:
         return text
-    low = text.lower()
-    known = language.meaning("suffix_words", low) if ends else ""
-    known = known or (language.meaning("said", text) if text.isupper() else "") or language.meaning("hosts", low)
+    known = _known(text, language, ends=ends)
     if known:
         return known
-    is_spelled = low in language.vocabularies["spelled_beside_figures"] or (text.isupper() and len(text) < LONG)
-    if (beside and is_spelled) or (ends and any(low in language.vocabularies[table] for table in ENDINGS)):
+    if _is_lettered(text, language, beside=beside, ends=ends):
         return letters(text, language)
-    parts = _HUMP.split(text)
-    if min(map(len, parts)) == 1 and len(text) <= LONG:
-        return letters(text, language)
-    return " ".join(_pronounced(part, language) for part in parts)
+    return " ".join(_pronounced(part, language) for part in _HUMP.split(text))
+
+
+def _known(text: str, language: Words, *, ends: bool) -> str:
+    """What the tables say for a part of a name."""
+    low = text.lower()
+    suffix = language.meaning("suffix_words", low) if ends else ""
+    said = language.meaning("said", text) if text.isupper() else ""
+    return suffix or said or language.meaning("hosts", low)
+
+
+def _is_lettered(text: str, language: Words, *, beside: bool, ends: bool) -> bool:
+    """Whether a part of a name is spelled whatever its letters are."""
+    low = text.lower()
+    if beside and (low in language.vocabularies["spelled_beside_figures"] or (text.isupper() and len(text) < LONG)):
+        return True
+    if ends and any(low in language.vocabularies[table] for table in ENDINGS):
+        return True
+    return min(map(len, _HUMP.split(text))) == 1 and len(text) <= LONG
 
 
 def _pronounced(text: str, language: Words) -> str:
