@@ -17,6 +17,7 @@ from sayahead import ConfigError, LookaheadK, load_voice
 from sayahead.types import Floats
 from support.toy import toy_session
 
+from sayahead_lab.eval.listening.metrics import SpokenSentence
 from sayahead_lab.training.mohan.environment import PathEpisodes, RewardConfig, wait_end, walk
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -35,6 +36,13 @@ def test_custom_peer() -> None:
     made = example("custom_peer").main("One sentence. And another.")
     assert [chunk.samples for chunk in made.chunks] == [800 * 13, 800 * 12]
     assert [chunk.read for chunk in made.chunks] == [15, 26]
+
+
+def test_custom_metric() -> None:
+    tone = np.sin(np.arange(24_000)).astype(np.float32)
+    error = example("custom_metric").loudness_error
+    assert error(SpokenSentence(tone, 24_000, "Ah.", tone)) == 0
+    assert error(SpokenSentence(tone / 10, 24_000, "Ah.", tone)) == pytest.approx(20, abs=0.01)
 
 
 def test_custom_policy() -> None:
