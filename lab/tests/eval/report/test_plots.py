@@ -245,7 +245,7 @@ def test_conditions_of_one_manner_are_one_series() -> None:
         "heart, k = 1, no context, chunks 18-6, delta 0",
     ]
     other = Condition("wait-3", policy="wait-k-steps:k=3", voice="mohan-lj")
-    assert family(other) == "mohan-lj, wait-k-steps:k=3, no context"
+    assert family(other) == "mohan-lj, wait-k-steps:k=3,head=0, no context"
     quality = {name: {"wer": {"mean": 0.1}} for name in settings}
     experiment = Experiment({"settings": settings}, tuple(settings), (), {}, quality, lambda name, clock: [])
     found, full = over_lookahead(experiment, Column("WER, %", "wer"))
