@@ -29,7 +29,7 @@ from sayahead.voices import installed_voices
 from sayahead.voices.install.clip.embedding import mel_frames, unit
 from sayahead.voices.install.clip.hearing import hear
 from sayahead.voices.install.clip.making import Studio, fit, moved_pitch
-from sayahead.voices.install.clip.reading import RATE, at_rate
+from sayahead.voices.install.clip.reading import RATE, at_rate, clip_of
 
 from sayahead_lab.eval.listening.likeness import load_embedder
 from sayahead_lab.eval.listening.listeners import WHISPER, at_16khz, load_distillmos, load_normalizer, load_whisper
@@ -96,12 +96,12 @@ class Person:
 
     def __init__(self, name: str, samples: Floats, rate: int, seconds: float, judges: Judges) -> None:
         cut, after = samples[: round(seconds * rate)], samples[round(CLIP_S * rate) :]
-        self.clip, self.rest = at_rate(cut, rate), judges.embed(after, rate)
+        self.clip, self.rest = clip_of(cut, rate), judges.embed(after, rate)
         self.about: dict[str, Any] = {"person": name, "ceiling": float(judges.embed(cut, rate) @ self.rest)}
         self.second = np.zeros(1, np.float32)
         if judges.second is not None:
             self.second = judges.second(at_rate(after, rate))
-            self.about["second_ceiling"] = float(judges.second(self.clip) @ self.second)
+            self.about["second_ceiling"] = float(judges.second(self.clip.samples) @ self.second)
         if judges.opinion is not None:
             self.about["recording"] = judges.opinion(at_16khz(after, rate))
 

@@ -16,7 +16,7 @@ from sayahead.sound.files import write_wav
 from sayahead.types import Floats
 from sayahead.voices.install.clip.embedding import PARTIAL, WIDTH, Embedder, mel_frames, unit
 from sayahead.voices.install.clip.hearing import apart, check, hear
-from sayahead.voices.install.clip.reading import RATE, read_clip
+from sayahead.voices.install.clip.reading import RATE, at_rate, clip_of, read_clip
 from sayahead.voices.install.clip.speaker import GRAPHS, SpeakerMaker, Tables, gelu
 
 SENTENCE = "The morning train was late again, so we walked along the river, and talked about the garden."
@@ -47,7 +47,7 @@ def random_weights() -> dict[str, Floats]:
 def sentence_of(samples: Floats, embedder: Embedder) -> str:
     """What is said of a clip that no voice can be made of."""
     with pytest.raises(ConfigError) as caught:
-        check(hear(samples, embedder), "clip.wav")
+        check(hear(clip_of(samples, RATE), embedder), "clip.wav")
     return str(caught.value)
 
 
@@ -65,7 +65,7 @@ def written(path: Path, samples: Floats, rate: int, width: int = 2, channels: in
 
 
 def test_speech_is_accepted(speech: Floats, embedder: Embedder) -> None:
-    heard = hear(speech, embedder)
+    heard = hear(clip_of(speech, RATE), embedder)
     check(heard, "clip.wav")
     assert 150 < heard.f0 < 260
     assert 3 < heard.spoken < heard.seconds
@@ -74,7 +74,9 @@ def test_speech_is_accepted(speech: Floats, embedder: Embedder) -> None:
 @pytest.mark.parametrize("rate", [8000, 16000, 22050, 44100, 48000])
 def test_a_clip_of_any_rate_is_the_same_clip(rate: int, tmp_path: Path) -> None:
     at = np.arange(2 * rate) / rate
-    clip = read_clip(written(tmp_path / "tone.wav", (0.3 * np.sin(2 * np.pi * 220 * at)).astype(np.float32), rate))
+    clip = read_clip(
+        written(tmp_path / "tone.wav", (0.3 * np.sin(2 * np.pi * 220 * at)).astype(np.float32), rate)
+    ).samples
     assert abs(len(clip) / RATE - 2) < 0.01
     spectrum = np.abs(np.fft.rfft(clip[2000:-2000] * np.hanning(len(clip) - 4000)))
     assert abs(spectrum.argmax() * RATE / (len(clip) - 4000) - 220) < 1
@@ -85,7 +87,7 @@ def test_a_clip_of_any_rate_is_the_same_clip(rate: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("channels", [1, 2])
 def test_samples_of_any_width_and_channels(width: int, channels: int, tmp_path: Path) -> None:
     ramp = np.linspace(-0.9, 0.9, 240, dtype=np.float32)
-    clip = read_clip(written(tmp_path / "ramp.wav", ramp, RATE, width, channels))
+    clip = read_clip(written(tmp_path / "ramp.wav", ramp, RATE, width, channels)).samples
     assert np.abs(clip - ramp).max() < 1.01 / (1 << (8 * width - 1))
 
 
@@ -130,6 +132,16 @@ def test_what_is_heard_is_said(speech: Floats, embedder: Embedder) -> None:
     }
     for sentence, samples in sentences.items():
         assert sentence in sentence_of(samples, embedder)
+
+
+@pytest.mark.parametrize("rate", [16000, 24000, 44100])
+def test_what_is_cut_off_is_noticed_at_any_rate(rate: int, speech: Floats, tmp_path: Path) -> None:
+    """Another rate rounds what was flat: it is looked for in the file's own samples."""
+    loud = at_rate(speech, RATE * RATE // rate)[: 5 * rate]
+    cut = np.clip(6 * loud / np.abs(loud).max(), -1, 1)
+    assert read_clip(written(tmp_path / "cut.wav", cut, rate)).clipped > 0.002
+    assert read_clip(written(tmp_path / "whole.wav", cut / 6, rate)).clipped > 0.002
+    assert read_clip(written(tmp_path / "good.wav", loud / np.abs(loud).max(), rate)).clipped < 0.001
 
 
 def test_two_people_are_told_from_one() -> None:

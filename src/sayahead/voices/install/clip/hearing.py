@@ -11,7 +11,7 @@ from sayahead.errors import ConfigError
 from sayahead.sound.pitch import pitch_hz
 from sayahead.types import Floats
 from sayahead.voices.install.clip.embedding import Embedder, mel_frames, unit
-from sayahead.voices.install.clip.reading import RATE
+from sayahead.voices.install.clip.reading import RATE, Clip
 
 FRAME = RATE // 50
 """Samples of a frame of 20 ms, whose level is measured."""
@@ -47,8 +47,9 @@ class Heard:
     """(256,) who speaks."""
 
 
-def hear(samples: Floats, embed: Embedder) -> Heard:
-    """Measure a clip (S,) at 24 kHz."""
+def hear(clip: Clip, embed: Embedder) -> Heard:
+    """Measure a clip."""
+    samples = clip.samples
     seconds = len(samples) / RATE
     whole = samples[: len(samples) // FRAME * FRAME].reshape(-1, FRAME)
     if not len(whole) or not np.any(np.abs(samples) > 0):
@@ -66,7 +67,7 @@ def hear(samples: Floats, embed: Embedder) -> Heard:
         seconds=seconds,
         spoken=float(loud.sum()) * FRAME / RATE,
         level=level,
-        clipped=clipped_share(samples),
+        clipped=clip.clipped,
         quiet=level - float(np.percentile(levels, PAUSES)),
         voiced=float(voiced.mean()) if len(voiced) else 0.0,
         f0=f0,
@@ -74,16 +75,6 @@ def hear(samples: Floats, embed: Embedder) -> Heard:
         apart=apart(partials),
         embedding=unit(partials.mean(0)),
     )
-
-
-def clipped_share(samples: Floats) -> float:
-    """The share of samples at the largest value, where more lie there than a sound has that is not cut off.
-
-    Of a tone, which is at its top longest, 0.38 of what lies above 0.9 lies above 0.985 of the largest value.
-    """
-    sizes = np.abs(samples) / np.abs(samples).max()
-    top, high = int((sizes > 0.985).sum()), int((sizes > 0.9).sum())
-    return top / len(samples) if top > 0.45 * high else 0.0
 
 
 def apart(partials: Floats) -> float:

@@ -111,10 +111,10 @@ def voice_from_clip(
     path = Path(clip).expanduser()
     folder = family_folder(family)
     tag = checked_language(folder, language)
-    samples = read_clip(path)
+    recorded = read_clip(path)
     studio = Studio(folder)
     maker = studio.maker
-    heard = hear(samples, maker.embed)
+    heard = hear(recorded, maker.embed)
     check(heard, path.name)
     fitted, shape = fit(studio, maker, heard, near=near)
     origin = f"a clip of {heard.seconds:.1f} s ({path.name}, SHA-256 {sha256(path)})"
