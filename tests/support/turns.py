@@ -155,7 +155,13 @@ class InThreads:
     """By play(), in a thread for each turn."""
 
     def __init__(self, source: Any) -> None:
-        self.speak, self.speech = source.speak, source.speech
+        self._source = source
+
+    def speak(self, text: Any) -> Any:
+        return self._source.speak(text)
+
+    def speech(self) -> Any:
+        return self._source.speech()
 
     def play(self, speech: Any, player: Player) -> Future[Heard]:
         playing = Future[Heard]()
