@@ -18,7 +18,7 @@ from typing import Any
 
 from sayahead import Heard, Player, Voice, load_voice
 
-Message = dict[str, str]
+Message = dict[str, Any]
 Model = Callable[[list[Message]], Iterator[str]]
 """From a conversation to the pieces of an answer, as they are written."""
 OLLAMA = "http://127.0.0.1:11434"
@@ -61,10 +61,10 @@ def turn(voice: Voice, model: Model, history: list[Message], player: Player, sai
     """
     history.append({"role": "user", "content": said})
     speech = voice.speak(model(history))
+    # A line that comes later cancels what is over: that does nothing.
     lines.when_one_comes(speech.cancel)
     heard = speech.play(player)
-    lines.when_one_comes(None)
-    history.append({"role": "assistant", "content": heard.text})
+    history += heard.messages()
     return heard
 
 
@@ -73,18 +73,17 @@ class Lines:
 
     def __init__(self, source: Iterable[str]) -> None:
         self._lines, self._interrupt = queue.Queue[str | None](), threading.Lock()
-        self._call: Callable[[], object] | None = None
+        self._call: Callable[[], object] = lambda: None
         threading.Thread(target=self._read, args=(source,), daemon=True).start()
 
     def _read(self, source: Iterable[str]) -> None:
         for line in source:
             self._lines.put(line.strip())
             with self._interrupt:
-                if self._call is not None:
-                    self._call()
+                self._call()
         self._lines.put(None)
 
-    def when_one_comes(self, call: Callable[[], object] | None) -> None:
+    def when_one_comes(self, call: Callable[[], object]) -> None:
         """What a line does besides waiting to be asked for."""
         with self._interrupt:
             self._call = call

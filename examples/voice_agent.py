@@ -56,6 +56,7 @@ def main() -> str:
     """The part of the reply that the user heard, which belongs in the model's history."""
     heard = asyncio.run(speak(load_voice("heart"), REPLY, interrupted_after_s=2.0))
     print(f"interrupted after {heard.played_s:.2f} s and {heard.words} words: {heard.text!r}")
+    print("for the model's history:", heard.messages())
     return heard.text
 
 
