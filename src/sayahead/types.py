@@ -54,7 +54,7 @@ class WordTiming:
     """When a word is heard; final once handed out."""
 
     text: str
-    """The word as it is spoken."""
+    """The word as it is spoken: "nine thirty"."""
     start: int
     """First character in the source text."""
     end: int
@@ -64,6 +64,9 @@ class WordTiming:
     offset: int
     """End of its last phoneme in samples (exclusive), as expected when its onset was handed out: what follows may
     lengthen it a little. Spaces and pauses lie between words."""
+    written: str = ""
+    """The word as it is written, without markup: "9:30". Empty if it goes on with what the word before stands
+    for."""
 
 
 @dataclass(frozen=True, slots=True)

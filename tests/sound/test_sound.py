@@ -18,12 +18,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayahead.cli.text_source import Source
+from sayahead.engine.written import as_written
 from sayahead.errors import ConfigError
 from sayahead.sound.device import Player
 from sayahead.sound.files import FlacWriter, OutputError, RawWriter, WavWriter, read_wav, wav_file, write_wav
 from sayahead.sound.formats import FORMATS
+from sayahead.sound.out import save
 from sayahead.sound.pcm import AUDIBLE, audible, audible_ends, from_pcm16, to_pcm16
-from sayahead.sound.subtitles import FORMS, lines, write_timings
+from sayahead.sound.subtitles import FORMS, lines, shown, write_timings
 from sayahead.types import Floats, WordTiming
 
 RATE = 24000
@@ -234,16 +236,61 @@ def test_subtitles() -> None:
     parsed = json.loads(FORMS[".json"](WORDS, sample_rate=RATE))
     assert parsed["sample_rate"] == RATE
     times = {"onset": 480, "offset": 9600, "onset_s": 0.02, "offset_s": 0.4}
-    assert parsed["words"][0] == {"text": "Salt,", "start": 0, "end": 5, **times}
+    assert parsed["words"][0] == {"text": "Salt,", "written": "", "start": 0, "end": 5, **times}
     for form in FORMS.values():
         assert form([], sample_rate=RATE) is not None
 
 
 def test_subtitle_lines_are_short() -> None:
     words = [WordTiming("word" + "s" * (i % 9), 0, 0, i, i + 1) for i in range(100)]
-    cut = list(lines(words))
-    assert [word for line in cut for word in line] == words
+    captions = shown(words, spoken=True)
+    cut = list(lines(captions))
+    assert [word for line in cut for word in line] == captions
     assert all(len(" ".join(word.text for word in line)) <= 42 for line in cut)
+
+
+def test_subtitles_have_the_words_as_they_are_written() -> None:
+    words = [
+        WordTiming("costs", 0, 5, 0, 4800, "costs"),
+        WordTiming("one thousand two hundred thirty-four", 6, 15, 4800, 9600, "$1,234.56"),
+        WordTiming("dollars and fifty-six cents", 15, 15, 9600, 24000, ""),
+        WordTiming("at", 16, 18, 24000, 28800, "at"),
+        WordTiming("nine thirty.", 19, 24, 28800, 48000, "9:30."),
+        WordTiming("Then", 25, 29, 48000, 52800, "Then"),
+    ]
+    srt = FORMS[".srt"](words, sample_rate=RATE)
+    assert srt.split("\n\n")[0] == "1\n00:00:00,000 --> 00:00:02,000\ncosts $1,234.56 at 9:30."
+    assert "costs <00:00:00.200>$1,234.56 <00:00:01.000>at" in FORMS[".vtt"](words, sample_rate=RATE)
+    assert "one thousand two hundred" in FORMS[".srt"](words, sample_rate=RATE, spoken=True)
+    single = FORMS[".srt"](words, sample_rate=RATE, each_word=True)
+    assert single.split("\n\n")[1] == "2\n00:00:00,200 --> 00:00:01,000\n$1,234.56"
+    assert json.loads(FORMS[".json"](words, sample_rate=RATE))["words"][1]["written"] == "$1,234.56"
+
+
+@pytest.mark.parametrize(
+    ("source", "written"),
+    [
+        ("**June", "June"),
+        ("2007**", "2007"),
+        ("**bold**,", "bold,"),
+        ("`code`", "code"),
+        ("[the", "the"),
+        ("site](https://www.fsf.org/x?y=(1))).", "site)."),
+        ("[1]", "[1]"),
+        ("(see", "(see"),
+        ("*", "*"),
+        ("~5", "~5"),
+        ("mc^2", "mc^2"),
+        ("snake_case", "snake_case"),
+        ('<say-as interpret-as="date">3/4</say-as>', "3/4"),
+        ("<b>", "<b>"),
+        ("AT&T.", "AT&T."),
+        ("two\n  lines", "two lines"),
+        ("", ""),
+    ],
+)
+def test_a_word_is_written_without_its_markup(source: str, written: str) -> None:
+    assert as_written(source) == written
 
 
 def test_timings_that_cannot_be_written(tmp_path: Path) -> None:
@@ -315,3 +362,16 @@ def test_any_bytes_in_any_pieces_give_the_same_text(blocks: list[bytes]) -> None
         size for size in range(len(whole), -1, -1) if whole[:size].decode("utf-8", "ignore").encode() == whole[:size]
     )
     assert not warnings if good == len(whole) else f"at byte {good}:" in warnings[0]
+
+
+@pytest.mark.parametrize("sound", [np.zeros(0, np.float32), []])
+def test_a_file_stays_where_there_is_no_sound_for_it(tmp_path: Path, sound: Any) -> None:
+    kept, fresh = tmp_path / "kept.wav", tmp_path / "fresh.wav"
+    save(kept, tone(RATE), RATE)
+    before = kept.read_bytes()
+    for path in (kept, fresh):
+        save(path, sound, RATE)
+    assert kept.read_bytes() == before
+    assert read_wav(fresh)[1] == RATE
+    save(kept, tone(10), RATE)
+    assert len(read_wav(kept)[0]) == 10

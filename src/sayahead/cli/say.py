@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import io
 import logging
 import math
@@ -62,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--raw", action="store_true", help="write raw samples to standard output: 16-bit little-endian mono")
     add("--timings", type=Path, metavar="FILE", help="write subtitles (FILE.srt, .vtt) or word times (.json)")
     add("--each-word", action="store_true", help="make a subtitle of each word")
+    add("--spoken", action="store_true", help="subtitles as it is spoken, nine thirty, not as it is written, 9:30")
     add("-i", "--interactive", action="store_true", help="mark each word as it is heard; follow what you type")
     add("--queue", action="store_true", help="take turns with other programs that use it, and with sayahead mcp")
     add("-q", "--quiet", action="store_true", help="show nothing but errors")
@@ -225,7 +227,6 @@ def pieces(fragment: str, *, by_line: bool) -> list[str]:
 def check(arguments: argparse.Namespace) -> None:
     """ConfigError for options that do not go together."""
     from sayahead.sound.formats import FORMATS
-    from sayahead.sound.subtitles import FORMS
 
     if arguments.text and arguments.file is not None:
         raise ConfigError("Give TEXT or --file, not both.")
@@ -233,14 +234,11 @@ def check(arguments: argparse.Namespace) -> None:
         arguments.text, arguments.file = [], "-"
     if arguments.device is not None and (arguments.raw or arguments.output is not None):
         raise ConfigError("--device is for sound that is played: leave it out, or -o and --raw.")
-    if arguments.each_word and (arguments.timings is None or arguments.timings.suffix.lower() == ".json"):
-        raise ConfigError("--each-word is for subtitles: add --timings FILE.srt or FILE.vtt.")
+    check_timings(arguments)
     if arguments.raw and arguments.output is not None:
         raise ConfigError("--raw writes to standard output: leave out -o or --raw.")
     if arguments.output not in (None, "-"):
         known_ending("-o", Path(arguments.output), FORMATS)
-    if arguments.timings is not None:
-        known_ending("--timings", arguments.timings, FORMS)
     to_stdout = arguments.raw or arguments.output == "-"
     if to_stdout and sys.stdout is None:
         raise ConfigError("Standard output is closed: open it, or write a file with -o hello.wav.")
@@ -256,6 +254,18 @@ def check(arguments: argparse.Namespace) -> None:
             raise ConfigError("--context lm needs a language model: --lm NAME or --lm FOLDER, for example --lm gpt2.")
         if name == "truth" and not arguments.text and arguments.file in (None, "-"):
             raise ConfigError("--context truth needs the whole text at the start: as an argument, or with --file.")
+
+
+def check_timings(arguments: argparse.Namespace) -> None:
+    """ConfigError for options about word times that do not go together."""
+    from sayahead.sound.subtitles import FORMS
+
+    no_subtitles = arguments.timings is None or arguments.timings.suffix.lower() == ".json"
+    for option, chosen in (("--each-word", arguments.each_word), ("--spoken", arguments.spoken)):
+        if chosen and no_subtitles:
+            raise ConfigError(f"{option} is for subtitles: add --timings FILE.srt or FILE.vtt.")
+    if arguments.timings is not None:
+        known_ending("--timings", arguments.timings, FORMS)
 
 
 def known_ending(option: str, path: Path, known: Mapping[str, object]) -> None:
@@ -287,6 +297,7 @@ def open_sink(arguments: argparse.Namespace, sample_rate: int, console: Console)
     """Where the sound goes."""
     from sayahead.sound.files import RawWriter, WavWriter
     from sayahead.sound.formats import FORMATS
+    from sayahead.sound.out import kept_until_written
 
     if arguments.raw or arguments.output == "-":
         stdout = open(sys.stdout.fileno(), "wb", buffering=0, closefd=False)  # noqa: SIM115
@@ -296,7 +307,7 @@ def open_sink(arguments: argparse.Namespace, sample_rate: int, console: Console)
         return RawWriter(stdout, "Standard output")
     if arguments.output is not None:
         path = Path(arguments.output)
-        return FORMATS[path.suffix.lower()](path, sample_rate=sample_rate)
+        return kept_until_written(path, functools.partial(FORMATS[path.suffix.lower()], path, sample_rate=sample_rate))
     from sayahead.sound.device import Player
 
     return Player(sample_rate, device=arguments.device)
@@ -314,9 +325,9 @@ def keep_timings(arguments: argparse.Namespace, speech: Speech, sample_rate: int
     from sayahead.sound.files import open_output
     from sayahead.sound.subtitles import write_timings
 
-    path, each = arguments.timings, arguments.each_word
+    path, chosen = arguments.timings, {"each_word": arguments.each_word, "spoken": arguments.spoken}
     open_output(path).close()
-    return lambda: write_timings(path, speech.words, sample_rate=sample_rate, each_word=each)
+    return lambda: write_timings(path, speech.words, sample_rate=sample_rate, **chosen)
 
 
 def session_options(arguments: argparse.Namespace, voice: Voice) -> Any:

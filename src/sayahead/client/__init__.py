@@ -127,7 +127,7 @@ class Client:
     def speak(self, text: str | Iterable[str] | AsyncIterable[str]) -> Speech:
         """Speak text, which a task writes as it comes. Iterate over the result, play it, or cancel it: see Speech."""
         speech = self.speech()
-        speech.speak(text)
+        speech.write_apart(text)
         return speech
 
     async def stream(self, fragments: str | Iterable[str] | AsyncIterable[str]) -> AsyncIterator[AudioChunk]:

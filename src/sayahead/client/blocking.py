@@ -15,6 +15,7 @@ from sayahead.engine.heard import Heard
 from sayahead.errors import SessionError, TextError
 from sayahead.sound.device import Player
 from sayahead.sound.out import save
+from sayahead.sound.subtitles import form_of, write_timings
 from sayahead.speech import fragments_of
 from sayahead.speech.fragments import close_quietly
 from sayahead.speech.turn import play
@@ -87,7 +88,7 @@ class SyncClient:
             future.cancel()
             raise
 
-    def call(self, function: Callable[..., object], *arguments: object) -> None:
+    def _call(self, function: Callable[..., object], *arguments: object) -> None:
         """Have its event loop call a function soon; without effect once that has ended."""
         loop = self._loop
         if loop is not None:
@@ -178,7 +179,7 @@ class SyncSpeech:
             pieces = iter(fragments)
             self.write(pieces)
         except BaseException as error:
-            self._client.call(self._speech.fail, error)
+            self._client._call(self._speech.fail, error)
         finally:
             close_quietly(pieces)
 
@@ -233,9 +234,16 @@ class SyncSpeech:
                 return self.play(own)
         return play(self._speech.turn, self, player, self._end_turn)
 
-    def save(self, path: str | Path) -> None:
-        """Write it to a file, as ``sayahead.save`` does."""
+    def save(
+        self, path: str | Path, *, timings: str | Path | None = None, each_word: bool = False, spoken: bool = False
+    ) -> None:
+        """Write it to a file, as ``sayahead.Speech.save`` does."""
+        if timings is not None:
+            form_of(Path(timings))
         save(path, self, self._client.sample_rate)
+        if timings is not None:
+            rate = self._client.sample_rate
+            write_timings(Path(timings), self.words, sample_rate=rate, each_word=each_word, spoken=spoken)
 
 
 def synchronous(fragments: str | Iterable[str]) -> Iterable[str]:

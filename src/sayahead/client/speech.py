@@ -8,6 +8,7 @@ import itertools
 import logging
 from collections import deque
 from collections.abc import AsyncIterable, Iterable
+from dataclasses import replace
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from sayahead.client.resume import MOST_AGAIN, Splice, begin_again
 from sayahead.client.wire import ServerError
 from sayahead.config import check_text, check_whole
 from sayahead.engine.heard import Heard, Transcript
+from sayahead.engine.written import as_written
 from sayahead.errors import SessionError
 from sayahead.sound.device import Player
 from sayahead.speech import asynchronous, fragments_of
@@ -251,7 +253,7 @@ class Speech:
             return False
         return True
 
-    def speak(self, text: str | Iterable[str] | AsyncIterable[str]) -> None:
+    def write_apart(self, text: str | Iterable[str] | AsyncIterable[str]) -> None:
         """Have a text written by a task; an error in it is raised where the sound is awaited, as soon as it happens."""
         given = fragments_of(text)
         self._writing = asyncio.create_task(self.write(given), name="text")
@@ -457,6 +459,7 @@ class Speech:
             words = [WordTiming(w.text, w.start, w.end, w.onset - shift, w.offset - shift) for w in words]
             if not (len(samples) or words):
                 return None
+        words = [replace(word, written=as_written(self._transcript.part(word.start, word.end))) for word in words]
         chunk = AudioChunk(samples, self._samples, rate, tuple(words))
         self._samples += len(samples)
         self._tail = np.concatenate([self._tail, samples])[-round(TAIL_S * rate) :]

@@ -70,7 +70,8 @@ class Transcript:
     """The text of one utterance, and where its words are in the sound."""
 
     def __init__(self) -> None:
-        self._source: list[str] = []
+        # The text in pieces, and where each begins.
+        self._source, self._starts = list[str](), list[int]()
         self.characters = 0
         """Length of the text."""
         self.ended = False
@@ -83,14 +84,22 @@ class Transcript:
         """All of it."""
         return "".join(self._source)
 
+    def part(self, start: int, end: int) -> str:
+        """The text between two characters, at the cost of what is there."""
+        first = max(0, bisect.bisect_right(self._starts, start) - 1)
+        behind = bisect.bisect_left(self._starts, end, lo=first)
+        offset = self._starts[first] if self._starts else 0
+        return "".join(self._source[first:behind])[start - offset : end - offset]
+
     def write(self, fragment: str) -> None:
         """More text has come."""
         self._source.append(fragment)
+        self._starts.append(self.characters)
         self.characters += len(fragment)
 
     def rewrite(self, text: str) -> None:
         """Replace the text, which differs only where nothing has been spoken yet."""
-        self._source = [text]
+        self._source, self._starts = [text], [0]
         self.characters = len(text)
 
     def add(self, words: Iterable[WordTiming]) -> None:

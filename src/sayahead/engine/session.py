@@ -16,6 +16,7 @@ from sayahead.engine.heard import Heard, Transcript
 from sayahead.engine.keep_up import KeepUp, Pace
 from sayahead.engine.sentence import Sentence
 from sayahead.engine.synthesizer import AnySynthesizer
+from sayahead.engine.written import as_written
 from sayahead.errors import SessionError
 from sayahead.text import Normalizer
 from sayahead.text.revision import reread, unspoken
@@ -388,7 +389,8 @@ class Session:
         for onset, offset in speech.words:
             word = self._untimed.popleft()
             onset = max(onset, self._samples)
-            self._timed.append(WordTiming(word.text, word.start, word.end, onset, max(onset, offset)))
+            written = as_written(self.transcript.part(word.start, word.end))
+            self._timed.append(WordTiming(word.text, word.start, word.end, onset, max(onset, offset), written))
 
     def _chunk(self, samples: Floats) -> AudioChunk:
         """Samples as a chunk, with the words that begin in it."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ import numpy as np
 from sayahead.config import check_whole, describe
 from sayahead.errors import ConfigError
 from sayahead.sound.device import Player
+from sayahead.sound.files import Sink
 from sayahead.sound.formats import writer
 from sayahead.types import AudioChunk, Floats
 
@@ -35,17 +38,49 @@ def save(path: str | Path, sound: Floats | AudioChunk | Iterable[AudioChunk], sa
     """Write samples (S,), or chunks as they come, to a file: .wav, .flac, .mp3, .opus, .ogg or .aac.
 
     ``sample_rate`` is only needed for samples; chunks have their own. ConfigError for another ending, a folder that
-    does not exist, and samples that are not floats in one dimension.
+    does not exist, and samples that are not floats in one dimension. A file that is there stays where there is no
+    sound.
     """
     path = Path(path)
     make = writer(path)
     rate, given = opened(sound, sample_rate)
-    sink = make(path, sample_rate=rate)
+    sink = kept_until_written(path, functools.partial(make, path, sample_rate=rate))
     try:
         for samples in given:
             sink.write(samples)
     finally:
         sink.close()
+
+
+class Late:
+    """A sink that is made when the first samples come."""
+
+    def __init__(self, make: Callable[[], Sink]) -> None:
+        self._make = make
+        self._sink: Sink | None = None
+
+    def write(self, samples: Floats) -> None:
+        """Write (S,) samples; may wait."""
+        if self._sink is None and len(samples):
+            self._sink = self._make()
+        if self._sink is not None:
+            self._sink.write(samples)
+
+    def drain(self) -> None:
+        """Wait until all that was written has arrived."""
+        if self._sink is not None:
+            self._sink.drain()
+
+    def close(self) -> None:
+        """Close at once."""
+        if self._sink is not None:
+            self._sink.close()
+
+
+def kept_until_written(path: Path, make: Callable[[], Sink]) -> Sink:
+    """The file that ``make`` opens; one that holds something keeps that until there is sound to write."""
+    kept = path.is_file() and path.stat().st_size > 0 and os.access(path, os.W_OK)
+    return Late(make) if kept else make()
 
 
 def opened(sound: object, sample_rate: int | None) -> tuple[int, Iterator[Floats]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from sayahead.errors import ConfigError
@@ -13,10 +13,14 @@ from sayahead.types import WordTiming
 
 LINE = 42
 """Longest line of a subtitle in characters, unless one word is longer."""
+SENTENCE_ENDS = (".", "!", "?")
 
 
-def timings_json(words: Sequence[WordTiming], *, sample_rate: int, each_word: bool = False) -> str:
-    """Everything known about each word: spoken text, place in the source text (characters), samples and seconds."""
+def timings_json(
+    words: Sequence[WordTiming], *, sample_rate: int, each_word: bool = False, spoken: bool = False
+) -> str:
+    """Everything known about each word: as it is spoken and written, its place in the text (characters), its times in
+    samples and seconds."""
     rows = [asdict(word) | seconds(word, sample_rate) for word in words]
     return json.dumps({"sample_rate": sample_rate, "words": rows}, ensure_ascii=False, indent=1) + "\n"
 
@@ -26,19 +30,19 @@ def seconds(word: WordTiming, sample_rate: int) -> dict[str, float]:
     return {f"{key}_s": round(getattr(word, key) / sample_rate, 4) for key in ("onset", "offset")}
 
 
-def timings_srt(words: Sequence[WordTiming], *, sample_rate: int, each_word: bool = False) -> str:
+def timings_srt(words: Sequence[WordTiming], *, sample_rate: int, each_word: bool = False, spoken: bool = False) -> str:
     """Numbered subtitles of one line each, or of one word each."""
     blocks = []
-    for number, line in enumerate(cues(words, each_word), start=1):
+    for number, line in enumerate(cues(shown(words, spoken=spoken), each_word), start=1):
         start, end = clock(line[0].onset / sample_rate, ","), clock(line[-1].offset / sample_rate, ",")
         blocks.append(f"{number}\n{start} --> {end}\n{' '.join(word.text for word in line)}\n")
     return "\n".join(blocks)
 
 
-def timings_vtt(words: Sequence[WordTiming], *, sample_rate: int, each_word: bool = False) -> str:
+def timings_vtt(words: Sequence[WordTiming], *, sample_rate: int, each_word: bool = False, spoken: bool = False) -> str:
     """Subtitles of one line each, with a time stamp before every word, so that players can follow; or of one word."""
     blocks = ["WEBVTT\n"]
-    for line in cues(words, each_word):
+    for line in cues(shown(words, spoken=spoken), each_word):
         start, end = clock(line[0].onset / sample_rate, "."), clock(line[-1].offset / sample_rate, ".")
         text = [escape(line[0].text)]
         text += [f"<{clock(word.onset / sample_rate, '.')}>{escape(word.text)}" for word in line[1:]]
@@ -46,16 +50,40 @@ def timings_vtt(words: Sequence[WordTiming], *, sample_rate: int, each_word: boo
     return "\n".join(blocks)
 
 
-def cues(words: Sequence[WordTiming], each_word: bool) -> Iterator[list[WordTiming]]:
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """A word as it is shown, and its times in samples."""
+
+    text: str
+    onset: int
+    offset: int
+    ends: bool
+    """Whether a sentence ends after it."""
+
+
+def shown(words: Sequence[WordTiming], *, spoken: bool) -> list[Caption]:
+    """The words as they are written, or spoken. What several are spoken for is written once: "$1,234.56"."""
+    captions: list[Caption] = []
+    for word in words:
+        text = word.text if spoken else word.written
+        ends = word.text[-1:] in SENTENCE_ENDS
+        if not text and word.start == word.end and captions:
+            captions[-1] = replace(captions[-1], offset=word.offset, ends=ends)
+        else:
+            captions.append(Caption(text or word.text, word.onset, word.offset, ends))
+    return captions
+
+
+def cues(words: Sequence[Caption], each_word: bool) -> Iterator[list[Caption]]:
     """The words of each subtitle."""
     return ([word] for word in words) if each_word else lines(words)
 
 
-def lines(words: Sequence[WordTiming]) -> Iterator[list[WordTiming]]:
+def lines(words: Sequence[Caption]) -> Iterator[list[Caption]]:
     """The words in lines: a new one after each sentence, and when the line is full."""
-    line: list[WordTiming] = []
+    line: list[Caption] = []
     for word in words:
-        if line and (line[-1].text[-1:] in ".!?" or len(" ".join(w.text for w in (*line, word))) > LINE):
+        if line and (line[-1].ends or len(" ".join(each.text for each in (*line, word))) > LINE):
             yield line
             line = []
         line.append(word)
@@ -85,9 +113,15 @@ def form_of(path: Path) -> Callable[..., str]:
     return FORMS[path.suffix.lower()]
 
 
-def write_timings(path: Path, words: Sequence[WordTiming], *, sample_rate: int, each_word: bool = False) -> None:
-    """Write the word times in the format that the extension names; ``each_word``: a subtitle for each."""
+def write_timings(
+    path: Path, words: Sequence[WordTiming], *, sample_rate: int, each_word: bool = False, spoken: bool = False
+) -> None:
+    """Write the word times in the format that the extension names.
+
+    ``each_word``: a subtitle for each. ``spoken``: subtitles say "nine thirty" where the text says "9:30".
+    """
     try:
-        path.write_text(form_of(path)(words, sample_rate=sample_rate, each_word=each_word), encoding="utf-8")
+        text = form_of(path)(words, sample_rate=sample_rate, each_word=each_word, spoken=spoken)
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         fail(str(path), error)

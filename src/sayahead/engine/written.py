@@ -1,0 +1,29 @@
+"""A word as captions show it: its part of the source text, without the markup that nobody reads."""
+
+from __future__ import annotations
+
+import re
+
+_TAG = re.compile(
+    r"</?(?:speak|break|phoneme|sub|say-as|prosody|p|s|emphasis|mark|voice|lang|w|audio|desc)\b[^<>]*>", re.IGNORECASE
+)
+_ADDRESS = re.compile(r"\]\([^()]*(?:\([^()]*\)[^()]*)*\)")
+"""The end of a link: ``](https://...)``."""
+_BEFORE = re.compile(r"(?<!\w)(?:[*_`]+|~~)(?=[^\s*_`~])")
+_AFTER = re.compile(r"(?<=[^\s*_`~])(?:[*_`]+|~~)(?!\w)")
+"""Emphasis and code, before and after a word."""
+
+
+def as_written(source: str) -> str:
+    """The source text of a word as a reader sees it; empty where it has none of its own.
+
+    SSML's tags, links' addresses and the signs of emphasis and code are left out, and so is a bracket whose partner is
+    not there. White space is one blank.
+    """
+    text = _ADDRESS.sub("", _TAG.sub("", source))
+    if "[" in text and "]" not in text:
+        text = text.replace("![", "").replace("[", "")
+    elif "]" in text and "[" not in text:
+        text = text.replace("]", "")
+    text = _AFTER.sub("", _BEFORE.sub("", text))
+    return " ".join(text.split()) or " ".join(source.split())
