@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -315,6 +316,9 @@ def from_clip_options(parser: argparse.ArgumentParser) -> None:
 
 def from_clip(arguments: argparse.Namespace) -> int:
     """Make the voice and say what it is like; the exit code."""
+    # Read where numpy is loaded first: with several threads, its small products mostly wait for each other.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
     from sayahead.voices.install.clip.making import voice_from_clip
 
     names = ("near", "language", "consent", "license", "description", "replace")
