@@ -35,8 +35,8 @@ _TITLED_ROADS = ("St", "Dr")
 _HALVES = frozenset(form for h in "apAP" for form in (h + "m", h + "M", h + ".m", h + ".m.", h + ".M", h + ".M."))
 _HALF_PREFIXES = frozenset(form[:n] for form in _HALVES for n in range(1, len(form) + 1))
 _PHONE_PREFIX = re.compile(r"\d{0,3}|\d{3}-\d{0,4}")
-_UNSCALED = re.compile(r"\.(?:00|99)$|,[0-9]{2,3}$")
-"""Thousands or the cents of a price in a shop at an amount's end: it is not counted in millions."""
+_UNSCALED = re.compile(r",[0-9]{2,3}$")
+"""Thousands at an amount's end: it is not counted in millions."""
 _AMOUNT_PREFIX = re.compile(r"\$?\d?[\d,.]*")
 
 
@@ -96,7 +96,7 @@ def join(token: Token[str], parts: Parts, left: Left, right: Right) -> Joined[st
 
 
 def _scales(core: str) -> bool:
-    """Whether millions may follow: an amount without cents and thousands."""
+    """Whether millions may follow: an amount without thousands."""
     whole = core[-1].isdigit() and not _UNSCALED.search(core)
     return whole and (MONEY.fullmatch(core) or MONEY_RANGE.fullmatch(core)) is not None
 

@@ -53,7 +53,7 @@ def _scaled(core: str, left: Left, right: Right, record: Record) -> Joined[Said]
     else:
         low = ""
     price = amounts.prefixed(core, record)
-    if price is None or re.search(r"[,.][0-9]{2}$", core):
+    if price is None:
         return False
     scaled = right.one_of(record.scales, prefixes_of(record, "scales"))
     if not scaled:
