@@ -142,7 +142,7 @@ MARKS = [
 MIXED = st.lists(st.sampled_from(MARKS), max_size=20).map("".join)
 
 
-@settings(max_examples=examples(400))
+@settings(max_examples=examples(120))
 @given(MIXED, st.lists(st.integers(0, 60), max_size=5))
 def test_any_split_gives_the_same_words(text: str, cuts: list[int]) -> None:
     whole = read("de", text)

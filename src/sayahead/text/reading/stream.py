@@ -244,6 +244,8 @@ class TokenReader:
             yield from self._word(text, reading, start, end)
         elif reading.mark:
             yield from self._mark(reading, start, end)
+        elif self._pending is None and any(map(str.isalnum, text)):
+            self.skipped.append((start, end, text))
         else:
             self._reach(end)
         if text in QUOTES:
@@ -316,6 +318,7 @@ class TokenReader:
         elif not self._is_paused:
             yield Word(reading.mark, start, end)
             self._is_paused = True
+            self._last_end = end
 
     def _emit(self, *, ends: bool = False) -> Iterator[Word]:
         """Hand out the pending word; with ``ends`` the sentence is over."""
