@@ -33,6 +33,7 @@ from sayahead.voices.install.clip.reading import RATE, at_rate, clip_of
 
 from sayahead_lab.eval.listening.likeness import load_embedder
 from sayahead_lab.eval.listening.listeners import WHISPER, at_16khz, load_distillmos, load_normalizer, load_whisper
+from sayahead_lab.eval.measures.word_errors import word_errors
 from sayahead_lab.training.clip.people import CLIP_S, listed, recording
 
 SENTENCES = 10
@@ -107,10 +108,9 @@ class Person:
 
 
 def errors(said: list[str], heard: list[str]) -> float:
-    """Word error rate."""
-    import jiwer
-
-    return float(jiwer.wer(said, heard))
+    """Word error rate of all texts together."""
+    counts = [word_errors(*pair) for pair in zip(said, heard, strict=True)]
+    return sum(count.total for count in counts) / max(1, sum(count.words for count in counts))
 
 
 def judged(sounds: list[Floats], texts: list[str], person: Person, judges: Judges) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def test_custom_metric() -> None:
     tone = np.sin(np.arange(24_000)).astype(np.float32)
     error = example("custom_metric").loudness_error
     assert error(SpokenSentence(tone, 24_000, "Ah.", tone)) == 0
-    assert error(SpokenSentence(tone / 10, 24_000, "Ah.", tone)) == pytest.approx(20, abs=0.01)
+    assert error(SpokenSentence(tone / np.float32(10), 24_000, "Ah.", tone)) == pytest.approx(20, abs=0.01)
 
 
 def test_custom_policy() -> None:
