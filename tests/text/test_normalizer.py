@@ -42,7 +42,7 @@ READINGS = [
     # money
     ("$5 or $5.50 or $5M", "five dollars|or|five|dollars and fifty cents|or|five million dollars"),
     ("$5 million, $5.5 billion.", "five million dollars,|five point five|billion dollars."),
-    ("€20 £3.99 ¥500 50¢", "twenty euros|three pounds and ninety-nine pence|five hundred yen|fifty cents"),
+    ("€20 £3.99 ¥500 50¢", "twenty euros|three|pounds and ninety-nine pence|five hundred yen|fifty cents"),
     ("5 dollars, USD 5 million, Rs. 500", "five|dollars,|five|million U.S. dollars,|five hundred rupees"),
     ("$5–$10 and $9/month", "five to ten|dollars|and|nine dollars per month"),
     ("$10-$15 million, (kr 200 each)", "ten to fifteen|million dollars,|(two hundred|kroner|each)"),

@@ -154,8 +154,11 @@ def test_a_recipe_that_does_not_fit_is_refused_with_its_key(tmp_path: Path, text
 
 
 def test_every_recipe_of_the_repository_loads() -> None:
-    paths = sorted(RECIPES.rglob("*.toml"))
-    recipes = {path: load_recipe(path) for path in paths if path.name != "voice.toml"}
+    # A voice's and a clip's are read by commands of their own.
+    paths = [
+        path for path in sorted(RECIPES.rglob("*.toml")) if path.name != "voice.toml" and path.parent.name != "clip"
+    ]
+    recipes = {path: load_recipe(path) for path in paths}
     assert all(recipe.name == path.stem for path, recipe in recipes.items())
 
 

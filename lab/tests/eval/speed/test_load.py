@@ -17,7 +17,7 @@ from websockets.asyncio.client import ClientConnection
 
 from sayahead_lab.cli.loadtest import following, passed
 from sayahead_lab.eval.experiment.clock import ReadingClock, Tokens
-from sayahead_lab.eval.speed.load import Tally, Turn, TurnScript, load, row, script
+from sayahead_lab.eval.speed.load import PlayedTurn, Tally, TurnScript, load, row, script
 
 RATE = 8000
 LOUD, QUIET = np.full(800, 9000, "<i2").tobytes(), bytes(1600)
@@ -43,7 +43,7 @@ def turn(said: TurnScript, messages: list[tuple[float, str | bytes]]) -> Tally:
     socket, tally = FakeSocket([*messages, (0.0, '{"type":"speech.done"}')]), Tally()
 
     async def run() -> None:
-        made = Turn(socket, said, RATE)  # type: ignore[arg-type]
+        made = PlayedTurn(socket, said, RATE)  # type: ignore[arg-type]
         await made.run()
         made.count(tally)
 

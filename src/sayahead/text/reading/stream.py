@@ -16,7 +16,7 @@ from sayahead.text.reading.grammar import Rule, is_boundary
 from sayahead.text.reading.language import Language
 from sayahead.text.reading.pattern import SENTENCE_END, SPACE
 from sayahead.text.reading.segments import SegmentFilter
-from sayahead.text.reading.trace import Trace, open_traces
+from sayahead.text.reading.trace import TokenTrace, open_traces
 from sayahead.types import Word
 
 MAX_TOKEN = 160
@@ -231,7 +231,7 @@ class TokenReader:
         start, end = self._places[self._at][0], self._places[self._at + len(match.text) - 1][1]
         losers = (*refused, *(other.rule for other in others))
         captured = {name: text for name, text in match.groups.items() if text}
-        traces.append(Trace(start, end, match.rule, captured, reading.text, losers))
+        traces.append(TokenTrace(start, end, match.rule, captured, reading.text, losers))
 
     # ---- tokens to words -----------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from sayahead.text.reading.grammar import Rule
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class TokenTrace:
     """A token and who took it."""
 
     start: int
@@ -24,13 +24,13 @@ class Trace:
     """Other rules whose pattern it is, or a longer text: later in order, shorter, or not meant."""
 
 
-_TRACES: ContextVar[list[Trace] | None] = ContextVar("traces", default=None)
+_TRACES: ContextVar[list[TokenTrace] | None] = ContextVar("traces", default=None)
 
 
 @contextmanager
-def traced() -> Iterator[list[Trace]]:
+def traced() -> Iterator[list[TokenTrace]]:
     """A list that takes the traces of all tokens that are read meanwhile in this thread."""
-    traces: list[Trace] = []
+    traces: list[TokenTrace] = []
     token = _TRACES.set(traces)
     try:
         yield traces
@@ -38,6 +38,6 @@ def traced() -> Iterator[list[Trace]]:
         _TRACES.reset(token)
 
 
-def open_traces() -> list[Trace] | None:
+def open_traces() -> list[TokenTrace] | None:
     """The list to add to, or None where nobody asks."""
     return _TRACES.get()

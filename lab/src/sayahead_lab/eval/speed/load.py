@@ -174,7 +174,7 @@ class Callers:
             order = itertools.cycle(draw.sample(self.scripts, len(self.scripts)))
             rounds = 0
             while time.monotonic() < self.ends or not rounds:
-                turn = Turn(socket, next(order), rate)
+                turn = PlayedTurn(socket, next(order), rate)
                 await turn.run()
                 if turn.begun >= self.counts:
                     turn.count(self.tally)
@@ -183,7 +183,7 @@ class Callers:
         return True
 
 
-class Turn:
+class PlayedTurn:
     """One text on one socket."""
 
     def __init__(self, socket: ClientConnection, script: TurnScript, rate: int) -> None:
