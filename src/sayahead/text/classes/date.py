@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sayahead.text.classes.number import plain
 from sayahead.text.classes.ordinal import form_of
 from sayahead.text.classes.time import clock_of
 from sayahead.text.classes.verbalize import numbers_of
@@ -166,11 +165,6 @@ def many_days(match: Match) -> Reading | None:
     """``17/18 juin``."""
     *some, last = [said_day(match.language, int(match[group])) for group in "def" if match[group]]
     return Reading(f"{', '.join(some)} {match.language.record.and_word} {last}", frozenset({"monthday"}))
-
-
-def number_of_month(match: Match) -> Reading | None:
-    """A day of a month that is a number like others."""
-    return plain(match)
 
 
 def _is_cued(match: Match) -> bool:

@@ -405,6 +405,3 @@ def portions(word: Word) -> Iterator[Word]:
         end = word.start - (-size * number // len(parts))
         is_last = number == len(parts)
         yield Word(part, start, end, word.ends and is_last, continues=not is_last)
-
-
-__all__ = ["START", "TokenReader", "portions"]
