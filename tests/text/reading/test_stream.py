@@ -137,3 +137,17 @@ def test_work_grows_with_the_text_and_no_faster(unit: str, monkeypatch: pytest.M
         counts.append(steps)
         assert all(one.end <= other.start for one, other in itertools.pairwise(words))
     assert counts[1] <= 8 * counts[0] + 8000
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("That works.", 2), ("Let me check that for you.", 6), ("Really?", 1), ("Steps:", 1), ("I ", 1)]
+)
+def test_nothing_waits_behind_a_rule_that_is_final_at_once(text: str, words: int) -> None:
+    reader = TokenReader(language_of("en"))
+    assert len(reader.push(text)) == words
+
+
+@pytest.mark.parametrize("text", ["Try you.com", "npm.", "https:", "Yahoo!", "Well."])
+def test_a_mark_that_may_go_on_waits(text: str) -> None:
+    words = TokenReader(language_of("en")).push(text)
+    assert not any(word.ends or word.text[-1] in ":!" for word in words)

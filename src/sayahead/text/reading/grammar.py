@@ -11,7 +11,8 @@ In angle brackets stands what the token to the left must be, one of several part
 ``!`` must not be. After the arrow stands a sayer, a function of the class's module (or of another:
 ``number.cardinal``), or in quotes what is said: ``{group}`` as it is written, ``{group|sayer}`` as a
 verbalizer says it, ``{@key}`` a word of the language's file. ``as tag tag`` behind it is what the
-token is for the next one; ``ends`` among them ends the sentence.
+token is for the next one; ``ends`` among them ends the sentence. With ``=>`` as its arrow a rule
+waits for nothing longer: what it takes is final with its last character.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from sayahead.text.reading.automaton import Automaton
 from sayahead.text.reading.pattern import Node, Pattern, PatternParser, source_of
 
 _MACRO = re.compile(r"([a-z]\w*) = (.+)")
-_RULE = re.compile(r"([a-z][\w.]*)((?: <[^<>]+>)*): (.+) -> (\S.*)")
+_RULE = re.compile(r"([a-z][\w.]*)((?: <[^<>]+>)*): (.+) ([-=])> (\S.*)")
 _BOUNDARY = r"(?:(?<![^\W_])|(?![^\W_]))"
 """No token ends between two letters or figures."""
 
@@ -48,6 +49,8 @@ class Rule:
     """File and line."""
     source: str
     """The line."""
+    at_once: bool = False
+    """Whether it waits for nothing longer."""
 
     @property
     def kind(self) -> str:
@@ -111,9 +114,10 @@ def parse(lines: Iterable[Line], vocabularies: Mapping[str, object], macros: Map
                 tuple(left),
                 frozenset(tag for tags in without for tag in tags),
                 pattern,
-                m[4],
+                m[5],
                 line.place,
                 line.text,
+                at_once=m[4] == "=",
             )
         )
     return parsed
@@ -155,6 +159,8 @@ class Grammar:
     def __init__(self, rules: Sequence[Rule], vocabularies: Mapping[str, Sequence[str]]) -> None:
         self.rules = tuple(rules)
         self.automaton = Automaton([((rule.left, rule.without), rule.pattern) for rule in rules], vocabularies)
+        self.at_once = frozenset(number for number, rule in enumerate(rules) if rule.at_once)
+        """Rules that wait for nothing longer."""
         self._vocabularies = vocabularies
         self._asked = frozenset(tag for rule in rules for tags in (*rule.left, rule.without) for tag in tags)
         self._counting: dict[frozenset[str], frozenset[int]] = {}

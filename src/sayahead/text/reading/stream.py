@@ -182,10 +182,14 @@ class TokenReader:
             if self._state == DEAD:
                 break
             self._scanned += 1
-            if self._states.accepts[self._state] and self._scanned - self._at < MAX_TOKEN:
+            accepted = self._states.accepts[self._state]
+            if accepted and self._scanned - self._at < MAX_TOKEN:
                 self._complete.append((self._scanned, self._state))
+                if accepted[0] in self._grammar.at_once:
+                    return True
         goes_on = self._state != DEAD and (self._states.is_open[self._state] or self._text[-1].isalnum())
-        return over or not (goes_on or self._run_end() == len(self._text))
+        is_cut = self._text[-1].isalnum() and self._run_end() == len(self._text)
+        return over or not (goes_on or is_cut)
 
     def _run_end(self) -> int:
         """Where a token may end at the earliest: not between two letters or figures."""
@@ -243,7 +247,7 @@ class TokenReader:
         if reading.text:
             yield from self._word(text, reading, start, end)
         elif reading.mark:
-            yield from self._mark(reading, start, end)
+            yield from self._mark(reading, start, end, at_once=rule is not None and rule.at_once)
         elif self._pending is None and any(map(str.isalnum, text)):
             self.skipped.append((start, end, text))
         else:
@@ -278,8 +282,11 @@ class TokenReader:
         if self._pending is not None:
             self._pending.end = max(self._pending.end, end)
 
-    def _mark(self, reading: Reading, start: int, end: int) -> Iterator[Word]:
-        """Take in punctuation: it belongs to the word before it, a bracket that opens to the next one."""
+    def _mark(self, reading: Reading, start: int, end: int, *, at_once: bool) -> Iterator[Word]:
+        """Take in punctuation: it belongs to the word before it, a bracket that opens to the next one.
+
+        ``at_once``: the word waits for no more marks.
+        """
         word = self._pending
         if reading.mark == "(":
             if word is None or word.is_over:
@@ -294,7 +301,7 @@ class TokenReader:
                 word.mark = reading.mark
                 word.shown = reading.shown
             word.ends = word.ends or reading.ends
-            if reading.mark in ",;—" and not word.ends:
+            if at_once or (reading.mark in ",;—" and not word.ends):
                 yield from self._emit()
         elif self._is_open:
             yield from self._lone_mark(reading, start, end)
@@ -331,7 +338,8 @@ class TokenReader:
             return
         is_last = ends or word.ends
         mark = word.shown or word.mark or ("." if is_last and word.is_dotted else "")
-        text = word.text + word.closes + mark
+        text = word.text + word.closes
+        text += "" if mark == "." and text.endswith(".") else mark
         self._is_open, self._is_paused = True, False
         self._last_end = word.end
         yield from portions(Word(text, word.start, word.end, ends=is_last))

@@ -28,11 +28,12 @@ OPTIONAL = (
     "formula",
     "functions",
     "name_forms",
+    "none",
     "short",
     "thousand",
     "until_words",
 )
-"""Tables [vocabulary NAME] that common rules name and a language may lack."""
+"""Tables [vocabulary NAME] that common rules name and a language may lack; ``none`` stays empty."""
 
 _CURRENCY_CODE = re.compile("[A-Z]{3}")
 _CURRENCY_PREFIX = re.compile(r"[A-Z]{3}|[\w-]*[^\w\s]")
