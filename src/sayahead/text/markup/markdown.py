@@ -184,7 +184,7 @@ class MarkdownFilter(Rewriter):
         elif char in "[]":
             taken = self._bracket(at, over=over)
         elif char in "*_~":
-            taken = self._emphasis(at, over=over)
+            taken = self._emphasis(at, out, over=over)
         elif char == "|" and self._line == "table":
             taken = self._cell(at, out, over=over)
         if taken == 0:
@@ -252,8 +252,8 @@ class MarkdownFilter(Rewriter):
             self._silence(at)
         return size
 
-    def _emphasis(self, at: int, *, over: bool) -> int | None:
-        """Marks of emphasis: silent where they open before a word, or close behind one what is open."""
+    def _emphasis(self, at: int, out: Output, *, over: bool) -> int | None:
+        """Marks of emphasis: silent where they open before a word, or close behind one what is open; else all stay."""
         if self._ticks:
             return 0
         chars = self._held.chars
@@ -261,9 +261,12 @@ class MarkdownFilter(Rewriter):
         end = run.end() if run else at + 1
         if end == len(chars) and not over and end - at < MAX_MARKER:
             return None
-        if run is None or not (self._closes(run[0], chars[end : end + 1]) or self._opens(run[0], chars[end : end + 1])):
+        if run is None:
             return 0
-        self._silence(at)
+        if self._closes(run[0], chars[end : end + 1]) or self._opens(run[0], chars[end : end + 1]):
+            self._silence(at)
+        else:
+            self._copy(at, end, out)
         return len(run[0])
 
     def _closes(self, run: str, after: str) -> bool:
