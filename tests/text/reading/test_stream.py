@@ -151,3 +151,35 @@ def test_nothing_waits_behind_a_rule_that_is_final_at_once(text: str, words: int
 def test_a_mark_that_may_go_on_waits(text: str) -> None:
     words = TokenReader(language_of("en")).push(text)
     assert not any(word.ends or word.text[-1] in ":!" for word in words)
+
+
+@pytest.mark.parametrize(("language", "text"), [("sv", "Ja visst."), ("de", "Ja, Abg."), ("it", "Ecco fatto.")])
+def test_a_full_stop_at_the_end_of_a_line_waits_for_nothing(language: str, text: str) -> None:
+    reader = TokenReader(language_of(language))
+    assert [word.ends for word in reader.push(f"{text}\n")] == [False, True]
+    assert reader.flush() == []
+
+
+@pytest.mark.parametrize(("language", "text"), [("sv", "kl.\n"), ("de", "Dr.\n"), ("de", "z.\n"), ("es", "pág.\n")])
+def test_what_can_only_be_short_waits_beyond_the_line(language: str, text: str) -> None:
+    assert TokenReader(language_of(language)).push(text) == []
+
+
+def test_words_may_be_parted_by_a_line_break() -> None:
+    texts = [" ".join(word.text for word in read("de", f"Das z.{gap}B. am 3.{gap}Mai um 5{gap}km.")) for gap in " \n"]
+    assert texts == ["Das zum Beispiel am dritten Mai um fünf Kilometer."] * 2
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("unit", ["x", "9", "ab1", "a.b-", "1/", "é_"])
+def test_text_without_white_space_is_handed_out_piece_by_piece(language: str, unit: str) -> None:
+    reader = TokenReader(language_of(language))
+    assert reader.push(unit * 200)
+    whole = read(language, unit * 200)
+    assert read(language, *(unit * 200)) == whole
+
+
+def test_a_long_run_of_letters_is_cut() -> None:
+    assert [word.end - word.start for word in read("sv", "x" * 150)] == [60, 60, 30]
+    assert [word.end - word.start for word in read("sv", "x" * 61)] == [60, 1]
+    assert [word.end - word.start for word in read("sv", "x" * 60)] == [60]

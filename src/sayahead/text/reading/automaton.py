@@ -12,7 +12,18 @@ import threading
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sayahead.text.reading.pattern import Chars, Choice, Node, Pattern, Repeat, Series, Vocabulary, without_groups
+from sayahead.text.reading.pattern import (
+    NEWLINE,
+    SPACE,
+    Chars,
+    Choice,
+    Node,
+    Pattern,
+    Repeat,
+    Series,
+    Vocabulary,
+    without_groups,
+)
 
 MAX_STATES = 20_000
 """AutomatonStates that are kept; beyond, new tokens begin with none, so hostile text costs no memory."""
@@ -205,7 +216,8 @@ class AutomatonStates:
                 items.update(end for source, end in places[item].edges if source in kinds)
                 continue
             trie, folded, after = item
-            child = trie.children.get(char.lower() if folded else char)
+            letter = SPACE if char == NEWLINE else char
+            child = trie.children.get(letter.lower() if folded else letter)
             if child is not None:
                 items.add((child, folded, after))
         return self._state(items) if items else DEAD

@@ -10,7 +10,7 @@ from sayahead.text.markup import Rewriter, Text
 from sayahead.text.markup.latex import LatexFilter
 from sayahead.text.markup.markdown import MarkdownFilter
 from sayahead.text.markup.tags import TagFilter
-from sayahead.text.reading.pattern import SENTENCE_END, SPACE
+from sayahead.text.reading.pattern import NEWLINE, SENTENCE_END, SPACE
 from sayahead.text.shared.punctuation import ENDING, PAUSING, readable
 from sayahead.text.shared.record import Record
 from sayahead.text.shared.signs import is_picture, is_silent
@@ -60,7 +60,7 @@ class CharacterFilter:
         is_newline = char in _NEWLINES and not (self._is_after_return and char == "\n")
         self._is_after_return = char == "\r"
         if not (self._is_white or char == SENTENCE_END):
-            out.append((SPACE, start, end))
+            out.append((NEWLINE if is_newline else SPACE, start, end))
         self._is_white = True
         if is_newline:
             self._newlines += 1
@@ -142,6 +142,6 @@ def folded(char: str) -> str:
         return ""
     if (kind in ("So", "Sk") and is_silent(char)) or is_picture(char):
         return SPACE
-    if unicodedata.east_asian_width(char) == "F" and char not in ENDING + PAUSING:
+    if kind == "Nl" or (unicodedata.east_asian_width(char) == "F" and char not in ENDING + PAUSING):
         return unicodedata.normalize("NFKC", char)
     return char

@@ -8,7 +8,7 @@ look-behind, look-ahead before its end)::
 ``{name}`` is a macro or a vocabulary, ``{group:name}`` the same with its text captured, ``{a:...}``
 with a pattern in place of a name is not allowed: give it a name. ``\\a`` is a letter, ``\\u`` a
 capital, ``\\l`` a small letter, ``\\d`` a figure (ASCII), ``\\m`` a mark that
-belongs to the letter before it. A space is any white space of the text.
+belongs to the letter before it. A space is any white space of the text, ``\\h`` one within a line.
 ``(?=...)`` at the end is right context: it must follow, but belongs to the next token.
 """
 
@@ -111,7 +111,7 @@ MAX_MARK = 0x3000
 def _of_category(*categories: str) -> str:
     """The characters of Unicode categories, as ranges of a set: of scripts with capitals up to Cyrillic."""
     ranges: list[list[int]] = []
-    for code in range(MAX_MARK if "Mn" in categories else MAX_CASED):
+    for code in range(MAX_CASED if "Lu" in categories or "Ll" in categories else MAX_MARK):
         if unicodedata.category(chr(code)) in categories:
             if ranges and ranges[-1][1] == code - 1:
                 ranges[-1][1] = code
@@ -121,17 +121,21 @@ def _of_category(*categories: str) -> str:
 
 
 _SETS: Mapping[str, Callable[[], str]] = {
-    "a": lambda: r"[^\W\d_]",
+    "a": lambda: rf"[^\W\d_{_of_category('No', 'Nl')}]",
     "d": lambda: "[0-9]",
     "w": lambda: r"[^\W_]",
     "u": lambda: f"[{_of_category('Lu', 'Lt')}]",
     "l": lambda: f"[{_of_category('Ll')}]",
     "m": lambda: f"[{_of_category('Mn', 'Mc')}\\u200c\\u200d]",
+    "h": lambda: SPACE,
 }
 """Named sets, as sources of Python's ``re``."""
 
 SPACE = " "
 """White space, of which a text has one at a place (``stream``)."""
+NEWLINE = "\n"
+"""White space at the end of a line."""
+WHITE = SPACE + NEWLINE
 SENTENCE_END = "\u2029"
 """What a text has where a sentence is over whatever stands before it."""
 
@@ -206,9 +210,9 @@ class PatternParser:
         if char == "\\":
             return Chars(self._escaped())
         if char == ".":
-            return Chars(f"[^{SPACE}{SENTENCE_END}]")
-        if char == " ":
-            return Chars(SPACE)
+            return Chars(f"[^{WHITE}{SENTENCE_END}]")
+        if char == SPACE:
+            return Chars(f"[{WHITE}]")
         if char in "?*+":
             raise self._error(f"nothing stands before {char!r}")
         return Chars(re.escape(char))
@@ -240,8 +244,10 @@ class PatternParser:
                     inner = f"[{_of_category('Lu', 'Lt', 'Ll', 'Lo', 'Lm')}{'0-9' * (name == 'w')}]"
                 source = source.replace(f"\\{name}", inner[1:-1])
         source = source.replace(r"\d", "0-9")
-        excludes_space = source.startswith("[^") and SPACE in source
-        return Chars(f"[^{SENTENCE_END}{source[2:]}" if excludes_space else source)
+        if SPACE not in source:
+            return Chars(source)
+        source = source.replace(SPACE, WHITE)
+        return Chars(f"[^{SENTENCE_END}{source[2:]}" if source.startswith("[^") else source)
 
     def _slot(self) -> Node:
         m = re.compile(r"\{(?:([a-z]\w*):)?([a-z][\w.~]*)\}").match(self._text, self._at)
@@ -290,7 +296,7 @@ def source_of(node: Node, words: Callable[[str], list[str]], behind: str = "") -
         return node.source
     if isinstance(node, Vocabulary):
         keys = sorted(words(node.name.rstrip("~")), key=len, reverse=True)
-        inner = "|".join(re.escape(key) for key in keys) or "(?!)"
+        inner = "|".join(re.escape(key).replace(r"\ ", f"[{WHITE}]") for key in keys) or "(?!)"
         flag = "i" if node.name.endswith("~") else ""
         return f"(?P<{node.group}>(?{flag}:{inner})){behind}" if node.group else f"(?{flag}:{inner}){behind}"
     if isinstance(node, Series):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sayahead.text.reading.characters import Character
-from sayahead.text.reading.pattern import SENTENCE_END, SPACE
+from sayahead.text.reading.pattern import SENTENCE_END, SPACE, WHITE
 from sayahead.text.shared import unspaced
 from sayahead.text.shared.punctuation import ENDING, PAUSING
 
@@ -21,7 +21,7 @@ class SegmentFilter:
         """The characters, with a space before each that may begin a word."""
         out: list[Character] = []
         for char, start, end in characters:
-            if char in (SPACE, SENTENCE_END):
+            if char in WHITE + SENTENCE_END:
                 self._run = ""
             else:
                 if self._run and self._is_parted(char):

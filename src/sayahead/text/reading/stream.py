@@ -14,15 +14,15 @@ from sayahead.text.reading.characters import Filters
 from sayahead.text.reading.context import START, Context, Match, Reading
 from sayahead.text.reading.grammar import Rule, is_boundary
 from sayahead.text.reading.language import Language
-from sayahead.text.reading.pattern import SENTENCE_END, SPACE
+from sayahead.text.reading.pattern import NEWLINE, SENTENCE_END, SPACE, WHITE
 from sayahead.text.reading.segments import SegmentFilter
 from sayahead.text.reading.trace import TokenTrace, open_traces
 from sayahead.types import Word
 
 MAX_TOKEN = 160
 """Characters after which a token is decided, whatever could still follow."""
-MAX_UNKNOWN = 60
-"""Characters of a run that no rule takes; a longer one is cut."""
+MAX_RUN = 60
+"""Characters of a run that has no white space, and of one of letters and figures; a longer one is cut."""
 MAX_SPOKEN_WORDS = 8
 """Spoken words of one word; a longer reading is cut into portions of half as many."""
 ENDING = ".!?…"
@@ -163,7 +163,7 @@ class TokenReader:
         """The words that the characters so far make final; where they are ``over``, all but the last one."""
         while self._at < len(self._text) - over:
             char = self._text[self._at]
-            if char in (SPACE, SENTENCE_END):
+            if char in WHITE + SENTENCE_END:
                 self._reach(self._places[self._at][0])
                 yield from self._emit(ends=char == SENTENCE_END)
                 self._at += 1
@@ -176,7 +176,8 @@ class TokenReader:
     def _is_decided(self, *, over: bool) -> bool:
         """Follow the automaton; whether no rule can make a longer token of what may still come."""
         while self._state != DEAD and self._scanned < len(self._text):
-            if self._scanned - self._at == MAX_TOKEN:
+            size = self._scanned - self._at
+            if size == MAX_TOKEN or (size == MAX_RUN and self._is_cut(self._scanned)):
                 return True
             self._state = self._states.step(self._state, self._text[self._scanned])
             if self._state == DEAD:
@@ -194,10 +195,14 @@ class TokenReader:
     def _run_end(self) -> int:
         """Where a token may end at the earliest: not between two letters or figures."""
         end = self._at + 1
-        most = min(len(self._text), self._at + MAX_UNKNOWN)
+        most = min(len(self._text), self._at + MAX_RUN)
         while end < most and not is_boundary(self._text, end):
             end += 1
         return end
+
+    def _is_cut(self, end: int) -> bool:
+        """Whether letters and figures are too many to be one token, so that it ends among them."""
+        return end - self._at == MAX_RUN and self._text[self._at : end + 1].isalnum() and len(self._text) > end
 
     def _token(self) -> Iterator[Word]:
         """Read the token at hand by the longest rule that means it, or as it is written."""
@@ -219,13 +224,15 @@ class TokenReader:
         Of right context a rule sees all that its pattern takes, so no token is offered it twice.
         """
         offered: set[tuple[int, int]] = set()
+        most = self._run_end()
+        text = self._text[:most] if self._is_cut(most) else self._text
         for end, state in reversed(self._complete):
             for number in self._states.accepts[state]:
-                found = self._grammar.match(number, self._text, self._at, end)
+                found = self._grammar.match(number, text, self._at, end) if end <= len(text) else None
                 if found is not None and found.end() > self._at and (number, found.end()) not in offered:
                     offered.add((number, found.end()))
-                    rule = self._grammar.rules[number]
-                    yield Match(rule, self._language, self._context, found[0], found.groupdict())
+                    groups = {name: _in_line(part) for name, part in found.groupdict("").items()}
+                    yield Match(self._grammar.rules[number], self._language, self._context, _in_line(found[0]), groups)
 
     def _trace(self, match: Match, reading: Reading, refused: list[Rule], others: Iterator[Match]) -> None:
         """Tell who asks why the token is read as it is."""
@@ -262,7 +269,7 @@ class TokenReader:
     def _word(self, text: str, reading: Reading, start: int, end: int) -> Iterator[Word]:
         """Take in what is said for a token: a word, or more of the one that it touches."""
         word = self._pending
-        if word is not None and word.is_over:
+        if word is not None and (word.is_over or word.end - word.start >= MAX_RUN):
             yield from self._emit()
             word = None
         if word is None:
@@ -390,6 +397,11 @@ class TokenReader:
             return "version" in self._context.tags
         is_short = word.isalpha() and (word.islower() or word.isupper()) and len(word) < 5
         return is_short or word in self._language.record.linking
+
+
+def _in_line(text: str) -> str:
+    """A text as it is without line breaks."""
+    return text.replace(NEWLINE, SPACE)
 
 
 def shape_of(word: str) -> list[str]:
