@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 
 from sayahead.text.classes.quantity import amount_of, counted, unit_of
@@ -176,7 +177,10 @@ def over(text: str, language: Words, form: str = "") -> str:
 
 
 _PIECE = re.compile(r"[0-9]+|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
-_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", "01234567890123456789")
+_CIRCLED = {code: unicodedata.numeric(chr(code), None) for code in range(0x2460, 0x2794)}
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", "01234567890123456789") | {
+    code: f" {value:.0f} " for code, value in _CIRCLED.items() if value is not None
+}
 LONG = 4
 """More figures than these are said one by one where they are no number by themselves."""
 
