@@ -11,7 +11,7 @@ from typing import Any, Self, Unpack, cast
 
 from sayahead.client.choices import Choices
 from sayahead.client.speech import Speech
-from sayahead.client.wire import ELSEWHERE, ENDED, GONE, ServerError, Wire, address
+from sayahead.client.wire import ELSEWHERE, ENDED, ServerError, Wire, address
 from sayahead.config import describe
 from sayahead.errors import ConfigError, SessionError
 from sayahead.types import AudioChunk
@@ -168,16 +168,22 @@ class Client:
 
     async def _listen(self) -> ServerError:
         """Pass on messages until the connection ends; why it did."""
-        error = self._error("gone", GONE)
+        watching = asyncio.create_task(self._wire.watch(self._is_due)) if self._resumes else None
         try:
             while True:
                 data, sound = await self._wire.hear()
                 speech = self._open.get(data.get("context_id") or "")
                 if speech is not None:
                     await speech.take(data, sound)
-        except ServerError as told:
-            error = told
-        return error
+        except ServerError as error:
+            return error
+        finally:
+            if watching is not None:
+                watching.cancel()
+
+    def _is_due(self) -> bool:
+        """Whether the server may have something to say."""
+        return any(speech._begun for speech in self._open.values())
 
     async def _go_on(self) -> None:
         """Find a server, the last one last, and say there what is missing. ServerError if there is none for a while."""

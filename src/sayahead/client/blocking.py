@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import AsyncIterable, Callable, Coroutine, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any, Self, TypeVar, Unpack
 
@@ -22,6 +23,8 @@ from sayahead.speech.turn import play
 from sayahead.types import AudioChunk, WordTiming
 
 T = TypeVar("T")
+ENDING_S = 1.0
+"""How long what is interrupted at the end may take to end."""
 
 
 class SyncClient:
@@ -45,6 +48,8 @@ class SyncClient:
         """The arguments are those of ``Client``."""
         self._client = Client(url, key=key, resume=resume, **session)
         self._loop: asyncio.AbstractEventLoop | None = None
+        # What is asked of the event loop is asked before it closes, or not at all.
+        self._closing = threading.Lock()
 
     def __enter__(self) -> Self:
         self._loop = asyncio.new_event_loop()
@@ -65,25 +70,33 @@ class SyncClient:
 
     def _end(self) -> None:
         async def cancel() -> None:
-            for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            tasks = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in tasks:
                 task.cancel()
+            if tasks:
+                await asyncio.wait(tasks, timeout=ENDING_S)
 
-        if self._loop is not None:
-            # Nobody must wait for what will not come.
-            self.wait(cancel())
-            self._loop.call_soon_threadsafe(self._loop.stop)
+        with self._closing:
+            loop, self._loop = self._loop, None
+        if loop is not None:
+            # Whatever was asked before is there by now, and nobody must wait for what will not come.
+            asyncio.run_coroutine_threadsafe(cancel(), loop).result()
+            loop.call_soon_threadsafe(loop.stop)
             self._thread.join()
-            self._loop.close()
-            self._loop = None
+            loop.close()
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of a coroutine of its event loop; where the wait is interrupted, so is the work."""
-        if self._loop is None:
-            work.close()
-            raise SessionError("The client is not connected: use `with SyncClient(...) as client:`.")
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        """The result of a coroutine of its event loop; where the wait is interrupted, so is the work. SessionError
+        where the client is not connected, or is closed meanwhile."""
+        with self._closing:
+            if self._loop is None:
+                work.close()
+                raise SessionError("The client is not connected: use `with SyncClient(...) as client:`.")
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
+        except CancelledError as error:
+            raise SessionError("The client was closed.") from error
         except BaseException:
             future.cancel()
             raise

@@ -7,7 +7,7 @@ out as has arrived: the cut is at the same place of the same word.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -15,15 +15,24 @@ from sayahead.types import Floats, WordTiming
 
 MOST_AGAIN = 400
 """Characters that are said again at most; of a longer sentence, its end."""
+_GLUED = re.compile(r"(?<=\S)(?=\S)")
 _ENDS = re.compile(r"[.!?…]['\")\]»”’]*\s+$|[。！？]\s*$|\n\s*$")
 
 
-def begin_again(text: str, words: Sequence[WordTiming]) -> int:
-    """The character from which a text is said again whose last ``words`` have arrived: the open sentence's first."""
+def begin_again(text: str, words: Sequence[WordTiming], seams: Iterable[int] = ()) -> int:
+    """The character from which a text is said again whose last ``words`` have arrived: the open sentence's first.
+
+    ``seams``: where the text was revised. What touches a word that had been spoken by then is a word of its own, and
+    would be read as one with it.
+    """
+    if not words:
+        return 0
+    ends = {word.end for word in words}
+    seam = max((place for place in seams if place in ends and _GLUED.match(text, place)), default=0)
     for before, word in zip(reversed(words[:-1]), reversed(words), strict=False):
         if _ENDS.search(text, before.start, word.start) or words[-1].start - before.start > MOST_AGAIN:
-            return word.start
-    return words[0].start if words else 0
+            return max(seam, word.start)
+    return max(seam, words[0].start)
 
 
 class Splice:

@@ -31,6 +31,8 @@ QUEUE = 1000
 PATIENCE_S = 15.0
 """How long a long text waits for room at the server without a word: longer than any break in it."""
 TAIL_S = 0.02
+SILENCE_S = 1.0
+"""How long a server may take to say that a text is cancelled: then what still comes of it is dropped."""
 IN_VAIN = 3
 """How often a text is said again without more of it arriving: another server is not to end by it, too."""
 
@@ -84,6 +86,8 @@ class Speech:
         self._sent = self._spoken = 0
         # The last words that have arrived, and the places of flushes that may have to be said again.
         self._last_words, self._flushes = deque[WordTiming](maxlen=MOST_AGAIN), list[tuple[int, bool]]()
+        # Where the text was revised.
+        self._seams = deque[int](maxlen=MOST_AGAIN)
         self._in_vain, self._arrived = 0, 0
         # The end of the sound, to which what follows is joined.
         self._tail = np.zeros(0, np.float32)
@@ -171,6 +175,7 @@ class Speech:
     def _rewrite(self, text: str, at: int) -> None:
         """The text is another from a character on."""
         self._transcript.rewrite(text)
+        self._seams.append(at)
         self._flushes = [flush for flush in self._flushes if flush[0] <= at]
 
     def _check_open(self, call: str, text: object) -> None:
@@ -237,10 +242,11 @@ class Speech:
         self._empty()
         if self._writing is not None:
             self._writing.cancel()
+        end = asyncio.get_running_loop().time() + SILENCE_S
         if await self._tell_silent():
-            await self._ended
-        else:
-            self._end(None)
+            left_s = end - asyncio.get_running_loop().time()
+            await asyncio.wait({self._ended}, timeout=left_s)
+        self._end(None)
 
     async def _tell_silent(self) -> bool:
         """Have the server stop, unless it has ended or been told; whether it was told now or before."""
@@ -248,8 +254,10 @@ class Speech:
             return False
         if not self._cancelling:
             self._cancelling = True
-            with contextlib.suppress(ServerError):
-                return await self._send("input_text.cancel")
+            # Where nothing leaves any more, the message is behind all that waits.
+            with contextlib.suppress(ServerError, TimeoutError):
+                async with asyncio.timeout(SILENCE_S):
+                    return await self._send("input_text.cancel")
             return False
         return True
 
@@ -358,7 +366,7 @@ class Speech:
             text, words = self.text, list(self._last_words)
             # Within markup, nothing but the beginning is outside of all tags.
             marked = self._client._session.get("markup", "none") != "none"
-            self._offset = self._sent = self._spoken = 0 if marked else begin_again(text, words)
+            self._offset = self._sent = self._spoken = 0 if marked else begin_again(text, words, self._seams)
             self._splice = Splice(words[-1] if words else None, self._samples, self._offset, self._tail)
             flushes = [flush for flush in self._flushes if flush[0] > self._offset]
             at, size = self._offset, self._piece()
@@ -478,7 +486,8 @@ class Speech:
             self._ended.set_result(None)
         if self._silent:
             self._empty()
-        self._chunks.put_nowait(item)
+        # Who has cancelled it minds no fault any more.
+        self._chunks.put_nowait(None if self._silent else item)
 
     def _empty(self) -> None:
         while not self._chunks.empty():

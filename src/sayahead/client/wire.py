@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
@@ -23,6 +23,8 @@ ENDED = (*ELSEWHERE, "too_long", "idle")
 GONE = "The server closed the connection."
 PING_S = 10.0
 """A server that says nothing for so long is asked, and taken for gone if it does not answer in that time."""
+DUE_S = 2.0
+"""The same while something is due of it, for a client that can go on elsewhere."""
 END_S = 1.0
 """How long the server has to end a connection with which nothing more is to be done."""
 
@@ -48,6 +50,10 @@ class Wire:
         self.sample_rate = 0
         """Samples per second of all audio."""
         self._begun = False
+        self._messages = 0
+        """How many have come."""
+        self._waiting = False
+        """Whether the next one is awaited."""
 
     @classmethod
     async def connect(
@@ -94,14 +100,34 @@ class Wire:
         for any error."""
         from websockets.exceptions import ConnectionClosed
 
+        self._waiting = True
         try:
             data: dict[str, Any] = json.loads(await self._socket.recv())
             sound = await self._socket.recv() if data["type"] == "speech.audio" else b""
         except ConnectionClosed as error:
             raise self.error("gone", GONE) from error
+        finally:
+            self._waiting = False
+        self._messages += 1
         if data["type"] == "error" and data["context_id"] is None and (data["gone"] or not self._begun):
             raise self.error(data["code"], data["message"])
         return data, sound if isinstance(sound, bytes) else b""
+
+    async def watch(self, is_due: Callable[[], bool]) -> None:
+        """Cut the connection where something is due, nothing comes, and the server answers no ping."""
+        from websockets.exceptions import ConnectionClosed
+
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                messages = self._messages
+                await asyncio.sleep(DUE_S)
+                if messages == self._messages and self._waiting and is_due():
+                    try:
+                        async with asyncio.timeout(DUE_S):
+                            await (await self._socket.ping())
+                    except TimeoutError:
+                        self._socket.transport.abort()
+                        return
 
     def error(self, code: str, message: str) -> ServerError:
         """An error of this connection."""
