@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,16 @@ def test_a_folder_runs_nothing_that_was_not_allowed(
         monkeypatch.setenv("SAYAHEAD_COMMANDS", allowed)
         with pytest.raises(VoiceError, match="set SAYAHEAD_COMMANDS="):
             load_voice(described(tmp_path / "voice", command))
+
+
+def test_who_allows_a_whole_command_allows_no_other_arguments(
+    tmp_path: Path, command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder chose them all: ``espeak-ng -w FILE`` writes where it likes."""
+    monkeypatch.setenv("SAYAHEAD_COMMANDS", f"other, {shlex.join(command)}")
+    load_voice(described(tmp_path / "voice", command))
+    with pytest.raises(VoiceError, match="or to the whole command"):
+        load_voice(described(tmp_path / "voice", [*command, "-w", "FILE"]))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import subprocess
 import wave
 from collections.abc import Callable, Sequence
@@ -27,7 +28,8 @@ from sayahead.voices import VoiceConfig
 Speaks = Callable[[str], Floats]
 """A text to its samples (S,) in [-1, 1]."""
 ALLOWED = "SAYAHEAD_COMMANDS"
-"""Environment variable: programs, separated by commas, that voices' folders may run."""
+"""Environment variable: what voices' folders may run, separated by commas: programs, with whatever arguments a folder
+chooses, or whole commands, with these arguments and no others."""
 LONGEST_S = 60.0
 
 
@@ -127,12 +129,20 @@ def whole_texts(speaks: Speaks, *, sample_rate: int, language: str) -> Loaded:
     return Loaded(synthesizer, front.normalizer, Characters(), openers=front.openers, policy="wait-all")
 
 
+def is_allowed(command: Sequence[str]) -> bool:
+    """Whether ``SAYAHEAD_COMMANDS`` has this command, or its program alone."""
+    allowed = [entry.strip() for entry in os.environ.get(ALLOWED, "").split(",")]
+    return command[0] in allowed or shlex.join(command) in allowed
+
+
 def load_process(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
-    """A voice that is a command. ConfigError unless ``SAYAHEAD_COMMANDS`` names its program: a folder is untrusted."""
+    """A voice that is a command. ConfigError unless ``SAYAHEAD_COMMANDS`` allows it: a folder is untrusted."""
     command = from_mapping(ProcessConfig, config.model, where="model").command
     if not command:
         raise ConfigError("model: command is empty, but must be a program and its arguments.")
-    if command[0] not in [name.strip() for name in os.environ.get(ALLOWED, "").split(",")]:
-        raise ConfigError(f"it runs {command[0]!r}: set {ALLOWED}={command[0]} to let voices do so.")
+    if not is_allowed(command):
+        raise ConfigError(
+            f"it runs {shlex.join(command)}: set {ALLOWED}={command[0]} to let voices do so, or to the whole command."
+        )
     speaks = by_command(command, sample_rate=config.sample_rate)
     return whole_texts(speaks, sample_rate=config.sample_rate, language=config.language)
