@@ -16,6 +16,31 @@ Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
+class Delivery:
+    """How words are said from a place of the text on, beside what the session asks for; the default changes nothing.
+
+    What a voice cannot change, it leaves alone.
+    """
+
+    speed: float = 1.0
+    """Factor on the session's pace."""
+    pitch: float = 0.0
+    """Semitones up, or down where negative."""
+    pitch_range: float = 1.0
+    """Factor on how far the pitch moves; 0 is monotonous."""
+    energy: float = 1.0
+    """Factor on the vocal effort: above 1 more forceful, below 1 softer."""
+    volume: float = 1.0
+    """Factor on the samples."""
+    whispered: bool = False
+    """Whether the vocal folds are still: all sound is breath."""
+
+
+PLAIN = Delivery()
+"""The delivery that changes nothing."""
+
+
+@dataclass(frozen=True, slots=True)
 class Word:
     """A word that no later text can change: the unit of reading, lookahead and timing."""
 
@@ -35,6 +60,8 @@ class Word:
     """Seconds of silence that stand in its place: it is no word, its text a mark or empty."""
     continues: bool = False
     """Whether the next word is the rest of what is read here: once this one is spoken, that cannot be taken back."""
+    delivery: Delivery = PLAIN
+    """How it is said; its pace is ``speed``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +117,9 @@ class Segment:
     speeds: Floats | None = None
     """(P,) how many times as fast as the session's speed each phoneme is said; None: as fast. Voices that cannot change
     their speed leave it alone."""
+    tones: Floats | None = None
+    """(P, 4) how each phoneme is said: semitones, factors on pitch range and energy, and 1 where it is whispered; None:
+    all as the voice has it. Voices that cannot change these leave them alone."""
     pause: float = 1.0
     """Factor on the pause after the sentence, if it ends with this segment."""
     silence_s: float = 0.0

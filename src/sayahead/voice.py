@@ -147,6 +147,7 @@ class Voice:
             volume=chosen.volume * self.config.gain,
             keep_up=self._keep_up(chosen.keep_up, rendering.speed),
             step_words=chosen.step_words,
+            speeds=self._speeds(chosen.speed),
         )
 
     def read_for(self, speaker: str | int | None) -> Voice:
@@ -193,9 +194,13 @@ class Voice:
         from sayahead.text.ssml.reader import Markup, Resources
         from sayahead.text.ssml.say_as import say_as_of
 
+        resources = Resources(words, pronunciations, say_as_of(self.config.language), self._speeds(options.speed))
+        return Markup(resources)
+
+    def _speeds(self, speed: float) -> tuple[float, float]:
+        """The least and the most that a word's speed may be, as a factor on a session's."""
         least, most = self.config.speed
-        speeds = (min(1.0, least / options.speed), max(1.0, most / options.speed))
-        return Markup(Resources(words, pronunciations, say_as_of(self.config.language), speeds))
+        return min(1.0, least / speed), max(1.0, most / speed)
 
     def _keep_up(self, spec: object, speed: float) -> KeepUp | None:
         made, (least, most) = keep_up(spec), self.config.speed

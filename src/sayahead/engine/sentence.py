@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from sayahead.engine.context import ContextPredictor, Prediction
+from sayahead.engine.deliveries import tones_of
 from sayahead.engine.pieces import FEW, MOST_PHONEMES, MOST_TOGETHER, fitting, in_pieces
 from sayahead.engine.policy import Read, Speak, View, WordPolicy, check_action
 from sayahead.errors import ConfigError, SessionError
@@ -352,4 +353,7 @@ class Words:
         if any(word.speed != 1.0 for word in shown):
             rates = [*(word.speed for word in shown), *(1.0 for _ in predicted)]
             speeds = np.repeat(np.array(rates, np.float32), np.diff(bounds))
-        return Segment(ids, bounds[len(words)], spans, ends, embedding, predicted=len(ids) - real, speeds=speeds)
+        tones = tones_of([*shown, *predicted], np.diff(bounds))
+        return Segment(
+            ids, bounds[len(words)], spans, ends, embedding, predicted=len(ids) - real, speeds=speeds, tones=tones
+        )

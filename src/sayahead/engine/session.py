@@ -12,6 +12,7 @@ from enum import Enum
 import numpy as np
 
 from sayahead.config import check_text, check_whole
+from sayahead.engine.deliveries import Deliveries, Gain
 from sayahead.engine.heard import Heard, Transcript
 from sayahead.engine.keep_up import KeepUp, Pace
 from sayahead.engine.sentence import Sentence
@@ -20,7 +21,7 @@ from sayahead.engine.written import as_written
 from sayahead.errors import SessionError
 from sayahead.text import Normalizer
 from sayahead.text.revision import reread, unspoken
-from sayahead.types import NOTHING, AudioChunk, Floats, Rendering, Segment, Speech, Word, WordTiming
+from sayahead.types import NOTHING, AudioChunk, Delivery, Floats, Rendering, Segment, Speech, Word, WordTiming
 
 log = logging.getLogger("sayahead")
 MOST_SKIPPED = 1000
@@ -64,11 +65,15 @@ class Session:
         volume: float = 1.0,
         keep_up: KeepUp | None = None,
         step_words: int | None = None,
+        speeds: tuple[float, float] = (0.1, 10.0),
     ) -> None:
-        """``normalizer`` makes one for text from a place of the source on; ``step_words``: see SessionOptions."""
+        """``normalizer`` makes one for text from a place of the source on; ``step_words``: see SessionOptions.
+
+        ``speeds``: the least and the most that a Delivery's speed may be.
+        """
         self.step_words = step_words
         """What it was made with: whoever knows what the player has left has ``prepare`` say several words."""
-        self._synthesizer, self._sentence, self._volume = synthesizer, sentence, volume
+        self._synthesizer, self._sentence = synthesizer, sentence
         self._normalizer_from, self._normalizer = normalizer, normalizer(0)
         # Text and flushes in the order they came; read only when the policy asks, so that it sees the same at each
         # decision however the text arrived.
@@ -89,6 +94,7 @@ class Session:
         # Samples of breaks that were emitted; seconds of one that follows when the synthesizer has nothing more.
         self._inserted, self._silence_s = 0, 0.0
         self._pace = Pace(keep_up, self.sample_rate)
+        self._deliveries, self._gain = Deliveries(speeds), Gain(volume, self.sample_rate)
         # Whether the end of what was spoken has been emitted before its time.
         self._released = False
         # Whether the player has run dry, and the text has not caught up since.
@@ -141,6 +147,10 @@ class Session:
             case _:
                 self.push(item)
 
+    def deliver(self, delivery: Delivery) -> None:
+        """Say all text that is pushed from now on in another way; a word that was begun stays as it is."""
+        self._deliveries.begin(self.transcript.characters, delivery)
+
     @property
     def text(self) -> str:
         """All text that was pushed, with its revisions."""
@@ -165,6 +175,7 @@ class Session:
         self.transcript.rewrite(source[:at] + text)
         self._inbox.clear()
         self._bitten = 0
+        self._deliveries.revise(at)
         # The words of the open sentence that were spoken decide how what follows is read. So does their line.
         opening, start = reread(source, begin)
         self._normalizer = self._normalizer_from(start - len(opening))
@@ -367,18 +378,21 @@ class Session:
         if not self._bitten:
             self._inbox.popleft()
         if text is Flush.END:
-            self._sentence.take(self._normalizer.flush())
+            self._take_words(self._normalizer.flush())
             self._sentence.end()
         elif text is Flush.BREATH:
-            self._sentence.take(self._normalizer.breathe())
+            self._take_words(self._normalizer.breathe())
             self._sentence.breathe()
         else:
-            self._sentence.take(self._normalizer.push(text[at : at + self.BITE]))
+            self._take_words(self._normalizer.push(text[at : at + self.BITE]))
         for start, end, skipped in self._normalizer.skipped:
             log.warning("Skipped %r (characters %d to %d): this voice cannot read it.", skipped, start, end)
         self.skipped += self._normalizer.skipped
         self._normalizer.skipped.clear()
         return 1 if isinstance(text, Flush) else min(self.BITE, len(text) - at)
+
+    def _take_words(self, words: list[Word]) -> None:
+        self._sentence.take(self._deliveries.applied(words))
 
     def _time(self, speech: Speech) -> None:
         """Give words their times: each time belongs to the first of those spoken that has none.
@@ -390,13 +404,14 @@ class Session:
             word = self._untimed.popleft()
             onset = max(onset, self._samples)
             written = as_written(self.transcript.part(word.start, word.end))
+            self._gain.begin(onset, word.delivery)
             self._timed.append(WordTiming(word.text, word.start, word.end, onset, max(onset, offset), written))
 
     def _chunk(self, samples: Floats) -> AudioChunk:
         """Samples as a chunk, with the words that begin in it."""
         timings, self._timed = self._timed, []
         self.transcript.add(timings)
-        samples = samples if self._volume == 1.0 else samples * np.float32(self._volume)
+        samples = self._gain.applied(samples, self._samples)
         # Neither of them holds for a sample that is no number.
         if not (samples.max() <= 1.0 and samples.min() >= -1.0):
             samples = np.clip(np.nan_to_num(samples, nan=0.0), -1.0, 1.0)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sayahead.engine.deliveries import PLAIN_TONE
 from sayahead.types import Floats, Ids, Segment
+from sayahead.vocoders.formants import LEAST_HZ, MIDDLE_HZ, MOST_HZ, UNVOICED_HZ
 
 MOST_OWED = 2.0
 """Units that a phoneme may be shorter because those before it could not be."""
@@ -21,6 +23,29 @@ def speeds_of(left: Floats, segment: Segment, count: int) -> Floats:
     elif not len(segment.ids) and len(left):
         speeds[len(left) :] = left[-1]
     return speeds
+
+
+def tones_of(left: Floats, segment: Segment, count: int) -> Floats | None:
+    """(count, 4) ``Segment.tones`` of phonemes of the past, of a segment's, and of what follows them; None where all
+    are plain."""
+    if segment.tones is None and (left == PLAIN_TONE).all():
+        return None
+    tones = np.tile(PLAIN_TONE, (count, 1))
+    tones[: len(left)] = left
+    if segment.tones is not None and len(segment.tones):
+        tones[len(left) :] = segment.tones[-1]
+        tones[len(left) :][: len(segment.tones)] = segment.tones[: count - len(left)]
+    elif not len(segment.ids) and len(left):
+        tones[len(left) :] = left[-1]
+    return tones
+
+
+def toned_pitch(f0: Floats, tones: Floats) -> Floats:
+    """(T,) pitch in Hz of frames (T,) as their tones (T, 4) want it."""
+    octaves = np.log2(np.maximum(f0, 1.0) / MIDDLE_HZ)
+    pitch = MIDDLE_HZ * 2 ** (octaves * tones[:, 1] + tones[:, 0] / 12)
+    pitch = np.where(f0 > UNVOICED_HZ, np.clip(pitch, LEAST_HZ, MOST_HZ), f0)
+    return np.where(tones[:, 3] > 0, 0.0, pitch).astype(np.float32)
 
 
 def whole_units(

@@ -10,11 +10,12 @@ from typing import ClassVar
 import numpy as np
 
 from sayahead.config import from_mapping
+from sayahead.engine.deliveries import PLAIN_TONE
 from sayahead.engine.files import Borrowed
 from sayahead.engine.onnx import OnnxGraph, count, graphs_of, shared_graphs_of
 from sayahead.engine.stages import Frames, Shapeable
 from sayahead.errors import VoiceError
-from sayahead.systems.durations import speeds_of, whole_units
+from sayahead.systems.durations import speeds_of, toned_pitch, tones_of, whole_units
 from sayahead.systems.loading import Loaded, Stages, ids_of, phoneme_voice
 from sayahead.systems.speakers import SPEAKER, SPEAKERS, Speakers, of_speakers, speaker_tables
 from sayahead.types import Floats, Ids, Rendering, Segment, Shape
@@ -36,6 +37,8 @@ class HeartState:
     """(P,) their durations so far, in units of two frames."""
     speeds: Floats
     """(P,) how many times as fast as the session's speed they are said."""
+    tones: Floats
+    """(P, 4) their tones (``Segment.tones``)."""
     held: int
     """Units at the end of ``units`` that are not final yet."""
     done: int
@@ -135,7 +138,8 @@ class HeartAcoustic:
         empty, speeds = np.zeros(0, np.int64), np.zeros(0, np.float32)
         memory = {name: np.zeros(size, np.float32) for name, size in self.MEMORY.items()}
         recent, cache = np.zeros(self.RECENT, np.float32), np.zeros(self.CACHE, np.float32)
-        return HeartState(empty, empty, speeds, 0, 0, memory, recent, cache)
+        tones = np.zeros((0, len(PLAIN_TONE)), np.float32)
+        return HeartState(empty, empty, speeds, tones, 0, 0, memory, recent, cache)
 
     def step(
         self, segment: Segment, state: HeartState, rendering: Rendering, *, hold_back: int
@@ -148,12 +152,13 @@ class HeartAcoustic:
             nothing = np.zeros((0, self._width), np.float32)
             return Frames(nothing, nothing, ((end, end),) * len(segment.words), False), state
         left, left_units, left_speeds, held = state.ids, state.units, state.speeds, state.held
+        left_tones = state.tones
         first = state.done + held == 0
         if first:
             left, left_units = np.array([self._pad], np.int64), np.array([self._lead_units], np.int64)
-            left_speeds, held = np.ones(1, np.float32), self._lead_units
+            left_speeds, left_tones, held = np.ones(1, np.float32), PLAIN_TONE[None], self._lead_units
         ids, seen = self._seen(left, segment)
-        speeds = speeds_of(left_speeds, segment, len(ids))
+        speeds, tones = speeds_of(left_speeds, segment, len(ids)), tones_of(left_tones, segment, len(ids))
         # Of the first phoneme, this much is final already.
         past = int(left_units.sum()) - held
         seen |= {"speed": np.array([rendering.speed], np.float32), "recent": state.recent}
@@ -171,7 +176,7 @@ class HeartAcoustic:
         end = len(ids) if ended else len(left) + segment.speak
         spoken = int(units[:end].sum())
         commit = spoken - past if ended else max(0, spoken - past - hold_back // self.FRAMES_PER_UNIT)
-        features, cache = self._features(text, units, state, past, commit, rendering.speaker)
+        features, cache = self._features(text, units, tones, state, past, commit, rendering.speaker)
 
         cut = commit * self.FRAMES_PER_UNIT
         heard = self._heard(units, state.done - past)
@@ -186,6 +191,7 @@ class HeartAcoustic:
             ids=ids[final:end],
             units=units[final:end],
             speeds=speeds[final:end],
+            tones=np.tile(PLAIN_TONE, (end - final, 1)) if tones is None else tones[final:end],
             held=spoken - past - commit,
             done=state.done + commit,
             memory={
@@ -199,11 +205,18 @@ class HeartAcoustic:
         )
 
     def _features(
-        self, text: Mapping[str, Floats], units: Ids, state: HeartState, past: int, commit: int, speaker: int
+        self,
+        text: Mapping[str, Floats],
+        units: Ids,
+        tones: Floats | None,
+        state: HeartState,
+        past: int,
+        commit: int,
+        speaker: int,
     ) -> tuple[Floats, Floats]:
         """(T, 130 or 131) of the units that become final and those expected after them, and the prosody's next cache.
 
-        ``units`` (N,): durations of the encoded rows; ``past`` of them are final already.
+        ``units`` (N,): durations of the encoded rows; ``past`` of them are final already; ``tones`` (N, 4) of them.
         """
         # The last final unit's prosody is computed once more, to see how it has changed with what is known now.
         again = min(1, state.done)
@@ -222,8 +235,13 @@ class HeartAcoustic:
         )
         sound = text["sound_encoding"]
         frames = np.repeat(rows[again : again + wanted] - (len(encoding) - len(sound)), self.FRAMES_PER_UNIT)
-        energy = prosody["energy"][again * self.FRAMES_PER_UNIT :]
-        f0 = self._glided(prosody["f0"], again * self.FRAMES_PER_UNIT, state.pitch)
+        before, f0 = again * self.FRAMES_PER_UNIT, prosody["f0"]
+        energy = prosody["energy"][before:]
+        if tones is not None:
+            # The unit that is computed once more has the tone of the next one, to which the pitch then glides.
+            shown = np.concatenate([tones[frames[:1]].repeat(before, axis=0), tones[frames]])
+            f0, energy = toned_pitch(f0, shown), energy + np.log(tones[frames, 2])
+        f0 = self._glided(f0, before, state.pitch)
         columns = [sound[frames], f0[:, None], energy[:, None]]
         if self._speakers is not None:
             columns.append(np.full((len(f0), 1), speaker, np.float32))

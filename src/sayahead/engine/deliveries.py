@@ -1,0 +1,110 @@
+"""Where in a text its delivery changes, and what that does to its words and their samples."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sayahead.types import PLAIN, Delivery, Floats, Word
+
+PLAIN_TONE = np.array([0.0, 1.0, 1.0, 0.0], np.float32)
+"""A row of ``Segment.tones`` that changes nothing."""
+RAMP_S = 0.01
+"""How long a change of volume takes."""
+
+
+def merged(first: Delivery, second: Delivery) -> Delivery:
+    """Both deliveries at once."""
+    if PLAIN in (first, second):
+        return second if first == PLAIN else first
+    return Delivery(
+        speed=first.speed * second.speed,
+        pitch=first.pitch + second.pitch,
+        pitch_range=first.pitch_range * second.pitch_range,
+        energy=first.energy * second.energy,
+        volume=first.volume * second.volume,
+        whispered=first.whispered or second.whispered,
+    )
+
+
+class Deliveries:
+    """The deliveries of one text, each from a place of the source on."""
+
+    def __init__(self, speeds: tuple[float, float]) -> None:
+        """``speeds``: the least and the most that a word's speed may become."""
+        self._least, self._most = speeds
+        self._starts, self._deliveries = [0], [PLAIN]
+
+    def begin(self, at: int, delivery: Delivery) -> None:
+        """From ``at`` on, where the text ends so far, it is another."""
+        if self._starts[-1] == at:
+            self._deliveries[-1] = delivery
+        else:
+            self._starts.append(at)
+            self._deliveries.append(delivery)
+
+    def revise(self, at: int) -> None:
+        """The text from ``at`` on is replaced: what was asked for last holds for all that follows."""
+        last = self._deliveries[-1]
+        kept = max(1, bisect.bisect_right(self._starts, at))
+        del self._starts[kept:], self._deliveries[kept:]
+        self.begin(at, last)
+
+    def applied(self, words: list[Word]) -> list[Word]:
+        """The words as they are to be said."""
+        return [self._applied(word) for word in words]
+
+    def _applied(self, word: Word) -> Word:
+        own = self._deliveries[bisect.bisect_right(self._starts, word.start) - 1]
+        delivery = merged(word.delivery, own)
+        if delivery == PLAIN:
+            return word
+        speed = min(max(word.speed * delivery.speed, self._least), self._most)
+        rest = replace(delivery, speed=1.0)
+        return replace(word, speed=speed, delivery=PLAIN if rest == PLAIN else rest)
+
+
+def tones_of(words: Sequence[Word], counts: NDArray[np.int64]) -> Floats | None:
+    """(P, 4) ``Segment.tones`` of words with so many phonemes each (N,); None where they change nothing."""
+    deliveries = [word.delivery for word in words]
+    if all(delivery is PLAIN for delivery in deliveries):
+        return None
+    rows = [(way.pitch, way.pitch_range, way.energy, float(way.whispered)) for way in deliveries]
+    return np.repeat(np.array(rows, np.float32), counts, axis=0)
+
+
+class Gain:
+    """The volume of one session's samples, which changes where words begin."""
+
+    def __init__(self, volume: float, sample_rate: int) -> None:
+        self._volume, self._gain = volume, volume
+        self._ramp = max(1, round(RAMP_S * sample_rate))
+        # Onsets of words in samples of the session, and the gain from there on.
+        self._changes: list[tuple[int, float]] = []
+
+    def begin(self, onset: int, delivery: Delivery) -> None:
+        """A word begins at a sample."""
+        gain = self._volume * delivery.volume
+        if gain != (self._changes[-1][1] if self._changes else self._gain):
+            self._changes.append((onset, gain))
+
+    def applied(self, samples: Floats, start: int) -> Floats:
+        """Samples from ``start`` on as loud as they are to be."""
+        end = start + len(samples)
+        if not self._changes:
+            return samples if self._gain == 1.0 else samples * np.float32(self._gain)
+        # A ramp that the samples before have begun goes on where it was.
+        places, gains = [self._changes[0][0] - 1], [self._gain]
+        for onset, gain in self._changes:
+            begin = max(onset, places[-1])
+            places += [begin, begin + self._ramp]
+            gains += [gains[-1], gain]
+        envelope = np.interp(np.arange(start, end), places, gains).astype(np.float32)
+        if places[-1] <= end:
+            self._gain = gains[-1]
+            self._changes = []
+        return samples * envelope
