@@ -143,6 +143,12 @@ CARTESIA: dict[str, list[Any]] = {
     "generation_config": [{"speed": 1.5}, {"volume": 1e400}],
 }
 DEEPGRAM: dict[str, list[Any]] = {"type": ["Speak", "Flush", "Clear"], "text": ["Hello there ", "", "<long>"]}
+FLUX: dict[str, list[Any]] = {
+    "type": ["Speak", "Flush", "Interrupt", "Configure"],
+    "text": ["Hello there ", "", "<long>"],
+    "speed": [1.0, 1.5, -1, 1e400, "fast"],
+    "playback_offset": [{"type": "time_ms", "value": 10}, {"type": "time_ms", "value": -1}, {"type": "bytes"}],
+}
 KYUTAI: dict[str, list[Any]] = {
     "type": ["Text", "Voice", "Eos"],
     "text": ["Hello", "there.", ""],
@@ -162,6 +168,7 @@ SOCKETS = [
     Target("elevenlabs-multi", f"{VOICE}/multi-stream-input?output_format=pcm_8000", almost(ELEVENLABS)),
     Target("cartesia", "/tts/websocket", RAW | almost(CARTESIA)),
     Target("deepgram", "/v1/speak?encoding=mulaw", RAW | almost(DEEPGRAM)),
+    Target("flux", "/v2/speak?encoding=mulaw", RAW | almost(FLUX)),
     Target("kyutai", "/api/tts_streaming?format=PcmMessagePack", RAW | almost(KYUTAI).map(packed)),
 ]
 REQUESTS = [

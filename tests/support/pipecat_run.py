@@ -135,17 +135,52 @@ async def turn(service: Any, tokens: Sequence[str], *, interrupt: bool = False, 
     return heard
 
 
+async def interruptions(service: Any, tokens: Sequence[str], seconds: Sequence[float]) -> None:
+    """Speak the tokens and interrupt once so much sound has come, for each number of seconds.
+
+    The service is to have an ``interrupted`` event, which is set when the server has answered.
+    """
+    heard = Heard()
+    sink, started = Sink(heard), asyncio.Event()
+    worker = PipelineWorker(
+        Pipeline([Source(heard), service, sink]),
+        cancel_on_idle_timeout=False,
+        enable_rtvi=False,
+        params=PipelineParams(),
+    )
+    worker.add_event_handler("on_pipeline_started", lambda *_: started.set())
+
+    async def feed() -> None:
+        await asyncio.wait_for(started.wait(), WAIT_S)
+        for wanted_s in seconds:
+            heard.audio.clear()
+            service.interrupted.clear()
+            await say(worker, tokens, begins=True)
+            while len(heard.samples()) < wanted_s * service.sample_rate:
+                sink.sounded.clear()
+                await asyncio.wait_for(sink.sounded.wait(), WAIT_S)
+            await worker.queue_frame(InterruptionFrame())
+            await asyncio.wait_for(service.interrupted.wait(), WAIT_S)
+        await worker.queue_frame(EndFrame())
+
+    runner = WorkerRunner(handle_sigint=False)
+    await runner.add_workers(worker)
+    await asyncio.wait_for(asyncio.gather(runner.run(), feed()), 9 * WAIT_S)
+    assert heard.errors == []
+
+
 def services(server: Running) -> dict[str, Callable[[], Any]]:
     """Pipecat's services for this server, by the protocol that each speaks."""
 
-    def service(vendor: str, name: str, settings: dict[str, str], **where: str) -> Any:
-        kind = getattr(importlib.import_module(f"pipecat.services.{vendor}.tts"), name)
+    def service(module: str, name: str, settings: dict[str, str], **where: str) -> Any:
+        kind = getattr(importlib.import_module(f"pipecat.services.{module}.tts"), name)
         form = {"sample_rate": 8000, "text_aggregation_mode": TextAggregationMode.TOKEN}
         return kind(api_key="some-key", settings=kind.Settings(voice="any", **settings), **form, **where)
 
     return {
         "cartesia": partial(service, "cartesia", "CartesiaTTSService", {}, url=server.ws + "/tts/websocket"),
         "deepgram": partial(service, "deepgram", "DeepgramTTSService", {}, base_url=server.ws),
+        "flux": partial(service, "deepgram.flux", "DeepgramFluxTTSService", {}, url=server.ws + "/v2/speak"),
         "elevenlabs": partial(
             service, "elevenlabs", "ElevenLabsTTSService", {"model": "eleven_turbo_v2_5"}, url=server.ws
         ),

@@ -117,7 +117,7 @@ class Connection:
             case _:
                 await self._to_utterance(command)
 
-    async def _to_utterance(self, command: m.Text | m.Revise | m.Flush | m.Finish | m.Cancel) -> None:
+    async def _to_utterance(self, command: m.Text | m.Revise | m.Deliver | m.Flush | m.Finish | m.Cancel) -> None:
         name = command.utterance
         utterance = self._utterances.get(name)
         if utterance is None or (utterance.finishing and not isinstance(command, m.Cancel)):
@@ -139,8 +139,10 @@ class Connection:
                 refusal = utterance.flush(command)
             case m.Finish():
                 utterance.finish()
-            case m.Cancel(_, played_s):
-                await utterance.cancel(played_s)
+            case m.Deliver():
+                utterance.deliver(command)
+            case m.Cancel(_, played_s, live):
+                await utterance.cancel(played_s, live=live)
         if refusal is not None:
             caller = self._lease.caller
             self._hub.refused(code, caller.address, self._lease.protocol, caller=caller.name, session=self._lease.id)

@@ -53,7 +53,7 @@ class Utterance:
         self._breath_at: float | None = None
         self.sent_s = self._played_s = self.unheard_s = 0.0
         # What came and was not yet passed on to the session; of revisions, how many, and when each came.
-        self._inbox: deque[str | m.Flush | m.Revise] = deque()
+        self._inbox: deque[str | m.Flush | m.Revise | m.Deliver] = deque()
         self._revisions = deque[float]()
         self._wake = asyncio.Event()
         # The text from `_reported_end` on, which no chunk has reported yet; how long all of it is, and how much came.
@@ -132,6 +132,11 @@ class Utterance:
         self.touch()
         return self._hub.limits.too_much(len(text), waiting=self._waiting, received=self._received)
 
+    def deliver(self, deliver: m.Deliver) -> None:
+        """Say the text that follows in another way."""
+        self.touch()
+        self._inbox.append(deliver)
+
     def flush(self, flush: m.Flush) -> str | None:
         """Speak all so far; the reason if too many flushes wait."""
         self.touch()
@@ -167,8 +172,13 @@ class Utterance:
         quiet_s = now - max(self._last_sign, self._pacing.last_sent)
         return self._resting and not self._wake.is_set() and quiet_s > self.idle_s
 
-    async def cancel(self, played_s: float | None) -> None:
-        """Fall silent at once, and report what was heard by a player that has come so far; None: to the end."""
+    async def cancel(self, played_s: float | None, *, live: bool = False) -> None:
+        """Fall silent at once, and report what was heard by a player that has come so far.
+
+        None: to the end; or if ``live``, as far as one that plays in real time what it gets.
+        """
+        if live and played_s is None:
+            played_s = self._pacing.played_s(self.sent_s)
         await self._close(lambda: self._cancelled(played_s), "cancelled")
 
     def _cancelled(self, played_s: float | None) -> m.Cancelled:
@@ -299,6 +309,8 @@ class Utterance:
                 return item
             if isinstance(item, str):
                 speaking.session.push(item)
+            elif isinstance(item, m.Deliver):
+                speaking.session.deliver(item.delivery)
         if self.finishing:
             speaking.session.finish()
         return None
@@ -328,6 +340,8 @@ class Utterance:
                 flushes.append(item)
             elif isinstance(item, str):
                 session.push(item)
+            elif isinstance(item, m.Deliver):
+                session.deliver(item.delivery)
         at = await speaking.revise(revision.at, revision.text)
         later = "".join(item for item in self._inbox if isinstance(item, str))
         text = session.text

@@ -47,6 +47,11 @@ class Voices:
         self._failed: dict[str, tuple[float, VoiceError]] = {}
         self._locks = {name: threading.Lock() for name in self.configs}
 
+    def known(self, request: str) -> bool:
+        """Whether that means one of these voices, or a speaker of one."""
+        name, _, speaker = request.partition(":")
+        return request in self.configs or (name in self.configs and speaker in self.configs[name].speakers)
+
     def name(self, request: str | None, *, any_voice: bool = False, language: str | None = None) -> str:
         """The name of the voice that is meant: see ``find``."""
         return self.find(request, any_voice=any_voice, language=language)[0]

@@ -20,18 +20,19 @@ TEXT = "".join(TOKENS)
 pytestmark = [
     LEAVING_SOCKETS,
     pytest.mark.usefixtures("leftovers"),
-    pytest.mark.parametrize("protocol", ["cartesia", "deepgram", "elevenlabs"]),
+    pytest.mark.parametrize("protocol", ["cartesia", "deepgram", "flux", "elevenlabs"]),
 ]
 
 
 def check(heard: Heard, protocol: str) -> None:
-    """The text was heard; Deepgram has no times of words, and its flush no silence at the end."""
+    """The text was heard; Deepgram's protocols have no times of words, and their flush no silence at the end."""
+    flushed = protocol in ("deepgram", "flux")
     assert heard.errors == []
     wanted = toy_voice().synthesize(TEXT)
-    wanted = wanted[:-800] if protocol == "deepgram" else wanted
+    wanted = wanted[:-800] if flushed else wanted
     assert len(heard.samples()) >= len(wanted)
     assert np.abs(heard.samples()[: len(wanted)] - wanted).max() < 1e-4
-    if protocol != "deepgram":
+    if not flushed:
         assert len(heard.samples()) == len(wanted)
         check_times(heard.words, TEXT)
 

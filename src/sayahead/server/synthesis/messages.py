@@ -15,6 +15,7 @@ from sayahead.engine.heard import Heard
 from sayahead.engine.options import SessionOptions
 from sayahead.errors import ConfigError, SayaheadError, VoiceError
 from sayahead.sound.formats import AudioFormat
+from sayahead.types import PLAIN, Delivery
 
 
 class GoneError(SayaheadError):
@@ -35,6 +36,8 @@ class Options:
     """How the audio is sent."""
     session: SessionOptions = field(default_factory=SessionOptions)
     """How the text is spoken; with ``any_voice``, the speed is clamped to what the voice can do."""
+    delivery: Delivery = PLAIN
+    """How the text is said, as far as the voice can, until a Deliver asks for another way."""
     frame_s: float | None = None
     """Longest chunk of bare samples in one Audio event; None: as synthesised. Formats with frames of their own are not
     cut."""
@@ -84,6 +87,14 @@ class Revise:
 
 
 @dataclass(frozen=True, slots=True)
+class Deliver:
+    """Say the text that follows in another way."""
+
+    utterance: str
+    delivery: Delivery
+
+
+@dataclass(frozen=True, slots=True)
 class Flush:
     """Speak all text so far without waiting for more; answered by Flushed. The utterance stays open."""
 
@@ -108,6 +119,8 @@ class Cancel:
     utterance: str
     played_s: float | None = None
     """Seconds of the utterance's audio that the listener has played; None: all that was sent."""
+    live: bool = False
+    """Whether, where ``played_s`` is None, the listener is taken to have played in real time what was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +172,9 @@ class Later:
     """Makes them; a SayaheadError is the message's."""
 
 
-Command: TypeAlias = Open | Text | Revise | Flush | Finish | Cancel | Played | KeepAlive | Refuse | Reply | End
+Command: TypeAlias = (
+    Open | Text | Revise | Deliver | Flush | Finish | Cancel | Played | KeepAlive | Refuse | Reply | End
+)
 
 
 # Events.

@@ -81,6 +81,7 @@ class Speaking:
         self.sample_rate = voice.sample_rate
         """Samples per second of the words' times."""
         self.session = voice.session(options.session)
+        self.session.deliver(options.delivery)
         """Takes the text, while no ``pull`` is under way."""
         self._encoder = encoder(options.format, source_rate=voice.sample_rate)
         self._pool, self._over = pool, False

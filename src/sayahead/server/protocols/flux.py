@@ -1,0 +1,370 @@
+"""Deepgram's ``/v2/speak`` (Flux): a socket with turns of tokens, which can be interrupted; and over HTTP."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.types import ASGIApp
+from starlette.websockets import WebSocket
+
+from sayahead import __version__
+from sayahead.config import nearest
+from sayahead.errors import ConfigError, SayaheadError
+from sayahead.server.http import RequestError, Sound, SpeechResponse, answers, json_body, text_of
+from sayahead.server.hub import Hub
+from sayahead.server.json_messages import MessageError, joined, number, text_frame
+from sayahead.server.operation.access import Caller
+from sayahead.server.protocols.deepgram import IDLE_S, OPTIONS, format_of, packed_format_of, say
+from sayahead.server.synthesis import messages as m
+from sayahead.server.synthesis.offers import session_of
+from sayahead.server.websocket import SocketProtocol, serve_socket
+from sayahead.types import Delivery
+
+KINDS = ("Speak", "Flush", "Interrupt", "Configure", "Close")
+ONLY = ""
+"""The one utterance of a connection: turns are parts of its text."""
+SLOWEST, FASTEST, STEP = 0.5, 1.5, 0.05
+LIVELY = {"-2": 0.6, "-1": 0.8, "0": 1.0, "1": 1.2, "2": 1.4}
+"""Values of ``expressivity``, and the factor on how far the pitch moves."""
+ERRORS = {
+    "invalid_message": "MESSAGE-0000",
+    "invalid_option": "DATA-0000",
+    "too_much_text": "BIG-0000",
+    "idle": "NET-0001",
+    "failed": "NET-0000",
+}
+"""Deepgram's codes for ours; others are ours in capitals."""
+NO_CONTROLS = {"pronunciations_applied": 0, "breaks_applied": 0, "pronunciation_warnings": 0}
+NO_SPEECH = "NO_ACTIVE_SPEECH"
+WARNINGS = {
+    NO_SPEECH: "No turn is active, and all that was spoken has been played.",
+    "NO_AUDIO_GENERATED": "This session has produced no audio yet.",
+    "NO_SYNTHESIZABLE_TEXT": "The turn had no text that can be spoken.",
+}
+
+
+class SpeedError(ConfigError):
+    """A speed that Flux does not have, with Deepgram's code for it."""
+
+    def __init__(self, code: str, message: str, value: float | None) -> None:
+        super().__init__(message)
+        self.code, self.value = code, value
+
+
+@dataclass(slots=True)
+class Turn:
+    """One response of an agent, from its first Speak to its Flush."""
+
+    begin: int
+    """Where its text begins in the utterance's."""
+    text: str = ""
+    name: str = ""
+    flushed: bool = False
+    """Whether all of its text has come."""
+    start_s: float = 0.0
+    """Where its audio begins in the utterance's."""
+    end_s: float | None = None
+    """Where it ends there; None: not all of it was sent."""
+
+    def metadata(self, end_s: float) -> dict[str, Any]:
+        """Its figures, where its audio ends at ``end_s``."""
+        characters = len(self.text)
+        return {
+            "speech_id": self.name,
+            "audio_duration_ms": milliseconds(end_s - self.start_s),
+            "input_character_count": characters,
+            "billable_character_count": characters,
+            "controls_applied": NO_CONTROLS,
+        }
+
+
+class Flux(SocketProtocol):
+    """One connection."""
+
+    name: ClassVar[str] = "flux"
+    idle_s = IDLE_S
+
+    def __init__(self, hub: Hub, query: Mapping[str, str]) -> None:
+        """ConfigError for a query with values that are unknown or out of range."""
+        voice, language = voice_of(hub, query.get("model", ""))
+        self._voice = voice
+        self._speed = speed_of(query.get("speed", "1"))
+        session, self._delivery = session_of(query, speed=self._speed), delivery_of(query)
+        chosen: dict[str, Any] = {
+            "voice": voice,
+            "language": language,
+            "format": format_of(query),
+            "delivery": self._delivery,
+        }
+        self._options = replace(OPTIONS, session=session, **chosen)
+        # The speed with which the utterance was opened.
+        self._opened_speed = self._speed
+        self._open = self._ending = False
+        # Turns that are not over, the active one first; and those of the open utterance that are.
+        self._turns, self._past = deque[Turn](), list[Turn]()
+        self._characters, self._sent_s, self._half = 0, 0.0, ""
+        # Of the session: characters that came, audio of earlier utterances, where it was interrupted last.
+        self._all_characters, self._before_s, self._interrupted_s = 0, 0.0, 0.0
+        # The playback offset of the Interrupt that is carried out.
+        self._offset_s: float | None = None
+
+    def greeting(self) -> Iterable[str]:
+        """Connected."""
+        identity = str(uuid.uuid5(uuid.NAMESPACE_URL, f"sayahead:{self._voice}"))
+        model = {"model_name": self._voice, "model_version": __version__, "model_uuids": [identity]}
+        yield say("Connected", request_id=self.session, **model)
+
+    def read(self, message: str | bytes) -> Iterable[m.Command]:
+        data = text_frame(message)
+        match data.get("type"):
+            case "Speak":
+                yield from self._speak(data.get("text"))
+            case "Flush":
+                yield from self._flush()
+            case "Interrupt":
+                yield from self._interrupt(data.get("playback_offset"))
+            case "Configure":
+                yield from self._configure(data.get("speed"))
+            case "Close":
+                self._ending = True
+                if not self._open:
+                    yield m.Reply(self._totals())
+                yield m.End()
+            case str(kind):
+                raise MessageError(f"The type {kind[:80]!r} is unknown{nearest(kind[:80], KINDS)}.")
+            case _:
+                raise MessageError("A message needs a type, a string.")
+
+    def _speak(self, text: object) -> Iterable[m.Command]:
+        if not isinstance(text, str):
+            raise MessageError("Speak needs text, a string.")
+        if not self._open:
+            self._open, self._opened_speed = True, self._speed
+            self._characters, self._sent_s, self._half = 0, 0.0, ""
+            yield m.Open(ONLY, self._options)
+        if not self._turns or self._turns[-1].flushed:
+            self._turns.append(Turn(self._characters))
+            if len(self._turns) == 1:
+                yield m.Reply(self._started())
+        # As the utterance joins it: a client may cut a character in two.
+        whole, self._half = joined(self._half + text)
+        self._turns[-1].text += whole
+        self._characters += len(whole)
+        self._all_characters += len(whole)
+        yield m.Text(ONLY, text)
+
+    def _flush(self) -> Iterable[m.Command]:
+        if not self._turns or self._turns[-1].flushed:
+            yield m.Reply(warning(NO_SPEECH))
+            return
+        self._turns[-1].flushed = True
+        yield m.Flush(ONLY)
+
+    def _interrupt(self, offset: object) -> Iterable[m.Command]:
+        self._offset_s = offset_of(offset)
+        if not self._open:
+            heard_nothing = not self._before_s
+            yield m.Reply(warning("NO_AUDIO_GENERATED" if heard_nothing else NO_SPEECH))
+        elif self._offset_s is None:
+            yield m.Cancel(ONLY, live=True)
+        elif self._offset_s <= self._interrupted_s and self._interrupted_s:
+            at, before = milliseconds(self._offset_s), milliseconds(self._interrupted_s)
+            why = f"playback_offset is {at} ms, but the last Interrupt was at {before} ms, and this one must be later."
+            yield m.Reply(warning("INVALID_INTERRUPT_OFFSET", why))
+        else:
+            yield m.Cancel(ONLY, min(max(0.0, self._offset_s - self._before_s), self._sent_s))
+
+    def _configure(self, given: object) -> Iterable[m.Command]:
+        if given is None:
+            yield m.Reply(say("ConfigureSuccess", applied={"speed": self._speed}))
+            return
+        try:
+            self._speed = speed_of(given)
+        except SpeedError as error:
+            value = {} if error.value is None else {"value": error.value}
+            failed = say("ConfigureFailure", code=error.code, field="speed", **value, description=str(error))
+            yield m.Reply(failed)
+            return
+        self._options = replace(self._options, session=replace(self._options.session, speed=self._speed))
+        if self._open:
+            yield m.Deliver(ONLY, replace(self._delivery, speed=self._speed / self._opened_speed))
+        yield m.Reply(say("ConfigureSuccess", applied={"speed": self._speed}))
+
+    def write(self, event: m.Event) -> Iterable[str | bytes]:
+        match event:
+            case m.Audio(_, data, start_s, duration_s):
+                self._sent_s = start_s + duration_s
+                yield data
+            case m.Flushed():
+                yield from self._over()
+            case m.Finished(_, audio_s):
+                self._sent_s = audio_s
+                while self._turns:
+                    yield from self._over()
+                yield self._totals()
+                self._reset()
+            case m.Cancelled(_, heard):
+                yield from self._interrupted(heard.played_s, heard.end)
+            case m.Failed("idle", _, str(), _) if not self._turns:
+                # All was spoken: more text begins anew.
+                self._before_s += self._sent_s
+                self._reset()
+            case m.Failed(code, message, _, gone):
+                if gone:
+                    self._before_s += self._sent_s
+                    self._reset()
+                code = ERRORS.get(code, code.upper())
+                yield say("Error" if gone else "Warning", code=code, description=message)
+            case m.Echo(message):
+                yield str(message)
+
+    def _started(self) -> str:
+        """The first of the turns becomes active."""
+        active = self._turns[0]
+        active.name = f"dg_sp_{secrets.token_hex(6)}"
+        active.start_s = self._sent_s
+        return say("SpeechStarted", speech_id=active.name)
+
+    def _over(self) -> Iterable[str]:
+        """All audio of the active turn was sent."""
+        turn = self._turns.popleft()
+        turn.end_s = self._sent_s
+        self._past.append(turn)
+        if turn.end_s == turn.start_s:
+            yield warning("NO_SYNTHESIZABLE_TEXT")
+        yield say("SpeechMetadata", **turn.metadata(turn.end_s))
+        yield say("Flushed", speech_id=turn.name)
+        if self._turns:
+            yield self._started()
+
+    def _interrupted(self, played_s: float, heard_end: int) -> Iterable[str]:
+        """The listener has heard so much of the utterance; what was to follow is dropped."""
+        turns, sent_s = [*self._past, *self._turns], self._sent_s
+        is_over = not self._turns and played_s >= sent_s
+        at_s = self._before_s + played_s
+        self._before_s = self._interrupted_s = at_s
+        self._reset()
+        if is_over:
+            yield warning(NO_SPEECH)
+            return
+        turn = next((turn for turn in turns if turn.end_s is None or turn.end_s > played_s), turns[-1])
+        heard = max(0, heard_end - turn.begin)
+        yield say(
+            "SpeechInterrupted",
+            audio_played_ms=milliseconds(at_s if self._offset_s is None else self._offset_s),
+            text_spoken=turn.text[:heard],
+            text_remaining=turn.text[heard:],
+            metadata=turn.metadata(sent_s if turn.end_s is None else turn.end_s),
+        )
+
+    def _totals(self) -> str:
+        figures = {"total_input_character_count": self._all_characters}
+        figures["total_billable_character_count"] = self._all_characters
+        total_s = self._before_s + (self._sent_s if self._open else 0.0)
+        return say("SessionMetadata", total_audio_duration_ms=milliseconds(total_s), **figures)
+
+    def _reset(self) -> None:
+        """The utterance is gone."""
+        self._open = False
+        self._turns.clear()
+        self._past = []
+        self._sent_s = 0.0
+
+
+def milliseconds(seconds: float) -> int:
+    """Seconds as Flux counts time."""
+    return round(seconds * 1000)
+
+
+def warning(code: str, description: str = "") -> str:
+    """A Warning."""
+    return say("Warning", code=code, description=description or WARNINGS[code])
+
+
+def offset_of(offset: object) -> float | None:
+    """Seconds of the session that an Interrupt says were played; None if it does not say. MessageError for another
+    form."""
+    if offset is None:
+        return None
+    value = number(offset.get("value")) if isinstance(offset, dict) and offset.get("type") == "time_ms" else None
+    if value is None or value < 0:
+        raise MessageError('playback_offset must be such as {"type": "time_ms", "value": 1250}.')
+    return value / 1000
+
+
+def speed_of(given: object) -> float:
+    """The pace that a query or a message gives. SpeedError for one that Flux does not have."""
+    try:
+        speed = float(given) if isinstance(given, str) else number(given)
+    except ValueError:
+        speed = None
+    if speed is None or not SLOWEST <= speed <= FASTEST:
+        shown = str(given)[:80]
+        raise SpeedError("SPEED_OUT_OF_RANGE", f"speed is {shown}, but must be from 0.5 to 1.5.", speed)
+    if abs(speed / STEP - round(speed / STEP)) > 1e-6:
+        raise SpeedError("SPEED_INCREMENT_INVALID", f"speed is {speed:g}, but must be a multiple of 0.05.", speed)
+    return round(speed, 2)
+
+
+def delivery_of(query: Mapping[str, str]) -> Delivery:
+    """What ``expressivity`` stands for. ConfigError for a value that Flux does not have."""
+    given = query.get("expressivity", "0")
+    if given not in LIVELY:
+        raise ConfigError(f"expressivity is {given[:80]!r}, but must be one of -2, -1, 0, 1, 2.")
+    return Delivery(pitch_range=LIVELY[given])
+
+
+def voice_of(hub: Hub, model: str) -> tuple[str, str | None]:
+    """The voice of a model: one of ours, or ``flux-{voice}-{language}`` with one of ours, or else by its language."""
+    parts = model.removeprefix("flux-").rpartition("-")
+    names = (model, model.removeprefix("flux-"), parts[0])
+    language = parts[2] if model.startswith("flux-") and parts[0] else None
+    ours = next((name for name in names if name and hub.voices.known(name)), None)
+    return ours or hub.voices.name(None, any_voice=True, language=language), language
+
+
+def failure(error: RequestError) -> Response:
+    """Deepgram's form of an error; its clients read the reason in a header."""
+    reason = str(error).encode("ascii", "replace").decode().replace("\n", " ")
+    body = {"err_code": error.code.upper(), "err_msg": str(error)}
+    return JSONResponse(body, error.status, {**error.headers, "dg-error": reason})
+
+
+def refused(error: SayaheadError) -> Response:
+    """The answer to a query that cannot be."""
+    return failure(RequestError(error.code if isinstance(error, SpeedError) else "invalid_option", str(error)))
+
+
+def routes(hub: Hub) -> list[BaseRoute]:
+    """``/v2/speak``."""
+
+    async def speak(websocket: WebSocket) -> None:
+        try:
+            protocol = Flux(hub, websocket.query_params)
+        except ConfigError as error:
+            await websocket.send_denial_response(refused(error))
+            return
+        await serve_socket(hub, websocket, protocol)
+
+    @answers(hub, failure)
+    async def sound(request: Request, caller: Caller) -> ASGIApp:
+        query = request.query_params
+        text = text_of(hub, await json_body(hub, request), "text")
+        try:
+            form, speed, delivery = packed_format_of(query), speed_of(query.get("speed", "1")), delivery_of(query)
+        except ConfigError as error:
+            return refused(error)
+        voice, language = voice_of(hub, query.get("model", ""))
+        chosen: dict[str, Any] = {"voice": voice, "language": language, "format": form, "delivery": delivery}
+        options = m.Options(any_voice=True, session=session_of(query, speed=speed), **chosen)
+        return SpeechResponse(hub, caller, "flux", text, options, wrapping=Sound(form), failure=failure)
+
+    return [WebSocketRoute("/v2/speak", speak), Route("/v2/speak", sound, methods=["POST"])]
