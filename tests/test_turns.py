@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import subprocess
 import sys
@@ -239,6 +240,43 @@ def test_a_player_that_closes_or_is_stuck_ends_the_turn(monkeypatch: pytest.Monk
     assert heard == speech.heard()
     assert 0 < heard.played_s <= 100 / 8000
     assert counted_voice().speak("and").play(closing).interrupted
+
+
+@pytest.mark.parametrize("end", ["clear", "close"])
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("remote", [False, True])
+def test_a_turn_ends_with_its_player_though_the_model_is_silent(
+    loop: asyncio.AbstractEventLoop, remote: bool, asynchronous: bool, end: str
+) -> None:
+    """Nobody waits for the text: it may come in an hour, or never."""
+    gate, player = threading.Event(), SimulatedPlayer(8000)
+
+    def text() -> Iterator[str]:
+        yield "bees bring big bread. "
+        gate.wait(60)
+
+    async def connected(url: str) -> Client:
+        return await Client(url).__aenter__()
+
+    with contextlib.ExitStack() as stack:
+        stack.callback(gate.set)
+        source: object = counted_voice()
+        if remote:
+            running = stack.enter_context(serving(voice=counted_voice(), step_words=1))
+            if asynchronous:
+                client = asyncio.run_coroutine_threadsafe(connected(running.ws), loop).result(30)
+                source = client
+                stack.callback(lambda: asyncio.run_coroutine_threadsafe(client.__aexit__(), loop).result(30))
+            else:
+                source = stack.enter_context(SyncClient(running.ws))
+        speaker = InLoop(source, loop) if asynchronous else InThreads(source)
+        speech = speaker.speak(text())
+        playing = speaker.play(speech, player)
+        while not player.advance(100):
+            player.wait()
+        getattr(player, end)()
+        assert playing.result(30) == speech.heard()
+        assert speech.heard().interrupted
 
 
 PROGRAM = """

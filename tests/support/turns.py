@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import math
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -18,7 +20,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from sayahead.engine.heard import Heard
+from sayahead.errors import SessionError
 from sayahead.sound.device import Player
+from sayahead.sound.files import OutputError
 from sayahead.systems.loading import Loaded
 from sayahead.text.english.normalizer import Normalizer
 from sayahead.types import Floats, Rendering, Segment, Speech, WordTiming
@@ -116,19 +120,37 @@ class SimulatedPlayer(Player):
     def _start(self, feed: Generator[bytes, int, None]) -> None:
         self.output = list[int]()
         """Every sample that was heard, silence left out."""
+        self.counts = Counter[int]()
+        """How many samples of each turn were heard."""
+        self.lost = False
+        """Whether the device has disappeared."""
         self._feed = feed
 
     def advance(self, samples: int) -> int:
         """Play for so many samples; how many of them were sound."""
-        data = np.frombuffer(self._feed.send(samples), "<i2")
-        self.output += (data.astype(int) + 20480).tolist()
+        data = np.frombuffer(self._feed.send(samples), "<i2").astype(int) + 20480
+        self.output += data.tolist()
+        self.counts.update((data // SPAN).tolist())
         return len(data)
 
     def wait(self) -> None:
         """Let the others go on: until something happens, or for a moment."""
         with self._queue._changed:
-            if not self._queue._tracks:
+            if self.lost:
+                # Nobody shall wait for the device by a clock.
+                self._queue._changed.notify_all()
+            if self.lost or not self._queue._tracks:
                 self._queue._changed.wait(0.0005)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed."""
+        return self._queue.closed
+
+    def lose(self) -> None:
+        """The device takes nothing any more, which is noticed at once."""
+        self.lost = True
+        self._queue._stuck_s = 0.0
 
 
 class Speaker(Protocol):
@@ -244,6 +266,8 @@ class ModelError(Exception):
 
 ENDS = ("nothing", "nothing", "cancel", "cancel", "thread", "task", "timeout", "error", "clear", "before")
 """How turns end."""
+LAST_ENDS = ("close", "lose")
+"""How the player may end, and all turns that are played on it."""
 
 
 @dataclass
@@ -257,6 +281,8 @@ class Turn:
     end: str
     at: int
     """Samples of the turn after which that happens."""
+    after: float
+    """Samples of all turns after which it begins, although another one is still heard."""
     speech: Any = None
     playing: Future[Heard] | None = None
     heard: Heard | None = None
@@ -267,6 +293,12 @@ class Turn:
 
     endless: bool = False
     """Whether the text does not end by itself."""
+    happened: bool = False
+    """Whether what ends it has happened."""
+    patience: float = 0.0
+    """When it should have ended long ago, by the clock."""
+    silenced: bool = False
+    """Whether the player was cleared, closed or lost meanwhile."""
 
     @property
     def error(self) -> bool:
@@ -275,7 +307,7 @@ class Turn:
 
 
 class Conversation:
-    """One history: turns on one player, made of a seed."""
+    """One history: turns on one player, some of them at the same time, made of a seed."""
 
     def __init__(self, seed: int, speaker: Speaker, *, loop: bool) -> None:
         self._random = random.Random(seed)
@@ -289,31 +321,44 @@ class Conversation:
             if self._random.random() < 0.1:
                 text = choose(["", " "])
             source, end = choose(sources), choose(ENDS)
+            if self._random.random() < 0.06:
+                end = choose(LAST_ENDS)
             if end == "error" and source not in ("generator", "async"):
                 end = "cancel"
             if end in ("task", "timeout") and not loop:
                 end = "thread"
             at = self._random.randint(0, 2200)
-            endless = source == "async" and end in ("cancel", "thread", "task", "timeout") and at % 2 == 1
+            endless = source == "async" and end not in ("nothing", "before", "error") and at % 2 == 1
             if endless:
                 # There is so much sound before the end.
                 at = min(at, 600) if text.strip() else 0
-            self.turns.append(Turn(number, text, source, end, at, endless=endless))
+            # Two in three wait for all that came before.
+            after = self._random.choice((math.inf, math.inf, self._random.randint(0, 1500)))
+            self.turns.append(Turn(number, text, source, end, at, after, endless=endless))
 
     def hold(self) -> None:
         """Hold it, and check what was heard."""
         try:
-            for turn in self.turns:
-                self._begin(turn)
-                self._listen(turn)
-                self._settle(turn)
+            waiting, active = list(self.turns), list[Turn]()
+            while waiting or active:
+                while waiting and (not active or self._heard_of(active) >= waiting[0].after):
+                    active.append(waiting.pop(0))
+                    self._begin(active[-1])
+                self._listen(active)
+                for turn in [turn for turn in active if turn.playing is not None and turn.playing.done()]:
+                    active.remove(turn)
+                    self._settle(turn)
             for turn in self.turns:
                 self._check_frozen(turn)
             self._check_sound()
         finally:
             self._player.close()
 
+    def _heard_of(self, turns: Sequence[Turn]) -> int:
+        return sum(self._player.counts[turn.number] for turn in turns)
+
     def _begin(self, turn: Turn) -> None:
+        turn.patience = time.monotonic() + 30
         match turn.source:
             case "pushed":
                 turn.speech = self._speaker.speech()
@@ -328,6 +373,7 @@ class Conversation:
                 turn.speech = self._speaker.speak(self._agenerated(turn))
         if turn.end == "before":
             turn.heard = self._speaker.call(turn.speech.cancel)
+        turn.silenced = self._player.lost or self._player.closed
         turn.playing = self._speaker.play(turn.speech, self._player)
         if turn.source == "pushed" and turn.end != "before":
             self._push(turn)
@@ -369,47 +415,61 @@ class Conversation:
             turn.closed.set()
 
     def _push(self, turn: Turn) -> None:
-        """The rest of a text, with a change and flushes in it."""
+        """The rest of a text, with a change and flushes in it; it may be over before."""
         speech, call = turn.speech, self._speaker.call
-        rest = turn.text[len(speech.text) :]
-        for piece in self._pieces(rest):
-            call(speech.push, piece)
-            if piece.endswith(" ") and self._random.random() < 0.3:
-                call(speech.flush)
-        if self._random.random() < 0.5 and turn.text.strip():
-            at = self._random.randint(0, len(speech.text))
-            call(speech.revise, at, " " + turn.text.split()[-1] + ". ")
+        try:
+            rest = turn.text[len(speech.text) :]
+            for piece in self._pieces(rest):
+                call(speech.push, piece)
+                if piece.endswith(" ") and self._random.random() < 0.3:
+                    call(speech.flush)
+            if self._random.random() < 0.5 and turn.text.strip():
+                at = self._random.randint(0, len(speech.text))
+                call(speech.revise, at, " " + turn.text.split()[-1] + ". ")
+        except SessionError:
+            assert turn.silenced
         call(speech.finish)
 
-    def _listen(self, turn: Turn) -> None:
-        """Play until the turn is over; what is to happen to it happens when it has come so far."""
-        player, playing = self._player, turn.playing
-        assert playing is not None
-        begin, done = len(player.output), turn.end in ("nothing", "before")
-        patience = time.monotonic() + 30
-        while not playing.done():
-            assert time.monotonic() < patience, f"it goes on for ever: {turn}, {turn.speech.text!r}"
-            period = self._random.randint(1, 60)
-            left = turn.at - (len(player.output) - begin)
-            if not done and left <= 0:
-                self._happen(turn)
-                done = True
+    def _listen(self, turns: Sequence[Turn]) -> None:
+        """Play for a moment; what is to happen to a turn happens when it has come so far."""
+        player = self._player
+        period = self._random.randint(1, 60)
+        for turn in turns:
+            assert time.monotonic() < turn.patience, f"it goes on for ever: {turn}, {turn.speech.text!r}"
+            left = turn.at - player.counts[turn.number]
+            if turn.playing is None or turn.playing.done():
+                # It was over before.
+                turn.gate.set()
                 continue
+            if turn.happened or turn.end in ("nothing", "before"):
+                continue
+            if left <= 0 or (turn.endless and player.lost):
+                turn.happened = True
+                self._happen(turn, turns)
+            else:
+                period = min(period, left)
+        if player.lost:
+            played = 0
+        else:
             queued = player.written() - player.played()
-            played = player.advance(period if done else min(period, left))
-            assert played >= min(queued, period if done else min(period, left)), "silence before what is queued"
-            if not played:
-                player.wait()
+            played = player.advance(period)
+            assert played >= min(queued, period), "silence before what is queued"
+        if self._random.random() < 0.02:
+            self._pause()
+        if not played:
+            player.wait()
+            for turn in turns:
                 if turn.error:
                     # What it waits for never comes before the error.
                     turn.gate.set()
-        if not done:
-            # It was over before.
-            turn.gate.set()
-        if turn.end == "before":
-            assert len(player.output) == begin
 
-    def _happen(self, turn: Turn) -> None:
+    def _pause(self) -> None:
+        """While it is paused, nothing is heard."""
+        self._player.pause()
+        assert self._player.lost or not self._player.advance(20)
+        self._player.resume()
+
+    def _happen(self, turn: Turn, turns: Sequence[Turn]) -> None:
         """Time stands still until it has happened."""
         speech, call = turn.speech, self._speaker.call
         assert turn.playing is not None
@@ -423,8 +483,10 @@ class Conversation:
                 thread.join(30)
             case "task" | "timeout":
                 self._speaker.stop(turn.playing, late=turn.end == "timeout")
-            case "clear":
-                self._player.clear()
+            case "clear" | "close" | "lose":
+                for other in turns:
+                    other.silenced = True
+                getattr(self._player, turn.end)()
             case "error":
                 turn.gate.set()
                 outcome(turn.playing)
@@ -433,13 +495,17 @@ class Conversation:
     def _settle(self, turn: Turn) -> None:
         """How the turn ended, as whoever played it was told."""
         assert turn.playing is not None
+        turn.gate.set()
         told = outcome(turn.playing)
-        if turn.end in ("task", "timeout") and not isinstance(told, Heard):
-            assert isinstance(told, TimeoutError if turn.end == "timeout" else asyncio.CancelledError)
+        expected: tuple[type, ...] = (Heard,)
+        if turn.end in ("task", "timeout"):
+            expected += (TimeoutError if turn.end == "timeout" else asyncio.CancelledError,)
         elif turn.error:
-            assert isinstance(told, ModelError), told
-        else:
-            assert isinstance(told, Heard), told
+            expected = (ModelError, *(expected if turn.silenced else ()))
+        if turn.silenced and self._player.lost:
+            expected += (OutputError,)
+        assert isinstance(told, expected), (turn, told)
+        if isinstance(told, Heard):
             assert turn.heard in (None, told), (turn.heard, told)
         turn.heard = turn.speech.heard()
         if turn.source == "generator" and turn.speech.text:
@@ -447,28 +513,27 @@ class Conversation:
         if turn.source == "async" and turn.speech.text:
             assert turn.closed.is_set()
         # Late calls change nothing, and touch nobody.
-        late = self._random.choice(self.turns[: turn.number + 1])
-        if late.speech is not None:
-            self._check_frozen(late)
+        self._check_frozen(self._random.choice([turn for turn in self.turns if turn.heard is not None]))
 
     def _check_frozen(self, turn: Turn) -> None:
+        # Time stands still, but others may make more sound meanwhile.
         queued = self._player.written() - self._player.played()
         assert self._speaker.call(turn.speech.cancel) == turn.heard
         assert self._speaker.call(turn.speech.cancel, 0.5) == turn.speech.heard(0.1) == turn.heard
-        assert self._player.written() - self._player.played() == queued
+        assert self._player.written() - self._player.played() >= queued
 
     def _check_sound(self) -> None:
         """What each turn says was heard, against what was heard."""
-        output, at = self._player.output, 0
+        output = self._player.output
         for turn in self.turns:
             heard = turn.heard
             assert heard is not None
             count = round(heard.played_s * RATE)
             assert heard.played_s == count / RATE
-            assert output[at : at + count] == list(range(turn.number * SPAN, turn.number * SPAN + count)), turn
-            at += count
+            own = [sample - turn.number * SPAN for sample in output if sample // SPAN == turn.number]
+            assert own == list(range(count)), turn
             self._check_words(turn, heard, count)
-        assert at == len(output), "sound of a turn that was over"
+        assert sum(self._player.counts.values()) == len(output)
 
     def _check_words(self, turn: Turn, heard: Heard, count: int) -> None:
         text = turn.speech.text
@@ -482,7 +547,7 @@ class Conversation:
         spoken = [word for word in words if (word.onset + word.offset) // 2 < count]
         assert heard.words == len(spoken), (heard, words)
         assert heard.end == (spoken[-1].end if spoken else 0)
-        if turn.end == "nothing":
+        if turn.end == "nothing" and not turn.silenced:
             assert not heard.interrupted, heard
             assert not heard.unsaid.strip(), heard
         if heard.unsaid.strip():

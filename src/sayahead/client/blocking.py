@@ -227,10 +227,7 @@ class SyncSpeech:
             self._client.wait(self._speech.leave())
 
     def _end_turn(self) -> Heard:
-        try:
-            return self._speech.turn.end(None, self._speech.hush)
-        finally:
-            self.leave()
+        return self._speech.turn.end(None, self._speech.hush)
 
     def __iter__(self) -> Iterator[AudioChunk]:
         while (chunk := self._client.wait(self._speech.following())) is not None:
@@ -245,7 +242,10 @@ class SyncSpeech:
         if player is None:
             with Player(self._client.sample_rate) as own:
                 return self.play(own)
-        return play(self._speech.turn, self, player, self._end_turn)
+        try:
+            return play(self._speech.turn, self, player, self._end_turn)
+        finally:
+            self.leave()
 
     def save(
         self, path: str | Path, *, timings: str | Path | None = None, each_word: bool = False, spoken: bool = False

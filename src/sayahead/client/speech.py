@@ -62,6 +62,7 @@ class Speech:
         self._client, self._name = client, name
         self._chunks: asyncio.Queue[AudioChunk | ServerError | None] = asyncio.Queue()
         self._room, self._progress = asyncio.Event(), asyncio.Event()
+        self._loop = asyncio.get_running_loop()
         # Samples that have arrived.
         self._samples = 0
         self._transcript = Transcript()
@@ -75,7 +76,7 @@ class Speech:
         # What writes the text, and the error with which that ended.
         self._writing: asyncio.Task[None] | None = None
         self._failure: BaseException | None = None
-        self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._ended: asyncio.Future[None] = self._loop.create_future()
         # While the answer to a revision is awaited, other text waits: what it follows is not known yet.
         self._order = asyncio.Lock()
         self._revised: asyncio.Future[int] | None = None
@@ -235,6 +236,9 @@ class Speech:
     def hush(self) -> None:
         """Take no more text and hand out no more sound; from any thread."""
         self._over = self._silent = True
+        # Whoever waits for sound is to look again.
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._chunks.put_nowait, None)
 
     async def _silence(self) -> None:
         """Have the server stop, and wait until it has."""

@@ -205,9 +205,12 @@ class Player:
         """
         self._queue.clear()
 
-    def track(self) -> Track:
-        """A track of its own for the sound of one turn; what has none shares one."""
-        return self._queue.track()
+    def track(self, on_over: Callable[[], object] | None = None) -> Track:
+        """A track of its own for the sound of one turn; what has none shares one.
+
+        ``on_over``: called once when the player is cleared or closed before the track is dropped, on that thread.
+        """
+        return self._queue.track(on_over)
 
     def write(self, sound: Floats | AudioChunk) -> None:
         """Queue samples (S,) or a chunk; waits while 4 s are queued. No effect once it is closed.

@@ -22,8 +22,10 @@ DEVICE_PERIODS = 4
 class Track:
     """The sound of one turn on its way to a device. Any thread may call its methods."""
 
-    def __init__(self, queue: SoundQueue) -> None:
+    def __init__(self, queue: SoundQueue, on_over: Callable[[], object] | None = None) -> None:
         self._queue = queue
+        self.on_over = on_over
+        """Called once when the device was cleared or closed, on the thread that did it."""
         self.waiting = bytearray()
         """Sound that the device has not taken, in 16-bit samples."""
         self.words: deque[tuple[int, WordTiming]] = deque()
@@ -92,14 +94,16 @@ class SoundQueue:
         if on_word is not None:
             threading.Thread(target=self._tell, name="words heard", daemon=True).start()
 
-    def track(self) -> Track:
-        """A new track; over at once if the queue is closed."""
+    def track(self, on_over: Callable[[], object] | None = None) -> Track:
+        """A new track; over at once if the queue is closed. ``on_over``: see ``Track``."""
         with self._changed:
-            track = Track(self)
-            track.over = self.closed
-            if not track.over:
+            track = Track(self, on_over)
+            if not self.closed:
                 self._open.add(track)
-            return track
+                return track
+        self._end([track])
+        tell_over([track])
+        return track
 
     @property
     def written(self) -> int:
@@ -169,30 +173,33 @@ class SoundQueue:
 
     def drop(self, track: Track) -> int:
         """Drop what was not played of a track: see ``Track.drop``."""
-        with self._changed:
-            self._end([track])
-            return track.played
+        track.on_over = None
+        self._end([track])
+        return track.played
 
     def clear(self) -> None:
         """Drop everything that was not played, for good: each track is over, and new ones may begin."""
         with self._changed:
-            self._end(list(self._open))
+            tracks = list(self._open)
+            self._end(tracks)
+        tell_over(tracks)
 
     def close(self) -> None:
         """Drop everything, and take no more."""
         with self._changed:
             self.closed = True
-            self._end(list(self._open))
+        self.clear()
 
     def _end(self, tracks: Sequence[Track]) -> None:
-        for track in tracks:
-            track.over = True
-            track.waiting.clear()
-            track.words.clear()
-            track.written = track.played
-            self._open.discard(track)
-        self._tracks = deque(track for track in self._tracks if not track.over)
-        self._changed.notify_all()
+        with self._changed:
+            for track in tracks:
+                track.over = True
+                track.waiting.clear()
+                track.words.clear()
+                track.written = track.played
+                self._open.discard(track)
+            self._tracks = deque(track for track in self._tracks if not track.over)
+            self._changed.notify_all()
 
     def pause(self, paused: bool) -> None:
         """Take nothing from the queue, or go on."""
@@ -223,3 +230,11 @@ class SoundQueue:
                     self._changed.wait(0.2)
                 word = self._begun.popleft()
             self._on_word(word)
+
+
+def tell_over(tracks: Sequence[Track]) -> None:
+    """Call ``on_over`` of each, without a lock that others may wait for."""
+    for track in tracks:
+        on_over, track.on_over = track.on_over, None
+        if on_over is not None:
+            on_over()

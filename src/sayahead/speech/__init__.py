@@ -307,7 +307,7 @@ class Speech:
 
         If the sink can say how many samples it has ``played``, these count as heard.
         """
-        track = self._turn.track_on(sink) if isinstance(sink, Player) else None
+        track = self._turn.track_on(sink, self.cancel) if isinstance(sink, Player) else None
         if track is None and live and isinstance(sink, Device):
             self._turn.play_on(sink)
         for chunk in self._iterated(live=live):
@@ -315,8 +315,6 @@ class Speech:
                 sink.write(chunk.samples)
             else:
                 track.write(chunk)
-                if track.over:
-                    self.cancel()
             yield chunk
 
     def _following(self) -> AudioChunk | None:

@@ -98,9 +98,12 @@ class Turn:
             if self._heard is None:
                 self._told_s = self._measure(played_s).played_s
 
-    def track_on(self, player: Player) -> Track:
-        """A track of a player on which what comes from now on is played; all before counts as heard."""
-        track = player.track()
+    def track_on(self, player: Player, end: Callable[[], object]) -> Track:
+        """A track of a player on which what comes from now on is played; all before counts as heard.
+
+        ``end`` is called, to end the turn, as soon as the player is cleared or closed: its text may wait for long.
+        """
+        track = player.track(end)
         self._play_on(track)
         return track
 
@@ -155,13 +158,10 @@ class Turn:
 
 def play(turn: Turn, chunks: Iterable[AudioChunk], player: Player, end: Callable[[], object]) -> Heard:
     """Play chunks on a track of a player's. However that ends, ``end`` is called, which ends the turn."""
-    track = turn.track_on(player)
+    track = turn.track_on(player, end)
     try:
         for chunk in chunks:
             track.write(chunk)
-            if track.over:
-                # The player was cleared or closed: no more chunks are wanted.
-                end()
         track.drain()
     finally:
         end()
@@ -179,12 +179,10 @@ async def aplay(
 
     If the task is cancelled, ``end`` silences it first; then ``close`` waits until the text is closed.
     """
-    track = turn.track_on(player)
+    track = turn.track_on(player, end)
     try:
         while (chunk := await following()) is not None:
             await asyncio.to_thread(track.write, chunk)
-            if track.over:
-                end()
         await asyncio.to_thread(track.drain)
     finally:
         end()
