@@ -8,7 +8,7 @@ import gc
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from sayahead import ConfigError, Heard, OutputError
 from sayahead.client import Client
 from sayahead.client.blocking import SyncClient
 from sayahead.speech.reader import READ_AHEAD
+from sayahead.types import WordTiming
 
 PARTS = 10
 HISTORIES = 20_000 if FULL else 500
@@ -181,6 +182,23 @@ def test_an_error_of_the_text_is_raised_while_the_player_stands_still(
         playing.result(60)
     assert speech.heard().interrupted
     assert player.written() == player.played() == 0
+
+
+def test_a_turn_that_ends_while_its_last_word_is_made_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    session, heard = counted_voice().session(), list[Heard]()
+    session.push("bees bring big bread")
+    session.finish()
+    add = session.transcript.add
+
+    def meanwhile(words: Sequence[WordTiming]) -> None:
+        # As another thread would, just before the word is known.
+        if any(word.text == "bread" for word in words):
+            heard.append(session.cancel())
+        add(words)
+
+    monkeypatch.setattr(session.transcript, "add", meanwhile)
+    list(session.chunks())
+    assert [(each.text, each.unsaid, each.interrupted) for each in heard] == [("bees bring big", " bread", True)]
 
 
 def test_a_model_that_pauses_is_heard_out_whatever_iterator_it_is() -> None:

@@ -328,7 +328,7 @@ class Conversation:
             if end in ("task", "timeout") and not loop:
                 end = "thread"
             at = self._random.randint(0, 2200)
-            endless = source == "async" and end not in ("nothing", "before", "error") and at % 2 == 1
+            endless = source == "async" and end not in ("nothing", "before", "error", "lose") and at % 2 == 1
             if endless:
                 # There is so much sound before the end.
                 at = min(at, 600) if text.strip() else 0
@@ -509,15 +509,18 @@ class Conversation:
             assert turn.heard in (None, told), (turn.heard, told)
         turn.heard = turn.speech.heard()
         if turn.source == "generator" and turn.speech.text:
-            assert turn.closed.wait(30)
+            assert turn.closed.wait(30), turn
         if turn.source == "async" and turn.speech.text:
-            assert turn.closed.is_set()
+            assert turn.closed.is_set(), turn
         # Late calls change nothing, and touch nobody.
         self._check_frozen(self._random.choice([turn for turn in self.turns if turn.heard is not None]))
 
     def _check_frozen(self, turn: Turn) -> None:
-        # Time stands still, but others may make more sound meanwhile.
-        queued = self._player.written() - self._player.played()
+        # Time stands still, but others may make more sound meanwhile, or end by themselves.
+        ending = any(
+            other.playing and not other.playing.done() and (other.error or other.silenced) for other in self.turns
+        )
+        queued = 0 if ending else self._player.written() - self._player.played()
         assert self._speaker.call(turn.speech.cancel) == turn.heard
         assert self._speaker.call(turn.speech.cancel, 0.5) == turn.speech.heard(0.1) == turn.heard
         assert self._player.written() - self._player.played() >= queued

@@ -130,6 +130,14 @@ class Session:
         """Whether its text is over and everything was pulled."""
         return self._ended and not (self._inbox or self._more or self._sentence.has_more)
 
+    @property
+    def complete(self) -> bool:
+        """Whether its text is over and all words that are spoken have their times. Any thread may ask.
+
+        A step that is being made, or was when it was cancelled, shows in one of these at any moment.
+        """
+        return self.spoken and not (self._next or self._untimed or self._timed)
+
     def push(self, fragment: str) -> None:
         """Take in a piece of text of any size. TextError if it is not text, SessionError after the end."""
         self._check_open("push", fragment)
@@ -207,7 +215,7 @@ class Session:
         emitted. ConfigError where that is more than there is.
         """
         emitted_s = self._samples / self.sample_rate
-        return self.transcript.heard(played_s, emitted_s=emitted_s, sample_rate=self.sample_rate, spoken=self.spoken)
+        return self.transcript.heard(played_s, emitted_s=emitted_s, sample_rate=self.sample_rate, spoken=self.complete)
 
     @property
     def keeps_up(self) -> bool:
@@ -324,8 +332,10 @@ class Session:
         else:
             segment = self._pace.applied(segment, *self._progress())
             speech, self._state = self._synthesizer.step(segment, self._state)
-        self._next, self._more, self._observation = None, speech.more, speech.observation
+        self._more, self._observation = speech.more, speech.observation
         self._untimed.extend(self._sentence.done(speech))
+        # In this order: see ``complete``.
+        self._next = None
         self._released = segment.breath
         self._silence_s = segment.silence_s
         speech = self._silenced(speech)
@@ -401,16 +411,18 @@ class Session:
         it: that word begins with the next sample that comes.
         """
         for onset, offset in speech.words:
-            word = self._untimed.popleft()
+            word = self._untimed[0]
             onset = max(onset, self._samples)
             written = as_written(self.transcript.part(word.start, word.end))
             self._gain.begin(onset, word.delivery)
             self._timed.append(WordTiming(word.text, word.start, word.end, onset, max(onset, offset), written))
+            self._untimed.popleft()
 
     def _chunk(self, samples: Floats) -> AudioChunk:
         """Samples as a chunk, with the words that begin in it."""
-        timings, self._timed = self._timed, []
+        timings = self._timed
         self.transcript.add(timings)
+        self._timed = []
         samples = self._gain.applied(samples, self._samples)
         # Neither of them holds for a sample that is no number.
         if not (samples.max() <= 1.0 and samples.min() >= -1.0):

@@ -70,7 +70,7 @@ class Speech:
         self.words: list[WordTiming] = []
         self._session, self._idle_s = session, math.inf if idle_s is None else idle_s
         self._resampled = Resampled(session.sample_rate, sample_rate)
-        self._turn = Turn(session.transcript, self.sample_rate, lambda: session.spoken, session.sample_rate)
+        self._turn = Turn(session.transcript, self.sample_rate, lambda: session.complete, session.sample_rate)
         self._text = None if text is None else fragments_of(text)
         self._in_memory = isinstance(self._text, list | tuple)
         self._wakes = wakes
