@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from sayahead.text.classes.quantity import amount_of, counted, unit_of
 from sayahead.text.reading.words import Words
 from sayahead.text.shared.numbers import Numbers
+from sayahead.text.shared.signs import name_of
 from sayahead.text.shared.words import Left
 
 MILLION = 1_000_000
@@ -308,4 +309,5 @@ VERBALIZERS: Mapping[str, Callable[[str, Words, str], str]] = {
     "clock": clock,
     "one": one,
     "over": over,
+    "picture": lambda text, language, form: name_of(text),
 }

@@ -33,8 +33,8 @@ _MARKERS: list[tuple[str, re.Pattern[str]]] = [
 """What may open a line, by what it makes of it."""
 _BEGUN = re.compile(
     rf"(?:`{{1,2}}|(?:```|~~~)[^`\n]{{0,80}}|[-*_=|:\t ]{{1,200}}|#{{1,6}}[ \t]*|[-*+•‣◦▪→][ \t]*|{_PICTURE}\W{{0,8}}"
-    r"|(?:[-*+]|\d{1,3}[.)])[ \t]+\[?[ xX]?\]?|\d{1,3}[.)]?[ \t]*|[0-9]\ufe0f?\u20e3?[ \t]*"
-    r"|\((?:\d{1,2}|[a-h])?\)?[ \t]*|[a-h]\)?[ \t]*|(?:>[ \t]*){1,20}|\[\^?[^\]\n]{0,60}\]?:?[ \t]*"
+    r"|(?:[-*+]|\d{1,3}[.)])[ \t]+\[?[ xX]?\]?|\d{1,3}(?:[.)][ \t]*)?|[0-9]\ufe0f?\u20e3?[ \t]*"
+    r"|\((?:\d{1,2}|[a-h])?\)?[ \t]*|[a-h](?:\)[ \t]*)?|(?:>[ \t]*){1,20}|\[\^?[^\]\n]{0,60}\]?:?[ \t]*"
     r"|\[[^\]\n]{1,60}\]:[ \t]*(?:h(?:t(?:tp?s?)?)?|(?:https?:|[<./#])[^\n]{0,600})?)"
 )
 """What may still become one of them."""
@@ -238,7 +238,7 @@ class MarkdownFilter(Rewriter):
 
     def _bracket(self, at: int, *, over: bool) -> int | None:
         """Links, of which the label is read, notes and keys of sources, which are silent."""
-        if self._ticks:
+        if self._ticks or self._last == "^":
             return 0
         rest = self._held.chars[at : at + MAX_LINK]
         wholes, begun = _BRACKETS[rest[0]]
@@ -246,7 +246,7 @@ class MarkdownFilter(Rewriter):
         if goes_on and not over:
             return None
         size = max((m.end() for whole in wholes if (m := whole.match(rest))), default=0)
-        if not size:
+        if not size and not (rest[0] == "[" and self._last.isalnum()):
             size = _broken(rest, goes_on=goes_on)
         if size:
             self._silence(at)
@@ -283,7 +283,8 @@ class MarkdownFilter(Rewriter):
     def _opens(self, run: str, after: str) -> bool:
         """Whether marks begin an emphasis: before a word, or two stars within one."""
         is_inside = len(run) > 1 and run[0] == "*" and after.isalpha() and self._last.isalpha()
-        if not (is_inside or self._may_open(after)):
+        is_sign = run == "*" and (after.isdecimal() or after in "./,")
+        if is_sign or not (is_inside or self._may_open(after)):
             return False
         self._open[run[0]] = self._open.get(run[0], 0) + len(run)
         return True

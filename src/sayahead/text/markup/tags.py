@@ -5,11 +5,12 @@ from __future__ import annotations
 import html
 import re
 
-from sayahead.text.markup import SENTENCE_END, Output, Rewriter
+from sayahead.text.markup import SENTENCE_END, Output, Rewriter, Text
 
 MAX_TAG = 400
 """Characters of a tag, beyond which its end is not awaited."""
 MAX_COMMENT = 2000
+MAX_WORD = 40
 COMMENT = "<!--"
 
 _NAME = r"[A-Za-z_:@][\w:.@-]*"
@@ -62,11 +63,24 @@ class TagFilter(Rewriter):
 
     OPENERS = re.compile("[<&]")
 
-    def __init__(self, skipped: list[tuple[int, int, str]]) -> None:
+    def __init__(self, skipped: list[tuple[int, int, str]], before_names: frozenset[str] = frozenset()) -> None:
+        """``before_names``: words after which a lone tag is spoken of: "use a <div>"."""
         super().__init__()
         self._skipped = skipped
+        self._before_names = before_names
+        self._seen = ""
         self._hidden = ""
         self._shift: dict[int, int] = {}
+
+    def push(self, text: Text) -> Text:
+        self._seen = (self._seen + text.chars)[-2 * MAX_COMMENT :]
+        return super().push(text)
+
+    def _word_before(self, at: int) -> str:
+        """The last word before a place of what is held, in small letters."""
+        before = self._seen[: len(self._seen) - len(self._held.chars) + at]
+        words = before[-MAX_WORD:].split()
+        return words[-1].lower() if words else ""
 
     def _is_plain(self, chars: str) -> bool:
         return not (self._hidden or self._shift) and super()._is_plain(chars)
@@ -147,10 +161,13 @@ class TagFilter(Rewriter):
             return self._unhide(tag, name)
         after = rest[tag.end() : tag.end() + 1]
         is_bare = bool(name) and not (tag[1] or tag[3] or self._is_known(name))
-        if is_bare and not (after or over):
+        may_be_named = bool(name and self._before_names) and not (tag[1] or tag[3])
+        if (is_bare or may_be_named) and not (after or over):
             return None
         is_placeholder = self._last.isalnum() or not (after.isalnum() or after in tuple("{<"))
-        if (is_bare and is_placeholder) or (self._last == "`" and name):
+        is_alone = bool(name) and not (tag[1] or tag[3] or after.isalnum())
+        is_named = is_alone and self._word_before(at) in self._before_names
+        if (is_bare and is_placeholder) or is_named or (self._last == "`" and name):
             self._copy_name(at, tag, out)
         else:
             self._part(at, tag, name, out)
@@ -182,7 +199,7 @@ class TagFilter(Rewriter):
 
     def _copy_name(self, at: int, match: re.Match[str], out: Output) -> None:
         """Pass on the name of a tag that is shown, or an address, parted from what touches it."""
-        name = match[2] if match.re is _TAG else match[1].strip("/")
+        name = match[1] + match[2] if match.re is _TAG else match[1].strip("/")
         start = at + match[0].index(name)
         out.append(" ", self._held.places[at])
         self._copy(start, start + len(name), out)

@@ -97,7 +97,8 @@ class Filters:
             bare = word.rstrip(".,;:!?")
             return record.dot_ordinals and (bare.lower() in months or bare in record.clubs)
 
-        self._markup: list[Rewriter] = [LatexFilter(), TagFilter(skipped), MarkdownFilter(is_dated)]
+        before_tags = frozenset(record.vocabularies.get("before_tags", ()))
+        self._markup: list[Rewriter] = [LatexFilter(), TagFilter(skipped, before_tags), MarkdownFilter(is_dated)]
         self._last = CharacterFilter(record, skipped)
 
     def push(self, fragment: str) -> list[Character]:
@@ -138,7 +139,7 @@ def folded(char: str) -> str:
         return str(unicodedata.decimal(char))
     if kind in ("Cs", "Cn", "Co", "Cc") or (kind == "Cf" and char not in "\u200c\u200d"):
         return ""
-    if char in "\ufe0e\ufe0f":
+    if char == "\ufe0e":
         return ""
     if (kind in ("So", "Sk") and is_silent(char)) or is_picture(char):
         return SPACE

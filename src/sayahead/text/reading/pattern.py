@@ -8,7 +8,8 @@ look-behind, look-ahead before its end)::
 ``{name}`` is a macro or a vocabulary, ``{group:name}`` the same with its text captured, ``{a:...}``
 with a pattern in place of a name is not allowed: give it a name. ``\\a`` is a letter, ``\\u`` a
 capital, ``\\l`` a small letter, ``\\d`` a figure (ASCII), ``\\m`` a mark that
-belongs to the letter before it. A space is any white space of the text, ``\\h`` one within a line.
+belongs to the letter before it, ``\\p`` a sign that may be a picture, ``\\j`` what joins and marks
+pictures. A space is any white space of the text, ``\\h`` one within a line.
 ``(?=...)`` at the end is right context: it must follow, but belongs to the next token.
 """
 
@@ -128,6 +129,8 @@ _SETS: Mapping[str, Callable[[], str]] = {
     "l": lambda: f"[{_of_category('Ll')}]",
     "m": lambda: f"[{_of_category('Mn', 'Mc')}\\u200c\\u200d]",
     "h": lambda: SPACE,
+    "j": lambda: "[\u200c\u200d\ufe0f\u20e3]",
+    "p": lambda: "[\u2190-\u21ff\u2300-\u27bf\u2b00-\u2bff]",
 }
 """Named sets, as sources of Python's ``re``."""
 
