@@ -49,3 +49,50 @@ def test_any_split_gives_the_same_words(text: str, data: st.DataObject) -> None:
     split = reader.push(text[:at]) + reader.push(text[at:]) + reader.flush()
     reader = TokenReader(LANGUAGE)
     assert split == reader.push(text) + reader.flush()
+
+
+KINDS = """
+http://10.0.0.1:8080/b = one zero dot zero dot zero dot one colon eighty eighty slash B
+gs://my-bucket/file.csv = G S my dash bucket slash file dot C S V
+wss://live.io/feed = W S S live dot I O slash feed
+It ran Feb.–Apr. Then = It ran February to April. Then
+$3 billion-$4 billion = three billion to four billion dollars
+$200k-$300k = two hundred thousand to three hundred thousand dollars
+Dial *69 now. = Dial star sixty-nine now.
+all *.txt files = all star dot T X T files
+F#/.NET = F sharp dot net
+(k-2)! ways = (K minus two) factorial ways
+$30/hr x 20 hrs = thirty dollars per hour times twenty hours
+$0.50/1M tokens = fifty cents per one million tokens
+a 20 A circuit = a twenty amp circuit
+F#m7 = F sharp minor seven
+Bmaj7 = B major seven
+E♭, then D♯ = E flat, then D sharp
+g'(x) = G prime of x
++44 20 7946 0958 = plus forty-four two zero seven nine four six zero nine five eight
+a vi-IV-I turn = a six, four, one turn
+P(B|A) = P of B given A.
+Use `==` here = Use double equals here
+is ^[0-9]*$, \\d+ = is caret zero to nine star dollar, backslash D plus
+Click the ✂️ button. I ✂️ paper. = Click the scissors button. I paper.
+Version v1.2.3 = Version one point two point three
+Ann Lee Jr., MD. = Ann Lee Junior, MD.
+in Baltimore, MD. = in Baltimore, Maryland.
+code "Red7Fox" = code Red seven Fox
+code Red74Fox = code Red seventy-four Fox
+5 x10^6/µL = five times ten to the power of six per microliter
+Put an <h1> or a <p> here = Put an H one or a p here
+cron */5 * * * 1 = cron slash five star star star one
+3' 4" by 2' 6" = three feet four inches by two feet six inches
+The 2nd fl. is $90/wk. + tax = The second floor is ninety dollars per week plus tax
+400–500 sq. ft. per = four hundred to five hundred square feet per
+Mar. 3-5 and April 3 = March third to fifth and April third
+Jan. 3 – 5 = January third to fifth
+April '98 = April ninety-eight
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("line", KINDS)
+def test_kinds(line: str) -> None:
+    text, _, said = line.rpartition(" = ")
+    assert spoken(text) == said

@@ -203,4 +203,5 @@ class TagFilter(Rewriter):
         start = at + match[0].index(name)
         out.append(" ", self._held.places[at])
         self._copy(start, start + len(name), out)
-        out.append(" ", self._held.places[at + match.end() - 1])
+        if self._held.chars[at + match.end() :][:1] not in tuple(".,;:!?)"):
+            out.append(" ", self._held.places[at + match.end() - 1])
