@@ -27,6 +27,7 @@ from sayahead.text.english.normalizer import Normalizer
 from sayahead.types import Rendering, Segment
 from sayahead.voice import Voice
 from sayahead.voices import Defaults, VoiceConfig
+from support.loop_lag import MOST_S, LoopLag
 from support.toy import HOP, RATE, ToyAcoustic, ToyPhonemizer, ToyState, ToyVocoder
 
 KEY = "key-of-the-tests"
@@ -123,19 +124,22 @@ def serving(
     voices.put(voice or toy_voice(step_s))
     hub = Hub(chosen, voices=voices)
     server = Server(hub)
-    thread = threading.Thread(target=server.run, daemon=True)
+    lag = LoopLag()
+    thread = threading.Thread(target=lag.watched, args=(server.run,), daemon=True)
     thread.start()
     end = time.monotonic() + 30
     while not server.started:
         assert thread.is_alive(), "The server ended while it started."
         assert time.monotonic() < end, "The server does not start."
         time.sleep(0.005)
+    lag.slow.clear()
     try:
         yield Running(hub, server, server.port)
     finally:
         server.should_exit = True
         thread.join(20)
         assert not thread.is_alive(), "The server does not end."
+    assert not lag.slow, f"The event loop was held for more than {MOST_S} s: {lag.slow}"
 
 
 def certified(folder: Path) -> tuple[str, str]:
