@@ -83,6 +83,7 @@ class Proxy:
         self._to = port
         self.port = 0
         self.links = list[Link]()
+        self._linked = asyncio.Event()
         self._tasks = set[asyncio.Task[None]]()
 
     @classmethod
@@ -96,11 +97,15 @@ class Proxy:
             yield proxy
         finally:
             listener.close()
-            for link in proxy.links:
-                link.cut()
             for task in proxy._tasks:
                 task.cancel()
             await asyncio.gather(*proxy._tasks, return_exceptions=True)
+            # Transports that are cut are closed in the next turn.
+            await asyncio.sleep(0)
+
+    async def linked(self) -> None:
+        """Wait until there is a connection."""
+        await self._linked.wait()
 
     def fail(self, fault: str) -> None:
         """Let a fault befall all connections."""
@@ -108,19 +113,19 @@ class Proxy:
             FAULTS[fault](link)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # Streams keep no reference to what serves them.
+        # Streams keep no reference to what serves them, and mind tasks that are cancelled.
         own = asyncio.current_task()
         assert own is not None
         self._tasks.add(own)
-        try:
+        with contextlib.suppress(OSError, asyncio.CancelledError), contextlib.ExitStack() as ending:
+            ending.callback(self._tasks.discard, own)
+            ending.callback(writer.transport.abort)
             there, server = await asyncio.open_connection("127.0.0.1", self._to)
+            ending.callback(server.transport.abort)
             link = Link(writer, server)
             self.links.append(link)
+            ending.callback(self.links.remove, link)
+            self._linked.set()
             await asyncio.gather(link.pass_on(reader, server), link.pass_on(there, writer))
             link.close()
-            self.links.remove(link)
-        except (OSError, asyncio.CancelledError):
-            # The proxy is at its end: a server of streams minds tasks that are cancelled.
-            writer.transport.abort()
-        finally:
-            self._tasks.discard(own)
+            await asyncio.gather(writer.wait_closed(), server.wait_closed())
