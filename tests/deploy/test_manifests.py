@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import runpy
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -12,6 +16,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
+from support.servers import certified, serving
 
 from sayahead import __version__
 from sayahead.config import from_mapping
@@ -46,6 +51,13 @@ def test_kubernetes_gives_a_replica_the_time_that_it_needs() -> None:
     assert container["image"].endswith(f":{__version__}")
 
 
+def test_a_replica_has_nothing_that_it_does_not_need() -> None:
+    assert deployment()["spec"]["template"]["spec"]["automountServiceAccountToken"] is False
+    policy = next(each for path in KUBERNETES for each in documents(path) if each["kind"] == "NetworkPolicy")
+    assert policy["spec"]["egress"] == []
+    assert policy["spec"]["ingress"] == [{"ports": [{"port": "http"}]}]
+
+
 def test_kubernetes_scales_on_places() -> None:
     scaler = next(each for path in KUBERNETES for each in documents(path) if "Autoscaler" in each["kind"])
     assert scaler["spec"]["scaleTargetRef"]["name"] == deployment()["metadata"]["name"]
@@ -62,7 +74,7 @@ def test_selectors_find_their_pods() -> None:
     labels = deployment()["spec"]["template"]["metadata"]["labels"]
     for path in KUBERNETES:
         for each in documents(path):
-            selector = each["spec"].get("selector", labels)
+            selector = each["spec"].get("selector", each["spec"].get("podSelector", labels))
             assert selector.get("matchLabels", selector) == labels
 
 
@@ -90,13 +102,16 @@ VALUES = """
 drain: 1000000
 keysSecret: my-keys
 keysToml: true
+certificateSecret: my-tls
+image: {digest: "sha256:%s"}
+networkPolicy: {ports: [{port: 50051}]}
 hosts: [speech.example]
 ingress: {enabled: true, host: tts.example, tlsSecret: tls}
 serviceAccount: {create: true}
 podMonitor: {enabled: true, labels: {release: prometheus}}
 autoscaling: {enabled: true, ratio: 0.65}
 settings: {breath_s: 0.5, limits.utterance_characters: 2000000, page: false, voices: [heart, ma-lj], grpc_port: 50051}
-"""
+""" % (64 * "0")
 
 
 def test_helm_makes_of_it_what_kubernetes_and_the_server_take() -> None:
@@ -108,9 +123,15 @@ def test_helm_makes_of_it_what_kubernetes_and_the_server_take() -> None:
     with helm.Chart.load(str(folder)) as chart:
         rendered = [chart.render(yaml.safe_load(values), name="one") for values in ("{}", VALUES)]
     plain, full = (
-        [each for text in files.values() for each in yaml.safe_load_all(text) if each is not None] for files in rendered
+        [
+            each
+            for name, text in files.items()
+            for each in yaml.safe_load_all(text * name.endswith(".yaml"))
+            if each is not None
+        ]
+        for files in rendered
     )
-    assert {each["kind"] for each in plain} == {"Deployment", "Service", "PodDisruptionBudget"}
+    assert {each["kind"] for each in plain} == {"Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy"}
     kinds = "HorizontalPodAutoscaler Ingress PodMonitor PrometheusRule ServiceAccount".split()
     assert {each["kind"] for each in full} == {each["kind"] for each in plain} | set(kinds)
     (container,) = next(each for each in plain if each["kind"] == "Deployment")["spec"]["template"]["spec"][
@@ -123,8 +144,13 @@ def test_helm_makes_of_it_what_kubernetes_and_the_server_take() -> None:
             kubernetes.validate(each, "1.37", strict=True)
     of_kind = {each["kind"]: each for each in full}
     (container,) = of_kind["Deployment"]["spec"]["template"]["spec"]["containers"]
+    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+        assert container[probe]["httpGet"]["scheme"] == "HTTPS", "kubelet asks in plain text"
+    assert container["image"].endswith("@sha256:" + 64 * "0")
+    assert of_kind["NetworkPolicy"]["spec"]["ingress"][0]["ports"] == [{"port": "http"}, {"port": 50051}]
     given = {entry["name"]: entry["value"] for entry in container["env"] if "value" in entry}
-    settings = load_settings(environment={name: value for name, value in given.items() if name != f"{PREFIX}KEYS_FILE"})
+    files = {f"{PREFIX}{name}" for name in ("KEYS_FILE", "CERTIFICATE", "CERTIFICATE_KEY")}
+    settings = load_settings(environment={name: value for name, value in given.items() if name not in files})
     assert (settings.drain_s, settings.limits.utterance_characters, settings.limits.sessions) == (1e6, 2_000_000, 32)
     assert (settings.breath_s, settings.page, settings.voices) == (0.5, False, ("heart", "ma-lj"))
     assert settings.hosts[-2:] == ("tts.example", "speech.example")
@@ -186,7 +212,7 @@ def test_the_container_has_all_that_the_package_is_built_of() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
     needed = [project["project"]["readme"], *project["project"]["license-files"]]
-    needed += [*wheel["packages"], *wheel["force-include"], "pyproject.toml", "constraints.txt"]
+    needed += [*wheel["packages"], *wheel["force-include"], "pyproject.toml", "requirements.lock"]
     build, _ = (ROOT / "Containerfile").read_text(encoding="utf-8").split("FROM ${BASE}\n")
     copied = [name for line in re.findall(r"^COPY (.*)", build, re.MULTILINE) for name in line.split()[:-1]]
     ignored = [(ROOT / name).read_text(encoding="utf-8") for name in (".dockerignore", ".containerignore")]
@@ -196,9 +222,56 @@ def test_the_container_has_all_that_the_package_is_built_of() -> None:
         assert any(name == each[1:] or name.startswith(f"{each[1:]}/") for each in ignored[0].split()), name
 
 
+def test_what_others_make_is_named_by_its_digest() -> None:
+    """A tag may point elsewhere tomorrow."""
+    used = [
+        name
+        for path in (ROOT / ".github" / "workflows").glob("*.yaml")
+        for name in re.findall(r"uses: (.*)", path.read_text(encoding="utf-8"))
+    ]
+    assert [name for name in used if not re.search(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+$", name)] == []
+    base = re.findall(r"^ARG BASE=(.*)", (ROOT / "Containerfile").read_text(encoding="utf-8"), re.MULTILINE)
+    services = documents(DEPLOY / "compose.yaml")[0]["services"].values()
+    images = [*base, *(each["image"] for each in services if "build" not in each)]
+    assert [name for name in images if not re.search(r"@sha256:[0-9a-f]{64}$", name)] == []
+
+
+def test_what_is_locked_is_what_the_image_installs() -> None:
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    locked = dict(re.findall(r"^([\w.-]+)==([\w.]+)", lock, re.MULTILINE))
+    tested = dict(re.findall(r"^([\w.-]+)==([\w.]+)", (ROOT / "constraints.txt").read_text("utf-8"), re.MULTILINE))
+    assert {name: tested[name] for name in locked if name in tested} == {n: v for n, v in locked.items() if n in tested}
+    assert lock.count("==") <= lock.count("--hash=sha256:")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    for each in [*project["dependencies"], *extras["server"], *extras["codecs"]]:
+        name = re.split(r"[\[><=]", each)[0]
+        assert name == project["name"] or name in locked, each
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the command openssl")
+def test_the_image_knows_that_a_server_is_alive_with_a_certificate_too(tmp_path: Path) -> None:
+    """A certificate made every container unhealthy."""
+    key, certificate = certified(tmp_path)
+
+    def healthy(port: int) -> bool:
+        command = [sys.executable, str(DEPLOY / "container" / "healthy.py")]
+        return (
+            subprocess.run(command, env={**os.environ, "SAYAHEAD_SERVE_PORT": str(port)}, check=False).returncode == 0
+        )
+
+    with serving() as running:
+        assert healthy(running.port)
+    assert not healthy(running.port)
+    with serving(certificate=certificate, certificate_key=key) as running:
+        assert healthy(running.port)
+
+
 def test_workflows_run_what_there_is() -> None:
     flows = {path.stem: documents(path)[0] for path in (ROOT / ".github" / "workflows").glob("*.yaml")}
-    assert set(flows) == {"ci", "docs", "release"}
+    assert set(flows) == {"ci", "docs", "nightly", "release"}
+    parts = re.findall(r"^(\w+)\(\) \{", (ROOT / ".ci" / "nightly").read_text(encoding="utf-8"), re.MULTILINE)
+    assert flows["nightly"]["jobs"]["part"]["strategy"]["matrix"]["part"] == parts
     adapters = flows["ci"]["jobs"]["integrations"]["strategy"]["matrix"]["adapter"]
     assert sorted(adapters) == sorted(path.parent.name for path in (ROOT / "integrations").glob("*/pyproject.toml"))
     for flow in flows.values():

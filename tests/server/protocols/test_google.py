@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from sayahead.errors import ConfigError  # noqa: E402
 from sayahead.server.operation.settings import settings_of  # noqa: E402
 from sayahead.server.protocols import google_calls  # noqa: E402
 from sayahead.server.protocols import google_messages as messages  # noqa: E402
+from sayahead.server.protocols.google import Renewed  # noqa: E402
 from sayahead.server.protocols.google_calls import address_of, stream_options  # noqa: E402
 from sayahead.text.lexicon import Lexicon  # noqa: E402
 
@@ -490,6 +492,22 @@ class TestClient:
             trusting = {**os.environ, "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH": certificate}
             ran = subprocess.run(command, env=trusting, capture_output=True, text=True, timeout=60)
         assert (ran.stdout.strip(), ran.returncode) == ("toy", 0), ran.stderr
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the command openssl")
+def test_a_certificate_is_renewed_where_its_files_fit_each_other(tmp_path: Path) -> None:
+    """They were read for each connection, and given to gRPC as they were."""
+    key, certificate = certified(tmp_path)
+    (tmp_path / "new").mkdir()
+    new_key, new_certificate = certified(tmp_path / "new")
+    settings = settings_of({"certificate": certificate, "certificate_key": key})
+    renewed = Renewed(SimpleNamespace(settings=settings))  # type: ignore[arg-type]
+    assert renewed() is None
+    os.replace(new_certificate, certificate)
+    assert renewed() is None, "its key is another"
+    os.replace(new_key, key)
+    assert renewed() is not None
+    assert renewed() is None
 
 
 def test_a_call_has_a_name(channel: Any, caplog: pytest.LogCaptureFixture) -> None:

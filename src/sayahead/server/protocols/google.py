@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
+import ssl
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,7 +111,7 @@ def opened(server: Any, hub: Hub, port: int) -> int:
             return int(server.add_insecure_port(where))
         first = certificate_of(hub.settings)
         credentials = grpc.dynamic_ssl_server_credentials(
-            grpc.ssl_server_certificate_configuration([first]), lambda: renewed(hub), False
+            grpc.ssl_server_certificate_configuration([first]), Renewed(hub), False
         )
         return int(server.add_secure_port(where, credentials))
     except OSError as error:
@@ -124,11 +126,35 @@ def certificate_of(settings: Settings) -> tuple[bytes, bytes]:
     return Path(settings.certificate_key or certificate).read_bytes(), certificate.read_bytes()
 
 
-def renewed(hub: Hub) -> Any:
-    """The certificate of a new connection, as it is now; None: as it was."""
-    import grpc
+class Renewed:
+    """The certificate for a new connection: read again where its files have changed, and kept where the new ones do not
+    fit each other, as while they are written."""
 
-    try:
-        return grpc.ssl_server_certificate_configuration([certificate_of(hub.settings)])
-    except (OSError, ValueError):
-        return None
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._stamps = self._stamp()
+
+    def __call__(self) -> Any:
+        """None: it is as it was."""
+        import grpc
+
+        stamps = self._stamp()
+        if stamps == self._stamps:
+            return None
+        settings = self._hub.settings
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(
+                str(settings.certificate), settings.certificate_key, password=""
+            )
+            found = grpc.ssl_server_certificate_configuration([certificate_of(settings)])
+        except (OSError, ValueError):
+            return None
+        self._stamps = stamps
+        return found
+
+    def _stamp(self) -> list[tuple[int, int, int]]:
+        """What tells whether the files have changed."""
+        settings = self._hub.settings
+        paths = [path for path in (settings.certificate, settings.certificate_key) if path]
+        found = [os.stat(path) for path in paths if os.path.exists(path)]
+        return [(each.st_mtime_ns, each.st_size, each.st_ino) for each in found]
