@@ -39,6 +39,22 @@ def agreeing(match: Match) -> Reading | None:
     return said(match, agreed(words, match, match["noun"])) if match["noun"].islower() and words else None
 
 
+def agreeing_before(match: Match) -> Reading | None:
+    """An adjective that always stands before its noun: "Bus 7, próx. salida"."""
+    words = agreed(match.language.meaning("before_noun", match["a"].lower()), match, match["noun"])
+    return said(match, capitalized(words, match["a"]))
+
+
+def linked(match: Match) -> Reading | None:
+    """The word between two abbreviations of one noun: "las tarifas mín. y máx."."""
+    return Reading(match.text, noun=match.context.noun)
+
+
+def priced(match: Match) -> Reading | None:
+    """What a price is of, before it: "imp. 119,00 €"."""
+    return said(match, capitalized(match.language.meaning("before_price", match["a"].lower()), match["a"]))
+
+
 def numbered(match: Match) -> Reading | None:
     """What counts pages, chapters and the like, before a number: "S. 5", "los km 3 y 5"."""
     letters = "".join(filter(str.isalpha, match["next"]))
@@ -85,12 +101,11 @@ def short(match: Match) -> Reading | None:
     form = match["a"]
     record = match.language.record
     left = match.context.word
-    if form[0].isupper() and left[:1].isupper() and not record.capital_nouns:
+    if form[0].isupper() and left[:1].isupper() and not (record.capital_nouns or match["menu"]):
         return None  # A name: "Juan Mart. llegó".
     words = match.language.meaning("short", form)
     if not words and form[1:].islower():
-        words = match.language.meaning("short", form[0].lower() + form[1:])
-        words = words[:1].upper() + words[1:]
+        words = capitalized(match.language.meaning("short", form[0].lower() + form[1:]), form)
     if not words:
         return None
     one, _, many = words.partition("+")
@@ -173,9 +188,13 @@ def expanded(language: Words, form: str) -> str:
     table = language.record.abbreviations
     words = table.get(form, "")
     if not words and form[1:].islower():
-        words = table.get(form[0].lower() + form[1:], "")
-        words = words[:1].upper() + words[1:]
+        words = capitalized(table.get(form[0].lower() + form[1:], ""), form)
     return words
+
+
+def capitalized(words: str, form: str) -> str:
+    """Words with a capital where the form that is short for them has one."""
+    return words[:1].upper() + words[1:] if form[0].isupper() else words
 
 
 def said(match: Match, words: str, *tags: str) -> Reading | None:
@@ -206,7 +225,7 @@ def agreed(words: str, match: Match, noun: str) -> str:
     gender = gender or gender_of(match, name.removesuffix("s"), is_one=True)
     wanted = "f" if other.endswith(("a", "in", "e")) else "m"
     chosen = other if gender.replace("e", "f").replace("s", "m") == wanted else one
-    is_plural = record.plural_s and len(noun) > 3 and noun.endswith("s") and chosen[-1] in "ao"
+    is_plural = record.plural_s and len(noun) > 3 and noun.endswith("s") and chosen[-1] in "aoéu"
     return f"{chosen}s" if is_plural else chosen
 
 

@@ -7,7 +7,7 @@ import re
 from sayahead.text.classes import money
 from sayahead.text.classes.quantity import amount_of, number, numbers_of
 from sayahead.text.classes.verbalize import digits as figures
-from sayahead.text.classes.verbalize import pieces, spelled
+from sayahead.text.classes.verbalize import label, pieces, spelled
 from sayahead.text.reading.context import Match, Reading
 
 CODE = frozenset({"code"})
@@ -33,6 +33,12 @@ def cued(match: Match) -> Reading | None:
 def single(match: Match) -> Reading | None:
     """Figures one by one, whatever stands before them."""
     return Reading(pieces(match.text, match.language, match.language.record.address, is_single=True))
+
+
+def masked(match: Match) -> Reading | None:
+    """``••4471``: the last figures of a card, as the language says those of labels, or one by one."""
+    read = label if numbers_of(match.language).has("rules label") else figures
+    return Reading(read(match["n"], match.language))
 
 
 def firm(match: Match) -> Reading | None:

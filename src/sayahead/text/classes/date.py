@@ -177,5 +177,7 @@ def _month(language: Words, name: str) -> str:
 
 
 def _span(match: Match, names: list[str]) -> Reading:
-    link = match.language.meaning("until_words", match["link"]) or match["link"] or match.language.record.until
+    record = match.language.record
+    link = match.language.meaning("until_words", match["link"])
+    link = link or record.abbreviations.get(match["link"]) or match["link"] or record.until
     return Reading(f" {link} ".join(names), frozenset({"weekday"}))

@@ -53,6 +53,15 @@ def scale(match: Match) -> Reading | None:
     return Reading(words, NUMBER, is_million=noun.gender != "")
 
 
+def in_scale(match: Match) -> Reading | None:
+    """``en mill. €``: a currency by the million, without a number."""
+    record = match.language.record
+    noun = record.scales[match["k"]]
+    currency = record.currency_words[match["c"]]
+    name = record.of(currency.main.many) if noun.gender else currency.main.many
+    return _paid(f"{noun.many} {name}", currency)
+
+
 def glued_scale(match: Match) -> Reading | None:
     """``3M``, ``12k``."""
     noun = match.language.record.scales[match["k"]]

@@ -102,7 +102,7 @@ def noun_after(noun: Noun, context: Context, language: Words) -> str:
     if context.is_one:
         return noun.one
     is_dative = noun.many.endswith("e") and " " not in noun.many
-    return f"{noun.many}n" if is_dative and context.before.lower() in record.datives else noun.many
+    return f"{noun.many}n" if is_dative and context.before.lower().rstrip(".") in record.datives else noun.many
 
 
 def unit_of(name: str, language: Words, count: float = 0) -> Noun | None:

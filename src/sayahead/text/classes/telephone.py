@@ -21,6 +21,11 @@ def dialled(match: Match) -> Reading | None:
     return Reading(spoken(match.text, match.language), PHONE)
 
 
+def also(match: Match) -> Reading | None:
+    """The word between two numbers: "112 ou 800 123 456"."""
+    return Reading(match.text, PHONE)
+
+
 def country(match: Match) -> Reading | None:
     """``+49 171 5550``: a number with the code of its country."""
     figures = re.sub(r"\D", "", match.text)

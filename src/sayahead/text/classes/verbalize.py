@@ -194,7 +194,9 @@ def pieces(text: str, language: Words, names: Mapping[str, str] | None = None, *
     parts = _PIECE.findall(text.translate(_RAISED))
     beside = names is None and any(part.isdecimal() for part in parts)
     words = [
-        name(part, language, beside=beside, ends=before == "." and names is not None)
+        letters(part, language)
+        if is_single and part.isupper()
+        else name(part, language, beside=beside, ends=before == "." and names is not None)
         if part.isalpha()
         else _piece(part, language, names or {}, is_single)
         for before, part in zip(["", *parts], parts, strict=False)

@@ -11,6 +11,8 @@ MAX_LINK = 2000
 """Characters of a link's target, beyond which its end is not awaited."""
 MAX_MARKER = 24
 """Characters that are looked at to know what opens a line, its first word aside."""
+MAX_STARS = 3
+"""Marks that emphasize; more of them stand for something: "****4471"."""
 OF_THEIR_OWN = frozenset(("item", "heading", "table", "code"))
 """Kinds of lines that no next line goes on with."""
 
@@ -282,6 +284,8 @@ class MarkdownFilter(Rewriter):
 
     def _opens(self, run: str, after: str) -> bool:
         """Whether marks begin an emphasis: before a word, or two stars within one."""
+        if len(run) > MAX_STARS:
+            return False
         is_inside = len(run) > 1 and run[0] == "*" and after.isalpha() and self._last.isalpha()
         is_sign = run == "*" and (after.isdecimal() or after in "./,")
         if is_sign or not (is_inside or self._may_open(after)):

@@ -20,7 +20,7 @@ Character = tuple[str, int, int]
 
 _WHITE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 _NEWLINES = "\n\r\v\f\u2028\u2029\x85"
-_NARROW = str.maketrans("‐‑‒―ʼ’´⁄•‣μ", "---—'''/  µ", "®©\xad")
+_NARROW = str.maketrans("‐‑‒―ʼ’´⁄μ", "---—'''/µ", "®©\xad")
 
 
 class CharacterFilter:

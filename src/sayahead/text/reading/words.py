@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from sayahead.text.shared.record import Record
 
-CUES = ("phone", "code", "label", "roman", "wind", "hour", "ordinal", "day", "pressure", "date", "dates")
+CUES = ("phone", "code", "label", "roman", "wind", "hour", "ordinal", "day", "pressure", "date", "dates", "pulse")
 """What a word may announce: the kinds of a data file's [cues]."""
 MAX_CONSONANTS = 4
 """Letters of the longest that is one because it has no vowel."""
@@ -22,12 +22,20 @@ MAX_CUT = 8
 """Letters of the longest that may be one by its last letters (``short_ending``)."""
 OPTIONAL = (
     "before_bracket",
+    "before_months",
+    "before_noun",
+    "before_price",
+    "before_size",
     "before_town",
     "durations",
     "electrical",
     "formula",
     "functions",
+    "menu",
     "name_forms",
+    "or_word",
+    "programs",
+    "requiring",
     "none",
     "short",
     "thousand",
