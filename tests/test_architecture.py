@@ -30,7 +30,7 @@ LEVELS = (
     {"vocoders"},
     {"systems", "speech"},
     {"voice", "client"},
-    {"voices.install", "server"},
+    {"voices.install", "server", "casting"},
     {"deploy"},
     {"cli"},
 )

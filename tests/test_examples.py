@@ -261,3 +261,14 @@ def test_read_along() -> None:
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_every_example_is_tested(path: Path) -> None:
     assert f"def test_{path.stem}(" in Path(__file__).read_text(encoding="utf-8")
+
+
+def test_podcast(tmp_path: Path) -> None:
+    podcast = example("podcast")
+    cast = {"Ann": toy_voice(), "Ben": toy_voice()}
+    speech = podcast.podcast(podcast.SCRIPT, cast, tmp_path / "podcast.wav")
+    assert {word.speaker for word in speech.words} == {"Ann", "Ben"}
+    captions = (tmp_path / "podcast.vtt").read_text()
+    assert "<v Ann>Welcome" in captions
+    assert "<v Ben>Shall" in captions
+    assert (tmp_path / "podcast.wav").stat().st_size > 1000

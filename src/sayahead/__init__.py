@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sayahead.casting import dialogue as dialogue
     from sayahead.contexts.baselines import RandomWords as RandomWords
     from sayahead.contexts.baselines import Truth as Truth
     from sayahead.contexts.language_model import LanguageModel as LanguageModel
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from sayahead.speech import Speech as Speech
     from sayahead.text.lexicon import Lexicon as Lexicon
     from sayahead.types import AudioChunk as AudioChunk
+    from sayahead.types import Delivery as Delivery
     from sayahead.types import EncodedChunk as EncodedChunk
     from sayahead.types import Word as Word
     from sayahead.types import WordTiming as WordTiming
@@ -64,6 +66,7 @@ _HOMES = {
     "engine.heard": "Heard",
     "engine.keep_up": "KeepUp",
     "engine.session": "Flush Revision Session",
+    "casting": "dialogue",
     "errors": "ConfigError SayaheadError SessionError TextError VoiceError",
     "policies.characters": "WaitEnd WaitKSteps",
     "policies.fixed": "Independent LookaheadK Opportunistic WaitAll",
@@ -72,7 +75,7 @@ _HOMES = {
     "sound.out": "play save",
     "speech": "Speech",
     "text.lexicon": "Lexicon",
-    "types": "AudioChunk EncodedChunk Word WordTiming",
+    "types": "AudioChunk Delivery EncodedChunk Word WordTiming",
     "voice": "Voice load_voice",
     "voices": "VoiceConfig installed_voices",
 }

@@ -94,6 +94,8 @@ class WordTiming:
     written: str = ""
     """The word as it is written, without markup: "9:30". Empty if it goes on with what the word before stands
     for."""
+    speaker: str = ""
+    """Who says it, in a text with several speakers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     names = {field.name for field in fields(SessionOptions)}
     add_options(add, names - {*TIMING, "markup"}, lexicon=LEXICON_HELP)
     add("--ssml", dest="markup", action="store_const", const="ssml", help=SSML_HELP)
+    cast = "who is NAME in the text, in lines such as NAME: ..., and [voice:NAME]; repeat it for each speaker"
+    add("--cast", action="append", default=[], metavar="NAME=VOICE", help=cast)
     add = parser.add_argument_group("when to speak (defaults: the voice's own)").add_argument
     policies = f"{', '.join(POLICIES.own)}; with options: learned:price=2,words_per_min=120"
     contexts = f"what stands in for words to come: {', '.join(CONTEXTS.own)}; with options: random:count=3"
@@ -99,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
         if typed and arguments.interactive and arguments.policy is None and not voice.characters:
             # Who types hears a word when it is finished, not when the next one is.
             arguments.lookahead = arguments.lookahead or 0
-        session = voice.session(**session_options(arguments, voice))
+        session = session_of(arguments, voice)
         speaker = Speaker(session, console, source, arguments.idle)
         stack.callback(speaker.report, target(arguments))
         if arguments.timings is not None:
@@ -338,6 +340,22 @@ def session_options(arguments: argparse.Namespace, voice: Voice) -> Any:
         options["policy"] = voice.policy(arguments.policy or "lookahead", **more)
     options["context"] = chosen_context(arguments, voice)
     return options
+
+
+def session_of(arguments: argparse.Namespace, voice: Voice) -> Session:
+    """A stream of speech of one voice, or of a cast, in which that voice is the narrator's."""
+    options = session_options(arguments, voice)
+    if not arguments.cast:
+        return voice.session(**options)
+    from sayahead.casting import Speakers
+
+    cast: dict[str, str | Path | Voice] = {"narrator": voice}
+    for entry in arguments.cast:
+        name, _, played_by = (part.strip() for part in entry.partition("="))
+        if not (name and played_by):
+            raise ConfigError(f"--cast {entry!r}: give a name and a voice, such as --cast Ann=heart.")
+        cast[name] = played_by
+    return Speakers(cast, SessionOptions(**options)).session()
 
 
 def chosen_context(arguments: argparse.Namespace, voice: Voice) -> ContextPredictor | None:

@@ -45,7 +45,14 @@ class Revision:
     """All text from there on."""
 
 
-Item = str | Flush | Revision
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """What can stand between pieces of a text with several speakers: who says what follows."""
+
+    name: str
+
+
+Item = str | Flush | Revision | Speaker
 """What a text that is still being written may consist of."""
 
 
@@ -152,6 +159,8 @@ class Session:
                 self.flush(end=item is Flush.END)
             case Revision(at, text):
                 self.revise(at, text)
+            case Speaker(name):
+                raise SessionError(f"This text has one voice, so {name!r} cannot speak: use sayahead.dialogue().")
             case _:
                 self.push(item)
 

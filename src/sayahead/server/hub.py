@@ -28,7 +28,7 @@ from sayahead.server.operation.usage import Bill, Usage
 from sayahead.server.operation.usage_file import File, Store
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.capacity import Lateness, cost_of, granted, places_for
-from sayahead.server.synthesis.threads import Pool, Speaking
+from sayahead.server.synthesis.threads import Member, Pool, Speaking
 from sayahead.server.synthesis.traces import Traces
 from sayahead.server.voices import Voices
 from sayahead.text.lexicon import Lexicon
@@ -191,9 +191,11 @@ class Hub:
         if voice is not None:
             voice.session(options.session)
 
-    async def speaking(self, options: m.Options, account: Account) -> Speaking:
-        """A new text to be spoken, on somebody's account. VoiceError for an unknown voice, ConfigError for options that
-        it cannot take."""
+    async def speaking(self, options: m.Options, account: Account, caller: Caller | None = None) -> Speaking:
+        """A new text to be spoken, on somebody's account; ``caller``: whose key says who may speak in it.
+
+        VoiceError for an unknown voice, ConfigError for options that it cannot take.
+        """
         options = self._chosen(options)
         name = str(options.voice)
         # A voice may have to be loaded first, which must hold up nobody who speaks.
@@ -209,7 +211,19 @@ class Hub:
         lexicon = options.session.lexicon
         if lexicon is not None and not voice.knows(lexicon):
             await self.aside(account, functools.partial(voice.pronunciations, lexicon))
-        return await loop.run_in_executor(self._openers, Speaking, voice, options, self.pool, account)
+        others = functools.partial(self._member, voice.sample_rate, caller)
+        return await loop.run_in_executor(self._openers, Speaking, voice, options, self.pool, account, others)
+
+    def _member(self, rate: int, caller: Caller | None, name: str) -> Member | None:
+        """Who is called that in a text whose sound has so many samples a second; None for nobody, or nobody whom the
+        caller may use."""
+        if not self.voices.known(name):
+            return None
+        voice, speaker = self.voices.find(name)
+        allowed = caller.terms.voices if caller is not None else ()
+        if (allowed and voice not in allowed) or self.voices.configs[voice].sample_rate != rate:
+            return None
+        return lambda: (self.voices.load(voice), speaker)
 
     async def aside(self, account: Account, job: Callable[[], T], *, most_s: float = math.inf) -> T:
         """The result of work that is no speech and grows with what a client sends, such as reading a lexicon: in a

@@ -229,7 +229,7 @@ class Utterance:
         try:
             # Those of a client who begins too many wait, and hold up nothing else of it; who is cancelled is no burden.
             await self._lease.account.texts.turn()
-            self._speaking = await self._hub.speaking(self._options, self._lease.account)
+            self._speaking = await self._hub.speaking(self._options, self._lease.account, self._lease.caller)
             await self._speak(self._speaking)
         except m.GoneError:
             return
@@ -393,7 +393,7 @@ class Utterance:
 
     async def _give(self, chunk: EncodedChunk, rate: int) -> None:
         """Send a chunk, in frames if the client wants them."""
-        words = [m.SpokenWord(w.text, w.start, w.end, w.onset / rate, w.offset / rate) for w in chunk.words]
+        words = [m.SpokenWord(w.text, w.start, w.end, w.onset / rate, w.offset / rate, w.speaker) for w in chunk.words]
         self._held = [*self._held, *words]
         if not chunk.data:
             # An encoder fills a frame first: the words go with its audio.

@@ -22,6 +22,9 @@ def timings_json(
     """Everything known about each word: as it is spoken and written, its place in the text (characters), its times in
     samples and seconds."""
     rows = [asdict(word) | seconds(word, sample_rate) for word in words]
+    for row in rows:
+        if not row["speaker"]:
+            del row["speaker"]
     return json.dumps({"sample_rate": sample_rate, "words": rows}, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -35,7 +38,8 @@ def timings_srt(words: Sequence[WordTiming], *, sample_rate: int, each_word: boo
     blocks = []
     for number, line in enumerate(cues(shown(words, spoken=spoken), each_word), start=1):
         start, end = clock(line[0].onset / sample_rate, ","), clock(line[-1].offset / sample_rate, ",")
-        blocks.append(f"{number}\n{start} --> {end}\n{' '.join(word.text for word in line)}\n")
+        who = f"{line[0].speaker}: " if line[0].speaker else ""
+        blocks.append(f"{number}\n{start} --> {end}\n{who}{' '.join(word.text for word in line)}\n")
     return "\n".join(blocks)
 
 
@@ -46,7 +50,8 @@ def timings_vtt(words: Sequence[WordTiming], *, sample_rate: int, each_word: boo
         start, end = clock(line[0].onset / sample_rate, "."), clock(line[-1].offset / sample_rate, ".")
         text = [escape(line[0].text)]
         text += [f"<{clock(word.onset / sample_rate, '.')}>{escape(word.text)}" for word in line[1:]]
-        blocks.append(f"{start} --> {end}\n{' '.join(text)}\n")
+        who = f"<v {escape(line[0].speaker)}>" if line[0].speaker else ""
+        blocks.append(f"{start} --> {end}\n{who}{' '.join(text)}\n")
     return "\n".join(blocks)
 
 
@@ -59,6 +64,8 @@ class Caption:
     offset: int
     ends: bool
     """Whether a sentence ends after it."""
+    speaker: str = ""
+    """Who says it, where there are several."""
 
 
 def shown(words: Sequence[WordTiming], *, spoken: bool) -> list[Caption]:
@@ -70,7 +77,7 @@ def shown(words: Sequence[WordTiming], *, spoken: bool) -> list[Caption]:
         if not text and word.start == word.end and captions:
             captions[-1] = replace(captions[-1], offset=word.offset, ends=ends)
         else:
-            captions.append(Caption(text or word.text, word.onset, word.offset, ends))
+            captions.append(Caption(text or word.text, word.onset, word.offset, ends, word.speaker))
     return captions
 
 
@@ -80,10 +87,11 @@ def cues(words: Sequence[Caption], each_word: bool) -> Iterator[list[Caption]]:
 
 
 def lines(words: Sequence[Caption]) -> Iterator[list[Caption]]:
-    """The words in lines: a new one after each sentence, and when the line is full."""
+    """The words in lines: a new one after each sentence, for another speaker, and when the line is full."""
     line: list[Caption] = []
     for word in words:
-        if line and (line[-1].ends or len(" ".join(each.text for each in (*line, word))) > LINE):
+        over = bool(line) and (line[-1].ends or line[-1].speaker != word.speaker)
+        if line and (over or len(" ".join(each.text for each in (*line, word))) > LINE):
             yield line
             line = []
         line.append(word)

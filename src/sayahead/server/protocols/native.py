@@ -192,7 +192,8 @@ class Native(SocketProtocol):
 def word_row(word: m.SpokenWord) -> dict[str, Any]:
     """A word as the client gets it."""
     times = {"onset_s": round(word.onset_s, 6), "offset_s": round(word.offset_s, 6)}
-    return {"word": word.text, "start": word.start, "end": word.end, **times}
+    speaker = {"speaker": word.speaker} if word.speaker else {}
+    return {"word": word.text, "start": word.start, "end": word.end, **times, **speaker}
 
 
 def say(kind: str, **rest: Any) -> str:

@@ -194,6 +194,8 @@ class SpokenWord:
     """First moment of the word, from the utterance's first sample."""
     offset_s: float
     """End of its last phoneme."""
+    speaker: str = ""
+    """Who says it, once another than the utterance's own voice was named in the text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,16 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, TypeVar
 
 import numpy as np
 
 from sayahead.config import trait
+from sayahead.engine.cast import Cast, Tags
+from sayahead.engine.options import SessionOptions
+from sayahead.engine.session import Session
 from sayahead.engine.together import UNKNOWN_S, Together
 from sayahead.server.operation.budgets import Account
 from sayahead.server.synthesis import messages as m
@@ -70,17 +73,52 @@ class EncodedChunk:
     """Processor time of all steps since the chunk before."""
 
 
+Member = Callable[[], tuple[Voice, str | None]]
+"""Gives a voice, which may have to be loaded, and one of its speakers."""
+
+
+def session_of(voice: Voice, options: SessionOptions, others: Callable[[str], Member | None] | None = None) -> Session:
+    """A stream of speech in which others may speak, too."""
+    if others is None:
+        return voice.session(options)
+
+    def opened(name: str) -> Session:
+        member = others(name) if name else None
+        if member is None:
+            return voice.session(options)
+        other, speaker = member()
+        least, most = other.config.speed
+        speed = min(max(options.speed, least), most)
+        return other.session(replace(options, speaker=speaker, speed=speed))
+
+    def knows(name: str) -> bool:
+        return not name or others(name) is not None
+
+    tags = Tags(elements=options.markup == "ssml")
+    cast = Cast(opened, knows, sample_rate=voice.sample_rate, tags=tags, step_words=options.step_words)
+    cast.open()
+    return cast
+
+
 class Speaking:
     """One text being spoken: a session, its encoder, and the threads it runs on."""
 
-    def __init__(self, voice: Voice, options: m.Options, pool: Pool, account: Account | None = None) -> None:
-        """``account`` pays for the processor time. ConfigError for options that the voice cannot take."""
+    def __init__(
+        self,
+        voice: Voice,
+        options: m.Options,
+        pool: Pool,
+        account: Account | None = None,
+        others: Callable[[str], Member | None] | None = None,
+    ) -> None:
+        """``account`` pays for the processor time; ``others``: who else may speak in the text, by name. ConfigError for
+        options that the voice cannot take."""
         self._voice, self._account = voice.config.name, account
         # Who asks another process may wait for it.
         self._waits = trait(type(voice.loaded.phonemizer), "waits", usual=False)
         self.sample_rate = voice.sample_rate
         """Samples per second of the words' times."""
-        self.session = voice.session(options.session)
+        self.session = session_of(voice, options.session, others)
         self.session.deliver(options.delivery)
         """Takes the text, while no ``pull`` is under way."""
         self._encoder = encoder(options.format, source_rate=voice.sample_rate)
