@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sayahead.text.classes.number import gender_of
-from sayahead.text.classes.verbalize import cardinal
+from sayahead.text.classes.verbalize import cardinal, letters
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.reading.words import Words
 
@@ -169,12 +169,12 @@ def weekday(match: Match) -> Reading | None:
 
 def initial(match: Match) -> Reading | None:
     """A letter of a name: its full stop ends nothing."""
-    return Reading(match.text[0])
+    return Reading(letters(match.text[0], match.language))
 
 
 def initials(match: Match) -> Reading | None:
     """Letters with full stops between them."""
-    return Reading(" ".join(match.text.replace(".", " ").split()))
+    return Reading(letters(match.text.replace(".", ""), match.language))
 
 
 def initials_ending(match: Match) -> Reading | None:

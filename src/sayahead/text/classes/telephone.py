@@ -49,10 +49,13 @@ def shaped(match: Match) -> Reading | None:
 def spoken(text: str, language: Words) -> str:
     """The figures of a number, group by group."""
     plus = f"{language.record.sign('+')} " if text.startswith("+") else ""
-    groups = re.findall(r"\d+", text)
-    if language.record.pairs:
-        groups = [pair for group in groups for pair in _pairs(group)]
-    return plus + " ".join(_group(group, language) for group in groups)
+    parts = re.findall(r"(\d+)(\D*)", text)
+    words = []
+    for figures, gap in parts:
+        groups = _pairs(figures) if language.record.pairs else [figures]
+        pause = language.record.phone_pause if gap.strip(" +(") else ""
+        words.append(" ".join(_group(group, language) for group in groups) + pause)
+    return plus + " ".join(words).rstrip(language.record.phone_pause)
 
 
 def _pairs(group: str) -> list[str]:

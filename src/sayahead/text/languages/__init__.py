@@ -15,6 +15,8 @@ RECORDS = tuple(sorted(path.stem for path in DATA.glob("*.txt")))
 READ = tuple(tag for tag in RECORDS if "-" not in tag and tag != "en")
 """Languages that are read in full by the shared reader."""
 
+_LIKE = dict.fromkeys("en-au en-ie en-in en-nz en-za".split(), "en-gb")
+"""Countries that are read as another one, by their tags."""
 _DOT_ORDINALS = frozenset("bs cs da de et eu fi fo hr hu is ka lb lv nb nn no pl sk sl sr tr".split())
 _UNSPACED = frozenset("cmn zh yue hak ja th my shn lo km".split())
 _SCRIPTS = {
@@ -59,7 +61,8 @@ def record_of(language: str) -> Record:
     ConfigError for a language that espeak-ng does not have.
     """
     parts = language.replace("_", "-").lower().split("-")
-    for tag in (voice_of(language), "-".join(parts[:2]), parts[0]):
+    country = "-".join(parts[:2])
+    for tag in (_LIKE.get(country, country), voice_of(language), parts[0]):
         if tag in RECORDS:
             return read_record(DATA / f"{tag}.txt")
     name = parts[0]

@@ -20,6 +20,7 @@ Character = tuple[str, int, int]
 
 _WHITE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 _NEWLINES = "\n\r\v\f\u2028\u2029\x85"
+_LIGATURES = "ﬀﬁﬂﬃﬄﬅﬆ"
 _NARROW = str.maketrans("‐‑‒―ʼ’´⁄μ", "---—'''/µ", "®©\xad")
 
 
@@ -32,7 +33,6 @@ class CharacterFilter:
         self._has_greek_names = "GREEK" not in record.scripts and bool(record.greek)
         self._skipped = skipped
         self._newlines = 1
-        self._is_after_return = False
         self._is_white = True
 
     def push(self, text: Text) -> list[Character]:
@@ -43,7 +43,6 @@ class CharacterFilter:
                 self._white(char, start, end, out)
                 continue
             self._newlines = 0
-            self._is_after_return = False
             for kept in self._kept(char, start, end):
                 if kept == SPACE and self._is_white:
                     continue
@@ -57,8 +56,7 @@ class CharacterFilter:
         self._is_white = True
 
     def _white(self, char: str, start: int, end: int, out: list[Character]) -> None:
-        is_newline = char in _NEWLINES and not (self._is_after_return and char == "\n")
-        self._is_after_return = char == "\r"
+        is_newline = char in _NEWLINES
         if not (self._is_white or char == SENTENCE_END):
             out.append((NEWLINE if is_newline else SPACE, start, end))
         self._is_white = True
@@ -100,14 +98,27 @@ class Filters:
         before_tags = frozenset(record.vocabularies.get("before_tags", ()))
         self._markup: list[Rewriter] = [LatexFilter(), TagFilter(skipped, before_tags), MarkdownFilter(is_dated)]
         self._last = CharacterFilter(record, skipped)
+        self._is_after_return = False
 
     def push(self, fragment: str) -> list[Character]:
         """The characters that a fragment makes certain."""
-        text = Text.of(fragment, self.place)
+        text = self._with_newlines(Text.of(fragment, self.place))
         self.place += len(fragment)
         for rewriter in self._markup:
             text = rewriter.push(text)
         return self._last.push(text)
+
+    def _with_newlines(self, text: Text) -> Text:
+        """The text with one newline for each end of a line, however it is written."""
+        if "\r" not in text.chars and not self._is_after_return:
+            return text
+        kept = Text()
+        for char, place in zip(text.chars, text.places, strict=True):
+            if not (char == "\n" and self._is_after_return):
+                kept.chars += "\n" if char == "\r" else char
+                kept.places.append(place)
+            self._is_after_return = char == "\r"
+        return kept
 
     def flush(self) -> list[Character]:
         """What still waits, as if the text were over."""
@@ -143,6 +154,10 @@ def folded(char: str) -> str:
         return ""
     if (kind in ("So", "Sk") and is_silent(char)) or is_picture(char):
         return SPACE
-    if kind == "Nl" or (unicodedata.east_asian_width(char) == "F" and char not in ENDING + PAUSING):
+    if (
+        kind == "Nl"
+        or char in _LIGATURES
+        or (unicodedata.east_asian_width(char) == "F" and char not in ENDING + PAUSING)
+    ):
         return unicodedata.normalize("NFKC", char)
     return char

@@ -219,14 +219,15 @@ def read_record(path: Path) -> Record:
 
 
 def _for_rules(file: _File, old: Record | None) -> dict[str, Any]:
-    """The rules that the language alone has, and the vocabularies that rules name."""
-    grammar = list(old.grammar) if old else []
+    """The rules that the language alone has, before those of its base, and the vocabularies that rules name."""
+    grammar: list[tuple[str, int, str]] = []
     vocabularies = {name: dict(words) for name, words in old.vocabularies.items()} if old else {}
     for name, lines in file.sections.items():
         if name == "grammar":
             grammar += [(file.path.name, number, text) for number, text in lines]
         elif name.startswith("vocabulary "):
             vocabularies.setdefault(name.split()[1], {}).update(file.vocabulary(lines))
+    grammar += old.grammar if old else ()
     return {"grammar": tuple(grammar), "vocabularies": vocabularies}
 
 

@@ -90,6 +90,8 @@ class Record:
     """Between the two numbers of a blood pressure: ``120/80 mmHg``, ``TA 14/8``."""
     each_in: str = ""
     """``de 8/8 h``: what is said between a length of time and itself."""
+    phone_pause: str = ""
+    """The mark between groups of a telephone number that more than a space parts."""
     keys: str = ""
     """What keys of a telephone are called: after it ``#`` is said."""
     articles: Mapping[str, str] = field(default_factory=dict)
