@@ -187,6 +187,20 @@ def test_the_dashboard_asks_for_metrics_that_there_are() -> None:
     assert path.read_text(encoding="utf-8") == text
 
 
+def test_incidents_name_metrics_and_lines_that_there_are() -> None:
+    page = (ROOT / "docs" / "how-to" / "incidents.md").read_text(encoding="utf-8")
+    families = list(Metrics().registry.collect())
+    known = {name for family in families for name in (family.name, f"{family.name}_total")}
+    asked = set(re.findall(r"`((?:tts|process)_\w+)", page)) - {"tts_sessions_ratio"}
+    assert asked <= known, asked - known
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
+    lines = re.findall(r"\*([A-Z][^*|]+)\*", page)
+    assert len(lines) > 8
+    assert [line for line in lines if line[:40] not in source] == []
+    events = re.findall(r"`(\w+)`", "".join(row.split("|")[3] for row in page.splitlines() if row.count("|") > 5))
+    assert [event for event in events if event not in source] == []
+
+
 def test_compose_ends_no_text_too_early() -> None:
     services = documents(DEPLOY / "compose.yaml")[0]["services"]
     server = services["sayahead"]

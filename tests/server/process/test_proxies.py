@@ -60,6 +60,15 @@ def test_a_forged_address_is_none(caplog: pytest.LogCaptureFixture) -> None:
     assert addresses == {"127.0.0.1"}
 
 
+def test_a_proxy_that_is_not_named_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    """All of its clients counted as one, and nothing said why they were refused."""
+    with caplog.at_level(logging.INFO), serving() as server:
+        for _ in range(3):
+            httpx.get(f"{server.http}/health", headers={"X-Forwarded-For": "203.0.113.7"})
+    told = [record for record in caplog.records if "proxies does not name" in record.msg]
+    assert [vars(record)["address"] for record in told] == ["127.0.0.1"]
+
+
 def test_only_addresses_have_a_share() -> None:
     assert share_of("x" * 100) == ELSEWHERE
     assert share_of(None) == share_of("127.0.0.1") == share_of("::1") == ""

@@ -26,6 +26,7 @@ from websockets.asyncio.client import connect
 from sayahead.cli import main
 from sayahead.client import Client, ServerError
 from sayahead.server.operation.logs import JsonLines, Lines
+from sayahead.server.operation.usage_file import File, Used
 from sayahead.server.process.run import bind
 from sayahead.sound.files import OutputError
 
@@ -238,6 +239,33 @@ def test_check_says_what_is_open(capsys: pytest.CaptureFixture[str], monkeypatch
     told = capsys.readouterr().out
     assert "No API key" not in told
     assert "encrypted" not in told
+
+
+def test_check_says_what_is_large_and_which_proxy_is_not_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sayahead.server.operation.logs.set_up", lambda form, text: None)
+    monkeypatch.setattr("sayahead.server.process.check.MANY_KEYS", 20)
+    monkeypatch.setattr("sayahead.server.process.check.MANY_ROWS", 30)
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    keys, usage = tmp_path / "keys", tmp_path / "usage.db"
+    keys.write_text("".join(f"key-{number}:secret-of-{number}\n" for number in range(20)))
+    store = File(str(usage))
+    store.add([Used(f"key-{number}", "2026-11-28", "native", "heart", 1, 10, 1.0) for number in range(30)])
+    store.close()
+    command = ["serve", "--check", "--voice", "heart", "--set", "hosts=tts.example"]
+    assert main([*command, "--keys-file", str(keys), "--usage", str(usage)]) == 0
+    told = capsys.readouterr().out
+    assert "There are 20 keys" in told
+    assert "usage.db has 30 rows of 30 keys" in told
+    assert "It is reached as tts.example, without a certificate of its own and without proxies" in told
+    assert main(["serve", "--check", "--voice", "heart", "--set", "proxies=127.0.0.1", "--set", "hosts=a.example"]) == 0
+    told = capsys.readouterr().out
+    assert "proxies" not in told
+    assert "rows" not in told
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
+    assert main(["serve", "--check", "--voice", "heart"]) == 0
+    assert "It runs in Kubernetes" in capsys.readouterr().out
 
 
 @pytest.fixture

@@ -196,6 +196,12 @@ class File:
             query, values = (ALL, (first, last)) if key is None else (OF_KEY, (key, first, last))
             return [Used(*row) for row in base.execute(query, values)]
 
+    def size(self) -> tuple[int, int]:
+        """How many rows and keys there are."""
+        with self._reading.use() as base:
+            rows, keys = base.execute("select count(*), count(distinct key) from usage").fetchone()
+            return int(rows), int(keys)
+
     def glance(self, key: str, date: str) -> tuple[int, int]:
         with self._glancing.use() as base:
             return totals_of(base, key, date)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
+import logging
 import sys
 from collections.abc import AsyncIterator
 from typing import Any
@@ -28,6 +29,7 @@ from sayahead.server.reload import Reloader
 from sayahead.voices.left import sweep
 from sayahead.voices.locations import home
 
+log = logging.getLogger("sayahead.server")
 SWITCH_S = 0.0005
 """How long a thread may keep the interpreter that the event loop wants: Python's own 5 ms add up over a request."""
 
@@ -92,13 +94,24 @@ class Proxied:
     def __init__(self, app: ASGIApp, proxies: tuple[str, ...]) -> None:
         self._app = app
         self._networks = [ipaddress.ip_network(proxy, strict=False) for proxy in proxies]
+        self._has_told = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._networks and scope["type"] in ("http", "websocket") and scope.get("client"):
-            lines = Headers(scope=scope).getlist("x-forwarded-for")
-            address = self._client(scope["client"][0], [part for line in lines for part in line.split(",")])
-            scope = {**scope, "client": (address, 0)}
+        if scope["type"] in ("http", "websocket") and scope.get("client"):
+            peer, lines = scope["client"][0], Headers(scope=scope).getlist("x-forwarded-for")
+            if lines and not self._has_told:
+                self._tell(peer)
+            if self._networks:
+                address = self._client(peer, [part for line in lines for part in line.split(",")])
+                scope = {**scope, "client": (address, 0)}
         await self._app(scope, receive, send)
+
+    def _tell(self, peer: str) -> None:
+        """Say once that a proxy near this machine seems not to be named: all of its clients count as one."""
+        found = address_in(peer)
+        if found is not None and found.is_private and not any(found in network for network in self._networks):
+            self._has_told = True
+            log.warning("X-Forwarded-For is not read: proxies does not name who sent it.", extra={"address": peer})
 
     def _client(self, peer: str, forwarded: list[str]) -> str:
         """Where a request comes from, by its peer and what proxies have said."""
