@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sayahead.errors import ConfigError
 from sayahead.text.reading.automaton import DEAD, Automaton
-from sayahead.text.reading.check import problems
+from sayahead.text.reading.check import hiding, problems
 from sayahead.text.reading.grammar import Grammar, Line, parse
 from sayahead.text.reading.language import language_of
 from sayahead.text.reading.pattern import Pattern, PatternParser, source_of
@@ -87,6 +87,21 @@ def test_a_token_ends_between_no_two_letters() -> None:
     grammar = Grammar(parse([Line("x", "a: ab|abc -> a", "x:1")], WORDS, {}), WORDS)
     assert grammar.match(0, "abc", 0, 2) is None
     assert grammar.match(0, "ab c", 0, 2) is not None
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (["a.rules:1: few = x", "b.rules:4: few = y"], ["b.rules:4: the macro 'few' is there already (a.rules:1)"]),
+        (["a.rules:1: few = x", "a.rules:2: few = x"], ["a.rules:2: the macro 'few' is there already (a.rules:1)"]),
+        (["a.rules:1: units = x"], ["a.rules:1: the macro 'units' has the name of a table"]),
+        (["a.rules:1: few = x", "a.rules:2: units: {few} -> few", "b.rules:1: fewer = y"], []),
+    ],
+)
+def test_a_macro_that_hides_another_name_is_told(lines: list[str], said: list[str]) -> None:
+    parts = [line.split(": ", 1) for line in lines]
+    found = list(hiding([Line("x", text, place) for place, text in parts], WORDS))
+    assert [problem.startswith(start) for problem, start in zip(found, said, strict=True)] == [True] * len(said)
 
 
 SLOW = [pytest.param(tag, marks=pytest.mark.slow) for tag in ("en", "es", "fr", "it", "pt", "pt-br")]

@@ -1,19 +1,20 @@
 """What is wrong with a language's rules beyond what ends their loading: ``python -m sayahead.text.reading.check TAG``.
 
-A rule that can never win, two rules that are equal, a condition on a table that there is not: each by
-its file and line.
+A rule that can never win, two rules that are equal, a condition on a table that there is not, a
+common macro that hides a table or another file's macro: each by its file and line.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from sayahead.text.reading.automaton import DEAD
-from sayahead.text.reading.grammar import Rule
-from sayahead.text.reading.language import Language, language_of
+from sayahead.text.reading.grammar import MACRO, Line, Rule
+from sayahead.text.reading.language import Language, common_lines, language_of
 from sayahead.text.reading.pattern import Choice, Node, Repeat, Series, Vocabulary
+from sayahead.text.reading.words import macros_of
 
 MAX_STATES = 60
 """States of the automaton that are looked at for one rule."""
@@ -21,7 +22,23 @@ MAX_STATES = 60
 
 def problems(language: Language) -> list[str]:
     """What is wrong, one sentence each; empty where all is well."""
-    return [*_equal(language), *_unknown_tables(language), *_losing(language)]
+    hidden = hiding(common_lines(language.record), {*language.vocabularies, *macros_of(language.record)})
+    return [*_equal(language), *_unknown_tables(language), *_losing(language), *hidden]
+
+
+def hiding(lines: Iterable[Line], names: Container[str]) -> Iterator[str]:
+    """Macros of a name that means another thing elsewhere; a language's own may replace a common one."""
+    places: dict[str, str] = {}
+    for line in lines:
+        macro = MACRO.fullmatch(line.text)
+        if macro is None:
+            continue
+        if macro[1] in names:
+            yield f"{line.place}: the macro {macro[1]!r} has the name of a table or pattern of the language."
+        elif macro[1] in places:
+            yield f"{line.place}: the macro {macro[1]!r} is there already ({places[macro[1]]}), which counts."
+        else:
+            places[macro[1]] = line.place
 
 
 def _equal(language: Language) -> Iterator[str]:

@@ -26,7 +26,8 @@ from sayahead.errors import ConfigError
 from sayahead.text.reading.automaton import Automaton
 from sayahead.text.reading.pattern import Node, Pattern, PatternParser, source_of
 
-_MACRO = re.compile(r"([a-z]\w*) = (.+)")
+MACRO = re.compile(r"([a-z]\w*) = (.+)")
+"""A line that names a pattern."""
 _RULE = re.compile(r"([a-z][\w.]*)((?: <[^<>]+>)*): (.+) ([-=])> (\S.*)")
 _BOUNDARY = r"(?:(?<![^\W_])|(?![^\W_]))"
 """No token ends between two letters or figures."""
@@ -93,7 +94,7 @@ def parse(lines: Iterable[Line], vocabularies: Mapping[str, object], macros: Map
     for line in lines:
         if (rule := _RULE.fullmatch(line.text)) is not None:
             rules.append((line, rule))
-        elif (macro := _MACRO.fullmatch(line.text)) is not None:
+        elif (macro := MACRO.fullmatch(line.text)) is not None:
             texts.setdefault(macro[1], macro[2])
             places.setdefault(macro[1], line.place)
         else:

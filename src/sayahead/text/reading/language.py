@@ -37,9 +37,7 @@ class Language(Words):
     def __init__(self, tag: str, record: Record) -> None:
         super().__init__(tag, record)
         own = [Line("", text, f"{file}:{number}") for file, number, text in record.grammar]
-        kinds = CLASSES if record.numbers else BARE_CLASSES
-        common = [line for kind in kinds for line in lines_of(_CLASSES / f"{kind}.rules", kind)]
-        rules = parse([*own, *common], self.vocabularies, macros_of(record))
+        rules = parse([*own, *common_lines(record)], self.vocabularies, macros_of(record))
         self.grammar = Grammar(rules, self.vocabularies)
         self._sayers: dict[Rule, Sayer] = {rule: self._sayer(rule) for rule in rules}
         self._tags: dict[str, frozenset[str]] = self._announced(rules)
@@ -103,6 +101,12 @@ class Language(Words):
             return str(getattr(self.record, place[1][1:]))
         text = match[place[1]]
         return VERBALIZERS[place[2]](text, self, place[3] or "") if place[2] and text else text
+
+
+def common_lines(record: Record) -> list[Line]:
+    """The lines of the files of rules that a language shares with others."""
+    kinds = CLASSES if record.numbers else BARE_CLASSES
+    return [line for kind in kinds for line in lines_of(_CLASSES / f"{kind}.rules", kind)]
 
 
 @functools.cache
