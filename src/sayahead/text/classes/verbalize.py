@@ -36,6 +36,8 @@ def parse(text: str, language: Words) -> tuple[int, str] | None:
     figures = re.sub(r"\D", "", head)
     if not figures or len(figures) > 15 or (len(figures) > 1 and figures[0] == "0"):
         return None
+    if decimals and not decimals.isdecimal():
+        return None
     return int(figures), decimals
 
 

@@ -34,7 +34,7 @@ CARRIED = frozenset(
 WEEKDAY = frozenset(("weekday", "after:weekday_forms"))
 PAUSED = CARRIED | WEEKDAY | {"capital"}
 """What goes on across a comma or a colon: "Mo., 3. Feb."."""
-QUOTES = {'"': True, "“": True, "”": False}
+QUOTES = {'"': True, "'": True, "“": True, "”": False}
 """Quotation marks, and whether each may open."""
 QUOTED = frozenset({"quoted"})
 """The tag of a token after a quotation mark that is open."""
