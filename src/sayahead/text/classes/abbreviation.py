@@ -174,7 +174,8 @@ def initial(match: Match) -> Reading | None:
 
 def initials(match: Match) -> Reading | None:
     """Letters with full stops between them."""
-    return Reading(letters(match.text.replace(".", ""), match.language))
+    text = match.text.replace(".", "")
+    return Reading(letters(text, match.language) if match.language.record.dotted_letters else " ".join(text))
 
 
 def initials_ending(match: Match) -> Reading | None:
