@@ -140,6 +140,11 @@ class Cast(Session):
         over = not last.characters if last.session is None else last.session.spoken
         return self._ended and self._active == len(self._parts) - 1 and over
 
+    @property
+    def complete(self) -> bool:
+        session = self._parts[-1].session
+        return self.spoken and (session is None or session.complete)
+
     def open(self) -> None:
         """Make the session of who speaks first now, so that its errors come now."""
         self._session(self._parts[0])
