@@ -108,7 +108,7 @@ def test_the_last_figures_of_a_card_are_no_number(tag: str, mask: str) -> None:
 def test_small_letters_with_full_stops_are_letters(tag: str, letters: str) -> None:
     """They were read with the name of the full stop between them."""
     spelled = letters.replace(".", " ").strip()
-    assert spoken(tag, f"Xa {letters} yyyyyyy.").rstrip(".") == f"Xa {spelled} yyyyyyy"
+    assert spoken(tag, f"xa {letters} yyyyyyy.").lower().rstrip(".") == f"xa {spelled} yyyyyyy"
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)
@@ -141,3 +141,29 @@ def test_the_second_of_two_telephone_numbers_is_one_too(tag: str, word: str) -> 
 )
 def test_a_currency_by_the_million_without_a_number(tag: str, text: str, said: str) -> None:
     assert said in spoken(tag, text)
+
+
+@pytest.mark.parametrize("tag", ["de", "es", "fr", "it", "pt"])
+@pytest.mark.parametrize("rate", ["1,08", "0,85", "5,42", "157,25", "1,10"])
+def test_a_rate_of_exchange_has_no_cents(tag: str, rate: str) -> None:
+    language = language_of(tag)
+    currency = language.record.currency_words["$"]
+    for cue in language.vocabularies["exchange"]:
+        said = spoken(tag, f"xa {cue} {rate} {currency.main.many} xo")
+        assert said == f"xa {cue} {spoken(tag, rate)} {currency.main.many} xo"
+    assert currency.cent is not None
+    assert f" {currency.main.many} xo" not in spoken(tag, f"xa {rate} {currency.main.many} xo")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Chiami l'800 330 123.", "l'ottocento trecentotrenta centoventitré"),
+        ("all'803 116 200", "all'ottocentotré centosedici duecento"),
+        ("dell'800 111 222", "dell'ottocento centoundici duecentoventidue"),
+        ("L'abbiamo chiesto: l'804 550 660", "l'ottocentoquattro cinquecentocinquanta seicentosessanta"),
+        ("Il numero verde è 800 123 456.", "otto zero zero uno due tre quattro cinque sei"),
+    ],
+)
+def test_a_free_number_of_italy_is_read_by_its_groups_after_an_article(text: str, said: str) -> None:
+    assert said in spoken("it", text)

@@ -29,6 +29,7 @@ OPTIONAL = (
     "before_town",
     "durations",
     "electrical",
+    "exchange",
     "formula",
     "functions",
     "menu",
