@@ -71,6 +71,12 @@ def test_a_metre_with_a_full_stop_is_a_month_after_what_lasts(tag: str) -> None:
         ("it", "il pross. treno", "prossimo treno"),
         ("fr", "Bus 7, proch. station", "prochaine station"),
         ("fr", "le proch. train", "prochain train"),
+        ("fr", "une arr. prév. à Nice", "arrivée prévue"),
+        ("fr", "129 € (taxes compr.)", "taxes comprises"),
+        ("fr", "le repas compr. et", "repas compris"),
+        ("fr", "2 fichiers modif. et", "fichiers modifiés"),
+        ("es", "Rec. de ibuprofeno", "receta de"),
+        ("es", "Rec. de basura", "recogida de"),
     ],
 )
 def test_an_adjective_before_its_noun_agrees_with_it(tag: str, text: str, said: str) -> None:

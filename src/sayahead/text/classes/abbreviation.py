@@ -226,7 +226,7 @@ def agreed(words: str, match: Match, noun: str) -> str:
     gender = gender or gender_of(match, name.removesuffix("s"), is_one=True)
     wanted = "f" if other.endswith(("a", "in", "e")) else "m"
     chosen = other if gender.replace("e", "f").replace("s", "m") == wanted else one
-    is_plural = record.plural_s and len(noun) > 3 and noun.endswith("s") and chosen[-1] in "aoéu"
+    is_plural = record.plural_s and len(noun) > 3 and noun.endswith("s") and chosen[-1] in "aeéou"
     return f"{chosen}s" if is_plural else chosen
 
 
