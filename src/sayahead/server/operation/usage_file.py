@@ -132,12 +132,13 @@ class Connection:
                     self.base.execute(begin)
                 try:
                     yield self.base
+                    if begin:
+                        self.base.execute("commit")
                 except BaseException:
+                    # A commit that fails leaves its transaction open, too.
                     if self.base.in_transaction:
                         self.base.execute("rollback")
                     raise
-                if begin:
-                    self.base.execute("commit")
         except sqlite3.Error as error:
             raise OSError(str(error)) from error
 
