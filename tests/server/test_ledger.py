@@ -1,5 +1,5 @@
-"""The ledger: what clients received is what was billed, whoever asks for the bill meanwhile, and whenever the server is
-killed. Full size: SAYAHEAD_TESTS=full, any other: SAYAHEAD_LEDGER="requests keys readers kills at-once"."""
+"""The ledger: what clients received is what was billed, whoever asks for the bill, and whenever the server is killed or
+stands still. Full size: SAYAHEAD_TESTS=full, any other: SAYAHEAD_LEDGER="requests keys readers kills at-once"."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import random
+import signal
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -21,11 +22,12 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
 WORDS = "Hello there, how are you today? I am fine, and so is everybody else who was asked about it. ".split(" ")
-SIZE = os.environ.get("SAYAHEAD_LEDGER") or ("10000 20 16 20 24" if FULL else "60 4 4 2 8")
+SIZE = os.environ.get("SAYAHEAD_LEDGER") or ("10000 20 16 20 24" if FULL else "40 4 4 1 8")
 """Requests, keys, readers, kills, and texts at once."""
 REQUESTS, KEYS, ASKERS, KILLS, AT_ONCE = map(int, SIZE.split())
 ENDS = (OSError, EOFError, TimeoutError, WebSocketException, httpx.HTTPError)
 RATE = 8000
+PAUSE_S = 0.2
 CHUNK_S = 1.0
 """No chunk of these texts has more sound."""
 
@@ -115,11 +117,17 @@ async def speak_all(server: ToyServer, dice: random.Random) -> list[Received]:
                     assert answer.status_code in (200, 503)
 
     async def kill() -> None:
-        for number in range(KILLS):
-            while len(found) < (number + 1) * REQUESTS // (KILLS + 1):
+        for number in range(2 * KILLS):
+            while len(found) < (number + 1) * REQUESTS // (2 * KILLS + 1):
                 await asyncio.sleep(0.002)
-            await asyncio.to_thread(server.kill)
-            await asyncio.to_thread(server.start)
+            if number % 2:
+                await asyncio.to_thread(server.kill)
+                await asyncio.to_thread(server.start)
+            elif hasattr(signal, "SIGSTOP"):
+                # It stands still, as a machine that was moved: whoever waits, waits.
+                server.send(signal.SIGSTOP)
+                await asyncio.sleep(PAUSE_S)
+                server.send(signal.SIGCONT)
 
     others = [asyncio.create_task(ask(number)) for number in range(ASKERS)] + [asyncio.create_task(kill())]
     await asyncio.gather(*(work() for _ in range(AT_ONCE)))
