@@ -79,7 +79,7 @@ FAULTS: dict[str, Callable[[Link], None]] = {
 class Proxy:
     """Passes connections on to a port of this machine; a fault befalls those that are open, and no later one."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: Callable[[], int]) -> None:
         self._to = port
         self.port = 0
         self.links = list[Link]()
@@ -88,9 +88,9 @@ class Proxy:
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def before(cls, port: int) -> AsyncIterator[Self]:
-        """A proxy before a port, on the running event loop."""
-        proxy = cls(port)
+    async def before(cls, port: int | Callable[[], int]) -> AsyncIterator[Self]:
+        """A proxy before a port, or before those that are given for each connection, on the running event loop."""
+        proxy = cls(port if callable(port) else lambda: port)
         listener = await asyncio.start_server(proxy._connected, "127.0.0.1", 0)
         proxy.port = listener.sockets[0].getsockname()[1]
         try:
@@ -120,7 +120,7 @@ class Proxy:
         with contextlib.suppress(OSError, asyncio.CancelledError), contextlib.ExitStack() as ending:
             ending.callback(self._tasks.discard, own)
             ending.callback(writer.transport.abort)
-            there, server = await asyncio.open_connection("127.0.0.1", self._to)
+            there, server = await asyncio.open_connection("127.0.0.1", self._to())
             ending.callback(server.transport.abort)
             link = Link(writer, server)
             self.links.append(link)
