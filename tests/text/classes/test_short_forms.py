@@ -173,3 +173,17 @@ def test_a_rate_of_exchange_has_no_cents(tag: str, rate: str) -> None:
 )
 def test_a_free_number_of_italy_is_read_by_its_groups_after_an_article(text: str, said: str) -> None:
     assert said in spoken("it", text)
+
+
+@pytest.mark.parametrize(
+    ("tag", "text", "said"),
+    [
+        ("fr", "dép. de gar. 2 m., réf.", "dépôt de garantie deux mois"),
+        ("fr", "dép. de gar. 1 m., réf.", "dépôt de garantie un mois"),
+        ("fr", "garantie 3 m., réf.", "garantie trois mois"),
+        ("es", "depósito 2 m., ref.", "depósito dos meses"),
+        ("it", "Arr. prev. a Mi. C.le 18.05, rit.", "Milano centrale diciotto e zero cinque"),
+    ],
+)
+def test_a_phrase_in_short_announces_what_its_last_word_does(tag: str, text: str, said: str) -> None:
+    assert said in spoken(tag, text)

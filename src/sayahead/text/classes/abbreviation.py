@@ -85,7 +85,7 @@ def phrase(match: Match) -> Reading | None:
     one, _, many = match.language.record.phrases[match["a"]].partition("/")
     words = many if many and not match.context.is_one else one
     cue = match.language.record.cues.get(one.replace(" ", "-"), "")
-    return Reading(words, frozenset({cue} if cue else ()))
+    return Reading(words, frozenset({cue} if cue else ()), word=words.rpartition(" ")[2])
 
 
 def phrase_ending(match: Match) -> Reading | None:
