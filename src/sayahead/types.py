@@ -35,6 +35,21 @@ class Delivery:
     whispered: bool = False
     """Whether the vocal folds are still: all sound is breath."""
 
+    def joined(self, other: Delivery) -> Delivery:
+        """Both at once, within what voices can do."""
+        if other == Delivery():
+            return self
+        if self == Delivery():
+            return other
+        return Delivery(
+            speed=min(max(self.speed * other.speed, 0.3), 3.0),
+            pitch=min(max(self.pitch + other.pitch, -12.0), 12.0),
+            pitch_range=min(self.pitch_range * other.pitch_range, 2.0),
+            energy=min(max(self.energy * other.energy, 0.2), 4.0),
+            volume=min(self.volume * other.volume, 4.0),
+            whispered=self.whispered or other.whispered,
+        )
+
 
 PLAIN = Delivery()
 """The delivery that changes nothing."""

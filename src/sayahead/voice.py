@@ -187,15 +187,17 @@ class Voice:
 
     def _normalizer(self, options: SessionOptions) -> Callable[[int], Normalizer]:
         """What makes words of a session's text, from a place of it on."""
+        from sayahead.text.styles import Styles
+
         pronunciations, normalizer = self.pronunciations(options.lexicon), self.loaded.normalizer
         words = functools.partial(pronouncing, normalizer, pronunciations)
         if options.markup == "none":
-            return words
+            return Styles(words)
         from sayahead.text.ssml.reader import Markup, Resources
         from sayahead.text.ssml.say_as import say_as_of
 
         resources = Resources(words, pronunciations, say_as_of(self.config.language), self._speeds(options.speed))
-        return Markup(resources)
+        return Styles(Markup(resources), ssml=True)
 
     def _speeds(self, speed: float) -> tuple[float, float]:
         """The least and the most that a word's speed may be, as a factor on a session's."""

@@ -17,20 +17,6 @@ RAMP_S = 0.01
 """How long a change of volume takes."""
 
 
-def merged(first: Delivery, second: Delivery) -> Delivery:
-    """Both deliveries at once."""
-    if PLAIN in (first, second):
-        return second if first == PLAIN else first
-    return Delivery(
-        speed=first.speed * second.speed,
-        pitch=first.pitch + second.pitch,
-        pitch_range=first.pitch_range * second.pitch_range,
-        energy=first.energy * second.energy,
-        volume=first.volume * second.volume,
-        whispered=first.whispered or second.whispered,
-    )
-
-
 class Deliveries:
     """The deliveries of one text, each from a place of the source on."""
 
@@ -60,7 +46,7 @@ class Deliveries:
 
     def _applied(self, word: Word) -> Word:
         own = self._deliveries[bisect.bisect_right(self._starts, word.start) - 1]
-        delivery = merged(word.delivery, own)
+        delivery = word.delivery.joined(own)
         if delivery == PLAIN:
             return word
         speed = min(max(word.speed * delivery.speed, self._least), self._most)

@@ -14,6 +14,9 @@ from support.servers import LEAVING_SOCKETS, Running, check_times, serving, talk
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
+from sayahead.text.styles.table import STYLES
+from sayahead.types import Delivery
+
 TEXT = "Hello there, how are you today? I am fine. "
 PATH = "/tts/websocket"
 FORM = {"container": "raw", "encoding": "pcm_s16le", "sample_rate": 8000}
@@ -77,6 +80,35 @@ def test_contexts_flushes_and_cancelling(server: Running) -> None:
 
     talk(server.ws + PATH, run)
     server.settle()
+
+
+def test_each_message_may_have_its_volume_pace_and_emotion(server: Running) -> None:
+    async def run(socket: ClientConnection) -> None:
+        more = {"continue": True}
+        await say(socket, "a", "One two. ", generation_config={"volume": 0.5}, **more)
+        await say(socket, "a", "Three four. ", generation_config={"volume": 1.0, "emotion": "sad"}, **more)
+        await say(socket, "a", "Five six.")
+        session = toy_voice().session(volume=0.5)
+        session.push("One two. ")
+        session.deliver(STYLES["sad"].joined(Delivery(volume=2.0)))
+        session.push("Three four. Five six.")
+        session.finish()
+        wanted = np.concatenate([chunk.samples for chunk in session.chunks()])
+        assert np.abs(sound(await until_done(socket)) - wanted).max() < 1e-4
+
+    talk(server.ws + PATH, run)
+
+
+def test_an_emotion_holds_from_the_first_word(server: Running) -> None:
+    address, body = server.http + "/tts/bytes", {"transcript": "One two. ", "output_format": FORM}
+    for emotion in ("sad", ["melancholic"], ["sadness:high", "sad:high"]):
+        answer = httpx.post(address, json=body | {"generation_config": {"emotion": emotion}})
+        session = toy_voice().session()
+        session.deliver(STYLES["sad"])
+        session.push("One two. ")
+        session.finish()
+        wanted = np.concatenate([chunk.samples for chunk in session.chunks()])
+        assert np.abs(np.frombuffer(answer.content, "<i2") / np.float32(32767) - wanted).max() < 1e-4
 
 
 def test_words_are_told_as_they_were_written_or_as_they_are_spoken(server: Running) -> None:

@@ -93,6 +93,16 @@ def test_speed_shortens(client: openai.OpenAI) -> None:
     assert spoken(0.25) == spoken(1.0) == spoken(4.0)
 
 
+def test_instructions_are_read_for_names_of_styles(client: openai.OpenAI) -> None:
+    def length(**options: Any) -> int:
+        made = client.audio.speech.create(
+            model="gpt-4o-mini-tts", voice={"id": "toy"}, input=TEXT, response_format="pcm", **options
+        )
+        return len(made.content)
+
+    assert length(instructions="Sound sad.") > length() == length(instructions="Never sound sad.")
+
+
 def test_lists(client: openai.OpenAI, server: Running) -> None:
     assert "sayahead" in [model.id for model in client.models.list()]
     voices = httpx.get(server.http + "/v1/audio/voices", headers={"Authorization": f"Bearer {KEY}"}).json()

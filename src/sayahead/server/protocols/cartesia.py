@@ -27,6 +27,8 @@ from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.offers import session_of
 from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.sound.formats import AudioFormat
+from sayahead.text.styles.table import style
+from sayahead.types import PLAIN, Delivery
 
 # Cartesia lets a connection idle this long.
 IDLE_S = 300.0
@@ -64,8 +66,10 @@ class Cartesia(SocketProtocol):
         if name not in self._open:
             options = options_of(data, self._dictionaries)
             normalized = data.get("use_normalized_timestamps") is True
-            self._open[name] = _Wishes(data.get("add_timestamps") is True, normalized)
+            self._open[name] = _Wishes(data.get("add_timestamps") is True, normalized, options)
             yield m.Open(name, options)
+        elif data.get("generation_config") is not None:
+            yield m.Deliver(name, self._open[name].delivery(table(data, "generation_config")))
         wishes = self._open[name]
         if text:
             wishes.step = time.monotonic()
@@ -79,7 +83,7 @@ class Cartesia(SocketProtocol):
     def write(self, event: m.Event) -> Iterable[str]:
         match event:
             case m.Audio(name):
-                yield from self._sound(event, self._open.setdefault(name, _Wishes(False, False)))
+                yield from self._sound(event, self._open.setdefault(name, _Wishes(False, False, OPTIONS)))
             case m.Flushed(name, mark):
                 yield say("flush_done", name, 206, flush_done=True, flush_id=mark)
             case m.Finished(name) | m.Cancelled(name):
@@ -109,9 +113,15 @@ class Cartesia(SocketProtocol):
 class _Wishes:
     """What the client wants to know of an utterance, and how far it is."""
 
-    def __init__(self, times: bool, normalized: bool) -> None:
-        self.times, self.normalized = times, normalized
+    def __init__(self, times: bool, normalized: bool, options: m.Options) -> None:
+        self.times, self.normalized, self._session = times, normalized, options.session
         self.flushes, self.step = 0, time.monotonic()
+
+    def delivery(self, tuning: dict[str, Any]) -> Delivery:
+        """How a later message wants its text, beside what the first one chose. ConfigError for a wrong factor."""
+        speed = factor(tuning, "speed") / self._session.speed if tuning.get("speed") is not None else 1.0
+        volume = factor(tuning, "volume") / self._session.volume if tuning.get("volume") is not None else 1.0
+        return emotion_of(tuning).joined(Delivery(speed=speed, volume=volume))
 
 
 def say(kind: str, name: str | None, status: int, *, done: bool = False, **rest: Any) -> str:
@@ -137,7 +147,17 @@ def options_of(
     named = data.get("pronunciation_dict_id")
     lexicon = None if named is None else dictionaries.get(named).latest[1]
     session = session_of(tuning, speed=speed, volume=volume, lexicon=lexicon, markup="ssml")
-    return replace(OPTIONS, voice=voice, language=language, format=form, session=session)
+    delivery = emotion_of(tuning)
+    return replace(OPTIONS, voice=voice, language=language, format=form, session=session, delivery=delivery)
+
+
+def emotion_of(tuning: dict[str, Any]) -> Delivery:
+    """The style of an emotion, the first one of several; one that is not in the table of styles changes nothing."""
+    emotion = tuning.get("emotion")
+    names = emotion if isinstance(emotion, list) else [emotion]
+    # Older clients add a level: "positivity:high".
+    found = (style(name.partition(":")[0]) for name in names if isinstance(name, str))
+    return next((delivery for delivery in found if delivery is not None), PLAIN)
 
 
 def format_of(form: dict[str, Any], containers: Collection[str]) -> AudioFormat:

@@ -20,11 +20,12 @@ from sayahead.server.protocols import elevenlabs
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.offers import session_of
 from sayahead.sound.formats import AudioFormat
+from sayahead.text.styles.table import instructed
 from sayahead.voices import VoiceConfig
 
 MODEL = "sayahead"
 # Names of OpenAI's models; accepted so that clients need no change.
-MODELS = (MODEL, "tts-1", "tts-1-hd", "gpt-4o-mini-tts")
+MODELS = (MODEL, "tts-1", "tts-1-hd", "gpt-4o-mini-tts", "gpt-4o-mini-tts-2025-12-15")
 ALIASES = "alloy ash ballad coral echo fable onyx nova sage shimmer verse marin cedar".split()
 """OpenAI's voices: each means the default one here."""
 FORMATS = {
@@ -36,6 +37,8 @@ FORMATS = {
     "pcm": AudioFormat("pcm_s16le", 24000),
 }
 SPEED = (0.25, 4.0)
+MOST_INSTRUCTIONS = 4096
+"""Characters of instructions that are read."""
 
 
 class EventStream:
@@ -94,8 +97,12 @@ def speech_options(hub: Hub, body: dict[str, Any]) -> m.Options:
         FORMATS[kind].check()
     except ConfigError as error:
         raise bad("response_format", str(error)) from error
-    session = session_of(body, speed=speed)
-    return m.Options(voice=voice, language=language, any_voice=True, format=FORMATS[kind], session=session)
+    instructions = body.get("instructions")
+    if not isinstance(instructions, str | None):
+        raise bad("instructions", "instructions must be a string.")
+    delivery = instructed((instructions or "")[:MOST_INSTRUCTIONS])
+    chosen: dict[str, Any] = {"voice": voice, "language": language, "format": FORMATS[kind], "delivery": delivery}
+    return m.Options(any_voice=True, session=session_of(body, speed=speed), **chosen)
 
 
 def bad(field: str, message: str) -> RequestError:

@@ -1,0 +1,212 @@
+"""Tags of styles in a text that comes in fragments: ``[whispers]``, ``<laugh>``, ``[emotion=happy]``, ``[pause:1s]``.
+
+The words' normalizer gets the text without them, whatever its language; the words that follow are said in that style,
+up to the next tag of a style, its end (``[/whispers]``, ``[normal]``) or an empty line.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from sayahead.text import Normalizer
+from sayahead.text.ssml.tags import Places
+from sayahead.text.styles.tags import MOST_TAG, Change, change_of, may_become
+from sayahead.types import PLAIN, Delivery, Word
+
+_OPENERS = re.compile(r"[<\[]")
+_BOTH = re.compile(r"[<\[]|\n[ \t]*\n")
+MOST_KEPT = 256
+"""Changes of style that are kept for revisions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """All that tags have asked for, up to a place."""
+
+    style: Delivery = PLAIN
+    pace: float = 1.0
+    volume: float = 1.0
+    pitch: float = 0.0
+
+    def changed(self, change: Change) -> Manner:
+        """After a tag."""
+        asked = {"style": change.style, "pace": change.pace, "volume": change.volume, "pitch": change.pitch}
+        return replace(self, **{name: value for name, value in asked.items() if value is not None})  # type: ignore[arg-type]
+
+    @property
+    def delivery(self) -> Delivery:
+        """How words are said."""
+        return self.style.joined(Delivery(speed=self.pace, volume=self.volume, pitch=self.pitch))
+
+
+class Styles:
+    """Makes the normalizers of one session; it knows what was asked for where, for texts that are revised."""
+
+    def __init__(self, normalizer: Callable[[int], Normalizer], *, ssml: bool = False) -> None:
+        """``ssml``: whether elements that are SSML's, too, are left to what reads it."""
+        self._normalizer, self._ssml = normalizer, ssml
+        self._changes: list[tuple[int, Manner]] = [(0, Manner())]
+
+    def __call__(self, start: int) -> Styled:
+        """A normalizer for the text from a place of the source on."""
+        self._changes[1:] = [entry for entry in self._changes[1:] if entry[0] <= start]
+        return Styled(self._normalizer(start), start, self._changes, ssml=self._ssml)
+
+
+class Styled:
+    """A normalizer of text with tags of styles."""
+
+    def __init__(self, inner: Normalizer, start: int, changes: list[tuple[int, Manner]], *, ssml: bool) -> None:
+        self.skipped: list[tuple[int, int, str]] = []
+        self._inner, self._changes, self._ssml = inner, changes, ssml
+        # Places in the source, and in the text that the inner normalizer gets; they are equal at the start.
+        self._at = self._given = start
+        self._places = Places([start], [start])
+        self._held, self._last, self._is_plain = "", "\n", True
+        # Whether a tag has just parted a word from what follows.
+        self._apart = False
+        # Whether a sentence is open, whether its last word has a mark, and where that ends.
+        self._open, self._marked, self._done = False, False, start
+
+    # ---- the normalizer ------------------------------------------------------------------------------------------
+
+    def push(self, fragment: str) -> list[Word]:
+        out: list[Word] = []
+        self._read(self._held + fragment, out, over=False)
+        return out
+
+    def flush(self) -> list[Word]:
+        out: list[Word] = []
+        self._read(self._held, out, over=True)
+        self._take(self._inner.flush(), out)
+        self._open, self._last = False, "\n"
+        return out
+
+    def breathe(self) -> list[Word]:
+        out: list[Word] = []
+        self._read(self._held, out, over=True)
+        self._take(self._inner.breathe(), out)
+        return out
+
+    def forget_spoken(self, *, begun: bool, over: bool) -> list[Word]:
+        out: list[Word] = []
+        self._read(self._held, out, over=True)
+        self._take(self._inner.forget_spoken(begun=begun, over=over), out)
+        self._open = self._open and not over
+        return out
+
+    # ---- characters ----------------------------------------------------------------------------------------------
+
+    def _read(self, text: str, out: list[Word], *, over: bool) -> None:
+        """Pass on text without its tags; what may become one is held, unless the text is ``over``."""
+        self._held, at = "", 0
+        styled = self._changes[-1][1] != Manner()
+        while at < len(text):
+            opener = (_BOTH if styled else _OPENERS).search(text, at)
+            end = opener.start() if opener else len(text)
+            self._feed(text[at:end], out)
+            at = end
+            if opener is None:
+                break
+            if text[at] == "\n":
+                # A paragraph ends, and with it what was asked for.
+                self._change(Manner())
+                self._feed(opener[0], out)
+                at = opener.end()
+                styled = False
+                continue
+            size = self._tag(text[at:], out, over=over)
+            if size is None:
+                self._held = text[at:]
+                break
+            at += size
+            styled = self._changes[-1][1] != Manner()
+
+    def _tag(self, rest: str, out: list[Word], *, over: bool) -> int | None:
+        """Take in what begins with an opener: how many characters; None while more must come."""
+        end = rest.find("]" if rest[0] == "[" else ">", 0, MOST_TAG) + 1
+        if not end:
+            if not over and may_become(rest):
+                return None
+            self._feed(rest[0], out)
+            return 1
+        change = change_of(rest[:end], attributes=not self._ssml)
+        # What follows a bracket may make it a link.
+        if change is not None and rest[0] == "[" and len(rest) == end and not over:
+            return None
+        if change is None or (rest[0] == "[" and self._is_other(rest, end, change)):
+            self._feed(rest[0], out)
+            return 1
+        start, self._at = self._at, self._at + end
+        self._is_plain = False
+        if change.is_sound:
+            self.skipped.append((start, self._at, rest[:end]))
+        if change.pause_s:
+            self._pause(start, change.pause_s, out)
+        self._change(self._changes[-1][1].changed(change))
+        self._apart = self._last.isalnum()
+        return end
+
+    def _is_other(self, rest: str, end: int, change: Change) -> bool:
+        """Whether a bracket is a link or an index, by what it touches; one that closes, or of a sound, may touch."""
+        if rest[end : end + 1] in ("(", "["):
+            return True
+        touches = self._last.isalnum() and not change.is_sound
+        return rest[1] != "/" and (touches or self._last == "]")
+
+    def _change(self, manner: Manner) -> None:
+        """From here on words are said in that manner."""
+        if manner != self._changes[-1][1]:
+            self._changes.append((self._at, manner))
+            if len(self._changes) > 2 * MOST_KEPT:
+                del self._changes[1:-MOST_KEPT]
+
+    def _feed(self, text: str, out: list[Word]) -> None:
+        if text:
+            if self._apart and text[0].isalnum():
+                self._blank(self._at, out)
+            self._apart = False
+            self._places.add(self._given, self._at)
+            self._given += len(text)
+            self._at += len(text)
+            self._last = text[-1]
+            self._take(self._inner.push(text), out)
+
+    def _blank(self, place: int, out: list[Word]) -> None:
+        """A blank that is not in the source, where a tag parts two words."""
+        self._places.add(self._given, place)
+        self._given += 1
+        self._last = " "
+        self._take(self._inner.push(" "), out)
+
+    def _pause(self, start: int, seconds: float, out: list[Word]) -> None:
+        """Silence: a word of its own, with a comma where the words before have no mark."""
+        self._take(self._inner.breathe(), out)
+        if not self._last.isspace():
+            self._blank(start, out)
+        mark = "," if self._open and not self._marked else ""
+        out.append(Word(mark, max(start, self._done), self._at, pause_s=seconds))
+        self._marked, self._done = True, self._at
+
+    # ---- words ---------------------------------------------------------------------------------------------------
+
+    def _take(self, words: list[Word], out: list[Word]) -> None:
+        """Words of the inner normalizer at their places in the source, as they are to be said."""
+        for start, end, text in self._inner.skipped:
+            self.skipped.append((self._places.start(start), self._places.start(end - 1) + 1, text))
+        self._inner.skipped.clear()
+        for word in words:
+            if not self._is_plain:
+                start = max(self._places.start(word.start), self._done)
+                end = max(start, self._places.start(word.end - 1) + 1 if word.end > word.start else start)
+                word = replace(word, start=start, end=end)
+            manner = self._changes[bisect.bisect_right(self._changes, word.start, key=lambda entry: entry[0]) - 1][1]
+            delivery = word.delivery if manner == Manner() else word.delivery.joined(manner.delivery)
+            out.append(word if delivery == word.delivery else replace(word, delivery=delivery))
+            self._done = word.end
+            self._open, self._marked = not word.ends, word.text[-1:] in ".,;:!?…—"
+        if words:
+            self._places.forget(words[-1].end)

@@ -1,0 +1,123 @@
+"""The styles that tags and instructions may ask for: what a voice does for each, and what each is called."""
+
+from __future__ import annotations
+
+import re
+
+from sayahead.types import PLAIN, Delivery
+
+STYLES: dict[str, Delivery] = {
+    "normal": PLAIN,
+    "whisper": Delivery(speed=0.92, whispered=True),
+    "soft": Delivery(speed=0.94, pitch=-0.5, pitch_range=0.8, energy=0.55, volume=0.85),
+    "calm": Delivery(speed=0.93, pitch=-0.5, pitch_range=0.8, energy=0.8),
+    "happy": Delivery(speed=1.04, pitch=1.2, pitch_range=1.3, energy=1.2),
+    "excited": Delivery(speed=1.1, pitch=2.0, pitch_range=1.45, energy=1.6),
+    "surprised": Delivery(pitch=2.0, pitch_range=1.5, energy=1.2),
+    "curious": Delivery(pitch=1.0, pitch_range=1.3),
+    "sad": Delivery(speed=0.86, pitch=-1.2, pitch_range=0.65, energy=0.65),
+    "tired": Delivery(speed=0.86, pitch=-1.0, pitch_range=0.55, energy=0.6),
+    "angry": Delivery(speed=1.06, pitch=0.8, pitch_range=1.25, energy=2.2),
+    "afraid": Delivery(speed=1.14, pitch=2.2, pitch_range=1.15, energy=0.8),
+    "hesitant": Delivery(speed=0.88, pitch_range=0.9, energy=0.75),
+    "serious": Delivery(speed=0.94, pitch=-1.0, pitch_range=0.75, energy=1.1),
+    "confident": Delivery(pitch=-0.5, pitch_range=1.15, energy=1.4),
+    "sarcastic": Delivery(speed=0.9, pitch_range=1.5),
+    "shout": Delivery(speed=1.02, pitch=2.5, pitch_range=1.2, energy=3.0, volume=1.2),
+    "fast": Delivery(speed=1.25),
+    "slow": Delivery(speed=0.78),
+    "loud": Delivery(energy=1.8, volume=1.2),
+    "quiet": Delivery(energy=0.7, volume=0.6),
+    "high": Delivery(pitch=3.0),
+    "deep": Delivery(pitch=-3.0),
+    "monotone": Delivery(pitch_range=0.15),
+}
+"""What words are like in each style; a voice does of it what it can."""
+
+_NAMES = """
+normal: normal neutral default reset plain regular
+whisper: whisper whispers whispered whispering hushed secretive conspiratorial
+soft: soft softly gentle gently tender tenderly warm warmly soothing caring affectionate sympathetic
+soft: empathetic
+calm: calm calmly relaxed peaceful serene content meditative thoughtful contemplative patient grateful
+calm: trust reassuring
+happy: happy happily cheerful cheerfully joyful joyfully glad friendly playful playfully amused delighted
+happy: positive upbeat
+happy: flirtatious mischievous mischievously joking bubbly
+excited: excited excitedly enthusiastic enthusiastically elated euphoric triumphant energetic thrilled amazed
+excited: lively animated
+surprised: surprised shocked astonished disbelief alarmed
+curious: curious curiously interested intrigued inquisitive anticipation questioning
+sad: sad sadly sorrowful dejected melancholic melancholy disappointed hurt guilty crying rejected
+sad: heartbroken mournful
+sad: nostalgic wistful apologetic regretful lonely crestfallen
+tired: tired bored boredly resigned sleepy exhausted weary distant indifferent
+angry: angry angrily mad furious outraged frustrated agitated annoyed irritated threatened disgusted
+angry: contempt envious
+afraid: afraid scared fearful frightened anxious anxiously panicked terrified nervous nervously worried
+afraid: panicking
+hesitant: hesitant hesitantly hesitates hesitating insecure confused unsure stammers stammering shy shyly
+serious: serious seriously stern solemn grave formal professional mysterious ominous dramatic dramatically
+confident: confident confidently proud proudly determined authoritative assertive commanding
+sarcastic: sarcastic sarcastically ironic skeptical dry deadpan mocking
+shout: shout shouts shouting yell yells yelling scream screams screaming
+fast: fast quickly rushed hurried rapid hurriedly
+slow: slow slowly drawn
+loud: loud loudly
+quiet: quiet quietly
+high: high squeaky
+deep: deep low
+monotone: monotone robotic flat flatly
+"""
+NAMES: dict[str, str] = {
+    name: line.partition(":")[0] for line in _NAMES.split("\n") for name in line.partition(":")[2].split()
+}
+"""Styles by what they are called."""
+SOUNDS = frozenset(
+    """
+    laugh laughs laughing laughter chuckle chuckles chuckling giggle giggles giggling sigh sighs sighing
+    cough coughs coughing gasp gasps gasping sob sobs sobbing cry cries sniff sniffs sniffle sniffles groan
+    groans moan moans yawn yawns clears throat inhale inhales exhale exhales breath breathes breathing
+    breathe applause clapping claps snort snorts gulp gulps wheeze wheezing snicker mumble hums humming sings
+    singing swallows swallow smacks lips gunshot explosion music cheers uhm hum
+    """.split()
+)
+"""Sounds that no voice here can make: a tag for one is silent, and told as skipped."""
+FILLERS = frozenset(
+    """
+    a an the in with and then very slightly a bit more less voice tone tones style speaking speaks says said
+    starts starting begins beginning to softly quietly deeply heavily harder loudly nervously lightly manner
+    way under his her their breath
+    """.split()
+)
+"""What else tags say, which changes nothing by itself."""
+KNOWN = frozenset(NAMES) | SOUNDS | FILLERS
+KEYS = frozenset("emotion style tone mood speed rate volume pitch pause break voice".split())
+"""What stands before ``:`` or ``=`` in a tag."""
+ELEMENTS = (frozenset(NAMES) | SOUNDS | {"emotion", "volume", "speed"}) - frozenset(
+    "strong default low high plain".split()
+)
+"""Names of elements that are tags of styles, such as ``<laugh>`` and ``<emotion value="happy"/>``."""
+_WORD = re.compile(r"[a-z]+(?:'t)?")
+_NOT = frozenset("not no never without avoid less don't doesn't isn't".split())
+MOST_STYLES = 3
+"""Styles that one instruction may join."""
+
+
+def style(name: str) -> Delivery | None:
+    """The delivery of a style by any of its names; None for another word."""
+    known = NAMES.get(name.strip().lower().replace("-", "_").strip("_"))
+    return None if known is None else STYLES[known]
+
+
+def instructed(instructions: str) -> Delivery:
+    """What a description of a manner asks for: its words that are names of styles, but for those that are denied."""
+    found, before = dict[str, None](), list[str]()
+    for word in _WORD.findall(instructions.lower().replace("\u2019", "'")):
+        if (name := NAMES.get(word)) is not None and not _NOT.intersection(before[-3:]):
+            found[name] = None
+        before.append(word)
+    total = PLAIN
+    for name in list(found)[:MOST_STYLES]:
+        total = total.joined(STYLES[name])
+    return total
