@@ -11,8 +11,7 @@ import click
 import llm
 
 import sayahead
-from sayahead.sound.device import Player
-from sayahead.sound.formats import FORMATS
+from sayahead.sound.formats import writer
 
 
 @llm.hookimpl
@@ -24,7 +23,7 @@ def register_commands(cli: click.Group) -> None:
     @click.option("-m", "--model", "model_name", help="Model to use, as llm prompt does")
     @click.option("-s", "--system", help="System prompt")
     @click.option(
-        "-o", "--output", type=click.Path(path_type=Path), help="Write FILE.wav or FILE.flac instead of playing"
+        "-o", "--output", type=click.Path(path_type=Path), help="Write a file (.wav, .flac, .mp3, ...) instead of playing"
     )
     @click.option("--voice", default="heart", show_default=True, help="A voice's name or folder")
     @click.option("--speed", type=float, help="Pace: 2 is twice as fast")
@@ -54,30 +53,22 @@ def register_commands(cli: click.Group) -> None:
             speaker = sayahead.load_voice(voice)
             # What is wrong with the options is told before the model is asked, and paid.
             speaker.session(**options)
-            sink = open_sink(output, speaker.sample_rate)
+            if output is not None:
+                writer(output)
             response = llm.get_model(model_name).prompt(prompt, system=system)
+            speech = speaker.speak(shown(response, quiet=quiet), **options)
             try:
-                for chunk in speaker.stream(shown(response, quiet=quiet), **options):
-                    sink.write(chunk.samples)
-                sink.drain()
+                if output is None:
+                    speech.play()
+                else:
+                    speech.save(output)
             except KeyboardInterrupt:
                 click.echo()
                 return
-            finally:
-                sink.close()
         except (sayahead.SayaheadError, llm.UnknownModelError, llm.ModelError) as error:
             raise click.ClickException(str(error)) from error
         if not no_log:
             keep(response)
-
-
-def open_sink(output: Path | None, sample_rate: int) -> Any:
-    """The sound device, or a file. ConfigError for an ending that is not known."""
-    if output is None:
-        return Player(sample_rate)
-    if output.suffix.lower() not in FORMATS:
-        raise sayahead.ConfigError(f"{output}: unsupported extension {output.suffix!r}; use {', '.join(FORMATS)}.")
-    return FORMATS[output.suffix.lower()](output, sample_rate=sample_rate)
 
 
 def shown(parts: Iterable[str], *, quiet: bool) -> Iterator[str]:

@@ -44,7 +44,9 @@ class SayaheadEngine(BaseEngine):
                 return spoken
             rate = chunk.sample_rate
             for word in chunk.words:
-                self.timings.put(TimingInfo(word.onset / rate, word.offset / rate, word.text))
+                # As it is written: what several words are spoken for comes with the first of them.
+                if word.written:
+                    self.timings.put(TimingInfo(word.onset / rate, word.offset / rate, word.written))
             self.queue.put(to_pcm16(chunk.samples).tobytes())
             spoken = True
         return spoken

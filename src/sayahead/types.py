@@ -111,6 +111,8 @@ class WordTiming:
     for."""
     speaker: str = ""
     """Who says it, in a text with several speakers."""
+    ends: bool = False
+    """Whether a sentence, a heading or an item of a list is known to end with it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 import itertools
+import os
 import sys
+import threading
 import tracemalloc
+from pathlib import Path
 
 import av
 import numpy as np
@@ -15,7 +18,7 @@ from hypothesis import strategies as st
 from support.effort import examples
 
 from sayahead import ConfigError
-from sayahead.sound.formats import ENCODINGS, AudioFormat, encoder
+from sayahead.sound.formats import ENCODINGS, IN_WAV, AudioFormat, encoder, whole_file, writer
 from sayahead.sound.pcm import to_pcm16
 from sayahead.sound.resample import Resampler
 from sayahead.types import Floats
@@ -79,7 +82,7 @@ def test_pieces_give_the_bytes_of_the_whole(encoding: str, target: int | None) -
         assert np.array_equal(decode(encode(form, tone(440), 1733))[0], decode(whole)[0])
 
 
-@pytest.mark.parametrize("encoding", ["wav", "flac", "mp3", "opus", "aac"])
+@pytest.mark.parametrize("encoding", ["wav", "wav_f32le", "wav_mulaw", "wav_alaw", "flac", "mp3", "opus", "aac"])
 def test_what_others_decode_is_the_tone(encoding: str) -> None:
     heard, rate = decode(encode(AudioFormat(encoding), tone(440), 1733))
     assert rate == (48000 if encoding == "opus" else RATE)
@@ -107,6 +110,39 @@ def test_logarithmic_samples_are_those_of_the_standard(encoding: str, codec: str
     assert (error <= (np.abs(wanted) + 132) / 16).all()
     some = np.array([0, 1, -1, 7, -8, 100, -100, 255, -256, 1000, -1000, 8031, -8031, 32767, -32767])
     assert encode(AudioFormat(encoding), (some / 32767).astype(np.float32), 4).hex() == codes
+
+
+def test_an_mp3_file_says_what_its_encoder_put_before_the_first_sample(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp3"
+    sink = writer(path)(path, sample_rate=RATE)
+    sink.write(tone(440))
+    sink.close()
+    heard, rate = decode(path.read_bytes())
+    assert (len(heard), rate) == (len(tone(440)), RATE)
+    # It begins where the tone does.
+    wanted = tone(440)[: RATE // 10]
+    assert np.corrcoef(heard[: RATE // 10], wanted)[0, 1] > 0.98
+
+
+def test_a_pipe_takes_an_mp3(tmp_path: Path) -> None:
+    path, read = tmp_path / "a.mp3", list[bytes]()
+    os.mkfifo(path)
+    reader = threading.Thread(target=lambda: read.append(path.read_bytes()))
+    reader.start()
+    sink = writer(path)(path, sample_rate=RATE)
+    sink.write(tone(440))
+    sink.close()
+    reader.join(30)
+    assert read == [encode(AudioFormat("mp3"), tone(440), RATE)]
+
+
+@pytest.mark.parametrize("encoding", IN_WAV)
+def test_a_whole_wav_says_how_much_it_holds(encoding: str) -> None:
+    data = whole_file(encode(AudioFormat(encoding), tone(440), 1733), AudioFormat(encoding))
+    assert int.from_bytes(data[4:8], "little") == len(data) - 8
+    assert int.from_bytes(data[data.index(b"data") + 4 :][:4], "little") == len(data) - data.index(b"data") - 8
+    heard, rate = decode(data)
+    assert (len(heard), rate) == (len(tone(440)), RATE)
 
 
 def test_bare_samples_are_the_samples() -> None:

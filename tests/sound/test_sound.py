@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import contextlib
 import io
 import json
 import os
@@ -25,8 +27,9 @@ from sayahead.sound.files import FlacWriter, OutputError, RawWriter, WavWriter, 
 from sayahead.sound.formats import FORMATS
 from sayahead.sound.out import save
 from sayahead.sound.pcm import AUDIBLE, audible, audible_ends, from_pcm16, to_pcm16
-from sayahead.sound.subtitles import FORMS, lines, shown, write_timings
+from sayahead.sound.subtitles import FORMS, lines, shown, timings_srt, write_timings
 from sayahead.types import Floats, WordTiming
+from sayahead.voice import Voice
 
 RATE = 24000
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX pipes and files")
@@ -236,7 +239,7 @@ def test_subtitles() -> None:
     parsed = json.loads(FORMS[".json"](WORDS, sample_rate=RATE))
     assert parsed["sample_rate"] == RATE
     times = {"onset": 480, "offset": 9600, "onset_s": 0.02, "offset_s": 0.4}
-    assert parsed["words"][0] == {"text": "Salt,", "written": "", "start": 0, "end": 5, **times}
+    assert parsed["words"][0] == {"text": "Salt,", "written": "", "start": 0, "end": 5, "ends": False, **times}
     for form in FORMS.values():
         assert form([], sample_rate=RATE) is not None
 
@@ -291,6 +294,56 @@ def test_subtitles_have_the_words_as_they_are_written() -> None:
 )
 def test_a_word_is_written_without_its_markup(source: str, written: str) -> None:
     assert as_written(source) == written
+
+
+@pytest.mark.parametrize(
+    ("text", "cues"),
+    [
+        ('# One\n\n"It begins," she said.', ["One", '"It begins," she said.']),
+        ("And on\n\n1. First thing\n2. Second thing", ["And on", "1. First thing", "2. Second thing"]),
+        ("Dr. Who paid $1,200 (at 9:30).", ["Dr. Who paid $1,200 (at 9:30)."]),
+    ],
+)
+def test_a_subtitle_ends_where_a_heading_or_an_item_does(heart: Voice, text: str, cues: list[str]) -> None:
+    speech = heart.speak(text)
+    list(speech)
+    blocks = timings_srt(speech.words, sample_rate=24000).strip().split("\n\n")
+    assert [block.split("\n")[2] for block in blocks] == cues
+
+
+def test_a_dash_is_shown_with_the_word_before_it(heart: Voice) -> None:
+    speech = heart.speak("She said — slowly — and left.")
+    list(speech)
+    blocks = timings_srt(speech.words, sample_rate=24000, each_word=True).strip().split("\n\n")
+    assert [block.split("\n")[2] for block in blocks] == ["She", "said —", "slowly —", "and", "left."]
+
+
+def decoded(data: bytes, size: int) -> tuple[str, list[str]]:
+    """A file's text, read in pieces of so many bytes, and the warnings."""
+    pieces, warnings = [data[at : at + size] for at in range(0, len(data), size)], list[str]()
+
+    class Pieces(io.RawIOBase):
+        def read(self, size: int = -1) -> bytes:
+            return pieces.pop(0) if pieces else b""
+
+    source = Source(Pieces(), "It", warn=warnings.append)
+    return "".join(fragment or "" for fragment in source.fragments()), warnings
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4096])
+@pytest.mark.parametrize("text", ["Grüße, “naïve” 😀.", "", "a"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_text_files_of_every_unicode(text: str, encoding: str, size: int) -> None:
+    assert decoded(text.encode(encoding), size) == (text, [])
+    marked = b"\xfe\xff" + text.encode("utf-16-be")
+    assert decoded(marked, size) == (text, [])
+
+
+@pytest.mark.parametrize("size", [1, 4096])
+def test_text_of_old_windows_keeps_its_letters_and_quotes(size: int) -> None:
+    text, warnings = decoded("It’s a café, “École”.".encode("cp1252") + b" \xff\xfe", size)
+    assert text.rstrip("\ufffd ") == "It’s a café, “École”."
+    assert "Windows-1252" in warnings[0]
 
 
 def test_timings_that_cannot_be_written(tmp_path: Path) -> None:
@@ -355,9 +408,14 @@ def test_any_bytes_in_any_pieces_give_the_same_text(blocks: list[bytes]) -> None
 
     warnings: list[str] = []
     text = "".join(fragment or "" for fragment in Source(Pieces(), "It", warn=warnings.append).fragments())
-    assert text == b"".join(blocks).decode("utf-8", "replace")
-    # The first place that Python's own decoder stumbles over.
     whole = b"".join(blocks)
+    assert text == decoded(whole, 4096)[0]
+    if whole.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        assert not warnings
+        return
+    with contextlib.suppress(UnicodeDecodeError):
+        assert text == whole.decode("utf-8-sig")
+    # The first place that Python's own decoder stumbles over.
     good = next(
         size for size in range(len(whole), -1, -1) if whole[:size].decode("utf-8", "ignore").encode() == whole[:size]
     )

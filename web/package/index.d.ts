@@ -27,6 +27,10 @@ export interface Options {
 export interface Word {
   /** As it is spoken. */
   text: string;
+  /** As it is written, without markup; empty if it goes on with what the word before stands for. */
+  written: string;
+  /** Whether a sentence, a heading or an item of a list ends with it. */
+  ends: boolean;
   /** Its first character in the text, and its end. */
   start: number;
   end: number;

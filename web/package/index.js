@@ -144,7 +144,9 @@ function chunk({ start_s: startS, duration_s: durationS, words }, pcm) {
     sampleRate: Math.round(pcm.length / durationS),
     startS,
     durationS,
-    words: words.map(({ word, start, end, onset_s: onsetS, offset_s: offsetS }) => ({ text: word, start, end, onsetS, offsetS })),
+    words: words.map(({ word, written, ends = false, start, end, onset_s: onsetS, offset_s: offsetS }) => ({
+      text: word, written, ends, start, end, onsetS, offsetS,
+    })),
   };
 }
 

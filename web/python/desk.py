@@ -113,6 +113,8 @@ class Spoken:
         rows = [
             {
                 "word": word.text,
+                "written": word.written,
+                "ends": word.ends,
                 "start": word.start,
                 "end": word.end,
                 "onset_s": word.onset / self._voice_rate,

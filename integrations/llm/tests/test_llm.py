@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from llm.cli import cli
 from llm.plugins import load_plugins, pm
 
-from sayahead import AudioChunk, load_voice
+from sayahead import Speech, load_voice
 from sayahead.sound.pcm import to_pcm16
 from sayahead.voice import Voice
 
@@ -32,6 +32,10 @@ class Slow(llm.Model):
             written.append((time.monotonic(), word))
             yield word + " "
             time.sleep(0.05)
+        self.ended()
+
+    def ended(self) -> None:
+        """All of the answer is written."""
 
 
 class Models:
@@ -66,17 +70,18 @@ def test_the_answer_is_spoken_and_printed(tmp_path: Path) -> None:
 
 
 def test_it_speaks_while_the_model_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    heard: list[float] = []
-    stream = Voice.stream
+    speeches: list[Speech] = []
+    speak = Voice.speak
 
-    def timed(self: Voice, *arguments: Any, **options: Any) -> Iterator[AudioChunk]:
-        for chunk in stream(self, *arguments, **options):
-            heard.append(time.monotonic())
-            yield chunk
+    def kept(self: Voice, *arguments: Any, **options: Any) -> Speech:
+        speeches.append(speak(self, *arguments, **options))
+        return speeches[-1]
 
-    monkeypatch.setattr(Voice, "stream", timed)
+    monkeypatch.setattr(Voice, "speak", kept)
+    monkeypatch.setattr(Slow, "ended", lambda self: spoken.append(len(speeches[0].words)))
+    spoken: list[int] = []
     assert say("-q", "-m", "slow", "Why?", "-o", str(tmp_path / "a.wav")).output == ""
-    assert heard[0] < written[-1][0]
+    assert spoken[0] > 0
 
 
 def test_it_is_logged_as_other_answers_are(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ class Reading:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("text", nargs="*", metavar="TEXT", help="what to read; without it, standard input")
-    add("-f", "--file", metavar="FILE", help="read a text file (UTF-8; - is standard input)")
+    add("-f", "--file", metavar="FILE", help="read a text file (UTF-8, or UTF-16 with its mark; - is standard input)")
     add("--voice", metavar="NAME", help="a voice's name or folder (default: heart)")
     add("--language", metavar="TAG", help="instead of a voice: a language (de, pt-BR), with phonemes of its own")
     add("-k", "--lookahead", type=number(int, 0), metavar="N", help="words of lookahead (default: the voice's)")

@@ -52,7 +52,7 @@ PIECE = 256
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("text").add_argument
     add("text", nargs="*", metavar="TEXT", help="text to say (default, or -: standard input, spoken as it arrives)")
-    add("-f", "--file", metavar="FILE", help="speak a text file (UTF-8; - is standard input)")
+    add("-f", "--file", metavar="FILE", help="speak a text file (UTF-8, or UTF-16 with its mark; - is standard input)")
     idle = f"after so long without text, speak what is there, then go on (default: {IDLE_S:g})"
     add("--idle", type=number(float, 0.0), default=IDLE_S, metavar="SECONDS", help=idle)
     add = parser.add_argument_group("output (default: the sound device)").add_argument

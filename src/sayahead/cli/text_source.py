@@ -63,6 +63,11 @@ class Source:
         self._file, self._name, self._warn = file, name, warn
         self._arrived: queue.Queue[tuple[float, bytes | OSError]] = queue.Queue(maxsize=256)
         self._tail, self._bytes, self._bad = b"", 0, 0
+        # The last character so far.
+        self._last = ""
+        # What it begins with, once that is known; what reads it then, if that is not UTF-8.
+        self._marked: bytes | None = None
+        self._other: codecs.IncrementalDecoder | None = None
         threading.Thread(target=self._read, daemon=True).start()
 
     def fragments(
@@ -117,16 +122,40 @@ class Source:
                     return None
 
     def _decode(self, data: bytes) -> str:
-        """The text of all complete characters; invalid bytes become U+FFFD. b"" is the end."""
-        final, data, text = not data, self._tail + data, ""
+        """The text of all complete characters, in UTF-16 if its mark comes first. b"" is the end."""
+        if self._marked is None:
+            self._tail += data
+            if data and len(self._tail) < len(codecs.BOM_UTF8) and begins_mark(self._tail):
+                return ""
+            data, self._tail = self._tail, b""
+            self._marked = next((mark for mark in MARKS if data.startswith(mark)), b"")
+            self._other = MARKS.get(self._marked, lambda: None)()
+            self._bytes = len(self._marked)
+            text = self._decoded(data[len(self._marked) :], final=False)
+            return text if data else text + self._decoded(b"", final=True)
+        return self._decoded(data, final=not data)
+
+    def _decoded(self, data: bytes, *, final: bool) -> str:
+        """The same of what follows the mark; bytes that are no UTF-8 become Windows' characters, or U+FFFD."""
+        if self._other is not None:
+            return self._other.decode(data, final)
+        data, text = self._tail + data, ""
         while True:
             try:
                 piece, used = codecs.utf_8_decode(data, "strict", final)
             except UnicodeDecodeError as error:
-                text += data[: error.start].decode() + "\N{REPLACEMENT CHARACTER}"
+                if error.end == len(data) and not final:
+                    # What it is depends on what comes next.
+                    text += data[: error.start].decode()
+                    self._bytes, self._tail = self._bytes + error.start, data[error.start :]
+                    break
+                text += data[: error.start].decode()
+                before, after = (self._last + text)[-1:], data[error.end : error.end + 1]
+                text += guessed(before, data[error.start : error.end], after)
                 if not self._bad:
                     self._warn(
-                        f"{self._name} is not UTF-8 at byte {self._bytes + error.start}: such bytes are left out."
+                        f"{self._name} is not UTF-8 at byte {self._bytes + error.start}: such bytes are read as "
+                        "Windows-1252 beside letters, and left out elsewhere."
                     )
                 self._bad += 1
                 self._bytes += error.end
@@ -134,4 +163,30 @@ class Source:
             else:
                 self._bytes += used
                 self._tail = data[used:]
-                return text + piece
+                text += piece
+                break
+        self._last = text[-1:] or self._last
+        return text
+
+
+MARKS: dict[bytes, Callable[[], codecs.IncrementalDecoder | None]] = {
+    codecs.BOM_UTF8: lambda: None,
+    codecs.BOM_UTF16_LE: lambda: codecs.getincrementaldecoder("utf-16-le")("replace"),
+    codecs.BOM_UTF16_BE: lambda: codecs.getincrementaldecoder("utf-16-be")("replace"),
+}
+"""What a file may begin with, and how it is read then; None: as UTF-8."""
+PUNCTUATION = frozenset(range(0x80, 0xA0))
+"""Windows-1252's quotes, dashes and the like."""
+
+
+def begins_mark(data: bytes) -> bool:
+    """Whether more bytes may make it a mark."""
+    return any(mark.startswith(data) for mark in MARKS)
+
+
+def guessed(before: str, data: bytes, after: bytes) -> str:
+    """Bytes that are no UTF-8 as Windows-1252 where they touch an English letter, or are punctuation; else U+FFFD."""
+    touches = (before.isascii() and before.isalpha()) or after.isalpha()
+    if touches or PUNCTUATION.issuperset(data):
+        return data.decode("cp1252", "replace")
+    return "\N{REPLACEMENT CHARACTER}"

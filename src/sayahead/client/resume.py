@@ -65,7 +65,7 @@ class Splice:
                 if start == last.start:
                     self._skip = self._after(word, last)
                 continue
-            self._fresh.append(WordTiming(word.text, start, word.end + self._offset, word.onset, word.offset))
+            self._fresh.append(replace(word, start=start, end=word.end + self._offset))
             # Before a word that is new, nothing is left out of it.
             if not self._joined and (self._skip is None or word.onset < self._skip):
                 self._skip = word.onset

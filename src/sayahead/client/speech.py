@@ -17,7 +17,7 @@ from sayahead.client.resume import MOST_AGAIN, Splice, begin_again
 from sayahead.client.wire import ServerError
 from sayahead.config import check_text, check_whole
 from sayahead.engine.heard import Heard, Transcript
-from sayahead.engine.written import as_written
+from sayahead.engine.written import written_at
 from sayahead.errors import SessionError
 from sayahead.sound.device import Player
 from sayahead.speech import asynchronous, fragments_of
@@ -459,7 +459,14 @@ class Speech:
         """What of a message's words and samples (S,) has not arrived yet; None if nothing."""
         rate = self._client.sample_rate
         words = [
-            WordTiming(w["word"], w["start"], w["end"], round(w["onset_s"] * rate), round(w["offset_s"] * rate))
+            WordTiming(
+                w["word"],
+                w["start"],
+                w["end"],
+                round(w["onset_s"] * rate),
+                round(w["offset_s"] * rate),
+                ends=w.get("ends", False),
+            )
             for w in rows
         ]
         if words:
@@ -468,10 +475,10 @@ class Speech:
         if self._splice is not None:
             samples, words = self._splice.take(samples, words)
             shift = self._splice.shift or 0
-            words = [WordTiming(w.text, w.start, w.end, w.onset - shift, w.offset - shift) for w in words]
+            words = [replace(w, onset=w.onset - shift, offset=w.offset - shift) for w in words]
             if not (len(samples) or words):
                 return None
-        words = [replace(word, written=as_written(self._transcript.part(word.start, word.end))) for word in words]
+        words = [replace(word, written=written_at(self._transcript, word.start, word.end)) for word in words]
         chunk = AudioChunk(samples, self._samples, rate, tuple(words))
         self._samples += len(samples)
         self._tail = np.concatenate([self._tail, samples])[-round(TAIL_S * rate) :]

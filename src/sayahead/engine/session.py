@@ -17,7 +17,7 @@ from sayahead.engine.heard import Heard, Transcript
 from sayahead.engine.keep_up import KeepUp, Pace
 from sayahead.engine.sentence import Sentence
 from sayahead.engine.synthesizer import AnySynthesizer
-from sayahead.engine.written import as_written
+from sayahead.engine.written import written_at
 from sayahead.errors import SessionError
 from sayahead.text import Normalizer
 from sayahead.text.revision import reread, unspoken
@@ -422,9 +422,10 @@ class Session:
         for onset, offset in speech.words:
             word = self._untimed[0]
             onset = max(onset, self._samples)
-            written = as_written(self.transcript.part(word.start, word.end))
+            written = written_at(self.transcript, word.start, word.end)
             self._gain.begin(onset, word.delivery)
-            self._timed.append(WordTiming(word.text, word.start, word.end, onset, max(onset, offset), written))
+            times = (onset, max(onset, offset))
+            self._timed.append(WordTiming(word.text, word.start, word.end, *times, written, ends=word.ends))
             self._untimed.popleft()
 
     def _chunk(self, samples: Floats) -> AudioChunk:

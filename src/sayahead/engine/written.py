@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from sayahead.engine.heard import Transcript
+
 _TAG = re.compile(
     r"</?(?:speak|break|phoneme|sub|say-as|prosody|p|s|emphasis|mark|voice|lang|w|audio|desc)\b[^<>]*>", re.IGNORECASE
 )
@@ -12,6 +14,11 @@ _ADDRESS = re.compile(r"\]\([^()]*(?:\([^()]*\)[^()]*)*\)")
 _BEFORE = re.compile(r"(?<!\w)(?:[*_`]+|~~)(?=[^\s*_`~])")
 _AFTER = re.compile(r"(?<=[^\s*_`~])(?:[*_`]+|~~)(?!\w)")
 """Emphasis and code, before and after a word."""
+
+
+CLOSING = "\"'”’»)]}"
+"""What closes, and is no part of a word that is read."""
+MOST_CLOSING = 3
 
 
 def as_written(source: str) -> str:
@@ -27,3 +34,10 @@ def as_written(source: str) -> str:
         text = text.replace("]", "")
     text = _AFTER.sub("", _BEFORE.sub("", text))
     return " ".join(text.split()) or " ".join(source.split())
+
+
+def written_at(transcript: Transcript, start: int, end: int) -> str:
+    """A word of a text as a reader sees it, with the quotes and brackets that close behind it, if they are there."""
+    source = transcript.part(start, end)
+    behind = transcript.part(end, end + MOST_CLOSING) if source else ""
+    return as_written(source + behind[: len(behind) - len(behind.lstrip(CLOSING))])

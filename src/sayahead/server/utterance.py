@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from sayahead.config import shown
 from sayahead.engine.heard import Heard
 from sayahead.errors import SayaheadError
 from sayahead.server.hub import Hub, Lease
@@ -20,6 +21,7 @@ from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.pacing import Pacing, beyond
 from sayahead.server.synthesis.threads import EncodedChunk, Speaking
 from sayahead.speech import early_s
+from sayahead.types import WordTiming
 
 log = logging.getLogger("sayahead.server")
 # How much longer a chunk may wait for each further text of its client.
@@ -67,6 +69,8 @@ class Utterance:
         self._waiting = self._flushes = 0
         # Words whose audio an encoder still holds, and how long that is.
         self._held, self._held_s = list[m.SpokenWord](), 0.0
+        # Until there is a word after the last flush: what the voice cannot read, and the sound that waits for a word.
+        self._wordless, self._unread, self._mute = True, list[str](), list[EncodedChunk]()
         self._over = self._resting = False
         self._loop = asyncio.get_running_loop()
         self._pacing = Pacing(hub.metrics, self._loop, hub.lateness, lease.account)
@@ -255,21 +259,36 @@ class Utterance:
                 continue
             self._keep_up(speaking)
             chunk = await speaking.pull(deadline=self._deadline())
-            while speaking.session.skipped:
-                await self._send(m.Skipped(self.name, *speaking.session.skipped.popleft()))
+            await self._tell_skipped(speaking)
             if chunk is not None:
-                await self._give(chunk, speaking.sample_rate)
+                await self._give_spoken(chunk, speaking.sample_rate)
                 # Far ahead of playback, wait: a text that is cancelled then costs little.
                 if (ahead_s := self._pacing.buffered_s() - self._hub.limits.buffered_audio_s) > 0:
                     await asyncio.sleep(ahead_s)
             elif flush is not None:
+                await self._warn_unreadable()
                 await self._send(m.Flushed(self.name, flush.mark, self.sent_s))
                 flush = None
             elif ending:
-                await self._close(self._finished, "done")
+                await self._end()
                 return
             elif not (self._inbox or self.finishing):
                 await self._rest(speaking)
+
+    async def _tell_skipped(self, speaking: Speaking) -> None:
+        while speaking.session.skipped:
+            skipped = m.Skipped(self.name, *speaking.session.skipped.popleft())
+            await self._send(skipped)
+            if not self._options.hears_skipped:
+                self._unread.append(skipped.text)
+
+    async def _end(self) -> None:
+        """All of the text is spoken, or none of it can be."""
+        if self._wordless and self._unread and not self.sent_s:
+            await self.fail("unreadable", unreadable(self.bill.voice, self._unread))
+        else:
+            await self._warn_unreadable()
+            await self._close(self._finished, "done")
 
     def _finished(self) -> m.Finished:
         self.unheard_s = self._pacing.buffered_s()
@@ -391,9 +410,28 @@ class Utterance:
             if not self._over:
                 await self._outbox.send_next(event)
 
+    async def _give_spoken(self, chunk: EncodedChunk, rate: int) -> None:
+        """Send a chunk. Where all so far cannot be read, it waits for a word: there may be none."""
+        self._wordless = self._wordless and not chunk.words
+        if self._wordless and self._unread:
+            self._mute.append(chunk)
+            return
+        mute, self._mute = self._mute, []
+        for each in (*mute, chunk):
+            await self._give(each, rate)
+
+    async def _warn_unreadable(self) -> None:
+        """Tell that nothing could be read since the last flush."""
+        if self._wordless and self._unread:
+            why = unreadable(self.bill.voice, self._unread)
+            await self._send(m.Failed("unreadable", why, self.name, gone=False))
+        self._wordless = True
+        self._unread.clear()
+        self._mute.clear()
+
     async def _give(self, chunk: EncodedChunk, rate: int) -> None:
         """Send a chunk, in frames if the client wants them."""
-        words = [m.SpokenWord(w.text, w.start, w.end, w.onset / rate, w.offset / rate, w.speaker) for w in chunk.words]
+        words = [spoken_word(word, rate) for word in chunk.words]
         self._held = [*self._held, *words]
         if not chunk.data:
             # An encoder fills a frame first: the words go with its audio.
@@ -436,3 +474,17 @@ class Utterance:
         self.sent_s += duration_s
         self.bill.spoken(self._spoken_end, self.sent_s)
         return m.Audio(self.name, data, start_s, duration_s, words, text, start)
+
+
+def unreadable(voice: str, parts: list[str]) -> str:
+    """Why a text of which nothing can be read is an error."""
+    text = " ".join(parts)
+    return f"The voice {voice} can read nothing of this text, {shown(text)}: choose a voice of its language."
+
+
+def spoken_word(word: WordTiming, rate: int) -> m.SpokenWord:
+    """A word as protocols get it, its times in seconds."""
+    times = (word.onset / rate, word.offset / rate)
+    return m.SpokenWord(
+        word.text, word.start, word.end, *times, speaker=word.speaker, written=word.written, ends=word.ends
+    )

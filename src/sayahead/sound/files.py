@@ -22,14 +22,26 @@ class OutputError(SayaheadError):
     """Output that this machine cannot deliver: no sound device, a full disk, an extra that is not installed."""
 
 
-def wav_header(sample_rate: int, data_bytes: int | None) -> bytes:
-    """The 44-byte header of 16-bit mono samples; without a size, the one that readers take as "until the end"."""
+WAV_CODES = {"pcm_s16le": (1, 2), "pcm_f32le": (3, 4), "alaw": (6, 1), "mulaw": (7, 1)}
+"""What samples a WAV file may hold: its number for them, and bytes of each."""
+
+
+def wav_header(sample_rate: int, data_bytes: int | None, samples: str = "pcm_s16le") -> bytes:
+    """The header of mono samples, 44 bytes for those of 16 bits; without a size, the one that readers take as "until
+    the end". ``samples``: one of WAV_CODES."""
+    code, width = WAV_CODES[samples]
+    form = struct.pack("<HHIIHH", code, 1, sample_rate, width * sample_rate, width, 8 * width)
+    chunks = [(b"fmt ", form)]
+    if samples != "pcm_s16le":
+        # What is not PCM says how much more it says, and how many samples there are.
+        count = 0xFFFFFFFF if data_bytes is None else data_bytes // width
+        chunks = [(b"fmt ", form + bytes(2)), (b"fact", struct.pack("<I", count))]
+    head = b"".join(name + struct.pack("<I", len(data)) + data for name, data in chunks)
     size, riff = 0xFFFFFFFF, 0xFFFFFFFF
     if data_bytes is not None:
-        size = min(data_bytes, 0xFFFFFFFF - 37)
-        riff = size + 36
-    form = (16, 1, 1, sample_rate, 2 * sample_rate, 2, 16)
-    return struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", riff, b"WAVE", b"fmt ", *form, b"data", size)
+        size = min(data_bytes, 0xFFFFFFFF - len(head) - 13)
+        riff = size + len(head) + 12
+    return struct.pack("<4sI4s", b"RIFF", riff, b"WAVE") + head + struct.pack("<4sI", b"data", size)
 
 
 class Sink(Protocol):

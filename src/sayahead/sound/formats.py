@@ -62,13 +62,18 @@ ENCODINGS = {
     "mulaw": "audio/basic",
     "alaw": "audio/x-alaw-basic",
     "wav": "audio/wav",
+    "wav_f32le": "audio/wav",
+    "wav_mulaw": "audio/wav",
+    "wav_alaw": "audio/wav",
     "flac": "audio/flac",
     "mp3": "audio/mpeg",
     "opus": "audio/ogg",
     "aac": "audio/aac",
 }
-"""What can be sent, and its MIME type: wav is 16 bits after a header that says "until it ends", opus comes in Ogg
-pages, aac as ADTS."""
+"""What can be sent, and its MIME type: wav is 16 bits after a header that says "until it ends", or other samples, opus
+comes in Ogg pages, aac as ADTS."""
+IN_WAV = {"wav": "pcm_s16le", "wav_f32le": "pcm_f32le", "wav_mulaw": "mulaw", "wav_alaw": "alaw"}
+"""The samples in a WAV file."""
 WIDTHS = {"pcm_s16le": 2, "pcm_f32le": 4, "mulaw": 1, "alaw": 1}
 RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000)
 """Samples per second that a client may choose: each has a filter that is kept."""
@@ -95,14 +100,31 @@ class Encoder(Protocol):
         ...
 
 
-def encoder(form: AudioFormat, *, source_rate: int) -> Encoder:
-    """An encoder of samples at ``source_rate`` per second. ConfigError for an unknown format."""
+def encoder(form: AudioFormat, *, source_rate: int, file: io.RawIOBase | io.BufferedIOBase | None = None) -> Encoder:
+    """An encoder of samples at ``source_rate`` per second. ConfigError for an unknown format.
+
+    ``file``: one that can seek, to which codecs write themselves; ``push`` and ``finish`` then give nothing.
+    """
     form.check()
     rate = rate_of(form, source_rate)
     resampler = Resampler(source_rate, rate) if rate != source_rate else None
     if form.encoding in CODECS:
-        return Packed(form.encoding, rate, form.bit_rate, resampler)
+        return Packed(form.encoding, rate, form.bit_rate, resampler, file)
     return Bare(form.encoding, rate, resampler)
+
+
+def wav_of(samples: str) -> str:
+    """The encoding that puts such samples in a WAV file."""
+    return next(name for name, within in IN_WAV.items() if within == samples)
+
+
+def whole_file(data: bytes, form: AudioFormat) -> bytes:
+    """All bytes of a sound, where a header that said "until the end" says how much there is."""
+    if form.encoding not in IN_WAV:
+        return data
+    at = data.index(b"data") + 8
+    rate = int.from_bytes(data[24:28], "little")
+    return wav_header(rate, len(data) - at, IN_WAV[form.encoding]) + data[at:]
 
 
 def rate_of(form: AudioFormat, source_rate: int) -> int:
@@ -115,8 +137,9 @@ class Bare:
     """Samples one by one: PCM, mu-law, A-law, and WAV."""
 
     def __init__(self, encoding: str, rate: int, resampler: Resampler | None) -> None:
-        self._convert = {"pcm_f32le": floats, "mulaw": mulaw, "alaw": alaw}.get(encoding, pcm16)
-        self._head = wav_header(rate, None) if encoding == "wav" else b""
+        samples = IN_WAV.get(encoding, encoding)
+        self._convert = {"pcm_f32le": floats, "mulaw": mulaw, "alaw": alaw}.get(samples, pcm16)
+        self._head = wav_header(rate, None, samples) if encoding in IN_WAV else b""
         self._resampler = resampler
 
     def push(self, samples: Floats) -> bytes:
@@ -133,15 +156,26 @@ class Bare:
 class Packed:
     """mp3, opus, aac and flac by FFmpeg's encoders (PyAV)."""
 
-    def __init__(self, encoding: str, rate: int, bit_rate: int | None, resampler: Resampler | None) -> None:
+    def __init__(
+        self,
+        encoding: str,
+        rate: int,
+        bit_rate: int | None,
+        resampler: Resampler | None,
+        file: io.RawIOBase | io.BufferedIOBase | None = None,
+    ) -> None:
+        """``file``: where the bytes go, and headers are completed at the end; None: they come from ``push``."""
         av = codecs()
         codec, container, self._form = CODECS[encoding]
         self._av, self._rate, self._resampler, self._samples = av, rate, resampler, 0
         self._file = io.BytesIO()
         # Pages of at most 60 ms, or an Ogg reader would wait a second for the first audio.
         options = {"page_duration": "60000"} if container == "ogg" else {}
-        options |= {"write_xing": "0", "id3v2_version": "0"} if container == "mp3" else {}
-        self._container: Any = av.open(_Unseekable(self._file), "w", format=container, options=options)
+        if container == "mp3":
+            # How long it is, and what the encoder has put before the first sample, can only be said at the end.
+            options |= {"write_xing": "0" if file is None else "1", "id3v2_version": "0"}
+        target = _Unseekable(self._file) if file is None else file
+        self._container: Any = av.open(target, "w", format=container, options=options)
         self._stream: Any = self._container.add_stream(codec, rate=rate, layout="mono")
         self._stream.codec_context.format = self._form
         if encoding != "flac":
@@ -235,11 +269,12 @@ class EncodedWriter:
     """A file of an encoder's bytes."""
 
     def __init__(self, path: Path, *, sample_rate: int, encoding: str) -> None:
-        self._encoder = encoder(AudioFormat(encoding), source_rate=sample_rate)
         self._path, self._file = path, open_output(path)
+        seekable = self._file if self._file.seekable() else None
+        self._encoder = encoder(AudioFormat(encoding), source_rate=sample_rate, file=seekable)
 
     def write(self, samples: Floats) -> None:
-        self._put(self._encoder.push(samples))
+        self._put(lambda: self._encoder.push(samples))
 
     def drain(self) -> None:
         return
@@ -247,11 +282,11 @@ class EncodedWriter:
     def close(self) -> None:
         if not self._file.closed:
             with self._file:
-                self._put(self._encoder.finish())
+                self._put(self._encoder.finish)
 
-    def _put(self, data: bytes) -> None:
+    def _put(self, encode: Callable[[], bytes]) -> None:
         try:
-            self._file.write(data)
+            self._file.write(encode())
         except OSError as error:
             fail(str(self._path), error)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -14,6 +15,8 @@ from sayahead.types import WordTiming
 LINE = 42
 """Longest line of a subtitle in characters, unless one word is longer."""
 SENTENCE_ENDS = (".", "!", "?")
+ITEM = re.compile(r"\(?(?:\d{1,3}|[A-Za-z]|[IVXivx]+)[.)]")
+"""The number of an item, which is on the item's line."""
 
 
 def timings_json(
@@ -69,13 +72,16 @@ class Caption:
 
 
 def shown(words: Sequence[WordTiming], *, spoken: bool) -> list[Caption]:
-    """The words as they are written, or spoken. What several are spoken for is written once: "$1,234.56"."""
+    """The words as they are written, or spoken. What several are spoken for is written once: "$1,234.56". A mark that
+    stands alone, such as a dash, goes with the word before it."""
     captions: list[Caption] = []
     for word in words:
         text = word.text if spoken else word.written
-        ends = word.text[-1:] in SENTENCE_ENDS
-        if not text and word.start == word.end and captions:
-            captions[-1] = replace(captions[-1], offset=word.offset, ends=ends)
+        ends = (word.ends or word.text[-1:] in SENTENCE_ENDS) and not ITEM.fullmatch(word.written)
+        continues = not text and word.start == word.end
+        if captions and (continues or not re.search(r"\w", word.text)):
+            before = captions[-1]
+            captions[-1] = replace(before, text=f"{before.text} {text}".rstrip(), offset=word.offset, ends=ends)
         else:
             captions.append(Caption(text or word.text, word.onset, word.offset, ends, word.speaker))
     return captions

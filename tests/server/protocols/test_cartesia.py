@@ -169,6 +169,10 @@ def test_speech_over_http(server: Running) -> None:
         answer = httpx.post(address, json={**body, "output_format": {"container": container, "sample_rate": 44100}})
         assert answer.headers["content-type"].startswith("audio/")
         assert answer.content.startswith(start)
+    for encoding, code in (("pcm_s16le", 1), ("pcm_f32le", 3), ("pcm_alaw", 6), ("pcm_mulaw", 7)):
+        form = {"container": "wav", "encoding": encoding, "sample_rate": 8000}
+        data = httpx.post(address, json={**body, "output_format": form}).content
+        assert int.from_bytes(data[20:22], "little") == code
     for wrong in ({}, {"transcript": ""}, {**body, "output_format": {"container": "ogg"}}, {**body, "voice": []}):
         assert httpx.post(address, json=wrong).status_code == 400
 

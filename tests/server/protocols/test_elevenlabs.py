@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import io
 import json
+import wave
 from typing import Any
 
 import httpx
@@ -249,6 +251,24 @@ def test_speech_over_http(server: Running) -> None:
         for wrong in ({}, {"text": ""}, {"text": 5}, {"text": "x" * 30000}):
             assert http.post(address + "/stream", json=wrong).status_code == 400
     assert httpx.post(address, json={"text": "x"}, params={"output_format": "pcm"}).status_code == 400
+
+
+def test_a_whole_answer_with_times_over_http(server: Running) -> None:
+    address = server.http + "/v1/text-to-speech/some-voice/with-timestamps"
+    answer = httpx.post(address, json={"text": TEXT}, params={"output_format": "wav_24000"})
+    assert answer.headers["content-type"].startswith("application/json")
+    data = answer.json()
+    with wave.open(io.BytesIO(base64.b64decode(data["audio_base64"]))) as file:
+        assert (file.getframerate(), file.getsampwidth()) == (24000, 2)
+        seconds = file.getnframes() / 24000
+        assert len(file.readframes(file.getnframes())) == 2 * file.getnframes()
+    assert seconds == pytest.approx(len(toy_voice().synthesize(TEXT)) / 8000, rel=0.01)
+    times = data["alignment"]
+    assert "".join(times["characters"]).strip() == TEXT.strip()
+    starts, ends = times["character_start_times_seconds"], times["character_end_times_seconds"]
+    assert starts == sorted(starts)
+    assert ends[-1] == pytest.approx(seconds, abs=0.01)
+    assert httpx.post(address, json={"text": ""}).status_code == 400
 
 
 def test_voices(server: Running) -> None:

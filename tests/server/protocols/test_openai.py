@@ -106,7 +106,7 @@ def test_instructions_are_read_for_names_of_styles(client: openai.OpenAI) -> Non
 def test_lists(client: openai.OpenAI, server: Running) -> None:
     assert "sayahead" in [model.id for model in client.models.list()]
     voices = httpx.get(server.http + "/v1/audio/voices", headers={"Authorization": f"Bearer {KEY}"}).json()
-    assert voices["voices"][0] == "toy"
+    assert voices["voices"][0] == {"id": "toy", "name": "toy"}
     assert voices["details"][0]["default"]
     assert voices["details"][0]["unit"] == "words"
     assert not voices["details"][0]["research"]

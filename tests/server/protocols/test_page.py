@@ -490,7 +490,11 @@ def test_the_sound_that_is_saved_is_the_voices_to_the_bit(heart: Voice, browser:
         assert blocks[0].split("\n")[2] == "One day, the fox jumps."
         assert blocks[0].split("\n")[0] == "1"
         assert blocks[0].split("\n")[1].startswith("00:00:00,")
-        assert len(blocks) == 2
+        assert [block.split("\n")[2] for block in blocks[1:]] == ["It is Dr. Smith who sees it!"]
+        seat.page.check("#spoken")
+        with seat.page.expect_download() as found:
+            seat.page.click("#srt")
+        assert "It is Doctor Smith who sees it!" in found.value.path().read_text(encoding="utf-8")
 
 
 # Where things go wrong.
@@ -572,10 +576,10 @@ def test_it_works_by_keys_and_everything_has_a_name(server: Running, browser: Br
         for line in ('button "Save sound (WAV)"', 'rowheader "First sound', 'img "When each word was typed'):
             assert line in tree, tree
         reached = []
-        for _ in range(9):
+        for _ in range(10):
             seat.page.keyboard.press("Tab")
             reached.append(seat.value("document.activeElement.id || document.activeElement.name"))
-        assert reached == ["play", "mode", "pace", "voice", "lookahead", "speed", "wav", "srt", "reset"]
+        assert reached == ["play", "mode", "pace", "voice", "lookahead", "speed", "wav", "srt", "spoken", "reset"]
         seat.page.focus("#play")
         seat.page.keyboard.press("Enter")
         seat.until_heard()

@@ -1,6 +1,7 @@
 /** What can be taken away: WAV and SubRip. */
 
 const LINE = 42; // longest line of a subtitle in characters, unless one word is longer
+const NUMBER = /^\(?(?:\d{1,3}|[A-Za-z]|[IVXivx]+)[.)]$/; // of an item, which is on its line
 
 /** A WAV file of mono samples (Int16Array). */
 export function wav(samples, rate) {
@@ -21,13 +22,28 @@ export function wav(samples, rate) {
   return new Blob([head.buffer, samples], { type: "audio/wav" });
 }
 
-/** Numbered subtitles of a line each; onsets and offsets of the words are samples. */
-export function srt(words, rate) {
-  const blocks = lines(words).map((line, i) => {
+/**
+ * Numbered subtitles of a line each, as the text is written ("9:30") or spoken ("nine thirty"); onsets and offsets of the words
+ * are samples.
+ */
+export function srt(words, rate, { spoken = false } = {}) {
+  const blocks = lines(captions(words, spoken)).map((line, i) => {
     const span = `${clock(line[0].onset / rate)} --> ${clock(line.at(-1).offset / rate)}`;
-    return `${i + 1}\n${span}\n${line.map((word) => word.text).join(" ")}\n`;
+    return `${i + 1}\n${span}\n${line.map(({ shown }) => shown).join(" ")}\n`;
   });
   return new Blob([blocks.join("\n")], { type: "application/x-subrip" });
+}
+
+/** Words as they are shown. What several are spoken for is written once: "$1,234.56". */
+function captions(words, spoken) {
+  const found = [];
+  for (const { text, written, onset, offset, ends: known } of words) {
+    const shown = spoken ? text : written;
+    const ends = (known || /[.!?]$/.test(text)) && !NUMBER.test(written);
+    if (shown || !found.length) found.push({ shown: shown || text, onset, offset, ends });
+    else Object.assign(found.at(-1), { offset, ends });
+  }
+  return found;
 }
 
 /** Words in lines: a new one after a sentence, and where the line is full. */
@@ -35,8 +51,8 @@ function lines(words) {
   const found = [];
   let line = [];
   for (const word of words) {
-    const full = [...line, word].map((each) => each.text).join(" ").length > LINE;
-    if (line.length && (full || /[.!?]$/.test(line.at(-1).text))) {
+    const full = [...line, word].map(({ shown }) => shown).join(" ").length > LINE;
+    if (line.length && (full || line.at(-1).ends)) {
       found.push(line);
       line = [];
     }

@@ -67,7 +67,7 @@ export class Sheet {
       speaker.pace = target.value;
     });
     get("wav").addEventListener("click", () => save(wav(player.samples(), player.rate), "sayahead.wav"));
-    get("srt").addEventListener("click", () => save(srt(speaker.words, player.rate), "sayahead.srt"));
+    get("srt").addEventListener("click", () => save(srt(speaker.words, player.rate, { spoken: get("spoken").checked }), "sayahead.srt"));
   }
 
   type() {

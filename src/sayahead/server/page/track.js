@@ -29,7 +29,7 @@ export class Track {
     context.origin ??= player.pushed;
     const at = player.pushed;
     player.append(samples);
-    for (const { word, start, end, onset_s: onsetS, offset_s: offsetS } of header.words) {
+    for (const { word, written, ends, start, end, onset_s: onsetS, offset_s: offsetS } of header.words) {
       const stop = context.place(end);
       const before = this.words.at(-1);
       // A mark that stands alone is no word: it belongs to the one before it.
@@ -39,7 +39,7 @@ export class Track {
       }
       const onset = context.origin + onsetS * player.rate;
       this.words.push({
-        text: word, start: context.place(start), end: stop, onset, offset: context.origin + offsetS * player.rate,
+        text: word, written, ends, start: context.place(start), end: stop, onset, offset: context.origin + offsetS * player.rate,
         typed: typed(stop), ready: player.arrival(onset), heard: null, mode,
       });
       const phrase = this.phrases.find((each) => each.sound === null && each.start < stop);

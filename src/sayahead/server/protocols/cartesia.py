@@ -26,7 +26,7 @@ from sayahead.server.protocols.dictionaries import Dictionaries
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.offers import session_of
 from sayahead.server.websocket import SocketProtocol, serve_socket
-from sayahead.sound.formats import AudioFormat
+from sayahead.sound.formats import AudioFormat, wav_of
 from sayahead.text.styles.table import style
 from sayahead.types import PLAIN, Delivery
 
@@ -173,7 +173,8 @@ def format_of(form: dict[str, Any], containers: Collection[str]) -> AudioFormat:
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
             raise ConfigError(f"output_format.{name} must be a whole number.")
     bits = bits if container == "mp3" else None
-    audio = AudioFormat(ENCODINGS[encoding] if container == "raw" else container, rate, bits)
+    samples = ENCODINGS[encoding]
+    audio = AudioFormat({"raw": samples, "wav": wav_of(samples)}.get(container, container), rate, bits)
     audio.check()
     return audio
 

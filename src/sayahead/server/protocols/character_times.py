@@ -61,11 +61,19 @@ class Aligner:
 
     def finish(self, end_s: float) -> Alignment | None:
         """What no chunk has reported, with a blank after the last word, for clients that wait for one."""
-        entries = [*self._waiting]
-        self._waiting.clear()
+        entries = self._left()
         if not (entries[-1][0] if entries else self._last or " ").isspace():
             entries.append((" ", end_s))
         return self._alignment(entries, end_s)
+
+    def rest(self, end_s: float) -> Alignment | None:
+        """What no chunk has reported."""
+        return self._alignment(self._left(), end_s)
+
+    def _left(self) -> list[tuple[str, float]]:
+        entries = [*self._waiting]
+        self._waiting.clear()
+        return entries
 
     def _alignment(self, entries: list[tuple[str, float]], end_s: float) -> Alignment | None:
         if not entries:

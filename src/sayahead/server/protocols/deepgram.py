@@ -24,7 +24,7 @@ from sayahead.server.operation.access import Caller
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.offers import session_of
 from sayahead.server.websocket import SocketProtocol, serve_socket
-from sayahead.sound.formats import AudioFormat
+from sayahead.sound.formats import AudioFormat, wav_of
 
 # A connection may idle for as long as the server allows.
 IDLE_S = 3600.0
@@ -130,13 +130,16 @@ def packed_format_of(query: Mapping[str, str]) -> AudioFormat:
     """The format in a query over HTTP, which knows more of them, and wraps samples in WAV unless told otherwise.
     ConfigError for an unknown one."""
     encoding, container = query.get("encoding", "mp3"), query.get("container")
-    if encoding in ENCODINGS and not (encoding == "linear16" and container in (None, "wav")):
-        return format_of(query)
-    if encoding not in ("linear16", *PACKED):
+    if encoding not in ENCODINGS and encoding not in PACKED:
         raise ConfigError(f"encoding {encoding[:80]!r} is unknown{nearest(encoding[:80], (*ENCODINGS, *PACKED))}.")
+    if encoding in ENCODINGS and container not in (None, "wav"):
+        return format_of(query)
     rate, bits = number_in(query, "sample_rate"), number_in(query, "bit_rate")
-    default = ENCODINGS["linear16"][1]
-    form = AudioFormat("wav", rate or default) if encoding == "linear16" else AudioFormat(encoding, rate, bits)
+    if encoding in ENCODINGS:
+        samples, default = ENCODINGS[encoding]
+        form = AudioFormat(wav_of(samples), rate or default)
+    else:
+        form = AudioFormat(encoding, rate, bits)
     form.check()
     return form
 

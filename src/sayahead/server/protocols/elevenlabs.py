@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import datetime
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -27,16 +27,17 @@ from sayahead.server.protocols.dictionaries import Dictionaries
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.offers import session_of
 from sayahead.server.websocket import SocketProtocol, serve_socket
-from sayahead.sound.formats import AudioFormat
+from sayahead.sound.formats import AudioFormat, whole_file
 from sayahead.text.lexicon import Lexicon
 from sayahead.voices import VoiceConfig
 
 # Clients have limits of their own on the audio in one message.
 OPTIONS = m.Options(any_voice=True, frame_s=1.0)
-ENCODINGS = {"pcm": "pcm_s16le", "ulaw": "mulaw", "alaw": "alaw", "mp3": "mp3", "opus": "opus"}
+ENCODINGS = {"pcm": "pcm_s16le", "wav": "wav", "ulaw": "mulaw", "alaw": "alaw", "mp3": "mp3", "opus": "opus"}
 FORMATS = """
 mp3_22050_32 mp3_24000_48 mp3_44100_32 mp3_44100_64 mp3_44100_96 mp3_44100_128 mp3_44100_192
 pcm_8000 pcm_16000 pcm_22050 pcm_24000 pcm_32000 pcm_44100 pcm_48000 ulaw_8000 alaw_8000
+wav_8000 wav_16000 wav_22050 wav_24000 wav_32000 wav_44100 wav_48000
 opus_48000_32 opus_48000_64 opus_48000_96 opus_48000_128 opus_48000_192
 """.split()
 """Known values of ``output_format``: encoding, samples per second, kilobits per second."""
@@ -242,16 +243,57 @@ class Timed:
         """A line for each chunk of audio."""
         if not isinstance(event, m.Audio):
             return b""
-        alignment, times = self._aligner.push(event, fill=False), None
+        alignment = self._aligner.push(event, fill=False)
+        return timed(event.data, None if alignment is None else [alignment]) + b"\n"
+
+
+class TimedWhole:
+    """All audio, and the times of all characters, in one object."""
+
+    media_type = "application/json"
+
+    def __init__(self, form: AudioFormat) -> None:
+        self._aligner, self._form = Aligner(), form
+        self._sound, self._alignments = list[bytes](), list[Alignment]()
+
+    def wrap(self, event: m.Event) -> bytes:
+        """The object, at the end."""
+        if isinstance(event, m.Audio):
+            self._sound.append(event.data)
+            self._keep(self._aligner.push(event, fill=False))
+        if not isinstance(event, m.Finished):
+            return b""
+        self._keep(self._aligner.rest(event.audio_s))
+        return timed(whole_file(b"".join(self._sound), self._form), self._alignments)
+
+    def _keep(self, alignment: Alignment | None) -> None:
         if alignment is not None:
-            times = {
-                "characters": alignment.chars,
-                "character_start_times_seconds": [at / 1000 for at in alignment.starts_ms],
-                "character_end_times_seconds": [at / 1000 for at in alignment.ends_ms],
-            }
-        sound = base64.b64encode(event.data).decode()
-        data = {"audio_base64": sound, "alignment": times, "normalized_alignment": times}
-        return compact(data).encode() + b"\n"
+            self._alignments.append(alignment)
+
+
+def timed(sound: bytes, alignments: list[Alignment] | None) -> bytes:
+    """Audio and the times of its characters; None: it has none."""
+    times = None
+    if alignments is not None:
+        times = {
+            "characters": [char for each in alignments for char in each.chars],
+            "character_start_times_seconds": [at / 1000 for each in alignments for at in each.starts_ms],
+            "character_end_times_seconds": [at / 1000 for each in alignments for at in each.ends_ms],
+        }
+    data = {"audio_base64": base64.b64encode(sound).decode(), "alignment": times, "normalized_alignment": times}
+    return compact(data).encode()
+
+
+TIMED: dict[str, Callable[[AudioFormat], Wrapping]] = {
+    "/stream/with-timestamps": lambda form: Timed(),
+    "/with-timestamps": TimedWhole,
+}
+"""The ends of the paths of answers with times."""
+
+
+def wrapping_of(path: str, form: AudioFormat) -> Wrapping:
+    """What an answer looks like, by its path."""
+    return next((make(form) for end, make in TIMED.items() if path.endswith(end)), Sound(form))
 
 
 def failure(error: RequestError) -> Response:
@@ -323,7 +365,8 @@ def routes(hub: Hub) -> list[BaseRoute]:
         own = {"seed": seed, "markup": "ssml", "lexicon": lexicon}
         session = spoken(request.query_params, body.get("voice_settings"), **own)
         options = replace(OPTIONS, voice=voice, language=language, format=form, session=session)
-        wrapping: Wrapping = Timed() if request.url.path.endswith("with-timestamps") else Sound(form)
+        wrapping = wrapping_of(request.url.path, form)
+        options = replace(options, whole=isinstance(wrapping, TimedWhole))
         return SpeechResponse(hub, caller, "elevenlabs", text, options, wrapping=wrapping, failure=failure)
 
     @answers(hub, failure)
@@ -353,7 +396,7 @@ def routes(hub: Hub) -> list[BaseRoute]:
     return [
         WebSocketRoute(f"{path}/stream-input", single),
         WebSocketRoute(f"{path}/multi-stream-input", multi),
-        *(Route(path + rest, speech, methods=["POST"]) for rest in ("", "/stream", "/stream/with-timestamps")),
+        *(Route(path + rest, speech, methods=["POST"]) for rest in ("", *TIMED, "/stream")),
         *(Route(place, voices) for place in ("/v1/voices", "/v2/voices", "/v1/voices/{voice}")),
         *(Route(place, user) for place in ("/v1/user", "/v1/user/subscription")),
         Route("/v1/single-use-token/{kind}", token, methods=["POST"]),

@@ -50,7 +50,7 @@ class SessionUpdate(Choice):
         form = AudioFormat(self.encoding, self.sample_rate, self.bit_rate)
         form.check()
         options = m.Options(self.voice, self.language, format=form, session=self.session(), frame_s=FRAME_S)
-        return dataclasses.replace(options, idle_s=self.idle_s, breath_s=self.breath_s)
+        return dataclasses.replace(options, hears_skipped=True, idle_s=self.idle_s, breath_s=self.breath_s)
 
 
 class Native(SocketProtocol):
@@ -192,8 +192,9 @@ class Native(SocketProtocol):
 def word_row(word: m.SpokenWord) -> dict[str, Any]:
     """A word as the client gets it."""
     times = {"onset_s": round(word.onset_s, 6), "offset_s": round(word.offset_s, 6)}
-    speaker = {"speaker": word.speaker} if word.speaker else {}
-    return {"word": word.text, "start": word.start, "end": word.end, **times, **speaker}
+    more: dict[str, Any] = {"speaker": word.speaker} if word.speaker else {}
+    more |= {"ends": True} if word.ends else {}
+    return {"word": word.text, "written": word.written, "start": word.start, "end": word.end, **times, **more}
 
 
 def say(kind: str, **rest: Any) -> str:

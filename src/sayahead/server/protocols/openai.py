@@ -141,7 +141,8 @@ def routes(hub: Hub) -> list[BaseRoute]:
     @endpoint
     async def voices(request: Request, caller: Caller) -> ASGIApp:
         rows = [voice_row(hub, config) for config in hub.voices.configs.values()]
-        return JSONResponse({"voices": [name for name, _ in hub.voices.listed()], "details": rows})
+        names = [{"id": name, "name": name} for name, _ in hub.voices.listed()]
+        return JSONResponse({"voices": names, "details": rows})
 
     return [
         Route("/v1/audio/speech", speech, methods=["POST"]),

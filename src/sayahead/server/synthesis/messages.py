@@ -49,6 +49,8 @@ class Options:
     """Whether the connection ends when the utterance fails."""
     file: bool = False
     """Whether the audio is a file of its own, which no player takes without any sound."""
+    hears_skipped: bool = False
+    """Whether the client hears of all that the voice cannot read; others get an error where that is the whole text."""
     whole: bool = False
     """Whether the client gets all audio at once, after the end: of a text that breaks off it has nothing."""
 
@@ -196,6 +198,10 @@ class SpokenWord:
     """End of its last phoneme."""
     speaker: str = ""
     """Who says it, once another than the utterance's own voice was named in the text."""
+    written: str = ""
+    """The word as it is written, without markup; empty if it goes on with what the word before stands for."""
+    ends: bool = False
+    """Whether a sentence, a heading or an item of a list ends with it."""
 
 
 @dataclass(frozen=True, slots=True)
