@@ -23,7 +23,7 @@ def register_commands(cli: click.Group) -> None:
     @click.option("-m", "--model", "model_name", help="Model to use, as llm prompt does")
     @click.option("-s", "--system", help="System prompt")
     @click.option(
-        "-o", "--output", type=click.Path(path_type=Path), help="Write a file (.wav, .flac, .mp3, ...) instead of playing"
+        "-o", "--output", type=click.Path(path_type=Path), help="Write a file (.wav, .mp3, ...) instead of playing"
     )
     @click.option("--voice", default="heart", show_default=True, help="A voice's name or folder")
     @click.option("--speed", type=float, help="Pace: 2 is twice as fast")

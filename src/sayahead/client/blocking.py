@@ -17,7 +17,7 @@ from sayahead.errors import SessionError, TextError
 from sayahead.sound.device import Player
 from sayahead.sound.out import save
 from sayahead.sound.subtitles import form_of, write_timings
-from sayahead.speech import fragments_of
+from sayahead.speech import fragments_of, told
 from sayahead.speech.fragments import close_quietly
 from sayahead.speech.turn import play
 from sayahead.types import AudioChunk, WordTiming
@@ -248,12 +248,18 @@ class SyncSpeech:
             self.leave()
 
     def save(
-        self, path: str | Path, *, timings: str | Path | None = None, each_word: bool = False, spoken: bool = False
+        self,
+        path: str | Path,
+        *,
+        timings: str | Path | None = None,
+        each_word: bool = False,
+        spoken: bool = False,
+        on_chunk: Callable[[AudioChunk], object] | None = None,
     ) -> None:
         """Write it to a file, as ``sayahead.Speech.save`` does."""
         if timings is not None:
             form_of(Path(timings))
-        save(path, self, self._client.sample_rate)
+        save(path, told(iter(self), on_chunk), self._client.sample_rate)
         if timings is not None:
             rate = self._client.sample_rate
             write_timings(Path(timings), self.words, sample_rate=rate, each_word=each_word, spoken=spoken)

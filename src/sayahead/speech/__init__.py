@@ -448,20 +448,35 @@ class Speech:
         return Encoded(self, AudioFormat(format, sample_rate, bit_rate), self.sample_rate)
 
     def save(
-        self, path: str | Path, *, timings: str | Path | None = None, each_word: bool = False, spoken: bool = False
+        self,
+        path: str | Path,
+        *,
+        timings: str | Path | None = None,
+        each_word: bool = False,
+        spoken: bool = False,
+        on_chunk: Callable[[AudioChunk], object] | None = None,
     ) -> None:
         """Speak into a file: ``.wav``, ``.flac``, ``.mp3``, ``.opus``, ``.ogg`` or ``.aac``.
 
         ``timings``: a file for the words' times, ``.srt``, ``.vtt`` or ``.json``. Subtitles have the words as they are
         written ("9:30"), with ``spoken`` as they are spoken ("nine thirty"), .json has both; ``each_word``: a subtitle
-        for each word. ConfigError for other endings, or if the text comes by ``async for``.
+        for each word. ``on_chunk`` is called with each chunk, to show how far it is. ConfigError for other endings, or
+        if the text comes by ``async for``.
         """
         if timings is not None:
             form_of(Path(timings))
         # A file has no listener who could be late.
-        save(path, self._iterated(live=False), self.sample_rate)
+        save(path, told(self._iterated(live=False), on_chunk), self.sample_rate)
         if timings is not None:
             write_timings(Path(timings), self.words, sample_rate=self.sample_rate, each_word=each_word, spoken=spoken)
+
+
+def told(chunks: Iterator[AudioChunk], on_chunk: Callable[[AudioChunk], object] | None) -> Iterator[AudioChunk]:
+    """The chunks, of each of which somebody is told."""
+    for chunk in chunks:
+        if on_chunk is not None:
+            on_chunk(chunk)
+        yield chunk
 
 
 class Chunks(Iterator[AudioChunk]):
