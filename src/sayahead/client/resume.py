@@ -7,7 +7,7 @@ out as has arrived: the cut is at the same place of the same word.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -39,12 +39,20 @@ def begin_again(text: str, words: Sequence[WordTiming], seams: Iterable[int] = (
 class Splice:
     """Leaves out what has arrived of a sentence that is said again."""
 
-    def __init__(self, last: WordTiming | None, samples: int, offset: int, tail: Floats) -> None:
+    def __init__(
+        self,
+        last: WordTiming | None,
+        samples: int,
+        offset: int,
+        tail: Floats,
+        part: Callable[[int, int], str] = lambda start, end: "",
+    ) -> None:
         """``last``: the last word that has arrived, and ``samples``: all samples, both counted over the whole text;
         ``offset``: the text's character with which the new sound begins. ``tail`` (S,): the last samples, to which what
-        follows is joined where the waves fit best: half of their length earlier or later."""
+        follows is joined where the waves fit best: half of their length earlier or later. ``part``: the text from one
+        character to another, as it is then."""
         self._last, self._samples, self._offset = last, samples, offset
-        self._tail, self._reach = tail, len(tail) // 2
+        self._tail, self._reach, self._part = tail, len(tail) // 2, part
         # The new sound's sample with which what is missing begins; None: not known yet.
         self._skip: int | None = None if last is not None else samples
         # The new sound up to `_seen` that may be needed to join it, and words in it.
@@ -62,11 +70,16 @@ class Splice:
         last = self._last
         for word in words:
             start = word.start + self._offset
-            if last is not None and start <= last.start:
-                if start == last.start:
-                    self._skip = self._after(word, last)
-                continue
-            self._fresh.append(replace(word, start=start, end=word.end + self._offset))
+            end = word.end + self._offset
+            # A flush may have come elsewhere: what was one word may be two now.
+            if last is not None and (start <= last.start or start < last.end >= end):
+                rest = self._rest(word, last)
+                if rest is None:
+                    if start == last.start:
+                        self._skip = self._after(word, last)
+                    continue
+                word, start = rest, last.end
+            self._fresh.append(replace(word, start=start, end=end))
             # Before a word that is new, nothing is left out of it.
             if not self._joined and (self._skip is None or word.onset < self._skip):
                 self._skip = word.onset
@@ -81,6 +94,14 @@ class Splice:
             samples, self._kept = self._kept[self._skip - self._seen + len(self._kept) :], self._tail[:0]
         fresh, self._fresh = self._fresh, []
         return samples, fresh
+
+    def _rest(self, word: WordTiming, last: WordTiming) -> WordTiming | None:
+        """What is new of the word that had arrived last, where a revision has put more to its end since."""
+        start, end = word.start + self._offset, word.end + self._offset
+        if end <= last.end or not any(map(str.isalnum, self._part(last.end, end))):
+            return None
+        onset = word.onset + (word.offset - word.onset) * (last.end - start) // (end - start)
+        return replace(word, onset=onset)
 
     def _after(self, word: WordTiming, last: WordTiming) -> int:
         """Where in the new sound the other stopped, which broke off in this word or in the pause after it."""

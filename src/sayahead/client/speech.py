@@ -371,7 +371,9 @@ class Speech:
             # Within markup, nothing but the beginning is outside of all tags.
             marked = self._client._session.get("markup", "none") != "none"
             self._offset = self._sent = self._spoken = 0 if marked else begin_again(text, words, self._seams)
-            self._splice = Splice(words[-1] if words else None, self._samples, self._offset, self._tail)
+            self._splice = Splice(
+                words[-1] if words else None, self._samples, self._offset, self._tail, self._transcript.part
+            )
             flushes = [flush for flush in self._flushes if flush[0] > self._offset]
             at, size = self._offset, self._piece()
             for place, end in [*flushes, (len(text), None)]:
