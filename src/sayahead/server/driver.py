@@ -117,7 +117,9 @@ class Connection:
             case _:
                 await self._to_utterance(command)
 
-    async def _to_utterance(self, command: m.Text | m.Revise | m.Deliver | m.Flush | m.Finish | m.Cancel) -> None:
+    async def _to_utterance(
+        self, command: m.Text | m.Revise | m.Deliver | m.Speaker | m.Flush | m.Finish | m.Cancel
+    ) -> None:
         name = command.utterance
         utterance = self._utterances.get(name)
         if utterance is None or (utterance.finishing and not isinstance(command, m.Cancel)):
@@ -139,8 +141,8 @@ class Connection:
                 refusal = utterance.flush(command)
             case m.Finish():
                 utterance.finish()
-            case m.Deliver():
-                utterance.deliver(command)
+            case m.Deliver() | m.Speaker():
+                utterance.change(command)
             case m.Cancel(_, played_s, live):
                 await utterance.cancel(played_s, live=live)
         if refusal is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -166,10 +166,13 @@ class SpeechResponse:
         *,
         wrapping: Wrapping,
         failure: Failure,
+        turns: Sequence[tuple[str, str]] = (),
     ) -> None:
+        """``turns``: who says which parts of the text, voices by name; none: the voice of the options says all."""
         self._hub, self._caller, self._protocol = hub, caller, protocol
         options = replace(options, file=options.format.width is None)
         self._text, self._options, self._wrapping, self._failure = text, options, wrapping, failure
+        self._turns = turns
         self._started = False
         self._error: RequestError | None = None
 
@@ -196,8 +199,11 @@ class SpeechResponse:
 
     async def _commands(self, receive: Receive) -> AsyncIterator[m.Command]:
         yield m.Open("", self._options)
-        for at in range(0, len(self._text), PART):
-            yield m.Text("", self._text[at : at + PART])
+        for voice, text in self._turns or [("", self._text)]:
+            if self._turns:
+                yield m.Speaker("", voice)
+            for at in range(0, len(text), PART):
+                yield m.Text("", text[at : at + PART])
         yield m.End()
         while (await receive())["type"] != "http.disconnect":
             pass

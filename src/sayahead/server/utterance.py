@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from sayahead.config import shown
 from sayahead.engine.heard import Heard
+from sayahead.engine.session import Session, Speaker
 from sayahead.errors import SayaheadError
 from sayahead.server.hub import Hub, Lease
 from sayahead.server.json_messages import joined
@@ -55,7 +56,7 @@ class Utterance:
         self._breath_at: float | None = None
         self.sent_s = self._played_s = self.unheard_s = 0.0
         # What came and was not yet passed on to the session; of revisions, how many, and when each came.
-        self._inbox: deque[str | m.Flush | m.Revise | m.Deliver] = deque()
+        self._inbox: deque[str | m.Flush | m.Revise | m.Deliver | m.Speaker] = deque()
         self._revisions = deque[float]()
         self._wake = asyncio.Event()
         # The text from `_reported_end` on, which no chunk has reported yet; how long all of it is, and how much came.
@@ -136,10 +137,10 @@ class Utterance:
         self.touch()
         return self._hub.limits.too_much(len(text), waiting=self._waiting, received=self._received)
 
-    def deliver(self, deliver: m.Deliver) -> None:
-        """Say the text that follows in another way."""
+    def change(self, change: m.Deliver | m.Speaker) -> None:
+        """Say the text that follows in another way, or have somebody else say it."""
         self.touch()
-        self._inbox.append(deliver)
+        self._inbox.append(change)
 
     def flush(self, flush: m.Flush) -> str | None:
         """Speak all so far; the reason if too many flushes wait."""
@@ -326,10 +327,8 @@ class Utterance:
                 self._flushes -= 1
                 speaking.session.flush(end=item.end)
                 return item
-            if isinstance(item, str):
-                speaking.session.push(item)
-            elif isinstance(item, m.Deliver):
-                speaking.session.deliver(item.delivery)
+            if isinstance(item, str | m.Deliver | m.Speaker):
+                pass_on(item, speaking.session)
         if self.finishing:
             speaking.session.finish()
         return None
@@ -357,10 +356,8 @@ class Utterance:
             if isinstance(item, m.Flush):
                 self._flushes -= 1
                 flushes.append(item)
-            elif isinstance(item, str):
-                session.push(item)
-            elif isinstance(item, m.Deliver):
-                session.deliver(item.delivery)
+            elif isinstance(item, str | m.Deliver | m.Speaker):
+                pass_on(item, session)
         at = await speaking.revise(revision.at, revision.text)
         later = "".join(item for item in self._inbox if isinstance(item, str))
         text = session.text
@@ -488,3 +485,14 @@ def spoken_word(word: WordTiming, rate: int) -> m.SpokenWord:
     return m.SpokenWord(
         word.text, word.start, word.end, *times, speaker=word.speaker, written=word.written, ends=word.ends
     )
+
+
+def pass_on(item: str | m.Deliver | m.Speaker, session: Session) -> None:
+    """Give a session a piece of its text, or who says the next one, or how. VoiceError for nobody."""
+    match item:
+        case m.Deliver(_, delivery):
+            session.deliver(delivery)
+        case m.Speaker(_, voice):
+            session.take(Speaker(voice))
+        case str():
+            session.push(item)

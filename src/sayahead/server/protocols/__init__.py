@@ -6,7 +6,9 @@ from typing import Any
 
 from sayahead.extensions import Extensible
 
-OWN = "health usage native openai elevenlabs cartesia deepgram flux kyutai jambonz page wyoming google"
+OWN = """
+health usage native openai elevenlabs elevenlabs_dialogue cartesia deepgram flux kyutai jambonz page wyoming google
+"""
 PROTOCOLS: Extensible[Any] = Extensible(
     "sayahead.protocols", {name: f"sayahead.server.protocols.{name}" for name in OWN.split()}
 )

@@ -97,6 +97,15 @@ class Deliver:
 
 
 @dataclass(frozen=True, slots=True)
+class Speaker:
+    """Somebody else says the text that follows."""
+
+    utterance: str
+    voice: str
+    """A voice's name, or NAME:SPEAKER; empty: the utterance's own."""
+
+
+@dataclass(frozen=True, slots=True)
 class Flush:
     """Speak all text so far without waiting for more; answered by Flushed. The utterance stays open."""
 
@@ -175,7 +184,7 @@ class Later:
 
 
 Command: TypeAlias = (
-    Open | Text | Revise | Deliver | Flush | Finish | Cancel | Played | KeepAlive | Refuse | Reply | End
+    Open | Text | Revise | Deliver | Speaker | Flush | Finish | Cancel | Played | KeepAlive | Refuse | Reply | End
 )
 
 

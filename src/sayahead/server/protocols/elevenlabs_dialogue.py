@@ -1,0 +1,183 @@
+"""ElevenLabs' text to dialogue, as its v3 and v4 models have it: several voices in one context, and over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from starlette.requests import Request
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.types import ASGIApp
+from starlette.websockets import WebSocket
+
+from sayahead.server.http import RequestError, Sound, SpeechResponse, answers, json_body
+from sayahead.server.hub import Hub
+from sayahead.server.json_messages import MessageError, compact, text_frame, utterance_name
+from sayahead.server.operation.access import Caller
+from sayahead.server.protocols.character_times import Alignment
+from sayahead.server.protocols.dictionaries import Dictionaries
+from sayahead.server.protocols.elevenlabs import OPTIONS, Multi, audio_format, failure, spoken
+from sayahead.server.synthesis import messages as m
+from sayahead.server.websocket import serve_socket
+
+MOST_INPUTS = 1000
+"""Lines of one message or request."""
+MOST_BEGUN = 64
+"""Contexts of a connection that have voices, whether or not there is text for them."""
+
+
+class MultiDialogue(Multi):
+    """``multi-stream-input``: several contexts, each with voices of its own."""
+
+    def __init__(self, hub: Hub, query: Mapping[str, str], dictionaries: Dictionaries) -> None:
+        super().__init__("", query, dictionaries)
+        self._hub, self._is_timed, self._absolute = hub, self._absolute, False
+        # Contexts that were begun: the options of each, and who speaks in it.
+        self._begun = dict[str, m.Options]()
+        self._speaking = dict[str, str]()
+
+    def _parse(self, message: str | bytes) -> dict[str, Any]:
+        return text_frame(message)
+
+    def read(self, message: str | bytes) -> Iterable[m.Command]:
+        data = self._parse(message)
+        given = data.get("context_id")
+        name = "" if given is None else utterance_name(given)
+        if data.get("voices") is not None:
+            self._begin(name, data)
+        if data.get("inputs") is not None:
+            yield from self._say_inputs(name, data["inputs"])
+        else:
+            yield m.KeepAlive(name if name in self._speaking else None)
+        if data.get("flush") is True and name in self._speaking:
+            yield m.Flush(name)
+        if data.get("close_context") is True:
+            yield from self._close_context(name)
+        if data.get("close_socket") is True:
+            yield from self._end()
+
+    def _begin(self, name: str, data: dict[str, Any]) -> None:
+        """A context's first message, which may have no text yet. MessageError for wrong voices."""
+        voices = data["voices"]
+        if not isinstance(voices, list) or not voices or not all(isinstance(voice, str) for voice in voices):
+            raise MessageError("voices must be a list with the id of at least one voice.", utterance=name)
+        if len(self._begun) >= MOST_BEGUN:
+            raise MessageError(f"{MOST_BEGUN} contexts are begun, the limit: close one.", utterance=name)
+        if (locators := data.get("pronunciation_dictionary_locators")) is not None:
+            self._lexicon = self._dictionaries.lexicon(locators)
+        options = replace(self._options(data.get("voice_settings")), voice=voices[0])
+        self._begun[name] = options
+
+    def _say_inputs(self, name: str, inputs: object) -> Iterable[m.Command]:
+        options = self._begun.get(name)
+        if options is None:
+            raise MessageError("The first message of a context needs voices.", utterance=name)
+        for voice, text, is_turn in inputs_of(inputs, name):
+            if name not in self._speaking:
+                yield m.Open(name, options)
+                self._flushed[name] = False
+                self._speaking[name] = options.voice or ""
+            elif is_turn:
+                yield m.Flush(name)
+            if voice != self._speaking[name]:
+                self._speaking[name] = voice
+                yield m.Speaker(name, speaker(self._hub, voice, options.voice))
+            yield m.Text(name, text)
+
+    def _close_context(self, name: str) -> Iterable[m.Command]:
+        """What is left is spoken first."""
+        self._begun.pop(name, None)
+        yield m.Finish(name) if name in self._speaking else m.Reply(self._final(name))
+
+    def _end(self) -> Iterable[m.Command]:
+        yield m.End()
+
+    def write(self, event: m.Event) -> Iterable[str]:
+        match event:
+            case m.Flushed(name):
+                yield self._say(name, {"is_final_audio_for_turn": True})
+            case m.Echo(message):
+                yield str(message)
+            case _:
+                yield from super().write(event)
+
+    def _sound(self, audio: str, alignment: Alignment | None) -> dict[str, Any]:
+        times = None
+        if alignment is not None and self._is_timed:
+            starts = alignment.starts(absolute=False)
+            times = {"chars": alignment.chars, "char_start_times_ms": starts}
+            times["char_durations_ms"] = alignment.durations
+        return {"audio": audio, "alignment": times, "normalized_alignment": None}
+
+    def _forget(self, name: str) -> Any:
+        self._speaking.pop(name, None)
+        self._begun.pop(name, None)
+        return super()._forget(name)
+
+
+class SingleDialogue(MultiDialogue):
+    """``stream-input``: one context without a name, and the connection ends with it."""
+
+    sole = True
+
+    def _say(self, name: str | None, data: dict[str, Any]) -> str:
+        return compact(data)
+
+    def _end(self) -> Iterable[m.Command]:
+        if "" not in self._speaking:
+            yield m.Reply(self._final(""))
+        yield m.End()
+
+
+def inputs_of(inputs: object, name: str | None = None) -> Iterable[tuple[str, str, bool]]:
+    """Of each line: the voice, the text, whether a new turn begins. MessageError for what has another form."""
+    if not isinstance(inputs, list) or len(inputs) > MOST_INPUTS:
+        raise MessageError(f"inputs must be a list of at most {MOST_INPUTS} lines.", utterance=name)
+    for line in inputs:
+        known = isinstance(line, dict) and isinstance(line.get("text"), str) and isinstance(line.get("voice_id"), str)
+        if not known:
+            raise MessageError("Each of inputs needs text and voice_id, both strings.", utterance=name)
+        yield line["voice_id"], line["text"], line.get("new_turn") is True
+
+
+def speaker(hub: Hub, voice: str, first: str | None) -> str:
+    """Who says a line of a text whose own voice was chosen by ``first``: another of ours, or else that voice."""
+    return voice if voice != first and hub.voices.known(voice) else ""
+
+
+def routes(hub: Hub) -> list[BaseRoute]:
+    """``/v1/text-to-dialogue``."""
+
+    store = Dictionaries.of_server(hub)
+
+    async def single(websocket: WebSocket) -> None:
+        await serve_socket(hub, websocket, SingleDialogue(hub, websocket.query_params, store))
+
+    async def multi(websocket: WebSocket) -> None:
+        await serve_socket(hub, websocket, MultiDialogue(hub, websocket.query_params, store))
+
+    @answers(hub, failure)
+    async def sound(request: Request, caller: Caller) -> ASGIApp:
+        body = await json_body(hub, request)
+        lines = list(inputs_of(body.get("inputs")))
+        text = "".join(text for _, text, _ in lines)
+        most = hub.limits.pending_characters
+        if not text or len(text) > most:
+            raise RequestError("invalid_option", f"inputs need text, of at most {most} characters.", field="inputs")
+        first, form = lines[0][0], audio_format(request.query_params.get("output_format"))
+        language = body["language_code"] if isinstance(body.get("language_code"), str) else None
+        seed = body["seed"] % 2**32 if isinstance(body.get("seed"), int) else 0
+        lexicon = store.lexicon(body.get("pronunciation_dictionary_locators"))
+        session = spoken(request.query_params, body.get("settings"), seed=seed, lexicon=lexicon)
+        options = replace(OPTIONS, voice=first, language=language, format=form, session=session)
+        turns = [(speaker(hub, voice, first), text) for voice, text, _ in lines]
+        shown: dict[str, Any] = {"wrapping": Sound(form), "failure": failure}
+        return SpeechResponse(hub, caller, "elevenlabs", text, options, turns=turns, **shown)
+
+    path = "/v1/text-to-dialogue"
+    return [
+        WebSocketRoute(f"{path}/stream-input", single),
+        WebSocketRoute(f"{path}/multi-stream-input", multi),
+        *(Route(path + rest, sound, methods=["POST"]) for rest in ("", "/stream")),
+    ]
