@@ -17,11 +17,13 @@ _watching: dict[int, LoopLag] = {}
 class LoopLag:
     """Finds the steps of an event loop that take too long, but for the search for garbage of all tests."""
 
-    def __init__(self) -> None:
+    def __init__(self, tell: Callable[[str], None] = lambda step: None) -> None:
+        """``tell`` is called with each, for who may not live to the end."""
         self.collecting_s = 0.0
         """Processor time of such searches in its thread."""
         self.slow: list[tuple[float, str]] = []
         """Seconds, and what ran."""
+        self.tell = tell
 
     def watched(self, run: Callable[[], None]) -> None:
         """Run something that runs an event loop in this thread."""
@@ -42,6 +44,7 @@ def _measured(handle: asyncio.Handle) -> None:
     took_s = time.thread_time() - lag.collecting_s - begin
     if took_s > MOST_S:
         lag.slow.append((round(took_s, 3), repr(handle)))
+        lag.tell(f"{took_s:.3f} s: {handle!r}")
 
 
 def _collecting(phase: str, _: dict[str, int]) -> None:

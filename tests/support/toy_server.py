@@ -20,9 +20,10 @@ from support.servers import free_port
 class ToyServer:
     """It runs; killed and started again, it has the same port and files."""
 
-    def __init__(self, *, step_s: float = 0.0, **settings: Any) -> None:
+    def __init__(self, *, step_s: float = 0.0, lag: Path | None = None, **settings: Any) -> None:
+        """``lag``: a file to which it writes what holds its event loop for too long."""
         self.port = free_port()
-        self._settings = {"step_s": step_s, "port": self.port, **settings}
+        self._settings = {"step_s": step_s, "lag": lag and str(lag), "port": self.port, **settings}
         self.http, self.ws = f"http://127.0.0.1:{self.port}", f"ws://127.0.0.1:{self.port}"
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -63,6 +64,7 @@ def main() -> None:
     from sayahead.server.operation.settings import settings_of
     from sayahead.server.process.run import Server
     from sayahead.server.voices import Voices
+    from support.loop_lag import LoopLag
     from support.servers import toy_voice
 
     def end_with_the_test() -> None:
@@ -71,11 +73,18 @@ def main() -> None:
 
     threading.Thread(target=end_with_the_test, daemon=True).start()
     given = json.loads(sys.argv[1])
-    step_s = given.pop("step_s")
+    step_s, lag = given.pop("step_s"), given.pop("lag")
     voices = Voices(("heart",))
     voices.put(toy_voice(step_s))
     calm = {"breath_s": 0.0, "measure_s": 0.0, "page": False}
-    Server(Hub(settings_of({**calm, **given}), voices=voices)).run()
+    server = Server(Hub(settings_of({**calm, **given}), voices=voices))
+
+    def tell(step: str) -> None:
+        if lag is not None and server.started:
+            with open(lag, "a", encoding="utf-8") as file:
+                file.write(step + "\n")
+
+    LoopLag(tell).watched(server.run)
 
 
 if __name__ == "__main__":
