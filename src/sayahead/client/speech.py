@@ -467,6 +467,7 @@ class Speech:
                 w["end"],
                 round(w["onset_s"] * rate),
                 round(w["offset_s"] * rate),
+                speaker=w.get("speaker", ""),
                 ends=w.get("ends", False),
             )
             for w in rows

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 import warnings
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -481,3 +484,35 @@ def test_tokens_of_any_size_are_the_same_sound(server: Running) -> None:
 
     whole = asyncio.run(spoken([TEXT]))
     assert np.array_equal(whole, asyncio.run(spoken(list(TEXT))))
+
+
+TRANSCRIPT = Path(__file__).with_name("flux_transcript.txt")
+"""What a client says (``>``) and hears (``<``), word for word; of sound, how many bytes. Turns are numbered."""
+
+
+def test_a_conversation_goes_as_it_is_written_down(server: Running) -> None:
+    lines = TRANSCRIPT.read_text(encoding="utf-8").splitlines()
+    happened, names, waiting = list[str](), dict[str, str](), deque[str]()
+
+    async def hear(talking: Talk) -> str:
+        size = 0
+        while not waiting:
+            message = await asyncio.wait_for(talking.socket.recv(), 20)
+            if isinstance(message, bytes):
+                size += len(message)
+                continue
+            for name in re.findall(r"dg_sp_[0-9a-f]{12}", message):
+                message = message.replace(name, names.setdefault(name, f"turn-{len(names) + 1}"))
+            waiting.extend([f"< sound of {size} bytes"] if size else [])
+            waiting.append(f"< {message}")
+        return waiting.popleft()
+
+    async def run(talking: Talk) -> None:
+        for line in lines:
+            if line.startswith(">"):
+                await talking.socket.send(line[2:])
+            happened.append(line if line.startswith(">") else await hear(talking))
+        assert (await talking.closed())[0] == 1000
+
+    talk(server.ws + PATH, run)
+    assert happened == lines

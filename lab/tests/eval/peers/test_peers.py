@@ -317,7 +317,7 @@ def test_the_others_where_they_are_installed(name: str) -> None:
     assert np.abs(samples).max() > 0.05
 
 
-@pytest.mark.parametrize("service", ["elevenlabs", "cartesia", "deepgram", "kyutai", "openai"])
+@pytest.mark.parametrize("service", ["elevenlabs", "cartesia", "deepgram", "flux", "kyutai", "openai"])
 def test_sockets_at_our_own_server(service: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "Hello there, how are you today? I am fine."
     with serving() as server:

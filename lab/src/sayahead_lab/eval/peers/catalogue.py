@@ -142,6 +142,7 @@ PEERS: dict[str, Callable[[], Engine]] = {
     "elevenlabs-socket": lambda: socket("elevenlabs"),
     "cartesia-socket": lambda: socket("cartesia"),
     "deepgram-socket": lambda: socket("deepgram"),
+    "flux-socket": lambda: socket("flux"),
     "kyutai-socket": lambda: socket("kyutai", "word"),
     "openai-socket": lambda: socket("openai", "sentence"),
 }

@@ -66,7 +66,17 @@ def cartesia(url: str, key: str = "CARTESIA_API_KEY", voice: str = "any", model:
 
 def deepgram(url: str, key: str = "DEEPGRAM_API_KEY", model: str = "aura-2-thalia-en") -> Any:
     """Deepgram's ``/v1/speak``: it speaks what has come when it is flushed."""
-    place = f"{url}/v1/speak?model={model}&encoding=linear16&sample_rate={RATE}"
+    return speak_socket(f"{url}/v1/speak", key, model, last="Flushed")
+
+
+def flux(url: str, key: str = "DEEPGRAM_API_KEY", model: str = "flux-alexis-en") -> Any:
+    """Deepgram's ``/v2/speak``: it speaks tokens as they come, and a turn ends with its figures."""
+    return speak_socket(f"{url}/v2/speak", key, model, last="SpeechMetadata")
+
+
+def speak_socket(address: str, key: str, model: str, *, last: str) -> Any:
+    """What both of Deepgram's sockets have; ``last``: the message after all sound of a text."""
+    place = f"{address}?model={model}&encoding=linear16&sample_rate={RATE}"
 
     def speak(text: Iterator[str], whole: bool, seed: int) -> Iterator[Any]:
         def write(piece: str) -> str:
@@ -79,7 +89,7 @@ def deepgram(url: str, key: str = "DEEPGRAM_API_KEY", model: str = "aura-2-thali
             for message in received(socket):
                 if not isinstance(message, str):
                     yield pcm16(message or b"")
-                elif json.loads(message)["type"] == "Flushed":
+                elif json.loads(message)["type"] == last:
                     return
 
     return about(place, model), speak
