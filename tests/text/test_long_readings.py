@@ -7,8 +7,8 @@ import itertools
 import pytest
 from support import readings
 
-from sayahead.text.english.long_readings import AT_ONCE, portions
 from sayahead.text.english.normalizer import normalize
+from sayahead.text.reading.long_readings import AT_ONCE, portions
 
 HOSTILE = {
     "signs": "≤≥" * 30,

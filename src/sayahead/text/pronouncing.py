@@ -221,6 +221,8 @@ class Pronouncing:
     def _ending(self, tokens: Tokens) -> tuple[Said, str] | None:
         """The entry for these words, the marks after the last aside, and the ``'s`` that follows it."""
         last = tokens[-1]
+        if last.endswith("--"):
+            last = last.rstrip("-")
         for size in range(len(last), 0, -1):
             if size < len(last) and last[size] not in _CLOSING:
                 break

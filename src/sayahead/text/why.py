@@ -16,6 +16,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+from sayahead.text.reading.trace import TokenTrace, traced
 from sayahead.types import Word
 
 _FOLDER = Path(__file__).parent
@@ -44,6 +45,8 @@ class Watch:
         """``language``: the tag whose tables are named."""
         self._language = language
         self._made: list[tuple[CodeType, str]] = []
+        self._tokens: list[TokenTrace] = []
+        self._end = 0
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -51,7 +54,9 @@ class Watch:
         before = sys.getprofile()
         sys.setprofile(self._profile)
         try:
-            yield
+            with traced() as tokens:
+                yield
+            self._tokens += tokens
         finally:
             sys.setprofile(before)
 
@@ -65,9 +70,14 @@ class Watch:
 
     def why(self, word: Word, source: str) -> Why | None:
         """Why a word was read otherwise than it is written; None where it was not, or where nothing tells."""
+        self._end = word.end
         made, wanted = self._made, _bare(word.text)
         if wanted == _bare(source):
             return None
+        if token := self._token(word):
+            kind = token.rule.name.rpartition(".")[2].replace("_", " ")
+            lines = _lines(self._language, source, word.text)
+            return Why(kind, token.rule.source, token.rule.place, lines)
         codes = [code for code, said in made if _bare(said) == wanted and said != source]
         told = [code for code in codes if _described(code)]
         best = [code for code in told if "numbers.py" not in code.co_filename]
@@ -78,9 +88,15 @@ class Watch:
         place = f"{Path(code.co_filename).relative_to(_FOLDER).as_posix()}:{code.co_firstlineno}"
         return Why(code.co_name.strip("_<>").replace("_", " "), _rule(code), place, lines)
 
+    def _token(self, word: Word) -> TokenTrace | None:
+        """The token of a word that is read otherwise than it is written."""
+        own = [token for token in self._tokens if word.start <= token.start < word.end]
+        return next((token for token in own if _bare(token.said) in _bare(word.text)), None)
+
     def forget(self) -> None:
         """Forget what was made for words that are out."""
         self._made.clear()
+        self._tokens = [token for token in self._tokens if token.end > self._end]
 
 
 def _bare(text: str) -> str:

@@ -157,7 +157,7 @@ def joined(match: Match) -> Reading | None:
 
 def titled(match: Match) -> Reading | None:
     """A title with a full stop that its language does not write: "Dr. Petit"."""
-    is_title = match["a"].istitle() and len(match["a"]) < 5
+    is_title = match["a"].isalpha() and match["a"].istitle() and len(match["a"]) < 5
     return plain(match) if is_title else None
 
 

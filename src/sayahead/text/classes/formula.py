@@ -142,7 +142,7 @@ def _power(match: Match) -> str:
         return name
     plain = raised.translate(_PLAIN)
     if plain[-1] in "+-":
-        return f"{cardinal(plain[:-1], match.language)} {record.sign(plain[-1])}"
+        return f"{cardinal(plain[:-1], match.language)} {record.sign(plain[-1])}".strip()
     return _exponent(plain, match)
 
 

@@ -10,9 +10,9 @@ from sayahead.text.english.endings import ends
 from sayahead.text.english.finality import final_at, names
 from sayahead.text.english.grammar import after, read
 from sayahead.text.english.left_context import Left
-from sayahead.text.english.long_readings import in_portions
 from sayahead.text.english.numbers import cardinal
 from sayahead.text.english.wrapping import MICRO, OPEN_TAG, fold, named_tag, trim
+from sayahead.text.reading.long_readings import in_portions
 from sayahead.text.shared.punctuation import foreign_runs, once
 from sayahead.text.shared.tokenizer import PIECE, Waiting
 from sayahead.text.shared.tokens import Joined, Parts, Right, Token

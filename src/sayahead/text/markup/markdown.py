@@ -230,10 +230,12 @@ class MarkdownFilter(Rewriter):
 
     def _image(self, at: int, *, over: bool) -> int | None:
         """The mark before an image, whose label is read."""
+        if self._last not in _SPACES:
+            return 0
         rest = self._held.chars[at : at + 2]
         if len(rest) == 1 and not over:
             return None
-        if rest != "![" or self._last not in _SPACES:
+        if rest != "![":
             return 0
         self._silence(at)
         return 1

@@ -69,12 +69,33 @@ class TagFilter(Rewriter):
         self._skipped = skipped
         self._before_names = before_names
         self._seen = ""
+        self._is_broken = False
+        """Whether a tag goes on that a breath broke off."""
+        self._rest = Text()
         self._hidden = ""
         self._shift: dict[int, int] = {}
 
     def push(self, text: Text) -> Text:
+        if self._is_broken:
+            text = self._behind_tag(text, over=False)
         self._seen = (self._seen + text.chars)[-2 * MAX_COMMENT :]
         return super().push(text)
+
+    def flush(self, text: Text) -> Text:
+        return super().flush(self._behind_tag(text, over=True) if self._is_broken else text)
+
+    def _behind_tag(self, text: Text, *, over: bool) -> Text:
+        """What stands behind the rest of a tag that was broken off; nothing until its end has come."""
+        self._rest += text
+        rest = self._rest.chars
+        end = rest.find(">")
+        may_go_on = len(rest) < MAX_TAG and "<" not in rest and "\n" not in rest
+        if end < 0 and may_go_on and not (over and rest):
+            return Text()
+        behind = self._rest[end + 1 :]
+        self._rest = Text()
+        self._is_broken = False
+        return behind
 
     def _word_before(self, at: int) -> str:
         """The last word before a place of what is held, in small letters."""
@@ -143,6 +164,7 @@ class TagFilter(Rewriter):
             broken = _BROKEN.match(line)
             if broken and "=" in broken[0]:
                 self._silence(at)
+                self._is_broken = True
                 return broken.end()
         return 0
 

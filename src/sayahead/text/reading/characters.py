@@ -74,6 +74,7 @@ class CharacterFilter:
         return folded(char)
 
     def _skip(self, char: str, start: int, end: int) -> None:
+        start = max(start, end - 1)  # Silent markup before it is no part of it.
         if self._skipped and self._skipped[-1][1] == start:
             first, _, text = self._skipped[-1]
             self._skipped[-1] = (first, end, text + char)

@@ -162,6 +162,10 @@ class Grammar:
         self.automaton = Automaton([((rule.left, rule.without), rule.pattern) for rule in rules], vocabularies)
         self.at_once = frozenset(number for number, rule in enumerate(rules) if rule.at_once)
         """Rules that wait for nothing longer."""
+        self.closed = frozenset(
+            number for number, rule in enumerate(rules) if rule.pattern.right and not rule.pattern.looks_at_word
+        )
+        """Rules whose last character is seen already: what touches it changes nothing."""
         self._vocabularies = vocabularies
         self._asked = frozenset(tag for rule in rules for tags in (*rule.left, rule.without) for tag in tags)
         self._counting: dict[frozenset[str], frozenset[int]] = {}

@@ -14,6 +14,7 @@ from sayahead.text.reading.characters import Filters
 from sayahead.text.reading.context import START, Context, Match, Reading
 from sayahead.text.reading.grammar import Rule, is_boundary
 from sayahead.text.reading.language import Language
+from sayahead.text.reading.long_readings import in_portions
 from sayahead.text.reading.pattern import NEWLINE, SENTENCE_END, SPACE, WHITE
 from sayahead.text.reading.segments import SegmentFilter
 from sayahead.text.reading.trace import TokenTrace, open_traces
@@ -190,9 +191,13 @@ class TokenReader:
                 self._complete.append((self._scanned, self._state))
                 if accepted[0] in self._grammar.at_once:
                     return True
-        goes_on = self._state != DEAD and (self._states.is_open[self._state] or self._text[-1].isalnum())
+        goes_on = self._state != DEAD and (self._states.is_open[self._state] or self._may_grow())
         is_cut = self._text[-1].isalnum() and self._run_end() == len(self._text)
         return over or not (goes_on or is_cut)
+
+    def _may_grow(self) -> bool:
+        """Whether a letter or figure behind all that there is would make it another token."""
+        return self._text[-1].isalnum() and not self._grammar.closed.issuperset(self._states.accepts[self._state])
 
     def _run_end(self) -> int:
         """Where a token may end at the earliest: not between two letters or figures."""
@@ -351,7 +356,8 @@ class TokenReader:
         text += "" if mark == "." and text.endswith(".") else mark
         self._is_open, self._is_paused = True, False
         self._last_end = word.end
-        yield from portions(Word(text, word.start, word.end, ends=is_last))
+        cut = in_portions if self._language.record.dotted_letters else portions
+        yield from cut(Word(text, word.start, word.end, ends=is_last))
         if is_last:
             self._end_sentence()
 
@@ -412,6 +418,7 @@ def shape_of(word: str) -> list[str]:
         "letter": len(word) == 1 and word.isalpha(),
         "capital": word[:1].isupper(),
         "acronym": len(word) > 1 and word.isupper(),
+        "figures": word[-1:].isdecimal(),
     }
     return [name for name, is_so in shapes.items() if is_so]
 
