@@ -182,18 +182,25 @@ class TagFilter(Rewriter):
         if self._hidden:
             return self._unhide(tag, name)
         after = rest[tag.end() : tag.end() + 1]
-        is_bare = bool(name) and not (tag[1] or tag[3] or self._is_known(name))
-        may_be_named = bool(name and self._before_names) and not (tag[1] or tag[3])
-        if (is_bare or may_be_named) and not (after or over):
+        is_alone = bool(name) and not (tag[1] or tag[3])
+        may_be_shown = is_alone and not (self._is_known(name) and not self._before_names)
+        if may_be_shown and not (after or over):
             return None
-        is_placeholder = self._last.isalnum() or not (after.isalnum() or after in tuple("{<"))
-        is_alone = bool(name) and not (tag[1] or tag[3] or after.isalnum())
-        is_named = is_alone and self._word_before(at) in self._before_names
-        if (is_bare and is_placeholder) or is_named or (self._last == "`" and name):
+        if (is_alone and self._is_shown(at, name, after)) or (self._last == "`" and name):
             self._copy_name(at, tag, out)
         else:
             self._part(at, tag, name, out)
         return tag.end()
+
+    def _is_shown(self, at: int, name: str, after: str) -> bool:
+        """Whether a lone tag is spoken of, by the word before it or, where nobody knows it, by what touches it."""
+        if not self._is_known(name) and self._is_placeholder(after):
+            return True
+        return not after.isalnum() and self._word_before(at) in self._before_names
+
+    def _is_placeholder(self, after: str) -> bool:
+        """Whether a tag that nobody knows stands for something, by what touches it."""
+        return self._last.isalnum() or not (after.isalnum() or after in tuple("{<"))
 
     def _unhide(self, tag: re.Match[str], name: str) -> int:
         """The end of what is hidden; another tag in it is hidden, too."""
