@@ -13,7 +13,7 @@ import json
 import random
 from collections.abc import Iterable
 
-from sayahead.client import Client
+from sayahead.client import Client, ServerError
 from sayahead.types import WordTiming
 from support.faults import Proxy
 from support.servers import serving
@@ -22,40 +22,50 @@ WORDS = "Hello there, how are you today? I am fine. So clauses, x ox 2024 well-k
 AT_ONCE = 8
 
 
-async def tell(seed: int, port: int) -> str:
-    """Run a history; what did not hold, or nothing."""
-    dice, steps, words = random.Random(seed), list[str](), list[WordTiming]()
-    async with Proxy.before(port) as proxy, Client(f"ws://127.0.0.1:{proxy.port}", resume=True) as client:
-        speech, cuts = client.speech(), 0
+async def tell(seed: int, port: int) -> str | None:
+    """Run a history; what did not hold, or an empty text. None where a busy server has let nobody in."""
+    try:
+        async with Proxy.before(port) as proxy, Client(f"ws://127.0.0.1:{proxy.port}", resume=True) as client:
+            return await told_by(client, proxy, random.Random(seed))
+    except ServerError as error:
+        if error.code != "overloaded":
+            raise
+        return None
 
-        async def read() -> None:
-            async for chunk in speech:
-                words.extend(chunk.words)
 
-        reading = asyncio.create_task(read())
-        for _ in range(dice.randint(3, 9)):
-            kind, length = dice.random(), len(speech.text)
-            if kind < 0.6 or not length:
-                text = " ".join(dice.choices(WORDS, k=dice.randint(1, 5))) + dice.choice(["", " ", " "])
-                steps.append(f"push {text!r}")
-                await speech.push(text)
-            elif kind < 0.85:
-                at, text = dice.randint(max(0, length - 25), length), dice.choice(WORDS) + dice.choice(["", " "])
-                steps.append(f"revise {at} {text!r}")
-                await speech.revise(at, text)
-            else:
-                steps.append("flush")
-                await speech.flush()
-            for _ in range(dice.randint(0, 12)):
-                await asyncio.sleep(0)
-            if dice.random() < 0.4 and cuts < 2:
-                steps.append(f"cut after {len(words)} words")
-                proxy.fail("cut")
-                cuts += 1
-        await speech.finish()
-        async with asyncio.timeout(30):
-            await reading
-        return wrong(speech.text, words) and f"{wrong(speech.text, words)} after {steps}"
+async def told_by(client: Client, proxy: Proxy, dice: random.Random) -> str:
+    """The same with a client."""
+    steps, words = list[str](), list[WordTiming]()
+    speech, cuts = client.speech(), 0
+
+    async def read() -> None:
+        async for chunk in speech:
+            words.extend(chunk.words)
+
+    reading = asyncio.create_task(read())
+    for _ in range(dice.randint(3, 9)):
+        kind, length = dice.random(), len(speech.text)
+        if kind < 0.6 or not length:
+            text = " ".join(dice.choices(WORDS, k=dice.randint(1, 5))) + dice.choice(["", " ", " "])
+            steps.append(f"push {text!r}")
+            await speech.push(text)
+        elif kind < 0.85:
+            at, text = dice.randint(max(0, length - 25), length), dice.choice(WORDS) + dice.choice(["", " "])
+            steps.append(f"revise {at} {text!r}")
+            await speech.revise(at, text)
+        else:
+            steps.append("flush")
+            await speech.flush()
+        for _ in range(dice.randint(0, 12)):
+            await asyncio.sleep(0)
+        if dice.random() < 0.4 and cuts < 2:
+            steps.append(f"cut after {len(words)} words")
+            proxy.fail("cut")
+            cuts += 1
+    await speech.finish()
+    async with asyncio.timeout(30):
+        await reading
+    return wrong(speech.text, words) and f"{wrong(speech.text, words)} after {steps}"
 
 
 def wrong(text: str, words: list[WordTiming]) -> str:
@@ -74,7 +84,11 @@ async def many(seeds: Iterable[int], port: int) -> list[str]:
 
     async def work() -> None:
         for seed in rest:
-            if told := await tell(seed, port):
+            told = await tell(seed, port)
+            while told is None:
+                await asyncio.sleep(0.1)
+                told = await tell(seed, port)
+            if told:
                 found.append(f"{seed}: {told}")
 
     await asyncio.gather(*(work() for _ in range(AT_ONCE)))
