@@ -240,6 +240,8 @@ class Cast(Session):
         begins = [part.begin for part in self._parts]
         index = max(self._active, bisect.bisect_right(begins, at) - 1)
         del self._parts[index + 1 :]
+        # What others have said before stays.
+        at = max(at, self._parts[index].begin) if index else at
         part, self._held = self._parts[index], ""
         self._before.clear()
         session = self._session(part)
@@ -252,6 +254,7 @@ class Cast(Session):
         rest = session.text[given:]
         part.characters = given
         self.transcript.rewrite(source[:at] + rest + text[cut:])
+        part.places.cut(given)
         part.places.add(given, at)
         part.characters = given + len(rest)
         self._read_tags(text[cut:], at + len(rest))

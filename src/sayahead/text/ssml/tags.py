@@ -71,6 +71,11 @@ class Places:
         at = bisect.bisect_right(self.text, place) - 1
         return self.source[at] + place - self.text[at]
 
+    def cut(self, place: int) -> None:
+        """Drop what holds only from a later place on."""
+        at = bisect.bisect_right(self.text, place)
+        del self.text[max(1, at) :], self.source[max(1, at) :]
+
     def forget(self, place: int) -> None:
         """Drop what is only needed before a place."""
         at = bisect.bisect_right(self.text, place) - 1
