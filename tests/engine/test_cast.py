@@ -14,8 +14,8 @@ from sayahead.engine.session import Session
 from sayahead.types import Floats, WordTiming
 
 PIECES = (
-    '[ ] < > / voice : ann ben happy sad laugh whisper a Hello word the = " speed 1.2 pause 500ms ( ) . ! emotion value '
-    "name [voice:ann] [happy] [/happy] <laugh> </voice> [voice:ben] é 😀 5% $3.50 Ann: ann:"
+    '[ ] < > / voice : ann ben happy sad laugh whisper a Hello word the = " speed 1.2 pause 500ms ( ) . ! '
+    "emotion value name [voice:ann] [happy] [/happy] <laugh> </voice> [voice:ben] é 😀 5% $3.50 Ann: ann:"
 ).split()
 PIECES += [" ", "\n", "\n\n", '<voice name="ben">', "ann: "]
 KINDS = ["plain", "ssml", "cast", "cast of elements", "cast of lines"]
