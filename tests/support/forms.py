@@ -176,7 +176,7 @@ def _framed(language: str, kind: str, carrier: str, value: str, base: str, rando
 @functools.cache
 def _morphemes(language: str) -> re.Pattern[str]:
     values = [*range(101), *range(200, 1000, 100), 1000, 2000]
-    pieces = {piece for value in values for piece in re.split(r"[ -]", said(language, f"x {value} x")[2:-2])}
+    pieces = {piece for value in values for piece in re.split(r"[ -]", said(language, f"z {value} z")[2:-2])}
     inflected = r"\w*(?:cient|gent|zent|cent|inient)[ao]s|veinti[uú]n[oa]?|ún|quinhent[ao]s|du[ae]s?|un[oa]?|um|uma|hum"
     pieces |= {
         "et",

@@ -58,8 +58,8 @@ def test_forms(language: str, text: str, words: str) -> None:
 
 FORMULAS = {
     "en": "x equals minus b plus or minus square root of b squared minus four a.c over two a",
-    "de": "x gleich minus b plus minus wurzel b hoch zwei minus vier ac geteilt durch zwei a",
-    "es": "x igual a menos b más menos raíz de b elevado a dos menos cuatro ac entre dos a",
+    "de": "x gleich minus b plus minus wurzel b quadrat minus vier a c geteilt durch zwei a",
+    "es": "x igual a menos b más menos raíz de b al cuadrado menos cuatro a c entre dos a",
 }
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from sayahead.text.classes.number import gender_of
-from sayahead.text.classes.verbalize import cardinal, letters
+from sayahead.text.classes.verbalize import cardinal, greek, letters
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.reading.words import Words
 
 NUMBER = "number"
 
+IN_FORMULA = frozenset(("formula", "operator"))
+
 
 def full(match: Match) -> Reading | None:
     """The word or words in full, capitalized where the abbreviation is."""
-    if is_unit(match):
+    if is_unit(match) or is_variable(match):
         return None
     words = expanded(match.language, match["a"])
     return said(match, agreed(words, match, match.context.noun or match.context.word)) if words else None
@@ -22,6 +24,11 @@ def is_unit(match: Match) -> bool:
     """Whether it is what the number before it is of: "25 min." in a language whose min. is a minimum, too."""
     units = match.language.record.units
     return "number" in match.context.tags and match["a"].rstrip(".") in units
+
+
+def is_variable(match: Match) -> bool:
+    """Whether it is a letter of a formula before a full stop."""
+    return len(match["a"].rstrip(".")) == 1 and not IN_FORMULA.isdisjoint(match.context.tags)
 
 
 def ending(match: Match) -> Reading | None:
@@ -169,7 +176,8 @@ def weekday(match: Match) -> Reading | None:
 
 def initial(match: Match) -> Reading | None:
     """A letter of a name: its full stop ends nothing."""
-    return Reading(letters(match.text[0], match.language))
+    letter = match.text[0]
+    return Reading(letters(letter, match.language)) if greek(letter, match.language) == letter else None
 
 
 def initials(match: Match) -> Reading | None:

@@ -56,8 +56,9 @@ def _part(match: Match, above: int, below: int) -> Reading | None:
     part = numbers_of(match.language).part(above, below)
     if not part:
         return None
+    sign = match.language.record.sign(match["s"].replace("−", "-")) if match["s"] else ""
     if not match["n"]:
-        return Reading(part, TAGS, is_one=True, is_million=(above, below) != (1, 2))
+        return Reading(f"{sign} {part}".strip(), TAGS, is_one=True, is_million=(above, below) != (1, 2))
     part = match.language.meaning("more_parts", part) or part
-    words = f"{cardinal(match['n'], match.language)} {match.language.record.and_word} {part}"
+    words = f"{cardinal(match['s'] + match['n'], match.language)} {match.language.record.and_word} {part}"
     return Reading(words, TAGS, is_one=not match.language.record.plural_parts, is_million=(above, below) != (1, 2))

@@ -24,6 +24,8 @@ UNSURE = "unsure_units"
 """A table of units that are other words, too: after a space only in "5 ft 10 in", "a 6 in pipe"."""
 LETTERS = frozenset("ABCFT")
 """Units that are letters of seats, houses and classes after small whole numbers."""
+SPACED = "A"
+"""The one that is a unit after a space."""
 MAX_LABEL = 200
 ELECTRIC = frozenset(("V", "W", "kW", "Hz", "Ω", "mA", "VA", "kVA", "Wh", "kWh", "Ah", "mAh"))
 """Units beside which A is an ampere, as it is after what a language's table [vocabulary electrical] names."""
@@ -52,6 +54,18 @@ def unit(match: Match) -> Reading | None:
     return None if is_unsure and "measured" not in match.context.tags else sure_unit(match)
 
 
+def unit_glued(match: Match) -> Reading | None:
+    """The same behind a hyphen or a stroke, where a capital is a letter: "12/A"."""
+    count = amount_of(match.context.word, match.language)
+    return None if _is_letter(match, count) else unit(match)
+
+
+def unit_ending(match: Match) -> Reading | None:
+    """A unit whose full stop ends the sentence, too."""
+    reading = unit(match)
+    return reading and replace(reading, mark=".", ends=True)
+
+
 def part(match: Match) -> Reading | None:
     """What a unit is of, before it: "square" feet."""
     noun = unit_of(match["u"], match.language)
@@ -65,7 +79,8 @@ def sure_unit(match: Match) -> Reading | None:
     name = match["u"]
     count = amount_of(match.context.word, match.language)
     noun = unit_of(name, match.language, count.value if count else 0)
-    if noun is None or _is_letter(match, count):
+    is_letter = name != SPACED and _is_letter(match, count)
+    if noun is None or is_letter or (len(name) == 1 and "label" in match.context.tags):
         return None
     return Reading(noun_after(noun, match.context, match.language), _tags(name, match), noun=noun.many)
 
@@ -103,6 +118,8 @@ def compound(match: Match) -> Reading | None:
 
 def _is_letter(match: Match, amount: Amount | None) -> bool:
     """Whether a capital after a whole number is a letter: a seat, a house, a class."""
+    if "label" in match.context.tags and len(match["u"].rstrip(".")) == 1:
+        return True
     if match["u"] not in LETTERS or amount is None or amount.decimals or amount.sign:
         return False
     return amount.whole < MAX_LABEL and ELECTRICAL.isdisjoint(match.context.tags) and not match["e"]
@@ -116,6 +133,12 @@ def per(match: Match) -> Reading | None:
     return Reading(per_unit(match["u"], match.language), word=match["u"])
 
 
+def per_ending(match: Match) -> Reading | None:
+    """The same where the full stop of the unit ends the sentence, too."""
+    reading = per(match)
+    return reading and replace(reading, mark=".", ends=True)
+
+
 def per_many(match: Match) -> Reading | None:
     """``/100 km``: several of a unit."""
     amount = amount_of(match["n"], match.language)
@@ -124,6 +147,16 @@ def per_many(match: Match) -> Reading | None:
     record = match.language.record
     is_one = numbers_of(match.language).singular(amount.value)
     return Reading(f"{record.per_many or record.per} {number(amount, match.language)}", NUMBER, is_one=is_one)
+
+
+def per_many_glued(match: Match) -> Reading | None:
+    """``/100km``: several of a unit, which touches its number."""
+    amount = amount_of(match["n"], match.language)
+    noun = unit_of(match["u"], match.language)
+    record = match.language.record
+    if amount is None or noun is None:
+        return None
+    return Reading(f"{record.per_many or record.per} {counted(amount, noun, match.language)}")
 
 
 def share(match: Match) -> Reading | None:
@@ -138,14 +171,13 @@ def size(match: Match) -> Reading | None:
     sides = re.split(r" ?[xX×] ?", match.text)
     is_size = len(sides) > 2 or match["u"] or match.text[0].isalpha()
     between = record.sized if record.sized and is_size else record.over("x")
-    words = [number_or_letters(side, match) for side in sides]
+    amounts = [amount_of(side, match.language) for side in sides]
+    if any(side[0].isdecimal() and amount is None for side, amount in zip(sides, amounts, strict=True)):
+        return None
+    words = [
+        side if amount is None else number(amount, match.language) for side, amount in zip(sides, amounts, strict=True)
+    ]
     return Reading(f" {between} ".join(words), NUMBER if sides[-1][0].isdecimal() else frozenset())
-
-
-def number_or_letters(text: str, match: Match) -> str:
-    """A side of a size: a number, or the letter that stands for one."""
-    amount = amount_of(text, match.language)
-    return number(amount, match.language) if amount else text
 
 
 def often(match: Match) -> Reading | None:

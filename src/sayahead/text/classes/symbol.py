@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from sayahead.text.classes.verbalize import pieces
-from sayahead.text.reading.context import Match, Reading
+from sayahead.text.reading.context import SILENT, Match, Reading
+from sayahead.text.shared.signs import name_of
 
 
 def menu(match: Match) -> Reading | None:
@@ -19,3 +20,14 @@ def before(match: Match) -> Reading | None:
 def once(match: Match) -> Reading | None:
     """Many of one sign, which are no many times its name."""
     return Reading(pieces(match.text[0], match.language))
+
+
+def currency(match: Match) -> Reading | None:
+    """The sign of a currency without an amount: one of it."""
+    return Reading(match.language.record.currencies[match["c"]].main.one)
+
+
+def unnamed(match: Match) -> Reading | None:
+    """A sign that the language has no word for, as Unicode calls it."""
+    name = name_of(match.text)
+    return Reading(name) if name else SILENT

@@ -25,6 +25,15 @@ def clock(match: Match) -> Reading | None:
     return Reading(clock_of(match, int(match["h"]), minute, second), TIME)
 
 
+def zoned(match: Match) -> Reading | None:
+    """``20:00 GMT-3``: a time and its zone."""
+    language = match.language
+    second = int(match["s"]) if match["s"] else None
+    time = clock_of(match, int(match["h"]), int(match["m"]), second)
+    sign = language.record.sign(match["x"].replace("−", "-"))
+    return Reading(f"{time} {match['z']} {sign} {cardinal(str(int(match['o'])), language)}", TIME)
+
+
 def between(match: Match) -> Reading | None:
     """``7.30-16.00 h``: from one time to another."""
     first = clock_of(match, int(match["a"]), int(match["b"]), None)

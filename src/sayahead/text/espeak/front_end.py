@@ -15,9 +15,10 @@ from sayahead.text.espeak.layout import Layout
 from sayahead.text.espeak.phonemizer import EspeakPhonemizer
 from sayahead.text.espeak.voices import voice_of
 from sayahead.text.languages import record_of
+from sayahead.text.reading.language import language_of
+from sayahead.text.reading.stream import TokenReader
 from sayahead.text.romance import LANGUAGES, ROUGH, sounds_of
 from sayahead.text.shared.letters import LetterSpeller
-from sayahead.text.shared.reader import Reader
 
 PHONEMES = "SAYAHEAD_PHONEMES"
 """Environment variable: ``espeak`` for espeak-ng's phonemes in languages that have rules of their own."""
@@ -42,7 +43,7 @@ class EspeakFrontEnd:
     def normalizer(self, start: int = 0) -> Normalizer:
         if self._english:
             return reader_of(self.language)(start)
-        return Reader(record_of(self.language), start)
+        return TokenReader(language_of(self.language), start)
 
     def phonemizer(
         self, phonemes: Mapping[str, int], *, stand_in: str = "", inner_punctuation: bool = True

@@ -20,6 +20,8 @@ _LOSS = re.compile(r"\$(?:\(([0-9][0-9,.]*)\)|[-−]([0-9][0-9,]*\.[0-9]{2}))(?=
 _COMMAND = re.compile(r"\\([A-Za-z]+)\*? ?|\\(.)", re.DOTALL)
 _COMMAND_BEGUN = re.compile(r"\\(?:[A-Za-z]*\*?)?")
 _ARGUMENT = re.compile(r"\{([^{}\n]{0,60})\}")
+CLOSING = "$})"
+"""What closes a formula or a part of it: nothing stands before it."""
 _SIGNS = {
     "×": "times",
     "·": "cdot",
@@ -73,6 +75,9 @@ WITH_ARGUMENT = frozenset("begin end cite ref label eqref footnotemark bibliogra
 """Commands whose argument is silent, too."""
 ACCENTS = frozenset("bar hat tilde vec dot ddot".split())
 """Commands that are said after their argument."""
+MAX_VARIABLES = 2
+"""More letters behind a figure are a unit or a word."""
+_VARIABLES = re.compile(r"[abcnpqrtuvwxyz]{1,2}(?![A-Za-z])")
 _PLAIN = {"-": "−", "&": " ", "~": " "}
 """Characters of formulas that stand for others."""
 _FRACTIONS = frozenset(("frac", "dfrac", "tfrac"))
@@ -82,7 +87,7 @@ class LatexFilter(Rewriter):
     """Text with its formulas in plain characters."""
 
     OPENERS = re.compile(r"[$\\]")
-    _INSIDE = re.compile(r"[$\\{}\-&~\n]")
+    _INSIDE = re.compile(r"[$\\{}\-&~\n]|[abcnpqrtuvwxyz]")
 
     def __init__(self) -> None:
         super().__init__()
@@ -113,6 +118,8 @@ class LatexFilter(Rewriter):
             taken = self._dollar(at, rest, out, over=over)
         elif rest[0] == "\\":
             taken = self._command(at, rest, out, over=over)
+        elif rest[0].isalpha():
+            taken = self._product(at, rest, out, over=over)
         else:
             taken = self._brace(at, rest, out, over=over)
         if taken == 0:
@@ -154,6 +161,8 @@ class LatexFilter(Rewriter):
             return 0
         if command[2]:
             return self._escape(at, command[2], out)
+        if not over and command.end() == len(rest) < 2 * MAX_OPENING:
+            return None
         name = command[1]
         is_path = self._last.isalnum() or self._last in tuple(":\\.")
         if is_path and not self._is_math:
@@ -172,7 +181,8 @@ class LatexFilter(Rewriter):
         self._fractions += name in _FRACTIONS
         sign = COMMANDS.get(name, "" if name in SILENT else name)
         if sign:
-            self._put(sign if sign == "°" else f" {sign} ", at, command.end(), out)
+            is_last = self._held.chars[at + command.end() : at + command.end() + 1] in CLOSING
+            self._put(sign if sign == "°" else f" {sign}" + " " * (not is_last), at, command.end(), out)
         if not self._is_math and self._held.chars[at + command.end() : at + command.end() + 1] == "{":
             self._enter()
             self._depth = 0
@@ -215,6 +225,19 @@ class LatexFilter(Rewriter):
             elif command[1] == "end":
                 self._leave()
         return command.end() + argument.end()
+
+    def _product(self, at: int, rest: str, out: Output, *, over: bool) -> int | None:
+        """Variables behind a figure stand by themselves: ``4ac``."""
+        if not self._last.isdecimal():
+            return 0
+        if len(rest) < MAX_VARIABLES + 1 and rest.isalpha() and not over:
+            return None
+        variables = _VARIABLES.match(rest)
+        if variables is None:
+            return 0
+        for place in range(variables.end()):
+            self._put(f" {rest[place]}", at + place, 1, out)
+        return variables.end()
 
     def _brace(self, at: int, rest: str, out: Output, *, over: bool) -> int | None:
         """Braces group; between those of a fraction something is divided."""

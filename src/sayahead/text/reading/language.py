@@ -12,7 +12,7 @@ from typing import cast
 from sayahead.config import nearest
 from sayahead.errors import ConfigError
 from sayahead.text.classes import BARE_CLASSES, CLASSES
-from sayahead.text.classes.verbalize import VERBALIZERS
+from sayahead.text.classes.verbalize import VERBALIZERS, pieces
 from sayahead.text.languages import record_of
 from sayahead.text.reading.context import ATTRIBUTIVE, Match, Reading
 from sayahead.text.reading.grammar import Grammar, Line, Rule, lines_of, parse
@@ -45,6 +45,11 @@ class Language(Words):
     def say(self, match: Match) -> Reading | None:
         """What is said for a match, or None where the rule does not mean it."""
         return self._sayers[match.rule](match)
+
+    def unruled(self, text: str) -> Reading:
+        """What is said for a text that no rule means: figures as such, the rest as it is written."""
+        has_figures = self.record.numbers is not None and any(map(str.isdigit, text))
+        return Reading(pieces(text, self) if has_figures else text)
 
     def tags_of(self, word: str) -> frozenset[str]:
         """What a word announces to the next token: ``after:TABLE`` and the kinds of its cues."""

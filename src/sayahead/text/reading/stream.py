@@ -35,10 +35,10 @@ CARRIED = frozenset(
 WEEKDAY = frozenset(("weekday", "after:weekday_forms"))
 PAUSED = CARRIED | WEEKDAY | {"capital"}
 """What goes on across a comma or a colon: "Mo., 3. Feb."."""
-QUOTES = {'"': True, "'": True, "“": True, "”": False}
-"""Quotation marks, and whether each may open."""
-QUOTED = frozenset({"quoted"})
-"""The tag of a token after a quotation mark that is open."""
+QUOTES = {'"': '"', "“": '"', "”": '"', "'": "'"}
+"""Quotation marks, each as that which closes what it opens."""
+QUOTED = {'"': frozenset({"quoted"}), "'": frozenset({"quoted", "ticked"})}
+"""The tags of a token after a quotation mark that is open."""
 GLUED = frozenset({"glued"})
 """The tag of a token with nothing between it and the word before."""
 MARKED = frozenset({"marked"})
@@ -152,11 +152,13 @@ class TokenReader:
         self._pending: _Pending | None = None
         self._opens = ""
         self._opens_at = -1
-        self._is_open = self._is_paused = self._is_aside = self._is_quoted = False
+        self._quotes: set[str] = set()
+        self._is_open = self._is_paused = self._is_aside = False
 
     def _begin_token(self, touching: frozenset[str] = frozenset()) -> None:
         """Nothing of the token at ``_at`` has been looked at."""
         tags = self._context.tags
+        self._touching = touching
         self._states = self._grammar.automaton.states()
         self._state = self._states.start(self._grammar.counting(tags | touching))
         self._scanned = self._at
@@ -223,7 +225,7 @@ class TokenReader:
                 return
             refused.append(match.rule)
         text = self._text[self._at : self._run_end()]
-        yield from self._say(None, text, Reading(text))
+        yield from self._say(None, text, self._language.unruled(text))
 
     def _candidates(self) -> Iterator[Match]:
         """What the token may be: the longest match first, of equal ones the rule that comes first.
@@ -267,11 +269,18 @@ class TokenReader:
         else:
             self._reach(end)
         if text in QUOTES:
-            self._is_quoted = QUOTES[text] and not self._is_quoted
+            self._quote(QUOTES[text], text)
         context = self._after(rule, text, reading)
-        tags = context.tags | QUOTED if self._is_quoted else context.tags - QUOTED
-        self._context = replace(context, tags=tags)
-        self._begin_token(GLUED if reading.text else MARKED if reading.mark else frozenset())
+        quoted = frozenset[str]().union(*(QUOTED[mark] for mark in self._quotes))
+        self._context = replace(context, tags=(context.tags - QUOTED["'"]) | quoted)
+        self._begin_token(GLUED if reading.text else MARKED if reading.mark else self._touching)
+
+    def _quote(self, closing: str, mark: str) -> None:
+        """Take in a quotation mark: it closes what is open, or opens where nothing touches it."""
+        if closing in self._quotes:
+            self._quotes.discard(closing)
+        elif mark != "”" and not (mark == "'" and self._touching == GLUED):
+            self._quotes.add(closing)
 
     def _word(self, text: str, reading: Reading, start: int, end: int) -> Iterator[Word]:
         """Take in what is said for a token: a word, or more of the one that it touches."""
@@ -362,7 +371,8 @@ class TokenReader:
             self._end_sentence()
 
     def _end_sentence(self) -> None:
-        self._is_open = self._is_paused = self._is_aside = self._is_quoted = False
+        self._quotes = set()
+        self._is_open = self._is_paused = self._is_aside = False
         self._context = Context()
 
     def _after(self, rule: Rule | None, text: str, reading: Reading) -> Context:

@@ -29,6 +29,7 @@ OPTIONAL = (
     "before_town",
     "durations",
     "electrical",
+    "elided",
     "exchange",
     "formula",
     "functions",
@@ -102,8 +103,11 @@ def _parts_of(record: Record) -> Mapping[str, Iterable[str]]:
     """Parts of tables that rules ask for."""
     currencies = record.currencies
     units = record.units
+    short = record.vocabularies.get("short", ())
     return {
         "month_forms": {*record.months, *record.short_months, *map(str.lower, record.month_names)},
+        "short": [form for form in short if form.rstrip(".") not in record.whole],
+        "short_words": [form for form in short if form.rstrip(".") in record.whole],
         "short_months": record.short_months,
         "weekday_forms": record.days_of_week,
         "abbreviations": record.abbreviations,
@@ -115,6 +119,8 @@ def _parts_of(record: Record) -> Mapping[str, Iterable[str]]:
         "currency_codes": filter(_CURRENCY_CODE.fullmatch, currencies),
         "currency_signs": {sign for sign in currencies if not sign.isalnum()},
         "per_words_said": {record.per, record.per_many} - {""},
+        "dotted_units": {unit for unit in units if unit.endswith(".")},
+        "dotted_scales": {scale for scale in record.scales if scale.endswith(".")},
         "rate_units": {unit for unit in units if set(unit) & set("/²³") and len(unit) > 1},
     }
 
