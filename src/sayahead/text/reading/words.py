@@ -103,11 +103,12 @@ def _parts_of(record: Record) -> Mapping[str, Iterable[str]]:
     """Parts of tables that rules ask for."""
     currencies = record.currencies
     units = record.units
-    short = record.vocabularies.get("short", ())
+    short = frozenset(record.vocabularies.get("short", ()))
+    whole = {form for form in short if form.rstrip(".").lower() in record.whole}
     return {
         "month_forms": {*record.months, *record.short_months, *map(str.lower, record.month_names)},
-        "short": [form for form in short if form.rstrip(".") not in record.whole],
-        "short_words": [form for form in short if form.rstrip(".") in record.whole],
+        "short": short - whole,
+        "short_words": {form for form in short & whole if form.capitalize() not in record.abbreviations},
         "short_months": record.short_months,
         "weekday_forms": record.days_of_week,
         "abbreviations": record.abbreviations,
