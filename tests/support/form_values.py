@@ -80,7 +80,7 @@ _SHORT_UNITS = {
     "it": ("cpr.", "gtt.", "pers.", "loc.", "gg.", "cucch."),
     "pt": ("comp.", "gts.", "pess.", "dorms.", "vgs.", "sem."),
 }
-_DAYS = {"en": "day", "de": "Tag", "es": "día", "fr": "j", "it": "giorno", "pt": "dia"}
+_DAYS = {"en": "day", "de": "d", "es": "día", "fr": "j", "it": "giorno", "pt": "dia"}
 _NAMED = {"de": "Feb Okt Nov", "es": "feb oct nov", "fr": "déc oct nov", "it": "feb ott nov", "pt": "fev out nov"}
 
 

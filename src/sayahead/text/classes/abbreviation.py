@@ -127,6 +127,11 @@ def short_ending(match: Match) -> Reading | None:
     return ended(reading.text) if reading else None
 
 
+def short_word(match: Match) -> Reading | None:
+    """A word that may be short for another, at a sentence's end: the word."""
+    return ended(match.text.rstrip("."))
+
+
 def compound(match: Match) -> Reading | None:
     """Abbreviations that hyphens join: "3-Zi.-Whg."."""
     parts = [_piece(part, match.language) for part in match["a"].split("-")]
@@ -142,6 +147,8 @@ def _piece(part: str, language: Words) -> str:
 
 def suffixed(match: Match) -> Reading | None:
     """A word whose end is cut: "Hauptstr."."""
+    if match.text.rstrip(".").lower() in match.language.common:
+        return None
     return Reading(match["stem"] + match.language.record.suffixes[match["a"]])
 
 

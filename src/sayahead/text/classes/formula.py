@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sayahead.text.classes.quantity import amount_of, number, numbers_of
-from sayahead.text.classes.verbalize import cardinal, greek, pieces
+from sayahead.text.classes.verbalize import cardinal, digits, greek, pieces
 from sayahead.text.reading.context import SILENT, START, Match, Reading
 
 OPERATOR = frozenset({"operator"})
@@ -42,7 +42,10 @@ def term(match: Match) -> Reading | None:
     """``3x²``, ``2πr``, ``10⁻⁶``: a number, variables and a power."""
     amount = amount_of(match["n"], match.language)
     words = [number(amount, match.language)] if amount else []
-    words += [greek(letter, match.language) for letter in match["v"] or ("" if amount else match["n"])]
+    if amount is None and match["n"][:1].isdecimal():
+        words = [digits(match["n"], match.language)]
+    letters = match["v"] or ("" if words else match["n"])
+    words += [greek(letter, match.language) for letter in letters]
     return Reading(" ".join(filter(None, [*words, _power(match)])), FORMULA, word=match.text)
 
 

@@ -134,6 +134,8 @@ class LatexFilter(Rewriter):
         if self._is_math:
             self._leave()
             return 2 if rest[1:2] == "$" else 1
+        if self._last.isalpha():
+            return 0
         if rest[1:2] == "$":
             self._silence(at)
             self._enter()

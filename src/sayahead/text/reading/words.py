@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
+from sayahead.text.markup import SENTENCE_END
 from sayahead.text.shared.record import Record
 
 CUES = ("phone", "code", "label", "roman", "wind", "hour", "ordinal", "day", "pressure", "date", "dates", "pulse")
@@ -103,12 +104,10 @@ def _parts_of(record: Record) -> Mapping[str, Iterable[str]]:
     """Parts of tables that rules ask for."""
     currencies = record.currencies
     units = record.units
-    short = frozenset(record.vocabularies.get("short", ()))
-    whole = {form for form in short if form.rstrip(".").lower() in record.whole}
+    short = record.vocabularies.get("short", ())
     return {
         "month_forms": {*record.months, *record.short_months, *map(str.lower, record.month_names)},
-        "short": short - whole,
-        "short_words": {form for form in short & whole if form.capitalize() not in record.abbreviations},
+        "short_words": {form for form in short if form.rstrip(".").lower() in record.whole} - {*record.abbreviations},
         "short_months": record.short_months,
         "weekday_forms": record.days_of_week,
         "abbreviations": record.abbreviations,
@@ -138,6 +137,7 @@ def macros_of(record: Record) -> Mapping[str, str]:
         "number": rf"(?:(?:\d{{1,3}}(?:[{groups} ]\d{{3}})+|\d+)(?:{mark}\d+)?{english})",
         "whole": rf"(?:\d{{1,3}}(?:[{groups} ]\d{{3}})+|\d+)",
         "foreign": r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d{1,2})",
+        "over": SENTENCE_END,
         "until": re.escape(record.until) or "-",
         "and": re.escape(record.and_word) or "-",
         "of": rf"(?:{re.escape(record.linked)} |{re.escape(record.linked_vowel)})",
