@@ -29,5 +29,7 @@ def currency(match: Match) -> Reading | None:
 
 def unnamed(match: Match) -> Reading | None:
     """A sign that the language has no word for, as Unicode calls it."""
+    if match.text.isalnum():
+        return None
     name = name_of(match.text)
     return Reading(name) if name else SILENT

@@ -18,7 +18,8 @@ _WHOLE = re.compile(r"\$[^$\s]*[^$\s–—-]\$(?!\d)")
 _LOSS = re.compile(r"\$(?:\(([0-9][0-9,.]*)\)|[-−]([0-9][0-9,]*\.[0-9]{2}))(?=[.,;:!?]*\s|[.,;:!?]*$)")
 """What an account has lost: ``$(2.1)``, ``$-45.20``."""
 _COMMAND = re.compile(r"\\([A-Za-z]+)\*? ?|\\(.)", re.DOTALL)
-_COMMAND_BEGUN = re.compile(r"\\(?:[A-Za-z]*\*?)?")
+_COMMAND_BEGUN = re.compile(r"\\(?:[A-Za-z]+\*? ?)?")
+"""A command that may go on, or behind which it is still to be seen what stands."""
 _ARGUMENT = re.compile(r"\{([^{}\n]{0,60})\}")
 CLOSING = "$})"
 """What closes a formula or a part of it: nothing stands before it."""
@@ -156,15 +157,13 @@ class LatexFilter(Rewriter):
 
     def _command(self, at: int, rest: str, out: Output, *, over: bool) -> int | None:
         """A command of a formula, or one that stands in a text."""
+        command = _COMMAND.match(rest)
         if not over and len(rest) < 2 * MAX_OPENING and _COMMAND_BEGUN.fullmatch(rest):
             return None
-        command = _COMMAND.match(rest)
         if command is None:
             return 0
         if command[2]:
             return self._escape(at, command[2], out)
-        if not over and command.end() == len(rest) < 2 * MAX_OPENING:
-            return None
         name = command[1]
         is_path = self._last.isalnum() or self._last in tuple(":\\.")
         if is_path and not self._is_math:

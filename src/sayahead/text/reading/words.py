@@ -46,6 +46,7 @@ OPTIONAL = (
 )
 """Tables [vocabulary NAME] that common rules name and a language may lack; ``none`` stays empty."""
 
+_DOTTED = re.compile(r".*\.")
 _CURRENCY_CODE = re.compile("[A-Z]{3}")
 _CURRENCY_PREFIX = re.compile(r"[A-Z]{3}|[\w-]*[^\w\s]")
 """Codes and signs, that stand before a number, too."""
@@ -119,8 +120,8 @@ def _parts_of(record: Record) -> Mapping[str, Iterable[str]]:
         "currency_codes": filter(_CURRENCY_CODE.fullmatch, currencies),
         "currency_signs": {sign for sign in currencies if not sign.isalnum()},
         "per_words_said": {record.per, record.per_many} - {""},
-        "dotted_units": {unit for unit in units if unit.endswith(".")},
-        "dotted_scales": {scale for scale in record.scales if scale.endswith(".")},
+        "dotted_units": filter(_DOTTED.fullmatch, units),
+        "dotted_scales": filter(_DOTTED.fullmatch, record.scales),
         "rate_units": {unit for unit in units if set(unit) & set("/²³") and len(unit) > 1},
     }
 
