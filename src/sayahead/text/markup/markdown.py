@@ -16,7 +16,7 @@ MAX_STARS = 3
 OF_THEIR_OWN = frozenset(("item", "heading", "table", "code"))
 """Kinds of lines that no next line goes on with."""
 
-_PICTURE = "[\u2192\u2300-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
+_PICTURE = "[\u2192\u2300-\u245f\u2500-\u2775\u2794-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
 _INDENT = re.compile(r"[ \t]*")
 _MARKERS: list[tuple[str, re.Pattern[str]]] = [
     ("fence", re.compile(r"(?:```|~~~)[^`\n]{0,80}(?=\n)")),
