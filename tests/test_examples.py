@@ -183,9 +183,9 @@ def test_relay() -> None:
     relay = example("relay")
     with TestClient(relay.app) as client:
         answer = client.get("/speech", params={"text": "Hello there."})
-        assert answer.headers["content-type"] == "audio/mpeg"
+        assert answer.headers["content-type"] == "audio/flac"
         with av.open(io.BytesIO(answer.content)) as sound:
-            assert 0.5 < float(sound.streams.audio[0].duration or 0) * float(sound.streams.audio[0].time_base or 0) < 3
+            assert 0.5 < sum(frame.samples / frame.sample_rate for frame in sound.decode(audio=0)) < 3
         with client.websocket_connect("/speech") as socket:
             socket.send_text("Hello ")
             socket.send_text("there.")

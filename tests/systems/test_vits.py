@@ -55,7 +55,7 @@ def test_pace_seed_and_speaker_are_options() -> None:
     for wrong in (3, -1, "speaker 9", "", True):
         with pytest.raises(ConfigError, match="has no speaker"):
             voice.session(speaker=wrong)
-    with pytest.raises(ConfigError, match="one speaker alone"):
+    with pytest.raises(ConfigError, match="only one speaker; drop speaker="):
         toy("vits").session(speaker=0)
 
 

@@ -115,7 +115,7 @@ class SayaheadTTSService(TTSService):
 
     ``idle_s``: seconds without text after which all of it is spoken, and the sentence goes on; None: never. ``url`` is
     the address of a server (``sayahead serve``) that speaks instead of this process, or of several; ``key`` opens it,
-    and the voice is a name that it knows. Where a server goes while it speaks, another one says the rest.
+    and the voice is a name that it knows. If a server goes down mid-speech, another one says the rest.
     """
 
     Settings = SayaheadTTSSettings

@@ -73,7 +73,7 @@ def added_voices() -> dict[str, Path]:
 
 
 def installed_voices() -> dict[str, Path]:
-    """All voices that can be called by name; one that came with a package keeps its name whatever was added."""
+    """All voices that can be called by name; added ones never shadow packaged ones."""
     packaged = packaged_voices()
     return packaged | {name: path for name, path in added_voices().items() if name not in packaged}
 

@@ -30,7 +30,7 @@ class Terms:
     sha256: str = ""
     """Its SHA-256 in hexadecimal digits instead, so that the file gives no key away."""
     until: datetime.date | None = None
-    """The day, or moment, from which on it is no key any more."""
+    """The day or moment at which it expires."""
     voices: tuple[str, ...] = ()
     """Voices that it may use, the first one where none is named; none: all."""
     protocols: tuple[str, ...] = ()

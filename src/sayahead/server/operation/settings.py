@@ -118,7 +118,7 @@ class Settings:
     usage_database: str | None = None
     """PostgreSQL database in which a fleet's servers add up their usage, as postgresql://USER:PASSWORD@HOST/NAME."""
     unload_s: Annotated[float, Bound()] = 3600.0
-    """How long a voice other than the default one may be unused before its memory is given back; 0: for ever."""
+    """How long a voice other than the default one may be unused before its memory is given back; 0: never."""
     token_secret: str | None = None
     """Signs browser tokens; none: a random one, so that tokens end with the process."""
     token_s: Annotated[float, Bound()] = 60.0

@@ -48,7 +48,7 @@ class TTS(tts.TTS):
     ``policy``, ``context``, ``speed``, ``volume``, ``seed``, ``hold_back_s``. A value that the voice does not take
     is an error of the first stream, or of ``sayahead.load_voice(voice).session(**options)``. ``url`` is the address of
     a server (``sayahead serve``) that speaks instead of this process, or of several; ``key`` opens it, and ``voice`` is
-    a name that it knows. Where a server goes while it speaks, another one says the rest.
+    a name that it knows. If a server goes down mid-speech, another one says the rest.
     """
 
     def __init__(
