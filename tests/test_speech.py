@@ -700,3 +700,10 @@ def test_what_is_flushed_is_not_awaited() -> None:
         time.sleep(0.005)
     speech.finish()
     reading.join()
+
+
+def test_a_piece_of_text_that_is_none_says_what_to_do() -> None:
+    pieces: list[Any] = ["Hello ", None, "there."]
+    for text in (pieces, iter(pieces)):
+        with pytest.raises(TextError, match=r"A piece of the text is None.*leave such pieces out \(`if piece:`\)"):
+            list(toy_voice().speak(text))

@@ -225,7 +225,9 @@ class Voice:
         if given is None:
             return min(speakers.values(), default=0)
         if not speakers:
-            raise ConfigError(f"{self._whose} has only one speaker; drop speaker={given!r} (--speaker on the command line).")
+            raise ConfigError(
+                f"{self._whose} has only one speaker; drop speaker={given!r} (--speaker on the command line)."
+            )
         number = speakers.get(str(given), int(given) if str(given).isdecimal() else None)
         if number is None and self.loaded.blend is not None and not isinstance(given, int) and "+" in given:
             return self.loaded.blend(given)
