@@ -3,8 +3,8 @@
     python lab/benchmarks/page_sound.py [--out lab/benchmarks/results/page_sound.json]
 
 `live` is an answer that is spoken while it is sent, `whole` the same bytes at once: what is left is the container's and
-the browser's. Times are seconds from the request (or, for the module, from `speak`) to the element's `playing`, and to a
-time in it above 0: for the module, to the first sample that is heard.
+the browser's. Times are seconds from the request (or, for the module, from `speak`) to the element's `playing`, and to
+a time in it above 0: for the module, to the first sample that is heard.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+from sayahead import load_voice
+from sayahead.sound.formats import ENCODINGS, AudioFormat
 from support.browser import chromium
 from support.player_page import agent
 from support.servers import serving
-
-from sayahead import load_voice
-from sayahead.sound.formats import ENCODINGS, AudioFormat
 
 TEXT = "The museum opens at half past nine, and tickets cost twelve euros. Children under six are free of charge."
 FORMATS = ("wav", "flac", "mp3", "opus", "aac")
