@@ -103,5 +103,5 @@ def not_installed(what: str, package: str) -> str:
     """The error about a command or a voice of another package of ours: how to install it."""
     return (
         f"{what} is part of {package}, which is not installed. In a checkout: pip install ./{OURS[package]}. "
-        f"Elsewhere: pip install {package}."
+        "Elsewhere, clone github.com/sayahead/sayahead first: no package index has it."
     )

@@ -275,6 +275,15 @@ def test_a_reader_that_has_heard_enough() -> None:
     assert stderr == ""
 
 
+def test_commands_of_a_command_are_listed_and_suggested(sayahead: Command) -> None:
+    listed, _ = sayahead("voices", "--help")
+    for part in ("add", "shape", "from-clip", "pack", "remove"):
+        assert f"\n  {part} ".encode() in listed
+    _, stderr = sayahead("voices", "remov", code=2)
+    assert "unexpected argument 'remov' (did you mean 'remove'?)" in stderr
+    assert b"--hold-back MS        milliseconds of sound" in sayahead("say", "--help")[0]
+
+
 def test_bytes_that_are_no_text(sayahead: Command, tmp_path: Path) -> None:
     wav, timings = tmp_path / "a.wav", tmp_path / "a.json"
     _, stderr = sayahead(

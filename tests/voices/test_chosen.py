@@ -61,6 +61,12 @@ def test_voices_are_chosen_by_language_and_gender(voices: Path) -> None:
     assert chosen("en-US", "male") == "him"
     assert load_voice(gender="male").config.name == "him"
     change_voice(voices / "one", {"language": "fr-FR", "gender": "female"})
+    for wrong, sentence in (
+        ({"gender": "woman"}, "gender is 'woman', but must be female or male"),
+        ({"language": "English"}, "language is 'English', but must be a tag, such as en or pt-BR"),
+    ):
+        with pytest.raises(VoiceError, match=sentence):
+            chosen(**wrong)
     assert chosen("fr") == chosen("FR_fr", "female") == "one"
     # One voice of several speakers comes after voices of one.
     change_voice(voices / "two", {"language": "fr-FR"})

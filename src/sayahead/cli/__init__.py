@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from sayahead.extensions import Extensible, not_installed
@@ -49,6 +49,9 @@ class Part(NamedTuple):
 class Parser(argparse.ArgumentParser):
     """argparse with errors of one sentence and the nearest known option."""
 
+    parts: Mapping[str, Any] = {}
+    """The command's own commands."""
+
     def error(self, message: str) -> NoReturn:
         self.exit(WRONG, f"sayahead: error: {message.rstrip('.')}. See: {self.prog} --help\n")
 
@@ -57,8 +60,9 @@ class Parser(argparse.ArgumentParser):
         parsed, rest = self.parse_known_intermixed_args(arguments)
         if rest:
             options = [option for option in self._option_string_actions if option.startswith("--")]
-            known = near(rest[0].split("=")[0], options) if rest[0].startswith("-") else ""
-            self.error(f"there is no option {rest[0]!r}{known}" if known else f"unexpected argument {rest[0]!r}")
+            if rest[0].startswith("-"):
+                self.error(f"there is no option {rest[0]!r}{near(rest[0].split('=')[0], options)}")
+            self.error(f"unexpected argument {rest[0]!r}{near(rest[0], self.parts) if self.parts else ''}")
         return parsed
 
 
@@ -150,13 +154,18 @@ def command(words: list[str]) -> int:
             return complain(not_installed(f"sayahead {words[0]}", ELSEWHERE[words[0]]), FAILED)
         return complain(f"There is no command {words[0]!r}{near(words[0], COMMANDS)}. See: sayahead --help", WRONG)
     module, name, words = COMMANDS[words[0]], words[0], words[1:]
-    if words and words[0] in getattr(module, "PARTS", {}):
-        module, name, words = module.PARTS[words[0]], f"{name} {words[0]}", words[1:]
+    parts = getattr(module, "PARTS", {})
+    if words and words[0] in parts:
+        module, name, words, parts = parts[words[0]], f"{name} {words[0]}", words[1:], {}
     form = argparse.RawDescriptionHelpFormatter
     parser = Parser(prog=f"sayahead {name}", formatter_class=form, allow_abbrev=False)
     line = HELP.get(name) or module.HELP
     parser.description = line[:1].upper() + line[1:] + "."
     parser.epilog = getattr(module, "EPILOG", None)
+    parser.parts = parts
+    if parts:
+        rows = "\n".join(f"  {part:10} {about.HELP}" for part, about in parts.items())
+        parser.epilog = f"commands, each with a --help of its own:\n{rows}\n\n{parser.epilog or ''}"
     module.add_arguments(parser)
     return int(module.run(parser.parse_all(words)))
 

@@ -34,6 +34,7 @@ def add_options(add: Callable[..., Any], names: Iterable[str], **told: str) -> N
         text += "" if field.default is None else f" (default: {field.default:g})"
         if bound is not None and field.name.endswith("_s"):
             convert, metavar = number(float, 1000 * bound.least, 1000 * bound.most), "MS"
+            text = text.replace("Seconds", "Milliseconds")
         add(
             flag_of(field.name),
             dest=field.name,

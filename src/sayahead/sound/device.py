@@ -14,10 +14,11 @@ from sayahead.sound.files import OutputError
 from sayahead.sound.queue import SoundQueue, Track
 from sayahead.types import AudioChunk, Floats, WordTiming
 
-ELSEWHERE = (
+IN_FILES = (
     'To write a file instead: -o hello.wav (in Python, .save("hello.wav")); to send the sound to another program: '
-    "sayahead say --raw ... | aplay -q -f S16_LE -r 24000; to go on without sound: SAYAHEAD_DEVICE=null"
+    "sayahead say --raw ... | aplay -q -f S16_LE -r 24000"
 )
+ELSEWHERE = f"{IN_FILES}; to go on without sound: SAYAHEAD_DEVICE=null"
 
 
 def real_backends(miniaudio: Any) -> list[Any]:
@@ -30,7 +31,7 @@ def require_miniaudio() -> Any:
     try:
         import miniaudio
     except ImportError as error:
-        raise OutputError(f"Playing sound needs miniaudio: pip install 'sayahead[play]'. {ELSEWHERE}") from error
+        raise OutputError(f"Playing sound needs miniaudio: pip install 'sayahead[play]'. {IN_FILES}") from error
     return miniaudio
 
 

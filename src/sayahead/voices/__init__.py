@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +37,8 @@ __all__ = [
 FORMAT = 3
 """Version of voice.json's format; 2 is still read."""
 GENDERS = ("", "female", "male")
+TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
+"""A language: a BCP 47 tag, as far as voices have one."""
 DEFAULT = "heart"
 """The voice that speaks where none is chosen."""
 PAPERS = ("ma", "saeki", "mohan")
@@ -190,9 +193,18 @@ def chosen(language: str | None = None, gender: str | None = None) -> str:
         ):
             found.append((len(config.speakers) > 1, (name != DEFAULT) * (1 + order), name))
     if not found:
-        who = f"{gender} voice" if gender else "voice"
-        raise VoiceError(f"No {who} that speaks {language or 'anything'} is installed (see: sayahead voices).")
+        raise VoiceError(why_none(language, gender))
     return min(found)[2]
+
+
+def why_none(language: str | None, gender: str | None) -> str:
+    """Why no voice is chosen."""
+    if gender not in (None, *GENDERS):
+        return f"gender is {gender!r}, but must be {' or '.join(filter(None, GENDERS))}."
+    if language and not TAG.fullmatch(language):
+        return f"language is {language!r}, but must be a tag, such as en or pt-BR."
+    who = f"{gender} voice" if gender else "voice"
+    return f"No {who} that speaks {language or 'anything'} is installed (see: sayahead voices)."
 
 
 def speaks(language: str, wanted: str) -> bool:

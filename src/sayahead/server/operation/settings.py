@@ -103,8 +103,8 @@ class Settings:
     workers: Annotated[int | None, Bound(1, 1024)] = None
     """Threads that make speech; none: one for each processor core."""
     step_words: Annotated[int, Bound(1, 16)] = 6
-    """Words that one step says at most, where the player has a second of sound left; 1: each word by itself, so that
-    the sound of a text does not depend on when it came."""
+    """Words that one step says at most, where the player has half a second of sound left; 1: each word by itself, so
+    that the sound of a text does not depend on when it came."""
     measure_s: Annotated[float, Bound(0, 60)] = 0.5
     """How long the server speaks to nobody at its start, to find how many texts at once the machine holds, where
     limits.sessions does not say; 0: not at all, and 16 for each processor core."""
