@@ -118,4 +118,5 @@ async def ended(connection: Client) -> bool:
         event = await connection.hear()
     except (OSError, EOFError, RefusedError, httpx.HTTPError):
         return True
-    return bool(event.error)
+    # An answer over HTTP may have come whole before its connection was cut.
+    return bool(event.error) or (event.over and not connection.streams)
