@@ -413,6 +413,8 @@ def test_playing(sayahead: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "miniaudio", None)
     _, stderr = sayahead("say", "Hello.", code=1)
     assert "pip install 'sayahead[play]'" in stderr
+    # Its silent device needs miniaudio, too.
+    assert "SAYAHEAD_DEVICE" not in stderr
 
 
 def test_missing_extras_are_this_machines_lack(sayahead: Command, monkeypatch: pytest.MonkeyPatch) -> None:
