@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sayahead.text.classes.verbalize import pieces
-from sayahead.text.reading.context import SILENT, Match, Reading
-from sayahead.text.shared.signs import name_of
+from sayahead.text.reading.context import SILENT, UNHEARD, Match, Reading
+from sayahead.text.shared.signs import is_silent, name_of
 
 
 def menu(match: Match) -> Reading | None:
@@ -28,8 +28,10 @@ def currency(match: Match) -> Reading | None:
 
 
 def unnamed(match: Match) -> Reading | None:
-    """A sign that the language has no word for, as Unicode calls it."""
+    """A sign that the language's own table has no word for."""
     if match.text.isalnum():
         return None
-    name = name_of(match.text)
-    return Reading(name) if name else SILENT
+    name = name_of(match.text, match.language.record.tag.partition("-")[0])
+    if name:
+        return Reading(name)
+    return SILENT if is_silent(match.text) else Reading("", frozenset({UNHEARD}))

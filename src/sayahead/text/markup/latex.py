@@ -64,11 +64,12 @@ COMMANDS = {name: sign for sign, names in _SIGNS.items() for name in names.split
 COMMANDS |= {name: chr(0x3B1 + place + (place > 16)) for place, name in enumerate(f"{_GREEK} psi omega".split())}
 COMMANDS |= {"varepsilon": "ε", "vartheta": "θ", "varphi": "φ", "Delta": "Δ", "Sigma": "Σ", "Omega": "Ω", "Pi": "Π"}
 COMMANDS |= {"Gamma": "Γ", "Lambda": "Λ", "Phi": "Φ", "Psi": "Ψ", "Theta": "Θ"}
+COMMANDS |= {"lceil": "⌈", "rceil": "⌉", "lfloor": "⌊", "rfloor": "⌋"}
 """Commands that are characters."""
 SILENT = frozenset(
     "ldots cdots left right big Big bigl bigr text mathrm mathbf mathbb mathcal mathit mathsf "
     "operatorname quad qquad displaystyle limits dfrac frac tfrac overline underline boxed "
-    "textbf textit emph texttt underbrace overbrace lceil rceil vdots lfloor rfloor langle "
+    "textbf textit emph texttt underbrace overbrace vdots langle "
     "rangle lvert rvert nonumber centering item textstyle vert mid hline dots".split()
 )
 """Commands that say how something looks."""

@@ -21,6 +21,8 @@ Character = tuple[str, int, int]
 _WHITE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 _NEWLINES = "\n\r\v\f\u2028\u2029\x85"
 _LIGATURES = "ﬀﬁﬂﬃﬄﬅﬆ"
+_RAISED = "ᵃᵇᶜᵈᵉᶠᵍʰʲᵏˡᵐᵒᵖʳˢᵗᵘᵛʷʸᶻ"
+"""Letters of abbreviations and ordinals: Sᵗ, 1ᵉʳ, Mᵐᵉ."""
 _NARROW = str.maketrans("‐‑‒―ʼ’´⁄μ", "---—'''/µ", "®©\xad")
 
 
@@ -155,10 +157,15 @@ def folded(char: str) -> str:
         return ""
     if (kind in ("So", "Sk") and is_silent(char)) or is_picture(char):
         return SPACE
-    if (
-        kind == "Nl"
-        or char in _LIGATURES
-        or (unicodedata.east_asian_width(char) == "F" and char not in ENDING + PAUSING)
-    ):
+    if _is_variant(char, kind):
         return unicodedata.normalize("NFKC", char)
     return char
+
+
+def _is_variant(char: str, kind: str) -> bool:
+    """Whether a character is read as the plain ones that it stands for: Roman numerals, ligatures, ℝ, ᵗ, full width."""
+    if kind == "Nl" or char in _LIGATURES or char in _RAISED:
+        return True
+    if kind[0] == "L" and unicodedata.decomposition(char).startswith("<font>"):
+        return True
+    return unicodedata.east_asian_width(char) == "F" and char not in ENDING + PAUSING

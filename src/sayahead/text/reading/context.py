@@ -58,6 +58,8 @@ class Reading:
 
 
 SILENT = Reading("")
+UNHEARD = "unheard"
+"""The tag of what is silent for want of a word, which whoever sent it is told."""
 
 
 ATTRIBUTIVE = "after:attributive"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from sayahead.text.reading.automaton import DEAD
 from sayahead.text.reading.characters import Filters
-from sayahead.text.reading.context import START, Context, Match, Reading
+from sayahead.text.reading.context import START, UNHEARD, Context, Match, Reading
 from sayahead.text.reading.grammar import Rule, is_boundary
 from sayahead.text.reading.language import Language
 from sayahead.text.reading.long_readings import in_portions
@@ -264,7 +264,7 @@ class TokenReader:
             yield from self._word(text, reading, start, end)
         elif reading.mark:
             yield from self._mark(reading, start, end, at_once=rule is not None and rule.at_once)
-        elif self._pending is None and any(map(str.isalnum, text)):
+        elif UNHEARD in reading.tags or (self._pending is None and any(map(str.isalnum, text))):
             self.skipped.append((start, end, text))
         else:
             self._reach(end)

@@ -28,6 +28,7 @@ OPTIONAL = (
     "before_price",
     "before_size",
     "before_town",
+    "before_weekday",
     "durations",
     "electrical",
     "elided",

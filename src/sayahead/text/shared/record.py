@@ -245,9 +245,11 @@ class Record:
         return f"{self.linked} {noun}" if self.linked else noun
 
     def sign(self, name: str) -> str:
-        """What a sign is called, by Unicode where the language has no word for it."""
+        """What a sign is called, in its own words or CLDR's."""
         name = "-" if name == SUBTRACTED else name
-        return self.signs.get(name) or (name if name.isascii() or not self.signs else name_of(name))
+        if own := self.signs.get(name):
+            return own
+        return name if name.isascii() or not self.signs else name_of(name, self.tag.partition("-")[0])
 
     def over(self, name: str) -> str:
         """What a sign between two numbers is called."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from pathlib import Path
 
 SILENT = {
-    "quotation marks and brackets": "\"'`´‘’‚‛“”„‟«»‹›()[]{}⟨⟩「」『』【】《》〈〉❝❞❛❜〝〞",
+    "quotation marks and brackets": "\"'`´‘’‚‛“”„‟«»‹›()[]{}⟨⟩「」『』【】《》〈〉❝❞❛❜〝〞⌉⌋",
     "marks of pauses and ends, heard as such": ".,;:!?…—–¿¡、。，；：！？।॥؟۔։።؛،፣᙮‼⁇⁈⁉｡．·",
     "marks of Markdown, and of footnotes": "*_~|#`^†‡⁂※",
     "hyphens within and between words": "-‐‑‒―­⁃",
@@ -49,11 +51,26 @@ def is_silent(char: str) -> bool:
     return char in _MUTE or char == "\ufffd" or unicodedata.category(char)[0] in "CZM"
 
 
+@cache
+def _names() -> Mapping[str, Mapping[str, str]]:
+    """Languages' names of signs: CLDR's table, by language and sign."""
+    path = Path(__file__).parents[1] / "languages" / "signs.txt"
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("//")]
+    _, *languages = lines[0].split("\t")
+    rows = [line.split("\t") for line in lines[1:]]
+    return {tag: {row[0]: row[at] for row in rows} for at, tag in enumerate(languages, 1)}
+
+
 @lru_cache(maxsize=4096)
-def name_of(char: str) -> str:
-    """What a sign is called where its language has no word for it: Unicode's name in short, nothing if it is mute."""
+def name_of(char: str, language: str = "en") -> str:
+    """What a sign is called where a language's own table has no word for it; nothing if it is mute or has no name.
+
+    In the languages of CLDR's table that is CLDR's name, elsewhere Unicode's in short.
+    """
     if is_silent(char) or is_picture(char):
         return ""
+    if language in _names():
+        return _names()[language].get(char, "")
     if char in _KNOWN:
         return _KNOWN[char]
     name = unicodedata.name(char, "").lower()
