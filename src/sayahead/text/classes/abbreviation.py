@@ -203,7 +203,7 @@ def expanded(language: Words, form: str) -> str:
     """What an abbreviation stands for; capitalized where it is and the table's is not, nothing if it is none."""
     table = language.record.abbreviations
     words = table.get(form, "")
-    if not words and form[1:].islower():
+    if not words and (form[1:].islower() or "." in form[:-1]):
         words = capitalized(table.get(form[0].lower() + form[1:], ""), form)
     return words
 

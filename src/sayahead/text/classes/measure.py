@@ -24,8 +24,6 @@ UNSURE = "unsure_units"
 """A table of units that are other words, too: after a space only in "5 ft 10 in", "a 6 in pipe"."""
 LETTERS = frozenset("ABCFT")
 """Units that are letters of seats, houses and classes after small whole numbers."""
-SPACED = "A"
-"""The one that is a unit after a space."""
 MAX_LABEL = 200
 ELECTRIC = frozenset(("V", "W", "kW", "Hz", "Ω", "mA", "VA", "kVA", "Wh", "kWh", "Ah", "mAh"))
 """Units beside which A is an ampere, as it is after what a language's table [vocabulary electrical] names."""
@@ -79,8 +77,7 @@ def sure_unit(match: Match) -> Reading | None:
     name = match["u"]
     count = amount_of(match.context.word, match.language)
     noun = unit_of(name, match.language, count.value if count else 0)
-    is_letter = name != SPACED and _is_letter(match, count)
-    if noun is None or is_letter or (len(name) == 1 and "label" in match.context.tags):
+    if noun is None or _is_letter(match, count) or (len(name) == 1 and "label" in match.context.tags):
         return None
     return Reading(noun_after(noun, match.context, match.language), _tags(name, match), noun=noun.many)
 
