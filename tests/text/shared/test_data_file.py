@@ -81,6 +81,8 @@ def test_what_a_language_lacks_is_read_figure_by_figure(tmp_path: Path, text: st
         ("until =", "untill =", 6, "untill is unknown"),
         ("0..9 = nul en", "0..9 = nul", 11, "10 numbers, but 9 words follow"),
         ("x = gange", "x gange", 40, "must be a key and its value"),
+        ("[between]", "[noun_forms]\n1 = one\n[between]", 40, "1 is 'one', but must be a whole number"),
+        ("[between]", "[noun_forms]\n1 = 0\n[between]", 40, "1 is 0, but the first form of a noun is 1"),
     ],
 )
 def test_what_is_wrong_is_told_by_file_line_and_key(

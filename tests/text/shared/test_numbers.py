@@ -11,6 +11,7 @@ from support.other_readings import LANGUAGES
 
 from sayahead.text.languages import record_of
 from sayahead.text.shared.numbers import Numbers
+from sayahead.text.shared.words import Noun
 
 VALUES = [
     *range(0, 2101, 7),
@@ -103,8 +104,29 @@ def test_months_and_currencies_are_those_of_cldr(language: str) -> None:
     assert [names[i].lower() for i in range(1, 13)] == [name.lower() for name in record.month_names]
     for code in ("EUR", "JPY", "INR", "CHF"):
         own = record.currencies[code].main
-        for count, name in ((1, own.one), (2, own.many)):
+        for count in (1, 2, 5):
+            name = numbers_of(language).form_of(own, str(count), is_one=count == 1)
             assert name.lower() in get_currency_name(code, count, language).lower()
+
+
+@pytest.mark.parametrize(
+    ("figures", "said"),
+    [
+        ("0", "kilometrów"),
+        ("1", "kilometr"),
+        ("2", "kilometry"),
+        ("12", "kilometrów"),
+        ("21", "kilometrów"),
+        ("22", "kilometry"),
+        ("112", "kilometrów"),
+        ("2,5", "kilometra"),
+        ("½", "kilometra"),
+    ],
+)
+def test_a_noun_has_as_many_forms_as_its_language_needs(figures: str, said: str) -> None:
+    rows = (("1", "1"), (".*[,½].*", "4"), ("(?:.*[^1])?[2-4]", "3"), (".*", "2"))
+    noun = Noun("kilometr", "kilometrów", "m", ("kilometry", "kilometra"))
+    assert Numbers({}, (), noun_forms=rows).form_of(noun, figures, is_one=figures == "1") == said
 
 
 UNITS = """
@@ -121,6 +143,7 @@ def test_units_are_those_of_cldr(language: str) -> None:
 
     own, listed = record_of(language).units, UNITS.split()
     for symbol, name in zip(listed[::2], listed[1::2], strict=True):
-        for count, said in ((1, own[symbol].one), (2, own[symbol].many)):
+        for count in (1, 2, 5):
+            said = numbers_of(language).form_of(own[symbol], str(count), is_one=count == 1)
             named = format_unit(count, name, locale={"pt": "pt_PT", "pt-br": "pt"}.get(language, language))
             assert named.replace("\xa0", " ") in (f"{count} {said}", f"{count} {name}")  # The unit's id: CLDR has none.

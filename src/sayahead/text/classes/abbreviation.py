@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sayahead.text.classes.number import gender_of
+from sayahead.text.classes.quantity import form_after
 from sayahead.text.classes.verbalize import cardinal, greek, letters
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.reading.words import Words
@@ -115,10 +116,13 @@ def short(match: Match) -> Reading | None:
         words = capitalized(match.language.meaning("short", form[0].lower() + form[1:]), form)
     if not words:
         return None
-    one, _, many = words.partition("+")
-    is_counted = NUMBER in match.context.tags and not match.context.is_one
-    chosen = many if many and (is_counted or left.lower() in record.plurals) else one
-    return said(match, agreed(chosen, match, match.context.noun or left)) if one else None
+    forms = words.split("+")
+    chosen = forms[0]
+    if len(forms) > 1 and NUMBER in match.context.tags:
+        chosen = form_after(forms, match.context, match.language)
+    elif len(forms) > 1 and left.lower() in record.plurals:
+        chosen = forms[1]
+    return said(match, agreed(chosen, match, match.context.noun or left)) if chosen else None
 
 
 def short_ending(match: Match) -> Reading | None:

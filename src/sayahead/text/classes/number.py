@@ -122,4 +122,4 @@ def suffixed(match: Match) -> Reading | None:
 def _genders_of_units(language: Words) -> Mapping[str, str]:
     """The genders of units by their names in full: "due ore e mezza"."""
     units = language.record.units.values()
-    return {name: unit.gender for unit in units for name in (unit.one, unit.many) if unit.gender}
+    return {name: unit.gender for unit in units for name in unit.forms if unit.gender}

@@ -9,6 +9,7 @@ from sayahead.text.classes.roman import value_of
 from sayahead.text.classes.verbalize import cardinal, numbers_of
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.shared.numbers import first
+from sayahead.text.shared.words import Noun
 
 MEASURE = frozenset({"measure"})
 GREATEST = 60
@@ -32,7 +33,7 @@ def degrees(match: Match) -> Reading | None:
     is_alone = not (match["noun"] or match["place"])
     if unit is None or not ((_is_degrees(match, is_alone) and value >= COLD) or (value >= GREATEST and is_alone)):
         return None
-    return Reading(f"{cardinal(match['n'], match.language, unit.gender)} {unit.many}", MEASURE)
+    return Reading(f"{cardinal(match['n'], match.language, unit.gender)} {_several(unit, match)}", MEASURE)
 
 
 def degrees_to(match: Match) -> Reading | None:
@@ -40,7 +41,11 @@ def degrees_to(match: Match) -> Reading | None:
     unit = match.language.record.units.get(match["s"])
     if unit is None or match.text == "1º":
         return None
-    return Reading(f"{cardinal(match['n'], match.language, unit.gender)} {unit.many}", MEASURE)
+    return Reading(f"{cardinal(match['n'], match.language, unit.gender)} {_several(unit, match)}", MEASURE)
+
+
+def _several(unit: Noun, match: Match) -> str:
+    return numbers_of(match.language).form_of(unit, match["n"], is_one=False)
 
 
 def _is_degrees(match: Match, is_alone: bool) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sayahead.text.reading.context import Context
@@ -33,6 +34,10 @@ class Amount:
     def value(self) -> float:
         """What it is worth, without its sign."""
         return float(f"{self.whole}.{self.decimals or 0}")
+
+    def figures(self, language: Words) -> str:
+        """Its figures without groups, with the decimal mark of the language."""
+        return f"{self.whole}{language.record.decimal}{self.decimals}" if self.decimals else str(self.whole)
 
     @property
     def is_million(self) -> bool:
@@ -86,7 +91,13 @@ def noun_of(noun: Noun, amount: Amount, language: Words) -> str:
         return noun.one
     if amount.is_million:
         return language.record.of(noun.many)
-    return noun.one if numbers_of(language).singular(amount.value) else noun.many
+    return form_of(noun, amount, language)
+
+
+def form_of(noun: Noun, amount: Amount, language: Words) -> str:
+    """A noun in the form that a number asks for by its figures."""
+    numbers = numbers_of(language)
+    return numbers.form_of(noun, amount.figures(language), is_one=numbers.singular(amount.value))
 
 
 def counted(amount: Amount, noun: Noun, language: Words) -> str:
@@ -97,12 +108,21 @@ def counted(amount: Amount, noun: Noun, language: Words) -> str:
 def noun_after(noun: Noun, context: Context, language: Words) -> str:
     """A noun after a number that has been said already."""
     record = language.record
+    if numbers_of(language).noun_forms:
+        return form_after(noun.forms, context, language)
     if context.is_million:
         return record.of(noun.one if context.is_one else noun.many)
     if context.is_one:
         return noun.one
     is_dative = noun.many.endswith("e") and " " not in noun.many
     return f"{noun.many}n" if is_dative and context.before.lower().rstrip(".") in record.datives else noun.many
+
+
+def form_after(forms: Sequence[str], context: Context, language: Words) -> str:
+    """The form of a noun after a number that has been said already."""
+    amount = amount_of(context.word, language)
+    figures = amount.figures(language) if amount else context.word
+    return numbers_of(language).chosen(forms, figures, is_one=context.is_one)
 
 
 def unit_of(name: str, language: Words, count: float = 0) -> Noun | None:

@@ -71,7 +71,8 @@ def lasting(match: Match) -> Reading | None:
     unit = record.units.get(name)
     numbers = numbers_of(match.language)
     gender = unit.gender if unit else "f"
-    words = [numbers.cardinal(major, gender), name if unit is None else unit.one if major == 1 else unit.many]
+    noun = numbers.form_of(unit, str(major), is_one=major == 1) if unit else name
+    words = [numbers.cardinal(major, gender), noun]
     if minor:
         words.append(numbers.cardinal(minor, gender))
     return Reading(joined(words), LASTING)
@@ -86,7 +87,8 @@ def long(match: Match) -> Reading | None:
         value = int(match[group] or 0)
         noun = record.units.get(unit)
         if value and noun:
-            words += [numbers.cardinal(value, noun.gender), noun.one if value == 1 else noun.many]
+            name = numbers.form_of(noun, str(value), is_one=value == 1)
+            words += [numbers.cardinal(value, noun.gender), name]
     if match["m"] and not match["unit"] and not match["s"] and int(match["m"]):
         words.pop()
     return Reading(joined(words), TIME) if words else None
@@ -99,7 +101,7 @@ def seconds(match: Match) -> Reading | None:
     count = match["s"]
     if noun is None:
         return None
-    name = noun.one if count == "1" else noun.many
+    name = numbers_of(language).form_of(noun, count, is_one=count == "1")
     return Reading(joined([cardinal(count, language, noun.gender), name, cardinal(match["c"], language)]), TIME)
 
 

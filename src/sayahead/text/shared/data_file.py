@@ -96,11 +96,15 @@ class _File:
         return {word: kind.strip("-") for _, kind, value in self.pairs(lines) for word in value.split()}
 
     def noun(self, line: int, text: str) -> Noun:
-        """``gender singular/plural``; a gender of ``-`` is none, and without a plural it is the singular."""
+        """``gender singular/plural``; a gender of ``-`` is none, and without a plural it is the singular.
+
+        Further forms follow, each after a slash, where the language has [noun_forms].
+        """
         m = _NOUN.fullmatch(text)
         if m is None:
             self.wrong(line, f"{text!r} must be a gender (or -), a singular, and a plural after a slash if it differs")
-        return Noun(m[2], m[3] or m[2], m[1].replace("-", ""))
+        many, *further = (m[3] or m[2]).split("/")
+        return Noun(m[2], many, m[1].replace("-", ""), tuple(further))
 
     def nouns(self, lines: Lines) -> dict[str, Noun]:
         """``keys = noun``."""
@@ -125,6 +129,13 @@ class _File:
             except re.error as error:
                 self.wrong(number, f"the pattern {pattern!r} cannot be read: {error}")
         return tuple((pattern, value) for _, pattern, value in self.pairs(lines))
+
+    def form_rows(self, lines: Lines) -> tuple[tuple[str, str], ...]:
+        """``pattern = place``: which of a noun's forms figures ask for."""
+        for number, pattern, place in self.pairs(lines):
+            if not self.whole(number, pattern, place):
+                self.wrong(number, f"{pattern} is 0, but the first form of a noun is 1")
+        return self.rows(lines)
 
     def counts(self, lines: Lines) -> dict[str, int]:
         """``key = number``."""
@@ -169,6 +180,7 @@ _TABLES: Mapping[str, Callable[[_File, Lines], Any]] = {
     ),
     **dict.fromkeys("cues genders ordinal_suffixes".split(), _File.kinds),
     **dict.fromkeys("joints noun_genders genders_of_one endings clocks".split(), _File.rows),
+    "noun_forms": _File.form_rows,
     "cut": _File.row,
     "phrases": _File.phrases,
     "units": _File.nouns,
@@ -266,11 +278,16 @@ def _prefixed(fields: dict[str, Any]) -> dict[str, Noun]:
     """Units with a prefix, by rule: ``kΩ`` Kiloohm."""
     units: dict[str, Noun] = fields.get("units", {})
     return {
-        prefix + base: Noun(name + units[base].one.lower(), name + units[base].many.lower(), units[base].gender)
+        prefix + base: _with_prefix(name, units[base])
         for prefix, name in fields.get("prefixes", {}).items()
         for base in fields.get("metric", ())
         if base in units and prefix + base not in _TOO_ALIKE
     }
+
+
+def _with_prefix(prefix: str, noun: Noun) -> Noun:
+    one, many, *further = (prefix + form.lower() for form in noun.forms)
+    return Noun(one, many, noun.gender, tuple(further))
 
 
 def _months(file: _File, lines: Lines) -> tuple[dict[str, int], tuple[str, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sayahead.text.shared.words import Left, Noun
@@ -60,6 +60,8 @@ class Numbers:
     """
     date: str = "{day} {month}"
     date_year: str = "{day} {month} {year}"
+    noun_forms: Rows = ()
+    """Which form of a noun figures ask for, where there are more than two: its place in the data file, from 1."""
     singular_below: float = 0
     """Amounts below this take the singular; if it is 0, one alone does."""
     feminine_names: str = "(?!)"
@@ -130,8 +132,8 @@ class Numbers:
         """A common fraction: numerator, denominator; nothing where it has no name of its own."""
         if above == 0 or below not in self.parts:
             return ""
-        name = self.parts[below]
-        return f"{self.cardinal(above, self.part_form)} {name.one if above == 1 else name.many}"
+        name = self.form_of(self.parts[below], str(above), is_one=above == 1)
+        return f"{self.cardinal(above, self.part_form)} {name}"
 
     def varies(self, value: int) -> bool:
         """Whether a whole number has several forms, so that it must wait for the noun."""
@@ -140,6 +142,18 @@ class Numbers:
     def singular(self, value: float) -> bool:
         """Whether an amount takes the singular."""
         return value < self.singular_below if self.singular_below else value == 1
+
+    def form_of(self, noun: Noun, figures: str, *, is_one: bool) -> str:
+        """A noun in the form that a number asks for, as it is written; the last where a noun has fewer forms.
+
+        ``is_one`` decides where a language has no [noun_forms].
+        """
+        return self.chosen(noun.forms, figures, is_one=is_one)
+
+    def chosen(self, forms: Sequence[str], figures: str, *, is_one: bool) -> str:
+        """The same of a noun's forms: one, many and further ones."""
+        place = int(first(self.noun_forms, figures) or 2) if self.noun_forms else 1 if is_one else 2
+        return forms[min(place, len(forms)) - 1]
 
     def gender(self, noun: str, left: Left) -> str:
         """The gender of any noun by its form, or nothing where it does not show."""

@@ -272,7 +272,7 @@ class Record:
     @functools.cached_property
     def currency_words(self) -> Mapping[str, Currency]:
         """Currencies by the words, signs and codes that may stand after a number."""
-        words = {name: one for one in self.currencies.values() for name in (one.main.one, one.main.many)}
+        words = {name: one for one in self.currencies.values() for name in one.main.forms}
         return {**words, **self.currencies}
 
     @functools.cached_property

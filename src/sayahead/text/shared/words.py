@@ -13,6 +13,13 @@ class Noun:
     many: str
     gender: str = "m"
     """m, f or n: what the number before it agrees with."""
+    further: tuple[str, ...] = ()
+    """Its other forms, where numbers ask for more than these two."""
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """All forms in the order of the data file."""
+        return (self.one, self.many, *self.further)
 
 
 @dataclass(frozen=True, slots=True)
