@@ -36,7 +36,8 @@ def shown(language: str, text: str) -> str:
     ("language", "text", "expected"),
     [
         ("ru", "Это стр. 5. Да! Нет", "Это стр 5.| Да!| Нет|"),
-        ("pl", "Dnia 3. maja. Potem", "Dnia 3 maja.| Potem|"),
+        ("cs", "Dne 3. května. Potom", "Dne 3 května.| Potom|"),
+        ("pl", "Dnia 3. maja. Potem", "Dnia trzeciego maja.| Potem|"),
         ("zh", "你好，世界。今天好吗？", "你好， 世界。| 今天好吗？|"),
         ("hi", "नमस्ते दुनिया। आप कैसे हैं?", "नमस्ते दुनिया।| आप कैसे हैं?|"),
         ("ar", "كيف حالك؟ نعم", "كيف حالك؟| نعم|"),
