@@ -140,8 +140,8 @@ def test_why_names_the_rule_and_the_line_of_the_table(sayahead: Command) -> None
     words = {row["source"]: row for row in rows(sayahead("read", "--json", "--why", "He ran 5 km at 7:30.")[0])}
     assert "rule" not in words["ran"]
     assert words["7:30."]["kind"] == "clock"
-    assert "A time of day" in words["7:30."]["rule"]
-    assert words["7:30."]["where"].startswith("english/amounts.py:")
+    assert "{h:hh}:{m:mm}" in words["7:30."]["rule"]
+    assert words["7:30."]["where"].startswith("time.rules:")
     german = rows(sayahead("read", "--json", "--why", "--language", "de", "Es sind 5 ha, Nr. 7")[0])
     lines = {row["source"]: row.get("lines", []) for row in german}
     assert any(line.startswith("de.txt:") and "Nummer" in line for line in lines["Nr."])

@@ -21,7 +21,7 @@ HOSTILE = {
     "hash": "d41d8cd98f00b204e9800998ecf8427e",
     "abbreviations": "A.B." * 15,
     "hyphens": "a-b-" * 15,
-    "genitives": "'s" * 30,
+    "genitives": "s's" * 20,
     "amounts": "£9" * 30,
 }
 

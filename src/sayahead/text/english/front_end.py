@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sayahead.text.english.british_readings import reader_of
-from sayahead.text.english.normalizer import Normalizer
 from sayahead.text.english.phonemizer import EnglishPhonemizer
 from sayahead.text.english.spelling import EnglishSpeller
+from sayahead.text.reading.language import language_of
+from sayahead.text.reading.stream import TokenReader
 
 OPENERS = frozenset(
     "about above after although and as at because before below beneath beside between beyond but by during except for "
@@ -24,11 +24,11 @@ class English:
 
     def __init__(self, language: str = "en-US") -> None:
         """``language``: a BCP 47 tag; en-GB has British phonemes, all others American ones."""
-        self._reader = reader_of(language)
+        self._language = language_of(language)
         self._british = language.lower().replace("_", "-") == "en-gb"
 
-    def normalizer(self, start: int = 0) -> Normalizer:
-        return self._reader(start)
+    def normalizer(self, start: int = 0) -> TokenReader:
+        return TokenReader(self._language, start)
 
     def phonemizer(
         self, phonemes: Mapping[str, int], *, stand_in: str = "", inner_punctuation: bool = True

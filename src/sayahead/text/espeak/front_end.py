@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from sayahead.errors import ConfigError, SayaheadError
 from sayahead.text import Normalizer, Speller
 from sayahead.text.clauses import ClausePhonemizer
-from sayahead.text.english.british_readings import reader_of
 from sayahead.text.english.front_end import OPENERS
 from sayahead.text.espeak.client import ESPEAK
 from sayahead.text.espeak.layout import Layout
@@ -28,7 +27,6 @@ class EspeakFrontEnd:
     """A front end for any language of espeak-ng: words by the data of the language, espeak-ng's phonemes.
 
     Languages that have rules (``sayahead.text.romance``) do without it; where these are rough, only if it is not there.
-    English has a normalizer of its own.
     """
 
     def __init__(self, language: str, *, voice: str = "", layout: Layout | None = None) -> None:
@@ -41,8 +39,6 @@ class EspeakFrontEnd:
         self.openers = OPENERS if self._english else record_of(language).openers
 
     def normalizer(self, start: int = 0) -> Normalizer:
-        if self._english:
-            return reader_of(self.language)(start)
         return TokenReader(language_of(self.language), start)
 
     def phonemizer(
