@@ -16,7 +16,7 @@ HOSTILE = {
     "digits": "9" * 60,
     "letters": "W" * 60,
     "path": "/a/b/c" * 10,
-    "version": "1.1." * 15,
+    "version": "1.1." * 14 + "1.1",
     "address": "https://example.com/a/b/c/d/e/f/g/h/i/j/k?x=1&y=2&z=3&long=abc",
     "hash": "d41d8cd98f00b204e9800998ecf8427e",
     "abbreviations": "A.B." * 15,
