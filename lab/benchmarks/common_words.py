@@ -16,7 +16,6 @@ import textwrap
 from pathlib import Path
 
 import msgpack
-
 from sayahead.text.reading.language import Language, language_of
 from sayahead.text.reading.words import MAX_SHORT
 
