@@ -89,6 +89,31 @@ The 2nd fl. is $90/wk. + tax = The second floor is ninety dollars per week plus 
 Mar. 3-5 and April 3 = March third to fifth and April third
 Jan. 3 – 5 = January third to fifth
 April '98 = April ninety-eight
+Hi, I'm Max. How = Hi, I'm Max. How
+as a temp. She is = as a temp. She is
+You can opt. It has = You can opt. It has
+Max. 5 people = Maximum five people
+Let x1 and x2 be = Let X one and X two be
+Squats x3 today = Squats times three today
+If b = a - c. Then = If b equals a minus c. Then
+At 09:08 AM we = At nine oh eight A.M. we
+Rest 30s. Timer: 90s left = Rest thirty seconds. Timer: ninety seconds left
+ttl: 60s, TTL=60s = ttl: sixty seconds, TTL equals sixty seconds
+the 90s, in her 30s = the nineties, in her thirties
+seen 20m ago, ends in 5m. = seen twenty minutes ago, ends in five minutes.
+a 20m pool = a twenty meter pool
+Use 276983 to sign in = Use two seven six nine eight three to sign in
+It has 10.000.000 users = It has ten million users
+The F.B.I.'s role = The F B I's role
+Take IN 46 now. = Take I N forty-six now.
+7 x 8 = 56 = seven times eight equals fifty-six
+Mt. 5:3 and 1 Cor 13:4 = Matthew five three and one Corinthians thirteen four
+Sat: 10-2, Sun & Mon = Saturday: ten to two, Sunday and Monday
+The sun set. He sat. = The sun set. He sat.
+Rs.99/- only = ninety-nine rupees only
+the dd/mm/yyyy form = the D D slash M M slash Y Y Y Y form
+Pt. denies pain = Patient denies pain
+by us :heart_eyes: now = by us heart eyes now
 """.strip().splitlines()
 
 

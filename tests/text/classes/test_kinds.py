@@ -153,3 +153,45 @@ def test_forms_with_full_stops_are_known_with_a_capital(tag: str) -> None:
     for form in forms:
         said = spoken(language, f"{form[0].upper()}{form[1:]} xx")
         assert said.lower() == spoken(language, f"{form} xx").lower(), form
+
+
+EXPIRING = {
+    "de": ("gültig bis", "Ablaufdatum"),
+    "en": ("expires", "exp"),
+    "es": ("caduca", "válida hasta"),
+    "fr": ("expire", "expiration"),
+    "it": ("scade", "valida fino al"),
+    "nl": ("verloopt", "geldig tot"),
+    "pt": ("vence", "validade"),
+}
+
+
+@pytest.mark.parametrize("tag", EXPIRING)
+@pytest.mark.parametrize("card", ["05/27", "12/28", "01/30", "9/26", "10/31"])
+def test_what_expires_has_a_month_and_a_year(tag: str, card: str) -> None:
+    language = language_of(tag)
+    numbers = language.record.numbers
+    assert numbers is not None
+    month, year = map(int, card.split("/"))
+    for cue in EXPIRING[tag]:
+        for text in (f"{cue} {card}", f"{cue}: {card}"):
+            said = spoken(language, text)
+            assert numbers.months[month - 1] in said, text
+            assert said.endswith(numbers.year(2000 + year)), text
+
+
+STRETCHED = {
+    "de": "sooo=so Jaaa=Ja guuut=gut neiiin=nein Halloooo=Hallo",
+    "en": "sooo=so Nooo=No heyyy=hey wowww=wow Whaaat=What pleeease=please",
+    "es": "Nooo=No muuuy=muy holaaa=hola bueno=bueno síííí=sí",
+    "fr": "Ouiii=Oui nooon=non trèèès=très mercii=mercii saluuut=salut",
+    "it": "ciaooo=ciao nooo=no beneee=bene siiii=si tantooo=tanto",
+    "nl": "Jaaa=Ja zooo=zo hallooo=hallo heeel=heel doeiiii=doei",
+    "pt": "Nãooo=Não simmm=sim muuuito=muito olááá=olá bommm=bom",
+}
+
+
+@pytest.mark.parametrize(("tag", "pair"), [(tag, pair) for tag, pairs in STRETCHED.items() for pair in pairs.split()])
+def test_stretched_words_are_the_words(tag: str, pair: str) -> None:
+    written, word = pair.split("=")
+    assert spoken(language_of(tag), written) == word

@@ -12,6 +12,8 @@ from sayahead.text.reading.words import Words
 
 CENTURY = 50
 """Years of two figures from here on are of the twentieth century."""
+MAX_MONTH = 12
+"""What is above, behind a stroke, is a year: "exp. 05/27"."""
 
 
 def numeric(match: Match) -> Reading | None:
@@ -72,6 +74,17 @@ def spoken(match: Match, day: int, month: int, year: str, form: str) -> str:
     value = int(year)
     value += 0 if len(year) > 2 else 2000 if value < CENTURY else 1900
     return numbers.date_year.format(**words, year=numbers.year(value))
+
+
+def card(match: Match) -> Reading | None:
+    """``05/27`` of a card that expires: a month and a year."""
+    numbers = numbers_of(match.language)
+    month, year = int(match["m"]), int(match["y"])
+    if month > MAX_MONTH or year <= MAX_MONTH:
+        return None
+    link = numbers.date_year.partition("{month}")[2].removesuffix("{year}")
+    words = [numbers.months[month - 1], "" if "{" in link else link.strip(), numbers.year(2000 + year)]
+    return Reading(" ".join(filter(None, words)), frozenset({"date"}))
 
 
 def days_of_month(match: Match) -> Reading | None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from sayahead.text.reading.context import Match, Reading
+from sayahead.text.reading.words import Words
 
 SHORT = frozenset({"short"})
 CUT = frozenset({"short", "cut"})
+_STRETCHED = re.compile(r"([^\W\d_])\1{2,}", re.IGNORECASE)
 
 
 def plain(match: Match) -> Reading | None:
@@ -13,4 +17,13 @@ def plain(match: Match) -> Reading | None:
     tags: frozenset[str] = frozenset()
     if match.language.is_short(match.text):
         tags = CUT if match.language.is_cut(match.text) else SHORT
-    return Reading(match.text.replace("`", "'"), tags)
+    return Reading(_unstretched(match.text, match.language).replace("`", "'"), tags)
+
+
+def _unstretched(text: str, language: Words) -> str:
+    """A word whose letters are written three times or more, as the common word that it is: "sooo" is "so"."""
+    if _STRETCHED.search(text) is None:
+        return text
+    known = language.common.union(language.vocabularies.get("stretched", ()))
+    plain = (_STRETCHED.sub(letters, text) for letters in (r"\1", r"\1\1"))
+    return next((word for word in plain if len(word) > 1 and word.lower() in known), text)

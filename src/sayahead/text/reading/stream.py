@@ -28,9 +28,7 @@ MAX_SPOKEN_WORDS = 8
 """Spoken words of one word; a longer reading is cut into portions of half as many."""
 ENDING = ".!?…"
 STRENGTH = ("", ",", "—", ";", ":", ".", "…", "!", "?")
-CARRIED = frozenset(
-    ("phone", "code", "label", "pressure", "wind", "pulse", "version", "electrical", "after:electrical")
-)
+CARRIED = frozenset("phone code label pressure wind pulse version electrical after:electrical expiry setting".split())
 """What a cue announces across short words and commas: "Telefon ist: 0171"."""
 WEEKDAY = frozenset(("weekday", "after:weekday_forms"))
 PAUSED = CARRIED | WEEKDAY | {"capital"}

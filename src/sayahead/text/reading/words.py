@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from sayahead.text.markup import SENTENCE_END
 from sayahead.text.shared.record import Record
 
-CUES = ("phone", "code", "label", "roman", "wind", "hour", "ordinal", "day", "pressure", "date", "dates", "pulse")
+CUES = tuple("phone code label roman wind hour ordinal day pressure date dates pulse expiry setting".split())
 """What a word may announce: the kinds of a data file's [cues]."""
 MAX_CONSONANTS = 4
 """Letters of the longest that is one because it has no vowel."""
