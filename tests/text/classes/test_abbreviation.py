@@ -135,6 +135,7 @@ def test_marks(language: str, text: str, expected: str) -> None:
         ("it", "il dir. gen. parla", "il direttore generale parla"),
         ("it", "in C.so Roma", "in corso Roma"),
         ("nl", "een man van 67 jr. oud", "een man van zevenenzestig jaar oud"),
+        ("nl", "kaas e.d. Ze", "kaas en dergelijke. Ze"),
     ],
 )
 def test_what_stands_beside_an_abbreviation_tells_what_it_means(language: str, text: str, said: str) -> None:

@@ -198,8 +198,8 @@ def initials(match: Match) -> Reading | None:
 
 
 def initials_ending(match: Match) -> Reading | None:
-    """The same where the last full stop ends the sentence."""
-    reading = initials(match)
+    """The same where the last full stop ends the sentence; letters that a table has are for its rules."""
+    reading = None if match.text in match.language.record.abbreviations else initials(match)
     return ended(reading.text) if reading else None
 
 
