@@ -136,6 +136,7 @@ def test_marks(language: str, text: str, expected: str) -> None:
         ("it", "in C.so Roma", "in corso Roma"),
         ("nl", "een man van 67 jr. oud", "een man van zevenenzestig jaar oud"),
         ("nl", "kaas e.d. Ze", "kaas en dergelijke. Ze"),
+        ("pl", "w 44 r. p.n.e. Potem", "w czterdziestym czwartym roku przed naszą erą. Potem"),
     ],
 )
 def test_what_stands_beside_an_abbreviation_tells_what_it_means(language: str, text: str, said: str) -> None:
