@@ -107,6 +107,6 @@ def test_a_macro_that_hides_another_name_is_told(lines: list[str], said: list[st
 SLOW = [pytest.param(tag, marks=pytest.mark.slow) for tag in ("en", "es", "fr", "it", "pt", "pt-br")]
 
 
-@pytest.mark.parametrize("tag", ["nl", "de", "pl", *SLOW])
+@pytest.mark.parametrize("tag", ["nl", "de", "pl", "sv", *SLOW])
 def test_no_rule_is_idle(tag: str) -> None:
     assert problems(language_of(tag)) == []

@@ -40,6 +40,7 @@ MENDED: dict[str, Callable[[str], str]] = {
     "es": lambda said: re.sub(r"\b(y |ciento )uno mil", r"\1un mil", said.replace("veintiuno mil", "veintiún mil")),
     "it": lambda said: re.sub(r"(milion\w|miliard\w) e ", r"\1 ", without_accents(said).replace("dicotto", "diciotto")),
     "nl": lambda said: without_accents(said).replace(" ", ""),
+    "sv": lambda said: said.replace("tttusen", "ttusen").replace("förti", "fyrti").replace(" ", ""),
     "pt": lambda said: re.sub(r"(milh\w+|bilh\w+) e ", r"\1 ", said),
     "pt-br": lambda said: re.sub(r"(milh\w+|bilh\w+) e ", r"\1 ", said),
 }
