@@ -7,7 +7,7 @@ import pytest
 from sayahead.text.reading.language import Language, language_of
 from sayahead.text.reading.stream import TokenReader
 
-LANGUAGES = ("de", "es", "fr", "it", "nl", "pt", "pt-br")
+LANGUAGES = ("de", "es", "fr", "it", "nl", "pt", "pt-br", "pl", "sv")
 
 
 def spoken(language: Language, text: str) -> str:
@@ -104,7 +104,7 @@ def test_each_form_of_a_telephone_number_has_all_its_figures_one_by_one_or_in_pa
 
 @pytest.mark.parametrize("tag", LANGUAGES)
 @pytest.mark.parametrize(
-    ("short", "unit"), [("60s", "s"), ("250ms", "ms"), ("10min", "min"), ("12px", "px"), ("4GB", "GB")]
+    ("short", "unit"), [("60s", "s"), ("250ms", "ms"), ("10min", "min"), ("12px", "px"), ("16GB", "GB")]
 )
 def test_what_is_set_to_an_amount_has_its_unit(tag: str, short: str, unit: str) -> None:
     language = language_of(tag)

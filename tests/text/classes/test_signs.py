@@ -7,7 +7,7 @@ import pytest
 from sayahead.text.reading.language import Language, language_of
 from sayahead.text.reading.stream import TokenReader
 
-LANGUAGES = ("de", "en", "es", "fr", "it", "nl", "pt", "pt-br")
+LANGUAGES = ("de", "en", "es", "fr", "it", "nl", "pt", "pt-br", "pl", "sv")
 
 
 def spoken(language: Language, text: str) -> str:
