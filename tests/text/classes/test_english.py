@@ -114,6 +114,14 @@ Rs.99/- only = ninety-nine rupees only
 the dd/mm/yyyy form = the D D slash M M slash Y Y Y Y form
 Pt. denies pain = Patient denies pain
 by us :heart_eyes: now = by us heart eyes now
+We CAN do it, I MIND it = We can do it, I mind it
+IT WAS a dark night = it WAS a dark night
+The IT team. WHO said so = The IT team. WHO said so
+Set it ON now, in Toronto, ON. = Set it on now, in Toronto, ON.
+GANDALF told EVAN and BRIAN = Gandalf told Evan and Brian
+the HTML, NASA, USSR = the HTML, NASA, USSR
+Shh. Grr! Tsk tsk. = shush. gurr! tisk tisk.
+A cake w/out milk = A cake without milk
 """.strip().splitlines()
 
 

@@ -196,3 +196,10 @@ STRETCHED = {
 def test_stretched_words_are_the_words(tag: str, pair: str) -> None:
     written, word = pair.split("=")
     assert spoken(language_of(tag), written) == word
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("text", ["ExX", "XxX", "X x X", "A x X x X", "XxXxX"])
+def test_letters_that_are_crosses_are_no_sides(tag: str, text: str) -> None:
+    """These raised: an X was taken for a cross, with nothing beside it."""
+    assert spoken(language_of(tag), text)

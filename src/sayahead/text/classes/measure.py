@@ -169,7 +169,9 @@ def size(match: Match) -> Reading | None:
     is_size = len(sides) > 2 or match["u"] or match.text[0].isalpha()
     between = record.sized if record.sized and is_size else record.over("x")
     amounts = [amount_of(side, match.language) for side in sides]
-    if any(side[0].isdecimal() and amount is None for side, amount in zip(sides, amounts, strict=True)):
+    if not all(sides) or any(
+        side[0].isdecimal() and amount is None for side, amount in zip(sides, amounts, strict=True)
+    ):
         return None
     words = [
         side if amount is None else number(amount, match.language) for side, amount in zip(sides, amounts, strict=True)

@@ -299,6 +299,7 @@ VERBALIZERS: Mapping[str, Callable[[str, Words, str], str]] = {
     "count": count,
     "greek": greek,
     "lower": lambda text, language, form: text.lower().replace("_", " "),
+    "title": lambda text, language, form: text.title(),
     "formula": elements,
     "roman": roman,
     "many": many,

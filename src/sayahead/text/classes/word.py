@@ -9,6 +9,8 @@ from sayahead.text.reading.words import Words
 
 SHORT = frozenset({"short"})
 CUT = frozenset({"short", "cut"})
+MAX_STRETCHED = 20
+"""Letters of the longest word of which it is asked whether it is another one that is stretched."""
 _STRETCHED = re.compile(r"([^\W\d_])\1{2,}", re.IGNORECASE)
 
 
@@ -22,7 +24,7 @@ def plain(match: Match) -> Reading | None:
 
 def _unstretched(text: str, language: Words) -> str:
     """A word whose letters are written three times or more, as the common word that it is: "sooo" is "so"."""
-    if _STRETCHED.search(text) is None:
+    if len(text) > MAX_STRETCHED or _STRETCHED.search(text) is None:
         return text
     known = language.common.union(language.vocabularies.get("stretched", ()))
     plain = (_STRETCHED.sub(letters, text) for letters in (r"\1", r"\1\1"))
