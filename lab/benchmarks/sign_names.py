@@ -1,7 +1,7 @@
 """Names of signs in each language, from CLDR's annotations; prints src/sayahead/text/languages/signs.txt.
 
-    apt-get download unicode-cldr-core && dpkg-deb -x unicode-cldr-core_*.deb cldr
-    python lab/benchmarks/sign_names.py cldr/usr/share/unicode/cldr/common > src/sayahead/text/languages/signs.txt
+apt-get download unicode-cldr-core && dpkg-deb -x unicode-cldr-core_*.deb cldr
+python lab/benchmarks/sign_names.py cldr/usr/share/unicode/cldr/common > src/sayahead/text/languages/signs.txt
 """
 
 from __future__ import annotations

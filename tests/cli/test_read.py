@@ -149,8 +149,9 @@ def test_why_names_the_rule_and_the_line_of_the_table(sayahead: Command) -> None
 
 def test_a_table_with_reasons(sayahead: Command) -> None:
     lines = sayahead("read", "--why", "At 7:30.")[0].decode().splitlines()
-    assert len(lines) == 3
     assert lines[2].strip().startswith("clock: ")
+    assert lines[3].strip().startswith("captured: h = 7, m = 30")
+    assert lines[4].strip().startswith("rather than: ")
 
 
 def test_a_report_is_an_issue_that_can_be_filed(sayahead: Command) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from support.toy import toy_session
 
 from sayahead import ConfigError, LanguageModel, LookaheadK, NoContext, Prediction, RandomWords, Truth
-from sayahead.text.english.tables import COMMON_WORDS
+from sayahead.contexts.baselines import common_words
 
 
 def test_no_context_predicts_nothing() -> None:
@@ -21,13 +21,13 @@ def test_no_context_predicts_nothing() -> None:
 def test_random_words_depend_on_seed_and_text_alone() -> None:
     one = RandomWords(5, seed=1).predict(["a", "b"])
     assert len(one.words) == 5
-    assert set(one.words) <= set(COMMON_WORDS)
+    assert set(one.words) <= set(common_words())
     assert one == RandomWords(5, seed=1).predict(["a", "b"])
     assert one != RandomWords(5, seed=2).predict(["a", "b"])
     assert one != RandomWords(5, seed=1).predict(["a", "c"])
     with pytest.raises(ConfigError, match="count is -1, but must be a whole number from 0 to 1000"):
         RandomWords(-1)
-    assert len(COMMON_WORDS) == len(set(COMMON_WORDS)) == 1000
+    assert len(common_words()) == len(set(common_words())) == 1000
 
 
 def test_the_truth_is_what_follows_up_to_the_sentence_end() -> None:

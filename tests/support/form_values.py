@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from sayahead.text.english import tables
-from sayahead.text.languages import record_of
-
 _MONTHS = {
     "en": "January February March April May June July August September October November December",
     "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
@@ -120,25 +117,6 @@ _MINUTES = {
 }
 
 
-def _cut_short(language: str, random: Random) -> str:
-    """The beginning of a word that is written short, with its full stop."""
-    if language == "en":
-        words, known = " ".join(tables.SECTIONS["cut"]).split(), tables.CUT
-        taken = {*tables.NEVER_ENDS, *tables.MAY_END, *tables.LIMITS, *tables.readings("units"), *tables.BOOKS}
-        taken |= {form.rstrip(".") for form in (*tables.BEFORE_NUMBER, *tables.ANY_MONTHS, *tables.ROADS)}
-    else:
-        record = record_of(language)
-        words, known = list(record.cut), record.cut_words
-        taken = {form.rstrip(".") for form in (*record.abbreviations, *record.units, *record.short_forms)}
-        taken |= {*record.short_months, *record.weekdays}
-    while True:
-        word = random.choice([entry for entry in words if "/" not in entry]).partition("+")[0]
-        form = word[: random.randint(3, max(3, len(word) - 2))]
-        cut = known.of(form)
-        if cut and cut.one == word and not {form, form.lower(), form.capitalize()} & taken:
-            return f"{form}."
-
-
 Maker = Callable[[str, Random], str]
 KINDS: dict[str, Maker] = {
     "number": lambda language, random: random.choice((digits(random, 32, 999), _large(language, random))),
@@ -214,7 +192,6 @@ KINDS: dict[str, Maker] = {
         f"{random.choice('DE ES FR PT CH'.split())}{random.randint(11, 99)} "
         + " ".join(f"{random.randint(0, 9999):04}" for _ in range(random.randint(2, 4)))
     ),
-    "cut short": _cut_short,
     "port": lambda language, random: f"localhost:{random.randint(3000, 9999)}",
     "each100": lambda language, random: f"{_decimal(language, random)} l/100 km",
     "month": lambda language, random: random.choice(_SHORT_MONTHS[language]).format(random.randint(2, 28)),

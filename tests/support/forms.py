@@ -125,8 +125,7 @@ def broken(language: str, kind: str, random: Random) -> Iterator[Broken]:
         if said(language, line) != f"{base} xyz":
             yield Broken("tables and lists", carrier.format(value), base, line, said(language, line))
     yield from _framed(language, kind, carrier, value, base, random)
-    if kind != "cut short":  # Its letters are not heard by themselves.
-        yield from losses(language, carrier.format(value))
+    yield from losses(language, carrier.format(value))
     text = carrier.format(value) + "."
     if split := _split(language, text, random):
         yield Broken("any split reads the same", text, said(language, text), "", split)

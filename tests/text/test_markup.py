@@ -17,10 +17,9 @@ from support.toy_voices import toy
 
 from sayahead import ConfigError, Lexicon, Voice
 from sayahead.text.english.normalizer import Normalizer, normalize
-from sayahead.text.english.say_as import say_as
-from sayahead.text.languages import record_of
 from sayahead.text.pronouncing import Pronunciations, pronouncing
-from sayahead.text.shared.reader import Reader
+from sayahead.text.reading.language import language_of
+from sayahead.text.reading.stream import TokenReader
 from sayahead.text.ssml.reader import Markup, Resources
 from sayahead.text.ssml.say_as import say_as_of, spelled
 from sayahead.types import Floats, Word, WordTiming
@@ -30,7 +29,7 @@ KNOWN = Pronunciations(
     normalizer=Normalizer,
     symbols={symbol: number for number, symbol in enumerate(SYMBOLS)},
 )
-RESOURCES = Resources(functools.partial(pronouncing, Normalizer, KNOWN), KNOWN, say_as)
+RESOURCES = Resources(functools.partial(pronouncing, Normalizer, KNOWN), KNOWN, say_as_of("en"))
 
 
 def feed(fragments: list[str] | str) -> list[Word]:
@@ -72,7 +71,7 @@ CASES = [
     ("<say-as interpret-as='date' format='dmy'>3/4/2024</say-as>", "April third, twenty twenty-four|"),
     ("<say-as interpret-as='date'>2024-04-03</say-as>", "April third, twenty twenty-four|"),
     ("<say-as interpret-as='time'>7:30pm</say-as>", "seven thirty P.M.|"),
-    ("<say-as interpret-as='telephone'>+1 555-0100</say-as>", "plus one, five five five, zero one zero zero|"),
+    ("<say-as interpret-as='telephone'>+1 555-0100</say-as>", "plus one five five five, zero one zero zero|"),
     ("<say-as interpret-as='digits'>42</say-as>", "four two|"),
     ("<say-as interpret-as='nonsense'>Dr. Lee</say-as>", "Doctor Lee|"),
     ("<spell>NASA</spell> [laughs] ok [sighs deeply] [docs](u) [see that]", "N A. S A. ok docs see that|"),
@@ -145,8 +144,8 @@ def test_any_split_gives_the_same(text: str, cuts: list[int]) -> None:
 @settings(max_examples=examples(100))
 @given(MIXED, st.integers(0, 100))
 def test_other_languages_too(text: str, cut: int) -> None:
-    def german(start: int = 0) -> Reader:
-        return Reader(record_of("de"), start)
+    def german(start: int = 0) -> TokenReader:
+        return TokenReader(language_of("de"), start)
 
     words = functools.partial(pronouncing, german, KNOWN)
     whole, parted = (Markup(Resources(words, KNOWN, say_as_of("de")))(0) for _ in range(2))
@@ -159,7 +158,7 @@ def test_other_languages_too(text: str, cut: int) -> None:
 @given(st.lists(st.sampled_from([*WORDS, "a", "<", "b", "&", "x<y", "<3", "[1]"]), max_size=12).map(" ".join))
 def test_text_without_tags_is_read_as_ever(text: str) -> None:
     known = Pronunciations(None, normalizer=Normalizer, symbols={})
-    plain = Markup(Resources(Normalizer, known, say_as))(0)
+    plain = Markup(Resources(Normalizer, known, say_as_of("en")))(0)
     assert [*plain.push(text), *plain.flush()] == normalize_open(text)
 
 
@@ -182,10 +181,28 @@ def test_what_a_tag_cannot_say_is_told_and_read(caplog: pytest.LogCaptureFixture
 
 
 def test_languages_without_words_for_it_spell() -> None:
-    assert say_as_of("de-DE") is spelled
+    assert say_as_of("sv") is spelled
     assert spelled("a1-b", "characters", "") == "A 1 B"
     assert spelled("12", "ordinal", "") == ""
-    assert say_as_of("en-GB") is say_as
+
+
+@pytest.mark.parametrize(
+    ("language", "kind", "text", "form", "words"),
+    [
+        ("de", "ordinal", "3.", "", "dritte"),
+        ("de", "digits", "42", "", "vier zwei"),
+        ("de", "cardinal", "1.984", "", "eintausendneunhundertvierundachtzig"),
+        ("fr", "date", "3/4/2024", "", "trois avril deux mille vingt-quatre"),
+        ("en-gb", "date", "3/4/2024", "dmy", "the third of April, twenty twenty-four"),
+        ("en-gb", "date", "12/2024", "my", "December twenty twenty-four"),
+        ("es", "time", "14:30", "", "catorce treinta"),
+        ("de", "date", "13/13/2024", "dmy", ""),
+    ],
+)
+def test_every_language_with_number_words_says_kinds(
+    language: str, kind: str, text: str, form: str, words: str
+) -> None:
+    assert say_as_of(language)(text, kind, form) == words
 
 
 def test_tags_are_silent_and_brackets_read_without_markup() -> None:

@@ -17,7 +17,7 @@ from support.readings import Case, right, right_alone, sound
 from sayahead.text.english.homographs import ADDED
 from sayahead.text.english.normalizer import normalize
 from sayahead.text.english.phonemizer import NAMES, names
-from sayahead.text.english.tables import EMOTICONS
+from sayahead.text.languages import record_of
 
 CASES = readings.cases(Path(os.environ.get("SAYAHEAD_READINGS") or Path(__file__).with_name("readings.tsv")))
 OWN = "SAYAHEAD_READINGS" not in os.environ
@@ -95,7 +95,7 @@ def test_no_figure_and_no_sign_goes_unsaid(token: str) -> None:
     A zero before or behind other figures may be silent (03/05, $5.00): it counts only in other places. So may ``<`` and
     ``>`` at the ends of a token, where they are a tag's. Faces made of signs are silent.
     """
-    assume(token.rstrip(".,") not in EMOTICONS)
+    assume(token.rstrip(".,") not in record_of("en").vocabularies["emoticons"])
     whole = spoken(f"see {token} now")
     for i in range(len(token)):
         if counts(token, i):

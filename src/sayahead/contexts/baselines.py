@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -15,6 +17,13 @@ from sayahead.types import Word
 
 MOST = 1000
 """Most words of a future."""
+
+
+@functools.cache
+def common_words() -> tuple[str, ...]:
+    """The thousand most frequent words of the LJ Speech training transcripts (public domain), the first one first."""
+    path = Path(__file__).with_name("common_words.txt")
+    return tuple(path.read_text(encoding="utf-8").split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +39,9 @@ class RandomWords:
         check_bounds(self)
 
     def predict(self, words: Sequence[str]) -> Prediction:
-        from sayahead.text.english.tables import COMMON_WORDS
-
         draw = np.random.default_rng([self.seed, zlib.crc32(" ".join(words).encode())])
-        return Prediction(tuple(COMMON_WORDS[i] for i in draw.integers(len(COMMON_WORDS), size=self.count)))
+        common = common_words()
+        return Prediction(tuple(common[i] for i in draw.integers(len(common), size=self.count)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from sayahead.errors import ConfigError
+from sayahead.text.reading.language import Language
+from sayahead.text.reading.stream import TokenReader
 from sayahead.text.shared.data_file import read_record
-from sayahead.text.shared.reader import Reader
 
 STUB = """// Danish, as little as there may be.
 tag = da
@@ -67,7 +68,7 @@ def written(folder: Path, text: str) -> Path:
     ],
 )
 def test_what_a_language_lacks_is_read_figure_by_figure(tmp_path: Path, text: str, said: str) -> None:
-    reader = Reader(read_record(written(tmp_path, STUB)))
+    reader = TokenReader(Language("xx", read_record(written(tmp_path, STUB))))
     assert " ".join(word.text for word in [*reader.push(text), *reader.flush()]) == said
 
 

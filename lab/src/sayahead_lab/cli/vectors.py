@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from sayahead.cli import number
 from sayahead.cli.console import Console
+from sayahead.contexts.baselines import common_words
 from sayahead.contexts.word_vectors import WordVectors, tokens_of
 from sayahead.text.english.normalizer import normalize
-from sayahead.text.english.tables import COMMON_WORDS
 
 from sayahead_lab.training.distilled.vectors import VectorsConfig, learn, principal, read_vectors
 
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         buckets = how.buckets
     else:
         # Published vectors cover more words than the transcripts do.
-        words += [word for word in COMMON_WORDS if word not in counts]
+        words += [word for word in common_words() if word not in counts]
         vectors, buckets = read_vectors(arguments.source, words), 0
     short, axes = principal(vectors, min(arguments.axes, *vectors.shape))
     arguments.out.mkdir(parents=True, exist_ok=True)

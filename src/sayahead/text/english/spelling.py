@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from sayahead.text.english.grammar import read
+from sayahead.text.reading.language import language_of
+from sayahead.text.reading.stream import TokenReader
 from sayahead.text.shared.letters import LetterSpeller
 
 _INITIALS = re.compile(r"\b(?:[A-Za-z]\.){2,}")
@@ -17,4 +18,9 @@ class EnglishSpeller(LetterSpeller):
     def spelled(self, word: str) -> str:
         """Letters, apostrophes and hyphens of a word's spoken form, lower case, figures in words."""
         apart = _INITIALS.sub(lambda match: " ".join(match[0].replace(".", "")), word)
-        return super().spelled(_FIGURES.sub(lambda match: f" {read(match[0])} ", apart))
+        return super().spelled(_FIGURES.sub(lambda match: f" {_read(match[0])} ", apart))
+
+
+def _read(figures: str) -> str:
+    reader = TokenReader(language_of("en"))
+    return " ".join(word.text for word in (*reader.push(figures), *reader.flush()))

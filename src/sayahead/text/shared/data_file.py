@@ -168,7 +168,7 @@ class _File:
 
 _TABLES: Mapping[str, Callable[[_File, Lines], Any]] = {
     **dict.fromkeys(
-        "starters openers names clubs linking glued_only letter_suffixes number_suffixes hour_words lasting centuries "
+        "starters openers names clubs linking letter_suffixes hour_words lasting centuries "
         "between_words firms times each_units wars hours per_words datives hotels places whole roads verbs plurals "
         "dated_at".split(),
         _File.words,
@@ -181,7 +181,6 @@ _TABLES: Mapping[str, Callable[[_File, Lines], Any]] = {
     **dict.fromkeys("cues genders ordinal_suffixes".split(), _File.kinds),
     **dict.fromkeys("joints noun_genders genders_of_one endings clocks".split(), _File.rows),
     "noun_forms": _File.form_rows,
-    "cut": _File.row,
     "phrases": _File.phrases,
     "units": _File.nouns,
     "many_units": _File.nouns,

@@ -8,13 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sayahead.text.shared.numbers import Numbers
-from sayahead.text.shared.shortened import CutWords
 from sayahead.text.shared.signs import name_of
 from sayahead.text.shared.words import Currency, Noun
 
 CURRENCIES = "$€£¥₹₽₺₩₪₫฿₴₦¢₡₲₧₱"
 """Signs of currencies."""
-_PREFIXES: dict[tuple[str, str], frozenset[str]] = {}
 SUBTRACTED = "\ufe63"
 """A minus before what is no number: a hyphen would be silent there."""
 
@@ -129,8 +127,6 @@ class Record:
     molar: str = "M"
     """Moles a liter: ``0,1 M NaOH``."""
     units: Mapping[str, Noun] = field(default_factory=dict)
-    glued_only: frozenset[str] = frozenset()
-    """Units that count as such only right after the figures ("5m"), or those that are words otherwise."""
     currencies: Mapping[str, Currency] = field(default_factory=dict)
     """By sign and by code."""
     money: str = "{main} {n}"
@@ -190,8 +186,6 @@ class Record:
     """Whether what agrees with a noun in -s has an -s, too."""
     roads: frozenset[str] = frozenset()
     """Letters of roads that are counted in Roman figures: ``N-II``."""
-    cut: tuple[str, ...] = ()
-    """Words that are written short by rule, in order: ``antibiótico+s`` (``shortened``)."""
     whole: frozenset[str] = frozenset()
     """Their beginnings that are words themselves, in small letters."""
     phrases: Mapping[str, str] = field(default_factory=dict)
@@ -214,8 +208,6 @@ class Record:
     """What makes figures an ordinal when it follows them, and its form."""
     letter_suffixes: frozenset[str] = frozenset()
     """Those of them that also follow a single Roman letter: ``Ier``, ``Ve``. In other languages "Ve" is a word."""
-    number_suffixes: frozenset[str] = frozenset()
-    """Patterns of what is said right after a number in words, with nothing between: ``90er``, ``5-stellig``."""
     pairs: bool = False
     """Whether figures of telephone numbers are read in pairs."""
     hour_signs: tuple[str, ...] = ()
@@ -292,34 +284,6 @@ class Record:
         return frozenset(name.lower() for pair in self.weekdays.items() for name in pair)
 
     @functools.cached_property
-    def short_forms(self) -> frozenset[str]:
-        """What may stand for something by what is beside it, with a full stop or without one."""
-        return frozenset((*self.before_number, *self.before_small, *self.after_ordinal, "c/"))
-
-    @functools.cached_property
-    def cut_words(self) -> CutWords:
-        """Words that are written short by rule."""
-        return CutWords(self.cut, self.whole, capital_nouns=self.capital_nouns)
-
-    @functools.cached_property
     def abbreviations(self) -> Mapping[str, str]:
         """All that have a full stop."""
         return {**self.never_ends, **self.may_end}
-
-
-def prefixes(words: Mapping[str, object] | frozenset[str]) -> frozenset[str]:
-    """All beginnings of words but the words themselves, and nothing."""
-    return frozenset(word[:size] for word in words for size in range(1, len(word)))
-
-
-def prefixes_of(record: Record, of: str) -> frozenset[str]:
-    """The beginnings of a table's words."""
-    key = record.tag, of
-    if key not in _PREFIXES:
-        if of == "phrase starts":
-            words: frozenset[str] = frozenset(phrase.split(" ")[0] for phrase in record.phrases)
-            _PREFIXES[key] = words
-        else:
-            table = getattr(record, of.replace(" ", "_"))
-            _PREFIXES[key] = prefixes(frozenset(table))
-    return _PREFIXES[key]

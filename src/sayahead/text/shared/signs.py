@@ -40,11 +40,6 @@ def is_picture(char: str) -> bool:
     return _PICTURES.match(char) is not None
 
 
-def without_pictures(text: str) -> str:
-    """A text with a space for each emoji."""
-    return _PICTURES.sub(" ", _SHOWN.sub(" ", text))
-
-
 @lru_cache(maxsize=4096)
 def is_silent(char: str) -> bool:
     """Whether a sign is on the list of what says nothing by itself."""
@@ -76,47 +71,3 @@ def name_of(char: str, language: str = "en") -> str:
     name = unicodedata.name(char, "").lower()
     name = re.sub(r"^(?:black|white|heavy|n-ary|greek)\s|\s(?:sign|symbol)$", "", name)
     return " ".join(re.sub(r"[-0-9]+", " ", name).split())
-
-
-def picture_name(text: str) -> str:
-    """Unicode's name of the first emoji of a text, or nothing."""
-    shown = _SHOWN.search(text) or _PICTURES.search(text)
-    return re.sub(" (?:sign|symbol)$", "", unicodedata.name(shown[0][0], "").lower()) if shown else ""
-
-
-GREEK = "αβγδεζηθικλμνξοπρστυφχψω"
-"""The alphabet, in the order in which a language names it."""
-GREEK_NAMES = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi "
-    "psi omega"
-).split()
-_ALIKE = {"ς": "σ", "ϑ": "θ", "ϕ": "φ", "ϵ": "ε", "ϖ": "π", "ϱ": "ρ", "\u00b5": "μ", "\u2126": "ω"}
-_OHM = re.compile("(?:(?<=[0-9 ])|(?<=[0-9][kMmGµ])|(?<=^[kMmG])|^)\u03a9(?=\\W*$)")
-_GREEK_LETTER = re.compile("(?<![\u0370-\u03ff])[\u0391-\u03c9ϑϕϵϖϱ\u2126](?![\u0370-\u03ff])")
-_MICRO = re.compile(r"(?<![^\W\d_])[\u03bc\u00b5](?=[^\W\d_])")
-
-
-def without_greek(text: str) -> str:
-    """A text with Latin letters in place of single Greek ones, as long as it was."""
-    return _GREEK_LETTER.sub("x", text)
-
-
-def micro(text: str) -> str:
-    """A text with one sign for micro and one for ohms: Unicode has two of each."""
-    return _MICRO.sub("\u00b5", text.replace("\u2126", "\u03a9"))
-
-
-def greek(text: str, names: tuple[str, ...]) -> str:
-    """A text with the names of single Greek letters in place of these; words in Greek stay as they are."""
-
-    def name(m: re.Match[str]) -> str:
-        if m[0] == "\u2126":
-            return m[0]
-        letter = m[0].lower()
-        letter = _ALIKE.get(letter, letter)
-        place = GREEK.find(letter)
-        said = (names or tuple(GREEK_NAMES))[place].replace("_", " ") if place >= 0 else m[0]
-        before, behind = text[m.start() - 1 : m.start()], text[m.end() : m.end() + 1]
-        return " " * before.isalnum() + said + " " * behind.isalnum()
-
-    return _GREEK_LETTER.sub(name, _OHM.sub("\u2126", micro(text))).replace("\u2126", "\u03a9")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sayahead.text.english.tables import NEVER_ENDS, TITLES
+from sayahead.text.languages import record_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def sentence_ends(text: str, start: int, stop: int) -> list[tuple[int, int]]:
         sentence, following = text[start : match.start()], match[1]
         # A single letter is an initial; after letters with dots a name may go on, as in "U.S. Army".
         word = sentence.split()[-1].lstrip("(\"'“‘«[") if match[0][0] == "." and sentence.strip() else "other"
-        abbreviated = word in NEVER_ENDS or word in TITLES or _INITIALS.fullmatch(word) is not None
+        abbreviated = f"{word}." in record_of("en").never_ends or _INITIALS.fullmatch(word) is not None
         if sentence.strip() and (following is None or not (following.islower() or abbreviated)):
             out.append((match.end(), match.end() if following is None else match.end(1)))
             start = match.end()

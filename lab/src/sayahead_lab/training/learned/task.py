@@ -18,10 +18,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from sayahead.config import from_mapping
+from sayahead.contexts.baselines import common_words
 from sayahead.contexts.word_vectors import WordVectors
 from sayahead.errors import ConfigError
 from sayahead.policies.learned import PRICES, Clues, Network, Reader
-from sayahead.text.english.tables import COMMON_WORDS
 from sayahead.types import Floats
 from sayahead.voice import Voice, load_voice
 from sayahead.voices import located
@@ -274,7 +274,7 @@ def frequent(vectors: WordVectors | None, axes: int) -> tuple[tuple[str, ...], F
     """Frequent words, and the first axes of their vectors, each axis of unit spread."""
     if vectors is None or not axes:
         return (",",), np.zeros((1, 0), np.float32)
-    words = tuple(word for word in COMMON_WORDS if word in vectors.words)
+    words = tuple(word for word in common_words() if word in vectors.words)
     rows = vectors(list(words))[:, :axes]
     return words, (rows / rows.std(axis=0)).astype(np.float16).astype(np.float32)
 
