@@ -203,3 +203,24 @@ def test_stretched_words_are_the_words(tag: str, pair: str) -> None:
 def test_letters_that_are_crosses_are_no_sides(tag: str, text: str) -> None:
     """These raised: an X was taken for a cross, with nothing beside it."""
     assert spoken(language_of(tag), text)
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("code", ["45-1190", "12-3456", "7-1234", "99-10234", "23-4051"])
+def test_parts_of_a_code_are_no_range_and_no_one_number(tag: str, code: str) -> None:
+    language = language_of(tag)
+    numbers = language.record.numbers
+    assert numbers is not None
+    first = int(code.split("-")[0])
+    said = spoken(language, f"x {code} xx").removeprefix("x ").removesuffix(" xx")
+    assert said.split(", ")[0] == numbers.cardinal(first)
+    assert language.record.until not in said.split()
+
+
+@pytest.mark.parametrize("tag", [*LANGUAGES, "en"])
+@pytest.mark.parametrize("numeral", ["II", "III", "IV", "XII", "XIV"])
+def test_a_numeral_alone_on_its_line_is_a_number(tag: str, numeral: str) -> None:
+    language = language_of(tag)
+    said = spoken(language, f"{numeral}\n\nXx")
+    assert numeral not in said
+    assert said == spoken(language, f"## {numeral}\n\nXx")

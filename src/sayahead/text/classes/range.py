@@ -11,13 +11,15 @@ BEST = ("5", "10", "20", "100")
 
 
 def span(match: Match) -> Reading | None:
-    """A dash between two numbers: from one to another, which grows and has a like size."""
+    """A dash between two numbers: from one to another, which grows and has a like size; else a pause in a code."""
     text = match.context.word
     low = amount(text, match.language)
     high = amount(match["b"], match.language)
     is_code = parse(match["b"], match.language) is None
     is_far = 0 < 10 * low < high and len(match["b"]) - len(text) > 1
-    return SILENT if is_code or is_far else until(match)
+    if is_far:
+        return Reading("", mark=",")
+    return SILENT if is_code else until(match)
 
 
 def falling(match: Match) -> Reading | None:

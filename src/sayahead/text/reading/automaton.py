@@ -28,7 +28,7 @@ from sayahead.text.reading.pattern import (
 MAX_STATES = 20_000
 """AutomatonStates that are kept; beyond, new tokens begin with none, so hostile text costs no memory."""
 DEAD = -1
-SAMPLES = "".join(map(chr, range(32, 127))) + "äÄ½²⁺₂αΩ°′″×·−…–’€․⚙\ufe0f"
+SAMPLES = "".join(map(chr, range(32, 127))) + "äÄ½²⁺₂αΩ°′″×·−…–’€․⚙\ufe0f\u2029"
 """Characters of most kinds, for checks."""
 
 
