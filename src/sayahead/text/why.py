@@ -1,4 +1,4 @@
-"""Why a text is read as it is: the rule that made each reading, what it captured, which other rules it was preferred to.
+"""Why a text is read as it is: the rule that made each reading, what it captured, which rules it was preferred to.
 
 Below these stand the lines of the language's tables that have a piece of the source and say a word of the reading.
 """
