@@ -3,7 +3,8 @@
     python lab/benchmarks/first_sight.py [tests/text/sight] [-o RESULT.md] [--wrong]
 
 Each file LANGUAGE.tsv has a header and lines of category, text and accepted readings. Of wrong words, each text counts
-its smallest edit distance to an accepted reading; a word of capitals, which is left to the voice, may be its letters. ``--wrong`` prints the texts that are read otherwise.
+its smallest edit distance to an accepted reading; a word of capitals, which is left to the voice, may be its letters.
+``--wrong`` prints the texts that are read otherwise.
 """
 
 from __future__ import annotations
