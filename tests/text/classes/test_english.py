@@ -121,6 +121,8 @@ Set it ON now, in Toronto, ON. = Set it on now, in Toronto, ON.
 GANDALF told EVAN and BRIAN = Gandalf told Evan and Brian
 the HTML, NASA, USSR = the HTML, NASA, USSR
 Shh. Grr! Tsk tsk. = shush. gurr! tisk tisk.
+On St John St near St. Mary = On Saint John Street near Saint Mary
+H̷e̶l̷l̸o there = Hello there
 A cake w/out milk = A cake without milk
 """.strip().splitlines()
 

@@ -23,6 +23,8 @@ _NEWLINES = "\n\r\v\f\u2028\u2029\x85"
 _LIGATURES = "ﬀﬁﬂﬃﬄﬅﬆ"
 _RAISED = "ᵃᵇᶜᵈᵉᶠᵍʰʲᵏˡᵐᵒᵖʳˢᵗᵘᵛʷʸᶻ"
 """Letters of abbreviations and ordinals: Sᵗ, 1ᵉʳ, Mᵐᵉ."""
+_STRUCK = "\u0334\u0335\u0336\u0337\u0338"
+"""Strokes through letters, as in "H̶e̶l̶l̶o"."""
 _NARROW = str.maketrans("‐‑‒―ʼ’´⁄μ", "---—'''/µ", "®©\xad")
 
 
@@ -153,7 +155,7 @@ def folded(char: str) -> str:
         return str(unicodedata.decimal(char))
     if kind in ("Cs", "Cn", "Co", "Cc") or (kind == "Cf" and char not in "\u200c\u200d"):
         return ""
-    if char == "\ufe0e":
+    if char == "\ufe0e" or char in _STRUCK:
         return ""
     if (kind in ("So", "Sk") and is_silent(char)) or is_picture(char):
         return SPACE
