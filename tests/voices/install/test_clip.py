@@ -236,4 +236,4 @@ def test_a_family_that_is_not_installed(sayahead: Command, tmp_path: Path, monke
     monkeypatch.setattr("sayahead.voices.install.clip.making.installed_voices", lambda: {"heart": Path("heart")})
     write_wav(tmp_path / "clip.wav", np.zeros(24000, np.float32), 24000)
     _, told = sayahead("voices", "from-clip", str(tmp_path / "clip.wav"), "--name", "mine", code=2)
-    assert "pip install sayahead-voices-family" in told
+    assert "pip install ./voices/family" in told
