@@ -306,7 +306,7 @@ def from_clip_options(parser: argparse.ArgumentParser) -> None:
     option = parser.add_argument
     option("clip", metavar="CLIP", type=Path, help="a WAV file; FLAC, MP3, M4A and others with sayahead[codecs]")
     option("--name", metavar="NAME", required=True, help="what the voice is called")
-    option("--near", metavar="0..1", type=number(float, 0, 1), help="0: natural; 1 (default): as like the clip")
+    option("--near", metavar="0..1", type=number(float, 0, 1), help="0: natural; 1: most like the clip; default: 0.8")
     option("--language", metavar="TAG", help="what it speaks, one of the family's languages (default: en-US)")
     option("--consent", metavar="TEXT", default="", help="who agreed to the voice, to be kept in it")
     option("--license", metavar="ID", help="the voice's licence: the speaker decides (default: private)")
