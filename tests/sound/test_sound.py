@@ -274,6 +274,8 @@ def test_subtitles_have_the_words_as_they_are_written() -> None:
     ("source", "written"),
     [
         ("**June", "June"),
+        ("## June", "June"),
+        ("#1", "#1"),
         ("2007**", "2007"),
         ("**bold**,", "bold,"),
         ("`code`", "code"),

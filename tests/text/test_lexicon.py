@@ -57,7 +57,7 @@ def said(text: str) -> str:
         ("new Orleans, New Orleans", "new Orleans, /nˌuˈɔɹlənz/s"),
         ("C++, or C.", "see plus, or C."),
         ("the U.S. law. In the U.S.", "the /ju ˈɛs/. law. In the /ju ˈɛs/."),
-        ("Polish POLISH polish", "/pˈOlɪʃ/h /pˈɑlɪʃ/H /pˈɑlɪʃ/h"),
+        ("Polish POLISH polish", "/pˈOlɪʃ/h /pˈɑlɪʃ/h /pˈɑlɪʃ/h"),
         ("in St. Louis. St. Paul", "in saint louie. Saint Paul"),
         ("a gif's k8s.", "a /ʤˈɪfs/s K eight s."),
         ("SQL\u200f, \ufeffSQL New\u200b York", "sequel, sequel Noo Yawk"),

@@ -14,10 +14,13 @@ _ADDRESS = re.compile(r"\]\([^()]*(?:\([^()]*\)[^()]*)*\)")
 _BEFORE = re.compile(r"(?<!\w)(?:[*_`]+|~~)(?=[^\s*_`~])")
 _AFTER = re.compile(r"(?<=[^\s*_`~])(?:[*_`]+|~~)(?!\w)")
 """Emphasis and code, before and after a word."""
+_HEADING = re.compile(r"\A\s*#{1,6}\s+")
 
 
 CLOSING = "\"'”’»)]}"
 """What closes, and is no part of a word that is read."""
+OPENING = "\"'“‘«„‚([{¿¡"
+"""What opens before a word."""
 MOST_CLOSING = 3
 
 
@@ -32,12 +35,14 @@ def as_written(source: str) -> str:
         text = text.replace("![", "").replace("[", "")
     elif "]" in text and "[" not in text:
         text = text.replace("]", "")
-    text = _AFTER.sub("", _BEFORE.sub("", text))
+    text = _AFTER.sub("", _BEFORE.sub("", _HEADING.sub("", text)))
     return " ".join(text.split()) or " ".join(source.split())
 
 
 def written_at(transcript: Transcript, start: int, end: int) -> str:
-    """A word of a text as a reader sees it, with the quotes and brackets that close behind it, if they are there."""
+    """A word of a text as a reader sees it, with the quotes and brackets that touch it, if they are there."""
     source = transcript.part(start, end)
+    before = transcript.part(max(0, start - MOST_CLOSING), start) if source else ""
     behind = transcript.part(end, end + MOST_CLOSING) if source else ""
-    return as_written(source + behind[: len(behind) - len(behind.lstrip(CLOSING))])
+    opens = before[len(before.rstrip(OPENING)) :]
+    return as_written(opens + source + behind[: len(behind) - len(behind.lstrip(CLOSING))])
