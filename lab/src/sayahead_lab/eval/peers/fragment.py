@@ -41,6 +41,12 @@ def by_sentence(text: str) -> list[Fragment]:
     return [Fragment(a, b, read) for a, (b, read) in zip(starts, ends, strict=True) if text[a:b].strip()]
 
 
+def is_short(word: str) -> bool:
+    """Whether a word before a full stop is a short form that ends no sentence."""
+    record = record_of("en")
+    return f"{word}." in record.never_ends or word in record.vocabularies["titles"]
+
+
 def sentence_ends(text: str, start: int, stop: int) -> list[tuple[int, int]]:
     """Sentence ends between two indices, each with the characters it takes to know; without the last index itself."""
     out = list[tuple[int, int]]()
@@ -48,7 +54,7 @@ def sentence_ends(text: str, start: int, stop: int) -> list[tuple[int, int]]:
         sentence, following = text[start : match.start()], match[1]
         # A single letter is an initial; after letters with dots a name may go on, as in "U.S. Army".
         word = sentence.split()[-1].lstrip("(\"'“‘«[") if match[0][0] == "." and sentence.strip() else "other"
-        abbreviated = f"{word}." in record_of("en").never_ends or _INITIALS.fullmatch(word) is not None
+        abbreviated = is_short(word) or _INITIALS.fullmatch(word) is not None
         if sentence.strip() and (following is None or not (following.islower() or abbreviated)):
             out.append((match.end(), match.end() if following is None else match.end(1)))
             start = match.end()
