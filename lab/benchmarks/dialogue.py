@@ -22,7 +22,9 @@ from sayahead import SessionOptions, load_voice
 from sayahead.casting import Speakers
 from sayahead.types import Floats, WordTiming
 
-CHANGES, SPLITS, RATE = 200, 3, 24000
+CHANGES = 200
+SPLITS = 3
+RATE = 24000
 LINES = {
     "Ann": ["Good morning, Ben.", "Did you hear the news?", "I had no idea!", "Well, that is all for today."],
     "Ben": ["Good morning to you.", "Not yet, tell me.", "Nor had I, to be honest.", "See you next week."],
@@ -37,7 +39,10 @@ def script() -> str:
 
 def spoken(speakers: Speakers, text: str, seed: int | None) -> tuple[Floats, list[WordTiming]]:
     """The sound and the words of a script, whole or in pieces of any size."""
-    session, draw, samples, words = speakers.session(), random.Random(seed), [], list[WordTiming]()
+    session = speakers.session()
+    draw = random.Random(seed)
+    samples = []
+    words = list[WordTiming]()
     while text:
         size = len(text) if seed is None else draw.randint(1, 20)
         session.push(text[:size])

@@ -56,7 +56,9 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--styles", nargs="+", default=list(STYLES), choices=STYLES, metavar="NAME")
     arguments = parser.parse_args()
-    voice, hear, normal = load_voice("heart"), load_whisper(arguments.whisper, threads=1), load_normalizer()
+    voice = load_voice("heart")
+    hear = load_whisper(arguments.whisper, threads=1)
+    normal = load_normalizer()
     results: dict[str, Any] = {"sentences": len(TEXTS), "styles": {}}
     if arguments.json and arguments.json.exists():
         results = json.loads(arguments.json.read_text(encoding="utf-8"))

@@ -48,7 +48,9 @@ class Speakers:
 
     def __init__(self, cast: Mapping[str, str | Path | Voice], options: SessionOptions) -> None:
         """ConfigError for options that are wrong, VoiceError for a voice of the cast that is not installed."""
-        self._cast, self._options, self._installed = dict(cast), options, installed_voices()
+        self._cast = dict(cast)
+        self._options = options
+        self._installed = installed_voices()
         for name, voice in self._cast.items():
             if isinstance(voice, str) and not self._is_installed(voice) and not Path(voice).is_dir():
                 raise VoiceError(f"cast: {name} is {voice!r}, which is no voice{nearest(voice, self._installed)}.")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from support.spoken import LANGUAGES, spoken
 
-from sayahead.text.classes.verbalize import cardinal, numbers_of
+from sayahead.text.classes.quantity import numbers_of
+from sayahead.text.classes.verbalize import cardinal
 from sayahead.text.reading.language import language_of
 
 VALUES = (0, 2, 7, 14, 22, 39, 80, 95, 100, 343, 999, 1000, 2024, 70_000, 65_432, 5_000_004)

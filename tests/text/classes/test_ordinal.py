@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from support.spoken import LANGUAGES, spoken
 
+from sayahead.text.classes.quantity import numbers_of
 from sayahead.text.classes.roman import value_of
-from sayahead.text.classes.verbalize import numbers_of
 from sayahead.text.reading.language import language_of
 
 NUMERALS = {1: "I", 4: "IV", 9: "IX", 14: "XIV", 18: "XVIII", 20: "XX", 21: "XXI", 40: "XL", 1999: "MCMXCIX"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from support.spoken import LANGUAGES, spoken
 
-from sayahead.text.classes.verbalize import cardinal, numbers_of, over
+from sayahead.text.classes.quantity import numbers_of
+from sayahead.text.classes.verbalize import cardinal, over
 from sayahead.text.reading.language import language_of
 
 PAIRS = (("5", "7"), ("10", "20"), ("6", "12"), ("2,5", "3"), ("900", "1.200"))

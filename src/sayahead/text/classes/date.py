@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sayahead.text.classes.ordinal import form_of
+from sayahead.text.classes.quantity import numbers_of
 from sayahead.text.classes.time import clock_of
-from sayahead.text.classes.verbalize import numbers_of
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.reading.words import Words
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import unicodedata
 
 from sayahead.text.classes.number import gender_of
-from sayahead.text.classes.verbalize import cardinal, numbers_of
+from sayahead.text.classes.quantity import numbers_of
+from sayahead.text.classes.verbalize import cardinal
 from sayahead.text.reading.context import Match, Reading
 
 TAGS = frozenset({"number"})

@@ -6,7 +6,8 @@ import functools
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sayahead.text.classes.verbalize import cardinal, digits, is_million, is_one, numbers_of, parse, sign, whole
+from sayahead.text.classes.quantity import numbers_of
+from sayahead.text.classes.verbalize import cardinal, digits, is_million, is_one, parse, sign, whole
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.reading.words import Words
 from sayahead.text.shared.numbers import first

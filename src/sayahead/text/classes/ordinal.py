@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from sayahead.text.classes.quantity import numbers_of
 from sayahead.text.classes.roman import value_of
-from sayahead.text.classes.verbalize import cardinal, numbers_of
+from sayahead.text.classes.verbalize import cardinal
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.shared.numbers import first
 from sayahead.text.shared.words import Noun

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sayahead.text.reading.context import Context
 from sayahead.text.reading.words import Words
 from sayahead.text.shared.numbers import Numbers
-from sayahead.text.shared.words import Currency, Left, Noun
+from sayahead.text.shared.words import Currency, Noun
 
 MILLION = 1_000_000
 LARGEST = 10**15
@@ -150,5 +150,5 @@ def per_unit(name: str, language: Words) -> str:
 
 
 def _is_feminine(name: str, unit: Noun | None, language: Words) -> bool:
-    by_form = unit.gender if unit else numbers_of(language).gender(name, Left(one=True))
+    by_form = unit.gender if unit else numbers_of(language).gender(name, is_one=True)
     return (language.record.genders.get(unit.one if unit else name) or by_form) in ("f", "e")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sayahead.text.classes.verbalize import numbers_of
+from sayahead.text.classes.quantity import numbers_of
 from sayahead.text.reading.context import Match, Reading
 
 _ROMAN = re.compile(r"(?=[IVXLCDM])(M{0,3})(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})")

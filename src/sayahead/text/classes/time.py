@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
-from sayahead.text.classes.verbalize import cardinal, numbers_of
+from sayahead.text.classes.quantity import numbers_of
+from sayahead.text.classes.verbalize import cardinal
 from sayahead.text.reading.context import Match, Reading
-from sayahead.text.shared.numbers import first
 
 LONG_HOURS = 6
 """From here on hours and minutes before a word for hours are a time of day."""
 TIME = frozenset({"time"})
 LASTING = frozenset({"measure"})
-_PLACE = re.compile(r"\{([hm])(\+1)?(?: (\w+))?\}")
 
 
 def clock(match: Match) -> Reading | None:
@@ -43,20 +41,7 @@ def between(match: Match) -> Reading | None:
 
 def clock_of(match: Match, hour: int, minute: int | None, second: int | None) -> str:
     """A time in words, by the word before it too."""
-    numbers = numbers_of(match.language)
-    values = {"h": hour, "m": minute or 0}
-
-    def number(place: re.Match[str]) -> str:
-        value = values[place[1]]
-        return numbers.cardinal(value % 12 + 1 if place[2] else value, place[3] or "")
-
-    time = f"{hour}:{minute or 0}{'' if second is None else '+'}"
-    cued = tuple(row for row in numbers.clocks if " " in row[0])
-    pattern = first(cued, f"{match.context.word.lower()} {time}") or first(numbers.clocks, time)
-    words = _PLACE.sub(number, pattern or ("{h} {m}" if minute else "{h}"))
-    if second is None:
-        return words
-    return f"{words} {numbers.in_words('seconds' if numbers.has('seconds') else 'cardinal', second)}"
+    return numbers_of(match.language).clock(hour, minute, second, match.context.word)
 
 
 def lasting(match: Match) -> Reading | None:

@@ -6,25 +6,14 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 
-from sayahead.text.classes.quantity import amount_of, counted, unit_of
+from sayahead.text.classes.quantity import MILLION, amount_of, counted, numbers_of, unit_of
 from sayahead.text.reading.words import Words
-from sayahead.text.shared.numbers import Numbers
 from sayahead.text.shared.signs import name_of
-from sayahead.text.shared.words import Left
 
-MILLION = 1_000_000
-LARGEST = 10**15
-"""Numbers from here on are said figure by figure."""
 CENTURY = 50
 """Years of two figures from here on are of the twentieth century."""
 SIGNS = "+-±−–"
 MINUS = str.maketrans("−–", "--")
-
-
-def numbers_of(language: Words) -> Numbers:
-    """The number words of a language that has some."""
-    assert language.record.numbers is not None
-    return language.record.numbers
 
 
 def parse(text: str, language: Words) -> tuple[int, str] | None:
@@ -286,7 +275,7 @@ def plural(text: str, language: Words, form: str = "") -> str:
 def clock(text: str, language: Words, form: str = "") -> str:
     """Hours, minutes and perhaps seconds, parted by a mark, as a time of day."""
     hour, minute, *second = map(int, re.findall(r"\d+", text))
-    return numbers_of(language).clock(hour, minute, second[0] if second else None, Left())
+    return numbers_of(language).clock(hour, minute, second[0] if second else None)
 
 
 VERBALIZERS: Mapping[str, Callable[[str, Words, str], str]] = {

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sayahead.text.shared.words import Left, Noun
+from sayahead.text.shared.words import Noun
 
 Rules = Mapping[int, tuple[int, str]]
 """The first number that a rule says: what it is divided by, and the text."""
@@ -155,55 +155,28 @@ class Numbers:
         place = int(first(self.noun_forms, figures) or 2) if self.noun_forms else 1 if is_one else 2
         return forms[min(place, len(forms)) - 1]
 
-    def gender(self, noun: str, left: Left) -> str:
+    def gender(self, noun: str, *, is_one: bool) -> str:
         """The gender of any noun by its form, or nothing where it does not show."""
-        rows = (*self.genders_of_one, *self.noun_genders) if left.one else self.noun_genders
+        rows = (*self.genders_of_one, *self.noun_genders) if is_one else self.noun_genders
         return first(rows, noun).replace("-", "")
-
-    def dotted(self, left: Left, right: str) -> str:
-        """The form of an ordinal with a full stop, by what is to its left and right: ``am dritten``."""
-        if not self.endings:
-            return ""
-        rows = self.endings if left.form else tuple(row for row in self.endings if row[1] != "same")
-        gender = self.gender(right, left) or "-"
-        before = left.before.rpartition(" ")[2]  # A phrase is one word: "z. B. am 3. Mai".
-        form = first(rows, f"{before.lower()} {left.word.lower()} {gender} {right}")
-        return left.form if form == "same" else form
-
-    def roman(self, value: int, left: Left) -> str:
-        """A Roman numeral after a name or a century's noun."""
-        feminine = re.fullmatch(self.feminine_names, left.word)
-        form = "label" if left.kind == "roman" else "f" if feminine else ""
-        return self.in_words("roman" if self.has("roman") else "cardinal", value, form)
 
     @functools.cached_property
     def _cued_clocks(self) -> Rows:
         return tuple(row for row in self.clocks if " " in row[0])
 
-    def clock(self, hour: int, minute: int | None, second: int | None, left: Left) -> str:
-        """Hours, minutes, seconds; minutes may be unknown."""
+    def clock(self, hour: int, minute: int | None, second: int | None, before: str = "") -> str:
+        """Hours, minutes, seconds; minutes may be unknown, and the word before them may say how they are read."""
         numbers = {"h": hour, "m": minute or 0}
 
         def number(m: re.Match[str]) -> str:
             return self.cardinal(numbers[m[1]] % 12 + 1 if m[2] else numbers[m[1]], m[3] or "")
 
         time = f"{hour}:{minute or 0}{'' if second is None else '+'}"
-        pattern = first(self._cued_clocks, f"{left.word.lower()} {time}") or first(self.clocks, time)
+        pattern = first(self._cued_clocks, f"{before.lower()} {time}") or first(self.clocks, time)
         words = _PLACE.sub(number, pattern or ("{h} {m}" if minute else "{h}"))
         if second is None:
             return words
         return f"{words} {self.in_words('seconds' if self.has('seconds') else 'cardinal', second)}"
-
-    def dated(self, day: int, month: int, year: int | None, left: Left) -> str:
-        """Day, month and perhaps the year."""
-        form = self.dotted(left, "")
-        if self.endings:
-            words = {"day": self.ordinal(day, form), "number": self.ordinal(month, form).capitalize()}
-        else:
-            elided = "elided" if left.word[-1:] in ("'", "’") else ""
-            words = {"day": self.in_words("day", day, elided) if self.has("day") else self.cardinal(day)}
-        words["month"] = self.months[month - 1]
-        return self.date_year.format(**words, year=self.year(year)) if year else self.date.format(**words)
 
     def year(self, value: int) -> str:
         """A number of a year, which some languages read in another way than a count."""

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 
 from sayahead.text.classes import telephone
 from sayahead.text.classes.date import said_day
-from sayahead.text.classes.verbalize import cardinal, letters, numbers_of, parse
+from sayahead.text.classes.quantity import numbers_of
+from sayahead.text.classes.verbalize import cardinal, letters, parse
 from sayahead.text.reading.language import Language, language_of
 from sayahead.text.reading.stream import TokenReader
 
