@@ -2,10 +2,11 @@
 
     python docs/api.py [--check]
 
-Each entry stands between a line such as ``<!-- api sayahead.types.AudioChunk -->`` and ``<!-- /api -->``: a class with
-its public fields and methods, or a function. ``<!-- api sayahead.voice.Voice: speak stream -->`` has these methods
-alone, in this order, and says nothing of how the class is made: others make it. With ``--check`` nothing is written,
-and a page that differs ends the run with an error.
+Each entry stands between a line such as ``<!-- api sayahead.types.AudioChunk -->`` and ``<!-- /api
+-->``: a class with its public fields and methods, or a function. ``<!-- api sayahead.voice.Voice:
+speak stream -->`` has these methods alone, in this order, and says nothing of how the class is
+made: others make it. With ``--check`` nothing is written, and a page that differs ends the run with
+an error.
 """
 
 from __future__ import annotations
@@ -29,31 +30,41 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check the pages; the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--check", action="store_true", help="write nothing")
     check = parser.parse_args(arguments).check
     wrong = []
     for page in sorted(PAGES.glob("*.md")):
         before = page.read_text(encoding="utf-8")
-        after = PLACE.sub(lambda match: match[1] + "\n".join(entry(match[2], match[3])).strip() + "\n", before)
+        after = PLACE.sub(
+            lambda match: match[1] + "\n".join(entry(match[2], match[3])).strip() + "\n", before
+        )
         if after != before:
             wrong.append(page.name)
             if not check:
                 page.write_text(after, encoding="utf-8")
     if wrong and check:
-        print(f"These pages are not as the code has it: {', '.join(wrong)}. Run: python docs/api.py", file=sys.stderr)
+        print(
+            f"These pages are not as the code has it: {', '.join(wrong)}. Run: python docs/api.py",
+            file=sys.stderr,
+        )
         return 1
     return 0
 
 
 def entry(name: str, methods: str | None = None) -> Iterator[str]:
-    """The lines for a name of a module, with all methods or those named; SystemExit where there is none."""
+    """The lines for a name of a module, with all methods or those named; SystemExit where there is
+    none."""
     module, _, own = name.rpartition(".")
     path = ROOT / "src" / Path(*module.split(".")).with_suffix(".py")
     if not path.is_file():
         path = path.with_suffix("") / "__init__.py"
     nodes = ast.parse(path.read_text(encoding="utf-8")).body
-    found = [node for node in nodes if isinstance(node, ast.ClassDef | Function) and node.name == own]
+    found = [
+        node for node in nodes if isinstance(node, ast.ClassDef | Function) and node.name == own
+    ]
     if not found:
         raise SystemExit(f"{path} has no {own}: mend the page that names it.")
     yield f"## `{own}`\n"
@@ -64,8 +75,13 @@ def entry(name: str, methods: str | None = None) -> Iterator[str]:
 
 
 def of_class(node: ast.ClassDef, named: Sequence[str] | None = None) -> Iterator[str]:
-    """What it is, how it is made, its fields, properties and methods; with ``named``, these methods alone."""
-    bases = ", ".join(ast.unparse(base) for base in node.bases if ast.unparse(base) not in ("Protocol", "TypedDict"))
+    """What it is, how it is made, its fields, properties and methods; with ``named``, these methods
+    alone."""
+    bases = ", ".join(
+        ast.unparse(base)
+        for base in node.bases
+        if ast.unparse(base) not in ("Protocol", "TypedDict")
+    )
     methods: dict[str, list[Function]] = {}
     for one in node.body:
         if isinstance(one, Function):
@@ -82,7 +98,9 @@ def of_class(node: ast.ClassDef, named: Sequence[str] | None = None) -> Iterator
         yield "| | |\n|---|---|"
         yield from (f"| `{name}` | {text} |" for name, text in rows)
         yield ""
-    public = [name for name in methods if name[0] != "_" and not marked(methods[name][-1], "property")]
+    public = [
+        name for name in methods if name[0] != "_" and not marked(methods[name][-1], "property")
+    ]
     for name in public if named is None else named:
         yield f"### `{node.name}.{name}`\n"
         yield from of_functions(methods[name])
@@ -97,13 +115,17 @@ def of_functions(every: Sequence[Function]) -> Iterator[str]:
 
 def marked(node: Function, name: str) -> bool:
     """Whether a decorator stands above a function."""
-    return any(ast.unparse(decorator).rpartition(".")[2] == name for decorator in node.decorator_list)
+    return any(
+        ast.unparse(decorator).rpartition(".")[2] == name for decorator in node.decorator_list
+    )
 
 
 def signature(node: Function, name: str) -> Iterator[str]:
     """How it is called, in a block of Python."""
     arguments = node.args
-    if own := [one for one in (*arguments.posonlyargs, *arguments.args)[:1] if one.arg in ("self", "cls")]:
+    if own := [
+        one for one in (*arguments.posonlyargs, *arguments.args)[:1] if one.arg in ("self", "cls")
+    ]:
         arguments = strip(arguments, own[0])
     begin = "async def " if isinstance(node, ast.AsyncFunctionDef) else ""
     result = "" if node.returns is None or name[0].isupper() else f" -> {ast.unparse(node.returns)}"
@@ -129,9 +151,11 @@ def strip(arguments: ast.arguments, own: ast.arg) -> ast.arguments:
 
 
 def parts(text: str) -> Iterator[str]:
-    """Arguments one by one, at commas outside of brackets, with the spaces and quotes that a formatter would give."""
+    """Arguments one by one, at commas outside of brackets, with the spaces and quotes that a
+    formatter would give."""
     text = re.sub(r"(?<=[^*\s=])=(?=[^=])", " = ", text).replace("'", '"')
-    depth, begin = 0, 0
+    depth = 0
+    begin = 0
     for at, character in enumerate(text):
         depth += (character in "([{") - (character in ")]}")
         if character == "," and depth == 0:
@@ -142,13 +166,19 @@ def parts(text: str) -> Iterator[str]:
 
 def fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
     """Annotated fields with the docstring below each, those of ``__init__`` included."""
-    inits = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+    inits = [
+        one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"
+    ]
     for body in (node.body, *(one.body for one in inits)):
         for one, below in itertools.pairwise(body):
             if isinstance(one, ast.AnnAssign | ast.Assign) and isinstance(below, ast.Expr):
                 target = one.target if isinstance(one, ast.AnnAssign) else one.targets[0]
                 name = ast.unparse(target).removeprefix("self.")
-                said = ast.unparse(below.value) if not isinstance(below.value, ast.Constant) else below.value.value
+                said = (
+                    ast.unparse(below.value)
+                    if not isinstance(below.value, ast.Constant)
+                    else below.value.value
+                )
                 if not name.startswith("_") and isinstance(said, str):
                     yield name, cell(said)
 

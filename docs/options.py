@@ -1,9 +1,10 @@
-"""Write the options of a session into docs/reference/options.md from their record, or check that they are there.
+"""Write the options of a session into docs/reference/options.md from their record, or check that
+they are there.
 
     python docs/options.py [--check]
 
-The table stands between ``<!-- options -->`` and ``<!-- /options -->``. With ``--check`` nothing is written, and a
-document that differs ends the run with an error.
+The table stands between ``<!-- options -->`` and ``<!-- /options -->``. With ``--check`` nothing is
+written, and a document that differs ends the run with an error.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ def main(arguments: list[str] | None = None) -> int:
     before = DOCUMENT.read_text(encoding="utf-8")
     after = PLACE.sub(lambda _: table(), before)
     if check and before != after:
-        print(f"The options in {DOCUMENT.name} are not those of the record: python docs/options.py", file=sys.stderr)
+        print(
+            f"The options in {DOCUMENT.name} are not those of the record: python docs/options.py",
+            file=sys.stderr,
+        )
         return 1
     DOCUMENT.write_text(after, encoding="utf-8")
     return 0
@@ -36,14 +40,24 @@ def main(arguments: list[str] | None = None) -> int:
 
 def table() -> str:
     """A row for each option."""
-    hints, docs = hints_of(SessionOptions), documented(SessionOptions)
+    hints = hints_of(SessionOptions)
+    docs = documented(SessionOptions)
     rows = ["| option | `sayahead say` | values | default | |", "|---|---|---|---|---|"]
     for field in fields(SessionOptions):
-        name, bound = field.name, bound_of(hints[field.name])
-        values = "" if bound is None else f"{bound.least:g} to {bound.most:g}" if bound.most < 1e6 else "0 and above"
+        name = field.name
+        bound = bound_of(hints[field.name])
+        values = (
+            ""
+            if bound is None
+            else f"{bound.least:g} to {bound.most:g}"
+            if bound.most < 1e6
+            else "0 and above"
+        )
         usual = "" if field.default is None else f"`{field.default}`"
         text = docs[name].replace("``", "`").rstrip(".")
-        rows.append(f"| `{name}` | `{FLAGS.get(name) or flag_of(name)}` | {values} | {usual} | {text} |")
+        rows.append(
+            f"| `{name}` | `{FLAGS.get(name) or flag_of(name)}` | {values} | {usual} | {text} |"
+        )
     return "\n".join(rows) + "\n"
 
 

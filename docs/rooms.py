@@ -1,10 +1,11 @@
-"""Write what is in which folder of the two packages into docs/architecture.md, or check that it is there.
+"""Write what is in which folder of the two packages into docs/architecture.md, or check that it is
+there.
 
     python docs/rooms.py [--check]
 
-Each table stands between a line such as ``<!-- rooms src/sayahead -->`` and ``<!-- /rooms -->``: the first line of each
-module's and folder's docstring. With ``--check`` nothing is written, and a document that differs ends the run with an
-error.
+Each table stands between a line such as ``<!-- rooms src/sayahead -->`` and ``<!-- /rooms -->``:
+the first line of each module's and folder's docstring. With ``--check`` nothing is written, and a
+document that differs ends the run with an error.
 """
 
 from __future__ import annotations
@@ -23,13 +24,18 @@ PLACE = re.compile(r"(<!-- rooms (\S+) -->\n).*?(?=<!-- /rooms -->)", re.DOTALL)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or check the table; the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--check", action="store_true", help="write nothing")
     check = parser.parse_args(arguments).check
     before = DOCUMENT.read_text(encoding="utf-8")
     after = PLACE.sub(lambda match: match[1] + table(ROOT / match[2]), before)
     if check and before != after:
-        print(f"The rooms in {DOCUMENT.name} are not those of the packages: python docs/rooms.py", file=sys.stderr)
+        print(
+            f"The rooms in {DOCUMENT.name} are not those of the packages: python docs/rooms.py",
+            file=sys.stderr,
+        )
         return 1
     DOCUMENT.write_text(after, encoding="utf-8")
     return 0
@@ -41,7 +47,10 @@ def table(package: Path) -> str:
     modules = [path for path in package.glob("*.py") if not path.name.startswith("__")]
     rows = [f"| in `{package.relative_to(ROOT).as_posix()}/` | what it is |", "|---|---|"]
     rows += [f"| `{path.name}` | {summary(path)} |" for path in sorted(modules)]
-    rows += [f"| `{path.name}/` | {summary(path / '__init__.py')}{inner(path)} |" for path in sorted(folders)]
+    rows += [
+        f"| `{path.name}/` | {summary(path / '__init__.py')}{inner(path)} |"
+        for path in sorted(folders)
+    ]
     return "\n".join(rows) + "\n"
 
 

@@ -1,9 +1,10 @@
-"""Write the styles of tags into docs/reference/styles.md from their table, or check that they are there.
+"""Write the styles of tags into docs/reference/styles.md from their table, or check that they are
+there.
 
     python docs/styles.py [--check]
 
-The table stands between ``<!-- styles -->`` and ``<!-- /styles -->``. With ``--check`` nothing is written, and a
-document that differs ends the run with an error.
+The table stands between ``<!-- styles -->`` and ``<!-- /styles -->``. With ``--check`` nothing is
+written, and a document that differs ends the run with an error.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ def main(arguments: list[str] | None = None) -> int:
     before = DOCUMENT.read_text(encoding="utf-8")
     after = PLACE.sub(lambda _: table(), before)
     if check and before != after:
-        print(f"The styles in {DOCUMENT.name} are not those of the table: python docs/styles.py", file=sys.stderr)
+        print(
+            f"The styles in {DOCUMENT.name} are not those of the table: python docs/styles.py",
+            file=sys.stderr,
+        )
         return 1
     DOCUMENT.write_text(after, encoding="utf-8")
     return 0

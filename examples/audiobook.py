@@ -1,4 +1,5 @@
-"""An audiobook: an EPUB or a Markdown file becomes a sound file a chapter, with subtitles and a playlist.
+"""An audiobook: an EPUB or a Markdown file becomes a sound file a chapter, with subtitles and a
+playlist.
 
 pip install '.[codecs]'
 python examples/audiobook.py book.epub -o audiobook
@@ -26,7 +27,10 @@ BLOCKS = set("p div li tr br blockquote section pre dt dd figcaption h1 h2 h3 h4
 EMPTY = set("br img hr link meta input col wbr area source".split())
 """What has no end."""
 SILENT = set("head script style nav rt".split())
-ASIDE = set("footnote footnotes endnote endnotes rearnote rearnotes noteref pagebreak toc page-list landmarks".split())
+ASIDE = set(
+    "footnote footnotes endnote endnotes rearnote rearnotes noteref pagebreak toc page-list"
+    " landmarks".split()
+)
 """What a book says of parts that are not read (epub:type), with "doc-" before it as a role."""
 NOTE = re.compile(r"[\d*†‡§¶,\s]+")
 """A raised mark of a note."""
@@ -35,7 +39,12 @@ NOTE = re.compile(r"[\d*†‡§¶,\s]+")
 def is_silent(tag: str, attrs: dict[str, str | None]) -> bool:
     """Whether what is between a tag and its end is not read."""
     kinds = f"{attrs.get('epub:type') or ''} {attrs.get('role') or ''}".replace("doc-", "").split()
-    return tag in SILENT or bool(ASIDE & set(kinds)) or "hidden" in attrs or attrs.get("aria-hidden") == "true"
+    return (
+        tag in SILENT
+        or bool(ASIDE & set(kinds))
+        or "hidden" in attrs
+        or attrs.get("aria-hidden") == "true"
+    )
 
 
 class Text(HTMLParser):
@@ -43,9 +52,13 @@ class Text(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.title, self._parts, self._raised = "", list[str](), ""
-        # The open tags, and whether they are silent; the next number of each open list, None without numbers.
-        self._within, self._numbers = list[tuple[str, bool]](), list[int | None]()
+        self.title = ""
+        self._parts = list[str]()
+        self._raised = ""
+        # The open tags, and whether they are silent; the next number of each open list, None
+        # without numbers.
+        self._within = list[tuple[str, bool]]()
+        self._numbers = list[int | None]()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         known = dict(attrs)
@@ -55,7 +68,9 @@ class Text(HTMLParser):
             self._parts.append("\n")
         elif tag in ("ol", "ul"):
             start = known.get("start") or "1"
-            self._numbers.append(int(start) if tag == "ol" and start.lstrip("-").isdigit() else None)
+            self._numbers.append(
+                int(start) if tag == "ol" and start.lstrip("-").isdigit() else None
+            )
         elif tag in ("td", "th") and self._parts and self._parts[-1] != "\n":
             self._parts.append(", ")
         if tag == "li" and self._numbers and (number := self._numbers[-1]) is not None:
@@ -99,15 +114,22 @@ class Text(HTMLParser):
 
 
 def epub(path: Path) -> Iterator[Chapter]:
-    """The chapters of an EPUB, in the order of its spine, without its table of contents and notes."""
+    """The chapters of an EPUB, in the order of its spine, without its table of contents and
+    notes."""
     with zipfile.ZipFile(path) as archive:
         container = ElementTree.fromstring(archive.read("META-INF/container.xml"))
-        name = next(node.get("full-path", "") for node in container.iter() if node.tag.endswith("}rootfile"))
+        name = next(
+            node.get("full-path", "") for node in container.iter() if node.tag.endswith("}rootfile")
+        )
         package = ElementTree.fromstring(archive.read(name))
         items = {node.get("id"): node for node in package.iter() if node.tag.endswith("}item")}
         for node in package.iter():
             item = items.get(node.get("idref")) if node.tag.endswith("}itemref") else None
-            if item is None or node.get("linear") == "no" or "nav" in item.get("properties", "").split():
+            if (
+                item is None
+                or node.get("linear") == "no"
+                or "nav" in item.get("properties", "").split()
+            ):
                 continue
             place = posixpath.join(posixpath.dirname(name), unquote(item.get("href", "")))
             page = Text()
@@ -131,10 +153,14 @@ def markdown(path: Path) -> Iterator[Chapter]:
 
 
 def audiobook(voice: Voice, book: Path, folder: Path, ending: str = ".mp3") -> list[Path]:
-    """Speak every chapter into a file of its own; their paths. Chapters that are there already are left as they are."""
+    """Speak every chapter into a file of its own; their paths. Chapters that are there already are
+    left as they are."""
     folder.mkdir(parents=True, exist_ok=True)
-    made, playlist = [], ["#EXTM3U"]
-    for number, (title, text) in enumerate(epub(book) if book.suffix == ".epub" else markdown(book), start=1):
+    made = []
+    playlist = ["#EXTM3U"]
+    for number, (title, text) in enumerate(
+        epub(book) if book.suffix == ".epub" else markdown(book), start=1
+    ):
         name = re.sub(r"[^\w' -]+", "", title).strip()[:60] or "chapter"
         path = folder / f"{number:02} {name}{ending}"
         if not path.exists():

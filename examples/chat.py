@@ -4,8 +4,8 @@ pip install '.[play]' openai
 python examples/chat.py --model gpt-5-mini                  # OPENAI_API_KEY in the environment
 python examples/chat.py --ollama --model llama3.2           # a local model, without a key
 
-Press Enter while it speaks to interrupt: the model is told what you heard of its answer, not what it had written.
-"""
+Press Enter while it speaks to interrupt: the model is told what you heard of its answer, not what
+it had written."""
 
 import argparse
 import json
@@ -46,7 +46,9 @@ def ollama_model(model: str, url: str | None = None) -> Model:
 
     def answer(messages: list[Message]) -> Iterator[str]:
         body = json.dumps({"model": model, "messages": messages}).encode()
-        request = urllib.request.Request(f"{url or OLLAMA}/api/chat", body, {"Content-Type": "application/json"})
+        request = urllib.request.Request(
+            f"{url or OLLAMA}/api/chat", body, {"Content-Type": "application/json"}
+        )
         with urllib.request.urlopen(request) as lines:
             for line in lines:
                 yield json.loads(line)["message"]["content"]
@@ -54,8 +56,11 @@ def ollama_model(model: str, url: str | None = None) -> Model:
     return answer
 
 
-def turn(voice: Voice, model: Model, history: list[Message], player: Player, said: str, lines: "Lines") -> Heard:
-    """One question and its answer; a line that is typed meanwhile interrupts it, and is the next question.
+def turn(
+    voice: Voice, model: Model, history: list[Message], player: Player, said: str, lines: "Lines"
+) -> Heard:
+    """One question and its answer; a line that is typed meanwhile interrupts it, and is the next
+    question.
 
     The history has what was heard of the answer.
     """
@@ -72,7 +77,8 @@ class Lines:
     """What is typed, read by a thread, so that a line can interrupt."""
 
     def __init__(self, source: Iterable[str]) -> None:
-        self._lines, self._interrupt = queue.Queue[str | None](), threading.Lock()
+        self._lines = queue.Queue[str | None]()
+        self._interrupt = threading.Lock()
         self._call: Callable[[], object] = lambda: None
         threading.Thread(target=self._read, args=(source,), daemon=True).start()
 
@@ -98,12 +104,16 @@ def main(source: Iterable[str] = sys.stdin, command: list[str] | None = None) ->
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--model", required=True)
     parser.add_argument("--ollama", action="store_true", help="ask Ollama instead of OpenAI")
-    parser.add_argument("--url", help="where the model is, if it is neither OpenAI's nor on this machine")
+    parser.add_argument(
+        "--url", help="where the model is, if it is neither OpenAI's nor on this machine"
+    )
     parser.add_argument("--voice", default="heart")
     arguments = parser.parse_args(command)
     make = ollama_model if arguments.ollama else openai_model
     model = make(arguments.model, arguments.url)
-    voice, history, lines = load_voice(arguments.voice), [{"role": "system", "content": SYSTEM}], Lines(source)
+    voice = load_voice(arguments.voice)
+    history = [{"role": "system", "content": SYSTEM}]
+    lines = Lines(source)
     with Player(voice.sample_rate) as player:
         for line in lines:
             if line:

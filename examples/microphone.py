@@ -3,9 +3,9 @@
 pip install '.[play]'
 python examples/microphone.py "A long story that you may interrupt."
 
-Wear headphones, or the loudspeaker interrupts itself: a program that must do without needs echo cancellation. The
-detector here goes by loudness alone; `speaks` takes 16-bit samples at 16 kHz, so that Silero's or WebRTC's can stand in
-its place.
+Wear headphones, or the loudspeaker interrupts itself: a program that must do without needs echo
+cancellation. The detector here goes by loudness alone; `speaks` takes 16-bit samples at 16 kHz, so
+that Silero's or WebRTC's can stand in its place.
 """
 
 from __future__ import annotations
@@ -18,16 +18,19 @@ from collections.abc import Callable, Iterable
 
 from sayahead import Heard, Player, Voice, load_voice
 
-RATE, FRAME_S = 16000, 0.02
+RATE = 16000
+FRAME_S = 0.02
 
 
 class Detector:
     """Speech is what is louder than the room, for a tenth of a second."""
 
-    LOUDER_DB, FRAMES = 12.0, 5
+    LOUDER_DB = 12.0
+    FRAMES = 5
 
     def __init__(self) -> None:
-        self._floor_db, self._loud = -50.0, 0
+        self._floor_db = -50.0
+        self._loud = 0
 
     def speaks(self, frame: array.array[int]) -> bool:
         """Whether somebody speaks, as far as frames (S,) of 16-bit samples up to this one tell."""
@@ -37,13 +40,17 @@ class Detector:
             self._loud += 1
         else:
             # The room's own noise is learned slowly.
-            self._loud, self._floor_db = 0, 0.95 * self._floor_db + 0.05 * level_db
+            self._loud = 0
+            self._floor_db = 0.95 * self._floor_db + 0.05 * level_db
         return self._loud >= self.FRAMES
 
 
-def read_aloud(voice: Voice, text: str, frames: Iterable[array.array[int]], player: Player) -> Heard:
+def read_aloud(
+    voice: Voice, text: str, frames: Iterable[array.array[int]], player: Player
+) -> Heard:
     """Play a text until it ends or somebody speaks in the microphone's frames; what was heard."""
-    speech, detector = voice.speak(text), Detector()
+    speech = voice.speak(text)
+    detector = Detector()
 
     def listen() -> None:
         if any(detector.speaks(frame) for frame in frames):

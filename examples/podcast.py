@@ -1,9 +1,10 @@
 """A script with named speakers as a podcast, with captions that say who speaks.
 
-python examples/podcast.py script.txt podcast.mp3 Ann=heart Ben=am_michael    # lines such as "Ann: Good morning."
+python examples/podcast.py script.txt podcast.mp3 Ann=heart Ben=am_michael    # lines such as "Ann:
+Good morning."
 
-`sayahead say -f script.txt --cast Ann=heart --cast Ben=am_michael -o podcast.wav` does the same from the command line.
-"""
+`sayahead say -f script.txt --cast Ann=heart --cast Ben=am_michael -o podcast.wav` does the same
+from the command line."""
 
 import argparse
 from collections.abc import Mapping

@@ -1,4 +1,5 @@
-"""A page that reads along: a text becomes one HTML file with its speech, each word marked while it is heard.
+"""A page that reads along: a text becomes one HTML file with its speech, each word marked while it
+is heard.
 
 pip install '.[codecs]'
 python examples/read_along.py -o story.html "Click a word, and it is read from there."
@@ -45,14 +46,19 @@ PAGE = """<!DOCTYPE html>
   }}
   mark();
 </script>
-"""
+"""  # noqa: E501
 
 
 def marked(text: str, words: list[WordTiming]) -> str:
-    """The text as HTML, with a button for each place that is heard. Words that are read together share one."""
-    parts, at = [], 0
+    """The text as HTML, with a button for each place that is heard. Words that are read together
+    share one."""
+    parts = []
+    at = 0
     for word in words:
-        parts += [html.escape(text[at : word.start]), f"<button>{html.escape(text[word.start : word.end])}</button>"]
+        parts += [
+            html.escape(text[at : word.start]),
+            f"<button>{html.escape(text[word.start : word.end])}</button>",
+        ]
         at = word.end
     return "".join(parts) + html.escape(text[at:])
 

@@ -1,10 +1,12 @@
-"""A web relay with FastAPI: text of your program in, speech out to browsers, by HTTP and by a socket.
+"""A web relay with FastAPI: text of your program in, speech out to browsers, by HTTP and by a
+socket.
 
 pip install '.[codecs]' fastapi uvicorn websockets
-python -m uvicorn examples.relay:app            # http://127.0.0.1:8000/speech?text=Hello, ws://127.0.0.1:8000/speech
+python -m uvicorn examples.relay:app            # http://127.0.0.1:8000/speech?text=Hello,
+ws://127.0.0.1:8000/speech
 
-Over the socket, each text message is more text, an empty one ends it; the answers are binary mp3, and a JSON message
-for each word with the seconds at which it is heard.
+Over the socket, each text message is more text, an empty one ends it; the answers are binary mp3,
+and a JSON message for each word with the seconds at which it is heard.
 """
 
 import asyncio
@@ -39,7 +41,9 @@ async def speech_of_a_stream(socket: WebSocket) -> None:
     async def send() -> None:
         async for chunk in speech.encoded("mp3"):
             for word in chunk.words:
-                await socket.send_json({"word": word.text, "start_s": word.onset / chunk.sample_rate})
+                await socket.send_json(
+                    {"word": word.text, "start_s": word.onset / chunk.sample_rate}
+                )
             if chunk.data:
                 await socket.send_bytes(chunk.data)
         await socket.close()

@@ -1,11 +1,12 @@
 """A telephone call: the other end of Twilio's Media Streams, and the packets of a SIP call.
 
 pip install '.[client]'
-python examples/telephone.py              # ws://0.0.0.0:8765: name it in <Connect><Stream url="wss://..."/></Connect>
+python examples/telephone.py              # ws://0.0.0.0:8765: name it in <Connect><Stream
+url="wss://..."/></Connect>
 
-A call is 8 kHz mu-law in both directions. Twilio plays what it is sent and says by a mark when it has; on a barge-in,
-`clear` drops what it has not played. Where the caller's speech goes is up to you: here, what `speaks` takes for speech
-interrupts.
+A call is 8 kHz mu-law in both directions. Twilio plays what it is sent and says by a mark when it
+has; on a barge-in, `clear` drops what it has not played. Where the caller's speech goes is up to
+you: here, what `speaks` takes for speech interrupts.
 """
 
 import asyncio
@@ -18,13 +19,18 @@ from typing import Any
 
 from sayahead import Heard, Speech, Voice, load_voice
 
-RATE, PACKET = 8000, 160
+RATE = 8000
+PACKET = 160
 """Samples a second, and bytes of a packet of 20 ms: one byte a sample."""
-GREETING = "Hello, and thank you for calling. The museum opens at half past nine; tickets are twelve dollars. "
+GREETING = (
+    "Hello, and thank you for calling. The museum opens at half past nine; tickets are twelve"
+    " dollars. "
+)
 
 
 def packets(voice: Voice, text: Iterable[str], *, law: str = "mulaw") -> Iterator[bytes]:
-    """RTP payloads of 20 ms for a SIP call, all full: ``mulaw`` is type 0 (PCMU), ``alaw`` type 8 (PCMA)."""
+    """RTP payloads of 20 ms for a SIP call, all full: ``mulaw`` is type 0 (PCMU), ``alaw`` type 8
+    (PCMA)."""
     waiting = b""
     for chunk in voice.stream(text, format=law, sample_rate=RATE):
         waiting += chunk.data
@@ -39,17 +45,24 @@ class Call:
     """One call: what is said on it, and how much of that the caller has heard."""
 
     def __init__(self, socket: Any, stream: str) -> None:
-        self._socket, self._stream, self._marks = socket, stream, itertools.count()
+        self._socket = socket
+        self._stream = stream
+        self._marks = itertools.count()
         self.heard: list[Heard] = []
         # Seconds of the text up to each mark; up to the last that came back, and when.
-        self._at, self._played_s, self._since = dict[str, float](), 0.0, 0.0
+        self._at = dict[str, float]()
+        self._played_s = 0.0
+        self._since = 0.0
         self._speech: Speech | None = None
         self._sent_s = 0.0
 
     async def say(self, voice: Voice, text: Iterable[str] | AsyncIterable[str]) -> None:
         """Speak a text as it comes; the caller hears it at once."""
-        self._speech = speech = voice.speak(text)
-        self._played_s, self._sent_s, self._since = 0.0, 0.0, time.monotonic()
+        self._speech = voice.speak(text)
+        speech = self._speech
+        self._played_s = 0.0
+        self._sent_s = 0.0
+        self._since = time.monotonic()
         async for chunk in speech.encoded("mulaw", sample_rate=RATE):
             if speech is not self._speech:
                 return
@@ -62,7 +75,8 @@ class Call:
     def marked(self, mark: str) -> None:
         """The caller has heard the text up to a mark."""
         if mark in self._at:
-            self._played_s, self._since = self._at.pop(mark), time.monotonic()
+            self._played_s = self._at.pop(mark)
+            self._since = time.monotonic()
 
     def played_s(self) -> float:
         """Seconds of the text that were heard: up to the last mark, and by the clock since then."""
@@ -71,7 +85,8 @@ class Call:
     async def interrupt(self) -> None:
         """Fall silent: the caller speaks. ``heard`` has what was heard."""
         if self._speech is not None:
-            speech, self._speech = self._speech, None
+            speech = self._speech
+            self._speech = None
             self.heard.append(speech.cancel(self.played_s()))
             self._at.clear()
             await self._send("clear")
@@ -87,7 +102,8 @@ def loud(payload: bytes) -> bool:
 
 async def answer(socket: Any, voice: Voice, speaks: Callable[[bytes], bool] = loud) -> Call | None:
     """Hold a call from its start to its end; what was said on it."""
-    call, saying = None, None
+    call = None
+    saying = None
     async for text in socket:
         message = json.loads(text)
         match message["event"]:
@@ -96,8 +112,11 @@ async def answer(socket: Any, voice: Voice, speaks: Callable[[bytes], bool] = lo
                 saying = asyncio.create_task(call.say(voice, GREETING.split(" ")))
             case "mark" if call is not None:
                 call.marked(message["mark"]["name"])
-            case "media" if call is not None and speaks(base64.b64decode(message["media"]["payload"])):
-                # Your recognizer gets the sound from here on, and your model's answer goes to call.say().
+            case "media" if call is not None and speaks(
+                base64.b64decode(message["media"]["payload"])
+            ):
+                # Your recognizer gets the sound from here on, and your model's answer goes to
+                # call.say().
                 await call.interrupt()
             case "stop":
                 break

@@ -1,4 +1,5 @@
-"""A voice agent: speak tokens as a language model writes them, stop at a barge-in, and keep what the user heard.
+"""A voice agent: speak tokens as a language model writes them, stop at a barge-in, and keep what
+the user heard.
 
 python examples/voice_agent.py
 """
@@ -9,7 +10,10 @@ from collections.abc import AsyncIterator
 
 from sayahead import Heard, Voice, load_voice
 
-REPLY = "Sure! The museum opens at 9:30 am, and tickets cost $12. On Sundays it is free, but expect a long queue."
+REPLY = (
+    "Sure! The museum opens at 9:30 am, and tickets cost $12. On Sundays it is free, but expect a"
+    " long queue."
+)
 
 
 async def language_model(reply: str, tokens_per_s: float = 50.0) -> AsyncIterator[str]:
@@ -20,7 +24,8 @@ async def language_model(reply: str, tokens_per_s: float = 50.0) -> AsyncIterato
 
 
 class Player:
-    """A stand-in for a sound device or a call: plays in real time and knows its position. See also ``Speech.play``."""
+    """A stand-in for a sound device or a call: plays in real time and knows its position. See also
+    ``Speech.play``."""
 
     def __init__(self) -> None:
         self._begun_s: float | None = None
@@ -33,12 +38,15 @@ class Player:
 
     def played_s(self) -> float:
         """Seconds played so far."""
-        return 0.0 if self._begun_s is None else min(time.monotonic() - self._begun_s, self._sound_s)
+        return (
+            0.0 if self._begun_s is None else min(time.monotonic() - self._begun_s, self._sound_s)
+        )
 
 
 async def speak(voice: Voice, reply: str, interrupted_after_s: float) -> Heard:
     """Play the reply until the user interrupts; returns what was heard."""
-    speech, player = voice.speak(language_model(reply)), Player()
+    speech = voice.speak(language_model(reply))
+    player = Player()
 
     async def play() -> None:
         async for chunk in speech:

@@ -10,7 +10,12 @@ pytest_plugins = ["support.fixtures"]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """``pytest -m smoke`` reads only the files with such tests: most of its time would be imports."""
-    if config.option.markexpr != "smoke" or collection_path.suffix != ".py" or collection_path.name == "conftest.py":
+    """``pytest -m smoke`` reads only the files with such tests: most of its time would be
+    imports."""
+    if (
+        config.option.markexpr != "smoke"
+        or collection_path.suffix != ".py"
+        or collection_path.name == "conftest.py"
+    ):
         return None
     return "pytest.mark.smoke" not in collection_path.read_text(encoding="utf-8") or None

@@ -30,7 +30,9 @@ async def spoken(*urls: str, key: str | None = None) -> float:
 
 def test_who_is_gone_or_silent_is_passed_over() -> None:
     with serving() as running, socket.create_server(("127.0.0.1", 0)) as silent:
-        asyncio.run(spoken_by_all(running.ws, nobody(), f"ws://127.0.0.1:{silent.getsockname()[1]}"))
+        asyncio.run(
+            spoken_by_all(running.ws, nobody(), f"ws://127.0.0.1:{silent.getsockname()[1]}")
+        )
 
 
 async def spoken_by_all(*urls: str) -> None:
@@ -82,8 +84,8 @@ def test_who_is_slow_is_waited_for_where_nobody_is_quick(monkeypatch: pytest.Mon
 def test_who_has_begun_elsewhere_is_let_in_where_others_are_late(
     monkeypatch: pytest.MonkeyPatch, what: str, value: int, secret: str | None
 ) -> None:
-    """Where a server went, those that were left were late for a while, or had fewer places on a machine that other
-    programs used, and its conversations were refused."""
+    """Where a server went, those that were left were late for a while, or had fewer places on a
+    machine that other programs used, and its conversations were refused."""
 
     async def main(running: Running, other: Running) -> None:
         async with Client([running.ws, other.ws]) as client:

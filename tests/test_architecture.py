@@ -1,4 +1,5 @@
-"""The floor plan: which way imports go, what a file may hold, and that the documents describe the rooms there are."""
+"""The floor plan: which way imports go, what a file may hold, and that the documents describe the
+rooms there are."""
 
 from __future__ import annotations
 
@@ -34,12 +35,13 @@ LEVELS = (
     {"deploy"},
     {"cli"},
 )
-"""Rooms from the ground up: a room imports itself and rooms of lower levels. ``voices.install`` is above the rest of
-``voices``: what it installs must speak before it is there."""
+"""Rooms from the ground up: a room imports itself and rooms of lower levels. ``voices.install`` is
+above the rest of ``voices``: what it installs must speak before it is there."""
 MOST_MODULES = 10
 MAX_COMPLEXITY = 15
 COMPLEX_FUNCTIONS = Path(__file__).with_name("complex_functions.txt")
-"""The functions above MAX_COMPLEXITY that the package still has, each with a complexity that it may not exceed."""
+"""The functions above MAX_COMPLEXITY that the package still has, each with a complexity that it may
+not exceed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ class Module:
 
 
 def room(name: str) -> str:
-    """The folder or module right under the package, or a folder in it that has a level of its own."""
+    """The folder or module right under the package, or a folder in it that has a level of its
+    own."""
     outer, inner, *_ = [*name.split(".")[1:], "", ""]
     return f"{outer}.{inner}" if any(f"{outer}.{inner}" in rooms for rooms in LEVELS) else outer
 
@@ -91,7 +94,9 @@ def modules() -> dict[str, Module]:
 
 
 def functions(module: Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return (node for node in module.nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return (
+        node for node in module.nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
 
 
 def test_imports_lead_down() -> None:
@@ -107,7 +112,9 @@ def test_imports_lead_down() -> None:
     ]
     assert not upward, "\n".join(upward)
     # What the package offers to others comes from all levels.
-    assert [name for name, module in modules().items() if module.room and "sayahead" in module.imports()] == []
+    assert [
+        name for name, module in modules().items() if module.room and "sayahead" in module.imports()
+    ] == []
 
 
 SERVER = ("table of protocols", "operation", "synthesis", "modules", "protocols", "process")
@@ -121,7 +128,9 @@ def test_imports_lead_down_in_the_server() -> None:
         part = name.split(".")[2]
         return part if part in SERVER else "modules"
 
-    own = {name: module for name, module in modules().items() if name.startswith("sayahead.server.")}
+    own = {
+        name: module for name, module in modules().items() if name.startswith("sayahead.server.")
+    }
     assert {inner(name) for name in own} == set(SERVER)
     upward = [
         f"{name} imports {target}"
@@ -133,7 +142,10 @@ def test_imports_lead_down_in_the_server() -> None:
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    graph = {name: {target for target in module.imports() if target != name} for name, module in modules().items()}
+    graph = {
+        name: {target for target in module.imports() if target != name}
+        for name, module in modules().items()
+    }
     # The package's own names are imported when they are first asked for.
     graph["sayahead"] = set()
     try:
@@ -151,7 +163,11 @@ def test_nothing_imports_torch_with_itself() -> None:
                 yield from at_import(child)
 
     def types_only(node: ast.AST) -> bool:
-        return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        return (
+            isinstance(node, ast.If)
+            and isinstance(node.test, ast.Name)
+            and node.test.id == "TYPE_CHECKING"
+        )
 
     heavy = [
         module.name
@@ -167,7 +183,13 @@ def test_the_package_has_few_modules_beside_its_folders() -> None:
 
 
 def test_one_file_builds_on_the_inner_classes_of_the_servers_libraries() -> None:
-    inner = ("uvicorn.protocols", "httptools", "websockets.frames", "websockets.protocol", "websockets.server")
+    inner = (
+        "uvicorn.protocols",
+        "httptools",
+        "websockets.frames",
+        "websockets.protocol",
+        "websockets.server",
+    )
     users = {
         module.name
         for module in modules().values()
@@ -177,15 +199,21 @@ def test_one_file_builds_on_the_inner_classes_of_the_servers_libraries() -> None
         if name.startswith(inner)
     }
     assert users == {"sayahead.server.operation.transport"}
-    project = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    needed = {Requirement(line).name: Requirement(line) for line in project["optional-dependencies"]["server"]}
+    project = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
+    needed = {
+        Requirement(line).name: Requirement(line)
+        for line in project["optional-dependencies"]["server"]
+    }
     for name in ("uvicorn", "websockets", "httptools"):
         assert any(one.operator == "<" for one in needed[name].specifier), name
         assert version(name) in needed[name].specifier
 
 
 def complexity(function: ast.AST) -> int:
-    """One, and one for each branch of the function itself: functions and classes inside it count by themselves."""
+    """One, and one for each branch of the function itself: functions and classes inside it count by
+    themselves."""
     return 1 + sum(branches(node) for node in own_nodes(function))
 
 
@@ -202,7 +230,9 @@ def branches(node: ast.AST) -> int:
         return 1 + len(node.ifs)
     if isinstance(node, ast.BoolOp):
         return len(node.values) - 1
-    forks = ast.If | ast.IfExp | ast.For | ast.AsyncFor | ast.While | ast.ExceptHandler | ast.match_case
+    forks = (
+        ast.If | ast.IfExp | ast.For | ast.AsyncFor | ast.While | ast.ExceptHandler | ast.match_case
+    )
     return int(isinstance(node, forks))
 
 
@@ -218,7 +248,8 @@ def complexities(tree: ast.AST, name: str) -> Iterator[tuple[str, int]]:
 
 
 def complex_functions() -> dict[str, int]:
-    """The functions above MAX_COMPLEXITY. Of two with one name (overloads, setters), the more complex."""
+    """The functions above MAX_COMPLEXITY. Of two with one name (overloads, setters), the more
+    complex."""
     known: dict[str, int] = {}
     for module in modules().values():
         for name, count in complexities(module.tree, module.name):
@@ -246,18 +277,27 @@ def test_complexity_counts_every_branch() -> None:
                 if a:
                     pass
     """
-    assert dict(complexities(ast.parse(textwrap.dedent(source)), "m")) == {"m.outer": 14, "m.outer.inner": 2}
+    assert dict(complexities(ast.parse(textwrap.dedent(source)), "m")) == {
+        "m.outer": 14,
+        "m.outer.inner": 2,
+    }
 
 
 def test_functions_are_simple() -> None:
-    """What is complex is listed; the list only shrinks: it takes no new function and keeps none that became simple."""
-    listed = dict(line.split() for line in COMPLEX_FUNCTIONS.read_text(encoding="utf-8").splitlines())
+    """What is complex is listed; the list only shrinks: it takes no new function and keeps none
+    that became simple."""
+    listed = dict(
+        line.split() for line in COMPLEX_FUNCTIONS.read_text(encoding="utf-8").splitlines()
+    )
     found = complex_functions()
     wrong = [
-        f"{name}: {count}, above {limit(listed, name)}" for name, count in found.items() if count > limit(listed, name)
+        f"{name}: {count}, above {limit(listed, name)}"
+        for name, count in found.items()
+        if count > limit(listed, name)
     ]
     wrong += [
-        f"{name}: simple now or gone, take it off {COMPLEX_FUNCTIONS.name}" for name in listed.keys() - found.keys()
+        f"{name}: simple now or gone, take it off {COMPLEX_FUNCTIONS.name}"
+        for name in listed.keys() - found.keys()
     ]
     assert not wrong, "\n".join(sorted(wrong))
 
@@ -271,38 +311,56 @@ def test_everything_is_annotated() -> None:
         f"{module.name}.{function.name}"
         for module in modules().values()
         for function in functions(module)
-        if function.returns is None or any(argument.annotation is None for argument in arguments(function.args))
+        if function.returns is None
+        or any(argument.annotation is None for argument in arguments(function.args))
     ]
 
 
 def arguments(given: ast.arguments) -> list[ast.arg]:
     """All that is declared but the object or class itself."""
     every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
-    return [argument for argument in every if argument is not None and argument.arg not in ("self", "cls")]
+    return [
+        argument
+        for argument in every
+        if argument is not None and argument.arg not in ("self", "cls")
+    ]
 
 
 def test_the_document_names_the_rooms(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     script: dict[str, Any] = runpy.run_path(str(SOURCE.parent / "docs" / "rooms.py"))
     assert script["main"](["--check"]) == 0
     document = tmp_path / "architecture.md"
-    document.write_text("Before.\n<!-- rooms src/sayahead -->\nold\n<!-- /rooms -->\nAfter.\n", encoding="utf-8")
+    document.write_text(
+        "Before.\n<!-- rooms src/sayahead -->\nold\n<!-- /rooms -->\nAfter.\n", encoding="utf-8"
+    )
     monkeypatch.setitem(script["main"].__globals__, "DOCUMENT", document)
     assert script["main"](["--check"]) == 1
     assert script["main"]([]) == 0
     rooms = {module.room.partition(".")[0] for module in modules().values()} - {"", "__main__"}
-    assert set(re.findall(r"^\| `(\w+)", document.read_text(encoding="utf-8"), re.MULTILINE)) == rooms
+    assert (
+        set(re.findall(r"^\| `(\w+)", document.read_text(encoding="utf-8"), re.MULTILINE)) == rooms
+    )
 
 
-def test_the_reference_pages_have_the_docstrings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_reference_pages_have_the_docstrings(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     script: dict[str, Any] = runpy.run_path(str(SOURCE.parent / "docs" / "api.py"))
     assert script["main"](["--check"]) == 0
-    (tmp_path / "errors.md").write_text("<!-- api sayahead.errors.TextError -->\nold\n<!-- /api -->\n", "utf-8")
-    (tmp_path / "speech.md").write_text("<!-- api sayahead.speech.Speech: save play -->\n<!-- /api -->\n", "utf-8")
+    (tmp_path / "errors.md").write_text(
+        "<!-- api sayahead.errors.TextError -->\nold\n<!-- /api -->\n", "utf-8"
+    )
+    (tmp_path / "speech.md").write_text(
+        "<!-- api sayahead.speech.Speech: save play -->\n<!-- /api -->\n", "utf-8"
+    )
     monkeypatch.setitem(script["main"].__globals__, "PAGES", tmp_path)
     assert script["main"](["--check"]) == 1
     assert script["main"]([]) == 0
     assert "Text that cannot be accepted" in (tmp_path / "errors.md").read_text("utf-8")
-    assert re.findall(r"### `(.*)`", (tmp_path / "speech.md").read_text("utf-8")) == ["Speech.save", "Speech.play"]
+    assert re.findall(r"### `(.*)`", (tmp_path / "speech.md").read_text("utf-8")) == [
+        "Speech.save",
+        "Speech.play",
+    ]
 
 
 def test_the_document_names_the_files_with_slow_tests() -> None:
@@ -319,9 +377,21 @@ def test_the_document_names_the_files_with_slow_tests() -> None:
 
 
 def test_no_test_module_imports_another() -> None:
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in Path(__file__).parent.rglob("*.py")}
-    names = {(path.name, name) for path, tree in trees.items() for node in ast.walk(tree) for name in imported(node)}
-    assert [(path, name) for path, name in names if any(part.startswith("test_") for part in name.split("."))] == []
+    trees = {
+        path: ast.parse(path.read_text(encoding="utf-8"))
+        for path in Path(__file__).parent.rglob("*.py")
+    }
+    names = {
+        (path.name, name)
+        for path, tree in trees.items()
+        for node in ast.walk(tree)
+        for name in imported(node)
+    }
+    assert [
+        (path, name)
+        for path, name in names
+        if any(part.startswith("test_") for part in name.split("."))
+    ] == []
 
 
 NEUTRAL = ("", "shared", "ssml")
@@ -329,30 +399,48 @@ NEUTRAL = ("", "shared", "ssml")
 
 
 def test_what_is_neutral_in_text_knows_no_language() -> None:
-    """The root of ``text``, ``shared`` and ``ssml`` import neither English nor languages; those not each other."""
+    """The root of ``text``, ``shared`` and ``ssml`` import neither English nor languages; those not
+    each other."""
     folder = SOURCE / "sayahead" / "text"
     for path in folder.rglob("*.py"):
         room = path.relative_to(folder).parent.as_posix().strip(".")
-        imports = set(re.findall(r"^ *(?:from|import) sayahead\.text\.(\w+)", path.read_text("utf-8"), re.MULTILINE))
+        imports = set(
+            re.findall(
+                r"^ *(?:from|import) sayahead\.text\.(\w+)", path.read_text("utf-8"), re.MULTILINE
+            )
+        )
         if room in NEUTRAL:
             assert not imports & {"english", "languages"}, path
         if room in ("english", "languages"):
             assert not imports & ({"english", "languages"} - {room}), path
 
 
-DECISIONS, NODES = 2600, 92_000
-"""What ``text`` may hold: it had 5,061 decisions and 120,249 nodes of syntax when each rule was a branch."""
+DECISIONS = 2600
+NODES = 92_000
+"""What ``text`` may hold: it had 5,061 decisions and 120,249 nodes of syntax when each rule was a
+branch."""
 
 
 def decisions(tree: ast.AST) -> int:
-    """Branches, loops, handlers, comprehensions, cases, and each further operand of ``and`` and ``or``."""
-    branching = ast.If | ast.IfExp | ast.For | ast.While | ast.AsyncFor | ast.ExceptHandler | ast.comprehension
+    """Branches, loops, handlers, comprehensions, cases, and each further operand of ``and`` and
+    ``or``."""
+    branching = (
+        ast.If
+        | ast.IfExp
+        | ast.For
+        | ast.While
+        | ast.AsyncFor
+        | ast.ExceptHandler
+        | ast.comprehension
+    )
     nodes = list(ast.walk(tree))
     further = sum(len(node.values) - 1 for node in nodes if isinstance(node, ast.BoolOp))
     return further + sum(isinstance(node, branching | ast.match_case) for node in nodes)
 
 
 def test_reading_is_data_more_than_code() -> None:
-    trees = [ast.parse(path.read_text("utf-8")) for path in (SOURCE / "sayahead" / "text").rglob("*.py")]
+    trees = [
+        ast.parse(path.read_text("utf-8")) for path in (SOURCE / "sayahead" / "text").rglob("*.py")
+    ]
     assert sum(map(decisions, trees)) <= DECISIONS
     assert sum(sum(1 for _ in ast.walk(tree)) for tree in trees) <= NODES

@@ -48,7 +48,10 @@ def test_a_stream_is_what_the_voice_says(server: Running) -> None:
         return chunks
 
     chunks = asyncio.run(run())
-    assert np.abs(np.concatenate([c.samples for c in chunks]) - toy_voice().synthesize(TEXT)).max() < 1e-4
+    assert (
+        np.abs(np.concatenate([c.samples for c in chunks]) - toy_voice().synthesize(TEXT)).max()
+        < 1e-4
+    )
     assert [c.start for c in chunks] == list(np.cumsum([0, *(len(c.samples) for c in chunks[:-1])]))
     words = [w for c in chunks for w in c.words]
     assert [TEXT[w.start : w.end] for w in words] == TEXT.split()
@@ -62,9 +65,17 @@ def test_several_texts_at_once_do_not_mix(server: Running) -> None:
         async with Client(server.ws) as client:
 
             async def one(text: str) -> str:
-                return " ".join([text[w.start : w.end] async for chunk in client.stream([text]) for w in chunk.words])
+                return " ".join(
+                    [
+                        text[w.start : w.end]
+                        async for chunk in client.stream([text])
+                        for w in chunk.words
+                    ]
+                )
 
-            texts = [f"This is text number {n}, and no other one." for n in "one two three four".split()]
+            texts = [
+                f"This is text number {n}, and no other one." for n in "one two three four".split()
+            ]
             assert await asyncio.gather(*(one(text) for text in texts)) == texts
 
     asyncio.run(run())
@@ -131,7 +142,9 @@ def test_a_text_longer_than_the_server_lets_wait_is_spoken_to_its_end() -> None:
 
     async def run() -> list[str]:
         async with Client(running.ws) as client:
-            return [text[w.start : w.end] async for chunk in client.stream([text]) for w in chunk.words]
+            return [
+                text[w.start : w.end] async for chunk in client.stream([text]) for w in chunk.words
+            ]
 
     with serving(limits={"pending_characters": 100, "message_characters": 60}) as running:
         assert asyncio.run(run()) == text.split()
@@ -142,7 +155,9 @@ def test_a_text_that_the_server_refused_takes_no_place_there() -> None:
         async with Client(running.ws) as client:
             speech = client.speech()
             await speech.push(TEXT * 20)
-            with pytest.raises(ServerError, match="the limit is 100: send more once these have been spoken"):
+            with pytest.raises(
+                ServerError, match="the limit is 100: send more once these have been spoken"
+            ):
                 [chunk async for chunk in speech]
             assert [chunk async for chunk in client.stream([TEXT])]
 
@@ -208,7 +223,9 @@ def test_a_server_that_goes_ends_the_text() -> None:
         asyncio.run(run(running))
 
 
-@pytest.mark.parametrize("url", ["127.0.0.1:8000", "ftp://127.0.0.1", "ws://", "ws://127.0.0.1:99999", "", None, 5, []])
+@pytest.mark.parametrize(
+    "url", ["127.0.0.1:8000", "ftp://127.0.0.1", "ws://", "ws://127.0.0.1:99999", "", None, 5, []]
+)
 def test_what_is_no_address_is_refused_before_it_is_tried(url: Any) -> None:
     with pytest.raises(ConfigError, match="address"):
         Client(url)
@@ -264,7 +281,9 @@ def test_text_that_fails_ends_the_stream_and_no_other(server: Running) -> None:
                 return sum([len(chunk.samples) async for chunk in client.stream(text)])
 
             texts = one([TEXT]), one(broken()), one([None]), one(TEXT)
-            first, failed, wrong, last = await asyncio.wait_for(asyncio.gather(*texts, return_exceptions=True), 15)
+            first, failed, wrong, last = await asyncio.wait_for(
+                asyncio.gather(*texts, return_exceptions=True), 15
+            )
             assert first == last == len(toy_voice().synthesize(TEXT))
             assert str(failed) == "The model is gone."
             assert isinstance(wrong, TextError)
@@ -272,7 +291,10 @@ def test_text_that_fails_ends_the_stream_and_no_other(server: Running) -> None:
     asyncio.run(run())
 
 
-LONG = "Hello there, how are you today? I am fine, thank you, and I have been for years, as you know. Good! " * 3
+LONG = (
+    "Hello there, how are you today? I am fine, thank you, and I have been for years, as you know."
+    " Good! " * 3
+)
 
 
 async def lose(client: Client) -> None:
@@ -283,7 +305,8 @@ async def lose(client: Client) -> None:
 
 @pytest.mark.parametrize("each", [1, 3, 7])
 def test_a_text_goes_on_elsewhere(server: Running, each: int) -> None:
-    """Every few chunks the connection breaks: nothing is said twice, nothing is missing, and the joints are smooth."""
+    """Every few chunks the connection breaks: nothing is said twice, nothing is missing, and the
+    joints are smooth."""
 
     async def run() -> None:
         async with Client([server.ws, other.ws]) as client:
@@ -295,22 +318,31 @@ def test_a_text_goes_on_elsewhere(server: Running, each: int) -> None:
             assert client.resumed >= 3
         words = [word for chunk in chunks for word in chunk.words]
         assert [LONG[word.start : word.end] for word in words] == LONG.split()
-        sound, whole = np.concatenate([c.samples for c in chunks]), toy_voice().synthesize(LONG)
-        # Within the first sentence it is the same to the bit; later, this voice's waves begin elsewhere.
+        sound = np.concatenate([c.samples for c in chunks])
+        whole = toy_voice().synthesize(LONG)
+        # Within the first sentence it is the same to the bit; later, this voice's waves begin
+        # elsewhere.
         assert np.abs(sound[:3900] - whole[:3900]).max() < 1e-4
         assert len(sound) == pytest.approx(len(whole), abs=5 * 80)
         assert np.abs(np.diff(sound)).max() < np.abs(np.diff(whole)).max() + 0.02
-        assert [c.start for c in chunks] == list(np.cumsum([0, *(len(c.samples) for c in chunks[:-1])]))
-        assert all(c.start <= word.onset < c.start + len(c.samples) for c in chunks for word in c.words)
+        assert [c.start for c in chunks] == list(
+            np.cumsum([0, *(len(c.samples) for c in chunks[:-1])])
+        )
+        assert all(
+            c.start <= word.onset < c.start + len(c.samples) for c in chunks for word in c.words
+        )
 
     with serving(step_s=0.005) as other:
         asyncio.run(run())
 
 
-def test_what_was_flushed_revised_and_finished_while_nobody_listened_is_said(server: Running) -> None:
+def test_what_was_flushed_revised_and_finished_while_nobody_listened_is_said(
+    server: Running,
+) -> None:
     async def run() -> None:
         async with Client(server.ws, resume=True) as client:
-            first, second = client.speech(), client.speech()
+            first = client.speech()
+            second = client.speech()
             await first.push("Hello there, how are you")
             await first.flush()
             words = [w.text for w in (await anext(first)).words]
@@ -323,7 +355,8 @@ def test_what_was_flushed_revised_and_finished_while_nobody_listened_is_said(ser
             assert words == ["Hello", "there,", "old", "are", "you"]
             assert first.text == "Hello there, old are you"
             assert [w.text async for chunk in second for w in chunk.words] == ["Good", "morning."]
-            # Nothing is open: it connects again when there is something to say, and a cancelled text stays silent.
+            # Nothing is open: it connects again when there is something to say, and a cancelled
+            # text stays silent.
             await lose(client)
             third = client.speech()
             await third.push(TEXT * 20)
@@ -351,7 +384,9 @@ def test_a_text_that_ends_servers_is_given_up(server: Running) -> None:
     asyncio.run(run())
 
 
-def test_where_no_server_is_left_the_texts_end(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_server_is_left_the_texts_end(
+    server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Client, "RESUME_S", 0.2)
 
     async def run() -> None:
@@ -367,7 +402,10 @@ def test_where_no_server_is_left_the_texts_end(server: Running, monkeypatch: pyt
     asyncio.run(run())
 
 
-WORDS = [WordTiming(name, 4 * n, 4 * n + 3, 100 * n + 10, 100 * n + 80) for n, name in enumerate(["one", "two", "six"])]
+WORDS = [
+    WordTiming(name, 4 * n, 4 * n + 3, 100 * n + 10, 100 * n + 80)
+    for n, name in enumerate(["one", "two", "six"])
+]
 
 
 @pytest.mark.parametrize(
@@ -385,26 +423,36 @@ WORDS = [WordTiming(name, 4 * n, 4 * n + 3, 100 * n + 10, 100 * n + 80) for n, n
         (2, 140, 5, 100, 110),
     ],
 )
-def test_what_is_new_of_a_sentence_said_again(arrived: int, samples: int, offset: int, shift: int, skip: int) -> None:
+def test_what_is_new_of_a_sentence_said_again(
+    arrived: int, samples: int, offset: int, shift: int, skip: int
+) -> None:
     old = WORDS[arrived - 1] if arrived else None
-    splice, said = Splice(old, samples, offset, np.zeros(0, np.float32)), [w for w in WORDS if w.start >= offset]
-    new = [WordTiming(w.text, w.start - offset, w.end - offset, w.onset - shift, w.offset - shift) for w in said]
-    whole, parts, words = np.arange(300, dtype=np.float32), list[np.ndarray[Any, Any]](), list[WordTiming]()
+    splice = Splice(old, samples, offset, np.zeros(0, np.float32))
+    said = [w for w in WORDS if w.start >= offset]
+    new = [
+        WordTiming(w.text, w.start - offset, w.end - offset, w.onset - shift, w.offset - shift)
+        for w in said
+    ]
+    whole = np.arange(300, dtype=np.float32)
+    parts = list[np.ndarray[Any, Any]]()
+    words = list[WordTiming]()
     for at in range(0, 300, 20):
         sound, fresh = splice.take(whole[at : at + 20], [w for w in new if at <= w.onset < at + 20])
         parts.append(sound)
         words += fresh
     assert np.array_equal(np.concatenate(parts), whole[skip:])
-    assert [(w.text, w.start) for w in words] == [(w.text, w.start) for w in WORDS[arrived:] if w.start >= offset]
+    assert [(w.text, w.start) for w in words] == [
+        (w.text, w.start) for w in WORDS[arrived:] if w.start >= offset
+    ]
     assert splice.shift == skip - samples
 
 
 def test_a_text_is_said_again_from_its_open_sentence() -> None:
     text = 'It is late. "Are you there?" he asked, and'
     words = [WordTiming(m[0], m.start(), m.end(), 0, 0) for m in re.finditer(r"\S+", text)]
-    assert [text[begin_again(text, words[:n]) :][:4] for n in (0, 1, 3, 4, 6, 9)] == ["It i"] * 3 + ['"Are'] * 2 + [
-        "he a"
-    ]
+    assert [text[begin_again(text, words[:n]) :][:4] for n in (0, 1, 3, 4, 6, 9)] == [
+        "It i"
+    ] * 3 + ['"Are'] * 2 + ["he a"]
     endless = "word " * 1000
     words = [WordTiming(m[0], m.start(), m.end(), 0, 0) for m in re.finditer(r"\S+", endless)]
     assert len(endless) - begin_again(endless, words) < 450
@@ -424,14 +472,21 @@ def test_a_session_that_ends_is_a_success_in_the_log(caplog: pytest.LogCaptureFi
     with caplog.at_level(logging.INFO, "sayahead.server"), serving() as running:
         asyncio.run(run(running.ws))
         running.settle()
-    assert [vars(record)["outcome"] for record in caplog.records if record.msg == "closed"] == ["done", "done"]
+    assert [vars(record)["outcome"] for record in caplog.records if record.msg == "closed"] == [
+        "done",
+        "done",
+    ]
 
 
 def test_type_checkers_know_what_the_server_takes() -> None:
-    assert Choices.__annotations__.keys() == {field.name for field in fields(SessionUpdate)} - {"bit_rate"}
+    assert Choices.__annotations__.keys() == {field.name for field in fields(SessionUpdate)} - {
+        "bit_rate"
+    }
 
 
-def test_what_cannot_be_read_is_in_the_log(server: Running, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_cannot_be_read_is_in_the_log(
+    server: Running, caplog: pytest.LogCaptureFixture
+) -> None:
     async def run() -> None:
         async with Client(server.ws) as client:
             async for _ in client.stream(["Hello Привет ", "there."]):

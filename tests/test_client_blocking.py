@@ -39,7 +39,10 @@ def test_a_stream_is_what_the_voice_says_and_comes_while_it_is_written(server: R
         for chunk in client.stream(fragments()):
             heard.set()
             chunks.append(chunk)
-    assert np.abs(np.concatenate([c.samples for c in chunks]) - toy_voice().synthesize(TEXT)).max() < 1e-4
+    assert (
+        np.abs(np.concatenate([c.samples for c in chunks]) - toy_voice().synthesize(TEXT)).max()
+        < 1e-4
+    )
 
 
 def test_text_is_pushed_revised_flushed_and_cancelled(server: Running, tmp_path: Path) -> None:
@@ -68,7 +71,9 @@ def test_leaving_early_silences_it_and_the_next_text_is_spoken(server: Running) 
     with SyncClient(server.ws) as client:
         for _ in client.stream([TEXT] * 20):
             break
-        assert [word.text for chunk in client.stream("Hello. ") for word in chunk.words] == ["Hello."]
+        assert [word.text for chunk in client.stream("Hello. ") for word in chunk.words] == [
+            "Hello."
+        ]
 
 
 def test_it_is_played(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:

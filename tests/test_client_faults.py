@@ -1,4 +1,5 @@
-"""The client beside every fault of its connection, at every state of a text: nothing hangs, each word is heard once."""
+"""The client beside every fault of its connection, at every state of a text: nothing hangs, each
+word is heard once."""
 
 from __future__ import annotations
 
@@ -37,7 +38,10 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def said(words: list[WordTiming], text: str) -> list[str]:
-    assert all(one.end <= other.start and one.onset <= other.onset for one, other in itertools.pairwise(words))
+    assert all(
+        one.end <= other.start and one.onset <= other.onset
+        for one, other in itertools.pairwise(words)
+    )
     return [text[word.start : word.end] for word in words]
 
 
@@ -56,11 +60,18 @@ STATES = {"before the text": 0, "in the text": 6, "at the end": 13}
 
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("fault", FAULTS)
-def test_every_word_is_heard_once_whatever_befalls_the_connection(server: Running, fault: str, state: str) -> None:
+def test_every_word_is_heard_once_whatever_befalls_the_connection(
+    server: Running, fault: str, state: str
+) -> None:
     async def run() -> None:
-        async with Proxy.before(server.port) as proxy, Client(f"ws://127.0.0.1:{proxy.port}", resume=True) as client:
+        async with (
+            Proxy.before(server.port) as proxy,
+            Client(f"ws://127.0.0.1:{proxy.port}", resume=True) as client,
+        ):
             speech = client.speech()
-            writing = asyncio.create_task(in_parts(speech, STATES[state], lambda: proxy.fail(fault)))
+            writing = asyncio.create_task(
+                in_parts(speech, STATES[state], lambda: proxy.fail(fault))
+            )
             async with asyncio.timeout(20):
                 words = [word async for chunk in speech for word in chunk.words]
                 await writing
@@ -80,7 +91,10 @@ def test_barge_in_is_silent_within_a_second_whatever_the_network_does(
     """On a half-open connection it waited for 21 s."""
 
     async def run() -> None:
-        async with Proxy.before(server.port) as proxy, Client(f"ws://127.0.0.1:{proxy.port}", resume=resume) as client:
+        async with (
+            Proxy.before(server.port) as proxy,
+            Client(f"ws://127.0.0.1:{proxy.port}", resume=resume) as client,
+        ):
             speech = client.speech()
             await speech.push(TEXT * 20)
             await anext(speech)
@@ -97,7 +111,10 @@ def test_barge_in_is_silent_within_a_second_whatever_the_network_does(
 
 def test_a_revision_waits_for_no_server_that_is_gone(server: Running) -> None:
     async def run() -> None:
-        async with Proxy.before(server.port) as proxy, Client(f"ws://127.0.0.1:{proxy.port}", resume=True) as client:
+        async with (
+            Proxy.before(server.port) as proxy,
+            Client(f"ws://127.0.0.1:{proxy.port}", resume=True) as client,
+        ):
             speech = client.speech()
             await speech.push("Hello there, how are you today")
             await anext(speech)
@@ -115,7 +132,10 @@ def test_what_touches_a_word_that_was_spoken_is_said_by_the_next_server(server: 
     """The next server read both as one word, of which all was left out."""
 
     async def run() -> None:
-        async with Proxy.before(server.port) as proxy, Client(f"ws://127.0.0.1:{proxy.port}", resume=True) as client:
+        async with (
+            Proxy.before(server.port) as proxy,
+            Client(f"ws://127.0.0.1:{proxy.port}", resume=True) as client,
+        ):
             speech = client.speech()
             await speech.push("Hello there. ")
             await speech.flush()
@@ -134,7 +154,8 @@ def test_what_touches_a_word_that_was_spoken_is_said_by_the_next_server(server: 
 
 @pytest.mark.timeout(1800 if FULL else 300)
 def test_any_history_over_connections_that_break_says_every_word_once(server: Running) -> None:
-    """Seventeen of a thousand lost a word, or said it twice, where a revision had touched one that was spoken."""
+    """Seventeen of a thousand lost a word, or said it twice, where a revision had touched one that
+    was spoken."""
     assert asyncio.run(many(range(2000 if FULL else 24), server.port)) == []
 
 

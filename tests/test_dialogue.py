@@ -18,7 +18,8 @@ from sayahead.engine.session import Session
 from sayahead.sound.subtitles import timings_srt, timings_vtt
 from sayahead.types import Floats, WordTiming
 
-ANN, BEN = "Hello there, Ben. How are you today? ", "I am fine, Ann, thank you. "
+ANN = "Hello there, Ben. How are you today? "
+BEN = "I am fine, Ann, thank you. "
 
 
 class Toys:
@@ -42,7 +43,8 @@ def cast(**options: Any) -> Cast:
 
 def spoken(session: Session, text: str, seed: int | None = None) -> Floats:
     """All samples of a text, pushed whole or in pieces of any size with pulls between them."""
-    draw, chunks = random.Random(seed), list[Floats]()
+    draw = random.Random(seed)
+    chunks = list[Floats]()
     while text:
         size = len(text) if seed is None else draw.randint(1, 12)
         session.push(text[:size])
@@ -79,7 +81,8 @@ def test_words_are_where_they_are_heard_and_written() -> None:
     session.push(text)
     session.finish()
     chunks = list(session.chunks())
-    words, position = list[WordTiming](), 0
+    words = list[WordTiming]()
+    position = 0
     for chunk in chunks:
         assert chunk.start == position
         position += len(chunk.samples)
@@ -135,7 +138,8 @@ def test_an_end_without_text_is_no_sound() -> None:
 @pytest.mark.parametrize("new", ["Goodbye now. ", "Well. [voice:ann]And that is all. "])
 def test_a_revision_changes_what_was_not_spoken(at: int, new: str) -> None:
     text = f"[voice:ann]{ANN}[voice:ben]{BEN}"
-    session, plain = cast(), cast()
+    session = cast()
+    plain = cast()
     session.push(text)
     assert session.revise(at, new) == at
     revised = text[:at] + new
@@ -151,7 +155,9 @@ def test_a_revision_changes_what_was_not_spoken(at: int, new: str) -> None:
 def test_what_was_spoken_stays() -> None:
     session = cast()
     session.push(f"[voice:ann]{ANN}[voice:ben]{BEN}")
-    while (chunk := session.pull()) is not None and "ben" not in {word.speaker for word in chunk.words}:
+    while (chunk := session.pull()) is not None and "ben" not in {
+        word.speaker for word in chunk.words
+    }:
         pass
     at = session.revise(0, "Nothing of that.")
     assert at >= len(f"[voice:ann]{ANN}[voice:ben]")
@@ -200,7 +206,10 @@ class TestVoices:
             list(toy_voice().speak([_speaker("ben"), "Hello."]))
 
     def test_captions_say_who_speaks(self, tmp_path: Path) -> None:
-        speech = dialogue([("Ann", "Hello there."), ("Ben", "Fine.")], cast={"Ann": toy_voice(), "Ben": toy_voice()})
+        speech = dialogue(
+            [("Ann", "Hello there."), ("Ben", "Fine.")],
+            cast={"Ann": toy_voice(), "Ben": toy_voice()},
+        )
         list(speech)
         srt = timings_srt(speech.words, sample_rate=8000)
         assert "\nAnn: Hello there.\n" in srt
@@ -209,11 +218,20 @@ class TestVoices:
 
     def test_speakers_of_the_family_and_heart(self) -> None:
         pytest.importorskip("sayahead_voices_family")
-        turns = [("heart", "Good morning."), ("am_michael", "Good morning to you."), ("family:am_puck", "And me.")]
+        turns = [
+            ("heart", "Good morning."),
+            ("am_michael", "Good morning to you."),
+            ("family:am_puck", "And me."),
+        ]
         speech = dialogue(turns)
         samples = np.concatenate([chunk.samples for chunk in speech])
         assert len(samples) > 3 * 12000
-        assert [word.speaker for word in speech.words][::2] == ["heart", "am_michael", "am_michael", "family:am_puck"]
+        assert [word.speaker for word in speech.words][::2] == [
+            "heart",
+            "am_michael",
+            "am_michael",
+            "family:am_puck",
+        ]
 
 
 def _speaker(name: str) -> Any:

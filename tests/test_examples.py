@@ -85,10 +85,14 @@ def model() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("kind", ["openai", "ollama"])
-def test_chat(model: str, kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_chat(
+    model: str, kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("SAYAHEAD_DEVICE", "null")
     monkeypatch.setenv("OPENAI_API_KEY", "any")
-    monkeypatch.setattr(FakeModel, "reply", "It opens at nine. " if kind == "ollama" else FakeModel.reply)
+    monkeypatch.setattr(
+        FakeModel, "reply", "It opens at nine. " if kind == "ollama" else FakeModel.reply
+    )
     command = ["--model", "m", "--url", model, *(["--ollama"] if kind == "ollama" else [])]
 
     def typed() -> Iterator[str]:
@@ -102,7 +106,10 @@ def test_chat(model: str, kind: str, monkeypatch: pytest.MonkeyPatch, capsys: py
     history = example("chat").main(typed(), command)
     assert [message["role"] for message in history[:3]] == ["system", "user", "assistant"]
     if kind == "ollama":
-        assert [message["content"] for message in history[1:]] == ["When does it open?", "It opens at nine."]
+        assert [message["content"] for message in history[1:]] == [
+            "When does it open?",
+            "It opens at nine.",
+        ]
     else:
         heard = history[2]["content"]
         assert heard.startswith("The museum")
@@ -130,7 +137,9 @@ def test_microphone(monkeypatch: pytest.MonkeyPatch) -> None:
         yield from talk
 
     with Player(8000, device="null") as speech_player:
-        heard = microphone.read_aloud(toy_voice(), "one two three four five six. " * 5, frames(), speech_player)
+        heard = microphone.read_aloud(
+            toy_voice(), "one two three four five six. " * 5, frames(), speech_player
+        )
     assert 0 < heard.words < 30
 
 
@@ -143,7 +152,8 @@ def test_telephone() -> None:
     assert b"".join(payloads) == whole.ljust(160 * len(payloads), b"\xff")
 
     async def run() -> tuple[Any, list[str]]:
-        calls, events = list[Any](), list[str]()
+        calls = list[Any]()
+        events = list[str]()
 
         async def hold(socket: Any) -> None:
             calls.append(await telephone.answer(socket, toy_voice()))
@@ -190,7 +200,8 @@ def test_relay() -> None:
             socket.send_text("Hello ")
             socket.send_text("there.")
             socket.send_text("")
-            words, sound_bytes = [], b""
+            words = []
+            sound_bytes = b""
             with contextlib.suppress(WebSocketDisconnect):
                 while True:
                     message = socket.receive()
@@ -221,25 +232,38 @@ def test_captions(tmp_path: Path) -> None:
 
 def test_audiobook(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     audiobook = example("audiobook")
-    (tmp_path / "book.md").write_text("# One\n\nfirst text.\n\n## Two, 2/3\n\nsecond text.\n", encoding="utf-8")
+    (tmp_path / "book.md").write_text(
+        "# One\n\nfirst text.\n\n## Two, 2/3\n\nsecond text.\n", encoding="utf-8"
+    )
     made = audiobook.audiobook(toy_voice(), tmp_path / "book.md", tmp_path / "out", ".mp3")
     assert [path.name for path in made] == ["01 One.mp3", "02 Two 23.mp3"]
     assert "first" in made[0].with_suffix(".vtt").read_text(encoding="utf-8")
     listed = (tmp_path / "out" / "playlist.m3u").read_text(encoding="utf-8").splitlines()
-    assert listed == ["#EXTM3U", "#EXTINF:-1,One", "01 One.mp3", "#EXTINF:-1,Two, 2/3", "02 Two 23.mp3"]
+    assert listed == [
+        "#EXTM3U",
+        "#EXTINF:-1,One",
+        "01 One.mp3",
+        "#EXTINF:-1,Two, 2/3",
+        "02 Two 23.mp3",
+    ]
     before = made[0].stat().st_mtime_ns
     made[1].unlink()
     audiobook.audiobook(toy_voice(), tmp_path / "book.md", tmp_path / "out", ".mp3")
     # What was there is not spoken again; what was missing is.
     assert made[0].stat().st_mtime_ns == before
     assert made[1].exists()
-    pages = {"b": "<h1>Beginning</h1><p>It is &amp; was.</p><script>no</script>", "a": "<p>The<br/>end.</p>"}
+    pages = {
+        "b": "<h1>Beginning</h1><p>It is &amp; was.</p><script>no</script>",
+        "a": "<p>The<br/>end.</p>",
+    }
     with zipfile.ZipFile(tmp_path / "book.epub", "w") as file:
         container = '<c xmlns="x"><rootfiles><rootfile full-path="OEBPS/p.opf"/></rootfiles></c>'
         file.writestr("META-INF/container.xml", container)
         items = "".join(f'<item id="{name}" href="{name}.xhtml"/>' for name in pages)
         spine = '<spine><itemref idref="b"/><itemref idref="a"/></spine>'
-        file.writestr("OEBPS/p.opf", f'<package xmlns="x"><manifest>{items}</manifest>{spine}</package>')
+        file.writestr(
+            "OEBPS/p.opf", f'<package xmlns="x"><manifest>{items}</manifest>{spine}</package>'
+        )
         for name, body in pages.items():
             file.writestr(f"OEBPS/{name}.xhtml", f"<html><body>{body}</body></html>")
     chapters = list(audiobook.epub(tmp_path / "book.epub"))
@@ -251,7 +275,7 @@ BOOK = """<html><head><title>no</title></head><body><nav><a>Contents</a></nav>
 home<sup><a href="#n">5</a></sup>.<span epub:type="pagebreak" title="7">7</span></p>
 <h2>Later</h2><ol start="3"><li>third</li><li>fourth</li></ol><ul><li>item</li></ul>
 <table><tr><th>A</th><td>B</td></tr><tr><td>C</td><td>D</td></tr></table><pre>one
-two</pre><aside epub:type="footnote">a note</aside><div hidden="">no</div><p aria-hidden="true">no</p></body></html>"""
+two</pre><aside epub:type="footnote">a note</aside><div hidden="">no</div><p aria-hidden="true">no</p></body></html>"""  # noqa: E501
 READ = """Chapter One
 In 1998 the 1st came home.
 Later
@@ -269,18 +293,31 @@ def test_an_audiobook_reads_what_a_reader_would(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "book.epub", "w") as file:
         container = '<c xmlns="x"><rootfiles><rootfile full-path="OEBPS/p.opf"/></rootfiles></c>'
         file.writestr("META-INF/container.xml", container)
-        items = '<item id="a" href="text/a%20b.xhtml"/><item id="n" href="n.xhtml" properties="nav"/>'
+        items = (
+            '<item id="a" href="text/a%20b.xhtml"/><item id="n" href="n.xhtml" properties="nav"/>'
+        )
         items += '<item id="u" href="text/../u.xhtml"/><item id="x" href="n.xhtml"/>'
-        spine = '<spine><itemref idref="n"/><itemref idref="a"/><itemref idref="gone"/><itemref idref="u"/>'
+        spine = (
+            '<spine><itemref idref="n"/><itemref idref="a"/><itemref idref="gone"/><itemref'
+            ' idref="u"/>'
+        )
         spine += '<itemref idref="x" linear="no"/></spine>'
-        file.writestr("OEBPS/p.opf", f'<package xmlns="x"><manifest>{items}</manifest>{spine}</package>')
+        file.writestr(
+            "OEBPS/p.opf", f'<package xmlns="x"><manifest>{items}</manifest>{spine}</package>'
+        )
         file.writestr("OEBPS/text/a b.xhtml", BOOK)
         file.writestr("OEBPS/n.xhtml", "<html><body><p>Contents</p></body></html>")
-        file.writestr("OEBPS/u.xhtml", "<html><body><h1>../../C: *?</h1><p>naïve</p></body></html>".encode("utf-16"))
+        file.writestr(
+            "OEBPS/u.xhtml",
+            "<html><body><h1>../../C: *?</h1><p>naïve</p></body></html>".encode("utf-16"),
+        )
     chapters = list(audiobook.epub(tmp_path / "book.epub"))
     assert chapters == [("Chapter One", READ), ("../../C: *?", "../../C: *?\nnaïve")]
     made = audiobook.audiobook(toy_voice(), tmp_path / "book.epub", tmp_path / "out", ".wav")
-    assert [path.relative_to(tmp_path).as_posix() for path in made] == ["out/01 Chapter One.wav", "out/02 C.wav"]
+    assert [path.relative_to(tmp_path).as_posix() for path in made] == [
+        "out/01 Chapter One.wav",
+        "out/02 C.wav",
+    ]
 
 
 def test_read_along() -> None:

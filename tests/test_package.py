@@ -26,9 +26,16 @@ MOST_BYTES = 15_000_000
 
 
 def test_every_public_name_is_there_for_programs_and_for_type_checkers() -> None:
-    imports = [node for node in ast.walk(ast.parse(inspect.getsource(sayahead))) if isinstance(node, ast.ImportFrom)]
+    imports = [
+        node
+        for node in ast.walk(ast.parse(inspect.getsource(sayahead)))
+        if isinstance(node, ast.ImportFrom)
+    ]
     seen = {
-        name.name: node.module for node in imports for name in node.names if f"{node.module}".startswith("sayahead.")
+        name.name: node.module
+        for node in imports
+        for name in node.names
+        if f"{node.module}".startswith("sayahead.")
     }
     assert sorted(seen) == sayahead.__all__
     for name, module in seen.items():
@@ -37,7 +44,10 @@ def test_every_public_name_is_there_for_programs_and_for_type_checkers() -> None
 
 
 def test_speaking_imports_no_torch_and_help_no_numpy() -> None:
-    code = "import sys, sayahead; sayahead.load_voice().synthesize('Hi.'); sys.exit('torch' in sys.modules)"
+    code = (
+        "import sys, sayahead; sayahead.load_voice().synthesize('Hi.'); sys.exit('torch' in"
+        " sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
     code = "import sys, sayahead.cli; sayahead.cli.overview(); sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -45,21 +55,38 @@ def test_speaking_imports_no_torch_and_help_no_numpy() -> None:
 
 def test_the_base_install_needs_three_packages() -> None:
     base = [line for line in requires("sayahead") or [] if "extra ==" not in line]
-    assert sorted(line.split("=")[0].split(">")[0] for line in base) == ["hibari-tts", "numpy", "onnxruntime"]
+    assert sorted(line.split("=")[0].split(">")[0] for line in base) == [
+        "hibari-tts",
+        "numpy",
+        "onnxruntime",
+    ]
 
 
 def test_the_wheel_stays_small_and_holds_no_laboratory() -> None:
     folder = ROOT / "src" / "sayahead"
-    files = [path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    files = [
+        path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    ]
     assert sum(len(zlib.compress(path.read_bytes(), 1)) for path in files) <= MOST_BYTES
-    strangers = {"training", "eval", "aligner.onnx", "blind_test.html", "ma-lj", "saeki-lj", "mohan-lj"}
+    strangers = {
+        "training",
+        "eval",
+        "aligner.onnx",
+        "blind_test.html",
+        "ma-lj",
+        "saeki-lj",
+        "mohan-lj",
+    }
     assert not strangers & {part for path in files for part in path.relative_to(folder).parts}
 
 
 @pytest.mark.parametrize("name", ["heart-low", "heart-bright"])
 def test_a_shaped_voice_carries_its_bases_papers(name: str) -> None:
     voices = ROOT / "src" / "sayahead" / "voices"
-    assert all((voices / name / f).read_bytes() == (voices / "heart" / f).read_bytes() for f in ("LICENSE", "NOTICE"))
+    assert all(
+        (voices / name / f).read_bytes() == (voices / "heart" / f).read_bytes()
+        for f in ("LICENSE", "NOTICE")
+    )
 
 
 @pytest.mark.parametrize("folder", [".", "lab", "voices/papers", "voices/family"])
@@ -77,7 +104,9 @@ def test_what_another_package_brings_says_how_to_install_it(package: str) -> Non
     folder = extensions.OURS[package]
     assert f"pip install ./{folder}. Elsewhere, clone" in extensions.not_installed("That", package)
     if (ROOT / "lab").is_dir():
-        assert f'name = "{package}"' in (ROOT / folder / "pyproject.toml").read_text(encoding="utf-8")
+        assert f'name = "{package}"' in (ROOT / folder / "pyproject.toml").read_text(
+            encoding="utf-8"
+        )
 
 
 def test_a_missing_command_names_its_package(
@@ -85,6 +114,8 @@ def test_a_missing_command_names_its_package(
 ) -> None:
     monkeypatch.setattr(extensions, "entry_points", lambda group: {})
     assert main(["train", "--help"]) == 1
-    assert "sayahead train is part of sayahead-lab, which is not installed" in capsys.readouterr().err
+    assert (
+        "sayahead train is part of sayahead-lab, which is not installed" in capsys.readouterr().err
+    )
     with pytest.raises(VoiceError, match="is part of sayahead-voices-papers"):
         sayahead.load_voice("ma-lj")

@@ -1,4 +1,5 @@
-"""What the README and the tutorial show works: their Python here, their commands in .ci/run (docs/tools/blocks.py)."""
+"""What the README and the tutorial show works: their Python here, their commands in .ci/run
+(docs/tools/blocks.py)."""
 
 from __future__ import annotations
 
@@ -31,9 +32,16 @@ def test_the_readme_makes_sound(
 
 
 def test_every_block_of_the_pages_is_found_and_what_is_not_run_has_a_reason() -> None:
-    found = [block for pattern in BLOCKS["PATTERNS"] for page in ROOT.glob(pattern) for block in BLOCKS["blocks"](page)]
+    found = [
+        block
+        for pattern in BLOCKS["PATTERNS"]
+        for page in ROOT.glob(pattern)
+        for block in BLOCKS["blocks"](page)
+    ]
     assert len(found) > 60
-    assert [block.where for block in found if block.mark == "not run" and len(block.reason) < 10] == []
+    assert [
+        block.where for block in found if block.mark == "not run" and len(block.reason) < 10
+    ] == []
     tutorial = [block for block in found if block.where.startswith("docs/tutorial.md")]
     assert {block.mark for block in tutorial} == {"", "serves"}
     assert len(tutorial) >= 9
@@ -54,7 +62,10 @@ def test_every_link_leads_somewhere() -> None:
     for name in ("README.md", *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md"))):
         text = (ROOT / name).read_text(encoding="utf-8")
         for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", re.sub(r"`[^`]*`", "", text)):
-            assert target.startswith("http") or (ROOT / name).parent.joinpath(target).exists(), (name, target)
+            assert target.startswith("http") or (ROOT / name).parent.joinpath(target).exists(), (
+                name,
+                target,
+            )
 
 
 def test_the_public_names_it_uses_exist() -> None:

@@ -133,7 +133,8 @@ def test_an_idle_time_that_cannot_be_is_refused(idle_s: Any) -> None:
 
 def test_cancel_while_it_is_iterated_says_what_was_heard() -> None:
     speech = toy_voice().speak([TEXT] * 20)
-    handed, heard = 0, Heard(0, 0, "", 0.0)
+    handed = 0
+    heard = Heard(0, 0, "", 0.0)
     for chunk in speech:
         handed += len(chunk.samples)
         if handed > 8000:
@@ -162,7 +163,8 @@ def test_cancel_while_a_thread_pulls_ends_it() -> None:
         taking = asyncio.create_task(take())
         while not chunks:
             await asyncio.sleep(0.005)
-        count, heard = len(chunks), speech.cancel(0.0)
+        count = len(chunks)
+        heard = speech.cancel(0.0)
         assert heard == Heard(0, 0, "", 0.0, TEXT * 20, interrupted=True)
         await asyncio.wait_for(taking, 5)
         assert len(chunks) <= count + 1
@@ -178,7 +180,8 @@ async def endless() -> AsyncIterator[str]:
 @pytest.mark.parametrize("idle_s", [0.1, None])
 def test_cancel_while_no_text_comes_ends_it(idle_s: float | None) -> None:
     async def run() -> None:
-        speech, words = toy_voice().speak(endless(), idle_s=idle_s), 2 if idle_s is None else 3
+        speech = toy_voice().speak(endless(), idle_s=idle_s)
+        words = 2 if idle_s is None else 3
 
         async def take() -> None:
             async for _ in speech:
@@ -298,7 +301,8 @@ def test_speech_keeps_up_with_text_that_is_faster(tmp_path: Path) -> None:
 
         return asyncio.run(run())
 
-    plain, hurried = spoken(), spoken(keep_up={"lag_s": 0.1, "most_speed": 2.0})
+    plain = spoken()
+    hurried = spoken(keep_up={"lag_s": 0.1, "most_speed": 2.0})
     assert hurried < 0.75 * plain
     # Who says that all was heard has no lag.
     speech = toy_voice().speak(words, keep_up={"lag_s": 3.0, "most_speed": 2.0})
@@ -320,8 +324,11 @@ def test_a_word_is_finished_before_the_player_runs_dry() -> None:
         """Sound that comes only with the text behind the pause."""
 
         async def run() -> list[float]:
-            text, seconds = slowly("one two ", "three", pause_s=0.5), list[float]()
-            speech = toy_voice().speak(text, idle_s=None, policy="lookahead:k=0", hold_back_s=0.1, **options)
+            text = slowly("one two ", "three", pause_s=0.5)
+            seconds = list[float]()
+            speech = toy_voice().speak(
+                text, idle_s=None, policy="lookahead:k=0", hold_back_s=0.1, **options
+            )
             begun = time.monotonic()
             async for chunk in speech:
                 seconds += [chunk.duration_s] * (time.monotonic() - begun > 0.4)
@@ -343,12 +350,21 @@ def test_what_is_no_text_is_refused_at_once(text: Any) -> None:
 
 
 def test_text_may_be_flushed_and_revised_between_its_pieces() -> None:
-    items: list[str | Flush | Revision] = ["One two. ", "Thre", Revision(9, "Four"), Flush.END, "Five."]
-    speech, sinks = toy_voice().speak(items), Kept()
+    items: list[str | Flush | Revision] = [
+        "One two. ",
+        "Thre",
+        Revision(9, "Four"),
+        Flush.END,
+        "Five.",
+    ]
+    speech = toy_voice().speak(items)
+    sinks = Kept()
     chunks = list(speech.into(sinks, live=False))
     assert [word.text for word in speech.words] == ["One", "two.", "Four", "Five."]
     assert speech.text == "One two. FourFive."
-    assert np.array_equal(np.concatenate(sinks.samples), np.concatenate([chunk.samples for chunk in chunks]))
+    assert np.array_equal(
+        np.concatenate(sinks.samples), np.concatenate([chunk.samples for chunk in chunks])
+    )
 
 
 class Kept:
@@ -366,13 +382,19 @@ class Kept:
 
 
 def test_a_piece_that_is_no_text_is_named() -> None:
-    with pytest.raises(TextError, match=r"A piece of the text is None.* leave such pieces out \(`if piece:`\)"):
+    with pytest.raises(
+        TextError, match=r"A piece of the text is None.* leave such pieces out \(`if piece:`\)"
+    ):
         list(toy_voice().stream(["one ", None]))  # type: ignore[list-item]
-    with pytest.raises(TextError, match=r"push\(\) takes text, not bytes: decode bytes as UTF-8 first"):
+    with pytest.raises(
+        TextError, match=r"push\(\) takes text, not bytes: decode bytes as UTF-8 first"
+    ):
         list(toy_voice().stream([b"one "]))  # type: ignore[list-item]
 
 
-def test_a_loop_that_was_left_goes_on_and_one_that_ended_does_not_begin_again(tmp_path: Path) -> None:
+def test_a_loop_that_was_left_goes_on_and_one_that_ended_does_not_begin_again(
+    tmp_path: Path,
+) -> None:
     speech = toy_voice().speak(TEXT)
     chunks = [next(iter(speech)), *speech]
     assert np.array_equal(samples(chunks), whole())
@@ -422,7 +444,11 @@ def test_what_is_no_sound_is_refused(tmp_path: Path, sound: Any, message: str) -
 
 def test_sound_is_saved_whole_or_in_parts(tmp_path: Path) -> None:
     chunks = list(toy_voice().stream(TEXT))
-    for name, sound in (("all", whole()), ("chunks", chunks), ("arrays", [chunk.samples for chunk in chunks])):
+    for name, sound in (
+        ("all", whole()),
+        ("chunks", chunks),
+        ("arrays", [chunk.samples for chunk in chunks]),
+    ):
         sayahead.save(tmp_path / f"{name}.wav", sound, np.int64(8000))  # type: ignore[arg-type]
     sayahead.save(tmp_path / "one.wav", chunks[0], 8000)
     data = {path.stem: path.read_bytes() for path in tmp_path.iterdir()}
@@ -506,7 +532,9 @@ def test_write_pushes_all_and_finishes() -> None:
     assert np.array_equal(samples(list(speech)), whole())
     with pytest.raises(ConfigError, match=r"give it to voice\.speak"):
         toy_voice().speech().write(slowly(TEXT))  # type: ignore[arg-type]
-    with pytest.raises(SessionError, match=r"push\(\): this text comes by itself; voice\.speech\(\)"):
+    with pytest.raises(
+        SessionError, match=r"push\(\): this text comes by itself; voice\.speech\(\)"
+    ):
         toy_voice().speak(TEXT).push("x")
     with pytest.raises(SessionError, match=r"finish\(\): this text comes by itself"):
         toy_voice().speak(TEXT).finish()
@@ -529,7 +557,9 @@ def test_chunks_at_another_rate_are_the_same_sound_and_words(rate: int) -> None:
         toy_voice().speak(TEXT, sample_rate=7000)
 
 
-@pytest.mark.parametrize(("form", "rate"), [("mulaw", 8000), ("pcm_s16le", 16000), ("wav", None), ("mp3", 16000)])
+@pytest.mark.parametrize(
+    ("form", "rate"), [("mulaw", 8000), ("pcm_s16le", 16000), ("wav", None), ("mp3", 16000)]
+)
 def test_chunks_as_bytes_are_the_encoders(form: str, rate: int | None) -> None:
     chunks = list(toy_voice().stream(list(TEXT), format=form, sample_rate=rate))
     making = encoder(AudioFormat(form, rate), source_rate=8000)
@@ -539,21 +569,28 @@ def test_chunks_as_bytes_are_the_encoders(form: str, rate: int | None) -> None:
 
     async def later() -> bytes:
         return b"".join(
-            [chunk.data async for chunk in toy_voice().astream(slowly(*TEXT), format=form, sample_rate=rate)]
+            [
+                chunk.data
+                async for chunk in toy_voice().astream(slowly(*TEXT), format=form, sample_rate=rate)
+            ]
         )
 
     assert asyncio.run(later()) == b"".join(chunk.data for chunk in chunks)
 
 
 def test_a_format_that_cannot_be_is_named_at_once() -> None:
-    with pytest.raises(ConfigError, match=r"encoding 'mulow' is unknown \(did you mean 'mulaw'\?\)"):
+    with pytest.raises(
+        ConfigError, match=r"encoding 'mulow' is unknown \(did you mean 'mulaw'\?\)"
+    ):
         toy_voice().stream(TEXT, format="mulow")
 
 
 def test_it_is_saved_with_the_times_of_its_words(tmp_path: Path) -> None:
     toy_voice().speak(TEXT).save(tmp_path / "x.mp3", timings=tmp_path / "x.vtt")
     with av.open(str(tmp_path / "x.mp3")) as file:
-        assert float(file.duration or 0) / av.time_base == pytest.approx(len(whole()) / 8000, abs=0.25)
+        assert float(file.duration or 0) / av.time_base == pytest.approx(
+            len(whole()) / 8000, abs=0.25
+        )
     assert "<00:00:" in (tmp_path / "x.vtt").read_text(encoding="utf-8")
     with pytest.raises(ConfigError, match="there is no folder"):
         toy_voice().speak(TEXT).save(tmp_path / "missing" / "x.wav")
@@ -561,14 +598,17 @@ def test_it_is_saved_with_the_times_of_its_words(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("null_device")
 def test_a_player_that_is_lent_pauses_tells_words_and_goes_on_after_a_barge_in() -> None:
-    words, louder = list[str](), list[float]()
+    words = list[str]()
+    louder = list[float]()
     with Player(8000, volume=0.5, on_word=lambda word: words.append(word.text)) as player:
         speech = toy_voice().speak("one two three. ")
         speech.play(player)
         assert words == ["one", "two", "three."]
         player.pause()
         again = toy_voice().speak([TEXT] * 3)
-        playing = threading.Thread(target=lambda: louder.append(again.play(player).played_s), daemon=True)
+        playing = threading.Thread(
+            target=lambda: louder.append(again.play(player).played_s), daemon=True
+        )
         playing.start()
         time.sleep(0.1)
         assert again.heard().words == 0
@@ -582,7 +622,10 @@ def test_a_player_that_is_lent_pauses_tells_words_and_goes_on_after_a_barge_in()
         before = player.played()
         third = toy_voice().speak("one. ").play(player)
         assert player.played() - before == round(8000 * third.played_s)
-        with pytest.raises(ConfigError, match=r"takes 8000 samples a second, but the chunk has 16000: Player\(16000\)"):
+        with pytest.raises(
+            ConfigError,
+            match=r"takes 8000 samples a second, but the chunk has 16000: Player\(16000\)",
+        ):
             toy_voice().speak("one. ", sample_rate=16000).play(player)
     with pytest.raises(ConfigError, match="There is no sound device 'nowhere'"):
         Player(8000, device="nowhere")
@@ -590,7 +633,8 @@ def test_a_player_that_is_lent_pauses_tells_words_and_goes_on_after_a_barge_in()
 
 @pytest.mark.usefixtures("null_device")
 def test_words_that_were_heard_are_told_even_after_a_barge_in() -> None:
-    words, slow = list[str](), threading.Event()
+    words = list[str]()
+    slow = threading.Event()
 
     def late(word: WordTiming) -> None:
         slow.wait(10)
@@ -631,8 +675,10 @@ def single_words(speech: sayahead.Speech, chunks: list[AudioChunk]) -> float:
 
 @pytest.mark.parametrize("by", ["async for", "push", "say"])
 def test_words_are_said_together_where_the_player_has_sound_left(by: str) -> None:
-    """Text that comes ten times as fast as it is spoken, to somebody who listens; but for the first words."""
-    text, voice = 8 * TEXT, toy_voice(step_s=0.001)
+    """Text that comes ten times as fast as it is spoken, to somebody who listens; but for the first
+    words."""
+    text = 8 * TEXT
+    voice = toy_voice(step_s=0.001)
 
     def spoken(step_words: int | None) -> tuple[sayahead.Speech, list[AudioChunk]]:
         if by == "async for":
@@ -672,7 +718,9 @@ def pieces(text: str) -> list[str]:
     return [word + " " for word in text.split()]
 
 
-def test_a_text_that_is_whole_is_said_together_the_same_each_time_and_a_file_word_by_word(tmp_path: Path) -> None:
+def test_a_text_that_is_whole_is_said_together_the_same_each_time_and_a_file_word_by_word(
+    tmp_path: Path,
+) -> None:
     voice = toy_voice()
     speech = voice.speak(4 * TEXT, step_words=6)
     chunks = list(speech)
@@ -685,7 +733,8 @@ def test_a_text_that_is_whole_is_said_together_the_same_each_time_and_a_file_wor
 
 
 def test_what_is_flushed_is_not_awaited() -> None:
-    """With seconds left to play and text that came just now, a flush has all of it spoken at once."""
+    """With seconds left to play and text that came just now, a flush has all of it spoken at
+    once."""
     speech = toy_voice().speech(step_words=6, idle_s=None)
     chunks = list[AudioChunk]()
     reading = threading.Thread(target=lambda: chunks.extend(speech), daemon=True)
@@ -705,5 +754,7 @@ def test_what_is_flushed_is_not_awaited() -> None:
 def test_a_piece_of_text_that_is_none_says_what_to_do() -> None:
     pieces: list[Any] = ["Hello ", None, "there."]
     for text in (pieces, iter(pieces)):
-        with pytest.raises(TextError, match=r"A piece of the text is None.*leave such pieces out \(`if piece:`\)"):
+        with pytest.raises(
+            TextError, match=r"A piece of the text is None.*leave such pieces out \(`if piece:`\)"
+        ):
             list(toy_voice().speak(text))

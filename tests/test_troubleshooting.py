@@ -15,7 +15,9 @@ def sentences(path: Path) -> Iterator[str]:
     """All strings in a module, with ``…`` for what is put into them."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.JoinedStr):
-            yield "".join(str(part.value) if isinstance(part, ast.Constant) else GAP for part in node.values)
+            yield "".join(
+                str(part.value) if isinstance(part, ast.Constant) else GAP for part in node.values
+            )
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield re.sub(r"%[sd]|{\w*}", GAP, node.value)
 
@@ -24,6 +26,10 @@ def test_troubleshooting_quotes_messages_that_there_are() -> None:
     sources = [*(ROOT / "src").rglob("*.py"), *(ROOT / "lab" / "src").rglob("*.py")]
     said = "\n".join(sentence for path in sources for sentence in sentences(path))
     page = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
-    quoted = [quote for line in page.splitlines() for quote in re.findall(r"(?<!\w)\*([^*]+)\*", line.split(" | ")[0])]
+    quoted = [
+        quote
+        for line in page.splitlines()
+        for quote in re.findall(r"(?<!\w)\*([^*]+)\*", line.split(" | ")[0])
+    ]
     assert len(quoted) > 10
     assert [quote for quote in quoted if quote not in said] == []

@@ -51,7 +51,9 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
 
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("part", range(PARTS))
-def test_what_was_heard_is_exact_in_this_process(part: int, loop: asyncio.AbstractEventLoop) -> None:
+def test_what_was_heard_is_exact_in_this_process(
+    part: int, loop: asyncio.AbstractEventLoop
+) -> None:
     voice = counted_voice()
     for seed in range(part, HISTORIES, PARTS):
         speaker = InLoop(voice, loop) if seed // PARTS % 2 else InThreads(voice)
@@ -81,22 +83,26 @@ TURNS = 10_000 if FULL else 300
 
 @pytest.mark.timeout(3600)
 def test_nothing_is_left_of_turns_that_are_over(loop: asyncio.AbstractEventLoop) -> None:
-    """Threads, descriptors, tasks and objects: as many after all of them as after the first ones."""
+    """Threads, descriptors, tasks and objects: as many after all of them as after the first
+    ones."""
     voice = counted_voice()
     with serving(voice=counted_voice(), step_words=1) as running, SyncClient(running.ws) as client:
         speakers: list[Speaker] = [InThreads(voice), InLoop(voice, loop), InThreads(client)]
 
         def hold(begin: int, end: int) -> Left:
-            turns, seed = 0, begin
+            turns = 0
+            seed = begin
             while turns < end - begin:
                 # One in fifty goes over the socket, which takes longer.
                 which = 2 if seed % 50 == 0 else seed % 2
                 conversation = Conversation(seed, speakers[which], loop=which == 1)
                 conversation.hold()
-                turns, seed = turns + len(conversation.turns), seed + 1
+                turns = turns + len(conversation.turns)
+                seed = seed + 1
             return left(loop)
 
-        first, last = hold(0, TURNS // 3), hold(TURNS // 3, TURNS)
+        first = hold(0, TURNS // 3)
+        last = hold(TURNS // 3, TURNS)
     assert last.threads <= first.threads + 2, (first, last)
     assert last.descriptors <= first.descriptors + 2, (first, last)
     assert last.tasks <= first.tasks, (first, last)
@@ -147,7 +153,8 @@ def player() -> Iterator[SimulatedPlayer]:
 
 def test_a_text_is_read_while_nobody_listens_within_a_bound(player: SimulatedPlayer) -> None:
     """The device stands still; the model writes on, up to 20,000 characters ahead."""
-    count, full = 0, threading.Event()
+    count = 0
+    full = threading.Event()
 
     def endless() -> Iterator[str]:
         nonlocal count
@@ -184,8 +191,11 @@ def test_an_error_of_the_text_is_raised_while_the_player_stands_still(
     assert player.written() == player.played() == 0
 
 
-def test_a_turn_that_ends_while_its_last_word_is_made_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
-    session, heard = counted_voice().session(), list[Heard]()
+def test_a_turn_that_ends_while_its_last_word_is_made_is_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = counted_voice().session()
+    heard = list[Heard]()
     session.push("bees bring big bread")
     session.finish()
     add = session.transcript.add
@@ -198,7 +208,9 @@ def test_a_turn_that_ends_while_its_last_word_is_made_is_interrupted(monkeypatch
 
     monkeypatch.setattr(session.transcript, "add", meanwhile)
     list(session.chunks())
-    assert [(each.text, each.unsaid, each.interrupted) for each in heard] == [("bees bring big", " bread", True)]
+    assert [(each.text, each.unsaid, each.interrupted) for each in heard] == [
+        ("bees bring big", " bread", True)
+    ]
 
 
 def test_a_model_that_pauses_is_heard_out_whatever_iterator_it_is() -> None:
@@ -218,7 +230,9 @@ def test_a_model_that_pauses_is_heard_out_whatever_iterator_it_is() -> None:
 
 
 def test_a_text_that_nobody_wants_any_more_is_closed() -> None:
-    closed, waiting, gate = threading.Event(), threading.Event(), threading.Event()
+    closed = threading.Event()
+    waiting = threading.Event()
+    gate = threading.Event()
 
     def text() -> Iterator[str]:
         try:
@@ -267,7 +281,8 @@ def test_a_turn_ends_with_its_player_though_the_model_is_silent(
     loop: asyncio.AbstractEventLoop, remote: bool, asynchronous: bool, end: str
 ) -> None:
     """Nobody waits for the text: it may come in an hour, or never."""
-    gate, player = threading.Event(), SimulatedPlayer(8000)
+    gate = threading.Event()
+    player = SimulatedPlayer(8000)
 
     def text() -> Iterator[str]:
         yield "bees bring big bread. "
@@ -284,7 +299,9 @@ def test_a_turn_ends_with_its_player_though_the_model_is_silent(
             if asynchronous:
                 client = asyncio.run_coroutine_threadsafe(connected(running.ws), loop).result(30)
                 source = client
-                stack.callback(lambda: asyncio.run_coroutine_threadsafe(client.__aexit__(), loop).result(30))
+                stack.callback(
+                    lambda: asyncio.run_coroutine_threadsafe(client.__aexit__(), loop).result(30)
+                )
             else:
                 source = stack.enter_context(SyncClient(running.ws))
         speaker = InLoop(source, loop) if asynchronous else InThreads(source)
@@ -304,10 +321,14 @@ player.write(numpy.zeros(4000, numpy.float32))
 """
 
 
-@pytest.mark.parametrize("rest", ["", "def f(player): player.volume = 0.5\nf(player)", "raise SystemExit(3)", "1 / 0"])
+@pytest.mark.parametrize(
+    "rest", ["", "def f(player): player.volume = 0.5\nf(player)", "raise SystemExit(3)", "1 / 0"]
+)
 def test_a_program_that_does_not_close_its_player_ends(rest: str) -> None:
     pytest.importorskip("miniaudio")
-    done = subprocess.run([sys.executable, "-c", PROGRAM + rest], capture_output=True, timeout=250, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM + rest], capture_output=True, timeout=250, check=False
+    )
     assert done.returncode == {"raise SystemExit(3)": 3, "1 / 0": 1}.get(rest, 0)
 
 

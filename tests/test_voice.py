@@ -127,7 +127,11 @@ def test_bad_options_are_named(heart: Voice, options: dict[str, Any], message: s
 
 
 def test_numpys_numbers_are_numbers(heart: Voice) -> None:
-    options: Any = {"speed": np.float32(1.25), "volume": np.float16(0.5), "hold_back_s": np.float32(0.25)}
+    options: Any = {
+        "speed": np.float32(1.25),
+        "volume": np.float16(0.5),
+        "hold_back_s": np.float32(0.25),
+    }
     options |= {"seed": np.int64(3), "k2": np.uint8(1), "delta": np.int32(8)}
     plain: Any = {name: value.item() for name, value in options.items()}
     k: Any = np.int64(2)
@@ -266,8 +270,11 @@ FAULTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("changes", FAULTS.values(), ids=FAULTS)
-def test_faults_of_a_foreign_voice_are_errors_of_a_voice(folder: Path, changes: dict[str, Any]) -> None:
-    """Names with .. and absolute ones were read, unlisted files loaded unchecked; others were tracebacks, or 87 TiB."""
+def test_faults_of_a_foreign_voice_are_errors_of_a_voice(
+    folder: Path, changes: dict[str, Any]
+) -> None:
+    """Names with .. and absolute ones were read, unlisted files loaded unchecked; others were
+    tracebacks, or 87 TiB."""
     (folder.parent / "secret.onnx").write_bytes((folder / "distilled.onnx").read_bytes())
     edit(folder, **changes)
     with pytest.raises(VoiceError):

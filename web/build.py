@@ -1,10 +1,11 @@
-"""The package sayahead-web and a page that uses it: gathers what they run on into a folder of static files.
+"""The package sayahead-web and a page that uses it: gathers what they run on into a folder of
+static files.
 
     python web/build.py web/site
     python -m http.server --directory web/site
 
-Needs node, npm and pip, and this checkout installed. Files of others are those of pins.toml, to the byte, and are kept
-in web/.cache.
+Needs node, npm and pip, and this checkout installed. Files of others are those of pins.toml, to the
+byte, and are kept in web/.cache.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ HERE = Path(__file__).parent
 PACKAGE = HERE.parent / "src" / "sayahead"
 SERVER_PAGE = PACKAGE / "server" / "page"
 SHARED = (
-    "context.js files.js icon.svg messages.js mirror.js pace.js places.js player.js ring.worklet.js sinks.js "
-    "sheet.js speaker.js stats.js style.css timeline.js track.js"
+    "context.js files.js icon.svg messages.js mirror.js pace.js places.js player.js ring.worklet.js"
+    " sinks.js sheet.js speaker.js stats.js style.css timeline.js track.js"
 ).split()
 """What the server's page and this one have in common."""
 NAME = "sayahead-web"
@@ -45,7 +46,8 @@ VOICES = ("heart", "heart-bright", "heart-low")
 GRAPHS = ("text", "prosody", "decoder")
 ROOMS = "contexts engine policies sound speech systems text voices vocoders".split()
 TABLES = ("normalize.json", "oov.json", "tokenizer_exceptions.json", "vocab.json")
-"""What Python reads of hibari-tts's assets while it loads, but for what is in the file of tables."""
+"""What Python reads of hibari-tts's assets while it loads, but for what is in the file of
+tables."""
 
 
 class BuildError(Exception):
@@ -55,8 +57,15 @@ class BuildError(Exception):
 def main() -> None:
     """Build the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("site", type=Path, metavar="FOLDER", help="where the page goes; what is there is replaced")
-    parser.add_argument("--cache", type=Path, default=HERE / ".cache", help="keeps files of others for the next time")
+    parser.add_argument(
+        "site", type=Path, metavar="FOLDER", help="where the page goes; what is there is replaced"
+    )
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=HERE / ".cache",
+        help="keeps files of others for the next time",
+    )
     args = parser.parse_args()
     try:
         build(args.site, args.cache)
@@ -70,7 +79,9 @@ def build(site: Path, cache: Path) -> None:
     BuildError where a file cannot be had, or is not the one that was tested.
     """
     if site.exists() and not (site / NAME).exists() and any(site.iterdir()):
-        raise BuildError(f"{site} holds something else: name an empty folder, or one that does not exist.")
+        raise BuildError(
+            f"{site} holds something else: name an empty folder, or one that does not exist."
+        )
     gathered = gather(cache)
     shutil.rmtree(site, ignore_errors=True)
     build_package(site / NAME, gathered)
@@ -103,10 +114,14 @@ def build_package(target: Path, gathered: Mapping[str, Path]) -> None:
         place.parent.mkdir(exist_ok=True)
         place.write_bytes(packed)
         files[name] = {"bytes": len(packed), "digest": hashlib.sha256(packed).hexdigest()[:16]}
-    (target / "files.js").write_text(f"export const FILES = {json.dumps(files, indent=2)};\n", encoding="utf-8")
+    (target / "files.js").write_text(
+        f"export const FILES = {json.dumps(files, indent=2)};\n", encoding="utf-8"
+    )
     config = json.loads((PACKAGE / "voices" / VOICES[0] / "voice.json").read_text(encoding="utf-8"))
     voice = {key: config[key] for key in ("lead_in_s", "pause_s", "model")}
-    (target / "voice.js").write_text(f"export const VOICE = {json.dumps(voice, indent=2)};\n", encoding="utf-8")
+    (target / "voice.js").write_text(
+        f"export const VOICE = {json.dumps(voice, indent=2)};\n", encoding="utf-8"
+    )
     manifest = json.loads((HERE / "package" / "package.json").read_text(encoding="utf-8"))
     manifest["version"] = __version__
     (target / "package.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
@@ -125,7 +140,8 @@ def pins() -> dict[str, Any]:
 def gather(cache: Path) -> dict[str, Path]:
     """Files of others by the names that they have in the page, all as pins.toml has them."""
     cache.mkdir(parents=True, exist_ok=True)
-    pinned, found = pins(), dict[str, Path]()
+    pinned = pins()
+    found = dict[str, Path]()
     for package, files in pinned["npm"].items():
         found |= from_npm(package, files, cache)
     return found
@@ -178,7 +194,8 @@ def trim(lock: Path) -> None:
 
 
 def optimised(path: Path) -> bytes:
-    """A graph as ONNX Runtime would make it faster on any processor, which takes as long as to load it."""
+    """A graph as ONNX Runtime would make it faster on any processor, which takes as long as to load
+    it."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
     options.log_severity_level = 3
@@ -191,7 +208,9 @@ def optimised(path: Path) -> bytes:
 def memory(gathered: Mapping[str, Path]) -> bytes:
     """The memory of a Python in which the page's voices are loaded."""
     with tempfile.TemporaryDirectory() as folder:
-        pyodide, python, target = (Path(folder) / name for name in ("pyodide", "python", "memory.bin"))
+        pyodide, python, target = (
+            Path(folder) / name for name in ("pyodide", "python", "memory.bin")
+        )
         pyodide.mkdir()
         for name, path in gathered.items():
             if name.startswith(("pyodide", "python")):
@@ -232,7 +251,8 @@ def assets() -> Path:
 
 
 def sources() -> Iterator[tuple[str, Path]]:
-    """Names and files: sayahead as far as a session needs it, the front end, and what is of the page."""
+    """Names and files: sayahead as far as a session needs it, the front end, and what is of the
+    page."""
     rooms = [path for room in ROOMS for path in (PACKAGE / room).rglob("*")]
     for path in [*PACKAGE.glob("*.py"), *rooms]:
         if path.suffix in (".py", ".txt"):
@@ -243,7 +263,11 @@ def sources() -> Iterator[tuple[str, Path]]:
         yield path.relative_to(HERE / "python").as_posix(), path
     for file in importlib.metadata.files("hibari-tts") or ():
         needed = file.parts[:2] == ("hibari", "g2p") and file.suffix == ".py"
-        if needed or file.as_posix() == "hibari/__init__.py" or (file.parts[0] == "hibari" and file.name in TABLES):
+        if (
+            needed
+            or file.as_posix() == "hibari/__init__.py"
+            or (file.parts[0] == "hibari" and file.name in TABLES)
+        ):
             yield file.as_posix(), Path(str(file.locate()))
 
 

@@ -1,4 +1,5 @@
-"""Whether the server in this container is alive, with a certificate or without: the image's HEALTHCHECK."""
+"""Whether the server in this container is alive, with a certificate or without: the image's
+HEALTHCHECK."""
 
 import os
 import ssl
@@ -9,10 +10,13 @@ PORT = os.environ.get("SAYAHEAD_SERVE_PORT", "8000")
 
 
 def is_alive(scheme: str) -> bool:
-    """Whether /health answers. The certificate is of another name than this address, and need not be valid here."""
+    """Whether /health answers. The certificate is of another name than this address, and need not
+    be valid here."""
     trusting = ssl._create_unverified_context()
     try:
-        with urllib.request.urlopen(f"{scheme}://127.0.0.1:{PORT}/health", timeout=2, context=trusting) as answer:
+        with urllib.request.urlopen(
+            f"{scheme}://127.0.0.1:{PORT}/health", timeout=2, context=trusting
+        ) as answer:
             return bool(answer.status == 200)
     except OSError:
         return False

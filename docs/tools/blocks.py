@@ -2,15 +2,16 @@
 
     python docs/tools/blocks.py [PAGE ...] [--uv UV] [--list]
 
-Without pages: README, tutorial, how-tos and integrations. Each page is read in a folder of its own, with a clone of
-this checkout (``git clone`` of the repository's address gives the same) and an environment with nothing in it. Indented
-blocks are commands for bash; blocks of Python share their names, page by page. A line before a block changes that:
+Without pages: README, tutorial, how-tos and integrations. Each page is read in a folder of its own,
+with a clone of this checkout (``git clone`` of the repository's address gives the same) and an
+environment with nothing in it. Indented blocks are commands for bash; blocks of Python share their
+names, page by page. A line before a block changes that:
 
     <!-- not run: REASON -->    it is listed, not run
     <!-- serves -->             its last command goes on; what follows waits until it answers
 
-A page with ``git clone`` makes its own environment, the others are given one with ``pip install '.[play]'``.
-"""
+A page with ``git clone`` makes its own environment, the others are given one with ``pip install
+'.[play]'``."""
 
 from __future__ import annotations
 
@@ -33,14 +34,23 @@ from typing import IO
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = "https://github.com/sayahead/sayahead"
-PATTERNS = ("README.md", "docs/tutorial.md", "docs/server.md", "docs/conversation.md", "docs/policies.md",
-            "docs/how-to/*.md", "integrations/*/README.md")  # fmt: skip
+PATTERNS = (
+    "README.md",
+    "docs/tutorial.md",
+    "docs/server.md",
+    "docs/conversation.md",
+    "docs/policies.md",
+    "docs/how-to/*.md",
+    "integrations/*/README.md",
+)
 BLOCK = re.compile(
     r"(?:<!-- (?P<mark>not run|serves|example)(?:: (?P<reason>[^\n]*?))? -->\n)?"
-    r"(?:```(?P<language>\w*)\n(?P<fenced>.*?)^```$|(?<=\n)(?P<indented>(?: {4}[^\n]*\n|\n(?= {4}))+))",
+    r"(?:```(?P<language>\w*)\n(?P<fenced>.*?)^```$|(?<=\n)(?P<indented>(?: {4}[^\n]*\n|\n(?="
+    r" {4}))+))",
     re.MULTILINE | re.DOTALL,
 )
-BLOCK_S, SERVER_S = 600, 120
+BLOCK_S = 600
+SERVER_S = 120
 DRIVER = """
 import json, sys, traceback
 names = {"__name__": "__main__"}
@@ -57,7 +67,7 @@ for line in sys.stdin:
 SHELL = """
 pip() {{ if [ "$1" = install ]; then shift; {uv} pip install --quiet "$@"; else command pip "$@"; fi; }}
 set -eo pipefail
-"""
+"""  # noqa: E501
 INSTALL = f"""
 git clone --quiet {ADDRESS} && cd sayahead
 python3 -m venv --without-pip .venv && . .venv/bin/activate
@@ -106,7 +116,9 @@ class Reader:
     """Somebody who follows a page in a new folder."""
 
     def __init__(self, folder: Path, uv: str, repository: Path) -> None:
-        self._folder, self._uv, self._python = folder, uv, None
+        self._folder = folder
+        self._uv = uv
+        self._python = None
         self._processes: list[subprocess.Popen[bytes]] = []
         self._talk: subprocess.Popen[str] | None = None
         self._place = folder / "place"
@@ -146,7 +158,8 @@ class Reader:
 
     def _started(self, code: str, output: IO[bytes]) -> subprocess.Popen[bytes]:
         """Commands, whose output goes to a file."""
-        command, none = self._command(code), subprocess.DEVNULL
+        command = self._command(code)
+        none = subprocess.DEVNULL
         return subprocess.Popen(
             command,
             env=self._environment,
@@ -160,7 +173,9 @@ class Reader:
     def _command(self, code: str) -> list[str]:
         """Bash with the folder and environment that the block before left, which leaves its own."""
         state = self._folder / "state"
-        restore = f"source {shlex.quote(str(state))} 2>/dev/null || true\n" if state.exists() else ""
+        restore = (
+            f"source {shlex.quote(str(state))} 2>/dev/null || true\n" if state.exists() else ""
+        )
         kept = f"export -p | grep -E ' [A-Z_]+=' > {shlex.quote(str(state))}"
         leave = f"\npwd > {shlex.quote(str(self._place))}; {kept}"
         return ["bash", "-c", restore + SHELL.format(uv=shlex.quote(self._uv)) + code + leave]
@@ -168,7 +183,9 @@ class Reader:
     def _serve(self, block: Block) -> str:
         if block.code.count("\n") > 1 or "&&" in block.code:
             # All but the last command is run to its end.
-            *before, last = [line for line in re.split(r"\n|&&", re.sub(r"#.*", "", block.code)) if line.strip()]
+            *before, last = [
+                line for line in re.split(r"\n|&&", re.sub(r"#.*", "", block.code)) if line.strip()
+            ]
             for line in before:
                 if failure := self.run(Block(block.where, "bash", line.strip() + "\n", "", "")):
                     return failure
@@ -195,13 +212,20 @@ class Reader:
             driver = self._folder / "driver.py"
             driver.write_text(DRIVER)
             log = (self._folder / "python.log").open("w")
-            # The process reads blocks from its standard input, in the environment that the commands have made.
+            # The process reads blocks from its standard input, in the environment that the commands
+            # have made.
             command = self._command(f"exec python {shlex.quote(str(driver))}")
             pipe = subprocess.PIPE
             self._talk = subprocess.Popen(
-                command, env=self._environment, cwd=self._here, stdin=pipe, stdout=pipe, stderr=log, text=True,
+                command,
+                env=self._environment,
+                cwd=self._here,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=log,
+                text=True,
                 start_new_session=True,
-            )  # fmt: skip
+            )
         assert self._talk.stdin is not None
         assert self._talk.stdout is not None
         with contextlib.suppress(BrokenPipeError):
@@ -235,13 +259,16 @@ def end(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
 
 
 def follow(page: Path, uv: str, repository: Path) -> Iterator[tuple[Block, str, float]]:
-    """Each block of a page with what became of it (run, marked, or what failed) and the seconds it took."""
+    """Each block of a page with what became of it (run, marked, or what failed) and the seconds it
+    took."""
     every = [block for block in blocks(page) if block.language in ("bash", "python")]
     folder = Path(tempfile.mkdtemp(prefix="blocks-"))
     reader = Reader(folder, uv, repository)
     try:
         failed = False
-        if any(block.mark != "not run" for block in every) and not any("git clone" in block.code for block in every):
+        if any(block.mark != "not run" for block in every) and not any(
+            "git clone" in block.code for block in every
+        ):
             first = Block(f"{page.relative_to(ROOT)}:0", "bash", INSTALL, "", "")
             if failure := reader.run(first):
                 failed = True
@@ -263,10 +290,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the blocks; 1 if one of them failed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("pages", nargs="*", type=Path)
-    parser.add_argument("--uv", default=shutil.which("uv") or "uv", help="what installs packages, in seconds")
+    parser.add_argument(
+        "--uv", default=shutil.which("uv") or "uv", help="what installs packages, in seconds"
+    )
     parser.add_argument("--list", action="store_true", help="run nothing")
     given = parser.parse_args(arguments)
-    pages = [page.resolve() for page in given.pages] or [page for one in PATTERNS for page in sorted(ROOT.glob(one))]
+    pages = [page.resolve() for page in given.pages] or [
+        page for one in PATTERNS for page in sorted(ROOT.glob(one))
+    ]
     counts = {"run": 0, "marked": 0, "failed": 0}
     with tempfile.TemporaryDirectory() as folder:
         repository = Path(folder) / "repository"
@@ -277,7 +308,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             every = listed if given.list else follow(page, given.uv, repository)
             for block, outcome, seconds in every:
                 said = f"marked: {block.reason}" if outcome == "marked" else outcome
-                print(f"{block.where} ({block.language}) {said}{f', {seconds:.1f} s' if seconds else ''}", flush=True)
+                print(
+                    f"{block.where} ({block.language})"
+                    f" {said}{f', {seconds:.1f} s' if seconds else ''}",
+                    flush=True,
+                )
                 counts[outcome if outcome in counts else "failed"] += 1
     if given.list:
         return 0
@@ -295,7 +330,11 @@ def copy(target: Path) -> None:
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, target / name)
     author = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
-    for command in (["init", "--quiet"], ["add", "--force", "."], [*author, "commit", "--quiet", "-m", "Read"]):
+    for command in (
+        ["init", "--quiet"],
+        ["add", "--force", "."],
+        [*author, "commit", "--quiet", "-m", "Read"],
+    ):
         subprocess.run(["git", *command], cwd=target, check=True)
 
 

@@ -1,7 +1,8 @@
-"""Check every link to a file or heading in the repository's Markdown: python docs/tools/check_links.py
+"""Check every link to a file or heading in the repository's Markdown: python
+docs/tools/check_links.py
 
-Addresses elsewhere are not asked. Exits with 1, and a line for each link that leads nowhere and each PNG that no
-document shows.
+Addresses elsewhere are not asked. Exits with 1, and a line for each link that leads nowhere and
+each PNG that no document shows.
 """
 
 from __future__ import annotations
@@ -47,15 +48,25 @@ def wrong(path: Path) -> list[str]:
 def known(pattern: str) -> list[Path]:
     """The files that git knows, or would."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", pattern]
-    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    names = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
     return [ROOT / name for name in names if (ROOT / name).exists()]
 
 
 def unseen(documents: list[Path]) -> list[str]:
     """The pictures that no document shows: they can be drawn again, and need not be kept."""
     texts = [(path, path.read_text(encoding="utf-8")) for path in documents]
-    shown = {(path.parent / link).resolve() for path, text in texts for link in LINK.findall(text) + HTML.findall(text)}
-    return [f"{path.relative_to(ROOT)}: no document shows it" for path in known("*.png") if path not in shown]
+    shown = {
+        (path.parent / link).resolve()
+        for path, text in texts
+        for link in LINK.findall(text) + HTML.findall(text)
+    }
+    return [
+        f"{path.relative_to(ROOT)}: no document shows it"
+        for path in known("*.png")
+        if path not in shown
+    ]
 
 
 def main() -> int:

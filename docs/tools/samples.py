@@ -1,12 +1,12 @@
 """Make the recordings of docs/samples.md and docs/voices.md: python docs/tools/samples.py [voices]
 
-It needs the codecs extra, espeak-ng and, for the second page, which ``voices`` makes alone, the voices of
-``pip install ./voices/family``.
+It needs the codecs extra, espeak-ng and, for the second page, which ``voices`` makes alone, the
+voices of ``pip install ./voices/family``.
 
-The same sentence arrives word by word at a reader's 180 words a minute, and each system speaks it as soon as it can. A
-recording begins with the text's first letter, so the silence at the beginning is how long a listener waits. Arrivals
-are simulated; the time of each synthesis step is measured and counted.
-"""
+The same sentence arrives word by word at a reader's 180 words a minute, and each system speaks it
+as soon as it can. A recording begins with the text's first letter, so the silence at the beginning
+is how long a listener waits. Arrivals are simulated; the time of each synthesis step is measured
+and counted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ from sayahead.voices.locations import packaged_voices
 
 DOCS = Path(__file__).parents[1]
 FOLDER = DOCS / "samples"
-TEXT = "The last train to the coast leaves at a quarter past nine, so there is still time for a cup of tea and a scone."
+TEXT = (
+    "The last train to the coast leaves at a quarter past nine, so there is still time for a cup of"
+    " tea and a scone."
+)
 WORD_S = 60 / 180
 SYSTEMS: dict[str, tuple[str, Options | None]] = {
     "whole": ("sayahead, the whole sentence at once, as other engines do", {"policy": "wait-all"}),
@@ -101,7 +104,8 @@ def by_espeak() -> tuple[Floats, int]:
     data = subprocess.run(["espeak-ng", "--stdout", TEXT], capture_output=True, check=True).stdout
     wait_s = len(TEXT.split(" ")) * WORD_S + time.perf_counter() - begun
     with wave.open(io.BytesIO(data)) as file:
-        rate, samples = file.getframerate(), from_pcm16(file.readframes(2**30))
+        rate = file.getframerate()
+        samples = from_pcm16(file.readframes(2**30))
     return np.concatenate([np.zeros(round(wait_s * rate), np.float32), samples]), rate
 
 
@@ -111,8 +115,12 @@ def write_mp3(path: Path, samples: Floats, rate: int) -> None:
         stream = file.add_stream("libmp3lame", rate=rate, layout="mono")
         stream.bit_rate = 48000
         frame = av.AudioFrame.from_ndarray(to_pcm16(samples)[None], format="s16", layout="mono")
-        frame.sample_rate, frame.pts, frame.time_base = rate, 0, Fraction(1, rate)
-        resampler = av.AudioResampler(format=stream.format, layout="mono", rate=rate, frame_size=stream.frame_size or 0)
+        frame.sample_rate = rate
+        frame.pts = 0
+        frame.time_base = Fraction(1, rate)
+        resampler = av.AudioResampler(
+            format=stream.format, layout="mono", rate=rate, frame_size=stream.frame_size or 0
+        )
         for piece in [*resampler.resample(frame), *resampler.resample(None)]:
             file.mux(stream.encode(piece))
         file.mux(stream.encode(None))
@@ -125,7 +133,8 @@ def main() -> int:
     if sys.argv[1:] == ["voices"]:
         return 0
     voice = load_voice("heart")
-    rows, results = [], {}
+    rows = []
+    results = {}
     for name, (title, options) in SYSTEMS.items():
         make: Callable[[], tuple[Floats, int]] = by_espeak
         if options is not None:
@@ -135,7 +144,9 @@ def main() -> int:
         first_s = round(float(audible(samples)[0]) / rate, 2)
         write_mp3(FOLDER / f"{name}.mp3", samples, rate)
         results[name] = {"first_sound_s": first_s, "end_s": round(len(samples) / rate, 2)}
-        rows.append(f"| {title} | {first_s:.2f} s | {results[name]['end_s']:.2f} s | {player(name)} |")
+        rows.append(
+            f"| {title} | {first_s:.2f} s | {results[name]['end_s']:.2f} s | {player(name)} |"
+        )
     (FOLDER / "samples.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     put("samples", ["| | first sound | end | |", "|---|---:|---:|---|", *rows])
     put("shapes", ["| | |", "|---|---|", *shapes()])
@@ -143,7 +154,8 @@ def main() -> int:
 
 
 def shapes() -> Iterator[str]:
-    """Make the recordings of shapes, word by word but without the time that the words take; a row for each."""
+    """Make the recordings of shapes, word by word but without the time that the words take; a row
+    for each."""
     for name, (title, voice, options) in SHAPES.items():
         samples = load_voice(voice).synthesize(SHORT, **options)
         write_mp3(FOLDER / f"shape-{name}.mp3", samples, 24000)
@@ -151,7 +163,8 @@ def shapes() -> Iterator[str]:
 
 
 def voices() -> Iterator[str]:
-    """Make the recordings of the voices of this repository that are for use, word by word; a row for each."""
+    """Make the recordings of the voices of this repository that are for use, word by word; a row
+    for each."""
     for name, folder in packaged_voices().items():
         config = read_config(folder)
         if config.research or len(config.speakers) > 1:
@@ -164,7 +177,10 @@ def voices() -> Iterator[str]:
 
 def player(name: str) -> str:
     """A recording on a page."""
-    return f'<audio controls preload="none" src="samples/{name}.mp3"></audio> [mp3](samples/{name}.mp3)'
+    return (
+        f'<audio controls preload="none" src="samples/{name}.mp3"></audio>'
+        f" [mp3](samples/{name}.mp3)"
+    )
 
 
 def put(name: str, rows: list[str], page: Path = DOCS / "samples.md") -> None:

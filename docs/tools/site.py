@@ -1,7 +1,8 @@
-"""Hooks of the site: links to files beside the documentation lead to the repository, and llms.txt lists every page.
+"""Hooks of the site: links to files beside the documentation lead to the repository, and llms.txt
+lists every page.
 
-The documents are read in the repository as well as on the site, so their links are those of the repository.
-"""
+The documents are read in the repository as well as on the site, so their links are those of the
+repository."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
 
 def on_post_build(config: Any) -> None:
-    """Write llms.txt, and each page as Markdown beside its HTML, for programs that read documentation."""
+    """Write llms.txt, and each page as Markdown beside its HTML, for programs that read
+    documentation."""
     site = Path(config["site_dir"])
     lines = [f"# {config['site_name']}", "", f"> {config['site_description']}", "", "## Pages", ""]
     for uri, (title, markdown) in sorted(pages.items()):

@@ -23,11 +23,19 @@ def register_commands(cli: click.Group) -> None:
     @click.option("-m", "--model", "model_name", help="Model to use, as llm prompt does")
     @click.option("-s", "--system", help="System prompt")
     @click.option(
-        "-o", "--output", type=click.Path(path_type=Path), help="Write a file (.wav, .mp3, ...) instead of playing"
+        "-o",
+        "--output",
+        type=click.Path(path_type=Path),
+        help="Write a file (.wav, .mp3, ...) instead of playing",
     )
     @click.option("--voice", default="heart", show_default=True, help="A voice's name or folder")
     @click.option("--speed", type=float, help="Pace: 2 is twice as fast")
-    @click.option("-k", "--lookahead", type=click.IntRange(0, 16), help="Words that must follow before one is spoken")
+    @click.option(
+        "-k",
+        "--lookahead",
+        type=click.IntRange(0, 16),
+        help="Words that must follow before one is spoken",
+    )
     @click.option("-q", "--quiet", is_flag=True, help="Do not print the answer")
     @click.option("-n", "--no-log", is_flag=True, help="Do not log to the database")
     def say(
@@ -45,7 +53,9 @@ def register_commands(cli: click.Group) -> None:
         if not sys.stdin.isatty() and (piped := sys.stdin.read()):
             prompt = f"{piped}\n\n{prompt}" if prompt else piped
         if not prompt:
-            raise click.ClickException("There is no prompt: give it as an argument, or on standard input.")
+            raise click.ClickException(
+                "There is no prompt: give it as an argument, or on standard input."
+            )
         options: dict[str, Any] = {} if speed is None else {"speed": speed}
         if lookahead is not None:
             options["policy"] = {"name": "lookahead", "k": lookahead}

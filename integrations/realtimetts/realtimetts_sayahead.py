@@ -19,7 +19,8 @@ class SayaheadEngine(BaseEngine):
     """One voice; ``options`` are those of ``Voice.session``, checked at once."""
 
     def __init__(self, voice: str | Path = "heart", **options: Unpack[Options]) -> None:
-        """VoiceError for a voice that cannot be loaded, ConfigError for an option that it does not take."""
+        """VoiceError for a voice that cannot be loaded, ConfigError for an option that it does not
+        take."""
         self._voice: Voice = load_voice(voice)
         self._options = options
         self._voice.session(**options)
@@ -46,7 +47,9 @@ class SayaheadEngine(BaseEngine):
             for word in chunk.words:
                 # As it is written: what several words are spoken for comes with the first of them.
                 if word.written:
-                    self.timings.put(TimingInfo(word.onset / rate, word.offset / rate, word.written))
+                    self.timings.put(
+                        TimingInfo(word.onset / rate, word.offset / rate, word.written)
+                    )
             self.queue.put(to_pcm16(chunk.samples).tobytes())
             spoken = True
         return spoken

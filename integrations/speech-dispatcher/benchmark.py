@@ -2,9 +2,9 @@
 
     python integrations/speech-dispatcher/benchmark.py --json results.json
 
-Measured from the last line of a KEY message to the first sample above -50 dBFS, as the daemon gets it: both modules
-send their sound through the daemon. `first` is a key whose sound was not made yet, `again` one whose sound was kept.
-"""
+Measured from the last line of a KEY message to the first sample above -50 dBFS, as the daemon gets
+it: both modules send their sound through the daemon. `first` is a key whose sound was not made yet,
+`again` one whose sound was kept."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ class Module:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         self.ask("INIT")
-        for name, setting in (("AUDIO", "audio_output_method=server"), ("SET", "rate=0\nvolume=100\nlanguage=en-US")):
+        for name, setting in (
+            ("AUDIO", "audio_output_method=server"),
+            ("SET", "rate=0\nvolume=100\nlanguage=en-US"),
+        ):
             self.ask(name)
             self.ask(setting, ".")
 
@@ -49,7 +52,10 @@ class Module:
         """Milliseconds until a key is heard; then until it has ended, which is not counted."""
         assert self.process.stdout is not None
         self.ask("KEY")
-        begun, heard, rate, silent = time.perf_counter(), 0.0, 0, 0.0
+        begun = time.perf_counter()
+        heard = 0.0
+        rate = 0
+        silent = 0.0
         self.ask(key, ".")
         while not (line := self.process.stdout.readline()).startswith((b"702", b"703")):
             if line.startswith(b"705-sample_rate="):
@@ -58,7 +64,9 @@ class Module:
                 data = line.removeprefix(b"705-AUDIO\0")[:-1]
                 for byte in (b"\n", b"\x7d"):
                     data = data.replace(bytes([0x7D, byte[0] ^ 0x20]), byte)
-                loud = np.flatnonzero(np.abs(np.frombuffer(data[: len(data) // 2 * 2], "<i2").astype(int)) > 104)
+                loud = np.flatnonzero(
+                    np.abs(np.frombuffer(data[: len(data) // 2 * 2], "<i2").astype(int)) > 104
+                )
                 if len(loud):
                     # Silence before the first audible sample is heard as a delay, too.
                     heard = time.perf_counter() - begun + silent + loud[0] / rate
@@ -74,13 +82,18 @@ class Module:
 
 def main() -> int:
     """Measure and print; --json keeps it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--json", type=Path)
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
     cold = Module(sys.executable, "-m", "sayahead_speechd.module")
     first = [cold.echo_ms(key) for key in KEYS[:12]]
-    modules = {"sayahead": cold, "espeak-ng": Module(str(ESPEAK), "/etc/speech-dispatcher/modules/espeak-ng.conf")}
+    modules = {
+        "sayahead": cold,
+        "espeak-ng": Module(str(ESPEAK), "/etc/speech-dispatcher/modules/espeak-ng.conf"),
+    }
     time.sleep(10)
     times: dict[str, list[float]] = {name: [] for name in modules}
     for _ in range(arguments.rounds):
@@ -89,7 +102,11 @@ def main() -> int:
                 times[name].append(module.echo_ms(key))
     for module in modules.values():
         module.close()
-    rows = {"sayahead, first": first, "sayahead, again": times["sayahead"], "espeak-ng": times["espeak-ng"]}
+    rows = {
+        "sayahead, first": first,
+        "sayahead, again": times["sayahead"],
+        "espeak-ng": times["espeak-ng"],
+    }
     result = {
         "machine": platform.processor() or platform.machine(),
         "keys": len(KEYS),

@@ -1,12 +1,13 @@
-"""What others notice of one client that takes what it can get: their first sound, /health, and the server's memory.
+"""What others notice of one client that takes what it can get: their first sound, /health, and the
+server's memory.
 
     python lab/benchmarks/abuse.py --json lab/benchmarks/results/server/abuse.json
 
-Each attack of ``attacks.py`` (``--only storm`` for those whose names begin so) has a server of its own, with
-default limits, and comes from another address than the others, who are one conversation after the other. These are
-measured before, beside and after it, since a machine is not the same for long: ``of alone`` is the p95 beside it over
-that of before and after. ``memory`` is the most above what there was before, ``load`` that of all that ran here.
-"""
+Each attack of ``attacks.py`` (``--only storm`` for those whose names begin so) has a server of its
+own, with default limits, and comes from another address than the others, who are one conversation
+after the other. These are measured before, beside and after it, since a machine is not the same for
+long: ``of alone`` is the p95 beside it over that of before and after. ``memory`` is the most above
+what there was before, ``load`` that of all that ran here."""
 
 from __future__ import annotations
 
@@ -36,16 +37,17 @@ from served import SOURCE, Version, started
 from websockets.exceptions import WebSocketException
 
 HEADER = (
-    "| attack | turns | failed | alone p50, ms | p95 | beside it p50, ms | p95 | p95 of alone | /health p50, ms | p95 "
-    "| ready | memory, MB | load |\n|---|" + "--:|" * 12
+    "| attack | turns | failed | alone p50, ms | p95 | beside it p50, ms | p95 | p95 of alone |"
+    " /health p50, ms | p95 | ready | memory, MB | load |\n|---|" + "--:|" * 12
 )
 ROW = (
-    "| {attack} | {turns} | {failed} | {alone_p50_ms} | {alone_p95_ms} | {p50_ms} | {p95_ms} | {of_alone} | "
-    "{health_p50_ms} | {health_p95_ms} | {ready} | {memory_mb:+} | {load} |"
+    "| {attack} | {turns} | {failed} | {alone_p50_ms} | {alone_p95_ms} | {p50_ms} | {p95_ms} |"
+    " {of_alone} | {health_p50_ms} | {health_p95_ms} | {ready} | {memory_mb:+} | {load} |"
 )
 TURN_S = 20.0
 LIMITS = {"few files": (resource.RLIMIT_NOFILE, 64), "full disk": (resource.RLIMIT_FSIZE, 40_000)}
-"""What the servers of some attacks may have: of files, and bytes of one, which the account of their usage reaches."""
+"""What the servers of some attacks may have: of files, and bytes of one, which the account of their
+usage reaches."""
 
 
 def free_port() -> int:
@@ -58,8 +60,11 @@ class Watch:
     """Asks for /health and /ready, and reads the memory, while inside."""
 
     def __init__(self, version: Version) -> None:
-        self.health_s, self.ready, self.most_mb = list[float](), list[bool](), version.rss_mb
-        self._version, self._over = version, threading.Event()
+        self.health_s = list[float]()
+        self.ready = list[bool]()
+        self.most_mb = version.rss_mb
+        self._version = version
+        self._over = threading.Event()
 
     def __enter__(self) -> Watch:
         self._threads = [threading.Thread(target=work) for work in (self._ask, self._weigh)]
@@ -92,7 +97,9 @@ class Watch:
 def attacked(name: str, target: Target) -> Iterator[None]:
     """While inside, another process carries out an attack."""
     where = [target.host, *map(str, (target.http, target.wyoming, target.google))]
-    process = subprocess.Popen([sys.executable, __file__, "--attack", name, *where], stdout=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, __file__, "--attack", name, *where], stdout=subprocess.PIPE
+    )
     assert process.stdout is not None
     process.stdout.readline()
     time.sleep(2.0)
@@ -107,7 +114,9 @@ def attacked(name: str, target: Target) -> Iterator[None]:
 
 async def turns(port: int, seconds: float) -> tuple[list[float], int]:
     """First sounds of short turns one after the other, and how many failed."""
-    waits, failed, end = list[float](), 0, time.monotonic() + seconds
+    waits = list[float]()
+    failed = 0
+    end = time.monotonic() + seconds
     while len(waits) < 5 or time.monotonic() < end:
         try:
             async with asyncio.timeout(TURN_S):
@@ -121,8 +130,16 @@ async def turns(port: int, seconds: float) -> tuple[list[float], int]:
 
 def measure(name: str, seconds: float, *arguments: str) -> dict[str, Any]:
     """One attack on a new server."""
-    wyoming, google = free_port(), free_port()
-    listening = ("--host", "0.0.0.0", "--wyoming", f"tcp://0.0.0.0:{wyoming}", "--grpc-port", str(google))
+    wyoming = free_port()
+    google = free_port()
+    listening = (
+        "--host",
+        "0.0.0.0",
+        "--wyoming",
+        f"tcp://0.0.0.0:{wyoming}",
+        "--grpc-port",
+        str(google),
+    )
     limits = [most for kind, most in LIMITS.items() if name.startswith(kind)]
     folder = tempfile.TemporaryDirectory()
     usage = ("--usage", str(Path(folder.name, "usage.db")))
@@ -131,7 +148,10 @@ def measure(name: str, seconds: float, *arguments: str) -> dict[str, Any]:
         asyncio.run(turns(version.port, 1.0))
         alone, _ = asyncio.run(turns(version.port, seconds / 2))
         before_mb = version.rss_mb
-        with attacked(name, Target(own_address(), version.port, wyoming, google)), Watch(version) as watch:
+        with (
+            attacked(name, Target(own_address(), version.port, wyoming, google)),
+            Watch(version) as watch,
+        ):
             waits, failed = asyncio.run(turns(version.port, seconds))
         time.sleep(1.0)
         later, _ = asyncio.run(turns(version.port, seconds / 2))
@@ -144,14 +164,23 @@ def measure(name: str, seconds: float, *arguments: str) -> dict[str, Any]:
             row[f"{prefix}p{q}_ms"] = round(float(np.percentile(values, q)) * 1000)
     row["of_alone"] = round(row["p95_ms"] / row["alone_p95_ms"], 2)
     row["ready"] = f"{np.mean(watch.ready or [False]):.0%}"
-    return row | {"memory_mb": round(watch.most_mb - before_mb), "load": round(os.getloadavg()[0], 1)}
+    return row | {
+        "memory_mb": round(watch.most_mb - before_mb),
+        "load": round(os.getloadavg()[0], 1),
+    }
 
 
 def main() -> None:
     """Measure, and write a file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=Path, help="where to write the figures, and beside it the table; others stay")
-    parser.add_argument("--seconds", type=float, default=10.0, help="how long each attack is measured (default: 10)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--json", type=Path, help="where to write the figures, and beside it the table; others stay"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=10.0, help="how long each attack is measured (default: 10)"
+    )
     parser.add_argument("--only", nargs="+", default=[""], help="attacks whose names begin so")
     parser.add_argument("--attack", nargs=5, help=argparse.SUPPRESS)
     arguments, rest = parser.parse_known_args()
@@ -163,7 +192,10 @@ def main() -> None:
         pour(name, Target(host, *map(int, ports)))
     found: dict[str, dict[str, Any]] = {}
     if arguments.json and arguments.json.exists():
-        found = {row["attack"]: row for row in json.loads(arguments.json.read_text(encoding="utf-8"))["rows"]}
+        found = {
+            row["attack"]: row
+            for row in json.loads(arguments.json.read_text(encoding="utf-8"))["rows"]
+        }
     print(HEADER)
     for name in ATTACKS:
         if name.startswith(tuple(arguments.only)):

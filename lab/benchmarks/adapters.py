@@ -1,8 +1,9 @@
-"""A text spoken by servers through the adapters for LiveKit Agents and Pipecat, word by word as a model writes it.
+"""A text spoken by servers through the adapters for LiveKit Agents and Pipecat, word by word as a
+model writes it.
 
-``operate.py --adapters`` has them beside the client. They need ``livekit-plugins-sayahead`` and ``pipecat-sayahead`` of
-``integrations/``, which the extra ``compat`` has room for in one environment.
-"""
+``operate.py --adapters`` has them beside the client. They need ``livekit-plugins-sayahead`` and
+``pipecat-sayahead`` of ``integrations/``, which the extra ``compat`` has room for in one
+environment."""
 
 from __future__ import annotations
 
@@ -37,12 +38,14 @@ WAIT_S = 600.0
 
 def use(client: type[Client]) -> None:
     """Have both adapters connect with a client of one's own."""
-    livekit_tts.Client = pipecat_tts.Client = client
+    livekit_tts.Client = client
+    pipecat_tts.Client = client
 
 
 async def livekit(urls: list[str], words: list[str], pause_s: float) -> tuple[list[str], Floats]:
     """The words that LiveKit's transcript has, and the sound of its frames."""
-    samples, said = b"", list[str]()
+    samples = b""
+    said = list[str]()
     async with livekit_tts.TTS(url=urls, idle_s=None).stream() as stream:
 
         async def write() -> None:
@@ -64,7 +67,9 @@ class Ear(FrameProcessor):  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__(enable_direct_mode=True)
-        self.samples, self.said, self.errors = b"", list[str](), list[str]()
+        self.samples = b""
+        self.said = list[str]()
+        self.errors = list[str]()
         self.ended = asyncio.Event()
 
     async def process_frame(self, frame: Any, direction: FrameDirection) -> None:
@@ -83,10 +88,14 @@ class Ear(FrameProcessor):  # type: ignore[misc]
 
 async def pipecat(urls: list[str], words: list[str], pause_s: float) -> tuple[list[str], Floats]:
     """The words and the sound that come out of a pipeline."""
-    ear, began = Ear(), asyncio.Event()
+    ear = Ear()
+    began = asyncio.Event()
     stages = Pipeline([pipecat_tts.SayaheadTTSService(url=urls, idle_s=None), ear])
     worker = PipelineWorker(
-        stages, cancel_on_idle_timeout=False, enable_rtvi=False, params=PipelineParams(audio_out_sample_rate=24000)
+        stages,
+        cancel_on_idle_timeout=False,
+        enable_rtvi=False,
+        params=PipelineParams(audio_out_sample_rate=24000),
     )
     worker.add_event_handler("on_pipeline_started", lambda *_: began.set())
     runner = WorkerRunner(handle_sigint=False)

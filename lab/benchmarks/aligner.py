@@ -1,10 +1,11 @@
-"""How well the package's aligner aligns: edges in speech whose durations are exact, and texts that were not spoken.
+"""How well the package's aligner aligns: edges in speech whose durations are exact, and texts that
+were not spoken.
 
     python lab/benchmarks/aligner.py CORPUS RECORDINGS TEXTS.csv
 
-``CORPUS`` has exact durations and a val split, of one speaker or several (lab/recipes/aligner.toml); ``RECORDINGS`` is
-a folder with wavs/, whose texts TEXTS.csv has. Writes ``lab/benchmarks/results/aligner.md``.
-"""
+``CORPUS`` has exact durations and a val split, of one speaker or several
+(lab/recipes/aligner.toml); ``RECORDINGS`` is a folder with wavs/, whose texts TEXTS.csv has. Writes
+``lab/benchmarks/results/aligner.md``."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ MS = 1000 * FRONT_END.hop / FRONT_END.sample_rate
 
 
 def edges(corpus: Corpus) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Errors in ms of the beginnings of all phonemes (N,), and of those of words (M,), by speaker, in the val split."""
+    """Errors in ms of the beginnings of all phonemes (N,), and of those of words (M,), by speaker,
+    in the val split."""
     symbols = {number: symbol for symbol, number in corpus.info.phonemes.items()}
     found = dict[str, list[tuple[np.ndarray, np.ndarray]]]()
     for item in corpus.split("val"):
@@ -45,7 +47,10 @@ def edges(corpus: Corpus) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 def row(name: str, errors: np.ndarray, onsets: np.ndarray) -> str:
     """A row of the table."""
     size = np.abs(errors)
-    figures = f"{size.mean():.0f} | {np.quantile(size, 0.9):.0f} | {errors.mean():+.0f} | {np.abs(onsets).mean():.0f}"
+    figures = (
+        f"{size.mean():.0f} | {np.quantile(size, 0.9):.0f} | {errors.mean():+.0f} |"
+        f" {np.abs(onsets).mean():.0f}"
+    )
     return f"| {name} | {len(errors)} | {figures} |"
 
 
@@ -64,23 +69,31 @@ def scores(folder: Path, texts: dict[str, str]) -> tuple[list[float], list[float
 
 
 def main() -> None:
-    corpus, folder = Corpus(Path(sys.argv[1])), Path(sys.argv[2])
+    corpus = Corpus(Path(sys.argv[1]))
+    folder = Path(sys.argv[2])
     found = edges(corpus)
     texts = {one.name: one.text for one in read_texts(Path(sys.argv[3]))}
     right, wrong = scores(folder, texts)
     both = [np.concatenate(parts) for parts in zip(*found.values(), strict=True)]
     lines = [
-        "| speaker | edges | mean error, ms | 90 of 100 within, ms | bias, ms | word onsets: mean error, ms |",
+        (
+            "| speaker | edges | mean error, ms | 90 of 100 within, ms | bias, ms | word onsets:"
+            " mean error, ms |"
+        ),
         "| --- | ---: | ---: | ---: | ---: | ---: |",
         *(row(name or "the corpus", *errors) for name, errors in found.items()),
         row("all", *both),
         "",
         "| | score |",
         "| --- | --- |",
-        f"| {len(right)} recordings with their own texts | {np.mean(right):.2f} "
-        f"({min(right):.2f} to {max(right):.2f}) |",
-        f"| with another's text ({len(wrong)} that are long enough) | {np.mean(wrong):.2f} "
-        f"({min(wrong):.2f} to {max(wrong):.2f}) |",
+        (
+            f"| {len(right)} recordings with their own texts | {np.mean(right):.2f} "
+            f"({min(right):.2f} to {max(right):.2f}) |"
+        ),
+        (
+            f"| with another's text ({len(wrong)} that are long enough) | {np.mean(wrong):.2f} "
+            f"({min(wrong):.2f} to {max(wrong):.2f}) |"
+        ),
         f"| least score that is taken | {LEAST:.2f} |",
     ]
     text = "\n".join(lines) + "\n"

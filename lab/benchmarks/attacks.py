@@ -1,7 +1,8 @@
-"""Clients that take what they can get: the worst texts of every protocol, storms of messages, and who never reads.
+"""Clients that take what they can get: the worst texts of every protocol, storms of messages, and
+who never reads.
 
-Each attack is one client: a few threads that go on until the process is killed, and begin again where they are cut off.
-"""
+Each attack is one client: a few threads that go on until the process is killed, and begin again
+where they are cut off."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ from served import HANDSHAKE, event, frame
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
-MOST, PART = 19_000, 2000
+MOST = 19_000
+PART = 2000
 """Characters of a text, below what may wait, and of a message."""
 TEXTS = {
     "pronunciation": "[x](/" + "bæ" * 1500 + "/) yes. ",
@@ -65,7 +67,12 @@ def elevenlabs(text: str) -> Messages:
 
 def cartesia(text: str) -> Messages:
     form = {"container": "raw", "encoding": "pcm_s16le", "sample_rate": 48000}
-    rest = {"context_id": "c", "model_id": "x", "voice": {"mode": "id", "id": "heart"}, "output_format": form}
+    rest = {
+        "context_id": "c",
+        "model_id": "x",
+        "voice": {"mode": "id", "id": "heart"},
+        "output_format": form,
+    }
     said = [json.dumps({**rest, "transcript": part, "continue": True}) for part in parts(text)]
     return [*said, json.dumps({**rest, "transcript": "", "continue": False})]
 
@@ -85,7 +92,10 @@ def jambonz(text: str) -> Messages:
 
 SOCKETS: dict[str, tuple[str, Callable[[str], Messages]]] = {
     "native": ("/v1/stream", native),
-    "elevenlabs": ("/v1/text-to-speech/heart/multi-stream-input?output_format=pcm_48000&markup=ssml", elevenlabs),
+    "elevenlabs": (
+        "/v1/text-to-speech/heart/multi-stream-input?output_format=pcm_48000&markup=ssml",
+        elevenlabs,
+    ),
     "cartesia": ("/tts/websocket", cartesia),
     "deepgram": ("/v1/speak?encoding=linear16&sample_rate=48000&markup=ssml", deepgram),
     "kyutai": ("/api/tts_streaming?format=PcmMessagePack&markup=ssml", kyutai),
@@ -93,8 +103,16 @@ SOCKETS: dict[str, tuple[str, Callable[[str], Messages]]] = {
 }
 RAW = {"container": "raw", "encoding": "pcm_s16le", "sample_rate": 48000}
 POSTS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "openai over HTTP": ("/v1/audio/speech", "input", {"model": "x", "voice": "heart", "response_format": "mp3"}),
-    "elevenlabs over HTTP": ("/v1/text-to-speech/heart/stream?output_format=mp3_44100_192&markup=ssml", "text", {}),
+    "openai over HTTP": (
+        "/v1/audio/speech",
+        "input",
+        {"model": "x", "voice": "heart", "response_format": "mp3"},
+    ),
+    "elevenlabs over HTTP": (
+        "/v1/text-to-speech/heart/stream?output_format=mp3_44100_192&markup=ssml",
+        "text",
+        {},
+    ),
     "cartesia over HTTP": ("/tts/bytes", "transcript", {"output_format": RAW, "markup": "ssml"}),
     "deepgram over HTTP": ("/v1/speak?encoding=flac&markup=ssml", "text", {}),
 }
@@ -132,7 +150,9 @@ def over_socket(path: str, talks: Iterable[Messages]) -> Attack:
     waiting = itertools.cycle(talks)
 
     def attack(target: Target) -> None:
-        with connect(f"ws{target.url[4:]}{path}", open_timeout=60, close_timeout=1, max_size=None) as peer:
+        with connect(
+            f"ws{target.url[4:]}{path}", open_timeout=60, close_timeout=1, max_size=None
+        ) as peer:
             for message in next(waiting):
                 peer.send(message)
             for _ in peer:
@@ -171,12 +191,18 @@ def google(target: Target) -> None:
         stream = channel.stream_stream(service + "StreamingSynthesize")
         whole = channel.unary_stream(service + "SynthesizeSpeech")
         for text in shuffled(TEXTS.values()):
-            config = packed("StreamingSynthesizeRequest", streaming_config=new("StreamingSynthesizeConfig"))
-            said = [packed("StreamingSynthesizeRequest", input={"text": part}) for part in parts(text)]
+            config = packed(
+                "StreamingSynthesizeRequest", streaming_config=new("StreamingSynthesizeConfig")
+            )
+            said = [
+                packed("StreamingSynthesizeRequest", input={"text": part}) for part in parts(text)
+            ]
             with contextlib.suppress(grpc.RpcError):
                 for _ in stream(iter([config, *said])):
                     pass
-            request = packed("SynthesizeSpeechRequest", input={"ssml": f"<speak>{text[:4000]}</speak>"})
+            request = packed(
+                "SynthesizeSpeechRequest", input={"ssml": f"<speak>{text[:4000]}</speak>"}
+            )
             with contextlib.suppress(grpc.RpcError):
                 for _ in whole(request):
                     pass
@@ -298,8 +324,13 @@ def never_read(target: Target) -> None:
             peer = peers.enter_context(target.opened())
             for message in native(text, str(n)):
                 peer.sendall(framed(message))
-            body = json.dumps({"model": "x", "voice": "heart", "input": text, "response_format": "wav"}).encode()
-            head = f"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+            body = json.dumps(
+                {"model": "x", "voice": "heart", "input": text, "response_format": "wav"}
+            ).encode()
+            head = (
+                "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length:"
+                f" {len(body)}\r\n\r\n".encode()
+            )
             peer = peers.enter_context(target.connected())
             peer.sendall(head + body)
         time.sleep(30)
@@ -319,21 +350,32 @@ def cancelled(target: Target) -> None:
     with target.opened() as peer:
         threading.Thread(target=drained, args=(peer,), daemon=True).start()
         for n in itertools.count():
-            peer.sendall(framed(event("input_text.append", context_id=str(n), text="Hello there, how are you? ")))
+            peer.sendall(
+                framed(
+                    event("input_text.append", context_id=str(n), text="Hello there, how are you? ")
+                )
+            )
             peer.sendall(framed(event("input_text.cancel", context_id=str(n))))
 
 
 def form(content: str) -> bytes:
-    return f'--b\r\nContent-Disposition: form-data; name="name"\r\n\r\n{content}\r\n--b--\r\n'.encode()
+    return (
+        f'--b\r\nContent-Disposition: form-data; name="name"\r\n\r\n{content}\r\n--b--\r\n'.encode()
+    )
 
 
 RULES = [{"type": "alias", "string_to_replace": f"word{n}", "alias": "9 " * 20} for n in range(900)]
 LEXICON = {f"word{n}": "9 " * 20 for n in range(900)}
-NESTED = "".join(f"Content-Type: multipart/mixed; boundary=b{n}\r\n\r\n--b{n}\r\n" for n in range(3000))
+NESTED = "".join(
+    f"Content-Type: multipart/mixed; boundary=b{n}\r\n\r\n--b{n}\r\n" for n in range(3000)
+)
 DICTIONARIES = "/v1/pronunciation-dictionaries"
 LINE = HANDSHAKE[:-2] + b"X-n: " + b"a" * 9000 + b"\r\n\r\n"
 ATTACKS: dict[str, Attack] = {
-    **{f"native: {name}": contexts(text, markup="ssml" if name in SSML else "none") for name, text in TEXTS.items()},
+    **{
+        f"native: {name}": contexts(text, markup="ssml" if name in SSML else "none")
+        for name, text in TEXTS.items()
+    },
     "native: breaks at 48 kHz": contexts(TEXTS["breaks"], markup="ssml", sample_rate=48000),
     "native: policy wait-all": contexts(TEXTS["prose"], policy="wait-all"),
     "native: lexicon's alias": contexts("word1 " * 900, lexicon={"word1": "9 " * 100}),
@@ -343,7 +385,9 @@ ATTACKS: dict[str, Attack] = {
         for name, (path, of) in SOCKETS.items()
     },
     **{
-        f"{name}: all texts": over_http(path, [{**rest, field: text[:MOST]} for text in shuffled(TEXTS.values())])
+        f"{name}: all texts": over_http(
+            path, [{**rest, field: text[:MOST]} for text in shuffled(TEXTS.values())]
+        )
         for name, (path, field, rest) in POSTS.items()
     },
     "google over gRPC: all texts": google,
@@ -355,15 +399,23 @@ ATTACKS: dict[str, Attack] = {
     "storm: revisions": revised,
     "storm: begun and cancelled": cancelled,
     "storm: handshakes dropped": opened_and_dropped,
-    "storm: dictionaries": posted(f"{DICTIONARIES}/add-from-rules", json.dumps({"name": "a", "rules": RULES}).encode()),
+    "storm: dictionaries": posted(
+        f"{DICTIONARIES}/add-from-rules", json.dumps({"name": "a", "rules": RULES}).encode()
+    ),
     "storm: dictionaries refused": posted(
         f"{DICTIONARIES}/add-from-rules", json.dumps({"name": "", "rules": [*RULES, {}]}).encode()
     ),
-    "storm: forms": posted(f"{DICTIONARIES}/add-from-file", form(";" * 200_000), "multipart/form-data; boundary=b"),
-    "storm: nested forms": posted(
-        f"{DICTIONARIES}/add-from-file", form(NESTED), "multipart/form-data; boundary=b; " + "(" * 20000
+    "storm: forms": posted(
+        f"{DICTIONARIES}/add-from-file", form(";" * 200_000), "multipart/form-data; boundary=b"
     ),
-    "storm: large bodies": posted("/v1/audio/speech", json.dumps({"input": 5, "more": list(range(40000))}).encode()),
+    "storm: nested forms": posted(
+        f"{DICTIONARIES}/add-from-file",
+        form(NESTED),
+        "multipart/form-data; boundary=b; " + "(" * 20000,
+    ),
+    "storm: large bodies": posted(
+        "/v1/audio/speech", json.dumps({"input": 5, "more": list(range(40000))}).encode()
+    ),
     "storm: /metrics": fetched("/metrics"),
     "storm: /v1/voices": fetched("/v1/voices"),
     "storm: cut in mid-speech": cut_in_speech,

@@ -1,10 +1,11 @@
-"""What several conversations in one call of the default voice's graphs would cost, beside one call for each.
+"""What several conversations in one call of the default voice's graphs would cost, beside one call
+for each.
 
     python lab/benchmarks/batching.py [--cold] [--results FILE]
 
-Rows of one call are one sentence's here: what padding and masks of real batches would add is not in the figures. With
-``--cold``, 12 MB of other memory are written before each call, as other work does between two of a busy server's.
-"""
+Rows of one call are one sentence's here: what padding and masks of real batches would add is not in
+the figures. With ``--cold``, 12 MB of other memory are written before each call, as other work does
+between two of a busy server's."""
 
 from __future__ import annotations
 
@@ -38,23 +39,33 @@ def cost_ms(call: Callable[[], object]) -> float:
 def given(name: str, conversations: int) -> dict[str, Array]:
     """What a graph is given for a word of so many conversations."""
     inputs = dict(WORD[name])
-    for rows in {"text": ["ids"], "prosody": ["prosody_encoding"]}.get(name, ["sound_encoding", "f0", "energy"]):
+    for rows in {"text": ["ids"], "prosody": ["prosody_encoding"]}.get(
+        name, ["sound_encoding", "f0", "energy"]
+    ):
         inputs[rows] = np.concatenate([inputs[rows]] * conversations)
     total = len(inputs.get("prosody_encoding", inputs.get("f0", ())))
     if total:
         # As many provisional rows as a word has.
-        after = {part: len(WORD[name][rows]) - int(WORD[name][part][0]) for part in ("rows", "commit")}
+        after = {
+            part: len(WORD[name][rows]) - int(WORD[name][part][0]) for part in ("rows", "commit")
+        }
         inputs |= {part: count(total - rest) for part, rest in after.items()}
     return inputs
 
 
 def cold(folder: Path) -> list[str]:
     """A table of what a word of one conversation costs, of so many in one call."""
-    numbers, other = (1, 2, 4, 8), np.zeros(3_000_000, np.float32)
+    numbers = (1, 2, 4, 8)
+    other = np.zeros(3_000_000, np.float32)
     lines = [
-        "`python lab/benchmarks/batching.py --cold`: processor time for each conversation's word, ms.",
+        (
+            "`python lab/benchmarks/batching.py --cold`: processor time for each conversation's"
+            " word, ms."
+        ),
         "",
-        "| graph | " + " | ".join(f"{number} in a call" for number in numbers) + " | 8, without other work between |",
+        "| graph | "
+        + " | ".join(f"{number} in a call" for number in numbers)
+        + " | 8, without other work between |",
         "|---|" + "---:|" * (len(numbers) + 1),
     ]
     for name in WORD:
@@ -62,7 +73,9 @@ def cold(folder: Path) -> list[str]:
         calls = {number: given(name, number) for number in numbers}
         spent: dict[int, list[float]] = {number: [] for number in (*numbers, 0)}
 
-        def timed(number: int, graph: OnnxGraph = graph, inputs: dict[int, dict[str, Array]] = calls) -> float:
+        def timed(
+            number: int, graph: OnnxGraph = graph, inputs: dict[int, dict[str, Array]] = calls
+        ) -> float:
             start_s = time.process_time()
             graph(**inputs[number])
             return 1000 * (time.process_time() - start_s) / number
@@ -74,7 +87,11 @@ def cold(folder: Path) -> list[str]:
             # Right after the same call.
             spent[0].append(timed(numbers[-1]))
         # The fifth from below: the others were interrupted.
-        lines.append(f"| {name} | " + " | ".join(f"{np.quantile(tries, 0.2):.2f}" for tries in spent.values()) + " |")
+        lines.append(
+            f"| {name} | "
+            + " | ".join(f"{np.quantile(tries, 0.2):.2f}" for tries in spent.values())
+            + " |"
+        )
     return lines
 
 
@@ -84,7 +101,9 @@ def zeros(**shapes: tuple[int, ...]) -> dict[str, Array]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--cold", action="store_true", help="with other work between the calls")
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
@@ -92,7 +111,8 @@ def main() -> None:
     if arguments.cold:
         tell(cold(folder), arguments.results)
         return
-    text, decoder = OnnxGraph(folder / "text.onnx"), OnnxGraph(folder / "decoder.onnx")
+    text = OnnxGraph(folder / "text.onnx")
+    decoder = OnnxGraph(folder / "decoder.onnx")
     past = zeros(**MEMORY, recent=(2, 832), context=(64,))
     caches = zeros(input_cache=(3, 130), cache=(24, 256))
 
@@ -101,7 +121,10 @@ def main() -> None:
         return lambda: text(ids=ids, speed=np.ones(1, np.float32), **past)
 
     def decode(rows: int) -> Callable[[], object]:
-        given = {"sound_encoding": np.ones((rows, 128), np.float32), "energy": np.ones(rows, np.float32)}
+        given = {
+            "sound_encoding": np.ones((rows, 128), np.float32),
+            "energy": np.ones(rows, np.float32),
+        }
         given["f0"] = np.full(rows, 200, np.float32)
         return lambda: decoder(**given, rows=count(rows - 10), commit=count(rows - 12), **caches)
 
@@ -112,7 +135,8 @@ def main() -> None:
         "|---|---:|---:|---:|",
     ]
     for name, make, rows in (("text, 15 phonemes", encode, 15), ("decoder, 34 frames", decode, 34)):
-        one, all_of_them = cost_ms(make(rows)), cost_ms(make(SESSIONS * rows))
+        one = cost_ms(make(rows))
+        all_of_them = cost_ms(make(SESSIONS * rows))
         lines.append(f"| {name} | {one:.2f} | {SESSIONS * one:.2f} | {all_of_them:.2f} |")
     tell(lines, arguments.results)
 

@@ -1,12 +1,13 @@
-"""A bill over a crash: what clients of every protocol received of their texts, beside what ``/v1/usage`` says.
+"""A bill over a crash: what clients of every protocol received of their texts, beside what
+``/v1/usage`` says.
 
     python lab/benchmarks/billed.py --json lab/benchmarks/results/billed.json
 
-Requests of five keys over all protocols that know keys (Wyoming does not), one in ten of a long text; the server is
-killed (-9) in the middle and started again with the same file. A text that was heard to its end counts whole. Of one
-that broke off, a client knows by the words that came, or where its protocol tells none, by the samples: the voice says
-the same text in the same way, so the words are known that begin in them.
-"""
+Requests of five keys over all protocols that know keys (Wyoming does not), one in ten of a long
+text; the server is killed (-9) in the middle and started again with the same file. A text that was
+heard to its end counts whole. Of one that broke off, a client knows by the words that came, or
+where its protocol tells none, by the samples: the voice says the same text in the same way, so the
+words are known that begin in them."""
 
 from __future__ import annotations
 
@@ -36,21 +37,32 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
 KEYS = [f"customer-{number}" for number in range(5)]
-RATE, AT_ONCE = 24000, 16
-PATIENCE_S, PAUSE_S = 60.0, 0.1
+RATE = 24000
+AT_ONCE = 16
+PATIENCE_S = 60.0
+PAUSE_S = 0.1
 QUIET_S = 10.0
 """After so long without a sound, a text is taken for broken off."""
 LONG = (
-    "The first train leaves at dawn, and nobody is on it. A second one follows when the sun is up, full of people who "
-    "go to work. They read, they sleep, and some of them talk about the weather. "
+    "The first train leaves at dawn, and nobody is on it. A second one follows when the sun is up,"
+    " full of people who go to work. They read, they sleep, and some of them talk about the"
+    " weather. "
 )
 FORM = {"container": "raw", "encoding": "pcm_s16le", "sample_rate": RATE}
 SERVICE = "/google.cloud.texttospeech.v1.TextToSpeech/"
 POSTS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "openai": ("/v1/audio/speech", "input", {"model": "tts-1", "voice": "heart", "response_format": "pcm"}),
+    "openai": (
+        "/v1/audio/speech",
+        "input",
+        {"model": "tts-1", "voice": "heart", "response_format": "pcm"},
+    ),
     "elevenlabs over HTTP": ("/v1/text-to-speech/heart?output_format=pcm_24000", "text", {}),
     "cartesia over HTTP": ("/tts/bytes", "transcript", {"output_format": FORM}),
-    "deepgram over HTTP": ("/v1/speak?encoding=linear16&sample_rate=24000&container=none", "text", {}),
+    "deepgram over HTTP": (
+        "/v1/speak?encoding=linear16&sample_rate=24000&container=none",
+        "text",
+        {},
+    ),
 }
 
 
@@ -58,7 +70,10 @@ class Heard:
     """What a client has of its text."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.words, self.samples, self.whole = text, 0, 0, False
+        self.text = text
+        self.words = 0
+        self.samples = 0
+        self.whole = False
 
     def word(self, word: str) -> None:
         """A word came."""
@@ -88,7 +103,9 @@ class Place:
     """Where a server listens, and whose key opens it."""
 
     def __init__(self, http: str, google: int, key: str = "") -> None:
-        self.http, self.google, self.key = http, google, key
+        self.http = http
+        self.google = google
+        self.key = key
         self.headers = {"Authorization": f"Bearer {key}-secret"}
 
     def of(self, key: str) -> Place:
@@ -108,7 +125,11 @@ async def native(place: Place, heard: Heard) -> None:
 
 async def talked(place: Place, path: str, messages: list[Any], take: Callable[[Any], bool]) -> None:
     """Send messages on a socket, and take its answers until one says that it was the last."""
-    options: dict[str, Any] = {"additional_headers": place.headers, "max_size": None, "max_queue": None}
+    options: dict[str, Any] = {
+        "additional_headers": place.headers,
+        "max_size": None,
+        "max_queue": None,
+    }
     async with connect(f"ws{place.http[4:]}{path}", **options) as socket:
         for message in messages:
             await socket.send(message if isinstance(message, bytes) else json.dumps(message))
@@ -124,8 +145,12 @@ async def elevenlabs(place: Place, heard: Heard) -> None:
         heard.words = len("".join(told).rstrip())
         return not heard.whole
 
-    told, path = list[str](), "/v1/text-to-speech/heart/multi-stream-input?output_format=pcm_24000&sync_alignment=true"
-    says = [{"context_id": "c", "text": heard.text}, {"context_id": "c", "flush": True, "close_context": True}]
+    told = list[str]()
+    path = "/v1/text-to-speech/heart/multi-stream-input?output_format=pcm_24000&sync_alignment=true"
+    says = [
+        {"context_id": "c", "text": heard.text},
+        {"context_id": "c", "flush": True, "close_context": True},
+    ]
     await talked(place, path, says, take)
 
 
@@ -137,7 +162,12 @@ async def cartesia(place: Place, heard: Heard) -> None:
         heard.whole = data["type"] == "done"
         return str(data["type"]) not in ("done", "error")
 
-    rest = {"context_id": "c", "model_id": "x", "voice": {"mode": "id", "id": "heart"}, "output_format": FORM}
+    rest = {
+        "context_id": "c",
+        "model_id": "x",
+        "voice": {"mode": "id", "id": "heart"},
+        "output_format": FORM,
+    }
     says = {**rest, "add_timestamps": True, "transcript": heard.text, "continue": False}
     await talked(place, "/tts/websocket", [says], take)
 
@@ -182,7 +212,10 @@ def posted(protocol: str) -> Talk:
     async def talk(place: Place, heard: Heard) -> None:
         path, field, rest = POSTS[protocol]
         request: dict[str, Any] = {"json": {**rest, field: heard.text}, "headers": place.headers}
-        async with httpx.AsyncClient(timeout=60) as http, http.stream("POST", place.http + path, **request) as answer:
+        async with (
+            httpx.AsyncClient(timeout=60) as http,
+            http.stream("POST", place.http + path, **request) as answer,
+        ):
             if answer.status_code != 200:
                 return
             size = 0
@@ -199,16 +232,22 @@ async def google(place: Place, heard: Heard) -> None:
     said.append(packed("StreamingSynthesizeRequest", input={"text": heard.text}))
     metadata = [("authorization", place.headers["Authorization"])]
     async with grpc.aio.insecure_channel(f"127.0.0.1:{place.google}") as channel:
-        async for answer in channel.stream_stream(SERVICE + "StreamingSynthesize")(iter(said), metadata=metadata):
+        async for answer in channel.stream_stream(SERVICE + "StreamingSynthesize")(
+            iter(said), metadata=metadata
+        ):
             heard.samples += len(parsed("StreamingSynthesizeResponse", answer).audio_content) // 2
     heard.whole = True
 
 
 async def google_whole(place: Place, heard: Heard) -> None:
-    request = packed("SynthesizeSpeechRequest", input={"text": heard.text}, audio_config={"audio_encoding": 1})
+    request = packed(
+        "SynthesizeSpeechRequest", input={"text": heard.text}, audio_config={"audio_encoding": 1}
+    )
     metadata = [("authorization", place.headers["Authorization"])]
     async with grpc.aio.insecure_channel(f"127.0.0.1:{place.google}") as channel:
-        async for _ in channel.unary_stream(SERVICE + "SynthesizeSpeech")(request, metadata=metadata):
+        async for _ in channel.unary_stream(SERVICE + "SynthesizeSpeech")(
+            request, metadata=metadata
+        ):
             heard.whole = True
 
 
@@ -223,7 +262,15 @@ TALKS: dict[str, Talk] = {
     "google, whole texts": google_whole,
     **{protocol: posted(protocol) for protocol in POSTS},
 }
-ENDS = (ServerError, OSError, EOFError, TimeoutError, WebSocketException, httpx.HTTPError, grpc.RpcError)
+ENDS = (
+    ServerError,
+    OSError,
+    EOFError,
+    TimeoutError,
+    WebSocketException,
+    httpx.HTTPError,
+    grpc.RpcError,
+)
 """How a client learns that its server has gone."""
 
 
@@ -232,9 +279,13 @@ def text_of(number: int) -> str:
     return LONG if number % 10 == 9 else "Hello " + "there, " * (number % 4) + "you. "
 
 
-async def asked(place: Place, requests: int, crash: Callable[[], None]) -> list[tuple[str, str, Heard]]:
+async def asked(
+    place: Place, requests: int, crash: Callable[[], None]
+) -> list[tuple[str, str, Heard]]:
     """Carry out requests, with a crash in the middle; what clients have, by protocol and key."""
-    dice, found, half = random.Random(1), list[tuple[str, str, Heard]](), requests // 2
+    dice = random.Random(1)
+    found = list[tuple[str, str, Heard]]()
+    half = requests // 2
     jobs = []
     for number in range(requests):
         # Some are to be in the middle of a text when the server is killed.
@@ -243,7 +294,8 @@ async def asked(place: Place, requests: int, crash: Callable[[], None]) -> list[
 
     async def work(waiting: Iterator[tuple[str, str, str]]) -> None:
         for protocol, key, text in waiting:
-            heard, end = Heard(text), time.monotonic() + PATIENCE_S
+            heard = Heard(text)
+            end = time.monotonic() + PATIENCE_S
             while not heard.characters and time.monotonic() < end:
                 # A server that is full, or gone, is asked again.
                 with contextlib.suppress(*ENDS):
@@ -262,13 +314,19 @@ async def asked(place: Place, requests: int, crash: Callable[[], None]) -> list[
     return found
 
 
-def rows_of(found: list[tuple[str, str, Heard]], told: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
+def rows_of(
+    found: list[tuple[str, str, Heard]], told: list[dict[str, Any]]
+) -> dict[str, dict[str, int]]:
     """By protocol: what was received and billed, and where both differ for a key, the most."""
-    received, cut, billed = Counter[tuple[str, str]](), Counter[str](), Counter[tuple[str, str]]()
+    received = Counter[tuple[str, str]]()
+    cut = Counter[str]()
+    billed = Counter[tuple[str, str]]()
     for protocol, key, heard in found:
         name = protocol.partition(" over ")[0].partition(",")[0]
         received[name, key] += heard.characters
-        cut[name] += bool(heard.characters) and not heard.whole and name not in ("deepgram", "jambonz")
+        cut[name] += (
+            bool(heard.characters) and not heard.whole and name not in ("deepgram", "jambonz")
+        )
     for row in told:
         billed[row["protocol"], row["key"]] += row["characters"]
     rows = {}
@@ -278,14 +336,17 @@ def rows_of(found: list[tuple[str, str, Heard]], told: list[dict[str, Any]]) -> 
             "texts broken off": cut[name],
             "characters received": sum(received[place] for place in places),
             "billed": sum(billed[place] for place in places),
-            "largest difference of a key": max(abs(received[place] - billed[place]) for place in places),
+            "largest difference of a key": max(
+                abs(received[place] - billed[place]) for place in places
+            ),
         }
     return rows
 
 
 def bill(folder: Path, requests: int) -> dict[str, Any]:
     """Requests over a crash, and what the bill says."""
-    keys, google_port = folder / "bill.toml", free_port()
+    keys = folder / "bill.toml"
+    google_port = free_port()
     tables = [f'[{name}]\nkey = "{name}-secret"\nadmin = true\n' for name in KEYS]
     keys.write_text("\n".join(tables), encoding="utf-8")
     for number in range(10):
@@ -301,7 +362,9 @@ def bill(folder: Path, requests: int) -> dict[str, Any]:
     try:
         found = asyncio.run(asked(Place(servers[0].http, google_port), requests, crash))
         headers = {"Authorization": f"Bearer {KEYS[0]}-secret"}
-        told = httpx.get(f"{servers[-1].http}/v1/usage", params={"all": "true"}, headers=headers).json()["rows"]
+        told = httpx.get(
+            f"{servers[-1].http}/v1/usage", params={"all": "true"}, headers=headers
+        ).json()["rows"]
     finally:
         servers[-1].end()
     return {"requests": len(found), "keys": len(KEYS), "protocols": rows_of(found, told)}
@@ -309,7 +372,9 @@ def bill(folder: Path, requests: int) -> dict[str, Any]:
 
 def main() -> None:
     """Run it, and print or write the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--json", type=Path)
     parser.add_argument("--requests", type=int, default=1000)
     arguments = parser.parse_args()

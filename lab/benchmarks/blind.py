@@ -1,12 +1,13 @@
-"""What a word's missing future costs the default voice: parts of blind speech are replaced by the whole sentence's own.
+"""What a word's missing future costs the default voice: parts of blind speech are replaced by the
+whole sentence's own.
 
     python lab/benchmarks/blind.py --texts val.csv [--count 40] [--results FILE]
 
-Sentences that the text encoders see whole (their window never moves) are spoken word by word without lookahead, first
-as the voice does, then with the glide of pitch left out, then with the durations of the whole sentence, its pitch and
-energy too, and its sound encodings too; what is left after that is the sound running into what is expected. The
-predicted opinion (DistillMOS) is paired with the whole sentence's. Needs what ``sayahead eval score`` needs for it.
-"""
+Sentences that the text encoders see whole (their window never moves) are spoken word by word
+without lookahead, first as the voice does, then with the glide of pitch left out, then with the
+durations of the whole sentence, its pitch and energy too, and its sound encodings too; what is left
+after that is the sound running into what is expected. The predicted opinion (DistillMOS) is paired
+with the whole sentence's. Needs what ``sayahead eval score`` needs for it."""
 
 from __future__ import annotations
 
@@ -54,7 +55,9 @@ ROWS = (
     Row("k = 0, pitch jumps at joins", glides=False),
     Row("k = 0, durations of the whole", told=("durations",)),
     Row("k = 0, durations, pitch, energy of the whole", told=("durations", "prosody")),
-    Row("k = 0, all of that and the sound encoding", told=("durations", "prosody", "sound_encoding")),
+    Row(
+        "k = 0, all of that and the sound encoding", told=("durations", "prosody", "sound_encoding")
+    ),
 )
 
 
@@ -64,12 +67,16 @@ class Told(HeartAcoustic):
     def listen(self, acoustic: HeartAcoustic) -> None:
         """Take the place of ``acoustic``, with its networks."""
         self.__dict__.update(acoustic.__dict__)
-        self._text_graph, self._prosody_graph = acoustic._text, acoustic._prosody
-        self._text, self._prosody = self._encode, self._say  # type: ignore[assignment]
+        self._text_graph = acoustic._text
+        self._prosody_graph = acoustic._prosody
+        self._text = self._encode  # type: ignore[assignment]
+        self._prosody = self._say  # type: ignore[assignment]
         self.told: tuple[str, ...] = ()
         self.recording = False
         self._whole: dict[str, Any] = {}
-        self._first_unit = self._units = self._first_row = 0
+        self._first_unit = 0
+        self._units = 0
+        self._first_row = 0
 
     def step(self, segment: Segment, state: HeartState, *given: Any, **options: Any) -> Any:
         """See AcousticModel; notes where in the sentence it is."""
@@ -92,9 +99,12 @@ class Told(HeartAcoustic):
         if self.recording:
             self._whole |= out
             return out
-        begin, known = self._first_row, int((ids < 178).sum())
+        begin = self._first_row
+        known = int((ids < 178).sum())
         for name in set(self.told) & set(out):
-            out[name] = np.concatenate([self._whole[name][begin : begin + known], out[name][known:]])
+            out[name] = np.concatenate(
+                [self._whole[name][begin : begin + known], out[name][known:]]
+            )
         return out
 
     def _say(self, **given: Any) -> dict[str, Floats]:
@@ -102,7 +112,8 @@ class Told(HeartAcoustic):
         if self.recording:
             self._whole |= {name: out[name] for name in ("f0", "energy")}
         elif "prosody" in self.told:
-            begin, end = 2 * self._first_unit, 2 * self._units
+            begin = 2 * self._first_unit
+            end = 2 * self._units
             for name in ("f0", "energy"):
                 there = self._whole[name][begin:end][: len(out[name])]
                 out[name] = np.concatenate([there, out[name][len(there) :]])
@@ -119,14 +130,18 @@ def spoken(voice: Voice, told: Told, text: str, row: Row | None = None) -> Float
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
     lines = [script.text for script in read_texts(arguments.texts)]
     texts = [text for text in lines if 30 < len(text) < 72][: arguments.count]
-    voice, rate, told = load_voice(), load_distillmos(), Told.__new__(Told)
+    voice = load_voice()
+    rate = load_distillmos()
+    told = Told.__new__(Told)
     told.listen(voice.synthesizer.acoustic)  # type: ignore[attr-defined]
     voice.synthesizer.acoustic = told  # type: ignore[attr-defined]
     fading = told._fading
@@ -136,23 +151,30 @@ def main() -> int:
 
     whole = np.array([opinion(spoken(voice, told, text)) for text in texts])
     rows = [
-        f"{len(texts)} sentences of the validation split, DistillMOS (95 % interval of the paired difference); "
-        f"`python lab/benchmarks/blind.py --texts val.csv --count {arguments.count}`.",
+        (
+            f"{len(texts)} sentences of the validation split, DistillMOS (95 % interval of the"
+            " paired difference); `python lab/benchmarks/blind.py --texts val.csv --count"
+            f" {arguments.count}`."
+        ),
         "",
         "| condition | DistillMOS | from the whole sentence |",
         "|---|---:|---:|",
         f"| whole sentence | {whole.mean():.3f} | – |",
     ]
     for row in ROWS:
-        told.told, told._fading = row.told, fading if row.glides else fading[:0]
+        told.told = row.told
+        told._fading = fading if row.glides else fading[:0]
         found = []
         for text in texts:
             spoken(voice, told, text)
             found.append(opinion(spoken(voice, told, text, row)))
         gap = np.array(found) - whole
         half = 1.96 * gap.std(ddof=1) / len(gap) ** 0.5
-        low, high = gap.mean() - half, gap.mean() + half
-        rows.append(f"| {row.name} | {np.mean(found):.3f} | {gap.mean():+.3f} ({low:+.3f} to {high:+.3f}) |")
+        low = gap.mean() - half
+        high = gap.mean() + half
+        rows.append(
+            f"| {row.name} | {np.mean(found):.3f} | {gap.mean():+.3f} ({low:+.3f} to {high:+.3f}) |"
+        )
         print(rows[-1], flush=True)
     keep(rows, arguments.results)
     return 0

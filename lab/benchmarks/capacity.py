@@ -1,11 +1,13 @@
-"""A fleet that speaks to ten thousand, on paper: simulated from what steps cost, in processor time, on one machine.
+"""A fleet that speaks to ten thousand, on paper: simulated from what steps cost, in processor time,
+on one machine.
 
-    python lab/benchmarks/capacity.py --results lab/benchmarks/results/capacity.md [--conversations 10000]
+    python lab/benchmarks/capacity.py --results lab/benchmarks/results/capacity.md [--conversations
+    10000]
 
-A conversation is an agent's turns with pauses in which its user speaks. A turn's text comes from a language model, each
-word is a step of a replica's processor, and is needed when the player has played what came before. What is simulated is
-the processors' time and who gets it; networks, memory and the cores' influence on each other are not.
-"""
+A conversation is an agent's turns with pauses in which its user speaks. A turn's text comes from a
+language model, each word is a step of a replica's processor, and is needed when the player has
+played what came before. What is simulated is the processors' time and who gets it; networks, memory
+and the cores' influence on each other are not."""
 
 from __future__ import annotations
 
@@ -25,13 +27,20 @@ import numpy as np
 from output import tell
 
 RESULTS = Path(__file__).parent / "results"
-TOKENS_PER_WORD, TOKENS_PER_S = 1.3, 50.0
-WORD_S, SPREAD = 0.30, 0.35
+TOKENS_PER_WORD = 1.3
+TOKENS_PER_S = 50.0
+WORD_S = 0.30
+SPREAD = 0.35
 """A word's sound, and the deviation of its logarithm; that of a step's time is the same."""
-TURN_WORDS, PAUSE_S = 30.0, 8.0
-"""Means of a turn's words, and of the time until the next one; both are drawn from exponential distributions."""
-DUE_S, BOUND_S, BUSY = 0.1, 0.13, 0.95
-WARM_S, LISTENED_S = 20.0, 20.0
+TURN_WORDS = 30.0
+PAUSE_S = 8.0
+"""Means of a turn's words, and of the time until the next one; both are drawn from exponential
+distributions."""
+DUE_S = 0.1
+BOUND_S = 0.13
+BUSY = 0.95
+WARM_S = 20.0
+LISTENED_S = 20.0
 """Time that does not count, in which conversations begin, and time that does."""
 
 
@@ -99,20 +108,29 @@ class Tally:
 class Fleet:
     """Replicas with processors and steps that wait, and one clock."""
 
-    def __init__(self, way: Way, costs: Costs, replicas: int, conversations: int, seed: int) -> None:
-        self._way, self._costs, self._draw = way, costs, random.Random(seed)
+    def __init__(
+        self, way: Way, costs: Costs, replicas: int, conversations: int, seed: int
+    ) -> None:
+        self._way = way
+        self._costs = costs
+        self._draw = random.Random(seed)
         self._waiting: list[list[tuple[float, int, Conversation]]] = [[] for _ in range(replicas)]
         self._free = [way.cores] * replicas
         self._held = [0] * replicas
         self._alive = list(range(replicas))
         self._events = list[tuple[float, int, str, Any]]()
         self._count = itertools.count()
-        self._end, self._from = WARM_S + LISTENED_S, WARM_S
+        self._end = WARM_S + LISTENED_S
+        self._from = WARM_S
         self.tally = Tally()
         before = round(conversations / way.burst)
         for number in range(conversations):
             at = self._draw.random() * (TURN_WORDS * WORD_S + PAUSE_S)
-            self._plan(at if number < before else self._from + LISTENED_S / 2 + 5 * self._draw.random(), "come", None)
+            self._plan(
+                at if number < before else self._from + LISTENED_S / 2 + 5 * self._draw.random(),
+                "come",
+                None,
+            )
         if way.lost:
             self._plan(self._from + LISTENED_S / 2, "fail", None)
 
@@ -139,8 +157,10 @@ class Fleet:
 
     def _turn(self, now: float, talk: Conversation) -> None:
         """An agent begins to write."""
-        talk.begun = talk.dry = now
-        talk.words, talk.said = 2 + round(self._draw.expovariate(1 / (TURN_WORDS - 2))), 0
+        talk.begun = now
+        talk.dry = now
+        talk.words = 2 + round(self._draw.expovariate(1 / (TURN_WORDS - 2)))
+        talk.said = 0
         self._next(now, talk)
 
     def _text_at(self, talk: Conversation) -> float:
@@ -191,7 +211,8 @@ class Fleet:
             self._begin(now, replica)
 
     def _heard(self, now: float, talk: Conversation) -> None:
-        tally, counts = self.tally, talk.begun >= self._from
+        tally = self.tally
+        counts = talk.begun >= self._from
         if talk.said and now > max(talk.dry, self._text_at(talk) + DUE_S) + 0.005 and counts:
             tally.stalls += 1
         if not talk.said and counts:
@@ -211,7 +232,8 @@ class Fleet:
         for one in gone:
             self._waiting[one].clear()
         moved = {id(talk): talk for talk in waiting}
-        events, self._events = self._events, []
+        events = self._events
+        self._events = []
         for event in events:
             kind, what = event[2:]
             talks = what[1] if kind == "made" else [what] if kind in ("turn", "ready") else []
@@ -227,7 +249,8 @@ class Fleet:
 
 
 def passes(tally: Tally, cores: int) -> bool:
-    """Whether listeners had what ``sayahead loadtest`` asks for; one stall in ten thousand turns is forgiven.
+    """Whether listeners had what ``sayahead loadtest`` asks for; one stall in ten thousand turns is
+    forgiven.
 
     A fleet that is busier than ``BUSY`` would not catch up with what it has missed.
     """
@@ -236,15 +259,22 @@ def passes(tally: Tally, cores: int) -> bool:
 
 
 def least(way: Way, costs: Costs, conversations: int) -> tuple[int, Tally]:
-    """The fewest replicas with which a fleet passes, within one in twenty, and what listeners have with them."""
+    """The fewest replicas with which a fleet passes, within one in twenty, and what listeners have
+    with them."""
     sound = conversations * TURN_WORDS * WORD_S / (TURN_WORDS * WORD_S + PAUSE_S)
-    low, high, best = 0, 0, Tally()
+    low = 0
+    high = 0
+    best = Tally()
     tried = max(1, round(sound * costs.of(way.most) / way.most / WORD_S / BUSY / way.cores))
     while not high or high - low > max(1, high // 20):
         tally = Fleet(way, costs, tried, conversations, 0).run()
-        print(f"{way.name}: {tried} replicas, {len(tally.first_s)} turns, {tally.stalls} stalls", flush=True)
+        print(
+            f"{way.name}: {tried} replicas, {len(tally.first_s)} turns, {tally.stalls} stalls",
+            flush=True,
+        )
         if passes(tally, tried * way.cores):
-            high, best = tried, tally
+            high = tried
+            best = tally
             tried = (low + high) // 2 if low else max(1, min(tried - 1, round(0.97 * tried)))
             if tried == high:
                 break
@@ -255,10 +285,12 @@ def least(way: Way, costs: Costs, conversations: int) -> tuple[int, Tally]:
 
 
 def measured() -> Costs:
-    """What a word costs a server, and which part several words share: from the results of this repository."""
+    """What a word costs a server, and which part several words share: from the results of this
+    repository."""
     server = json.loads((RESULTS / "server" / "threads.json").read_text(encoding="utf-8"))
     row = next(one for one in server["rounds"] if one["sessions"] == server["largest"])
-    # A round counts after six seconds in which sessions begin; what the server takes is that of the whole of it.
+    # A round counts after six seconds in which sessions begin; what the server takes is that of the
+    # whole of it.
     word_s = row["server_cores"] * server["seconds"] / row["audio_s"] * WORD_S
     lines = (RESULTS / "together.md").read_text(encoding="utf-8").splitlines()[-2:]
     cells = [[float(cell) for cell in line.split("|")[2:5]] for line in lines]
@@ -268,9 +300,13 @@ def measured() -> Costs:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--conversations", type=int, default=10_000)
-    parser.add_argument("--price", type=float, default=0.04, help="of a processor's hour (default: 0.04)")
+    parser.add_argument(
+        "--price", type=float, default=0.04, help="of a processor's hour (default: 0.04)"
+    )
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     given = parser.parse_args()
     costs = measured()
@@ -282,9 +318,15 @@ def main() -> None:
         Way("twice the conversations within seconds", burst=2.0),
         Way("a tenth of the replicas fails", lost=0.1),
     ]
-    command = f"python lab/benchmarks/capacity.py --conversations {given.conversations} --price {given.price:g}"
+    command = (
+        f"python lab/benchmarks/capacity.py --conversations {given.conversations} --price"
+        f" {given.price:g}"
+    )
     shared = f"{100 * costs.shared:.0f} % of it once for words that are made together"
-    heads = "way, replicas, cores, conversations a core, busy %, first sound p95 ms, core hours for an hour, price"
+    heads = (
+        "way, replicas, cores, conversations a core, busy %, first sound p95 ms, core hours for an"
+        " hour, price"
+    )
     lines = [
         f"`{command}`: {1000 * costs.word_s:.2f} ms a word, {shared}.",
         "",
@@ -292,14 +334,16 @@ def main() -> None:
         "|---|" + "--:|" * 7,
     ]
     with ProcessPoolExecutor(2) as pool:
-        found = list(pool.map(functools.partial(least, costs=costs, conversations=given.conversations), ways))
+        found = list(
+            pool.map(functools.partial(least, costs=costs, conversations=given.conversations), ways)
+        )
     for way, (replicas, tally) in zip(ways, found, strict=True):
         cores = replicas * way.cores
         hours = cores * LISTENED_S / tally.sound_s
         lines.append(
-            f"| {way.name} | {replicas} | {cores} | {given.conversations / cores:.0f} | "
-            f"{100 * tally.busy_s / cores / LISTENED_S:.0f} | {1000 * tally.p95_s:.0f} | {hours:.4f} | "
-            f"{hours * given.price:.5f} |"
+            f"| {way.name} | {replicas} | {cores} | {given.conversations / cores:.0f} |"
+            f" {100 * tally.busy_s / cores / LISTENED_S:.0f} | {1000 * tally.p95_s:.0f} |"
+            f" {hours:.4f} | {hours * given.price:.5f} |"
         )
     tell(lines, given.results)
 

@@ -1,9 +1,10 @@
 """What the papers claim, what the committed results say of it, and the verdict that follows.
 
-A claim is a record in ``papers/claims.toml``: the paper and the place in it, its figure, our file, rows and column,
-the statistic that reads them, the rule that judges the statistic, and what would refute it. A claim *needs* what makes
-its experiment able to fail; where that is not so, the verdict is "no test", and why. ``figures.py`` puts the tables
-into the documents. Nothing of a verdict is written by hand: change a results file, and it follows.
+A claim is a record in ``papers/claims.toml``: the paper and the place in it, its figure, our file,
+rows and column, the statistic that reads them, the rule that judges the statistic, and what would
+refute it. A claim *needs* what makes its experiment able to fail; where that is not so, the verdict
+is "no test", and why. ``figures.py`` puts the tables into the documents. Nothing of a verdict is
+written by hand: change a results file, and it follows.
 
     python lab/benchmarks/claims.py
 """
@@ -32,7 +33,10 @@ REPAIRED = (53.9 - 24.2) / 53.9
 """Share of the word errors that the true future repairs in Saeki et al."""
 FEW_SPEAKERS = 4
 """Fewer speakers say nothing of others."""
-YES, NO, UNDECIDED, NO_TEST = "reproduced", "**not reproduced**", "not decided", "no test"
+YES = "reproduced"
+NO = "**not reproduced**"
+UNDECIDED = "not decided"
+NO_TEST = "no test"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +135,20 @@ def cell(file: str, condition: str, column: str) -> Interval:
     """A column of a report's table with its interval; the value thrice where it has none."""
     with (RESULTS / file).open(encoding="utf-8", newline="") as opened:
         row = next(row for row in csv.DictReader(opened) if row["condition"] == condition)
-    value, low, high = (float(row.get(column + end) or row[column]) for end in ("", " low", " high"))
+    value, low, high = (
+        float(row.get(column + end) or row[column]) for end in ("", " low", " high")
+    )
     return Interval(value, low, high)
 
 
 def half_widths(file: str, column: str, row: str, against: str) -> dict[str, float]:
     """Half of each training's interval over sentences, from the table of trainings one by one."""
     lines = (RESULTS / file).with_name("each.md").read_text(encoding="utf-8").splitlines()
-    table = [[part.strip() for part in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    table = [
+        [part.strip() for part in line.strip("|").split("|")]
+        for line in lines
+        if line.startswith("|")
+    ]
     at = table[0].index(f"less {against}")
     widths = dict[str, float]()
     for cells in table[2:]:
@@ -151,8 +161,8 @@ def half_widths(file: str, column: str, row: str, against: str) -> dict[str, flo
 def nested(values: Mapping[str, float], half_width: float) -> Interval:
     """The mean of trainings with an interval that draws speakers, then seeds, then sentences.
 
-    The sentences' part is normal, with the half width of their own interval: results from before scores were kept have
-    no scores of sentences.
+    The sentences' part is normal, with the half width of their own interval: results from before
+    scores were kept have no scores of sentences.
     """
     speakers = tuple(name.partition(", seed ")[0] for name in values)
     weights = nested_weights(speakers, 0).astype(np.float64)
@@ -163,10 +173,13 @@ def nested(values: Mapping[str, float], half_width: float) -> Interval:
 
 
 def per_speaker(names: Sequence[str]) -> tuple[int, str]:
-    """How many speakers trainings have, and how many trainings each: the same number, or from the least to the most."""
+    """How many speakers trainings have, and how many trainings each: the same number, or from the
+    least to the most."""
     speakers = [name.partition(", seed ")[0] for name in names]
     counts = sorted({speakers.count(one) for one in speakers})
-    return len(set(speakers)), "-".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
+    return len(set(speakers)), "-".join(
+        str(count) for count in dict.fromkeys((counts[0], counts[-1]))
+    )
 
 
 # Statistics: from a claim to what was found
@@ -186,12 +199,16 @@ def repair(claim: Claim) -> Found:
 
 
 def trained(claim: Claim) -> Found:
-    """A difference to the second row over trainings and speakers, and what the second row has by itself."""
+    """A difference to the second row over trainings and speakers, and what the second row has by
+    itself."""
     row, against = claim.rows
     kept = loaded(claim.file)
     own, other = (kept[name][claim.column]["trainings"] for name in (row, against))
     widths = half_widths(claim.file, claim.column, row, against)
-    one = nested({name: value - other[name] for name, value in own.items()}, statistics.fmean(widths.values()))
+    one = nested(
+        {name: value - other[name] for name, value in own.items()},
+        statistics.fmean(widths.values()),
+    )
     reference = statistics.fmean(other.values())
     speakers, seeds = per_speaker(list(own))
     return Found(one, [f"{reference:.2f}", one.text()], {"reference": reference}, speakers, seeds)
@@ -210,7 +227,8 @@ def seeds_less(claim: Claim) -> Found:
     row, against = claim.rows
     kept = loaded(claim.file)
     less = kept[row][f"{claim.column}, less {against}'s"]
-    own, rule = kept[row][claim.column]["seeds"], kept[against][claim.column]["value"]
+    own = kept[row][claim.column]["seeds"]
+    rule = kept[against][claim.column]["value"]
     one = Interval(less["value"], less["low"], less["high"])
     if "over" not in less:  # An interval over sentences alone: seeds are drawn beside it.
         values = {f"agents, seed {number}": value - rule for number, value in enumerate(own)}
@@ -221,12 +239,18 @@ def seeds_less(claim: Claim) -> Found:
 def rows_apart(claim: Claim) -> Found:
     """The first row's figure, and the second's interval beside it."""
     kept = loaded(claim.file)
-    one, other = (Interval(*(kept[row][claim.column][part] for part in ("value", "low", "high"))) for row in claim.rows)
-    return Found(one, [f"{one.value:.2f}", f"{other.value:.2f}"], {"high": other.high, "low": other.low})
+    one, other = (
+        Interval(*(kept[row][claim.column][part] for part in ("value", "low", "high")))
+        for row in claim.rows
+    )
+    return Found(
+        one, [f"{one.value:.2f}", f"{other.value:.2f}"], {"high": other.high, "low": other.low}
+    )
 
 
 def slope(claim: Claim) -> Found:
-    """How a latency grows with the sentence; the latency itself, and the growth of whole sentences."""
+    """How a latency grows with the sentence; the latency itself, and the growth of whole
+    sentences."""
     row, whole = claim.rows
     column, size = claim.column.split("; ")
     one, other = (cell(claim.file, name, f"O(1): {column}, ms a word") for name in (row, whole))
@@ -246,7 +270,9 @@ def most(claim: Claim) -> Found:
         for row in claim.rows
         for place in ("first", "second", "third", "last but one", "last")
     ]
-    return Found(Interval(max(found), max(found), max(found)), [f"{min(found):.1f}", f"{max(found):.1f}"])
+    return Found(
+        Interval(max(found), max(found), max(found)), [f"{min(found):.1f}", f"{max(found):.1f}"]
+    )
 
 
 def alike_in(claim: Claim) -> Found:
@@ -260,11 +286,13 @@ def alike_in(claim: Claim) -> Found:
 
 
 def cosine_gain(claim: Claim) -> Found:
-    """The least rise of the cosine at the later steps by the fine-tuning; the least at the first two beside it."""
+    """The least rise of the cosine at the later steps by the fine-tuning; the least at the first
+    two beside it."""
     networks = loaded(claim.file)["networks"]
     before, after = (networks[name][claim.column]["steps"] for name in claim.rows)
     rises = [
-        Interval(new[0] - old[0], new[1] - old[2], new[2] - old[1]) for old, new in zip(before, after, strict=True)
+        Interval(new[0] - old[0], new[1] - old[2], new[2] - old[1])
+        for old, new in zip(before, after, strict=True)
     ]
     later = min(rises[2:], key=lambda rise: rise.low)
     early = min(rise.low for rise in rises[:2])
@@ -274,7 +302,9 @@ def cosine_gain(claim: Claim) -> Found:
 
 def cosine_control(claim: Claim) -> Found:
     """How much nearer a language model's words come than as many random ones."""
-    one = Interval(*loaded(claim.file)["networks"][claim.rows[0]][claim.column]["more than the control"])
+    one = Interval(
+        *loaded(claim.file)["networks"][claim.rows[0]][claim.column]["more than the control"]
+    )
     return Found(one, [one.text(3)])
 
 
@@ -283,7 +313,9 @@ def cosine_first(claim: Claim) -> Found:
     first, *others = loaded(claim.file)["networks"][claim.rows[0]][claim.column]["steps"]
     highest = max(others, key=lambda one: one[0])
     one = Interval(first[0] - highest[0], first[1] - highest[2], first[2] - highest[1])
-    return Found(one, [f"{first[0]:.2f}", f"{min(one[0] for one in others):.2f} to {highest[0]:.2f}"])
+    return Found(
+        one, [f"{first[0]:.2f}", f"{min(one[0] for one in others):.2f} to {highest[0]:.2f}"]
+    )
 
 
 def followed(claim: Claim) -> Found:
@@ -304,9 +336,15 @@ def spread(claim: Claim) -> Found:
     found = loaded(claim.file)
     each = [found[row][claim.column] for row in claim.rows]
     means = [statistics.fmean(values) for values in each]
-    apart, seeds = max(means) - min(means), max(max(values) - min(values) for values in each)
+    apart = max(means) - min(means)
+    seeds = max(max(values) - min(values) for values in each)
     told = ", ".join(f"{mean:.3f}" for mean in means)
-    return Found(Interval(apart, apart, apart), [told, f"{seeds:.3f}"], {"seeds": seeds}, seeds=str(len(each[0])))
+    return Found(
+        Interval(apart, apart, apart),
+        [told, f"{seeds:.3f}"],
+        {"seeds": seeds},
+        seeds=str(len(each[0])),
+    )
 
 
 def falling(claim: Claim) -> Found:
@@ -323,7 +361,12 @@ def times(claim: Claim) -> Found:
     kept = loaded(claim.file)["rows"]
     slow, fast = (kept[row] for row in claim.rows)
     step, prediction = (slow[key] / fast[key] for key in ("ms_a_step", "ms_a_prediction"))
-    values = [f"{step:.0f}", f"{prediction:.0f}", f"{fast['ms_a_step']:.0f}", f"{slow['ms_a_step']:.0f}"]
+    values = [
+        f"{step:.0f}",
+        f"{prediction:.0f}",
+        f"{fast['ms_a_step']:.0f}",
+        f"{slow['ms_a_step']:.0f}",
+    ]
     return Found(Interval(step, step, step), values)
 
 
@@ -374,20 +417,31 @@ def no_loss(found: Found, limit: float) -> str:
 
 
 def repaired(found: Found, limit: float) -> str:
-    """Claimed to be lower by half of what fails in the reference; a share of that, the limit, is asked."""
+    """Claimed to be lower by half of what fails in the reference; a share of that, the limit, is
+    asked."""
     return lower(found, -found.beside["reference"] * REPAIRED * limit)
 
 
 def above_other(found: Found, limit: float) -> str:
     """Claimed to lie above the other row: the intervals do not overlap."""
     one = found.interval
-    return YES if one.low > found.beside["high"] else NO if one.high < found.beside["low"] else UNDECIDED
+    return (
+        YES
+        if one.low > found.beside["high"]
+        else NO
+        if one.high < found.beside["low"]
+        else UNDECIDED
+    )
 
 
 def alike(found: Found, limit: float) -> str:
-    """Claimed to be alike: each lies in the other's interval. That says nothing where the control does as well."""
-    one, beside = found.interval, found.beside
-    if not (one.low <= beside["other"] <= one.high and beside["low"] <= one.value <= beside["high"]):
+    """Claimed to be alike: each lies in the other's interval. That says nothing where the control
+    does as well."""
+    one = found.interval
+    beside = found.beside
+    if not (
+        one.low <= beside["other"] <= one.high and beside["low"] <= one.value <= beside["high"]
+    ):
         return NO
     return f"{NO_TEST}: any words do as well" if one.low <= beside["control"] <= one.high else YES
 
@@ -421,9 +475,13 @@ RULES: dict[str, Callable[[Found, float], str]] = {
 
 
 def read_claims(path: Path = CLAIMS_FILE) -> list[Claim]:
-    """The records of a file; ConfigError for an unknown key, KeyError for an unknown statistic or rule."""
+    """The records of a file; ConfigError for an unknown key, KeyError for an unknown statistic or
+    rule."""
     records = tomllib.loads(path.read_text(encoding="utf-8"))["claim"]
-    claims = [from_mapping(Claim, record, where=f"{path.name}: {record.get('says')}") for record in records]
+    claims = [
+        from_mapping(Claim, record, where=f"{path.name}: {record.get('says')}")
+        for record in records
+    ]
     for claim in claims:
         STATISTICS[claim.statistic], RULES[claim.rule]
     return claims
@@ -433,7 +491,11 @@ def met(need: Need) -> bool:
     """Whether an experiment could fail, as far as a need says."""
     if need.experiment:
         return as_measured(need)
-    value = cell(need.file, *need.at).value if need.file.endswith(".csv") else within(loaded(need.file), need.at)
+    value = (
+        cell(need.file, *need.at).value
+        if need.file.endswith(".csv")
+        else within(loaded(need.file), need.at)
+    )
     return value >= need.at_least
 
 
@@ -465,7 +527,8 @@ NAMES = {"ma": "Ma", "saeki": "Saeki", "mohan": "Mohan"}
 
 def counted(claim: Claim, found: Found) -> str:
     """Speakers and seeds behind a claim; what fewer than four speakers cannot say is said."""
-    speakers, seeds = found.speakers or claim.speakers, found.seeds or str(claim.seeds)
+    speakers = found.speakers or claim.speakers
+    seeds = found.seeds or str(claim.seeds)
     few = " (this one)" if speakers == 1 else " (these)" if speakers < FEW_SPEAKERS else ""
     return f"{speakers}{few} x {seeds}"
 
@@ -477,7 +540,14 @@ def rows(paper: str, claims: Sequence[Claim] | None = None) -> Iterator[list[str
             found, verdict = judged(claim)
             name = [] if paper else [NAMES[claim.paper]]
             theirs = f"{claim.where}: {claim.theirs}"
-            yield [*name, claim.says, theirs, claim.form.format(*found.values), counted(claim, found), verdict]
+            yield [
+                *name,
+                claim.says,
+                theirs,
+                claim.form.format(*found.values),
+                counted(claim, found),
+                verdict,
+            ]
 
 
 def table(paper: str = "") -> str:

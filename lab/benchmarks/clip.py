@@ -1,13 +1,14 @@
 """How like people voices of their clips are, how natural, and how well understood.
 
-    python lab/benchmarks/clip.py --people FOLDER --part validation --setting near=1,rounds=4 --out RESULT.json
+    python lab/benchmarks/clip.py --people FOLDER --part validation --setting near=1,rounds=4 --out
+    RESULT.json
 
-A clip is the first 8 s (``--seconds``) of a person's recording. The voice says sentences that no fit has heard, word by
-word; its similarity is the mean cosine of the embeddings (Resemblyzer) of each sentence and of the rest of the
-recording. ``nearest`` is the most similar of the family's own speakers, ``blend`` what the fit begins with. Opinion and
-words are of the first ``--judged`` sentences. The second judge knows nothing of Resemblyzer: linear discriminants of
-cepstra, of the people who are for training; it hears rooms and microphones, too.
-"""
+A clip is the first 8 s (``--seconds``) of a person's recording. The voice says sentences that no
+fit has heard, word by word; its similarity is the mean cosine of the embeddings (Resemblyzer) of
+each sentence and of the rest of the recording. ``nearest`` is the most similar of the family's own
+speakers, ``blend`` what the fit begins with. Opinion and words are of the first ``--judged``
+sentences. The second judge knows nothing of Resemblyzer: linear discriminants of cepstra, of the
+people who are for training; it hears rooms and microphones, too."""
 
 from __future__ import annotations
 
@@ -32,12 +33,20 @@ from sayahead.voices.install.clip.making import Studio, fit, moved_pitch
 from sayahead.voices.install.clip.reading import RATE, at_rate, clip_of
 
 from sayahead_lab.eval.listening.likeness import load_embedder
-from sayahead_lab.eval.listening.listeners import WHISPER, at_16khz, load_distillmos, load_normalizer, load_whisper
+from sayahead_lab.eval.listening.listeners import (
+    WHISPER,
+    at_16khz,
+    load_distillmos,
+    load_normalizer,
+    load_whisper,
+)
 from sayahead_lab.eval.measures.word_errors import word_errors
 from sayahead_lab.training.clip.people import CLIP_S, listed, recording
 
 SENTENCES = 10
-FIELDS = "similarity together second opinion wer clip seconds ceiling second_ceiling recording".split()
+FIELDS = (
+    "similarity together second opinion wer clip seconds ceiling second_ceiling recording".split()
+)
 
 
 SecondJudge = Callable[[Floats], Floats]
@@ -58,7 +67,8 @@ class Judges:
 
 
 def cepstra(samples: Floats) -> Floats:
-    """(N, 57) of pieces of 3 s: mean and deviation of 19 cepstra in loud frames, deviation of their differences."""
+    """(N, 57) of pieces of 3 s: mean and deviation of 19 cepstra in loud frames, deviation of their
+    differences."""
     bands = np.log(mel_frames(samples, RATE)[:, :38] + 1e-9)
     waves = np.cos(np.pi / 38 * (np.arange(38)[:, None] + 0.5) * np.arange(20))
     whole = bands @ waves
@@ -69,7 +79,8 @@ def cepstra(samples: Floats) -> Floats:
     for at in range(0, max(1, len(shape) - 299), 150):
         kept = loud[at : at + 300]
         if kept.sum() >= 60:
-            here, there = shape[at : at + 300][kept], change[at : at + 300][kept]
+            here = shape[at : at + 300][kept]
+            there = change[at : at + 300][kept]
             pieces.append(np.concatenate([here.mean(0), here.std(0), there.std(0)]))
     return np.array(pieces, np.float32).reshape(-1, 57)
 
@@ -78,7 +89,8 @@ def second_judge(folder: Path, names: list[str], directions: int = 40) -> Second
     """Linear discriminants of these people's cepstra."""
     pieces = [cepstra(at_rate(*recording(folder, name))) for name in names]
     rows = np.concatenate(pieces)
-    mean, deviation = rows.mean(0), rows.std(0)
+    mean = rows.mean(0)
+    deviation = rows.std(0)
     groups = [(own - mean) / deviation for own in pieces if len(own) > 1]
     within = np.mean([np.cov(own.T, bias=True) for own in groups], axis=0)
     within = 0.95 * within + 0.05 * np.trace(within) / len(within) * np.eye(len(within))
@@ -95,10 +107,17 @@ def second_judge(folder: Path, names: list[str], directions: int = 40) -> Second
 class Person:
     """Somebody's clip, and the rest of the recording."""
 
-    def __init__(self, name: str, samples: Floats, rate: int, seconds: float, judges: Judges) -> None:
-        cut, after = samples[: round(seconds * rate)], samples[round(CLIP_S * rate) :]
-        self.clip, self.rest = clip_of(cut, rate), judges.embed(after, rate)
-        self.about: dict[str, Any] = {"person": name, "ceiling": float(judges.embed(cut, rate) @ self.rest)}
+    def __init__(
+        self, name: str, samples: Floats, rate: int, seconds: float, judges: Judges
+    ) -> None:
+        cut = samples[: round(seconds * rate)]
+        after = samples[round(CLIP_S * rate) :]
+        self.clip = clip_of(cut, rate)
+        self.rest = judges.embed(after, rate)
+        self.about: dict[str, Any] = {
+            "person": name,
+            "ceiling": float(judges.embed(cut, rate) @ self.rest),
+        }
         self.second = np.zeros(1, np.float32)
         if judges.second is not None:
             self.second = judges.second(at_rate(after, rate))
@@ -113,7 +132,9 @@ def errors(said: list[str], heard: list[str]) -> float:
     return sum(count.total for count in counts) / max(1, sum(count.words for count in counts))
 
 
-def judged(sounds: list[Floats], texts: list[str], person: Person, judges: Judges) -> dict[str, Any]:
+def judged(
+    sounds: list[Floats], texts: list[str], person: Person, judges: Judges
+) -> dict[str, Any]:
     """Similarity to the rest of a recording, opinion and word errors of sentences at 24 kHz."""
     embeddings = [judges.embed(sound, RATE) for sound in sounds]
     row: dict[str, Any] = {
@@ -133,18 +154,27 @@ def judged(sounds: list[Floats], texts: list[str], person: Person, judges: Judge
 
 def settings_of(text: str) -> dict[str, float]:
     """``near=1,rounds=4`` as numbers."""
-    return {name: float(value) for name, value in (part.split("=") for part in text.split(",") if part)}
+    return {
+        name: float(value) for name, value in (part.split("=") for part in text.split(",") if part)
+    }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     add = parser.add_argument
     add("--people", type=Path, required=True)
     add("--list", type=Path, default=Path("lab/recipes/clip/people.tsv"))
     add("--part", default="validation")
     add("--family", type=Path, help="the family's folder (default: the installed one)")
     add("--seconds", type=float, default=8.0)
-    add("--setting", action="append", default=[], help="near=1,rounds=4; blend and nearest are always measured")
+    add(
+        "--setting",
+        action="append",
+        default=[],
+        help="near=1,rounds=4; blend and nearest are always measured",
+    )
     add("--sentences", type=int, default=SENTENCES)
     add("--judged", type=int, default=SENTENCES)
     add("--limit", type=int, default=1000)
@@ -166,7 +196,12 @@ def main() -> None:
         second_judge(arguments.people, trained) if trained else None,
         arguments.judged,
     )
-    texts = files("sayahead_lab.training.own").joinpath("sentences.txt").read_text().splitlines()[: arguments.sentences]
+    texts = (
+        files("sayahead_lab.training.own")
+        .joinpath("sentences.txt")
+        .read_text()
+        .splitlines()[: arguments.sentences]
+    )
     rows = list[dict[str, Any]]()
     for name in listed(arguments.list, arguments.part)[: arguments.limit]:
         person = Person(name, *recording(arguments.people, name), arguments.seconds, judges)
@@ -189,12 +224,24 @@ def main() -> None:
                 voices[label] = studio.as_speaker(tables, shape), {}
         for label, (voice, told) in voices.items():
             sounds = [voice.synthesize(text) for text in texts]
-            found = {**person.about, "setting": label, **told, **judged(sounds, texts, person, judges)}
+            found = {
+                **person.about,
+                "setting": label,
+                **told,
+                **judged(sounds, texts, person, judges),
+            }
             rows.append(found)
-            print(json.dumps({k: round(v, 3) if isinstance(v, float) else v for k, v in found.items()}), flush=True)
+            print(
+                json.dumps(
+                    {k: round(v, 3) if isinstance(v, float) else v for k, v in found.items()}
+                ),
+                flush=True,
+            )
             if arguments.sounds:
                 write_wav(arguments.sounds / label / f"{name}.wav", joined(sounds), RATE)
-        arguments.out.write_text(json.dumps({"rows": rows, "summary": summary(rows)}, indent=1) + "\n")
+        arguments.out.write_text(
+            json.dumps({"rows": rows, "summary": summary(rows)}, indent=1) + "\n"
+        )
     print(json.dumps(summary(rows), indent=1))
 
 
@@ -211,7 +258,11 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
     for setting in dict.fromkeys(row["setting"] for row in rows):
         own = [row for row in rows if row["setting"] == setting]
         similar = [row["similarity"] for row in own]
-        out[setting] = {"people": len(own), "median": float(np.median(similar)), "least": float(np.min(similar))}
+        out[setting] = {
+            "people": len(own),
+            "median": float(np.median(similar)),
+            "least": float(np.min(similar)),
+        }
         for field in FIELDS:
             if values := [row[field] for row in own if field in row]:
                 out[setting][field] = float(np.mean(values))

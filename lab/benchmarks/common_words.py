@@ -2,9 +2,9 @@
 
     python lab/benchmarks/common_words.py WORDFREQ de,en [--most 20000] [--write]
 
-WORDFREQ is the unpacked wheel of wordfreq. A full stop behind one of these words waits for nothing. What a table of the
-language's file has as a short form, and what has no vowel, is none of them; what the list has already stays. With
-``--write`` the data files get the lists.
+WORDFREQ is the unpacked wheel of wordfreq. A full stop behind one of these words waits for nothing.
+What a table of the language's file has as a short form, and what has no vowel, is none of them;
+what the list has already stays. With ``--write`` the data files get the lists.
 """
 
 from __future__ import annotations
@@ -40,13 +40,21 @@ def is_common(word: str, language: Language, short: frozenset[str]) -> bool:
 def short_forms(language: Language) -> frozenset[str]:
     """All that a language's file has as a form with a full stop, without it."""
     record = language.record
-    tables = (record.abbreviations, record.units, record.scales, record.suffixes, record.vocabularies.get("short", ()))
+    tables = (
+        record.abbreviations,
+        record.units,
+        record.scales,
+        record.suffixes,
+        record.vocabularies.get("short", ()),
+    )
     forms = {form for table in tables for form in table if form.endswith(".")}
     return frozenset(form.rstrip(".").lower() for form in forms)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("languages")
     parser.add_argument("--most", type=int, default=20_000)
@@ -62,7 +70,10 @@ def main() -> None:
             path = DATA / f"{tag}.txt"
             lines = textwrap.fill(" ".join(sorted(common)), 119, break_on_hyphens=False)
             text = path.read_text(encoding="utf-8")
-            path.write_text(re.sub(r"(?<=\[vocabulary common\]\n)[^\[]*?(?=\n\n|\n*\Z)", lines, text), encoding="utf-8")
+            path.write_text(
+                re.sub(r"(?<=\[vocabulary common\]\n)[^\[]*?(?=\n\n|\n*\Z)", lines, text),
+                encoding="utf-8",
+            )
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
     python lab/benchmarks/debian_prose.py FOLDER --language fr -o TEXTS
 
-``fetch`` downloads the packages by ``apt-get`` and unpacks them into FOLDER. Writes ``TEXTS/LANGUAGE.train``, ``.val``
-and ``.test`` for ``sayahead train corpus``: sentences of words that the language's dictionary has, each in one of them.
-"""
+``fetch`` downloads the packages by ``apt-get`` and unpacks them into FOLDER. Writes
+``TEXTS/LANGUAGE.train``, ``.val`` and ``.test`` for ``sayahead train corpus``: sentences of words
+that the language's dictionary has, each in one of them."""
 
 from __future__ import annotations
 
@@ -21,20 +21,34 @@ from pathlib import Path
 HANDBOOK = {"es": "es-ES", "fr": "fr-FR", "it": "it-IT", "pt-br": "pt-BR"}
 FORTUNES = {"es": "es", "it": "it", "pt-br": "br"}
 STORIES = ("httt", "utbs", "low", "trow", "nr", "dm")
-"""Campaigns of the game Wesnoth: stories and what people say in them, by the names of their packages."""
+"""Campaigns of the game Wesnoth: stories and what people say in them, by the names of their
+packages."""
 DICTIONARIES = {"it": "witalian", "fr": "wfrench", "pt-br": "wbrazilian", "pt": "wportuguese"}
 """Packages of words without sounds."""
-FOREIGN = re.compile("the of and is for with from this that you your to be are by will can it not".replace(" ", "|"))
+FOREIGN = re.compile(
+    "the of and is for with from this that you your to be are by will can it not".replace(" ", "|")
+)
 """Words of English: sentences in which there are two are not translated."""
 ENGLISH = "wamerican"
 """A package of words of English."""
 _OPAQUE = {"code", "pre", "tt", "kbd", "table", "script", "style"}
 _BLOCKS = {"p", "div", "td", "li", "h1", "h2", "h3", "dt", "dd"}
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"”»’')]*\s+(?=[\"“«¿¡(—–-]*[A-ZÀ-ÖØ-Þ])")
-_LEAST, _MOST = 3, 40
+_LEAST = 3
+_MOST = 40
 SPOKEN = re.compile(r"[A-ZÀ-ÖØ-ÞŒ][a-zß-öø-ÿœ' ,-]{24,99}[.!?]")
-"""Sentences for a corpus: letters and plain marks, so that every listener would write them alike."""
-SOURCES = {"fr": {"stories": 3000, "littre": 2000, "help": 1000, "handbook": 1000, "fillets": 1000, "edu": 1000}}
+"""Sentences for a corpus: letters and plain marks, so that every listener would write them
+alike."""
+SOURCES = {
+    "fr": {
+        "stories": 3000,
+        "littre": 2000,
+        "help": 1000,
+        "handbook": 1000,
+        "fillets": 1000,
+        "edu": 1000,
+    }
+}
 """Sources of a language's corpus, and sentences of each at most."""
 SPLITS = {"test": 200, "val": 60}
 """Sentences of the splits; the rest is to learn from."""
@@ -42,7 +56,10 @@ SPLITS = {"test": 200, "val": 60}
 
 def packages(language: str) -> dict[str, list[str]]:
     """Names of packages by what they are called here."""
-    found = {"help": [f"libreoffice-help-{language}"], "reference": [f"debian-reference-{language}"]}
+    found = {
+        "help": [f"libreoffice-help-{language}"],
+        "reference": [f"debian-reference-{language}"],
+    }
     if language in HANDBOOK:
         found["handbook"] = ["debian-handbook"]
     if language in FORTUNES:
@@ -62,7 +79,9 @@ def fetch(folder: Path, language: str) -> None:
     words = [DICTIONARIES[language], ENGLISH] if language in DICTIONARIES else []
     for package in [*(one for some in packages(language).values() for one in some), *words]:
         if not (folder / package).is_dir():
-            subprocess.run(["apt-get", "download", package], cwd=folder, check=True, capture_output=True)
+            subprocess.run(
+                ["apt-get", "download", package], cwd=folder, check=True, capture_output=True
+            )
             [archive] = folder.glob(f"{package}_*.deb")
             subprocess.run(["dpkg-deb", "-x", archive, folder / package], check=True)
 
@@ -92,7 +111,8 @@ class _Paragraphs(HTMLParser):
         text = " ".join("".join(self._text).split())
         if text and not self._opaque:
             self.found.append(text)
-        self._text, self._opaque = [], False
+        self._text = []
+        self._opaque = False
 
 
 def _of_html(folder: Path, language: str) -> Iterator[str]:
@@ -128,7 +148,9 @@ def _of_stories(folder: Path, language: str) -> Iterator[str]:
 
 def _of_littre(folder: Path, language: str) -> Iterator[str]:
     """Definitions and quotations of Littré's dictionary, without names of authors and books."""
-    with gzip.open(folder / "usr/share/stardict/dic/XMLittre.dict.dz", "rt", encoding="utf-8") as opened:
+    with gzip.open(
+        folder / "usr/share/stardict/dic/XMLittre.dict.dz", "rt", encoding="utf-8"
+    ) as opened:
         for line in opened:
             text = re.sub('<span foreground="#(?:B22222|556B2F)">[^<]*</span>', " ", line)
             yield from (" ".join(part.split()) for part in re.split("</?[a-z][^>]*>", text))
@@ -141,11 +163,19 @@ def _of_fillets(folder: Path, language: str) -> Iterator[str]:
 
 
 def sentences(folder: Path, language: str, source: str) -> list[str]:
-    """Sentences of 3 to 40 words, each once, that end in a mark, in order; those in English are left out."""
-    readers = {"fortunes": _of_fortunes, "stories": _of_stories, "littre": _of_littre, "fillets": _of_fillets}
+    """Sentences of 3 to 40 words, each once, that end in a mark, in order; those in English are
+    left out."""
+    readers = {
+        "fortunes": _of_fortunes,
+        "stories": _of_stories,
+        "littre": _of_littre,
+        "fillets": _of_fillets,
+    }
     reader = readers.get(source, _of_html)
     found = dict[str, None]()
-    for paragraph in (one for package in packages(language)[source] for one in reader(folder / package, language)):
+    for paragraph in (
+        one for package in packages(language)[source] for one in reader(folder / package, language)
+    ):
         for sentence in _SENTENCE.split(paragraph):
             text = sentence.strip().strip('"“”«»—–- ').replace("’", "'")
             words = text.split()
@@ -172,21 +202,28 @@ def english(folder: Path) -> list[str]:
 
 def corpus(folder: Path, language: str, *, seed: int = 0) -> dict[str, list[str]]:
     """Sentences by split, of all sources mixed; none is in two of them."""
-    known, found = set(dictionary(folder, language)), dict[str, None]()
+    known = set(dictionary(folder, language))
+    found = dict[str, None]()
     for source, most in SOURCES[language].items():
         there = [text for text in sentences(folder, language, source) if SPOKEN.fullmatch(text)]
         listed = [text for text in there if _listed(text, known)]
         found.update(dict.fromkeys(random.Random(seed).sample(listed, min(most, len(listed)))))
-    texts, made = random.Random(seed).sample(list(found), len(found)), dict[str, list[str]]()
+    texts = random.Random(seed).sample(list(found), len(found))
+    made = dict[str, list[str]]()
     for split, count in SPLITS.items():
-        made[split], texts = texts[:count], texts[count:]
+        made[split] = texts[:count]
+        texts = texts[count:]
     return {"train": texts, **made}
 
 
 def _listed(text: str, known: set[str]) -> bool:
-    """Whether all words of a sentence are known, between apostrophes and hyphens; single letters are elisions."""
+    """Whether all words of a sentence are known, between apostrophes and hyphens; single letters
+    are elisions."""
     words = re.findall(r"[^\W\d_]+", text.lower())
-    return all(word in known or len(word) == 1 or word in ("qu", "jusqu", "lorsqu", "puisqu") for word in words)
+    return all(
+        word in known or len(word) == 1 or word in ("qu", "jusqu", "lorsqu", "puisqu")
+        for word in words
+    )
 
 
 def _words(package: Path) -> list[str]:
@@ -203,7 +240,9 @@ def _words(package: Path) -> list[str]:
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--language", choices=SOURCES, default="fr")
     parser.add_argument("-o", "--out", type=Path, required=True)
@@ -211,8 +250,13 @@ def main(given: Sequence[str] | None = None) -> None:
     fetch(arguments.folder, arguments.language)
     arguments.out.mkdir(parents=True, exist_ok=True)
     for split, texts in corpus(arguments.folder, arguments.language).items():
-        lines = (f"{arguments.language}-{split}-{number:04d}|{text}\n" for number, text in enumerate(texts))
-        (arguments.out / f"{arguments.language}.{split}").write_text("".join(lines), encoding="utf-8")
+        lines = (
+            f"{arguments.language}-{split}-{number:04d}|{text}\n"
+            for number, text in enumerate(texts)
+        )
+        (arguments.out / f"{arguments.language}.{split}").write_text(
+            "".join(lines), encoding="utf-8"
+        )
         print(f"{split}: {len(texts)} sentences, {sum(map(len, texts))} characters")
 
 

@@ -1,9 +1,10 @@
-"""Two speakers and 200 changes: the same sound in any split, the gaps between turns, and what a change costs.
+"""Two speakers and 200 changes: the same sound in any split, the gaps between turns, and what a
+change costs.
 
     python lab/benchmarks/dialogue.py --json lab/benchmarks/results/dialogue.json
 
-A gap is silence (below -50 dBFS) around a change of speakers. What is longer than the pause after a sentence of the
-voice that has spoken is beyond it.
+A gap is silence (below -50 dBFS) around a change of speakers. What is longer than the pause after a
+sentence of the voice that has spoken is beyond it.
 """
 
 from __future__ import annotations
@@ -26,15 +27,27 @@ CHANGES = 200
 SPLITS = 3
 RATE = 24000
 LINES = {
-    "Ann": ["Good morning, Ben.", "Did you hear the news?", "I had no idea!", "Well, that is all for today."],
-    "Ben": ["Good morning to you.", "Not yet, tell me.", "Nor had I, to be honest.", "See you next week."],
+    "Ann": [
+        "Good morning, Ben.",
+        "Did you hear the news?",
+        "I had no idea!",
+        "Well, that is all for today.",
+    ],
+    "Ben": [
+        "Good morning to you.",
+        "Not yet, tell me.",
+        "Nor had I, to be honest.",
+        "See you next week.",
+    ],
 }
 
 
 def script() -> str:
     """Turns of the two, one after the other."""
     names = ("Ann", "Ben")
-    return "".join(f"{names[n % 2]}: {LINES[names[n % 2]][n // 2 % 4]}\n" for n in range(CHANGES + 1))
+    return "".join(
+        f"{names[n % 2]}: {LINES[names[n % 2]][n // 2 % 4]}\n" for n in range(CHANGES + 1)
+    )
 
 
 def spoken(speakers: Speakers, text: str, seed: int | None) -> tuple[Floats, list[WordTiming]]:
@@ -77,7 +90,8 @@ def main() -> int:
     results: dict[str, Any] = {"changes": CHANGES, "pairs": {}}
     for first, second in (("heart", "am_michael"), ("am_michael", "af_bella")):
         cast = {"Ann": load_voice(first), "Ben": load_voice(second)}
-        speakers, text = Speakers(cast, SessionOptions()), script()
+        speakers = Speakers(cast, SessionOptions())
+        text = script()
         begun = time.process_time()
         samples, words = spoken(speakers, text, None)
         spent_s = time.process_time() - begun
@@ -85,14 +99,19 @@ def main() -> int:
         for _ in range(CHANGES):
             cast["Ben"].session()
         change_ms = (time.process_time() - begun) / CHANGES * 1000
-        same = sum(bool(np.array_equal(samples, spoken(speakers, text, seed)[0])) for seed in range(SPLITS))
+        same = sum(
+            bool(np.array_equal(samples, spoken(speakers, text, seed)[0])) for seed in range(SPLITS)
+        )
         silence = np.array(gaps(samples, words))
         pause_s = cast["Ann"].config.pause_s
         results["pairs"][f"{first}, {second}"] = {
             "changes heard": len(silence),
             "same sound": f"{same} of {SPLITS} splits",
             "pause_s": pause_s,
-            "gap_s": {"least": round(silence.min(), 4), "median": round(float(np.median(silence)), 4)},
+            "gap_s": {
+                "least": round(silence.min(), 4),
+                "median": round(float(np.median(silence)), 4),
+            },
             "most_beyond_pause_ms": round((silence.max() - pause_s) * 1000, 1),
             "rtf": round(spent_s / (len(samples) / RATE), 4),
             "session_ms": round(change_ms, 3),

@@ -1,10 +1,12 @@
-"""First sound of a short turn while another client has eight contexts of a hostile text open, on two versions.
+"""First sound of a short turn while another client has eight contexts of a hostile text open, on
+two versions.
 
-    python lab/benchmarks/fairness.py --before ../older/src --json lab/benchmarks/results/server/fairness.json
+    python lab/benchmarks/fairness.py --before ../older/src --json
+    lab/benchmarks/results/server/fairness.json
 
-``--before`` is the source folder of an older version (a git worktree); without it, only this one is measured. Each text
-is measured on both before the next one, so that whatever else the machine does falls on both.
-"""
+``--before`` is the source folder of an older version (a git worktree); without it, only this one is
+measured. Each text is measured on both before the next one, so that whatever else the machine does
+falls on both."""
 
 from __future__ import annotations
 
@@ -26,7 +28,10 @@ from served import SOURCE, Version, event, frame, opened, started
 from websockets.asyncio.client import connect
 
 PROSE = "The quick brown fox jumps over the lazy dog, and then it sleeps for a while. "
-ANSWER = "See https://example.com/docs/v2/api?page=3&sort=date at commit d41d8cd98f00b204e9800998ecf8427e, please. "
+ANSWER = (
+    "See https://example.com/docs/v2/api?page=3&sort=date at commit"
+    " d41d8cd98f00b204e9800998ecf8427e, please. "
+)
 TEXTS = {
     "prose": PROSE,
     "addresses and hashes": ANSWER,
@@ -36,14 +41,16 @@ TEXTS = {
     "signs": "≤" * 60 + " ",
     "two signs": "≤√" * 30 + " ",
 }
-CONTEXTS, CHARACTERS, MESSAGE = 8, 16000, 2000
+CONTEXTS = 8
+CHARACTERS = 16000
+MESSAGE = 2000
 HEADER = (
-    "| beside | version | turns | alone p50, ms | p95 | beside it p50, ms | p95 | of alone p50 | p95 | server, MB |\n"
-    "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+    "| beside | version | turns | alone p50, ms | p95 | beside it p50, ms | p95 | of alone p50 |"
+    " p95 | server, MB |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|"
 )
 ROW = (
-    "| {text} | {version} | {turns} | {alone_p50_ms} | {alone_p95_ms} | {p50_ms} | {p95_ms} | {of_alone_p50} | "
-    "{of_alone_p95} | {rss_mb} |"
+    "| {text} | {version} | {turns} | {alone_p50_ms} | {alone_p95_ms} | {p50_ms} | {p95_ms} |"
+    " {of_alone_p50} | {of_alone_p95} | {rss_mb} |"
 )
 TURN = "Hello there, how are you? "
 
@@ -61,7 +68,8 @@ async def turn(port: int) -> float:
 
 
 def attack(port: int, text: str) -> None:
-    """Open the contexts, and read all that comes, until killed; without a protocol, so that the reader costs little."""
+    """Open the contexts, and read all that comes, until killed; without a protocol, so that the
+    reader costs little."""
     whole = (text * (CHARACTERS // len(text) + 1))[:CHARACTERS]
     with opened(port) as peer:
         # A server that it keeps busy may say nothing for long.
@@ -91,8 +99,10 @@ async def hostile(port: int, text: str) -> AsyncIterator[None]:
 
 
 async def measure(version: Version, text: str, *, turns: int, limit_s: float) -> dict[str, Any]:
-    """p50 and p95 of a turn's first sound, milliseconds; at least four turns, then until the time is up."""
-    waits, end = list[float](), time.monotonic() + limit_s
+    """p50 and p95 of a turn's first sound, milliseconds; at least four turns, then until the time
+    is up."""
+    waits = list[float]()
+    end = time.monotonic() + limit_s
     async with hostile(version.port, text):
         while len(waits) < turns and (len(waits) < 4 or time.monotonic() < end):
             waits.append(await turn(version.port))
@@ -100,7 +110,13 @@ async def measure(version: Version, text: str, *, turns: int, limit_s: float) ->
         rss = version.rss_mb
     await asyncio.sleep(1.0)
     p50, p95 = (round(float(np.percentile(waits, q)) * 1000) for q in (50, 95))
-    return {"version": version.name, "turns": len(waits), "p50_ms": p50, "p95_ms": p95, "rss_mb": round(rss)}
+    return {
+        "version": version.name,
+        "turns": len(waits),
+        "p50_ms": p50,
+        "p95_ms": p95,
+        "rss_mb": round(rss),
+    }
 
 
 async def settle(versions: list[Version]) -> None:
@@ -114,7 +130,8 @@ async def settle(versions: list[Version]) -> None:
 
 
 async def run(versions: list[Version], *, turns: int, limit_s: float) -> list[dict[str, Any]]:
-    """A row for each text and version; alone is measured right before, since a machine is not the same for long.
+    """A row for each text and version; alone is measured right before, since a machine is not the
+    same for long.
 
     No server is still at work on an earlier text then.
     """
@@ -136,11 +153,17 @@ async def run(versions: list[Version], *, turns: int, limit_s: float) -> list[di
 
 def main() -> None:
     """Measure, and write a file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--before", type=Path, help="source folder of an older version")
-    parser.add_argument("--json", type=Path, help="where to write the figures, and beside it the table")
+    parser.add_argument(
+        "--json", type=Path, help="where to write the figures, and beside it the table"
+    )
     parser.add_argument("--turns", type=int, default=20, help="turns for each text (default: 20)")
-    parser.add_argument("--limit", type=float, default=15.0, help="seconds for each text (default: 15)")
+    parser.add_argument(
+        "--limit", type=float, default=15.0, help="seconds for each text (default: 15)"
+    )
     parser.add_argument("--attack", nargs=2, metavar=("PORT", "TEXT"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.attack:
@@ -159,7 +182,13 @@ def main() -> None:
             version.stop()
     if arguments.json:
         load = os.getloadavg()[0]
-        data = {"cores": cores(), "load": round(load, 1), "contexts": CONTEXTS, "characters": CHARACTERS, "rows": rows}
+        data = {
+            "cores": cores(),
+            "load": round(load, 1),
+            "contexts": CONTEXTS,
+            "characters": CHARACTERS,
+            "rows": rows,
+        }
         arguments.json.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
         arguments.json.with_suffix(".md").write_text(
             "\n".join([HEADER, *(ROW.format(**row) for row in rows)]) + "\n", encoding="utf-8"

@@ -1,15 +1,18 @@
-"""Voices of a family beside the styles of Kokoro that taught them: words understood, opinion, similarity, cost.
+"""Voices of a family beside the styles of Kokoro that taught them: words understood, opinion,
+similarity, cost.
 
-    sayahead train corpus TESTS/am_michael --teacher kokoro.onnx --speaker am_michael --punctuation all --test texts
-    python lab/benchmarks/family.py TESTS... --taught CORPUS --voices FOLDER --whisper WHISPER -o OUT
+    sayahead train corpus TESTS/am_michael --teacher kokoro.onnx --speaker am_michael --punctuation
+    all --test texts python lab/benchmarks/family.py TESTS... --taught CORPUS --voices FOLDER
+    --whisper WHISPER -o OUT
 
-``TESTS`` has a corpus for each speaker, with a split ``test``, whose sound is the teacher's own, whole sentences by its
-whole graph, or several such folders, together; sentences that the CORPUS of ``--taught`` has, of any speaker, are left
-out. ``FOLDER`` has voices of the same names. Each says the same sentences: whole, with a word of lookahead, and without
-one (100 ms held back). Similarity is the cosine of Resemblyzer's embeddings to the mean of the teacher's other
-sentences (``likeness.py``). Cost is the voice's processor time for a second of speech, with a word of lookahead, over
-the default voice's. A speaker's figures are kept in OUT/NAME.json once they are there; the table is OUT/table.md.
-"""
+``TESTS`` has a corpus for each speaker, with a split ``test``, whose sound is the teacher's own,
+whole sentences by its whole graph, or several such folders, together; sentences that the CORPUS of
+``--taught`` has, of any speaker, are left out. ``FOLDER`` has voices of the same names. Each says
+the same sentences: whole, with a word of lookahead, and without one (100 ms held back). Similarity
+is the cosine of Resemblyzer's embeddings to the mean of the teacher's other sentences
+(``likeness.py``). Cost is the voice's processor time for a second of speech, with a word of
+lookahead, over the default voice's. A speaker's figures are kept in OUT/NAME.json once they are
+there; the table is OUT/table.md."""
 
 from __future__ import annotations
 
@@ -30,14 +33,20 @@ from sayahead.types import Floats
 
 from sayahead_lab.eval.listening.blind_test import TEXTS
 from sayahead_lab.eval.listening.likeness import likeness, load_embedder
-from sayahead_lab.eval.listening.listeners import at_16khz, load_distillmos, load_normalizer, load_whisper
+from sayahead_lab.eval.listening.listeners import (
+    at_16khz,
+    load_distillmos,
+    load_normalizer,
+    load_whisper,
+)
 from sayahead_lab.eval.measures.intervals import Values, difference, estimate
 from sayahead_lab.eval.measures.word_errors import word_errors
 from sayahead_lab.scripts import strided
 from sayahead_lab.training.corpus.store import Corpus, Item
 
 POLICIES: dict[str, Policy] = {"whole": WaitAll(), "k = 1": LookaheadK(1), "k = 0": LookaheadK(0)}
-TEACHER, RATE = "teacher", 24000
+TEACHER = "teacher"
+RATE = 24000
 ENGLISH = "Text comes in word by word, and the voice is already speaking when the sentence ends."
 
 
@@ -56,10 +65,16 @@ class Heard:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("tests", type=Path, nargs="+", metavar="TESTS")
-    parser.add_argument("--taught", type=Path, metavar="CORPUS", help="what the voices have learned from")
-    parser.add_argument("--voices", type=Path, required=True, help="folder of the voices, by the speakers' names")
+    parser.add_argument(
+        "--taught", type=Path, metavar="CORPUS", help="what the voices have learned from"
+    )
+    parser.add_argument(
+        "--voices", type=Path, required=True, help="folder of the voices, by the speakers' names"
+    )
     parser.add_argument("--whisper", type=Path, required=True, help="folder of a Whisper model")
     parser.add_argument("--speakers", nargs="*", help="only these")
     parser.add_argument("--count", type=int, default=1000, help="sentences of each")
@@ -70,14 +85,25 @@ def main() -> int:
     there = {path.parent.name for tests in arguments.tests for path in tests.glob("*/corpus.json")}
     names = arguments.speakers or sorted(there)
     taught = Corpus(arguments.taught) if arguments.taught else None
-    known = {item.text for split in ("train", "val") for item in taught.split(split)} if taught else set[str]()
-    rate, embed, heart = load_distillmos(), load_embedder(), load_voice()
+    known = (
+        {item.text for split in ("train", "val") for item in taught.split(split)}
+        if taught
+        else set[str]()
+    )
+    rate = load_distillmos()
+    embed = load_embedder()
+    heart = load_voice()
     for name in names:
         kept = arguments.out / f"{name}.json"
         if kept.is_file():
             continue
         corpora = [tests / name for tests in arguments.tests if (tests / name).is_dir()]
-        items = [item for corpus in corpora for item in Corpus(corpus).split("test") if item.text not in known]
+        items = [
+            item
+            for corpus in corpora
+            for item in Corpus(corpus).split("test")
+            if item.text not in known
+        ]
         chosen = [items[number] for number in strided(range(len(items)), arguments.count)]
         voice = load_voice(arguments.voices / name)
         sounds = spoken(voice, chosen)
@@ -87,12 +113,19 @@ def main() -> int:
             (arguments.sounds / name / TEXTS).write_text(texts, encoding="utf-8")
             for condition, utterances in sounds.items():
                 for item, samples in zip(chosen, utterances, strict=True):
-                    write_wav(arguments.sounds / name / condition.replace(" ", "") / f"{item.name}.wav", samples, RATE)
+                    write_wav(
+                        arguments.sounds / name / condition.replace(" ", "") / f"{item.name}.wav",
+                        samples,
+                        RATE,
+                    )
         recognize = recognizer(arguments.whisper, voice.config.language)
         theirs = [embed(samples, RATE) for samples in sounds[TEACHER]]
         found: dict[str, Any] = {"language": voice.config.language, "gender": voice.config.gender}
         for condition, utterances in sounds.items():
-            counts = [recognize(item.text, samples) for item, samples in zip(chosen, utterances, strict=True)]
+            counts = [
+                recognize(item.text, samples)
+                for item, samples in zip(chosen, utterances, strict=True)
+            ]
             heard = Heard(
                 [errors for errors, _ in counts],
                 [words for _, words in counts],
@@ -110,8 +143,9 @@ def main() -> int:
 
 
 HEAD = (
-    "| voice | language | sentences | teacher: WER %, DistillMOS, similarity | whole, less the teacher's | "
-    "k = 1, less the teacher's | similarity | k = 0, less the teacher's | similarity | cost of heart's |"
+    "| voice | language | sentences | teacher: WER %, DistillMOS, similarity | whole, less the"
+    " teacher's | k = 1, less the teacher's | similarity | k = 0, less the teacher's | similarity |"
+    " cost of heart's |"
 )
 RULE = "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|"
 
@@ -120,14 +154,16 @@ def spoken(voice: Voice, items: list[Item]) -> dict[str, list[Floats]]:
     """(S,) samples of each sentence in each condition, the teacher's first."""
     teacher = [np.asarray(item.audio, np.float32) / np.float32(32767) for item in items]
     return {TEACHER: teacher} | {
-        name: [voice.synthesize(item.text, policy=policy) for item in items] for name, policy in POLICIES.items()
+        name: [voice.synthesize(item.text, policy=policy) for item in items]
+        for name, policy in POLICIES.items()
     }
 
 
 def recognizer(whisper: Path, language: str) -> Callable[[str, Floats], tuple[int, int]]:
     """What counts the words that a recognizer mistakes, and all, of a text and samples (S,)."""
     base = language.split("-")[0]
-    transcribe, normalize = load_whisper(whisper, threads=1, language=base), load_normalizer(base)
+    transcribe = load_whisper(whisper, threads=1, language=base)
+    normalize = load_normalizer(base)
 
     def count(text: str, samples: Floats) -> tuple[int, int]:
         errors = word_errors(normalize(text), normalize(transcribe(at_16khz(samples, RATE))))
@@ -139,7 +175,8 @@ def recognizer(whisper: Path, language: str) -> Callable[[str, Floats], tuple[in
 def cost(voice: Voice, texts: list[str]) -> float:
     """Processor seconds for a second of speech with a word of lookahead, after a first text."""
     voice.synthesize(texts[0], policy=LookaheadK(1))
-    begun, samples = time.thread_time(), 0
+    begun = time.thread_time()
+    samples = 0
     for text in texts:
         samples += len(voice.synthesize(text, policy=LookaheadK(1)))
     return (time.thread_time() - begun) / (samples / voice.sample_rate)
@@ -150,7 +187,10 @@ def row(name: str, found: dict[str, Any]) -> str:
     teacher = found[TEACHER]
     cells = [name, found["language"], str(len(teacher["words"]))]
     own = estimate(rates(teacher), share)
-    cells.append(f"{100 * own.value:.1f}, {np.mean(teacher['opinion']):.2f}, {np.mean(teacher['similarity']):.2f}")
+    cells.append(
+        f"{100 * own.value:.1f}, {np.mean(teacher['opinion']):.2f},"
+        f" {np.mean(teacher['similarity']):.2f}"
+    )
     for condition in POLICIES:
         heard = found[condition]
         wrong = difference(rates(heard), rates(teacher), share)

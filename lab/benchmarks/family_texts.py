@@ -1,10 +1,12 @@
-"""The texts of the family of voices: of each speaker other sentences to learn from, the same to validate and to test.
+"""The texts of the family of voices: of each speaker other sentences to learn from, the same to
+validate and to test.
 
     python lab/benchmarks/family_texts.py LJSPEECH SENTENCES -o TEXTS
 
-``LJSPEECH`` has ``train.csv``, ``val.csv`` and ``test.csv`` (name|text); ``SENTENCES`` has ``LANGUAGE.sentences``
-and ``LANGUAGE.val`` of the other languages, in the same form (``debian_prose.py``). Writes ``TEXTS/SPEAKER.train``,
-``.val`` and ``.test`` for ``sayahead train corpus``.
+``LJSPEECH`` has ``train.csv``, ``val.csv`` and ``test.csv`` (name|text); ``SENTENCES`` has
+``LANGUAGE.sentences`` and ``LANGUAGE.val`` of the other languages, in the same form
+(``debian_prose.py``). Writes ``TEXTS/SPEAKER.train``, ``.val`` and ``.test`` for ``sayahead train
+corpus``.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ ENGLISH = {
     "af_sarah": 60,
     "am_puck": 60,
 }
-"""Speakers of English and how many sentences they learn from, in the order in which they take turns with the texts."""
+"""Speakers of English and how many sentences they learn from, in the order in which they take turns
+with the texts."""
 OTHERS = {
     "es": ["ef_dora", "em_alex"],
     "fr": ["ff_siwis"],
@@ -31,17 +34,23 @@ OTHERS = {
 }
 OTHER_SENTENCES = {"fr": 100}
 """Of the other languages, 70 sentences but for these."""
-TURNS, VALIDATION, TESTS = 16, 8, 24
+TURNS = 16
+VALIDATION = 8
+TESTS = 24
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("ljspeech", type=Path)
     parser.add_argument("sentences", type=Path)
     parser.add_argument("-o", "--out", type=Path, required=True)
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    train, val, test = (lines(arguments.ljspeech / f"{split}.csv") for split in ("train", "val", "test"))
+    train, val, test = (
+        lines(arguments.ljspeech / f"{split}.csv") for split in ("train", "val", "test")
+    )
     train = [line for line in train if 7 <= words(line) <= 18]
     val, test = ([line for line in split if 6 <= words(line) <= 18] for split in (val, test))
     for number, (speaker, count) in enumerate(ENGLISH.items()):

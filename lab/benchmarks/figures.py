@@ -2,9 +2,9 @@
 
     python lab/benchmarks/figures.py [--check]
 
-A document has places between ``<!-- figures:NAME -->`` and ``<!-- /figures -->``, made from the committed results: from
-files of their own, or from the tables that ``sayahead eval report`` wrote there. With ``--check`` nothing is written,
-and a document that differs ends the run with an error.
+A document has places between ``<!-- figures:NAME -->`` and ``<!-- /figures -->``, made from the
+committed results: from files of their own, or from the tables that ``sayahead eval report`` wrote
+there. With ``--check`` nothing is written, and a document that differs ends the run with an error.
 """
 
 from __future__ import annotations
@@ -24,9 +24,23 @@ from report_tables import ROOT, load, read_rows, read_table, table
 
 DOCUMENTS = (
     "README.md",
-    *sorted(str(page.relative_to(ROOT)) for docs in ("docs", "lab/docs") for page in (ROOT / docs).rglob("*.md")),
+    *sorted(
+        str(page.relative_to(ROOT))
+        for docs in ("docs", "lab/docs")
+        for page in (ROOT / docs).rglob("*.md")
+    ),
 )
-MA = ("quality", "adaptation", "own", "latency", "positions", "shadowing", "person", "prompts", "clarinet")
+MA = (
+    "quality",
+    "adaptation",
+    "own",
+    "latency",
+    "positions",
+    "shadowing",
+    "person",
+    "prompts",
+    "clarinet",
+)
 LINK = re.compile(r"(?<=\]\()((?:docs|lab)/[^)#\s]+)")
 """A link of a place, from the repository's root; it becomes one from the document's folder."""
 
@@ -38,9 +52,13 @@ def summary() -> str:
     quality = read_table(reports.RESULTS / "context" / "quality.csv")
     latency = read_table(reports.RESULTS / "context" / "latency-1.csv")
     wer, opinion = (
-        [f"{float(quality[name][column]):.2f}" for name in ("k = 1", "full")] for column in ("WER, %", "DistillMOS")
+        [f"{float(quality[name][column]):.2f}" for name in ("k = 1", "full")]
+        for column in ("WER, %", "DistillMOS")
     )
-    waits = [f"{float(latency[name]['first audible sample p50, ms']) / 1000:.1f} s" for name in ("k = 1", "full")]
+    waits = [
+        f"{float(latency[name]['first audible sample p50, ms']) / 1000:.1f} s"
+        for name in ("k = 1", "full")
+    ]
     token = next(row for row in load("first_token.json")["rows"] if row["lookahead"] == 1)
     return f"""- **Latency**: {token["mean_ms"]:.0f} ms from a language model's first token (62 a second) to the first \
 sound, including the wait for the words.
@@ -52,20 +70,23 @@ would take {waits[1]}.
 - **Quality**: by automatic judges, as good as speaking whole sentences: word error rate {wer[0]} % against \
 {wer[1]} %,
   DistillMOS {opinion[0]} against {opinion[1]}, on 200 sentences. Nobody has listened yet.
-- **Capacity**: {conversations()}"""
+- **Capacity**: {conversations()}"""  # noqa: E501
 
 
 def conversations() -> str:
     """How many a server speaks to at once."""
     server = load("server/threads.json")
-    machine, row = server["machine"], next(r for r in server["rounds"] if r["sessions"] == server["largest"])
-    cost_ms, many = 1000 * load("bench.json")["rtf"]["streamed"], row["sessions"] / machine["cores"]
+    machine = server["machine"]
+    row = next(r for r in server["rounds"] if r["sessions"] == server["largest"])
+    cost_ms = 1000 * load("bench.json")["rtf"]["streamed"]
+    many = row["sessions"] / machine["cores"]
     first_ms = math.ceil(row["first_ms"]["p95"])
     return (
-        f"an {machine['cpu']} core, on which a second of speech takes {cost_ms:.0f} ms, holds {many:.0f} conversations "
-        "at once,\n  50 tokens a second each, without a stall (it also ran the clients); in 95 % of turns, sound "
-        f"starts within {first_ms} ms of\n  the first character. A core that takes twice as long for a second of "
-        "speech (`sayahead bench`) holds half as many."
+        f"an {machine['cpu']} core, on which a second of speech takes {cost_ms:.0f} ms, holds"
+        f" {many:.0f} conversations at once,\n  50 tokens a second each, without a stall (it also"
+        f" ran the clients); in 95 % of turns, sound starts within {first_ms} ms of\n  the first"
+        " character. A core that takes twice as long for a second of speech (`sayahead bench`)"
+        " holds half as many."
     )
 
 
@@ -82,26 +103,33 @@ def capacity() -> str:
 def kokoro_cost() -> str:
     """What Kokoro costs word by word, beside its own whole sentences."""
     bench = load("kokoro_bench.json")
-    rtf, first = bench["rtf"], bench["first_audio_ms"]
+    rtf = bench["rtf"]
+    first = bench["first_audio_ms"]
     return (
-        f"On one core, a second of speech takes {rtf['streamed']:.2f} s word by word and {rtf['oneshot']:.2f} s as "
-        f"whole sentences, {rtf['streamed'] / rtf['oneshot']:.2f} times as much;\nthe first audible sample comes "
-        f"{first['p50']:.0f} ms after its lookahead word (p95 {first['p95']:.0f}; `sayahead bench --voice kokoro`)."
+        f"On one core, a second of speech takes {rtf['streamed']:.2f} s word by word and"
+        f" {rtf['oneshot']:.2f} s as whole sentences, {rtf['streamed'] / rtf['oneshot']:.2f} times"
+        f" as much;\nthe first audible sample comes {first['p50']:.0f} ms after its lookahead word"
+        f" (p95 {first['p95']:.0f}; `sayahead bench --voice kokoro`)."
     )
 
 
 def cost() -> str:
     """Latency, computing time and memory, a line each, with what it includes."""
-    bench, token = load("bench.json"), {row["lookahead"]: row for row in load("first_token.json")["rows"]}
-    first, word, rtf = bench["first_audio_ms"], bench["word_ms"], bench["rtf"]
-    server, memory = load("server/threads.json"), read_rows("server/memory.md")
+    bench = load("bench.json")
+    token = {row["lookahead"]: row for row in load("first_token.json")["rows"]}
+    first = bench["first_audio_ms"]
+    word = bench["word_ms"]
+    rtf = bench["rtf"]
+    server = load("server/threads.json")
+    memory = read_rows("server/memory.md")
     row = next(one for one in server["rounds"] if one["sessions"] == server["largest"])
     many = f"{row['sessions']} conversations on {server['machine']['cores']} cores"
 
     def source(name: str) -> str:
         return f"([{name}](lab/benchmarks/results/{name}))"
 
-    idle, each = float(memory[0][1]), float(memory[-2][3])
+    idle = float(memory[0][1])
+    each = float(memory[-2][3])
     return f"""**Latency**, to the first sound:
 
 - from a language model's first token (62 a second): **{token[1]["mean_ms"]:.0f} ms**, text and synthesis; without \
@@ -121,21 +149,28 @@ sentences; hibari-tts, from which the voice comes, takes {1000 * rtf["peer_onesh
 
 **Memory** {source("server/memory.md")}:
 
-- a server without conversations: **{idle:.0f} MB**; each conversation: **{each:.1f} MB**"""
+- a server without conversations: **{idle:.0f} MB**; each conversation: **{each:.1f} MB**"""  # noqa: E501
 
 
 def waiting() -> str:
     """What the default voice loses by not waiting for the sentence."""
     quality = read_table(reports.RESULTS / "context" / "quality.csv")
     latency = read_table(reports.RESULTS / "context" / "latency-1.csv")
-    rows = {"One word of lookahead (the default)": "k = 1", "None": "k = 0", "Whole sentences": "full"}
+    rows = {
+        "One word of lookahead (the default)": "k = 1",
+        "None": "k = 0",
+        "Whole sentences": "full",
+    }
     lines = []
     for what, name in rows.items():
-        first, lag = (latency[name][column] for column in ("first audible sample p50, ms", "word lag mean, s"))
+        first, lag = (
+            latency[name][column] for column in ("first audible sample p50, ms", "word lag mean, s")
+        )
         wer, opinion = (float(quality[name][column]) for column in ("WER, %", "DistillMOS"))
         lines.append(
-            f"- {what}: the first sound after **{float(first) / 1000:.1f} s**, each word {float(lag):.1f} s behind the "
-            f"text; word error rate {wer:.2f} %, DistillMOS {opinion:.2f}."
+            f"- {what}: the first sound after **{float(first) / 1000:.1f} s**, each word"
+            f" {float(lag):.1f} s behind the text; word error rate {wer:.2f} %, DistillMOS"
+            f" {opinion:.2f}."
         )
     return "\n".join(lines)
 
@@ -143,7 +178,9 @@ def waiting() -> str:
 def speed() -> str:
     """Speed in one small table."""
     bench = load("bench.json")
-    first, word, rtf = bench["first_audio_ms"], bench["word_ms"], bench["rtf"]
+    first = bench["first_audio_ms"]
+    word = bench["word_ms"]
+    rtf = bench["rtf"]
     before = load("bench_imported.json")["rtf"]["streamed"]
     low, high = first["slope_ci95"]
     return f"""One {bench["machine"]["cpu"]} core, one word of lookahead, sentences of 5 to 80 words
@@ -156,20 +193,25 @@ def speed() -> str:
 | computing time per word | {word["p50"]:.1f} ms (p99 {word["p99"]:.1f} ms) |
 | computing time / audio time, word by word | {rtf["streamed"]:.3f} (before training on prefixes: {before:.3f}) |
 | the same, sentence by sentence | {rtf["oneshot"]:.3f} (hibari-tts in the same run: {rtf["peer_oneshot"]:.3f}) |
-| from process start to first sound | {bench["cold_start_s"]:.2f} s |"""
+| from process start to first sound | {bench["cold_start_s"]:.2f} s |"""  # noqa: E501
 
 
 def bench_runs() -> str:
-    """The first line of each of several runs of ``sayahead bench``, the last of which is ``bench.json``."""
-    names = sorted(f"bench_runs/{path.name}" for path in (reports.RESULTS / "bench_runs").glob("*.json"))
+    """The first line of each of several runs of ``sayahead bench``, the last of which is
+    ``bench.json``."""
+    names = sorted(
+        f"bench_runs/{path.name}" for path in (reports.RESULTS / "bench_runs").glob("*.json")
+    )
     ratios = [load(name)["ratio"] for name in (*names, "bench.json")]
     ways = {"streamed": "word by word, one word of lookahead", "oneshot": "whole sentences"}
     if all("listened" in ratio for ratio in ratios):
         ways = {"listened": "for a listener: 20 tokens a second, up to six words a step", **ways}
     return "\n".join(
         [
-            f"`sayahead bench --json FILE`, {len(ratios)} runs one after the other on a quiet machine "
-            "([results](lab/benchmarks/results/bench_runs)); the last is bench.json.",
+            (
+                f"`sayahead bench --json FILE`, {len(ratios)} runs one after the other on a quiet"
+                " machine ([results](lab/benchmarks/results/bench_runs)); the last is bench.json."
+            ),
             "",
             "| processor time beside hibari-tts | median | of each run |",
             "|---|---:|---|",
@@ -188,13 +230,19 @@ LOADS = {"threads": "a language model, 50 tokens/s", "reader": "a reader, 180 wo
 def server_load() -> str:
     """What sayahead loadtest measured, a line per round."""
     lines = [
-        "| text of | sessions | refused | stalls | first sample, ms: p50, p95 | after its text | cores |",
+        (
+            "| text of | sessions | refused | stalls | first sample, ms: p50, p95 | after its text"
+            " | cores |"
+        ),
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for name, clock in LOADS.items():
         result = load(f"server/{name}.json")
         for row in [*result["rounds"], *([result["overload"]] if "overload" in result else [])]:
-            times = [f"{row[kind]['p50']:.0f}, {row[kind]['p95']:.0f}" for kind in ("first_ms", "after_its_text_ms")]
+            times = [
+                f"{row[kind]['p50']:.0f}, {row[kind]['p95']:.0f}"
+                for kind in ("first_ms", "after_its_text_ms")
+            ]
             lines.append(
                 f"| {clock} | {row['sessions']} | {row['refused']} | {row['stalls']} | {times[0]} "
                 f"| {times[1]} | {row['server_cores']:.2f} |"
@@ -203,7 +251,10 @@ def server_load() -> str:
 
 
 OVERLOAD = "server/overload.json"
-OVERLOADING = "sayahead loadtest --sessions 130 --overload 300 --json lab/benchmarks/results/server/overload.json"
+OVERLOADING = (
+    "sayahead loadtest --sessions 130 --overload 300 --json"
+    " lab/benchmarks/results/server/overload.json"
+)
 
 
 def server_overload() -> str:
@@ -211,7 +262,8 @@ def server_overload() -> str:
     if not (reports.RESULTS / OVERLOAD).exists():
         return f"Not measured yet: `{OVERLOADING}`."
     result = load(OVERLOAD)
-    row, late = result["overload"], result["overload"]["sessions_late_ms"]
+    row = result["overload"]
+    late = result["overload"]["sessions_late_ms"]
     return f"""`{OVERLOADING}`: a server that measured {row["places"]} places at its start.
 
 | | |
@@ -224,21 +276,26 @@ def server_overload() -> str:
 | refusals | {row["refused"]} |
 | time of a refusal, p95 and the longest, ms | {row["refused_ms"]["p95"]}, {row["refused_ms"]["most"]} |
 | how late the sessions themselves were woken, p95 and the most, ms | {late["p95"]}, {late["most"]} |
-| cores: server, sessions, other programs | {row["server_cores"]}, {row["sessions_cores"]}, {result["other_cores"]} |"""
+| cores: server, sessions, other programs | {row["server_cores"]}, {row["sessions_cores"]}, {result["other_cores"]} |"""  # noqa: E501
 
 
 def server_processes() -> str:
     """How worker processes, which the server once had, compared with threads."""
     results = [load(f"server/{name}.json") for name in ("processes", "threads_before")]
-    firsts = [{row["sessions"]: row["first_ms"]["p95"] for row in result["rounds"]} for result in results]
-    processes, threads = results[0]["largest"], results[1]["largest"]
-    passed, failed = ([f"{first[count]:.0f} ms" for first in firsts] for count in (threads, max(firsts[0])))
+    firsts = [
+        {row["sessions"]: row["first_ms"]["p95"] for row in result["rounds"]} for result in results
+    ]
+    processes = results[0]["largest"]
+    threads = results[1]["largest"]
+    passed, failed = (
+        [f"{first[count]:.0f} ms" for first in firsts] for count in (threads, max(firsts[0]))
+    )
     return (
-        f"Worker processes served {'as many' if processes == threads else processes} sessions, but their p95 time to "
-        f"first audio was {passed[0]} against {passed[1]}\n"
-        f"with threads ({failed[0]} against {failed[1]} when overloaded, "
-        "[processes.json](lab/benchmarks/results/server/processes.json)), so they\nwere removed; to scale further, "
-        "run more servers."
+        f"Worker processes served {'as many' if processes == threads else processes} sessions, but"
+        f" their p95 time to first audio was {passed[0]} against {passed[1]}\nwith threads"
+        f" ({failed[0]} against {failed[1]} when overloaded,"
+        " [processes.json](lab/benchmarks/results/server/processes.json)), so they\nwere removed;"
+        " to scale further, run more servers."
     )
 
 
@@ -281,21 +338,30 @@ PLACES: dict[str, Callable[[], str]] = {
     "released_integers": table("released_integers.md"),
     "bench_runs": bench_runs,
     "browser": table(
-        "browser.md", "python lab/benchmarks/browser.py web/site --last OTHER --out lab/benchmarks/results/browser"
+        "browser.md",
+        "python lab/benchmarks/browser.py web/site --last OTHER --out"
+        " lab/benchmarks/results/browser",
     ),
     "lookahead": reports.LOOKAHEAD,
     "context": reports.CONTEXT,
-    "context_prosody": table("context_prosody.md", "python lab/benchmarks/prosody.py lab/benchmarks/context.json"),
+    "context_prosody": table(
+        "context_prosody.md", "python lab/benchmarks/prosody.py lab/benchmarks/context.json"
+    ),
     "taught": table("taught.md", "python lab/benchmarks/prosody.py lab/benchmarks/taught.json"),
     "frontier": table("frontier/frontier.md", "python lab/benchmarks/frontier/report.py"),
-    "frontier_am_michael": table("frontier/am_michael/frontier.md", "python lab/benchmarks/frontier/report.py"),
+    "frontier_am_michael": table(
+        "frontier/am_michael/frontier.md", "python lab/benchmarks/frontier/report.py"
+    ),
     "listened": reports.LISTENED,
     "opportunistic": reports.OPPORTUNISTIC,
     "clues": table("frontier/clues.md", "python lab/benchmarks/frontier/clues.py"),
     "joins": table("joins.md"),
     "blind": table("blind.md", "python lab/benchmarks/blind.py"),
     "lookahead_summary": reports.SUMMARY,
-    **{f"claims{'_' * bool(paper)}{paper}": partial(claims.table, paper) for paper in ("", *claims.NAMES)},
+    **{
+        f"claims{'_' * bool(paper)}{paper}": partial(claims.table, paper)
+        for paper in ("", *claims.NAMES)
+    },
     **{f"ma_{name}": getattr(reports, f"MA_{name}".upper()) for name in MA},
     "ma_speakers": table("ma/speakers/trainings.md"),
     "ma_speakers_each": table("ma/speakers/each.md"),
@@ -308,13 +374,21 @@ PLACES: dict[str, Callable[[], str]] = {
     "saeki_quality": reports.SAEKI_QUALITY,
     "saeki_free": reports.SAEKI_FREE,
     "saeki_dropout": reports.SAEKI_DROPOUT,
-    "saeki_dropout_failures": table("saeki/dropout/failures.md", "python lab/benchmarks/saeki/segments.py"),
-    "saeki_free_failures": table("saeki/free/failures.md", "python lab/benchmarks/saeki/segments.py"),
+    "saeki_dropout_failures": table(
+        "saeki/dropout/failures.md", "python lab/benchmarks/saeki/segments.py"
+    ),
+    "saeki_free_failures": table(
+        "saeki/free/failures.md", "python lab/benchmarks/saeki/segments.py"
+    ),
     "saeki_free_prosody": table("saeki/free/prosody.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_frame": table("saeki/frame/trainings.md", "python lab/benchmarks/trainings.py"),
-    "saeki_frame_learned": table("saeki/frame/learned.md", "python lab/benchmarks/saeki/segments.py"),
+    "saeki_frame_learned": table(
+        "saeki/frame/learned.md", "python lab/benchmarks/saeki/segments.py"
+    ),
     "saeki_free_learned": table("saeki/free/learned.md", "python lab/benchmarks/saeki/segments.py"),
-    "saeki_quality_prosody": table("saeki/quality/prosody.md", "python lab/benchmarks/saeki/segments.py"),
+    "saeki_quality_prosody": table(
+        "saeki/quality/prosody.md", "python lab/benchmarks/saeki/segments.py"
+    ),
     "saeki_equal": table("saeki/equal/equal.md", "python lab/benchmarks/saeki/equal.py"),
     "saeki_students": table("saeki/students/prosody.md", "python lab/benchmarks/saeki/segments.py"),
     "saeki_waveglow": reports.SAEKI_WAVEGLOW,
@@ -336,28 +410,42 @@ PLACES: dict[str, Callable[[], str]] = {
     "floods": table("server/floods.md", "python lab/benchmarks/floods.py"),
     "aligner": table("aligner.md", "python lab/benchmarks/aligner.py"),
     "family": table(
-        "family/voices/table.md", "python lab/benchmarks/family.py TESTS --voices FOLDER --whisper WHISPER -o OUT"
+        "family/voices/table.md",
+        "python lab/benchmarks/family.py TESTS --voices FOLDER --whisper WHISPER -o OUT",
     ),
     "kokoro": table(
-        "family/kokoro/table.md", "python lab/benchmarks/family.py TESTS --voices FOLDER --whisper WHISPER -o OUT"
+        "family/kokoro/table.md",
+        "python lab/benchmarks/family.py TESTS --voices FOLDER --whisper WHISPER -o OUT",
     ),
     "kokoro_cost": kokoro_cost,
     "family_without_espeak": table("family/without_espeak/table.md"),
-    "family_steps": table("family/steps.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"),
-    "family_more": table("family/more.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"),
+    "family_steps": table(
+        "family/steps.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"
+    ),
+    "family_more": table(
+        "family/more.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"
+    ),
     "family_second": table(
         "family/second.md", "python lab/benchmarks/second_listeners.py OUT SOUNDS --english ANOTHER"
     ),
-    "family_alone": table("family/alone.md", "python lab/benchmarks/pupil.py RUN --corpus corpus/family/NAME"),
-    "family_losses": table("family/losses.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"),
+    "family_alone": table(
+        "family/alone.md", "python lab/benchmarks/pupil.py RUN --corpus corpus/family/NAME"
+    ),
+    "family_losses": table(
+        "family/losses.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"
+    ),
     "saeki_future": table("saeki/future.md", "python lab/benchmarks/saeki/future.py"),
     "saeki_pauses": table("saeki/pauses.md", "python lab/benchmarks/saeki/pauses.py"),
     "saeki_control": table("saeki/control.md", "python lab/benchmarks/saeki/control.py"),
     "saeki_steps": table("saeki/steps.md", "python lab/benchmarks/saeki/steps.py"),
     "saeki_cosine_runs": table("saeki/runs/cosine.md", "python lab/benchmarks/saeki/cosine.py"),
     "mohan_frontier": table("mohan/frontier.md", "python lab/benchmarks/mohan/frontier.py out"),
-    "mohan_french": table("mohan/french/frontier.md", "python lab/benchmarks/mohan/frontier.py out"),
-    "mohan_speaker": table("mohan/speaker/frontier.md", "python lab/benchmarks/mohan/frontier.py out"),
+    "mohan_french": table(
+        "mohan/french/frontier.md", "python lab/benchmarks/mohan/frontier.py out"
+    ),
+    "mohan_speaker": table(
+        "mohan/speaker/frontier.md", "python lab/benchmarks/mohan/frontier.py out"
+    ),
     "mohan_third": table("mohan/third/frontier.md", "python lab/benchmarks/mohan/frontier.py out"),
     "mohan_liaisons": table("mohan/french/liaisons.md"),
     "mohan_latency": reports.MOHAN_LATENCY,
@@ -371,7 +459,8 @@ PLACES: dict[str, Callable[[], str]] = {
 
 
 def filled(text: str, folder: str) -> str:
-    """The document with its figures as the results have them; ``folder`` is its own, from the repository's root."""
+    """The document with its figures as the results have them; ``folder`` is its own, from the
+    repository's root."""
 
     def place(match: re.Match[str]) -> str:
         made = LINK.sub(lambda link: posixpath.relpath(link[1], folder), PLACES[match[2]]())
@@ -381,7 +470,9 @@ def filled(text: str, folder: str) -> str:
 
 
 def main(command: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args(command)
     wrong = []
@@ -393,7 +484,10 @@ def main(command: Sequence[str] | None = None) -> int:
             if not arguments.check:
                 path.write_text(now, encoding="utf-8")
     if wrong and arguments.check:
-        told = f"Figures differ from the results in: {', '.join(wrong)}. Run: python lab/benchmarks/figures.py"
+        told = (
+            f"Figures differ from the results in: {', '.join(wrong)}. Run: python"
+            " lab/benchmarks/figures.py"
+        )
         print(told, file=sys.stderr)
         return 1
     return 0

@@ -1,11 +1,13 @@
-"""SHA-256 of what every voice says: five texts, each policy, context, k2 and delta that fits the voice.
+"""SHA-256 of what every voice says: five texts, each policy, context, k2 and delta that fits the
+voice.
 
     python lab/benchmarks/fingerprints.py --json lab/benchmarks/results/fingerprints.json
-    python lab/benchmarks/fingerprints.py --check lab/benchmarks/results/fingerprints.json [--voice NAME]
+    python lab/benchmarks/fingerprints.py --check lab/benchmarks/results/fingerprints.json [--voice
+    NAME]
 
-With ``--voice``, the other voices' digests stay as they are in the file. A change that should not be heard leaves every
-one of them as it was. The last bits of a sum depend on the processor, so they are compared on one machine, before and
-after; the file that is kept says which it was.
+With ``--voice``, the other voices' digests stay as they are in the file. A change that should not
+be heard leaves every one of them as it was. The last bits of a sum depend on the processor, so they
+are compared on one machine, before and after; the file that is kept says which it was.
 """
 
 from __future__ import annotations
@@ -24,8 +26,10 @@ from sayahead.voice import Voice, load_voice
 
 TEXTS = {
     "plain": "The quick brown fox jumps over the lazy dog.",
-    "long": "Printing, in the only sense with which we are at present concerned, differs from most if not from all the "
-    "arts and crafts represented in the Exhibition.",
+    "long": (
+        "Printing, in the only sense with which we are at present concerned, differs from most if"
+        " not from all the arts and crafts represented in the Exhibition."
+    ),
     "two": "Wait here, please. I will be back in ten minutes!",
     "open": "He turned to the window and said nothing at all",
     "question": "Is there anything else that you would like to know?",
@@ -80,12 +84,14 @@ CONDITIONS: dict[str, dict[str, dict[str, Any]]] = {
     "saeki-free-unicontext": {"default": {}},
     "saeki-waveglow": {"default": {}, "lookahead 2": {"policy": "lookahead", "k": 2}},
 }
-"""Voices that are installed; those of archives/ must have been added (`sayahead voices add archives/NAME.tar.gz`)."""
+"""Voices that are installed; those of archives/ must have been added (`sayahead voices add
+archives/NAME.tar.gz`)."""
 RENDERING = ("speed", "seed", "k2", "delta", "hold_back_s")
 
 
 def fingerprints(only: str | None) -> Iterator[tuple[str, str]]:
-    """What was said, ``voice / condition / text``, and the digest of its samples; of one voice or of all."""
+    """What was said, ``voice / condition / text``, and the digest of its samples; of one voice or
+    of all."""
     for name, conditions in CONDITIONS.items():
         if only not in (None, name):
             continue
@@ -110,7 +116,9 @@ def options(voice: Voice, condition: dict[str, Any], text: str) -> dict[str, Any
 
 def main() -> int:
     """Write the digests, or compare them with those that were written; 1 where one differs."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--json", type=Path, help="write the digests here")
     parser.add_argument("--check", type=Path, help="compare with the digests in this file")
     parser.add_argument("--voice", choices=CONDITIONS, help="only this one's")
@@ -120,12 +128,20 @@ def main() -> int:
     if arguments.json:
         if arguments.voice:
             digests = json.loads(arguments.json.read_text())["digests"] | digests
-        arguments.json.write_text(json.dumps({"machine": machine, "digests": digests}, indent=1) + "\n")
+        arguments.json.write_text(
+            json.dumps({"machine": machine, "digests": digests}, indent=1) + "\n"
+        )
     if arguments.check is None:
         return 0
     known = json.loads(arguments.check.read_text())["digests"]
-    known = {name: digest for name, digest in known.items() if arguments.voice in (None, name.partition(" / ")[0])}
-    different = [name for name in known.keys() | digests.keys() if known.get(name) != digests.get(name)]
+    known = {
+        name: digest
+        for name, digest in known.items()
+        if arguments.voice in (None, name.partition(" / ")[0])
+    }
+    different = [
+        name for name in known.keys() | digests.keys() if known.get(name) != digests.get(name)
+    ]
     for name in sorted(different):
         print(f"differs: {name}")
     print(f"{len(digests)} said, {len(different)} of them differ")

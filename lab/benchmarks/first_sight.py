@@ -2,9 +2,9 @@
 
     python lab/benchmarks/first_sight.py [tests/text/sight] [-o RESULT.md] [--wrong]
 
-Each file LANGUAGE.tsv has a header and lines of category, text and accepted readings. Of wrong words, each text counts
-its smallest edit distance to an accepted reading; a word of capitals, which is left to the voice, may be its letters.
-``--wrong`` prints the texts that are read otherwise.
+Each file LANGUAGE.tsv has a header and lines of category, text and accepted readings. Of wrong
+words, each text counts its smallest edit distance to an accepted reading; a word of capitals, which
+is left to the voice, may be its letters. ``--wrong`` prints the texts that are read otherwise.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ def distance(said: Sequence[str], wanted: Sequence[str]) -> int:
     """The words that are inserted, deleted or replaced."""
     row = list(range(len(wanted) + 1))
     for count, word in enumerate(said, 1):
-        above, row = row, [count]
+        above = row
+        row = [count]
         for place, other in enumerate(wanted):
             row.append(min(above[place] + (word != other), above[place + 1] + 1, row[place] + 1))
     return row[-1]
@@ -39,7 +40,9 @@ def distance(said: Sequence[str], wanted: Sequence[str]) -> int:
 
 def plain(text: str) -> list[str]:
     """The words of a reading; letters that are spelled are one."""
-    return _SPELLED.sub(lambda letters: letters[0].replace(" ", ""), canonical(re.sub("[.-]", " ", text))).split()
+    return _SPELLED.sub(
+        lambda letters: letters[0].replace(" ", ""), canonical(re.sub("[.-]", " ", text))
+    ).split()
 
 
 def wrong_words(language: str, case: Case) -> tuple[int, int, str]:
@@ -52,7 +55,9 @@ def wrong_words(language: str, case: Case) -> tuple[int, int, str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "tests/text/sight")
     parser.add_argument("-o", "--out", type=Path)
     parser.add_argument("--wrong", action="store_true")

@@ -1,12 +1,13 @@
-"""First token to speech, core hours and memory, as Picovoice's public benchmark of streaming synthesis defines them.
+"""First token to speech, core hours and memory, as Picovoice's public benchmark of streaming
+synthesis defines them.
 
     python lab/benchmarks/first_token.py --json lab/benchmarks/results/first_token.json
 
-A language model's answer arrives token by token at 62 tokens a second; the clock runs from its first token to the first
-sound, here to the first sample above -50 dBFS. Core hours are processor time for an hour of speech. Memory is the most
-that a process has held which loads the voice and says one text of so many words, as it comes. The texts are 200 answers
-of an assistant, written for this measurement (``data/answers.txt``), not those of that benchmark.
-"""
+A language model's answer arrives token by token at 62 tokens a second; the clock runs from its
+first token to the first sound, here to the first sample above -50 dBFS. Core hours are processor
+time for an hour of speech. Memory is the most that a process has held which loads the voice and
+says one text of so many words, as it comes. The texts are 200 answers of an assistant, written for
+this measurement (``data/answers.txt``), not those of that benchmark."""
 
 from __future__ import annotations
 
@@ -39,8 +40,12 @@ def answers() -> list[str]:
 
 
 def said(session: Session, text: str, per_s: float) -> tuple[float, float]:
-    """First sound after the first token, and length of the sound, in s; after the first the rest comes at once."""
-    first_s, audio_s, start_s, zero = None, 0.0, time.perf_counter(), None
+    """First sound after the first token, and length of the sound, in s; after the first the rest
+    comes at once."""
+    first_s = None
+    audio_s = 0.0
+    start_s = time.perf_counter()
+    zero = None
     for arrival in [*Tokens(per_s, jitter=0.0).arrivals(text), None]:
         if arrival is None:
             session.finish()
@@ -60,14 +65,18 @@ def said(session: Session, text: str, per_s: float) -> tuple[float, float]:
 def measure(voice: Voice, texts: list[str], lookahead: int, per_s: float) -> dict[str, Any]:
     """A row of the table."""
     said(voice.session(policy=LookaheadK(lookahead)), texts[0], per_s)
-    firsts, audio_s, used_s = list[float](), 0.0, time.process_time()
+    firsts = list[float]()
+    audio_s = 0.0
+    used_s = time.process_time()
     for text in texts:
         first_s, length_s = said(voice.session(policy=LookaheadK(lookahead)), text, per_s)
         firsts.append(1000 * first_s)
         audio_s += length_s
     used_s = time.process_time() - used_s
     names = ("p5", "p50", "p95")
-    shares = dict(zip(names, (round(float(x), 1) for x in np.percentile(firsts, (5, 50, 95))), strict=True))
+    shares = dict(
+        zip(names, (round(float(x), 1) for x in np.percentile(firsts, (5, 50, 95))), strict=True)
+    )
     return {
         "lookahead": lookahead,
         "mean_ms": round(float(np.mean(firsts)), 1),
@@ -79,7 +88,8 @@ def measure(voice: Voice, texts: list[str], lookahead: int, per_s: float) -> dic
 
 
 def hold(words: int) -> None:
-    """Say a text of so many words, token by token, and print the most memory that the process has held, in MB."""
+    """Say a text of so many words, token by token, and print the most memory that the process has
+    held, in MB."""
     endless = itertools.cycle(" ".join(answers()).split())
     session = load_voice().session()
     for arrival in Tokens(62.0, jitter=0.0).arrivals(" ".join(itertools.islice(endless, words))):
@@ -94,29 +104,38 @@ def hold(words: int) -> None:
 
 def held(words: int) -> float:
     """The same in a process of its own."""
-    done = subprocess.run([sys.executable, __file__, "--hold", str(words)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, __file__, "--hold", str(words)], capture_output=True, text=True, check=True
+    )
     return round(float(done.stdout), 1)
 
 
 def table(data: dict[str, Any]) -> str:
     """Markdown."""
     lines = [
-        f"`python lab/benchmarks/first_token.py`: {data['answers']} answers, {data['per_s']:g} tokens a second, one "
-        f"core ({data['cpu']}).",
+        (
+            f"`python lab/benchmarks/first_token.py`: {data['answers']} answers, {data['per_s']:g}"
+            f" tokens a second, one core ({data['cpu']})."
+        ),
         "",
         "| heart | first token to speech, ms | p95 | core hours for an hour |",
         "|---|---:|---:|---:|",
     ]
     for row in data["rows"]:
         spread = f"{row['mean_ms']:.0f} ± {row['deviation_ms']:.0f}"
-        lines.append(f"| {POLICIES[row['lookahead']]} | {spread} | {row['p95']:.0f} | {row['core_hours']:.4f} |")
+        lines.append(
+            f"| {POLICIES[row['lookahead']]} | {spread} | {row['p95']:.0f} |"
+            f" {row['core_hours']:.4f} |"
+        )
     memory = ", ".join(f"{mb:.0f} MB ({words} words)" for words, mb in data["memory"])
     return "\n".join([*lines, "", f"Memory of a process that says one text: {memory}."]) + "\n"
 
 
 def main() -> None:
     """Measure, and write the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     add = parser.add_argument
     add("--per-s", type=float, default=62.0, help="tokens a second (default: 62)")
     add("--json", type=Path, help="where to write the figures, and beside it the table")
@@ -125,7 +144,9 @@ def main() -> None:
     if arguments.hold:
         hold(arguments.hold)
         return
-    voice, texts, watch = load_voice(), answers(), LoadWatch(1)
+    voice = load_voice()
+    texts = answers()
+    watch = LoadWatch(1)
     rows = [measure(voice, texts, lookahead, arguments.per_s) for lookahead in POLICIES]
     data = {
         "cpu": processor(),

@@ -1,9 +1,10 @@
 """A fleet on Ray beside the plain server, in one run: first sound, and what a killed replica costs.
 
-    python lab/benchmarks/fleet.py --json lab/benchmarks/results/fleet.json        (needs the extra ray)
+    python lab/benchmarks/fleet.py --json lab/benchmarks/results/fleet.json        (needs the extra
+    ray)
 
-Server, fleet and clients share this machine. Each session writes 20 words a second; the first sound counts from its
-first word. Rounds of all ways are taken in turn.
+Server, fleet and clients share this machine. Each session writes 20 words a second; the first sound
+counts from its first word. Rounds of all ways are taken in turn.
 """
 
 from __future__ import annotations
@@ -28,12 +29,16 @@ import numpy as np
 from sayahead.client import Client, ServerError
 from sayahead.deploy.ray import ENVIRONMENT, build
 
-WORDS = "Every word of this text is spoken while the text is still being written, and none of them is lost. ".split()
+WORDS = (
+    "Every word of this text is spoken while the text is still being written, and none of them is"
+    " lost. ".split()
+)
 ROOT = Path(__file__).parents[2]
 
 
 async def session(url: str, times: int, delay_s: float = 0.0) -> tuple[float, float] | None:
-    """Milliseconds to the first sound, and the longest wait for more in seconds; None if it was cut or refused."""
+    """Milliseconds to the first sound, and the longest wait for more in seconds; None if it was cut
+    or refused."""
     await asyncio.sleep(delay_s)
     start_s = 0.0
 
@@ -44,7 +49,9 @@ async def session(url: str, times: int, delay_s: float = 0.0) -> tuple[float, fl
             yield word + " "
             await asyncio.sleep(0.05)
 
-    first = last = worst = 0.0
+    first = 0.0
+    last = 0.0
+    worst = 0.0
     try:
         async with Client([url] * 3) as client:
             async for _ in client.stream(text()):
@@ -59,12 +66,25 @@ async def session(url: str, times: int, delay_s: float = 0.0) -> tuple[float, fl
 
 async def at_once(url: str, sessions: int) -> list[tuple[float, float] | None]:
     """Sessions that begin within half a second."""
-    return await asyncio.gather(*[session(url, 3, 0.5 * number / sessions) for number in range(sessions)])
+    return await asyncio.gather(
+        *[session(url, 3, 0.5 * number / sessions) for number in range(sessions)]
+    )
 
 
 def plain(port: int) -> subprocess.Popen[bytes]:
     """A server without Ray, ready."""
-    command = [sys.executable, "-m", "sayahead", "serve", "--port", str(port), "--voice", "heart", "--workers", "2"]
+    command = [
+        sys.executable,
+        "-m",
+        "sayahead",
+        "serve",
+        "--port",
+        str(port),
+        "--voice",
+        "heart",
+        "--workers",
+        "2",
+    ]
     process = subprocess.Popen([*command, "--set", "limits.sessions=64"], stderr=subprocess.DEVNULL)
     wait_for(port)
     return process
@@ -90,7 +110,10 @@ def free_port() -> int:
 def start_ray() -> tuple[Any, int]:
     """Ray Serve on this machine, behind HAProxy, and its port."""
     folder = tempfile.mkdtemp(prefix="ha")
-    own = {name: str(free_port()) for name in ("RAY_SERVE_HAPROXY_METRICS_PORT", "RAY_SERVE_HAPROXY_STATS_PORT")}
+    own = {
+        name: str(free_port())
+        for name in ("RAY_SERVE_HAPROXY_METRICS_PORT", "RAY_SERVE_HAPROXY_STATS_PORT")
+    }
     own |= {
         "RAY_SERVE_HAPROXY_CONFIG_FILE_LOC": f"{folder}/haproxy.cfg",
         "RAY_SERVE_HAPROXY_SOCKET_PATH": f"{folder}/admin.sock",
@@ -118,7 +141,11 @@ def running(serve: Any) -> int:
 def fleet(serve: Any, replicas: int) -> None:
     """So many replicas of one core, all running."""
     settings = {"voices": ["heart"], "limits.sessions": 64}
-    serve.run(build({"replicas": replicas, "cores": 1, "serve": settings}), name="sayahead", route_prefix="/")
+    serve.run(
+        build({"replicas": replicas, "cores": 1, "serve": settings}),
+        name="sayahead",
+        route_prefix="/",
+    )
     while running(serve) != replicas:
         time.sleep(0.2)
 
@@ -128,7 +155,10 @@ def replicas() -> list[int]:
     found = []
     for folder in Path("/proc").iterdir():
         try:
-            if folder.name.isdecimal() and b"ServeReplica:sayahead" in (folder / "cmdline").read_bytes():
+            if (
+                folder.name.isdecimal()
+                and b"ServeReplica:sayahead" in (folder / "cmdline").read_bytes()
+            ):
                 found.append(int(folder.name))
         except OSError:
             continue
@@ -143,7 +173,10 @@ def row(way: str, sessions: int, results: list[tuple[float, float] | None]) -> d
         "way": way,
         "sessions": sessions,
         "cut_or_refused": len(results) - len(ended),
-        "first_ms": {"p50": round(statistics.median(first)), "p95": round(float(np.quantile(first, 0.95)))},
+        "first_ms": {
+            "p50": round(statistics.median(first)),
+            "p95": round(float(np.quantile(first, 0.95))),
+        },
         "longest_wait_s": round(max(each[1] for each in ended), 2),
     }
 
@@ -169,7 +202,9 @@ async def killed(serve: Any, url: str, sessions: int) -> dict[str, Any]:
 
 def main() -> int:
     """Measure and print; --json keeps it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--json", type=Path)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--sessions", type=int, nargs="+", default=[1, 8, 16])
@@ -182,7 +217,10 @@ def main() -> int:
         fleet(serve, count)
         # Both in turn: the machine's other load is then the same for both.
         name = f"{count} replica{'s' * (count > 1)}"
-        ways = {f"plain server, beside {name}": f"ws://127.0.0.1:{alone}", f"Ray, {name}": f"ws://127.0.0.1:{port}"}
+        ways = {
+            f"plain server, beside {name}": f"ws://127.0.0.1:{alone}",
+            f"Ray, {name}": f"ws://127.0.0.1:{port}",
+        }
         for _ in range(arguments.rounds):
             for sessions in arguments.sessions:
                 for way, url in ways.items():

@@ -1,10 +1,11 @@
 """How much memory a server keeps of what one client pours over it, on two versions.
 
-    python lab/benchmarks/floods.py --before ../older/src --json lab/benchmarks/results/server/floods.json
+    python lab/benchmarks/floods.py --before ../older/src --json
+    lab/benchmarks/results/server/floods.json
 
-Each flood goes on for a minute against a server of its own, connecting again whenever it is cut off. Its memory
-is read four times a second; what is left is that of ten seconds after the end. ``--before`` is the source folder of an
-older version.
+Each flood goes on for a minute against a server of its own, connecting again whenever it is cut
+off. Its memory is read four times a second; what is left is that of ten seconds after the end.
+``--before`` is the source folder of an older version.
 """
 
 from __future__ import annotations
@@ -45,7 +46,11 @@ def one_header(port: int, send: Send) -> None:
 def body(port: int, send: Send) -> None:
     """A body without end."""
     with socket.create_connection(("127.0.0.1", port), timeout=5) as peer:
-        send(peer, b"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+        send(
+            peer,
+            b"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding:"
+            b" chunked\r\n\r\n",
+        )
         while True:
             send(peer, b"10000\r\n" + b"a" * 65536 + b"\r\n")
 
@@ -82,7 +87,12 @@ def signs(port: int, send: Send) -> None:
     with opened(port, timeout_s=5) as peer:
         for n in range(8):
             for _ in range(4):
-                send(peer, frame(event("input_text.append", context_id=str(n), text=("≤" * 60 + " ") * 32)))
+                send(
+                    peer,
+                    frame(
+                        event("input_text.append", context_id=str(n), text=("≤" * 60 + " ") * 32)
+                    ),
+                )
         while peer.recv(1 << 20):
             time.sleep(0.01)
             send(peer, b"")
@@ -95,7 +105,9 @@ FLOODS = (heads, one_header, body, flushes, pings, rates, signs)
 
 def flood(version: Version, act: Callable[..., None], seconds: float) -> dict[str, Any]:
     """Most memory above the beginning, and what is left of it, MB."""
-    begin, sent, started_s = version.rss_mb, 0, time.monotonic()
+    begin = version.rss_mb
+    sent = 0
+    started_s = time.monotonic()
     end = started_s + seconds
 
     class OverError(Exception):
@@ -113,7 +125,8 @@ def flood(version: Version, act: Callable[..., None], seconds: float) -> dict[st
             with contextlib.suppress(OverError, OSError):
                 act(version.port, send)
 
-    thread, most = threading.Thread(target=pour, daemon=True), begin
+    thread = threading.Thread(target=pour, daemon=True)
+    most = begin
     thread.start()
     while time.monotonic() < end:
         time.sleep(0.25)
@@ -123,8 +136,17 @@ def flood(version: Version, act: Callable[..., None], seconds: float) -> dict[st
     lasted_s = time.monotonic() - started_s
     time.sleep(10.0)
     after = version.rss_mb
-    row = {"flood": act.__name__, "version": version.name, "seconds": round(lasted_s), "sent_mb": round(sent / 1e6)}
-    return row | {"begin_mb": round(begin), "most": round(most - begin), "after": round(after - begin)}
+    row = {
+        "flood": act.__name__,
+        "version": version.name,
+        "seconds": round(lasted_s),
+        "sent_mb": round(sent / 1e6),
+    }
+    return row | {
+        "begin_mb": round(begin),
+        "most": round(most - begin),
+        "after": round(after - begin),
+    }
 
 
 async def warm(version: Version) -> None:
@@ -137,11 +159,17 @@ async def warm(version: Version) -> None:
 
 def main() -> None:
     """Measure, and write a file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--before", type=Path, help="source folder of an older version")
     parser.add_argument("--json", type=Path, help="where to write the figures")
-    parser.add_argument("--seconds", type=float, default=60.0, help="how long each flood lasts (default: 60)")
-    parser.add_argument("floods", nargs="*", help=f"some of: {', '.join(act.__name__ for act in FLOODS)}")
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, help="how long each flood lasts (default: 60)"
+    )
+    parser.add_argument(
+        "floods", nargs="*", help=f"some of: {', '.join(act.__name__ for act in FLOODS)}"
+    )
     arguments = parser.parse_args()
     sources = {"before": arguments.before.resolve()} if arguments.before else {}
     sources["after"] = SOURCE
@@ -161,7 +189,10 @@ def main() -> None:
                 rows.append(flood(version, act, arguments.seconds))
             finally:
                 version.stop()
-            form = "| {flood} | {version} | {seconds} | {sent_mb} | {begin_mb} | {most:+} | {after:+} |"
+            form = (
+                "| {flood} | {version} | {seconds} | {sent_mb} | {begin_mb} | {most:+} |"
+                " {after:+} |"
+            )
             table.append(form.format(**rows[-1]))
             print(table[-1], flush=True)
     if arguments.json:

@@ -2,8 +2,8 @@
 
     python lab/benchmarks/format_cost.py [--out lab/benchmarks/results/format_cost.json]
 
-Formats take turns, so that what else the machine does weighs on all alike; the median of each counts.
-"""
+Formats take turns, so that what else the machine does weighs on all alike; the median of each
+counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from pathlib import Path
 from sayahead import load_voice
 from sayahead.voice import Voice
 
-TEXT = "The museum opens at half past nine, and tickets cost twelve euros. Children under six are free of charge. " * 2
+TEXT = (
+    "The museum opens at half past nine, and tickets cost twelve euros. Children under six are free"
+    " of charge. " * 2
+)
 FORMATS = ("pcm_s16le", "wav", "mulaw", "flac", "opus", "aac", "mp3")
 ROUNDS = 9
 

@@ -1,10 +1,11 @@
-"""The front end's cost a word and the share of words that wait, in two checkouts, paired in one run.
+"""The front end's cost a word and the share of words that wait, in two checkouts, paired in one
+run.
 
     python lab/benchmarks/front_end.py OLD_CHECKOUT NEW_CHECKOUT [--rounds 7]
 
-Texts are the laboratory's answers of an assistant (English) and its sentences in five languages, and as many lines of
-the tests' readings, which are full of figures. A word waits if more than the character after it had to come before it
-was final.
+Texts are the laboratory's answers of an assistant (English) and its sentences in five languages,
+and as many lines of the tests' readings, which are full of figures. A word waits if more than the
+character after it had to come before it was final.
 """
 
 from __future__ import annotations
@@ -46,19 +47,26 @@ print(json.dumps(out))
 
 def texts() -> dict[str, list[str]]:
     """What is read, by language."""
-    answers = [json.loads(line)["text"] for line in ANSWERS.read_text(encoding="utf-8").splitlines()]
+    answers = [
+        json.loads(line)["text"] for line in ANSWERS.read_text(encoding="utf-8").splitlines()
+    ]
     others = {
         language: (HERE / "languages" / f"{language}.txt").read_text(encoding="utf-8").splitlines()
         for language in LANGUAGES[1:]
     }
     plain = {"en": answers, **others}
-    return {language: lines + _readings(language)[: len(lines)] for language, lines in plain.items()}
+    return {
+        language: lines + _readings(language)[: len(lines)] for language, lines in plain.items()
+    }
 
 
 def _readings(language: str) -> list[str]:
     folder = HERE.parents[1] / "tests" / "text"
     path = folder / "readings.tsv" if language == "en" else folder / "readings" / f"{language}.tsv"
-    return [row.split("\t")[1].replace("\\n", "\n") for row in path.read_text(encoding="utf-8").splitlines()[1:]]
+    return [
+        row.split("\t")[1].replace("\\n", "\n")
+        for row in path.read_text(encoding="utf-8").splitlines()[1:]
+    ]
 
 
 def measure(checkout: Path) -> dict[str, list[float]]:
@@ -66,7 +74,12 @@ def measure(checkout: Path) -> dict[str, list[float]]:
     environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
     command = [sys.executable, "-c", WORKER]
     answer = subprocess.run(
-        command, input=json.dumps(texts()), env=environment, capture_output=True, text=True, check=True
+        command,
+        input=json.dumps(texts()),
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     result: dict[str, list[float]] = json.loads(answer.stdout)
     return result

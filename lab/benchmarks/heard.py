@@ -1,15 +1,18 @@
-"""Does `heard` name the words that a listener heard? Replies are played in real time and interrupted at random moments.
+"""Does `heard` name the words that a listener heard? Replies are played in real time and
+interrupted at random moments.
 
-The truth is the player's own: it takes samples at the rate of the clock and counts, for each word, how many of its
-samples were among them. A word was heard when that is more than half. The player starts once 0 to 3 seconds of sound
-are there, so that synthesis is ahead of it on a busy machine, too. What is compared is the number of words and the text
-up to the last of them, three ways:
+The truth is the player's own: it takes samples at the rate of the clock and counts, for each word,
+how many of its samples were among them. A word was heard when that is more than half. The player
+starts once 0 to 3 seconds of sound are there, so that synthesis is ahead of it on a busy machine,
+too. What is compared is the number of words and the text up to the last of them, three ways:
 
 - python: `voice.speak(tokens)`, then `speech.cancel(played_s)`;
-- client: `sayahead.client` against a server, half of the replies complete and forgotten by the server;
+- client: `sayahead.client` against a server, half of the replies complete and forgotten by the
+  server;
 - socket: the native socket by hand, `input_text.cancel` with `played_s`.
 
-    python lab/benchmarks/heard.py                   # 3 ways, 200 interruptions each, 10 replies at once: three minutes
+    python lab/benchmarks/heard.py                   # 3 ways, 200 interruptions each, 10 replies at
+    once: three minutes
 """
 
 from __future__ import annotations
@@ -32,18 +35,32 @@ from sayahead import Voice, WordTiming, load_voice
 from sayahead.client import Client
 
 REPLIES = (
-    "Sure! The museum opens at 9:30 am, and tickets cost $12. On Sundays it is free, but expect a long queue at the "
-    "main entrance, so come early or use the one in the garden.",
-    "Dr. Smith has an opening on 3 March at a quarter past four. Shall I book it for you, or would you rather wait "
-    "until the week after, when the practice has longer hours?",
-    "Your flight leaves from gate B17 in 45 minutes. Boarding has begun; it is a ten-minute walk from where you are, "
-    "past the second security check and down the escalator on the left.",
-    "I found three recipes. The first is a soup with 2 leeks, half a pound of potatoes and a cup of cream; the second "
-    "is a pie; and the third, which most people like best, takes only one pan.",
-    "The build finished, but 14 of 1,069 tests failed. Most of them are about time zones: the server is set to UTC, "
-    "and the fixtures expect the time in Berlin. I can mend that now.",
-    "It will rain until noon, then clear up, with a high of 18 degrees. In the evening there may be some fog along "
-    "the river - drive carefully if you take the old road home.",
+    (
+        "Sure! The museum opens at 9:30 am, and tickets cost $12. On Sundays it is free, but expect"
+        " a long queue at the main entrance, so come early or use the one in the garden."
+    ),
+    (
+        "Dr. Smith has an opening on 3 March at a quarter past four. Shall I book it for you, or"
+        " would you rather wait until the week after, when the practice has longer hours?"
+    ),
+    (
+        "Your flight leaves from gate B17 in 45 minutes. Boarding has begun; it is a ten-minute"
+        " walk from where you are, past the second security check and down the escalator on the"
+        " left."
+    ),
+    (
+        "I found three recipes. The first is a soup with 2 leeks, half a pound of potatoes and a"
+        " cup of cream; the second is a pie; and the third, which most people like best, takes only"
+        " one pan."
+    ),
+    (
+        "The build finished, but 14 of 1,069 tests failed. Most of them are about time zones: the"
+        " server is set to UTC, and the fixtures expect the time in Berlin. I can mend that now."
+    ),
+    (
+        "It will rain until noon, then clear up, with a high of 18 degrees. In the evening there"
+        " may be some fog along the river - drive carefully if you take the old road home."
+    ),
 )
 TICK_S = 0.004
 Verdict: TypeAlias = tuple[int, str]
@@ -51,12 +68,14 @@ Verdict: TypeAlias = tuple[int, str]
 
 
 class Player:
-    """Plays in real time once it has enough to begin, and stands still where it has none; remembers what it played."""
+    """Plays in real time once it has enough to begin, and stands still where it has none; remembers
+    what it played."""
 
     def __init__(self, lead_s: float) -> None:
         self._lead_s = lead_s
         self.words = list[WordTiming]()
-        self.given = self.played = 0
+        self.given = 0
+        self.played = 0
         self.begun = asyncio.Event()
         self.rate = 1
         self._sounded = dict[int, int]()
@@ -65,7 +84,8 @@ class Player:
 
     def write(self, samples: int, words: list[WordTiming], rate: int) -> None:
         """Queue sound."""
-        self.given, self.rate = self.given + samples, rate
+        self.given = self.given + samples
+        self.rate = rate
         self.words += words
         if not self.begun.is_set() and self.given >= self._lead_s * rate:
             self._last_s = time.monotonic()
@@ -79,7 +99,8 @@ class Player:
         count = min(int(self._owed), self.given - self.played)
         # A player that runs dry does not catch up.
         self._owed = self._owed - count if self.given > self.played + count else 0.0
-        start, end = self.played, self.played + count
+        start = self.played
+        end = self.played + count
         for number, word in enumerate(self.words):
             overlap = min(end, word.offset) - max(start, word.onset)
             if overlap > 0:
@@ -95,7 +116,9 @@ class Player:
 
 
 Cancel: TypeAlias = Callable[[float], Awaitable[Verdict]]
-Way: TypeAlias = Callable[[str, Player, random.Random], contextlib.AbstractAsyncContextManager[Cancel]]
+Way: TypeAlias = Callable[
+    [str, Player, random.Random], contextlib.AbstractAsyncContextManager[Cancel]
+]
 
 
 async def tokens(text: str) -> AsyncIterator[str]:
@@ -132,7 +155,8 @@ def by_client(client: Client) -> Way:
 
     @contextlib.asynccontextmanager
     async def way(text: str, player: Player, rng: random.Random) -> AsyncIterator[Cancel]:
-        speech, ends = client.speech(), rng.random() < 0.5
+        speech = client.speech()
+        ends = rng.random() < 0.5
 
         async def write() -> None:
             async for token in tokens(text):
@@ -149,7 +173,8 @@ def by_client(client: Client) -> Way:
             heard = await speech.cancel(played_s)
             return heard.words, heard.text
 
-        writing, playing = asyncio.create_task(write()), asyncio.create_task(play())
+        writing = asyncio.create_task(write())
+        playing = asyncio.create_task(play())
         yield cancel
         await playing
 
@@ -188,7 +213,8 @@ def by_socket(url: str) -> Way:
                 await say("input_text.cancel", played_s=played_s)
                 return await answer
 
-            writing, playing = asyncio.create_task(write()), asyncio.create_task(play())
+            writing = asyncio.create_task(write())
+            playing = asyncio.create_task(play())
             yield cancel
             await playing
 
@@ -197,7 +223,8 @@ def by_socket(url: str) -> Way:
 
 def timing(word: dict[str, Any], rate: int) -> WordTiming:
     """A word of the native socket."""
-    onset, offset = round(word["onset_s"] * rate), round(word["offset_s"] * rate)
+    onset = round(word["onset_s"] * rate)
+    offset = round(word["offset_s"] * rate)
     return WordTiming(word["word"], word["start"], word["end"], onset, offset)
 
 
@@ -216,14 +243,17 @@ class Trial:
 async def interrupt(way: Way, seed: int) -> Trial:
     """Play a reply, interrupt it, compare."""
     rng = random.Random(seed)
-    text, after_s, player = rng.choice(REPLIES), rng.uniform(0.05, 4.5), Player(rng.uniform(0.0, 3.0))
+    text = rng.choice(REPLIES)
+    after_s = rng.uniform(0.05, 4.5)
+    player = Player(rng.uniform(0.0, 3.0))
     async with way(text, player, rng) as cancel:
         await asyncio.wait_for(player.begun.wait(), 120)
         end = time.monotonic() + after_s
         while time.monotonic() < end:
             await asyncio.sleep(TICK_S)
             player.tick()
-        truth, ahead = player.verdict(text), player.given - player.played
+        truth = player.verdict(text)
+        ahead = player.given - player.played
         played_s = player.played / player.rate
         waiting = len(player.words) - truth[0]
         verdict = await cancel(played_s)
@@ -247,7 +277,12 @@ def served(at_once: int) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    settings = ("--set", f"limits.sessions={2 * at_once}", "--set", f"limits.contexts={2 * at_once}")
+    settings = (
+        "--set",
+        f"limits.sessions={2 * at_once}",
+        "--set",
+        f"limits.contexts={2 * at_once}",
+    )
     command = [sys.executable, "-m", "sayahead", "serve", "--port", str(port), *settings]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
@@ -273,7 +308,9 @@ async def measure(count: int, at_once: int) -> dict[str, list[Trial]]:
 
 def summary(rows: list[Trial]) -> dict[str, Any]:
     """What the files keep of one way."""
-    played, ahead, words = ([getattr(row, name) for row in rows] for name in ("played_s", "ahead_s", "ahead_words"))
+    played, ahead, words = (
+        [getattr(row, name) for row in rows] for name in ("played_s", "ahead_s", "ahead_words")
+    )
     return {
         "right": sum(row.right for row in rows),
         "of": len(rows),
@@ -286,23 +323,37 @@ def summary(rows: list[Trial]) -> dict[str, Any]:
 def table(results: dict[str, Any]) -> str:
     """The results in Markdown."""
     lines = [
-        "Made by `python lab/benchmarks/heard.py`. Right: the number of words and the text are those that the player",
-        "counted. Ahead: what was handed out and not yet heard, by which a report of what was *sent* would be wrong.",
+        (
+            "Made by `python lab/benchmarks/heard.py`. Right: the number of words and the text are"
+            " those that the player"
+        ),
+        (
+            "counted. Ahead: what was handed out and not yet heard, by which a report of what was"
+            " *sent* would be wrong."
+        ),
         "",
         "| way | right | interrupted after | ahead | words ahead |",
         "|---|---:|---:|---:|---:|",
     ]
     for way, row in results.items():
         least, most = row["played_s"]
-        right, ahead = f"{row['right']} of {row['of']}", f"{row['mean_ahead_s']} s"
-        lines.append(f"| {way} | {right} | {least:.1f} to {most:.1f} s | {ahead} | {row['mean_ahead_words']} |")
+        right = f"{row['right']} of {row['of']}"
+        ahead = f"{row['mean_ahead_s']} s"
+        lines.append(
+            f"| {way} | {right} | {least:.1f} to {most:.1f} s | {ahead} |"
+            f" {row['mean_ahead_words']} |"
+        )
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
     """Measure, print, write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=200, help="interruptions each way (default: 200)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--count", type=int, default=200, help="interruptions each way (default: 200)"
+    )
     parser.add_argument("--at-once", type=int, default=10, help="replies at once (default: 10)")
     parser.add_argument("--out", type=Path, help="FILE for FILE.json and FILE.md")
     arguments = parser.parse_args()
@@ -310,7 +361,9 @@ def main() -> None:
     results = {way: summary(rows) for way, rows in measured.items()}
     print(table(results))
     if arguments.out is not None:
-        arguments.out.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        arguments.out.with_suffix(".json").write_text(
+            json.dumps(results, indent=1) + "\n", encoding="utf-8"
+        )
         arguments.out.with_suffix(".md").write_text(table(results), encoding="utf-8")
 
 

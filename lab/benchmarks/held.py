@@ -1,4 +1,5 @@
-"""Whether all known attacks are still held off: the tests that each row of lab/docs/abuse.md names, in one table.
+"""Whether all known attacks are still held off: the tests that each row of lab/docs/abuse.md names,
+in one table.
 
     python lab/benchmarks/held.py --out lab/benchmarks/results/server/held
 
@@ -34,7 +35,8 @@ class Attack:
 
 def attacks() -> list[Attack]:
     """All rows that name tests."""
-    found, section = list[Attack](), "What one client can take"
+    found = list[Attack]()
+    section = "What one client can take"
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         if line.startswith("## "):
             section = line[3:]
@@ -64,14 +66,28 @@ def places(names: set[str]) -> dict[str, list[str]]:
 def ran(where: list[str]) -> dict[str, tuple[str, float]]:
     """Each test's outcome and seconds, by its name and by its file's."""
     with tempfile.NamedTemporaryFile(suffix=".xml") as report:
-        command = [sys.executable, "-m", "pytest", "-n", "0", "-q", f"--junit-xml={report.name}", *where]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-n",
+            "0",
+            "-q",
+            f"--junit-xml={report.name}",
+            *where,
+        ]
         subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
         cases = list(ElementTree.parse(report.name).iter("testcase"))
     found = dict[str, tuple[str, float]]()
     for case in cases:
         kinds = {child.tag for child in case}
-        outcome = "no" if kinds & {"failure", "error"} else "skipped" if "skipped" in kinds else "yes"
-        for name in (case.attrib["name"].partition("[")[0], f"{case.attrib['classname'].rsplit('.', 1)[-1]}.py"):
+        outcome = (
+            "no" if kinds & {"failure", "error"} else "skipped" if "skipped" in kinds else "yes"
+        )
+        for name in (
+            case.attrib["name"].partition("[")[0],
+            f"{case.attrib['classname'].rsplit('.', 1)[-1]}.py",
+        ):
             before, spent_s = found.get(name, ("yes", 0.0))
             worst = next(each for each in ("no", "skipped", "yes") if each in (before, outcome))
             found[name] = worst, spent_s + float(case.attrib["time"])
@@ -80,9 +96,13 @@ def ran(where: list[str]) -> dict[str, tuple[str, float]]:
 
 def main() -> None:
     """Run them all; the exit status tells whether all hold."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", type=Path, help="FILE without ending: FILE.md, FILE.json")
-    parser.add_argument("--list", action="store_true", help="only say whether every test that is named exists")
+    parser.add_argument(
+        "--list", action="store_true", help="only say whether every test that is named exists"
+    )
     arguments = parser.parse_args()
     rows = attacks()
     where = places({name for row in rows for name in row.tests})
@@ -94,19 +114,37 @@ def main() -> None:
     failed = [name for name in where if found.get(name, ("no", 0.0))[0] == "no"]
     if failed:
         again = ran(sorted({place for name in failed for place in where[name]}))
-        found |= {name: ("2nd time" if again[name][0] == "yes" else "no", again[name][1]) for name in failed}
-    table, told = [HEADER], list[dict[str, object]]()
+        found |= {
+            name: ("2nd time" if again[name][0] == "yes" else "no", again[name][1])
+            for name in failed
+        }
+    table = [HEADER]
+    told = list[dict[str, object]]()
     for row in rows:
         outcomes = [found.get(name, ("not run", 0.0)) for name in row.tests]
         kinds = {outcome for outcome, _ in outcomes}
-        held = next(each for each in ("not run", "no", "skipped", "2nd time", "yes") if each in kinds)
+        held = next(
+            each for each in ("not run", "no", "skipped", "2nd time", "yes") if each in kinds
+        )
         spent_s = round(sum(spent for _, spent in outcomes), 1)
-        table.append(f"| {row.section} | {row.number} | {row.what} | {len(row.tests)} | {held} | {spent_s} |")
-        told.append({"section": row.section, "number": row.number, "tests": row.tests, "held": held, "s": spent_s})
+        table.append(
+            f"| {row.section} | {row.number} | {row.what} | {len(row.tests)} | {held} | {spent_s} |"
+        )
+        told.append(
+            {
+                "section": row.section,
+                "number": row.number,
+                "tests": row.tests,
+                "held": held,
+                "s": spent_s,
+            }
+        )
     print("\n".join(table))
     if arguments.out:
         arguments.out.with_suffix(".md").write_text("\n".join(table) + "\n", encoding="utf-8")
-        arguments.out.with_suffix(".json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        arguments.out.with_suffix(".json").write_text(
+            json.dumps(told, indent=1) + "\n", encoding="utf-8"
+        )
     raise SystemExit(any(row["held"] in ("no", "not run") for row in told))
 
 

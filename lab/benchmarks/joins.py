@@ -2,11 +2,11 @@
 
     python lab/benchmarks/joins.py --texts val.csv [--count 30] [--results FILE]
 
-Durations, pitch and energy are the whole sentence's (``blind.py``), so that both lie sample by sample beside each
-other, and what is left is the sound running into what was expected. The mean absolute difference of mel spectra (31
-bands up to 8 kHz, windows of 21 ms, nothing 60 dB below the loudest) before, at and after the joins. No listener is
-asked: it says where the sound differs, not how much that is heard.
-"""
+Durations, pitch and energy are the whole sentence's (``blind.py``), so that both lie sample by
+sample beside each other, and what is left is the sound running into what was expected. The mean
+absolute difference of mel spectra (31 bands up to 8 kHz, windows of 21 ms, nothing 60 dB below the
+loudest) before, at and after the joins. No listener is asked: it says where the sound differs, not
+how much that is heard."""
 
 from __future__ import annotations
 
@@ -26,8 +26,15 @@ from sayahead.vocoders.sourcefilter import SourceFilter
 
 from sayahead_lab.scripts import read_texts
 
-SIZE, HOP, RATE, BANDS = 512, 75, 24000, 31
-PLACES = {"50 to 25 ms before": range(-16, -8), "25 to 0 ms before": range(-8, 0), "0 to 25 ms behind": range(8)}
+SIZE = 512
+HOP = 75
+RATE = 24000
+BANDS = 31
+PLACES = {
+    "50 to 25 ms before": range(-16, -8),
+    "25 to 0 ms before": range(-8, 0),
+    "0 to 25 ms behind": range(8),
+}
 """Windows by their middles, counted in hops from the join."""
 TOLD = ("durations", "prosody")
 
@@ -94,27 +101,33 @@ def bands(samples: Floats) -> Floats:
 def spoken(voice: Voice, row: Row, texts: list[str]) -> tuple[dict[str, list[float]], int]:
     """Differences in dB by place, everywhere too, and how many texts were compared."""
     synthesizer: Any = voice.synthesizer
-    told, pieces = Told.__new__(Told), Pieces.__new__(Pieces)
+    told = Told.__new__(Told)
+    pieces = Pieces.__new__(Pieces)
     told.listen(synthesizer.acoustic)
     told.told = TOLD
     pieces.listen(synthesizer.vocoder, row)
     # The first stage makes as many as the second can use.
     told._right_units = -(-pieces.context // told.FRAMES_PER_UNIT)
-    synthesizer.acoustic, synthesizer.vocoder = told, pieces
+    synthesizer.acoustic = told
+    synthesizer.vocoder = pieces
     options: dict[str, Any] = {} if row.hold_back_s is None else {"hold_back_s": row.hold_back_s}
-    found, compared = defaultdict[str, list[float]](list), 0
+    found = defaultdict[str, list[float]](list)
+    compared = 0
     for text in texts:
-        told.recording, pieces.pieces = True, []
+        told.recording = True
+        pieces.pieces = []
         voice.synthesize(text, policy=WaitAll())
         whole = np.concatenate(pieces.pieces)
-        told.recording, pieces.pieces = False, []
+        told.recording = False
+        pieces.pieces = []
         voice.synthesize(text, policy=LookaheadK(row.k), **options)
         parts = np.concatenate(pieces.pieces)
         if len(whole) != len(parts):
             # What was held back was too long for the whole sentence's durations.
             continue
         compared += 1
-        one, other = bands(whole), bands(parts)
+        one = bands(whole)
+        other = bands(parts)
         floor = one.max() - 60
         apart = np.abs(np.maximum(one, floor) - np.maximum(other, floor)).mean(axis=1)
         loud = one.max(axis=1) > floor + 10
@@ -122,30 +135,43 @@ def spoken(voice: Voice, row: Row, texts: list[str]) -> tuple[dict[str, list[flo
         for join in np.cumsum([len(piece) for piece in pieces.pieces])[:-1]:
             middle = round((join - SIZE // 2) / HOP)
             for place, hops in PLACES.items():
-                there = np.array([middle + hop for hop in hops if 0 <= middle + hop < len(apart)], np.int64)
+                there = np.array(
+                    [middle + hop for hop in hops if 0 <= middle + hop < len(apart)], np.int64
+                )
                 found[place] += apart[there][loud[there]].tolist()
     return found, compared
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
     parser.add_argument("--count", type=int, default=30)
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
     lines = [script.text for script in read_texts(arguments.texts)]
-    texts = [text for text in lines if 30 < len(text) < 110 and not set(text[:-1]) & set(".?!;:")][: arguments.count]
+    texts = [text for text in lines if 30 < len(text) < 110 and not set(text[:-1]) & set(".?!;:")][
+        : arguments.count
+    ]
     places = ["everywhere", *PLACES]
     rows = [
-        f"{len(texts)} sentences of the validation split; `python lab/benchmarks/joins.py --texts val.csv --count "
-        f"{arguments.count}`. Mean difference from the whole sentence's spectrum, dB.",
+        (
+            f"{len(texts)} sentences of the validation split; `python lab/benchmarks/joins.py"
+            f" --texts val.csv --count {arguments.count}`. Mean difference from the whole"
+            " sentence's spectrum, dB."
+        ),
         "",
         "| condition | sentences | " + " | ".join(places) + " |",
         "|---|---:|" + "---:|" * len(places),
     ]
     for row in ROWS:
         found, compared = spoken(load_voice(), row, texts)
-        rows.append(f"| {row.name} | {compared} | " + " | ".join(f"{np.mean(found[one]):.2f}" for one in places) + " |")
+        rows.append(
+            f"| {row.name} | {compared} | "
+            + " | ".join(f"{np.mean(found[one]):.2f}" for one in places)
+            + " |"
+        )
         print(rows[-1], flush=True)
     keep(rows, arguments.results)
 

@@ -1,13 +1,14 @@
-"""Phonemes word by word against those of the whole sentence, and readings against accepted ones, by language.
+"""Phonemes word by word against those of the whole sentence, and readings against accepted ones, by
+language.
 
     python lab/benchmarks/languages.py [--results FILE.md]
 
-The sentences are those of ``lab/benchmarks/languages/*.txt``, written for this. A word is asked for with everything
-before it in its sentence, k words after it, and the language's stand-in word after these where the sentence goes on;
-its phonemes are held to those of the whole sentence. "In one piece" is what voices were trained on: espeak-ng merges
-some words then ("of the"), so spaces do not count, and a sentence is right or not. Readings are those of
-``tests/text/readings``. ``SAYAHEAD_ESPEAK`` chooses the library of espeak-ng.
-"""
+The sentences are those of ``lab/benchmarks/languages/*.txt``, written for this. A word is asked for
+with everything before it in its sentence, k words after it, and the language's stand-in word after
+these where the sentence goes on; its phonemes are held to those of the whole sentence. "In one
+piece" is what voices were trained on: espeak-ng merges some words then ("of the"), so spaces do not
+count, and a sentence is right or not. Readings are those of ``tests/text/readings``.
+``SAYAHEAD_ESPEAK`` chooses the library of espeak-ng."""
 
 from __future__ import annotations
 
@@ -51,10 +52,12 @@ def phonemizer(language: str, *, dummy: bool) -> EspeakPhonemizer:
 
 
 def compared(language: str) -> tuple[int, list[float], float]:
-    """Number of words, percent of them that differ by condition, percent of sentences as espeak-ng reads one text."""
+    """Number of words, percent of them that differ by condition, percent of sentences as espeak-ng
+    reads one text."""
     texts = sentences(language)
     whole = [phonemizer(language, dummy=False).read(words) for words in texts]
-    count, shares = sum(map(len, texts)), []
+    count = sum(map(len, texts))
+    shares = []
     for k, dummy in CONDITIONS:
         asked = phonemizer(language, dummy=dummy)
         wrong = 0
@@ -65,14 +68,19 @@ def compared(language: str) -> tuple[int, list[float], float]:
         shares.append(100 * wrong / count)
     alike = 0
     for words, expected in zip(texts, whole, strict=True):
-        text = unicodedata.normalize("NFD", FLAG.sub("", "".join(ESPEAK.clauses(VOICES[language], " ".join(words)))))
+        text = unicodedata.normalize(
+            "NFD", FLAG.sub("", "".join(ESPEAK.clauses(VOICES[language], " ".join(words))))
+        )
         alike += "".join(text.split()) == "".join("".join(sound for sound, _ in expected).split())
     return count, shares, 100 * alike / len(texts)
 
 
 def waits(language: str) -> tuple[int, int, int]:
-    """Words of the readings' texts: all, those final later than a character after them, their most characters."""
-    total = late = most = 0
+    """Words of the readings' texts: all, those final later than a character after them, their most
+    characters."""
+    total = 0
+    late = 0
+    most = 0
     for case in cases_of(language):
         normalizer = front_end(language).normalizer()
         for count, char in enumerate(case.text, start=1):
@@ -91,7 +99,10 @@ def tables() -> str:
     lines = [
         f"`python lab/benchmarks/languages.py`, sayahead {__version__}, espeak-ng {version}.",
         "",
-        "Percent of words whose phonemes are not those of the whole sentence; last, percent of sentences that are what",
+        (
+            "Percent of words whose phonemes are not those of the whole sentence; last, percent of"
+            " sentences that are what"
+        ),
         "espeak-ng makes of them in one piece, spaces aside:",
         "",
         f"| | words | {head} | in one piece |",
@@ -99,10 +110,16 @@ def tables() -> str:
     ]
     for language in VOICES:
         count, shares, alike = compared(language)
-        lines.append(f"| {language} | {count} | {' | '.join(f'{share:.2f}' for share in shares)} | {alike:.0f} |")
+        lines.append(
+            f"| {language} | {count} | {' | '.join(f'{share:.2f}' for share in shares)} |"
+            f" {alike:.0f} |"
+        )
     lines += [
         "",
-        "Readings that a person accepts, and words of their texts that wait longer than one character after them:",
+        (
+            "Readings that a person accepts, and words of their texts that wait longer than one"
+            " character after them:"
+        ),
         "",
         "| | texts | right | words | wait | most characters |",
         "|---|--:|--:|--:|--:|--:|",
@@ -116,8 +133,10 @@ def tables() -> str:
 
 
 def cost() -> str:
-    """What word by word costs against whole sentences, side by side: the least of five, with an empty cache."""
-    texts, least = sentences("de"), [float("inf")] * 2
+    """What word by word costs against whole sentences, side by side: the least of five, with an
+    empty cache."""
+    texts = sentences("de")
+    least = [float("inf")] * 2
     for _ in range(5):
         for which in (0, 1):
             ESPEAK.forget_answers()
@@ -130,15 +149,19 @@ def cost() -> str:
                     asked.read(words[: i + 2], first=i, ends=i + 2 >= len(words))
             least[which] = min(least[which], time.perf_counter() - start)
     total = sum(map(len, texts))
-    sentence, word = 1000 * least[0] / len(texts), 1000 * least[1] / total
+    sentence = 1000 * least[0] / len(texts)
+    word = 1000 * least[1] / total
     return (
-        f"A German word at k = 1, its clause so far read again, takes {word / sentence:.2f} times what a whole\n"
-        f"sentence of {total / len(texts):.0f} words takes (here {word:.2f} and {sentence:.2f} ms)."
+        f"A German word at k = 1, its clause so far read again, takes {word / sentence:.2f} times"
+        f" what a whole\nsentence of {total / len(texts):.0f} words takes (here {word:.2f} and"
+        f" {sentence:.2f} ms)."
     )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--results", type=Path, metavar="FILE.md", help="where to write the tables")
     arguments = parser.parse_args()
     tell([tables()], arguments.results)

@@ -1,10 +1,12 @@
-"""Predicted opinion of what voices' vocoders make of a corpus's validation mel: by which lessons are chosen.
+"""Predicted opinion of what voices' vocoders make of a corpus's validation mel: by which lessons
+are chosen.
 
-    python lab/benchmarks/lessons.py voices/a voices/b --corpus corpus/both/true --corpus corpus/both/heard
+    python lab/benchmarks/lessons.py voices/a voices/b --corpus corpus/both/true --corpus
+    corpus/both/heard
 
-The voices are those of ``sayahead train voice --vocoder RUN``; their vocoders get the first five seconds of sentences'
-mel. DistillMOS, the mean and its standard error over the sentences, for each voice and corpus.
-"""
+The voices are those of ``sayahead train voice --vocoder RUN``; their vocoders get the first five
+seconds of sentences' mel. DistillMOS, the mean and its standard error over the sentences, for each
+voice and corpus."""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def mels(corpus: Corpus, count: int) -> list[Floats]:
     """The beginnings of validation sentences, (T, B) each, evenly spread."""
     items = corpus.split("val")
     frames = int(LONGEST_S * corpus.info.front_end.sample_rate / corpus.info.front_end.hop)
-    return [items[int(i * len(items) / count)].mel[:frames].astype(np.float32) for i in range(count)]
+    return [
+        items[int(i * len(items) / count)].mel[:frames].astype(np.float32) for i in range(count)
+    ]
 
 
 def rated(name: str, given: Sequence[Sequence[Floats]], rate: Rater) -> str:
@@ -38,13 +42,17 @@ def rated(name: str, given: Sequence[Sequence[Floats]], rate: Rater) -> str:
     assert isinstance(synthesizer, TwoStage)
     cells = [Path(name).name]
     for sentences in given:
-        scores = np.array([rate(at_16khz(synthesizer.vocode(mel), voice.sample_rate)) for mel in sentences])
+        scores = np.array(
+            [rate(at_16khz(synthesizer.vocode(mel), voice.sample_rate)) for mel in sentences]
+        )
         cells.append(f"{scores.mean():.2f} ± {scores.std(ddof=1) / len(scores) ** 0.5:.2f}")
     return f"| {' | '.join(cells)} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("voices", nargs="+", metavar="VOICE")
     parser.add_argument("--corpus", type=Path, action="append", required=True)
     parser.add_argument("--count", type=int, default=12, help="sentences of each")
@@ -53,7 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sentences = [mels(Corpus(folder), given.count) for folder in given.corpus]
     head = ["voice", *(folder.name for folder in given.corpus)]
     lines = [
-        f"`python lab/benchmarks/lessons.py`: DistillMOS, {given.count} validation sentences cut to {LONGEST_S:g} s.",
+        (
+            f"`python lab/benchmarks/lessons.py`: DistillMOS, {given.count} validation sentences"
+            f" cut to {LONGEST_S:g} s."
+        ),
         "",
         f"| {' | '.join(head)} |",
         f"| --- |{' ---: |' * len(given.corpus)}",

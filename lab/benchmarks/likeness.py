@@ -1,12 +1,13 @@
-"""How much a voice sounds like its teacher: the cosine of speaker embeddings (Resemblyzer, GE2E), over an experiment.
+"""How much a voice sounds like its teacher: the cosine of speaker embeddings (Resemblyzer, GE2E),
+over an experiment.
 
     sayahead eval run lab/benchmarks/pupil.toml --texts test.csv -o OUT
     python lab/benchmarks/likeness.py OUT [--to CONDITION] [--results FILE]
 
-Each utterance is compared with the mean of the first condition's *other* sentences, or of those of the condition that
-is named, so that what is said does not count; that condition itself shows what its speaker has with itself. Needs the
-package Resemblyzer, whose weights come with it (``pip install --no-deps Resemblyzer webrtcvad-wheels``; librosa,
-scipy).
+Each utterance is compared with the mean of the first condition's *other* sentences, or of those of
+the condition that is named, so that what is said does not count; that condition itself shows what
+its speaker has with itself. Needs the package Resemblyzer, whose weights come with it (``pip
+install --no-deps Resemblyzer webrtcvad-wheels``; librosa, scipy).
 """
 
 from __future__ import annotations
@@ -26,9 +27,13 @@ from sayahead_lab.eval.measures.intervals import estimate
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("out", type=Path, help="an experiment's folder, of sayahead eval run")
-    parser.add_argument("--to", metavar="CONDITION", help="the speaker (default: the first condition)")
+    parser.add_argument(
+        "--to", metavar="CONDITION", help="the speaker (default: the first condition)"
+    )
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
     embed = load_embedder()
@@ -36,7 +41,10 @@ def main() -> int:
     speaker = arguments.to or conditions[0]
     if speaker not in conditions:
         parser.error(f"{arguments.out} has no condition {speaker}: {', '.join(conditions)}")
-    names = [path.stem for path in sorted(wav_path(arguments.out / conditions[0], "").parent.glob("*.wav"))]
+    names = [
+        path.stem
+        for path in sorted(wav_path(arguments.out / conditions[0], "").parent.glob("*.wav"))
+    ]
     rows = ["| condition | similarity |", "|---|---:|"]
     theirs = list[Floats]()
     for condition in (speaker, *(one for one in conditions if one != speaker)):
@@ -49,7 +57,9 @@ def main() -> int:
 
 def figure(values: Sequence[float]) -> str:
     """A mean with its interval."""
-    found = estimate(np.array([[value, 1] for value in values]), lambda sums: sums[..., 0] / sums[..., 1])
+    found = estimate(
+        np.array([[value, 1] for value in values]), lambda sums: sums[..., 0] / sums[..., 1]
+    )
     return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
 
 

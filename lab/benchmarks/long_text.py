@@ -1,10 +1,11 @@
-"""A text of half an hour through one session: memory stays flat and a word costs the same at the end as at the start.
+"""A text of half an hour through one session: memory stays flat and a word costs the same at the
+end as at the start.
 
     python lab/benchmarks/long_text.py [--minutes 30] [--endless] [--json FILE]
 
-Sentences of 5 to 40 words are cut from a passage; with ``--endless`` there is no full stop at all. The time of each
-SPEAK and the resident memory are noted minute by minute of the sound; slopes come with their 95 % intervals.
-"""
+Sentences of 5 to 40 words are cut from a passage; with ``--endless`` there is no full stop at all.
+The time of each SPEAK and the resident memory are noted minute by minute of the sound; slopes come
+with their 95 % intervals."""
 
 from __future__ import annotations
 
@@ -40,8 +41,12 @@ def resident_mb() -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=30.0, help="minutes of sound (default: 30)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=30.0, help="minutes of sound (default: 30)"
+    )
     parser.add_argument("--endless", action="store_true", help="one sentence that never ends")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
@@ -50,7 +55,8 @@ def main() -> None:
     session = voice.session()
     minutes: list[dict[str, float]] = []
     steps: list[float] = []
-    spoken = heard = 0
+    spoken = 0
+    heard = 0
     for word in words(arguments.endless):
         session.push(word + " ")
         before = time.perf_counter()
@@ -63,7 +69,9 @@ def main() -> None:
         if heard >= (len(minutes) + 1) * 60 * voice.sample_rate:
             p50, p95 = (float(value) for value in np.quantile(steps, (0.5, 0.95)))
             times = {"word_ms_p50": p50, "word_ms_p95": p95, "word_ms_mean": float(np.mean(steps))}
-            minutes.append({"minute": len(minutes) + 1, "words": spoken, "rss_mb": resident_mb(), **times})
+            minutes.append(
+                {"minute": len(minutes) + 1, "words": spoken, "rss_mb": resident_mb(), **times}
+            )
             steps.clear()
         if len(minutes) >= arguments.minutes:
             break
@@ -79,9 +87,12 @@ def main() -> None:
         "rss_mb_after_1_min": minutes[0]["rss_mb"],
         "rss_mb_at_end": minutes[-1]["rss_mb"],
         "word_ms_p50_first_and_last_5_min": [
-            statistics.median(row["word_ms_p50"] for row in part) for part in (minutes[:5], minutes[-5:])
+            statistics.median(row["word_ms_p50"] for row in part)
+            for part in (minutes[:5], minutes[-5:])
         ],
-        "word_ms_slope_per_minute_ci95": regress(number, [row["word_ms_p50"] for row in minutes])[1:],
+        "word_ms_slope_per_minute_ci95": regress(number, [row["word_ms_p50"] for row in minutes])[
+            1:
+        ],
         "rss_mb_slope_per_minute_ci95": regress(number, [row["rss_mb"] for row in minutes])[1:],
         "minutes": minutes,
     }

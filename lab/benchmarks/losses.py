@@ -1,10 +1,11 @@
-"""Which characters of real prose change nothing of what is said where they are taken out, and are on no list.
+"""Which characters of real prose change nothing of what is said where they are taken out, and are
+on no list.
 
     python lab/benchmarks/losses.py de FOLDER [--characters 1000000]
 
-The folder has texts or HTML, such as that of Debian's libreoffice-help-de; of lines that are the same one counts.
-Letters that a voice cannot read are not counted where a warning tells of them, nor are tags and entities.
-"""
+The folder has texts or HTML, such as that of Debian's libreoffice-help-de; of lines that are the
+same one counts. Letters that a voice cannot read are not counted where a warning tells of them, nor
+are tags and entities."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ LONGEST = 40
 
 
 def prose(folder: Path, characters: int) -> str:
-    """Distinct lines of the texts of a folder, in an order that depends on nothing but their names."""
+    """Distinct lines of the texts of a folder, in an order that depends on nothing but their
+    names."""
     paths = sorted(path for path in folder.rglob("*") if path.suffix in (".html", ".txt"))
     random.Random(1).shuffle(paths)
     lines: dict[str, None] = {}
@@ -51,7 +53,10 @@ def main() -> int:
     lost = [one for token in tokens for one in forms.losses(arguments.language, token)]
     for one in lost:
         print(one)
-    print(f"{arguments.language}: {len(text):,} characters, {len(tokens):,} distinct tokens, {len(lost)} silent losses")
+    print(
+        f"{arguments.language}: {len(text):,} characters, {len(tokens):,} distinct tokens,"
+        f" {len(lost)} silent losses"
+    )
     return int(bool(lost))
 
 

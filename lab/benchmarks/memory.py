@@ -2,10 +2,10 @@
 
     python lab/benchmarks/memory.py --json lab/benchmarks/results/server/memory.json
 
-Each session has a socket of its own and a sentence without end: first enough words to fill what the voice remembers
-of a sentence, and once these have been heard one every four seconds. Memory is the median of twenty readings within ten
-seconds, after a wait in which the server gives back what is free.
-"""
+Each session has a socket of its own and a sentence without end: first enough words to fill what the
+voice remembers of a sentence, and once these have been heard one every four seconds. Memory is the
+median of twenty readings within ten seconds, after a wait in which the server gives back what is
+free."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ from served import SOURCE, Version, event, started
 from websockets.asyncio.client import ClientConnection, connect
 
 WORDS = (
-    "and then the quiet travellers went on along the river past the old mill where nobody had lived for years "
-    "while the evening light fell slowly over distant hills"
+    "and then the quiet travellers went on along the river past the old mill where nobody had lived"
+    " for years while the evening light fell slowly over distant hills"
 ).split()
 WORD_S = 4.0
 HEARD_S = 6.0
 """Seconds of sound from which the first words count as heard."""
-SETTLE_S, RATE = 12.0, 24000
+SETTLE_S = 12.0
+RATE = 24000
 HEADER = "| open sessions | server, MB | above none, MB | a session, MB |\n|--:|--:|--:|--:|"
 ROW = "| {sessions} | {rss_mb} | {above_mb:+} | {session_mb} |"
 
@@ -66,7 +67,8 @@ class Session:
 
 
 async def settled_mb(version: Version, seconds: float) -> float:
-    """The server's memory: median over ten seconds, after a wait in which it gives back what is free."""
+    """The server's memory: median over ten seconds, after a wait in which it gives back what is
+    free."""
     await asyncio.sleep(seconds)
     readings = list[float]()
     for _ in range(20):
@@ -77,7 +79,8 @@ async def settled_mb(version: Version, seconds: float) -> float:
 
 async def measure(version: Version, counts: list[int]) -> list[dict[str, Any]]:
     """A row for each number of sessions, in rising order; the first is without any."""
-    rows, sessions = list[dict[str, Any]](), list[Session]()
+    rows = list[dict[str, Any]]()
+    sessions = list[Session]()
     url = f"ws://127.0.0.1:{version.port}/v1/stream"
     for count in counts:
         while len(sessions) < count:
@@ -95,7 +98,13 @@ async def measure(version: Version, counts: list[int]) -> list[dict[str, Any]]:
     for session in sessions:
         await session.close()
     left_mb = await settled_mb(version, SETTLE_S)
-    rows.append({"sessions": 0, "rss_mb": round(left_mb, 1), "above_mb": round(left_mb - rows[0]["rss_mb"], 1)})
+    rows.append(
+        {
+            "sessions": 0,
+            "rss_mb": round(left_mb, 1),
+            "above_mb": round(left_mb - rows[0]["rss_mb"], 1),
+        }
+    )
     rows[-1]["session_mb"] = None
     print(shown(rows[-1]), flush=True)
     return rows
@@ -103,12 +112,16 @@ async def measure(version: Version, counts: list[int]) -> list[dict[str, Any]]:
 
 def shown(row: dict[str, Any]) -> str:
     """A row of the table."""
-    return ROW.format(**row | {"session_mb": "" if row["session_mb"] is None else row["session_mb"]})
+    return ROW.format(
+        **row | {"session_mb": "" if row["session_mb"] is None else row["session_mb"]}
+    )
 
 
 async def warm(version: Version) -> None:
     """Speak half a minute, so that what all sessions share is there."""
-    async with connect(f"ws://127.0.0.1:{version.port}/v1/stream", compression=None, max_size=None) as socket:
+    async with connect(
+        f"ws://127.0.0.1:{version.port}/v1/stream", compression=None, max_size=None
+    ) as socket:
         await socket.recv()
         await socket.send(event("input_text.append", text=" ".join(WORDS * 4)))
         await socket.send(event("input_text.end"))
@@ -118,9 +131,15 @@ async def warm(version: Version) -> None:
 
 def main() -> None:
     """Measure, and write a file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sessions", type=int, nargs="+", default=[1, 10, 50, 100], help="how many are open")
-    parser.add_argument("--json", type=Path, help="where to write the figures, and beside it the table")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--sessions", type=int, nargs="+", default=[1, 10, 50, 100], help="how many are open"
+    )
+    parser.add_argument(
+        "--json", type=Path, help="where to write the figures, and beside it the table"
+    )
     arguments = parser.parse_args()
     version = started("now", SOURCE, "--set", f"limits.sessions={max(arguments.sessions)}")
     try:
@@ -131,7 +150,9 @@ def main() -> None:
         version.stop()
     if arguments.json:
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        arguments.json.write_text(json.dumps({"cores": cores(), "rows": rows}, indent=1) + "\n", encoding="utf-8")
+        arguments.json.write_text(
+            json.dumps({"cores": cores(), "rows": rows}, indent=1) + "\n", encoding="utf-8"
+        )
         table = "\n".join([HEADER, *map(shown, rows)]) + "\n"
         arguments.json.with_suffix(".md").write_text(table, encoding="utf-8")
 

@@ -1,17 +1,20 @@
-"""What operators count on, at full size: a killed server, an update, changes while it runs (the bill: ``billed.py``).
+"""What operators count on, at full size: a killed server, an update, changes while it runs (the
+bill: ``billed.py``).
 
-    python lab/benchmarks/operate.py --adapters --whisper FOLDER --json lab/benchmarks/results/operate.json
+    python lab/benchmarks/operate.py --adapters --whisper FOLDER --json
+    lab/benchmarks/results/operate.json
 
-**killed**: two servers, 20 conversations of the Python client and, with ``--adapters``, 5 each of those for LiveKit
-Agents and Pipecat, written at the pace of speech; one server is killed (-9). Every conversation is compared with what
-the voice says undisturbed: its words, its length, and how long its player waited; with ``--whisper`` all are
-transcribed, too. **updated**: the same, while both servers end (SIGTERM, and a second for their
-texts) and others take their places, one after the other. **changed**: conversations over TLS while keys, lexicon and
-certificate are exchanged; how soon a revoked key is refused.
+**killed**: two servers, 20 conversations of the Python client and, with ``--adapters``, 5 each of
+those for LiveKit Agents and Pipecat, written at the pace of speech; one server is killed (-9).
+Every conversation is compared with what the voice says undisturbed: its words, its length, and how
+long its player waited; with ``--whisper`` all are transcribed, too. **updated**: the same, while
+both servers end (SIGTERM, and a second for their texts) and others take their places, one after the
+other. **changed**: conversations over TLS while keys, lexicon and certificate are exchanged; how
+soon a revoked key is refused.
 
-A machine that is busy with other things cannot speak so much at once: ``--pause 1.2`` writes slower, and with
-``--late 60`` servers admit clients whose sound will be late. Servers and clients share it.
-"""
+A machine that is busy with other things cannot speak so much at once: ``--pause 1.2`` writes
+slower, and with ``--late 60`` servers admit clients whose sound will be late. Servers and clients
+share it."""
 
 from __future__ import annotations
 
@@ -30,7 +33,14 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+)
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -45,14 +55,15 @@ from sayahead.voice import load_voice
 from sayahead_lab.eval.listening.listeners import at_16khz, load_normalizer, load_whisper
 
 WORDS = (
-    "The first train leaves at dawn, and nobody is on it. A second one follows when the sun is up, full of people who "
-    "go to work. They read, they sleep, and some of them talk about the weather. "
+    "The first train leaves at dawn, and nobody is on it. A second one follows when the sun is up,"
+    " full of people who go to work. They read, they sleep, and some of them talk about the"
+    " weather. "
 ).split()
 
 
 LATE = (
-    "from sayahead.server.synthesis import capacity; capacity.LATE_S = {}; from sayahead.cli import main; "
-    "raise SystemExit(main())"
+    "from sayahead.server.synthesis import capacity; capacity.LATE_S = {}; from sayahead.cli import"
+    " main; raise SystemExit(main())"
 )
 
 
@@ -64,13 +75,24 @@ class Server:
 
     def __init__(self, folder: Path, *arguments: str, port: int = 0) -> None:
         entry = ["-c", LATE.format(self.late_s)] if self.late_s else ["-m", "sayahead"]
-        command = [sys.executable, *entry, "serve", "--voice", "heart", "--port", str(port), "--log", "json"]
+        command = [
+            sys.executable,
+            *entry,
+            "serve",
+            "--voice",
+            "heart",
+            "--port",
+            str(port),
+            "--log",
+            "json",
+        ]
         self.log = folder / f"log-{time.time_ns()}.txt"
         with self.log.open("wb") as log:
             self.process = subprocess.Popen([*command, *arguments], stderr=log)
         while not (url := self._url()):
             time.sleep(0.05)
-        self.http, self.port = url, int(url.rpartition(":")[2])
+        self.http = url
+        self.port = int(url.rpartition(":")[2])
 
     def _url(self) -> str:
         """Where it listens for HTTP, as its log says; empty while it does not say so."""
@@ -118,17 +140,23 @@ Talk = Callable[[list[str], list[str], float], Awaitable[tuple[list[str], Floats
 class Noting(Client):
     """A client that notes when its sound comes."""
 
-    async def stream(self, fragments: Iterable[str] | AsyncIterable[str]) -> AsyncGenerator[AudioChunk, None]:
+    async def stream(
+        self, fragments: Iterable[str] | AsyncIterable[str]
+    ) -> AsyncGenerator[AudioChunk, None]:
         """As Client's."""
-        note, last, played_until = NOTE.get(), 0.0, 0.0
+        note = NOTE.get()
+        last = 0.0
+        played_until = 0.0
         async with contextlib.aclosing(super().stream(fragments)) as chunks:  # type: ignore[type-var]
             async for chunk in chunks:
                 now = time.perf_counter()
                 if played_until:
                     note.waited_s += max(0.0, now - played_until)
                 if self.resumed > note.resumed:
-                    note.resumed, note.gap_s = self.resumed, max(note.gap_s, now - last)
-                played_until, last = max(played_until, now) + chunk.duration_s, now
+                    note.resumed = self.resumed
+                    note.gap_s = max(note.gap_s, now - last)
+                played_until = max(played_until, now) + chunk.duration_s
+                last = now
                 yield chunk
 
 
@@ -136,7 +164,9 @@ def by_client(**options: Any) -> Talk:
     """Conversations of the Python client with options."""
 
     async def client(urls: list[str], words: list[str], pause_s: float) -> tuple[list[str], Floats]:
-        text, said, sound = " ".join(words) + " ", list[str](), list[Floats]()
+        text = " ".join(words) + " "
+        said = list[str]()
+        sound = list[Floats]()
         # Without a breath a slow writer sounds as a quick one, and as the voice whole.
         async with Noting(urls, breath_s=0.0, **options) as noting:
             async for chunk in noting.stream(written(words, pause_s)):
@@ -147,29 +177,43 @@ def by_client(**options: Any) -> Talk:
     return client
 
 
-async def conversation(talk: Talk, urls: list[str], words: list[str], pause_s: float) -> dict[str, Any]:
-    """A text from its first word to its end: what was said, how often another server had to go on, what it cost."""
+async def conversation(
+    talk: Talk, urls: list[str], words: list[str], pause_s: float
+) -> dict[str, Any]:
+    """A text from its first word to its end: what was said, how often another server had to go on,
+    what it cost."""
     note = Note()
     NOTE.set(note)
     said, sound = await talk(urls, words, pause_s)
-    return {"by": getattr(talk, "__name__", ""), "said": said == words, "sound": sound, **asdict(note)}
+    return {
+        "by": getattr(talk, "__name__", ""),
+        "said": said == words,
+        "sound": sound,
+        **asdict(note),
+    }
 
 
 def talks(adapters: bool, conversations: int) -> list[Talk]:
-    """By whom each conversation is held: of the client, so many, and a quarter as many of each adapter."""
+    """By whom each conversation is held: of the client, so many, and a quarter as many of each
+    adapter."""
     if not adapters:
         return [by_client()] * conversations
     import adapters as made
 
     made.use(Noting)
-    return [*[by_client()] * conversations, *[made.livekit, made.pipecat] * max(1, conversations // 4)]
+    return [
+        *[by_client()] * conversations,
+        *[made.livekit, made.pipecat] * max(1, conversations // 4),
+    ]
 
 
 def killed(folder: Path, held: list[Talk], pause_s: float, whisper: Path | None) -> dict[str, Any]:
     """One of two servers is killed under conversations."""
 
     def kill(servers: list[Server], flags: tuple[str, ...]) -> None:
-        max(servers, key=lambda server: int(httpx.get(f"{server.http}/ready").json()["taken"])).kill()
+        max(
+            servers, key=lambda server: int(httpx.get(f"{server.http}/ready").json()["taken"])
+        ).kill()
 
     return moved(folder, held, 2, pause_s, whisper, kill)
 
@@ -187,18 +231,26 @@ def updated(folder: Path, held: list[Talk], pause_s: float, whisper: Path | None
 
 
 def likeness(sound: Floats, undisturbed: Floats) -> float:
-    """How sound correlates with the undisturbed one: after a move only its noise is another, as long as every word has
-    its place. Frameworks may end a text with a few milliseconds of silence."""
+    """How sound correlates with the undisturbed one: after a move only its noise is another, as
+    long as every word has its place. Frameworks may end a text with a few milliseconds of
+    silence."""
     both = np.zeros((2, max(len(sound), len(undisturbed))))
-    both[0, : len(sound)], both[1, : len(undisturbed)] = sound, undisturbed
+    both[0, : len(sound)] = sound
+    both[1, : len(undisturbed)] = undisturbed
     return float(np.corrcoef(both[0], both[1])[0, 1])
 
 
 def transcribed(sounds: list[Floats], undisturbed: Floats, folder: Path) -> dict[str, Any]:
     """What a recogniser hears of sounds, beside what it hears of the same text undisturbed."""
-    recognise, normalize = load_whisper(folder, threads=1), load_normalizer()
-    wanted, *heard = (normalize(recognise(at_16khz(sound, 24000))).split() for sound in [undisturbed, *sounds])
-    changes = [difflib.SequenceMatcher(None, wanted, words, autojunk=False).get_opcodes() for words in heard]
+    recognise = load_whisper(folder, threads=1)
+    normalize = load_normalizer()
+    wanted, *heard = (
+        normalize(recognise(at_16khz(sound, 24000))).split() for sound in [undisturbed, *sounds]
+    )
+    changes = [
+        difflib.SequenceMatcher(None, wanted, words, autojunk=False).get_opcodes()
+        for words in heard
+    ]
     differ = [max(j - i, m - k) for each in changes for kind, i, j, k, m in each if kind != "equal"]
     return {"transcribed": len(heard), "words each": len(wanted), "words that differ": sum(differ)}
 
@@ -227,7 +279,9 @@ def moved(
     ended = asyncio.run(main())
     for server in servers:
         server.end()
-    return {"words each": len(words), "a word every s": pause_s} | found(ended, undisturbed, whisper)
+    return {"words each": len(words), "a word every s": pause_s} | found(
+        ended, undisturbed, whisper
+    )
 
 
 def found(ended: list[Any], undisturbed: Floats, whisper: Path | None) -> dict[str, Any]:
@@ -237,7 +291,11 @@ def found(ended: list[Any], undisturbed: Floats, whisper: Path | None) -> dict[s
     gaps = sorted(each["gap_s"] for each in went_on)
     sounds = [each["sound"] for each in went_on]
     differ = [abs(len(each["sound"]) - len(undisturbed)) / 24000 for each in heard]
-    heard_again = {} if whisper is None else transcribed([each["sound"] for each in heard], undisturbed, whisper)
+    heard_again = (
+        {}
+        if whisper is None
+        else transcribed([each["sound"] for each in heard], undisturbed, whisper)
+    )
     return {
         "conversations": len(ended),
         "every word once, in order": Counter(each["by"] for each in heard if each["said"]),
@@ -247,9 +305,13 @@ def found(ended: list[Any], undisturbed: Floats, whisper: Path | None) -> dict[s
         ),
         "errors": [repr(each) for each in ended if not isinstance(each, dict)],
         "longest difference in length, s": round(max(differ), 3),
-        "between the last sound of one and the first of the other, median s": round(statistics.median(gaps), 3),
+        "between the last sound of one and the first of the other, median s": round(
+            statistics.median(gaps), 3
+        ),
         "the longest s": round(gaps[-1], 3),
-        "a player without a buffer waited, median s": round(statistics.median(e["waited_s"] for e in went_on), 3),
+        "a player without a buffer waited, median s": round(
+            statistics.median(e["waited_s"] for e in went_on), 3
+        ),
         "and of those that stayed": [round(e["waited_s"], 3) for e in heard if not e["resumed"]],
         **({"by ear": heard_again} if heard_again else {}),
     }
@@ -258,7 +320,7 @@ def found(ended: list[Any], undisturbed: Floats, whisper: Path | None) -> dict[s
 def certified(folder: Path) -> None:
     """A new key and certificate, each moved to its place at once."""
     names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
-    command = f"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -addext {names}".split()
+    command = f"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -addext {names}".split()  # noqa: E501
     new = [folder / "new-key.pem", folder / "new-certificate.pem"]
     subprocess.run([*command, "-keyout", new[0], "-out", new[1]], check=True, capture_output=True)
     for path in new:
@@ -269,16 +331,23 @@ def changed(folder: Path, conversations: int, times: int, pause_s: float) -> dic
     """Keys, lexicon and certificate change under conversations."""
     certified(folder)
     os.environ["SSL_CERT_FILE"] = str(folder / "certificate.pem")
-    keys, lexicon = folder / "keys", folder / "lexicon"
+    keys = folder / "keys"
+    lexicon = folder / "lexicon"
     keys.write_text("stays:key-that-stays\nold:old-key-0\n", encoding="utf-8")
     lexicon.write_text("dawn = don\n", encoding="utf-8")
     files = {"keys-file": keys, "lexicon": lexicon, "certificate": folder / "certificate.pem"}
-    flags = [f"--{name}={path}" for name, path in {**files, "certificate-key": folder / "key.pem"}.items()]
+    flags = [
+        f"--{name}={path}"
+        for name, path in {**files, "certificate-key": folder / "key.pem"}.items()
+    ]
     server = Server(folder, *flags, "--set", f"limits.sessions={2 * conversations}")
-    refused, served = list[float](), set[str]()
+    refused = list[float]()
+    served = set[str]()
 
     def status(key: str) -> int:
-        answer = httpx.get(f"{server.http}/v1/models", headers={"Authorization": f"Bearer {key}"}, verify=False)
+        answer = httpx.get(
+            f"{server.http}/v1/models", headers={"Authorization": f"Bearer {key}"}, verify=False
+        )
         return answer.status_code
 
     def change(number: int) -> None:
@@ -319,21 +388,44 @@ def changed(folder: Path, conversations: int, times: int, pause_s: float) -> dic
 
 def main() -> None:
     """Run all, and print or write the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--json", type=Path)
     parser.add_argument("--only", choices=("killed", "updated", "changed"))
-    parser.add_argument("--whisper", type=Path, help="a folder of Whisper's, to transcribe what was heard")
-    parser.add_argument("--adapters", action="store_true", help="of those for LiveKit and Pipecat, too")
-    parser.add_argument("--pause", type=float, default=0.35, metavar="S", help="between words (default: as one speaks)")
-    parser.add_argument("--late", type=float, default=0.0, metavar="S", help="how late sound may be where others come")
-    parser.add_argument("--small", action="store_true", help="a tenth of the size, to see that it runs")
+    parser.add_argument(
+        "--whisper", type=Path, help="a folder of Whisper's, to transcribe what was heard"
+    )
+    parser.add_argument(
+        "--adapters", action="store_true", help="of those for LiveKit and Pipecat, too"
+    )
+    parser.add_argument(
+        "--pause",
+        type=float,
+        default=0.35,
+        metavar="S",
+        help="between words (default: as one speaks)",
+    )
+    parser.add_argument(
+        "--late",
+        type=float,
+        default=0.0,
+        metavar="S",
+        help="how late sound may be where others come",
+    )
+    parser.add_argument(
+        "--small", action="store_true", help="a tenth of the size, to see that it runs"
+    )
     arguments = parser.parse_args()
-    part, Server.late_s = 10 if arguments.small else 1, arguments.late
+    part = 10 if arguments.small else 1
+    Server.late_s = arguments.late
     held = talks(arguments.adapters, max(2, 20 // part))
     runs: dict[str, Callable[[Path], dict[str, Any]]] = {
         "killed": lambda folder: killed(folder, held, arguments.pause, arguments.whisper),
         "updated": lambda folder: updated(folder, held, arguments.pause, arguments.whisper),
-        "changed": lambda folder: changed(folder, 100 // part, max(2, 10 // part), 4 * arguments.pause),
+        "changed": lambda folder: changed(
+            folder, 100 // part, max(2, 10 // part), 4 * arguments.pause
+        ),
     }
     figures: dict[str, Any] = {"machine": f"{platform.machine()}, {os.cpu_count()} cores"}
     if arguments.json and arguments.json.exists():
@@ -341,7 +433,10 @@ def main() -> None:
     for name, run in runs.items():
         if arguments.only in (None, name):
             with tempfile.TemporaryDirectory() as folder:
-                load = {"admitted while late by, s": arguments.late, "load": round(os.getloadavg()[0], 1)}
+                load = {
+                    "admitted while late by, s": arguments.late,
+                    "load": round(os.getloadavg()[0], 1),
+                }
                 figures[name] = run(Path(folder)) | load
             print(name, json.dumps(figures[name], indent=1), flush=True)
     if arguments.json:

@@ -2,9 +2,8 @@
 
     python lab/benchmarks/page.py docs/page.png [--width 1180] [--height 1600] [--scale 2] [--dark]
 
-A server of its own with the default voice, a headless chromium (SAYAHEAD_CHROMIUM, or on PATH) driven by Playwright.
-All numbers in the picture are what the page measured while it was taken.
-"""
+A server of its own with the default voice, a headless chromium (SAYAHEAD_CHROMIUM, or on PATH)
+driven by Playwright. All numbers in the picture are what the page measured while it was taken."""
 
 from __future__ import annotations
 
@@ -19,7 +18,10 @@ import urllib.request
 
 from playwright.sync_api import Page, sync_playwright
 
-SHOWN = "Text comes in word by word, from a keyboard or a language model, and speech follows a word behind."
+SHOWN = (
+    "Text comes in word by word, from a keyboard or a language model, and speech follows a word"
+    " behind."
+)
 UNTIL = "language"
 PORT = 8765
 

@@ -1,11 +1,12 @@
-"""When the first sound is heard in Chromium: by `<audio>` in each container, and by the module for agents.
+"""When the first sound is heard in Chromium: by `<audio>` in each container, and by the module for
+agents.
 
     python lab/benchmarks/page_sound.py [--out lab/benchmarks/results/page_sound.json]
 
-`live` is an answer that is spoken while it is sent, `whole` the same bytes at once: what is left is the container's and
-the browser's. Times are seconds from the request (or, for the module, from `speak`) to the element's `playing`, and to
-a time in it above 0: for the module, to the first sample that is heard.
-"""
+`live` is an answer that is spoken while it is sent, `whole` the same bytes at once: what is left is
+the container's and the browser's. Times are seconds from the request (or, for the module, from
+`speak`) to the element's `playing`, and to a time in it above 0: for the module, to the first
+sample that is heard."""
 
 from __future__ import annotations
 
@@ -33,7 +34,10 @@ from support.browser import chromium
 from support.player_page import agent
 from support.servers import serving
 
-TEXT = "The museum opens at half past nine, and tickets cost twelve euros. Children under six are free of charge."
+TEXT = (
+    "The museum opens at half past nine, and tickets cost twelve euros. Children under six are free"
+    " of charge."
+)
 FORMATS = ("wav", "flac", "mp3", "opus", "aac")
 ELEMENT = """async (url) => {
     const audio = new Audio();
@@ -69,7 +73,9 @@ MODULE = """async (text) => {
 def app() -> Starlette:
     """A page's server: each format, live and whole."""
     voice = load_voice("heart")
-    kept = {name: b"".join(part.data for part in voice.speak(TEXT).encoded(name)) for name in FORMATS}
+    kept = {
+        name: b"".join(part.data for part in voice.speak(TEXT).encoded(name)) for name in FORMATS
+    }
 
     async def live(request: Request) -> Response:
         name = request.path_params["name"]
@@ -87,13 +93,17 @@ def app() -> Starlette:
     async def page(request: Request) -> Response:
         return HTMLResponse("<!doctype html><title>Sound</title>")
 
-    return Starlette(routes=[Route("/", page), Route("/live/{name}", live), Route("/whole/{name}", whole)])
+    return Starlette(
+        routes=[Route("/", page), Route("/live/{name}", live), Route("/whole/{name}", whole)]
+    )
 
 
 def measured(page: Page, script: str, argument: str, count: int) -> dict[str, float]:
     """The medians of so many trials, the first of which does not count."""
     trials: list[dict[str, float]] = [page.evaluate(script, argument) for _ in range(count + 1)][1:]
-    return {key: round(statistics.median(each[key] for each in trials) / 1000, 3) for key in trials[0]}
+    return {
+        key: round(statistics.median(each[key] for each in trials) / 1000, 3) for key in trials[0]
+    }
 
 
 def measure(browser: Browser, count: int) -> list[dict[str, Any]]:
@@ -106,13 +116,22 @@ def measure(browser: Browser, count: int) -> list[dict[str, Any]]:
     page = browser.new_page()
     page.goto(address)
     rows = [
-        {"way": f"<audio>, {name}", "source": kind, **measured(page, ELEMENT, f"/{kind}/{name}", count)}
+        {
+            "way": f"<audio>, {name}",
+            "source": kind,
+            **measured(page, ELEMENT, f"/{kind}/{name}", count),
+        }
         for kind in ("live", "whole")
         for name in FORMATS
     ]
     server.should_exit = True
-    with serving(voice=load_voice("heart")) as running, agent(browser, running.http, running.ws) as opened:
-        rows.append({"way": "sayahead-player", "source": "live", **measured(opened, MODULE, TEXT, count)})
+    with (
+        serving(voice=load_voice("heart")) as running,
+        agent(browser, running.http, running.ws) as opened,
+    ):
+        rows.append(
+            {"way": "sayahead-player", "source": "live", **measured(opened, MODULE, TEXT, count)}
+        )
     return rows
 
 

@@ -1,12 +1,14 @@
-"""Prosody over lookahead and context: how far durations, pauses and pitch lie from the same voice's whole sentences.
+"""Prosody over lookahead and context: how far durations, pauses and pitch lie from the same voice's
+whole sentences.
 
-    python lab/benchmarks/prosody.py CONDITIONS.json --texts test.csv [--voice NAME] [--lm DIR] [--results FILE]
+    python lab/benchmarks/prosody.py CONDITIONS.json --texts test.csv [--voice NAME] [--lm DIR]
+    [--results FILE]
 
-The voice's own durations and pitch are compared, word by word and frame by frame: no recogniser, no warping. Without
-``--lm``, a condition that wants a language model is left out, and named. ``--against`` takes the whole sentences of
-another voice, such as the one that taught this one: a voice that grew flatter is nearer to itself, not to its teacher.
-``--beside`` names a condition with which the others are paired, sentence by sentence.
-"""
+The voice's own durations and pitch are compared, word by word and frame by frame: no recogniser, no
+warping. Without ``--lm``, a condition that wants a language model is left out, and named.
+``--against`` takes the whole sentences of another voice, such as the one that taught this one: a
+voice that grew flatter is nearer to itself, not to its teacher. ``--beside`` names a condition with
+which the others are paired, sentence by sentence."""
 
 from __future__ import annotations
 
@@ -23,7 +25,14 @@ from sayahead import WaitAll, load_voice
 
 from sayahead_lab.eval.experiment.conditions import Condition, context, policy
 from sayahead_lab.eval.measures.intervals import difference, quotient
-from sayahead_lab.eval.measures.prosody import Deviation, Differences, Recording, differences, prosody, recorded
+from sayahead_lab.eval.measures.prosody import (
+    Deviation,
+    Differences,
+    Recording,
+    differences,
+    prosody,
+    recorded,
+)
 from sayahead_lab.scripts import read_texts, strided
 
 
@@ -33,7 +42,8 @@ def figure(found: Deviation) -> str:
 
 
 def paired(what: str, one: Sequence[Differences], other: Sequence[Differences]) -> str:
-    """The mean absolute deviation of ``one`` less that of ``other``, with its interval and p-value."""
+    """The mean absolute deviation of ``one`` less that of ``other``, with its interval and
+    p-value."""
     parts = []
     for texts in (one, other):
         apart = [np.abs(np.subtract(*getattr(text, what))) for text in texts]
@@ -51,7 +61,8 @@ def beside(name: str, known: Mapping[str, Sequence[Differences]]) -> list[str]:
         "| condition | word duration, ms | pitch, cents |",
         "|---|---|---|",
         *(
-            f"| {one} | {paired('durations_ms', found, known[name])} | {paired('pitch_cents', found, known[name])} |"
+            f"| {one} | {paired('durations_ms', found, known[name])} |"
+            f" {paired('pitch_cents', found, known[name])} |"
             for one, found in known.items()
             if one != name
         ),
@@ -59,19 +70,27 @@ def beside(name: str, known: Mapping[str, Sequence[Differences]]) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("conditions", type=Path)
     parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--lm")
     parser.add_argument("--voice", default="heart", help="a voice's name or folder")
-    parser.add_argument("--against", help="the voice whose whole sentences are compared with (default: the same)")
-    parser.add_argument("--beside", metavar="NAME", help="the condition that the others are compared with in pairs")
+    parser.add_argument(
+        "--against", help="the voice whose whole sentences are compared with (default: the same)"
+    )
+    parser.add_argument(
+        "--beside", metavar="NAME", help="the condition that the others are compared with in pairs"
+    )
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
     texts = [script.text for script in strided(read_texts(arguments.texts), arguments.count)]
     voice, recorder = recorded(load_voice(arguments.voice))
-    teacher, told = recorded(load_voice(arguments.against)) if arguments.against else (voice, recorder)
+    teacher, told = (
+        recorded(load_voice(arguments.against)) if arguments.against else (voice, recorder)
+    )
 
     def whole(text: str) -> Recording:
         for _ in teacher.stream([text], policy=WaitAll()):
@@ -79,21 +98,31 @@ def main() -> int:
         return told.recording
 
     def record(condition: Condition, text: str) -> Recording:
-        options: dict[str, Any] = {} if condition.hold_back_s is None else {"hold_back_s": condition.hold_back_s}
+        options: dict[str, Any] = (
+            {} if condition.hold_back_s is None else {"hold_back_s": condition.hold_back_s}
+        )
         options |= {"policy": policy(condition), "context": context(condition, text, arguments.lm)}
         for _ in voice.stream([text], **options):
             pass
         return recorder.recording
 
     full = [whole(text) for text in texts]
-    named = {"--voice": arguments.voice if arguments.voice != "heart" else None, "--against": arguments.against}
+    named = {
+        "--voice": arguments.voice if arguments.voice != "heart" else None,
+        "--against": arguments.against,
+    }
     voices = "".join(f"{option} {Path(name).name} " for option, name in named.items() if name)
     rows = [
-        f"{len(texts)} sentences of the LJ Speech test split; `python lab/benchmarks/prosody.py {arguments.conditions} "
-        f"{voices}--texts test.csv --lm DIR`. "
-        "Mean absolute deviation from the whole sentence (95 % interval), and the bias.",
+        (
+            f"{len(texts)} sentences of the LJ Speech test split; `python lab/benchmarks/prosody.py"
+            f" {arguments.conditions} {voices}--texts test.csv --lm DIR`. Mean absolute deviation"
+            " from the whole sentence (95 % interval), and the bias."
+        ),
         "",
-        "| condition | word duration, ms | pause, ms | pitch, cents | voicing differs, % of frames |",
+        (
+            "| condition | word duration, ms | pause, ms | pitch, cents | voicing differs, % of"
+            " frames |"
+        ),
         "|---|---|---|---|---|",
     ]
     conditions = [

@@ -1,12 +1,14 @@
-"""Where a pupil of ``heart-voice`` stands, run by run: its own speech and its copies, beside the corpus's teacher.
+"""Where a pupil of ``heart-voice`` stands, run by run: its own speech and its copies, beside the
+corpus's teacher.
 
-    python lab/benchmarks/pupil.py RUN... --corpus CORPUS [--count 20] [--speakers NAME ...] [--results FILE]
+    python lab/benchmarks/pupil.py RUN... --corpus CORPUS [--count 20] [--speakers NAME ...]
+    [--results FILE]
 
-The corpus's validation sentences, whole, by the float32 networks; of a joined corpus, each speaker's, and a row for
-each. *Copy*: with the teacher's durations, pitch and
-energy, so that only the sound encoder and the decoder count; *own*: from phonemes alone. DistillMOS, and the similarity
-of ``likeness.py``. A run named ``heart`` is the default voice's networks untaught. The picture has spectrograms of each
-speaker's first copy, below the teacher's.
+The corpus's validation sentences, whole, by the float32 networks; of a joined corpus, each
+speaker's, and a row for each. *Copy*: with the teacher's durations, pitch and
+energy, so that only the sound encoder and the decoder count; *own*: from phonemes alone.
+DistillMOS, and the similarity of ``likeness.py``. A run named ``heart`` is the default voice's
+networks untaught. The picture has spectrograms of each speaker's first copy, below the teacher's.
 """
 
 from __future__ import annotations
@@ -40,14 +42,20 @@ RATE = 24000
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("runs", nargs="+", metavar="RUN")
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--speakers", nargs="*", help="only these")
     parser.add_argument("--picture", type=Path, metavar="PNG", help="draw spectrograms here")
-    parser.add_argument("--means", action="store_true", help="of all speakers together, instead of a row for each")
-    parser.add_argument("--sounds", type=Path, metavar="FOLDER", help="write what is heard here, too")
+    parser.add_argument(
+        "--means", action="store_true", help="of all speakers together, instead of a row for each"
+    )
+    parser.add_argument(
+        "--sounds", type=Path, metavar="FOLDER", help="write what is heard here, too"
+    )
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
@@ -71,7 +79,9 @@ def main() -> int:
             ways: dict[str, Sequence[Spoken | None]] = {"copy": said, "own": [None] * len(chosen)}
             sounds = {
                 way: [
-                    task.speak(model, np.asarray(item.ids, np.int64), one, speaker=task.number(item))
+                    task.speak(
+                        model, np.asarray(item.ids, np.int64), one, speaker=task.number(item)
+                    )
                     for item, one in zip(chosen, given, strict=True)
                 ]
                 for way, given in ways.items()
@@ -98,7 +108,11 @@ class Heard:
     """The cosine of each to the teacher."""
 
 
-def add(found: dict[tuple[str, str, str], dict[str, Heard]], key: tuple[str, str, str], ways: dict[str, Heard]) -> None:
+def add(
+    found: dict[tuple[str, str, str], dict[str, Heard]],
+    key: tuple[str, str, str],
+    ways: dict[str, Heard],
+) -> None:
     """Add what was heard to what was heard of the same row before."""
     for way, heard in ways.items():
         known = found.setdefault(key, {}).setdefault(way, Heard([], []))
@@ -108,7 +122,9 @@ def add(found: dict[tuple[str, str, str], dict[str, Heard]], key: tuple[str, str
 
 def row(key: tuple[str, str, str], ways: dict[str, Heard]) -> str:
     """A row of the table."""
-    cells = [figure(values) for heard in ways.values() for values in (heard.opinions, heard.similarity)]
+    cells = [
+        figure(values) for heard in ways.values() for values in (heard.opinions, heard.similarity)
+    ]
     return f"| {' | '.join([*key, *cells, *[''] * (4 - len(cells))])} |"
 
 
@@ -122,7 +138,9 @@ def draw(path: Path, sounds: dict[str, dict[str, Floats]]) -> None:
     for column, (speaker, runs) in enumerate(sounds.items()):
         for row, (name, samples) in enumerate(runs.items()):
             axis = axes[row][column]
-            axis.specgram(samples + 1e-5, NFFT=512, noverlap=384, Fs=RATE / 1000, vmin=-120, vmax=-40)
+            axis.specgram(
+                samples + 1e-5, NFFT=512, noverlap=384, Fs=RATE / 1000, vmin=-120, vmax=-40
+            )
             axis.set_title(f"{speaker}: {name}", fontsize=9)
         axis.set_xlabel("ms")
         axes[0][column].set_xlim(0, min(map(len, runs.values())) / RATE * 1000)
@@ -143,7 +161,11 @@ class Listeners:
     """Where what is heard is written, if anywhere."""
 
     def heard(
-        self, names: Sequence[str], theirs: Sequence[Floats], run: str, sounds: dict[str, list[Floats]]
+        self,
+        names: Sequence[str],
+        theirs: Sequence[Floats],
+        run: str,
+        sounds: dict[str, list[Floats]],
     ) -> dict[str, Heard]:
         """Of each way of speaking the sentences, opinions and similarity to ``theirs``."""
         found = dict[str, Heard]()
@@ -152,7 +174,9 @@ class Listeners:
                 for name, samples in zip(names, utterances, strict=True):
                     write_wav(self.sounds / f"{run}-{way}-{name}.wav", samples, RATE)
             opinions = [self.rate(at_16khz(samples, RATE)) for samples in utterances]
-            found[way] = Heard(opinions, likeness([self.embed(samples, RATE) for samples in utterances], theirs))
+            found[way] = Heard(
+                opinions, likeness([self.embed(samples, RATE) for samples in utterances], theirs)
+            )
         return found
 
 

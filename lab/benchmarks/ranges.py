@@ -1,10 +1,12 @@
-"""What the default voice's linear layers are given while it speaks: the ranges with which they compute in integers.
+"""What the default voice's linear layers are given while it speaks: the ranges with which they
+compute in integers.
 
-    python lab/benchmarks/ranges.py lab/recipes/heart/ranges.json --texts val.csv [--acoustic RUN] [--count 16]
+    python lab/benchmarks/ranges.py lab/recipes/heart/ranges.json --texts val.csv [--acoustic RUN]
+    [--count 16]
 
-``--acoustic`` names the run whose networks they are; without one, they are those of hibari-tts. Of a trained voice's
-folder, the decoder's first layer is observed alone, and the other ranges stay as they are in the file.
-"""
+``--acoustic`` names the run whose networks they are; without one, they are those of hibari-tts. Of
+a trained voice's folder, the decoder's first layer is observed alone, and the other ranges stay as
+they are in the file."""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ FIRST = "m.dec_in"
 
 
 def observed(folder: Path, ranges: Mapping[str, Range]) -> None:
-    """Give a voice's folder a decoder that is observed, its other layers in integers as they are."""
+    """Give a voice's folder a decoder that is observed, its other layers in integers as they
+    are."""
     decoder_graph(heart_weights(), ranges=ranges, observed=True).save(str(folder / "decoder.onnx"))
     sealed(folder)
 
@@ -43,10 +46,14 @@ def sealed(folder: Path) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("ranges", type=Path, help="the file to write")
     parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
-    parser.add_argument("--acoustic", type=Path, help="a run of the task heart or heart-memory, or a trained voice")
+    parser.add_argument(
+        "--acoustic", type=Path, help="a run of the task heart or heart-memory, or a trained voice"
+    )
     parser.add_argument("--settings", type=Path, default=Path("lab/recipes/heart/voice.toml"))
     parser.add_argument("--count", type=int, default=16)
     arguments = parser.parse_args()
@@ -55,7 +62,10 @@ def main() -> int:
         if arguments.acoustic is not None and (arguments.acoustic / "voice.json").is_file():
             shutil.copytree(arguments.acoustic, passing, dirs_exist_ok=True)
             merged = load_ranges(arguments.ranges)
-            observed(Path(passing), {name: one for name, one in merged.items() if not name.startswith(FIRST)})
+            observed(
+                Path(passing),
+                {name: one for name, one in merged.items() if not name.startswith(FIRST)},
+            )
             seen = {
                 name: one
                 for name, one in observe(Path(passing), [("", text) for text in texts]).items()

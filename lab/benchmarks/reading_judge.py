@@ -1,14 +1,15 @@
-"""What is read today and what is read instead: snapshots of a front end over many texts, and what differs in two.
+"""What is read today and what is read instead: snapshots of a front end over many texts, and what
+differs in two.
 
     python lab/benchmarks/reading_texts.py TEXTS DEBIAN
-    python lab/benchmarks/reading_judge.py snapshot TEXTS de -o before/ [--tree COMMIT] [--front module:attribute]
-    python lab/benchmarks/reading_judge.py compare before/de.jsonl.gz after/de.jsonl.gz
-    python lab/benchmarks/reading_judge.py cost TEXTS de OLD NEW
+    python lab/benchmarks/reading_judge.py snapshot TEXTS de -o before/ [--tree COMMIT] [--front
+    module:attribute] python lab/benchmarks/reading_judge.py compare before/de.jsonl.gz
+    after/de.jsonl.gz python lab/benchmarks/reading_judge.py cost TEXTS de OLD NEW
 
-A tree is a checkout or a commit of this repository; the front end is ``module:attribute`` in it: a front end, or what
-makes one of a language's tag. ``snapshot --against before/`` compares at once. A cost is honest only from ``cost``:
-it runs both front ends in turns, OLD and NEW being ``TREE`` or ``TREE=module:attribute``.
-"""
+A tree is a checkout or a commit of this repository; the front end is ``module:attribute`` in it: a
+front end, or what makes one of a language's tag. ``snapshot --against before/`` compares at once. A
+cost is honest only from ``cost``: it runs both front ends in turns, OLD and NEW being ``TREE`` or
+``TREE=module:attribute``."""
 
 from __future__ import annotations
 
@@ -41,7 +42,10 @@ def right(row: Mapping[str, Any]) -> bool | None:
     if "error" in row:
         return False
     case = readings.Case(row["category"], row["text"], tuple(row["accepted"]))
-    words = [Word(text, start, end, ends=bool(flags & ENDS)) for text, start, end, flags, _ in row["words"]]
+    words = [
+        Word(text, start, end, ends=bool(flags & ENDS))
+        for text, start, end, flags, _ in row["words"]
+    ]
     if row["tag"].partition("-")[0] != "en":
         return other_readings.accepts(case, words)
     return readings.accepts(case, words, row.get("phonemes", []))
@@ -72,12 +76,15 @@ def front_in(spec: str) -> Iterator[snapshots.Front]:
 
 
 def take(arguments: argparse.Namespace) -> None:
-    """Write a snapshot of each language; print what differs from an earlier one, if one is given."""
+    """Write a snapshot of each language; print what differs from an earlier one, if one is
+    given."""
     with front_in(f"{arguments.tree}={arguments.front}") as front:
         for language in arguments.languages.split(","):
             texts = arguments.texts / f"{language}.jsonl.gz"
             rows = snapshots.rows_of(texts, arguments.sets, arguments.every)
-            made = snapshots.snapshot(front, language, rows, right, jobs=arguments.jobs, repeats=arguments.repeats)
+            made = snapshots.snapshot(
+                front, language, rows, right, jobs=arguments.jobs, repeats=arguments.repeats
+            )
             path = arguments.out / f"{language}.jsonl.gz"
             snapshots.write(path, made)
             print(f"{path}: {len(rows):,} texts", flush=True)
@@ -110,22 +117,32 @@ def price(arguments: argparse.Namespace) -> None:
             for name in turns[0][0]:
                 pairs = [(old[name][0], new[name][0]) for old, new in turns]
                 ratio = statistics.median(new / old for old, new in pairs)
-                figures = " | ".join(f"{statistics.median(side):.1f}" for side in zip(*pairs, strict=True))
+                figures = " | ".join(
+                    f"{statistics.median(side):.1f}" for side in zip(*pairs, strict=True)
+                )
                 print(f"| {language}: microseconds a word, {name} | {figures} | {ratio:.2f} |")
             print_cold(before, after, language, arguments.repeats)
 
 
-def print_cold(before: snapshots.Front, after: snapshots.Front, language: str, repeats: int) -> None:
+def print_cold(
+    before: snapshots.Front, after: snapshots.Front, language: str, repeats: int
+) -> None:
     """Print how long both take to begin, and the memory that takes, measured in turns."""
-    turns = [[snapshots.cold(front, language, 1) for front in (before, after)] for _ in range(repeats)]
+    turns = [
+        [snapshots.cold(front, language, 1) for front in (before, after)] for _ in range(repeats)
+    ]
     for name in turns[0][0]:
         old, new = (statistics.median(turn[side][name] for turn in turns) for side in (0, 1))
         ratio = new / old
-        print(f"| {language}: cold start, {name} | {old:.1f} | {new:.1f} | {ratio:.2f} |", flush=True)
+        print(
+            f"| {language}: cold start, {name} | {old:.1f} | {new:.1f} | {ratio:.2f} |", flush=True
+        )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = parser.add_subparsers(required=True)
     taking = commands.add_parser("snapshot", help="what a front end reads, as a file")
     taking.add_argument("texts", type=Path)
@@ -133,7 +150,9 @@ def main() -> None:
     taking.add_argument("-o", "--out", type=Path, required=True, help="folder")
     taking.add_argument("--tree", default=str(ROOT), help="checkout or commit")
     taking.add_argument("--front", default=snapshots.TODAY, help="module:attribute")
-    taking.add_argument("--sets", default="", help="only sets whose names begin so: golden, generator, prose")
+    taking.add_argument(
+        "--sets", default="", help="only sets whose names begin so: golden, generator, prose"
+    )
     taking.add_argument("--every", type=int, default=1, help="only one text of so many")
     taking.add_argument("--repeats", type=int, default=5, help="of what is timed; 0 times nothing")
     taking.add_argument("-j", "--jobs", type=int, default=1)
@@ -144,9 +163,15 @@ def main() -> None:
     comparing.add_argument("after", type=Path)
     comparing.set_defaults(run=lambda given: tell(given.before, given.after, given))
     for command in (taking, comparing):
-        command.add_argument("--accepted", type=Path, help="lines: better, equal or worse, language, text, reading")
-        command.add_argument("--differences", type=Path, help="file to which all differences are added")
-        command.add_argument("--shown", type=int, default=40, help="most differences of a kind that are shown")
+        command.add_argument(
+            "--accepted", type=Path, help="lines: better, equal or worse, language, text, reading"
+        )
+        command.add_argument(
+            "--differences", type=Path, help="file to which all differences are added"
+        )
+        command.add_argument(
+            "--shown", type=int, default=40, help="most differences of a kind that are shown"
+        )
     pricing = commands.add_parser("cost", help="cost of two front ends, in turns")
     pricing.add_argument("texts", type=Path)
     pricing.add_argument("languages")

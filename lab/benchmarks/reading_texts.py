@@ -1,10 +1,11 @@
-"""The texts that reading is judged on: golden ones, the generator's, and prose, as one file for each language.
+"""The texts that reading is judged on: golden ones, the generator's, and prose, as one file for
+each language.
 
     python lab/benchmarks/reading_texts.py OUT DEBIAN [--languages de,nl]
 
-OUT gets ``LANGUAGE.jsonl.gz``, so that what is compared later has the same texts, whatever becomes of the tests.
-DEBIAN is a folder for the packages that prose is taken from: manuals and stories; they are downloaded where missing.
-"""
+OUT gets ``LANGUAGE.jsonl.gz``, so that what is compared later has the same texts, whatever becomes
+of the tests. DEBIAN is a folder for the packages that prose is taken from: manuals and stories;
+they are downloaded where missing."""
 
 from __future__ import annotations
 
@@ -51,15 +52,24 @@ def golden(language: str) -> Iterator[Row]:
         for line in (folder / "names.tsv").read_text(encoding="utf-8").splitlines()[1:]:
             group, name, *_ = line.split("\t")
             text = f"I saw {name} there."
-            yield {"set": "golden names", "tag": "en", "text": text, "category": group, "phonemes": True}
+            yield {
+                "set": "golden names",
+                "tag": "en",
+                "text": text,
+                "category": group,
+                "phonemes": True,
+            }
 
 
 def generated(language: str, count: int) -> Iterator[Row]:
-    """Distinct texts that the generator of the tests reads; none where it does not have the language."""
+    """Distinct texts that the generator of the tests reads; none where it does not have the
+    language."""
     if language not in forms.LANGUAGES:
         return
     texts: dict[str, str] = {}
-    spoken, chance, kind = forms.words_of, random.Random(35), ""
+    spoken = forms.words_of
+    chance = random.Random(35)
+    kind = ""
 
     def listening(language: str, text: str) -> list[Word]:
         texts.setdefault(text, kind)
@@ -137,7 +147,9 @@ def answers(language: str) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("out", type=Path)
     parser.add_argument("debian", type=Path)
     parser.add_argument("--languages", default=",".join(LANGUAGES))

@@ -1,10 +1,11 @@
-"""A frozen release of all results and of the texts that were spoken, to be cited: the same bytes for the same files.
+"""A frozen release of all results and of the texts that were spoken, to be cited: the same bytes
+for the same files.
 
     python lab/benchmarks/release.py sayahead-results.tar.xz
     python lab/benchmarks/release.py sayahead-results.tar.xz --check
 
-Prints its digest, by which it is cited; SHA256SUMS in it has that of every file. ``--check`` names what is not the same
-here, and fails if anything is.
+Prints its digest, by which it is cited; SHA256SUMS in it has that of every file. ``--check`` names
+what is not the same here, and fails if anything is.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ SUMS = "SHA256SUMS"
 
 def contents(root: Path = ROOT) -> dict[str, bytes]:
     """What belongs to a release, by name."""
-    results = sorted(path for path in (root / "lab/benchmarks/results").rglob("*") if path.is_file())
+    results = sorted(
+        path for path in (root / "lab/benchmarks/results").rglob("*") if path.is_file()
+    )
     files = {str(path.relative_to(root)): path for path in (root / "CITATION.cff", *results)}
     files |= {f"texts/{path.name}": path for path in sorted(FOLDER.glob("*.jsonl"))}
     return {name: path.read_bytes() for name, path in files.items()}
@@ -32,7 +35,9 @@ def contents(root: Path = ROOT) -> dict[str, bytes]:
 
 def sums(files: dict[str, bytes]) -> str:
     """The files' digests, a line each, as sha256sum has them."""
-    return "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(files.items()))
+    return "".join(
+        f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(files.items())
+    )
 
 
 def write(target: Path, files: dict[str, bytes]) -> str:
@@ -55,7 +60,9 @@ def changed(target: Path, files: dict[str, bytes]) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("file", type=Path)
     parser.add_argument("--check", action="store_true")
     asked = parser.parse_args()

@@ -1,4 +1,5 @@
-"""Tables of the documents that are made from committed results: from files of their own, or an evaluation's report."""
+"""Tables of the documents that are made from committed results: from files of their own, or an
+evaluation's report."""
 
 from __future__ import annotations
 
@@ -21,7 +22,11 @@ def load(name: str) -> Any:
 
 def read_rows(name: str) -> list[list[str]]:
     """The cells of a results file's table, without its heading."""
-    lines = [line for line in (RESULTS / name).read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    lines = [
+        line
+        for line in (RESULTS / name).read_text(encoding="utf-8").splitlines()
+        if line.startswith("|")
+    ]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
@@ -32,7 +37,8 @@ FORMER_SCRIPTS = {"faster": "cost", "released": "quality"} | {
 
 
 def table(name: str, command: str = "") -> Callable[[], str]:
-    """A results file's table, its command as it is now; where one is named that makes it, it may not be there yet."""
+    """A results file's table, its command as it is now; where one is named that makes it, it may
+    not be there yet."""
     path = RESULTS / name
     waiting = f"Not measured yet: `{command}`."
 
@@ -43,7 +49,9 @@ def table(name: str, command: str = "") -> Callable[[], str]:
     def read() -> str:
         if command and not path.exists():
             return waiting
-        return re.sub(r"lab/benchmarks/(\w+)\.py ", present, path.read_text(encoding="utf-8").strip())
+        return re.sub(
+            r"lab/benchmarks/(\w+)\.py ", present, path.read_text(encoding="utf-8").strip()
+        )
 
     return read
 
@@ -75,20 +83,25 @@ class FromReport:
     figures: tuple[Figure, ...]
     """Its columns."""
     rows: Mapping[str, str] | None = None
-    """Label to the condition's name; none: all conditions of the first figure's file under their own names."""
+    """Label to the condition's name; none: all conditions of the first figure's file under their
+    own names."""
     beside: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Further columns, such as a paper's own figures: heading to condition to what stands there."""
 
     def __call__(self) -> str:
         if not (RESULTS / self.folder).is_dir():
             return f"Not measured yet: `{self.command}`."
-        tables = {figure.file: read_table(RESULTS / self.folder / figure.file) for figure in self.figures}
+        tables = {
+            figure.file: read_table(RESULTS / self.folder / figure.file) for figure in self.figures
+        }
         rows = self.rows or {name: name for name in tables[self.figures[0].file]}
         headings = [*(figure.heading for figure in self.figures), *self.beside]
         lines = [["", *headings], ["---", *["---:"] * len(headings)]]
         for label, name in rows.items():
             cells = [cell(tables[one.file], name, one, self.folder) for one in self.figures]
-            lines.append([label, *cells, *(column.get(name, "–") for column in self.beside.values())])
+            lines.append(
+                [label, *cells, *(column.get(name, "–") for column in self.beside.values())]
+            )
         return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
@@ -105,11 +118,14 @@ def cell(table: Mapping[str, Mapping[str, str]], name: str, figure: Figure, fold
     if name not in table or figure.column not in table[name]:
         what = f"condition {name!r}" if name not in table else f"column {figure.column!r}"
         sys.exit(
-            f"{RESULTS / folder / figure.file} has no {what}: measure it, or change what {Path(__file__).name} asks."
+            f"{RESULTS / folder / figure.file} has no {what}: measure it, or change what"
+            f" {Path(__file__).name} asks."
         )
     parts = [table[name].get(figure.column + part, "") for part in ("", " low", " high")]
     value, low, high = (f"{float(part):.{figure.digits}f}" if part else "" for part in parts)
-    return f"{value} ({low} to {high})" if value and low and high and not figure.bare else value or "–"
+    return (
+        f"{value} ({low} to {high})" if value and low and high and not figure.bare else value or "–"
+    )
 
 
 LOOKAHEAD = FromReport(
@@ -119,7 +135,9 @@ LOOKAHEAD = FromReport(
         Figure("WER, %", "quality.csv", "WER, %"),
         Figure("DistillMOS", "quality.csv", "DistillMOS"),
         Figure("first sound, ms, 50 tokens/s", "latency-1.csv", "first audible sample p50, ms", 0),
-        Figure("first sound, ms, 180 words/min", "latency-2.csv", "first audible sample p50, ms", 0),
+        Figure(
+            "first sound, ms, 180 words/min", "latency-2.csv", "first audible sample p50, ms", 0
+        ),
         Figure("word lag, s, 180 words/min", "latency-2.csv", "word lag mean, s"),
     ),
 )
@@ -136,7 +154,10 @@ MA_ADAPTATION = FromReport(
     ),
 )
 
-WORDS_AND_OPINION = (Figure("WER, %", "quality.csv", "WER, %"), Figure("DistillMOS", "quality.csv", "DistillMOS"))
+WORDS_AND_OPINION = (
+    Figure("WER, %", "quality.csv", "WER, %"),
+    Figure("DistillMOS", "quality.csv", "DistillMOS"),
+)
 
 SHAPES = FromReport(
     "shapes",
@@ -146,11 +167,18 @@ SHAPES = FromReport(
         Figure("WER: difference", "quality.csv", "WER, %: difference"),
         Figure("DistillMOS", "quality.csv", "DistillMOS"),
         Figure("DistillMOS: difference", "quality.csv", "DistillMOS: difference"),
-        Figure("clicks at seams over elsewhere, points", "seams.csv", "clicks: over elsewhere, points", 1),
+        Figure(
+            "clicks at seams over elsewhere, points",
+            "seams.csv",
+            "clicks: over elsewhere, points",
+            1,
+        ),
     ),
 )
 
-OWN_VOICE = FromReport("own_voice", "sayahead eval run lab/benchmarks/own_voice.toml", SHAPES.figures[:4])
+OWN_VOICE = FromReport(
+    "own_voice", "sayahead eval run lab/benchmarks/own_voice.toml", SHAPES.figures[:4]
+)
 
 ANOTHER_VOICE = FromReport(
     "another_voice",
@@ -187,7 +215,9 @@ CONTEXT = FromReport(
         Figure("difference", "quality.csv", "WER, %: difference"),
         Figure("DistillMOS", "quality.csv", "DistillMOS"),
         Figure("difference", "quality.csv", "DistillMOS: difference", 3),
-        Figure("first sound, ms, 180 words/min", "latency-1.csv", "first audible sample p50, ms", 0),
+        Figure(
+            "first sound, ms, 180 words/min", "latency-1.csv", "first audible sample p50, ms", 0
+        ),
         Figure("word lag, s, 180 words/min", "latency-1.csv", "word lag mean, s"),
     ),
 )
@@ -218,11 +248,17 @@ OPPORTUNISTIC = replace(
 MA_QUALITY = FromReport(
     "ma/quality",
     "sayahead eval run lab/benchmarks/ma/quality.toml",
-    (*WORDS_AND_OPINION, Figure("DistillMOS: difference", "quality.csv", "DistillMOS: difference", 3)),
+    (
+        *WORDS_AND_OPINION,
+        Figure("DistillMOS: difference", "quality.csv", "DistillMOS: difference", 3),
+    ),
     rows={
         "ground truth": "ground truth",
         "ground truth mel, vocoded": "ground truth mel",
-        **{name: name for name in ("full sentence", "lookahead-2", "lookahead-1", "independent words")},
+        **{
+            name: name
+            for name in ("full sentence", "lookahead-2", "lookahead-1", "independent words")
+        },
     },
     beside={
         "MOS in the paper": {
@@ -261,13 +297,21 @@ MA_SHADOWING = FromReport(
     "sayahead eval run lab/benchmarks/ma/shadowing.toml",
     (
         Figure("average chunk delay, s", "latency-1.csv", "average chunk delay, s"),
-        Figure("over sentence length, ms a word", "latency-1.csv", "O(1): average chunk delay, ms a word"),
         Figure(
-            "largest word lag over sentence length, ms a word", "latency-1.csv", "O(1): largest word lag, ms a word"
+            "over sentence length, ms a word",
+            "latency-1.csv",
+            "O(1): average chunk delay, ms a word",
+        ),
+        Figure(
+            "largest word lag over sentence length, ms a word",
+            "latency-1.csv",
+            "O(1): largest word lag, ms a word",
         ),
     ),
 )
-MA_PERSON = replace(MA_SHADOWING, folder="ma/person", command="sayahead eval run lab/benchmarks/ma/person.toml")
+MA_PERSON = replace(
+    MA_SHADOWING, folder="ma/person", command="sayahead eval run lab/benchmarks/ma/person.toml"
+)
 MA_PROMPTS = replace(MA_PERSON, folder="ma/prompts")
 MA_CLARINET = FromReport(
     "ma/clarinet",
@@ -284,8 +328,12 @@ MA_CLARINET = FromReport(
     beside={"MOS in the paper": MA_QUALITY.beside["MOS in the paper"]},
 )
 
-VOCODERS = FromReport("vocoders", "sayahead eval run lab/benchmarks/papers/vocoders.toml", WORDS_AND_OPINION)
-VOCODED = FromReport("vocoded", "sayahead eval run lab/benchmarks/papers/vocoded.toml", WORDS_AND_OPINION)
+VOCODERS = FromReport(
+    "vocoders", "sayahead eval run lab/benchmarks/papers/vocoders.toml", WORDS_AND_OPINION
+)
+VOCODED = FromReport(
+    "vocoded", "sayahead eval run lab/benchmarks/papers/vocoded.toml", WORDS_AND_OPINION
+)
 
 MOHAN_WAVERNN = FromReport(
     "mohan/wavernn",
@@ -363,7 +411,12 @@ SAEKI_FREE = FromReport(
         Figure("less unicontext's", "quality.csv", "DistillMOS: difference"),
     ),
     beside={
-        "WER, % (a)": {"unicontext": "53.9", "independent": "96.9", "bicontext, truth": "24.2", "full sentence": "18.2"}
+        "WER, % (a)": {
+            "unicontext": "53.9",
+            "independent": "96.9",
+            "bicontext, truth": "24.2",
+            "full sentence": "18.2",
+        }
     },
 )
 
@@ -371,7 +424,10 @@ SAEKI_FREE = FromReport(
 SAEKI_DROPOUT = FromReport(
     "saeki/dropout",
     "sayahead eval run lab/benchmarks/saeki/dropout.toml",
-    (Figure("WER, %", "quality.csv", "WER, %"), Figure("less unicontext's", "quality.csv", "WER, %: difference")),
+    (
+        Figure("WER, %", "quality.csv", "WER, %"),
+        Figure("less unicontext's", "quality.csv", "WER, %: difference"),
+    ),
 )
 MOHAN_LATENCY = FromReport(
     "mohan/latency",

@@ -1,11 +1,13 @@
-"""How often the rules of Romance languages make espeak-ng's phonemes, on prose; and the list of words that they miss.
+"""How often the rules of Romance languages make espeak-ng's phonemes, on prose; and the list of
+words that they miss.
 
-    python lab/benchmarks/romance.py FOLDER [--languages es it] [--choose] [--write] [--results FILE.md]
+    python lab/benchmarks/romance.py FOLDER [--languages es it] [--choose] [--write] [--results
+    FILE.md]
 
-FOLDER holds Debian's documents, which are downloaded into it. A source's words are measured with a list that was made
-from the other sources; ``--write`` puts the list of all of them in its place. Where a language is read by a tree that
-was learned, all sources but two teach it, and these are measured; what is measured is what ``--write`` puts there.
-"""
+FOLDER holds Debian's documents, which are downloaded into it. A source's words are measured with a
+list that was made from the other sources; ``--write`` puts the list of all of them in its place.
+Where a language is read by a tree that was learned, all sources but two teach it, and these are
+measured; what is measured is what ``--write`` puts there."""
 
 from __future__ import annotations
 
@@ -31,45 +33,63 @@ HELD = ("reference", "stories")
 """Sources that teach no tree and are in none of the lists beside one."""
 CHOSEN_BY = ("edu", "fortunes", "fillets")
 """Sources that settings were chosen by: ``--choose`` measures these, with what the others teach."""
-MOST, MOST_LEARNED = 12_000, 5_000
+MOST = 12_000
+MOST_LEARNED = 5_000
 """Sentences of a source; of one that teaches a tree."""
 SEED = 32
 ABOUT_TREE = (
-    "// What letters sound like by those around them: made by lab/benchmarks/romance.py from espeak-ng's sounds."
+    "// What letters sound like by those around them: made by lab/benchmarks/romance.py from"
+    " espeak-ng's sounds."
 )
-ABOUT = "# Words that the rules miss, with their sounds: made by lab/benchmarks/romance.py from espeak-ng's."
+ABOUT = (
+    "# Words that the rules miss, with their sounds: made by lab/benchmarks/romance.py from"
+    " espeak-ng's."
+)
 MEASURED = ("es", "it", "fr", "pt-br")
 """Languages by espeak-ng's names."""
 
 
 def read(folder: Path, language: str, source: str) -> list[list[Clause]]:
-    """Clauses of a source's sentences, a sample of them where there are many; kept in the folder."""
+    """Clauses of a source's sentences, a sample of them where there are many; kept in the
+    folder."""
     kept = folder / f"{language}-{source}.json"
     if not kept.is_file():
-        front, espeak = EspeakFrontEnd(language), EspeakSounds(language, "")
+        front = EspeakFrontEnd(language)
+        espeak = EspeakSounds(language, "")
         found = sentences(folder, language, source)
-        found = random.Random(SEED).sample(found, min(MOST_LEARNED if language in LEARNED else MOST, len(found)))
+        found = random.Random(SEED).sample(
+            found, min(MOST_LEARNED if language in LEARNED else MOST, len(found))
+        )
         made = []
         for text in found:
             normalizer = front.normalizer()
             words = [word.text for word in [*normalizer.push(text), *normalizer.flush()]]
             asked = [
-                [token.bare for token in clause.tokens] for clause in clauses(words, ends=True)[1] if clause.tokens
+                [token.bare for token in clause.tokens]
+                for clause in clauses(words, ends=True)[1]
+                if clause.tokens
             ]
             made.append([(words, espeak.clause(words, closed=True)) for words in asked])
         kept.write_text(json.dumps(made, ensure_ascii=False), encoding="utf-8")
-    return [[Clause(*clause) for clause in sentence] for sentence in json.loads(kept.read_text("utf-8"))]
+    return [
+        [Clause(*clause) for clause in sentence] for sentence in json.loads(kept.read_text("utf-8"))
+    ]
 
 
 def agreement(texts: Iterable[list[Clause]], sounds: RomanceSounds) -> tuple[int, int, int, int]:
-    """Words; how many of them have espeak-ng's sounds and stress; secondary stress aside; all stress aside."""
-    total = right = main = plain = 0
+    """Words; how many of them have espeak-ng's sounds and stress; secondary stress aside; all
+    stress aside."""
+    total = 0
+    right = 0
+    main = 0
+    plain = 0
     for clause in (clause for sentence in texts for clause in sentence):
         said = sounds.clause(clause.words, closed=True)
         total += len(said)
         for a, b in zip(said, clause.sounds, strict=True):
             right += a == b
-            a, b = a.replace("ˌ", ""), b.replace("ˌ", "")
+            a = a.replace("ˌ", "")
+            b = b.replace("ˌ", "")
             main += a == b
             plain += a.replace("ˈ", "") == b.replace("ˈ", "")
     return total, right, main, plain
@@ -79,7 +99,8 @@ def unstable(texts: Iterable[list[Clause]], sounds: RomanceSounds, ahead: int) -
     """Words that sound otherwise where only so many words after them are visible."""
     wrong = 0
     for clause in (clause for sentence in texts for clause in sentence):
-        whole, count = sounds.clause(clause.words, closed=True), len(clause.words)
+        whole = sounds.clause(clause.words, closed=True)
+        count = len(clause.words)
         for place in range(count):
             seen = clause.words[: place + 1 + ahead]
             wrong += sounds.clause(seen, closed=len(seen) == count)[place] != whole[place]
@@ -89,8 +110,8 @@ def unstable(texts: Iterable[list[Clause]], sounds: RomanceSounds, ahead: int) -
 def made(
     language: str, texts: Sequence[list[Clause]], told: dict[str, str], folder: Path
 ) -> tuple[RomanceSounds, RomanceSounds, list[str]]:
-    """What reads the language by a list from these texts and from words ``told`` apart, the same without the list, and
-    the list's lines; what was learned is in the folder.
+    """What reads the language by a list from these texts and from words ``told`` apart, the same
+    without the list, and the list's lines; what was learned is in the folder.
     """
     tree = None
     if language in LEARNED:
@@ -106,7 +127,9 @@ def measured(folder: Path, language: str, *, write: bool, choose: bool) -> list[
     """Rows of the table, one a source."""
     fetch(folder, language)
     texts = {source: read(folder, language, source) for source in packages(language)}
-    learned, rows, kept = language in LEARNED, list[str](), list[str]()
+    learned = language in LEARNED
+    rows = list[str]()
+    kept = list[str]()
     beside = [source for source in texts if source in HELD or (choose and source in CHOSEN_BY)]
     taught = [source for source in texts if source not in beside]
     told = spoken(folder, language, taught) if learned else {}
@@ -116,17 +139,26 @@ def measured(folder: Path, language: str, *, write: bool, choose: bool) -> list[
         if not (learned and rows):
             others = taught if learned else [other for other in texts if other != source]
             place = WORDS if write and learned else folder
-            sounds, rules, kept = made(language, [one for other in others for one in texts[other]], told, place)
+            sounds, rules, kept = made(
+                language, [one for other in others for one in texts[other]], told, place
+            )
         rows.append(row(language, source, texts[source], sounds, rules, len(kept)))
     if write:
         if not learned:
             *_, kept = made(language, [one for own in texts.values() for one in own], told, WORDS)
-        (WORDS / f"{LANGUAGES[language]}.txt").write_text("\n".join([ABOUT, *kept]) + "\n", encoding="utf-8")
+        (WORDS / f"{LANGUAGES[language]}.txt").write_text(
+            "\n".join([ABOUT, *kept]) + "\n", encoding="utf-8"
+        )
     return rows
 
 
 def row(
-    language: str, source: str, own: Sequence[list[Clause]], sounds: RomanceSounds, rules: RomanceSounds, size: int
+    language: str,
+    source: str,
+    own: Sequence[list[Clause]],
+    sounds: RomanceSounds,
+    rules: RomanceSounds,
+    size: int,
 ) -> str:
     """A source's row."""
     (total, bare, *_), (_, *right) = agreement(own, rules), agreement(own, sounds)
@@ -135,8 +167,8 @@ def row(
     moved = [100 * unstable(sample, sounds, ahead) / words for ahead in (0, 1)]
     shares = " | ".join(f"{100 * count / total:.2f}" for count in (*right[1:], bare))
     return (
-        f"| {language} | {source} | {total:,} | **{100 * right[0] / total:.2f}** | {shares} | {size:,} | "
-        f"{moved[0]:.2f} | {moved[1]:.2f} |"
+        f"| {language} | {source} | {total:,} | **{100 * right[0] / total:.2f}** | {shares} |"
+        f" {size:,} | {moved[0]:.2f} | {moved[1]:.2f} |"
     )
 
 
@@ -147,25 +179,49 @@ def table(folder: Path, languages: Sequence[str], *, write: bool, choose: bool) 
     lines = [
         f"`{command}`, sayahead {__version__}, espeak-ng {version}.",
         "",
-        "Percent of running words whose phonemes, with stress, are espeak-ng's: by the rules and a list of words made",
-        "from the other sources; the same but for secondary stress, and for all stress; by the rules alone; how many",
-        "words that list has; percent of words that change when more is seen than k words after them.",
+        (
+            "Percent of running words whose phonemes, with stress, are espeak-ng's: by the rules"
+            " and a list of words made"
+        ),
+        (
+            "from the other sources; the same but for secondary stress, and for all stress; by the"
+            " rules alone; how many"
+        ),
+        (
+            "words that list has; percent of words that change when more is seen than k words after"
+            " them."
+        ),
         "",
-        "| | source | words | agree | but for secondary | but for stress | rules alone | list | k = 0 | k = 1 |",
+        (
+            "| | source | words | agree | but for secondary | but for stress | rules alone | list |"
+            " k = 0 | k = 1 |"
+        ),
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
-    return lines + [row for language in languages for row in measured(folder, language, write=write, choose=choose)]
+    return lines + [
+        row
+        for language in languages
+        for row in measured(folder, language, write=write, choose=choose)
+    ]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--languages", nargs="+", choices=MEASURED, default=MEASURED)
-    parser.add_argument("--write", action="store_true", help="write the lists of words into the package")
-    parser.add_argument("--choose", action="store_true", help="measure the sources that settings are chosen by")
+    parser.add_argument(
+        "--write", action="store_true", help="write the lists of words into the package"
+    )
+    parser.add_argument(
+        "--choose", action="store_true", help="measure the sources that settings are chosen by"
+    )
     parser.add_argument("--results", type=Path, metavar="FILE")
     arguments = parser.parse_args()
-    lines = table(arguments.folder, arguments.languages, write=arguments.write, choose=arguments.choose)
+    lines = table(
+        arguments.folder, arguments.languages, write=arguments.write, choose=arguments.choose
+    )
     tell(lines, arguments.results)
 
 

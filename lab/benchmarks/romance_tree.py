@@ -1,4 +1,5 @@
-"""Learns what letters sound like: an alignment of spellings with sounds, then a tree of the letters around each."""
+"""Learns what letters sound like: an alignment of spellings with sounds, then a tree of the letters
+around each."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ class Aligner:
         self._known: dict[tuple[str, str], float] = {}
 
     def learn(self, words: Iterable[tuple[str, str]], rounds: int = 3) -> None:
-        """``words`` are spellings with their sounds; words with more sounds than letters can make teach nothing."""
+        """``words`` are spellings with their sounds; words with more sounds than letters can make
+        teach nothing."""
         pairs = [(word, UNIT.findall(sounds)) for word, sounds in words]
         for _ in range(rounds):
             counts = collections.Counter[tuple[str, str]]()
@@ -40,11 +42,14 @@ class Aligner:
             totals = collections.Counter[str]()
             for (letter, _), count in counts.items():
                 totals[letter] += count
-            self._known = {pair: math.log(count / totals[pair[0]]) for pair, count in counts.items()}
+            self._known = {
+                pair: math.log(count / totals[pair[0]]) for pair, count in counts.items()
+            }
 
     def align(self, word: str, sounds: list[str]) -> list[str] | None:
         """What each letter of a word makes of its sounds; None where there are too many of them."""
-        count, far = len(sounds), -math.inf
+        count = len(sounds)
+        far = -math.inf
         best = [[far] * (count + 1) for _ in range(len(word) + 1)]
         taken = [[0] * (count + 1) for _ in range(len(word) + 1)]
         best[0][0] = 0.0
@@ -55,12 +60,18 @@ class Aligner:
                 if best[i][j] == far:
                     continue
                 for size in range(min(MOST, count - j) + 1):
-                    score = best[i][j] + self._likely(letter, sounds[j : j + size]) - doubled * (size > 0)
+                    score = (
+                        best[i][j]
+                        + self._likely(letter, sounds[j : j + size])
+                        - doubled * (size > 0)
+                    )
                     if score > best[i + 1][j + size]:
-                        best[i + 1][j + size], taken[i + 1][j + size] = score, size
+                        best[i + 1][j + size] = score
+                        taken[i + 1][j + size] = size
         if best[len(word)][count] == far:
             return None
-        found, j = list[str](), count
+        found = list[str]()
+        j = count
         for i in range(len(word), 0, -1):
             found.append("".join(sounds[j - taken[i][j] : j]))
             j -= taken[i][j]
@@ -74,11 +85,13 @@ class Aligner:
 
 
 def grown(words: Mapping[str, str], accents: str = "", sample: int = 5000) -> dict[str, str]:
-    """Leaves of a tree that reads these words, given with their sounds; those without one main stress teach nothing.
+    """Leaves of a tree that reads these words, given with their sounds; those without one main
+    stress teach nothing.
 
     Where the stress is teach words without ``accents``, which tell it.
     """
-    aligner, names = Aligner(), sorted(words)
+    aligner = Aligner()
+    names = sorted(words)
     aligner.learn((word, words[word]) for word in names[:: max(1, len(names) // sample)])
     found = collections.defaultdict[str, list[tuple[str, str]]](list)
     for word in names:
@@ -98,12 +111,16 @@ def grown(words: Mapping[str, str], accents: str = "", sample: int = 5000) -> di
     return leaves
 
 
-def _grow(leaves: dict[str, str], samples: list[tuple[str, str]], size: int, above: str | None) -> None:
-    """Add a leaf for samples that share so much of their surroundings, where they are not as those ``above``."""
+def _grow(
+    leaves: dict[str, str], samples: list[tuple[str, str]], size: int, above: str | None
+) -> None:
+    """Add a leaf for samples that share so much of their surroundings, where they are not as those
+    ``above``."""
     counts = collections.Counter(sound for _, sound in samples)
     [(most, _)] = counts.most_common(1)
     if most != above and (len(samples) >= LEAST or above is None):
-        leaves[samples[0][0][:size]] = above = most
+        leaves[samples[0][0][:size]] = most
+        above = most
     if len(counts) > 1:
         parts = collections.defaultdict[str, list[tuple[str, str]]](list)
         for sample in samples:
@@ -115,11 +132,15 @@ def _grow(leaves: dict[str, str], samples: list[tuple[str, str]], size: int, abo
 
 def lines_of(leaves: Mapping[str, str]) -> list[str]:
     """A tree's file, in lines."""
-    lines, last = list[str](), ""
+    lines = list[str]()
+    last = ""
     for around in sorted(leaves):
         shared = next(
-            (i for i, (a, b) in enumerate(zip(around, last, strict=False)) if a != b), min(len(around), len(last))
+            (i for i, (a, b) in enumerate(zip(around, last, strict=False)) if a != b),
+            min(len(around), len(last)),
         )
-        lines.append(f"{'0123456789abcdefghijklmnopqrstuvwxyz'[shared]}{around[shared:]}\t{leaves[around]}")
+        lines.append(
+            f"{'0123456789abcdefghijklmnopqrstuvwxyz'[shared]}{around[shared:]}\t{leaves[around]}"
+        )
         last = around
     return lines

@@ -1,4 +1,5 @@
-"""What espeak-ng makes of words, apart and in running text; and the list of those that a tree or rules miss."""
+"""What espeak-ng makes of words, apart and in running text; and the list of those that a tree or
+rules miss."""
 
 from __future__ import annotations
 
@@ -20,15 +21,23 @@ from sayahead.text.romance.portuguese import weighed
 from sayahead.text.romance.reading import RomanceSounds, initials
 from sayahead.text.romance.rules import END, PRIMARY, TIE, VOWELS
 
-LEAST, RARE = 2, 4
-"""How often a word is met that a list keeps; where a tree was learned, once is enough for words of so many letters."""
-OFTEN, SHARE = 3, 0.6
-"""How often a word has other sounds after another word, and for what share of these, for both to be in a list."""
+LEAST = 2
+RARE = 4
+"""How often a word is met that a list keeps; where a tree was learned, once is enough for words of
+so many letters."""
+OFTEN = 3
+SHARE = 0.6
+"""How often a word has other sounds after another word, and for what share of these, for both to be
+in a list."""
 WORD = re.compile("[A-Za-zÀ-ÖØ-öø-ɏ]+(?:['-][A-Za-zÀ-ÖØ-öø-ɏ]+)*'?")
 """What may be in a list."""
-MOST_TAUGHT, MOST_MET, SEED = 120_000, 20_000, 32
-"""Words that teach a tree, a sample of all that it may be taught, and how many of those met most often are in it."""
-TOGETHER, CARRIER = 60, "ta"
+MOST_TAUGHT = 120_000
+MOST_MET = 20_000
+SEED = 32
+"""Words that teach a tree, a sample of all that it may be taught, and how many of those met most
+often are in it."""
+TOGETHER = 60
+CARRIER = "ta"
 """Words that are asked for at once, and what is said between them."""
 UNTAUGHT = {"it": "ˌ əɒæʌɜθðɹ", "fr": "ˌ ɹɪʊʌɒɜðθæhɐ", "pt-br": " ɒʌɜθðɹhː"}
 """In the sounds of words that teach a tree nothing: letters that are named, words of English."""
@@ -46,8 +55,8 @@ class Clause:
 
 
 def spoken(folder: Path, language: str, sources: Sequence[str]) -> dict[str, str]:
-    """Words of these sources, of a dictionary and of English with their sounds, as if nothing were beside them; kept
-    in the folder.
+    """Words of these sources, of a dictionary and of English with their sounds, as if nothing were
+    beside them; kept in the folder.
     """
     kept = folder / f"{language}-apart-{'-'.join(sources)}.json"
     if not kept.is_file():
@@ -64,11 +73,16 @@ def spoken(folder: Path, language: str, sources: Sequence[str]) -> dict[str, str
 
 
 def apart(language: str, words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Words with their sounds, each before a consonant; those that are said as several are asked for alone."""
+    """Words with their sounds, each before a consonant; those that are said as several are asked
+    for alone."""
     asked = f"{BETWEEN}{CARRIER}{BETWEEN}".join([*words, ""])
-    said = unicodedata.normalize("NFD", FLAG.sub("", " ".join(ESPEAK.clauses(language, asked)))).split()
+    said = unicodedata.normalize(
+        "NFD", FLAG.sub("", " ".join(ESPEAK.clauses(language, asked)))
+    ).split()
     if len(said) == 2 * len(words):
-        yield from ((word, neutral(language, one, word)) for word, one in zip(words, said[::2], strict=True))
+        yield from (
+            (word, neutral(language, one, word)) for word, one in zip(words, said[::2], strict=True)
+        )
     elif len(words) == 1:
         yield words[0], neutral(language, " ".join(said[:-1]), words[0])
     else:
@@ -84,7 +98,12 @@ def neutral_spanish(said: str, word: str) -> str:
         said = said.replace("dʒ", "ʝ", 1)
     elif bare[:1] in ("b", "d", "ɡ") and bare[:2] not in ("dw", "dʒ"):
         said = said.replace(bare[0], {"b": "β", "d": "ð", "ɡ": "ɣ"}[bare[0]], 1)
-    for letters, heard, alone in (("n", "mŋ", "n"), ("d", "ð", "d"), ("bv", "β", "b"), ("g", "ɣ", "ɡ")):
+    for letters, heard, alone in (
+        ("n", "mŋ", "n"),
+        ("d", "ð", "d"),
+        ("bv", "β", "b"),
+        ("g", "ɣ", "ɡ"),
+    ):
         if word[-1:] in letters and said[-1:] and said[-1] in heard:
             said = said[:-1] + alone
     return said
@@ -92,7 +111,12 @@ def neutral_spanish(said: str, word: str) -> str:
 
 def neutral_portuguese(said: str, word: str) -> str:
     """The same of Portuguese."""
-    for letters, heard, alone in (("sz", "z", "s"), ("e", "j", "y"), ("o", "w", "ʊ"), ("r", "ɾɹ", "r")):
+    for letters, heard, alone in (
+        ("sz", "z", "s"),
+        ("e", "j", "y"),
+        ("o", "w", "ʊ"),
+        ("r", "ɾɹ", "r"),
+    ):
         if word[-1:] in letters and said[-1:] and said[-1] in heard:
             return said[:-1] + alone
     return said
@@ -125,7 +149,8 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """A word in a clause: its name in a list, the word before it, the sounds after it and its own."""
+    """A word in a clause: its name in a list, the word before it, the sounds after it and its
+    own."""
 
     name: str
     before: str
@@ -162,14 +187,21 @@ def heard(language: str, texts: Iterable[list[Clause]]) -> dict[str, Heard]:
 
 def tree_of(language: str, words: Mapping[str, str]) -> list[str]:
     """The file of a tree that reads these words."""
-    made, taught, vowels = LEARNED[language], dict[str, str](), set(vowels_of(language))
+    made = LEARNED[language]
+    taught = dict[str, str]()
+    vowels = set(vowels_of(language))
     for word, said in words.items():
         plain = said.replace("ˌ", "") if language == "pt-br" else said
         foreign = set(plain) & set(UNTAUGHT[language]) or ENGLISH_LENGTH.search(plain)
-        regular = plain.count(PRIMARY) == 1 and not foreign and (language != "pt-br" or weighed(plain) == said)
+        regular = (
+            plain.count(PRIMARY) == 1
+            and not foreign
+            and (language != "pt-br" or weighed(plain) == said)
+        )
         if regular and len(word) > 1 and word.islower() and vowels & set(word):
             taught[word] = plain
-    first, others = list(taught)[:MOST_MET], list(taught)[MOST_MET:]
+    first = list(taught)[:MOST_MET]
+    others = list(taught)[MOST_MET:]
     some = [*first, *random.Random(SEED).sample(others, min(MOST_TAUGHT - len(first), len(others)))]
     return lines_of(grown({word: taught[word] for word in some}, made.accents))
 
@@ -177,13 +209,16 @@ def tree_of(language: str, words: Mapping[str, str]) -> list[str]:
 def listed(
     language: str, texts: Sequence[list[Clause]], told: Mapping[str, str], rules: RomanceSounds
 ) -> dict[str, str]:
-    """Words that the rules alone miss, with their sounds, in order; ``told``: words' sounds apart from texts."""
-    words, found = heard(language, texts), dict[str, str]()
+    """Words that the rules alone miss, with their sounds, in order; ``told``: words' sounds apart
+    from texts."""
+    words = heard(language, texts)
+    found = dict[str, str]()
     plain = {name: one.sounds() for name, one in words.items()}
     alone = {name: (said, RARE) for name, said in told.items() if name.isalpha()}
     for name, (said, often) in {**alone, **plain}.items():
         if often < LEAST and name in told:
-            said, often = told[name], RARE
+            said = told[name]
+            often = RARE
         rare = often < LEAST and (language not in LEARNED or len(name) < RARE)
         if WORD.fullmatch(name) and said and not rare and said != rules.word(name):
             found[name] = said
@@ -203,8 +238,11 @@ def held_beside(texts: Iterable[list[Clause]], sounds: RomanceSounds) -> Iterato
 def varied(
     language: str, texts: Sequence[list[Clause]], found: Mapping[str, str], rules: RomanceSounds
 ) -> dict[str, str]:
-    """A list of words with what these are before a vowel and at the end of a clause, where rules do not tell."""
-    out, sounds, words = dict(found), rules.with_words(found), heard(language, texts)
+    """A list of words with what these are before a vowel and at the end of a clause, where rules do
+    not tell."""
+    out = dict(found)
+    sounds = rules.with_words(found)
+    words = heard(language, texts)
     missed = {"tied": collections.Counter[str](), "last": collections.Counter[str]()}
     for one, made in held_beside(texts, sounds):
         if one.said != made and (not one.after or one.after.lstrip("ˈˌ")[:1] in VOWELS):
@@ -222,7 +260,9 @@ def varied(
     return out
 
 
-def after_others(language: str, texts: Sequence[list[Clause]], sounds: RomanceSounds) -> dict[str, str]:
+def after_others(
+    language: str, texts: Sequence[list[Clause]], sounds: RomanceSounds
+) -> dict[str, str]:
     """Pairs of words of which the second one has other sounds than it has otherwise, with these."""
     seen = collections.defaultdict[str, collections.Counter[tuple[str, bool]]](collections.Counter)
     for one, made in held_beside(texts, sounds):

@@ -1,12 +1,13 @@
-"""The chart's autoscaler over real servers: it fires under load, half of the replicas are killed, and it drains.
+"""The chart's autoscaler over real servers: it fires under load, half of the replicas are killed,
+and it drains.
 
     PYTHONPATH=tests python lab/benchmarks/scaling.py --json lab/benchmarks/results/scaling.json
 
-Replicas are processes with the toy voice and the manifest's places; clients are the Python client with ``resume``, each
-with a conversation at the pace of speech. Every period the rule of Kubernetes' autoscaler is applied to what /metrics
-says: the average of the pods' ratios over the target, within its tolerance, with the manifest's bounds and
-stabilization. A period stands for one of 15 s; --period says how long it takes here.
-"""
+Replicas are processes with the toy voice and the manifest's places; clients are the Python client
+with ``resume``, each with a conversation at the pace of speech. Every period the rule of
+Kubernetes' autoscaler is applied to what /metrics says: the average of the pods' ratios over the
+target, within its tolerance, with the manifest's bounds and stabilization. A period stands for one
+of 15 s; --period says how long it takes here."""
 
 from __future__ import annotations
 
@@ -34,27 +35,41 @@ from sayahead.types import WordTiming
 from support.faults import Proxy
 
 ROOT = Path(__file__).resolve().parents[2]
-SPEC = yaml.safe_load((ROOT / "deploy" / "kubernetes" / "autoscaler.yaml").read_text(encoding="utf-8"))["spec"]
+SPEC = yaml.safe_load(
+    (ROOT / "deploy" / "kubernetes" / "autoscaler.yaml").read_text(encoding="utf-8")
+)["spec"]
 TARGET = int(SPEC["metrics"][0]["pods"]["target"]["averageValue"].removesuffix("m")) / 1000
-TOLERANCE, SYNC_S = 0.1, 15.0
-PODS, DOUBLE = 4, 2.0
+TOLERANCE = 0.1
+SYNC_S = 15.0
+PODS = 4
+DOUBLE = 2.0
 """Kubernetes' own bound of a step up: so many more, or twice as many, whichever is more."""
 PLACES = 32
 KEYS = ("first", "second", "third", "fourth")
 """Clients, each with a part of the conversations."""
 STEP_S = 0.002
-KILL_TICK, END_TICK = 12, 20
+KILL_TICK = 12
+END_TICK = 20
 """Periods after which half of the replicas are killed, and after which nobody new comes."""
 TRIES = 60
 """How often a client asks again who is refused."""
-WORDS = "Every word of this text is spoken while the text is still being written and none of them is lost now ".split()
+WORDS = (
+    "Every word of this text is spoken while the text is still being written and none of them is"
+    " lost now ".split()
+)
 
 
 class Replica:
     """A server in a process of its own."""
 
     def __init__(self) -> None:
-        settings = {"step_s": STEP_S, "port": 0, "limits": {"sessions": PLACES}, "log": "json", "drain_s": 600.0}
+        settings = {
+            "step_s": STEP_S,
+            "port": 0,
+            "limits": {"sessions": PLACES},
+            "log": "json",
+            "drain_s": 600.0,
+        }
         settings["keys"] = [f"{key}:{key}-of-the-fleet" for key in KEYS]
         paths = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])
         command = [sys.executable, __file__, "--replica", json.dumps(settings)]
@@ -76,7 +91,8 @@ class Replica:
         except httpx.HTTPError:
             return None
         wanted, limit = (
-            float(re.findall(rf"^tts_sessions_{name} (\S+)", text, re.MULTILINE)[0]) for name in ("wanted", "limit")
+            float(re.findall(rf"^tts_sessions_{name} (\S+)", text, re.MULTILINE)[0])
+            for name in ("wanted", "limit")
         )
         return wanted / limit
 
@@ -87,7 +103,8 @@ class Cluster:
     def __init__(self) -> None:
         self.replicas = [Replica()]
         self.rows = list[dict[str, Any]]()
-        self.conversations, self.desired = 0, 1
+        self.conversations = 0
+        self.desired = 1
         window = SPEC["behavior"]["scaleDown"]["stabilizationWindowSeconds"]
         self._wishes = deque[int](maxlen=max(1, round(window / SYNC_S)))
 
@@ -98,7 +115,11 @@ class Cluster:
     async def tick(self) -> None:
         """One round of the autoscaler, and what it saw."""
         here = self.serving
-        ratios = [ratio for ratio in await asyncio.gather(*(each.ratio() for each in here)) if ratio is not None]
+        ratios = [
+            ratio
+            for ratio in await asyncio.gather(*(each.ratio() for each in here))
+            if ratio is not None
+        ]
         ratio = sum(ratios) / len(ratios) if ratios else 0.0
         change = ratio / TARGET
         wish = len(ratios) if abs(change - 1) <= TOLERANCE else math.ceil(len(ratios) * change)
@@ -107,7 +128,12 @@ class Cluster:
         self._wishes.append(wish)
         # Down only to the most that was wished in the window.
         goal = wish if wish >= len(here) else max(self._wishes)
-        row = {"replicas": len(here), "conversations": self.conversations, "ratio": round(ratio, 3), "wish": wish}
+        row = {
+            "replicas": len(here),
+            "conversations": self.conversations,
+            "ratio": round(ratio, 3),
+            "wish": wish,
+        }
         self.rows.append(row)
         print(json.dumps(row), flush=True)
         self.desired = max(goal, self.desired) if goal >= len(here) else goal
@@ -131,10 +157,13 @@ class Cluster:
             replica.process.wait()
 
 
-async def conversation(cluster: Cluster, url: str, words: int, pace_s: float, counts: Counter[str]) -> None:
+async def conversation(
+    cluster: Cluster, url: str, words: int, pace_s: float, counts: Counter[str]
+) -> None:
     """A text at the pace of speech; counts how it ended."""
     pieces = [f"{WORDS[number % len(WORDS)]} " for number in range(words)]
-    text, key = "".join(pieces), random.choice(KEYS)
+    text = "".join(pieces)
+    key = random.choice(KEYS)
     cluster.conversations += 1
     try:
         for _ in range(TRIES):
@@ -172,14 +201,19 @@ async def run(most: int, period_s: float, words: int, pace_s: float) -> dict[str
     cluster = Cluster()
     async with Proxy.before(lambda: random.choice(cluster.serving).port) as service:
         try:
-            return await phases(cluster, f"ws://127.0.0.1:{service.port}", most, period_s, words, pace_s)
+            return await phases(
+                cluster, f"ws://127.0.0.1:{service.port}", most, period_s, words, pace_s
+            )
         finally:
             cluster.stop()
 
 
-async def phases(cluster: Cluster, url: str, most: int, period_s: float, words: int, pace_s: float) -> dict[str, Any]:
+async def phases(
+    cluster: Cluster, url: str, most: int, period_s: float, words: int, pace_s: float
+) -> dict[str, Any]:
     """What happens one after the other."""
-    counts, told = Counter[str](), dict[str, Any]()
+    counts = Counter[str]()
+    told = dict[str, Any]()
     tasks = set[asyncio.Task[None]]()
     over = asyncio.Event()
 
@@ -211,7 +245,13 @@ async def phases(cluster: Cluster, url: str, most: int, period_s: float, words: 
     await cluster.tick()
     told["most replicas"] = max(row["replicas"] for row in cluster.rows)
     told["replicas at the end"] = cluster.rows[-1]["replicas"]
-    return {"period_s": period_s, "conversations at once": most, **told, "counts": dict(counts), "rows": cluster.rows}
+    return {
+        "period_s": period_s,
+        "conversations at once": most,
+        **told,
+        "counts": dict(counts),
+        "rows": cluster.rows,
+    }
 
 
 def replica(settings: dict[str, Any]) -> None:
@@ -226,22 +266,32 @@ def replica(settings: dict[str, Any]) -> None:
     voices.put(toy_voice(settings.pop("step_s")))
     listener = bind("127.0.0.1", 0)
     print(listener.getsockname()[1], flush=True)
-    Server(Hub(settings_of({"measure_s": 0.0, "page": False, **settings}), voices=voices)).run([listener])
+    Server(Hub(settings_of({"measure_s": 0.0, "page": False, **settings}), voices=voices)).run(
+        [listener]
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--conversations", type=int, default=200)
-    parser.add_argument("--period", type=float, default=5.0, help="seconds that stand for 15 (default: 5)")
+    parser.add_argument(
+        "--period", type=float, default=5.0, help="seconds that stand for 15 (default: 5)"
+    )
     parser.add_argument("--words", type=int, default=60)
-    parser.add_argument("--pace", type=float, default=0.4, help="seconds between words (default: 0.4)")
+    parser.add_argument(
+        "--pace", type=float, default=0.4, help="seconds between words (default: 0.4)"
+    )
     parser.add_argument("--json", type=Path)
     parser.add_argument("--replica", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.replica:
         replica(json.loads(arguments.replica))
         return
-    told = asyncio.run(run(arguments.conversations, arguments.period, arguments.words, arguments.pace))
+    told = asyncio.run(
+        run(arguments.conversations, arguments.period, arguments.words, arguments.pace)
+    )
     print(json.dumps({name: value for name, value in told.items() if name != "rows"}))
     if arguments.json:
         arguments.json.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")

@@ -1,4 +1,5 @@
-"""Servers in processes of their own, for benchmarks that watch them, and what is needed to be rude to them."""
+"""Servers in processes of their own, for benchmarks that watch them, and what is needed to be rude
+to them."""
 
 from __future__ import annotations
 
@@ -46,7 +47,12 @@ class Version:
     @property
     def processor_s(self) -> float:
         """Processor time that it has taken."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rsplit(") ", 1)[1].split()
+        fields = (
+            Path(f"/proc/{self.process.pid}/stat")
+            .read_text(encoding="ascii")
+            .rsplit(") ", 1)[1]
+            .split()
+        )
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def stop(self) -> None:
@@ -56,9 +62,13 @@ class Version:
 
 
 def started(
-    name: str = "after", source: Path = SOURCE, *arguments: str, limits: Iterable[tuple[int, int]] = ()
+    name: str = "after",
+    source: Path = SOURCE,
+    *arguments: str,
+    limits: Iterable[tuple[int, int]] = (),
 ) -> Version:
-    """A server of the version in a source folder, on a port of its own; ``limits`` are those of ``resource``."""
+    """A server of the version in a source folder, on a port of its own; ``limits`` are those of
+    ``resource``."""
 
     def limit() -> None:
         for kind, most in limits:
@@ -78,7 +88,9 @@ def started(
         *arguments,
     ]
     environment = {**os.environ, "PYTHONPATH": str(source)}
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=limit)
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=limit
+    )
     assert process.stderr is not None
     for line in process.stderr:
         row = json.loads(line)

@@ -1,10 +1,11 @@
 """Hold a release and this version side by side, in turns on one machine.
 
-    python lab/benchmarks/side_by_side.py MEASURE RELEASE/src [options] [--results FILE.md] [--json FILE.json]
+    python lab/benchmarks/side_by_side.py MEASURE RELEASE/src [options] [--results FILE.md] [--json
+    FILE.json]
 
-RELEASE is a checkout, or a commit instead of RELEASE/src. Each version runs in processes of its own; which comes first
-changes, so that what else the machine does falls on both. ``side_by_side.py --help`` lists the measures, and
-``MEASURE --help`` a measure's options.
+RELEASE is a checkout, or a commit instead of RELEASE/src. Each version runs in processes of its
+own; which comes first changes, so that what else the machine does falls on both. ``side_by_side.py
+--help`` lists the measures, and ``MEASURE --help`` a measure's options.
 """
 
 from __future__ import annotations
@@ -40,8 +41,10 @@ CONDITIONS = ("whole", "k = 1", "k = 0")
 
 
 def first_output(source: Path) -> tuple[float, float, float]:
-    """Seconds to the first audible sample, processor seconds and peak megabytes of a new process."""
-    start_s, first_s = time.perf_counter(), 0.0
+    """Seconds to the first audible sample, processor seconds and peak megabytes of a new
+    process."""
+    start_s = time.perf_counter()
+    first_s = 0.0
     with subprocess.Popen(SAY, stdout=subprocess.PIPE, env=environment(source)) as process:
         assert process.stdout is not None
         while data := os.read(process.stdout.fileno(), 1 << 16):
@@ -61,38 +64,56 @@ def start(sources: Sources, given: argparse.Namespace) -> Table:
     columns = [list(zip(*turns[name][1:], strict=True)) for name in ("release", "now")]
     names = ("first sound, s", "processor time, s", "memory, MB")
     lines, data = ratios({name: pair for name, *pair in zip(names, *columns, strict=True)})
-    return ["A new process says a sentence into a pipe; medians, and the median ratio of a turn.", "", *lines], data
+    return [
+        "A new process says a sentence into a pipe; medians, and the median ratio of a turn.",
+        "",
+        *lines,
+    ], data
 
 
 def cost(sources: Sources, given: argparse.Namespace) -> Table:
     """The default voice's cost beside hibari-tts's: processor time for as much sound.
 
-    Sentences of 10, 20 or 40 words with one word of lookahead, whole, and with hibari-tts. A first round does not
-    count; medians over the others.
+    Sentences of 10, 20 or 40 words with one word of lookahead, whole, and with hibari-tts. A first
+    round does not count; medians over the others.
     """
     texts = [text for words in (10, 20, 40) for text in sentences(words, 4)]
     runs: dict[str, list[dict[str, float]]] = {name: [] for name in sources}
     with speakers(sources) as voices:
         for lap in range(given.rounds + 1):
-            costs = in_turns(voices, len(texts), lambda speaker, number: speaker.ask("cost", texts[number]))
+            costs = in_turns(
+                voices, len(texts), lambda speaker, number: speaker.ask("cost", texts[number])
+            )
             for name, rows in costs.items() if lap else ():
                 sums = {way: np.sum([row[way] for row in rows], axis=0) for way in rows[0]}
-                runs[name].append({way: float(spent_s / audio_s) for way, (spent_s, audio_s) in sums.items()})
-    lines = ["Processor time over hibari-tts's, for as much sound in the same processes; medians of the rounds.", ""]
+                runs[name].append(
+                    {way: float(spent_s / audio_s) for way, (spent_s, audio_s) in sums.items()}
+                )
+    lines = [
+        (
+            "Processor time over hibari-tts's, for as much sound in the same processes; medians of"
+            " the rounds."
+        ),
+        "",
+    ]
     lines += ["| | word by word, k = 1 | whole sentences |", "|---|---:|---:|"]
     for name, run in runs.items():
-        medians = [statistics.median(one[way] / one["hibari"] for one in run) for way in ("streamed", "whole")]
+        medians = [
+            statistics.median(one[way] / one["hibari"] for one in run)
+            for way in ("streamed", "whole")
+        ]
         lines.append(f"| {name} | {medians[0]:.2f} | {medians[1]:.2f} |")
     return lines, dict(runs)
 
 
 def first_sound(sources: Sources, given: argparse.Namespace) -> Table:
-    """From a reply's first character to its first audible sample, at 50 tokens a second, in real time.
+    """From a reply's first character to its first audible sample, at 50 tokens a second, in real
+    time.
 
-    Waiting is the same on both, computing is what differs: the processor's time from the token that allowed the sound
-    is given beside the whole, since others take none of it.
-    """
-    rows, arrivals = list[dict[str, Any]](), [Tokens(50.0).arrivals(text) for text in texts_of(given)]
+    Waiting is the same on both, computing is what differs: the processor's time from the token that
+    allowed the sound is given beside the whole, since others take none of it."""
+    rows = list[dict[str, Any]]()
+    arrivals = [Tokens(50.0).arrivals(text) for text in texts_of(given)]
     replies = [[(one.text, one.at_s) for one in reply] for reply in arrivals]
     with speakers(sources) as voices:
         for policy in ("k = 1", "k = 0"):
@@ -111,7 +132,9 @@ def first_sound(sources: Sources, given: argparse.Namespace) -> Table:
                 rows.append({"policy": policy, "version": name, "sentences": len(both), **figures})
     busy = round(os.getloadavg()[0], 1)
     lines = [f"Milliseconds; the machine's load was {busy} on {os.cpu_count()} cores.", ""]
-    lines += ["| policy | version | sentences | first sound p50 | p95 | the processor's p50 | p95 |"]
+    lines += [
+        "| policy | version | sentences | first sound p50 | p95 | the processor's p50 | p95 |"
+    ]
     lines += ["|---|---|--:|--:|--:|--:|--:|"]
     lines += ["| " + " | ".join(str(value) for value in row.values()) + " |" for row in rows]
     return lines, {"load": busy, "cores": os.cpu_count(), "tokens_per_s": 50, "rows": rows}
@@ -134,7 +157,15 @@ MEASURES = {
     "server_cost": Measure(server_cost, {"sessions": [20], "seconds": 15.0, "rounds": 3}),
     "server_load": Measure(server_load, {"sessions": LOADS, "seconds": 25.0, "overload": 200}),
     "quality": Measure(
-        quality, {"texts": None, "count": 40, "voice": "heart", "whisper": None, "conditions": CONDITIONS, "keep": None}
+        quality,
+        {
+            "texts": None,
+            "count": 40,
+            "voice": "heart",
+            "whisper": None,
+            "conditions": CONDITIONS,
+            "keep": None,
+        },
     ),
     "same": Measure(same, {"texts": None, "count": 8, "voice": "heart", "before": None}),
 }
@@ -157,29 +188,42 @@ def command(given: argparse.Namespace) -> str:
     """The command that repeats a measurement, without the paths of this machine."""
     words = [f"python lab/benchmarks/side_by_side.py {given.measure} RELEASE/src"]
     for name, default in MEASURES[given.measure].options.items():
-        value, kind = vars(given)[name], OPTIONS[name]
-        if name == "keep" or value is None or (value == default and name not in ("rounds", "count")):
+        value = vars(given)[name]
+        kind = OPTIONS[name]
+        if (
+            name == "keep"
+            or value is None
+            or (value == default and name not in ("rounds", "count"))
+        ):
             continue
         values = (
             [kind["metavar"]]
             if "metavar" in kind
-            else value
-            if isinstance(value, list | tuple)
-            else [f"{value:g}" if isinstance(value, float) else value]
+            else (
+                value
+                if isinstance(value, list | tuple)
+                else [f"{value:g}" if isinstance(value, float) else value]
+            )
         )
         words += [f"--{name}", *(f'"{one}"' if " " in str(one) else str(one) for one in values)]
     return " ".join(words)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     measures = parser.add_subparsers(dest="measure", required=True, metavar="MEASURE")
     for name, measure in MEASURES.items():
         about = measure.run.__doc__ or ""
         add = measures.add_parser(name, description=about, help=about.split("\n")[0]).add_argument
         add("release", metavar="RELEASE/src", help="src of a checkout, or a commit")
         for option, default in measure.options.items():
-            shown = {} if default is None else {"default": default, "help": f"{OPTIONS[option]['help']} ({default})"}
+            shown = (
+                {}
+                if default is None
+                else {"default": default, "help": f"{OPTIONS[option]['help']} ({default})"}
+            )
             add(f"--{option}", **OPTIONS[option] | shown)
         add("--results", type=Path, help="write the table here (Markdown)")
         add("--json", type=Path, help="write the figures here (JSON)")

@@ -1,8 +1,9 @@
-"""Names of signs in each language, from CLDR's annotations; prints src/sayahead/text/languages/signs.txt.
+"""Names of signs in each language, from CLDR's annotations; prints
+src/sayahead/text/languages/signs.txt.
 
 apt-get download unicode-cldr-core && dpkg-deb -x unicode-cldr-core_*.deb cldr
-python lab/benchmarks/sign_names.py cldr/usr/share/unicode/cldr/common > src/sayahead/text/languages/signs.txt
-"""
+python lab/benchmarks/sign_names.py cldr/usr/share/unicode/cldr/common >
+src/sayahead/text/languages/signs.txt"""
 
 from __future__ import annotations
 
@@ -17,21 +18,30 @@ from sayahead.text.shared.signs import is_picture, is_silent
 LANGUAGES = ("de", "es", "fr", "it", "nl", "pl", "pt", "sv")
 HEAD = """\
 // Names of signs, where [signs] of a language's file has none: CLDR's annotations, by lab/benchmarks/sign_names.py.
-// Copyright 1991-2022 Unicode, Inc.; signs.LICENSE.txt has the terms."""
+// Copyright 1991-2022 Unicode, Inc.; signs.LICENSE.txt has the terms."""  # noqa: E501
 _EXTRA = re.compile(r"\s*\([^)]*\)|[“”„\"«»]")
 
 
 def names(folder: Path, language: str) -> dict[str, str]:
     """What a language calls each sign that is said."""
     tree = ElementTree.parse(folder / "annotations" / f"{language}.xml")
-    spoken = {note.get("cp", ""): note.text or "" for note in tree.iter("annotation") if note.get("type") == "tts"}
+    spoken = {
+        note.get("cp", ""): note.text or ""
+        for note in tree.iter("annotation")
+        if note.get("type") == "tts"
+    }
     return {char: plain(name) for char, name in spoken.items() if is_said(char)}
 
 
 def is_said(char: str) -> bool:
     """Whether it is one sign, neither silent nor a picture, and more than a mark of a letter."""
     kind = unicodedata.category(char) if len(char) == 1 else ""
-    return kind in ("Sm", "Sc", "So") and not char.isascii() and not is_silent(char) and not is_picture(char)
+    return (
+        kind in ("Sm", "Sc", "So")
+        and not char.isascii()
+        and not is_silent(char)
+        and not is_picture(char)
+    )
 
 
 def plain(name: str) -> str:

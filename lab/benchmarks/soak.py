@@ -1,12 +1,13 @@
-"""An hour of conversations at half load, with rude clients among them: memory, descriptors, latency, errors.
+"""An hour of conversations at half load, with rude clients among them: memory, descriptors,
+latency, errors.
 
     python lab/benchmarks/soak.py --minutes 60 --out lab/benchmarks/results/server/soak
 
-Writes soak.json with a row a minute, soak.md with what changed over the hour, and soak.png. Talkers send an answer at
-the pace of a language model, hear it to its end in real time, wait a little, and go on; a fifth of the answers are
-interrupted. Beside them rude clients come one after another. Waits follow whatever else the machine does; processor
-time follows it less, and least its quotient with that of the same answers spoken in this process, the control.
-"""
+Writes soak.json with a row a minute, soak.md with what changed over the hour, and soak.png. Talkers
+send an answer at the pace of a language model, hear it to its end in real time, wait a little, and
+go on; a fifth of the answers are interrupted. Beside them rude clients come one after another.
+Waits follow whatever else the machine does; processor time follows it less, and least its quotient
+with that of the same answers spoken in this process, the control."""
 
 from __future__ import annotations
 
@@ -34,10 +35,16 @@ from sayahead.voice import Voice, load_voice
 from served import Version, event, frame, opened, started
 
 ANSWERS = (
-    "Sure, I can help with that. The next train leaves at 9:45 from platform three, and it takes about two hours.",
+    (
+        "Sure, I can help with that. The next train leaves at 9:45 from platform three, and it"
+        " takes about two hours."
+    ),
     "Let me check. Your order was shipped yesterday, so it should arrive on Thursday, before noon.",
     "No, I would not do that; the battery gets hot, and then the phone switches itself off.",
-    "It is eighteen degrees and sunny in Lisbon. See https://example.com/weather?city=lisbon for the week.",
+    (
+        "It is eighteen degrees and sunny in Lisbon. See https://example.com/weather?city=lisbon"
+        " for the week."
+    ),
 )
 WORDS_A_SECOND = 20.0
 INTERRUPTED = 0.2
@@ -83,14 +90,16 @@ class Minute:
     rude: Counter[str] = field(default_factory=Counter)
     """What rude clients did."""
     control: list[float] = field(default_factory=list)
-    """Processor seconds of each answer that was spoken in this process, for a second of its sound."""
+    """Processor seconds of each answer that was spoken in this process, for a second of its
+    sound."""
 
 
 class Soak:
     """One run."""
 
     def __init__(self, version: Version, seed: int) -> None:
-        self.version, self.random = version, random.Random(seed)
+        self.version = version
+        self.random = random.Random(seed)
         self.minute = Minute()
 
     async def talk(self, until: float) -> None:
@@ -104,16 +113,22 @@ class Soak:
                             await asyncio.sleep(self.random.uniform(0.3, 2.0))
             except ServerError as error:
                 refused = error.code in ("too_many_sessions", "unreachable") and "503" in str(error)
-                self.minute.outcomes["refused" if refused or error.code == "busy" else f"failed: {error}"[:120]] += 1
+                self.minute.outcomes[
+                    "refused" if refused or error.code == "busy" else f"failed: {error}"[:120]
+                ] += 1
                 await asyncio.sleep(1.0)
 
     async def turn(self, client: Client) -> str:
         """One answer, heard in real time; how it ended."""
         text = self.random.choice(ANSWERS)
-        speech, start_s = client.speech(), time.monotonic()
+        speech = client.speech()
+        start_s = time.monotonic()
         writing = asyncio.create_task(self.write(speech.push, speech.finish, text))
-        stop_s = self.random.uniform(0.5, 4.0) if self.random.random() < INTERRUPTED else float("inf")
-        played_s, first_s = 0.0, None
+        stop_s = (
+            self.random.uniform(0.5, 4.0) if self.random.random() < INTERRUPTED else float("inf")
+        )
+        played_s = 0.0
+        first_s = None
         async for chunk in speech:
             now = time.monotonic() - start_s
             if first_s is None:
@@ -139,7 +154,8 @@ class Soak:
         await finish()
 
     async def control(self, until: float) -> None:
-        """Speak the answers in this process, word by word, for what the machine makes of the same work."""
+        """Speak the answers in this process, word by word, for what the machine makes of the same
+        work."""
         voice = load_voice()
         for text in itertools.cycle(ANSWERS):
             if time.monotonic() > until:
@@ -160,7 +176,9 @@ class Soak:
 
 def spoken(voice: Voice, text: str) -> float:
     """Processor seconds of an answer for a second of its sound."""
-    start_s, session, samples = time.thread_time(), voice.session(), 0
+    start_s = time.thread_time()
+    session = voice.session()
+    samples = 0
     for word in text.split():
         session.push(word + " ")
         samples += sum(len(chunk.samples) for chunk in session.chunks())
@@ -234,27 +252,50 @@ def never_reads(port: int) -> None:
     """Asks for speech and does not read it."""
     with opened(port) as peer:
         for _ in range(4):
-            peer.sendall(frame(event("input_text.append", text="The quick brown fox jumps over the lazy dog. " * 20)))
+            peer.sendall(
+                frame(
+                    event(
+                        "input_text.append",
+                        text="The quick brown fox jumps over the lazy dog. " * 20,
+                    )
+                )
+            )
         time.sleep(3.0)
 
 
-async def soak(version: Version, *, minutes: float, talkers: int, every_s: float) -> list[dict[str, Any]]:
+async def soak(
+    version: Version, *, minutes: float, talkers: int, every_s: float
+) -> list[dict[str, Any]]:
     """The rows."""
-    run, rows = Soak(version, 0), list[dict[str, Any]]()
+    run = Soak(version, 0)
+    rows = list[dict[str, Any]]()
     start_s = time.monotonic()
     until = start_s + 60 * minutes
     tasks = [asyncio.create_task(run.talk(until)) for _ in range(talkers)]
-    tasks += [asyncio.create_task(run.be_rude(until, every_s)), asyncio.create_task(run.control(until))]
+    tasks += [
+        asyncio.create_task(run.be_rude(until, every_s)),
+        asyncio.create_task(run.control(until)),
+    ]
     counted = await asyncio.to_thread(counters, version)
     for n in range(1, round(minutes) + 1):
         await asyncio.sleep(max(0.0, start_s + 60 * n - time.monotonic()))
-        minute, run.minute = run.minute, Minute()
+        minute = run.minute
+        run.minute = Minute()
         p50, p95 = (np.percentile(minute.waits or [0.0], q) * 1000 for q in (50, 95))
-        row: dict[str, Any] = {"minute": n, "rss_mb": round(version.rss_mb, 1), "descriptors": version.descriptors}
+        row: dict[str, Any] = {
+            "minute": n,
+            "rss_mb": round(version.rss_mb, 1),
+            "descriptors": version.descriptors,
+        }
         row |= {"p50_ms": round(float(p50)), "p95_ms": round(float(p95))}
-        before, counted = counted, await asyncio.to_thread(counters, version)
+        before = counted
+        counted = await asyncio.to_thread(counters, version)
         row |= costs({name: counted[name] - before[name] for name in counted}, minute.control)
-        row |= {"load": round(os.getloadavg()[0], 1), "turns": dict(minute.outcomes), "rude": dict(minute.rude)}
+        row |= {
+            "load": round(os.getloadavg()[0], 1),
+            "turns": dict(minute.outcomes),
+            "rude": dict(minute.rude),
+        }
         rows.append(row)
         print(json.dumps(row), flush=True)
     for task in tasks:
@@ -269,7 +310,9 @@ def counters(version: Version) -> dict[str, float]:
         lines = answer.read().decode().splitlines()
     values = {"processor_s": version.processor_s}
     for name, metric in COUNTED.items():
-        values[name] = sum(float(line.split()[-1]) for line in lines if re.match(rf"{metric}[ {{]", line))
+        values[name] = sum(
+            float(line.split()[-1]) for line in lines if re.match(rf"{metric}[ {{]", line)
+        )
     return values
 
 
@@ -280,10 +323,8 @@ def costs(spent: dict[str, float], control: list[float]) -> dict[str, float | No
         return round(part / whole, digits) if whole else None
 
     usual_s = float(np.mean(control)) if control else 0.0
-    first_s, step_s = (
-        over(spent["first_computing_s"], spent["firsts"], 6),
-        over(spent["computing_s"], spent["audio_s"], 6),
-    )
+    first_s = over(spent["first_computing_s"], spent["firsts"], 6)
+    step_s = over(spent["computing_s"], spent["audio_s"], 6)
     return {
         "cores": round(spent["processor_s"] / 60, 2),
         "audio_s": round(spent["audio_s"], 1),
@@ -297,22 +338,27 @@ def costs(spent: dict[str, float], control: list[float]) -> dict[str, float | No
 
 
 def drift(rows: list[dict[str, Any]], column: str) -> dict[str, float]:
-    """A column's mean, and its least-squares slope in percent of it an hour, with its 95 % interval.
+    """A column's mean, and its least-squares slope in percent of it an hour, with its 95 %
+    interval.
 
-    What a machine does goes on for a while: minutes count for as many as the residuals' correlation from one to the
-    next leaves independent (Santer et al. 2000, Eq. 6).
+    What a machine does goes on for a while: minutes count for as many as the residuals' correlation
+    from one to the next leaves independent (Santer et al. 2000, Eq. 6).
     """
     kept = [row for row in rows if row["minute"] >= SETTLED and row[column]]
-    x, y = np.array([row["minute"] / 60 for row in kept]), np.array([row[column] for row in kept])
+    x = np.array([row["minute"] / 60 for row in kept])
+    y = np.array([row[column] for row in kept])
     toward = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
-    mean, slope = float(y.mean()), float(toward @ y)
+    mean = float(y.mean())
+    slope = float(toward @ y)
     rest = y - mean - slope * (x - x.mean())
     alike = max(0.0, float(rest[1:] @ rest[:-1] / (rest @ rest)))
     freedom = max(1.0, len(y) * (1 - alike) / (1 + alike) - 2)
     # Student's t at 97.5 %, by the first term of its expansion around the normal.
     apart = (1.96 + 2.37 / freedom) * float(np.sqrt(rest @ rest / freedom * (toward @ toward)))
     of_mean = {"slope": slope, "low": slope - apart, "high": slope + apart}
-    return {"mean": round(mean, 3)} | {name: round(100 * value / mean, 1) for name, value in of_mean.items()}
+    return {"mean": round(mean, 3)} | {
+        name: round(100 * value / mean, 1) for name, value in of_mean.items()
+    }
 
 
 def table(drifts: dict[str, dict[str, float]]) -> str:
@@ -321,7 +367,8 @@ def table(drifts: dict[str, dict[str, float]]) -> str:
     for name, label in RATES.items():
         row = drifts[name]
         lines.append(
-            f"| {label} | {row['mean']:g} | {row['slope']:+.1f} % | {row['low']:+.1f} to {row['high']:+.1f} % |"
+            f"| {label} | {row['mean']:g} | {row['slope']:+.1f} % | {row['low']:+.1f} to"
+            f" {row['high']:+.1f} % |"
         )
     return "\n".join(lines) + "\n"
 
@@ -356,29 +403,49 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
 
 def main() -> None:
     """Run the soak, and write its files."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--talkers", type=int, help="concurrent conversations (default: half of the server's places)")
-    parser.add_argument("--every", type=float, default=2.0, help="seconds between rude clients (default: 2)")
-    parser.add_argument("--out", type=Path, required=True, help="FILE without ending: FILE.json, FILE.png")
+    parser.add_argument(
+        "--talkers",
+        type=int,
+        help="concurrent conversations (default: half of the server's places)",
+    )
+    parser.add_argument(
+        "--every", type=float, default=2.0, help="seconds between rude clients (default: 2)"
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, help="FILE without ending: FILE.json, FILE.png"
+    )
     arguments = parser.parse_args()
     talkers = arguments.talkers or 8 * cores()
     version = started()
     try:
         begin_mb = version.rss_mb
-        rows = asyncio.run(soak(version, minutes=arguments.minutes, talkers=talkers, every_s=arguments.every))
+        rows = asyncio.run(
+            soak(version, minutes=arguments.minutes, talkers=talkers, every_s=arguments.every)
+        )
         after = {"rss_mb": round(version.rss_mb, 1), "descriptors": version.descriptors}
     finally:
         version.stop()
     total = sum((Counter(row["turns"]) for row in rows), Counter[str]())
-    data = {"cores": cores(), "talkers": talkers, "begin_mb": round(begin_mb, 1), "after": after, "turns": dict(total)}
+    data = {
+        "cores": cores(),
+        "talkers": talkers,
+        "begin_mb": round(begin_mb, 1),
+        "after": after,
+        "turns": dict(total),
+    }
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     log: dict[str, Any] = {"log": dict(version.events)}
     if len(rows) >= SETTLED + FEWEST:
         drifts = {name: drift(rows, name) for name in RATES}
         log["drift"] = drifts
         arguments.out.with_suffix(".md").write_text(table(drifts), "utf-8")
-    arguments.out.with_suffix(".json").write_text(json.dumps(data | log | {"rows": rows}, indent=1) + "\n", "utf-8")
+    arguments.out.with_suffix(".json").write_text(
+        json.dumps(data | log | {"rows": rows}, indent=1) + "\n", "utf-8"
+    )
     plot(rows, arguments.out.with_suffix(".png"))
 
 

@@ -1,7 +1,8 @@
-"""One version's voice in a process of its own: told by lines of JSON what to do, it answers with a line each.
+"""One version's voice in a process of its own: told by lines of JSON what to do, it answers with a
+line each.
 
-``side_by_side.py`` runs this with each version's source in Python's path, so it takes from sayahead only what every
-release has, and nothing of the laboratory.
+``side_by_side.py`` runs this with each version's source in Python's path, so it takes from sayahead
+only what every release has, and nothing of the laboratory.
 """
 
 from __future__ import annotations
@@ -22,14 +23,16 @@ PEERS: list[Any] = []
 
 
 def cost(voice: Voice, text: str) -> dict[str, tuple[float, float]]:
-    """Processor time and seconds of sound of a text word by word (k = 1), whole, and with hibari-tts."""
+    """Processor time and seconds of sound of a text word by word (k = 1), whole, and with
+    hibari-tts."""
     if not PEERS:
         from hibari import Hibari
 
         PEERS.append(Hibari())
 
     def streamed() -> float:
-        session, samples = voice.session(policy=LookaheadK(1)), 0
+        session = voice.session(policy=LookaheadK(1))
+        samples = 0
         for word in [*text.split(), None]:
             if word is None:
                 session.finish()
@@ -53,24 +56,35 @@ def cost(voice: Voice, text: str) -> dict[str, tuple[float, float]]:
 
 
 def first_sound(voice: Voice, policy: str, arrivals: list[tuple[str, float]]) -> list[float]:
-    """Seconds from the first token to the first audible sample in real time, and the processor's from the last needed.
+    """Seconds from the first token to the first audible sample in real time, and the processor's
+    from the last needed.
 
     Nothing where a sentence is too short to sound before its end.
     """
-    session, start_s = voice.session(policy=POLICIES[policy]), time.perf_counter() - arrivals[0][1]
+    session = voice.session(policy=POLICIES[policy])
+    start_s = time.perf_counter() - arrivals[0][1]
     for text, at_s in arrivals:
         time.sleep(max(0.0, start_s + at_s - time.perf_counter()))
         pushed_s = time.thread_time()
         session.push(text)
         for chunk in session.chunks():
             if np.abs(chunk.samples).max() > AUDIBLE:
-                return [time.perf_counter() - start_s - arrivals[0][1], time.thread_time() - pushed_s]
+                return [
+                    time.perf_counter() - start_s - arrivals[0][1],
+                    time.thread_time() - pushed_s,
+                ]
     return []
 
 
-def script(voice: Voice, arrivals: list[tuple[str, float]]) -> tuple[list[tuple[int, float]], float | None]:
-    """Ends of a text's chunks in samples with the time of the text that allowed them, and the first audible one's."""
-    session, ends, settled_s, samples = voice.session(), list[tuple[int, float]](), None, 0
+def script(
+    voice: Voice, arrivals: list[tuple[str, float]]
+) -> tuple[list[tuple[int, float]], float | None]:
+    """Ends of a text's chunks in samples with the time of the text that allowed them, and the first
+    audible one's."""
+    session = voice.session()
+    ends = list[tuple[int, float]]()
+    settled_s = None
+    samples = 0
     for number, (text, at_s) in enumerate(arrivals):
         session.push(text)
         if number == len(arrivals) - 1:
@@ -84,7 +98,8 @@ def script(voice: Voice, arrivals: list[tuple[str, float]]) -> tuple[list[tuple[
 
 
 def keep(voice: Voice, policy: str, text: str, file: str) -> float:
-    """Save a text's samples where no file is yet; the factor that makes the voice as loud as others."""
+    """Save a text's samples where no file is yet; the factor that makes the voice as loud as
+    others."""
     if not Path(file).exists():
         np.save(file, voice.synthesize(text, policy=POLICIES[policy]))
     return voice.config.gain

@@ -1,10 +1,11 @@
-"""What each style of the table changes, measured: pitch, its range, pace, loudness; and whether the words are heard.
+"""What each style of the table changes, measured: pitch, its range, pace, loudness; and whether the
+words are heard.
 
-    python lab/benchmarks/styles.py --whisper FOLDER --json lab/benchmarks/results/styles.json [--styles NAME ...]
+    python lab/benchmarks/styles.py --whisper FOLDER --json lab/benchmarks/results/styles.json
+    [--styles NAME ...]
 
-The default voice says eight sentences plainly and in each style. Pitch is by autocorrelation, word errors are those of
-Whisper. With ``--styles``, the others stay as they are in the file.
-"""
+The default voice says eight sentences plainly and in each style. Pitch is by autocorrelation, word
+errors are those of Whisper. With ``--styles``, the others stay as they are in the file."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ TEXTS = (
     "There is nothing in this house that belongs to him.",
     "Nobody knew where the music was coming from.",
 )
-FRAME, STEP = 1200, 240
+FRAME = 1200
+STEP = 240
 
 
 def pitches(samples: Floats) -> Floats:
@@ -52,7 +54,9 @@ def pitches(samples: Floats) -> Floats:
 def main() -> int:
     """Measure; the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--whisper", required=True, help="folder of a Whisper model for faster-whisper")
+    parser.add_argument(
+        "--whisper", required=True, help="folder of a Whisper model for faster-whisper"
+    )
     parser.add_argument("--json", type=Path)
     parser.add_argument("--styles", nargs="+", default=list(STYLES), choices=STYLES, metavar="NAME")
     arguments = parser.parse_args()
@@ -66,7 +70,10 @@ def main() -> int:
     for name in arguments.styles:
         sounds = plain if name == "normal" else [said(voice, name, text) for text in TEXTS]
         pairs = zip(TEXTS, sounds, strict=True)
-        wrong = sum(word_errors(normal(text), normal(hear(at_16khz(sound, 24000)))).total for text, sound in pairs)
+        wrong = sum(
+            word_errors(normal(text), normal(hear(at_16khz(sound, 24000)))).total
+            for text, sound in pairs
+        )
         results["styles"][name] = figures(plain, sounds) | {"words_wrong": wrong}
         print(name, results["styles"][name], flush=True)
     if arguments.json:
@@ -86,7 +93,9 @@ def figures(plain: list[Floats], sounds: list[Floats]) -> dict[str, float]:
     spread = [np.std(12 * np.log2(each)) if len(each) > 20 else np.nan for each in (before, after)]
     power = [np.mean([np.square(sound).mean() for sound in each]) for each in (plain, sounds)]
     return {
-        "semitones": round(float(12 * np.log2(np.median(after) / np.median(before))), 2) if voiced > 0.2 else 0.0,
+        "semitones": round(float(12 * np.log2(np.median(after) / np.median(before))), 2)
+        if voiced > 0.2
+        else 0.0,
         "range": round(float(spread[1] / spread[0]), 2) if voiced > 0.2 else 0.0,
         "voiced": round(voiced, 2),
         "pace": round(sum(map(len, plain)) / sum(map(len, sounds)), 2),

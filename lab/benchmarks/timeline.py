@@ -1,10 +1,11 @@
-"""The README's picture: one reply at a language model's pace, spoken incrementally and sentence by sentence.
+"""The README's picture: one reply at a language model's pace, spoken incrementally and sentence by
+sentence.
 
     python lab/benchmarks/timeline.py docs/timeline.svg [--tokens-per-s 12] [--lookahead 1]
 
-Text arrives on a clock (the time of synthesis itself is measured and added); playback begins when a chunk is ready
-and the one before has been played. The same voice speaks both times, only the policy differs.
-"""
+Text arrives on a clock (the time of synthesis itself is measured and added); playback begins when a
+chunk is ready and the one before has been played. The same voice speaks both times, only the policy
+differs."""
 
 from __future__ import annotations
 
@@ -17,8 +18,14 @@ from xml.sax.saxutils import escape
 from sayahead import LookaheadK, Policy, Voice, WaitAll, load_voice
 
 TEXT = "Your train leaves from platform nine in twelve minutes, so there is time for a coffee."
-WIDTH, LEFT, ROW, TOP = 1000, 120, 46, 58
-INK, MUTED, HUE, OTHER = "#1f2933", "#6b7785", "#1f7a5c", "#c2571a"
+WIDTH = 1000
+LEFT = 120
+ROW = 46
+TOP = 58
+INK = "#1f2933"
+MUTED = "#6b7785"
+HUE = "#1f7a5c"
+OTHER = "#c2571a"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +38,10 @@ class Heard:
 
 
 def arrivals(text: str, tokens_per_s: float) -> list[tuple[str, float]]:
-    """(word with the space after it, arrival of its last token) where four characters are a token."""
-    words, done = [], 0
+    """(word with the space after it, arrival of its last token) where four characters are a
+    token."""
+    words = []
+    done = 0
     for word in text.split():
         done += len(word) + 1
         words.append((word + " ", done / 4 / tokens_per_s))
@@ -42,7 +51,9 @@ def arrivals(text: str, tokens_per_s: float) -> list[tuple[str, float]]:
 def play(voice: Voice, text: list[tuple[str, float]], policy: Policy) -> list[Heard]:
     """Words as a listener hears them under a policy."""
     session = voice.session(policy=policy)
-    rate, played_to, heard = voice.sample_rate, 0.0, list[Heard]()
+    rate = voice.sample_rate
+    played_to = 0.0
+    heard = list[Heard]()
     for fragment, arrived in [*text, (None, text[-1][1])]:
         start_s = time.perf_counter()
         if fragment is None:
@@ -63,8 +74,11 @@ def boxes(words: list[Heard], y: int, scale: float, colour: str) -> list[str]:
     """A row of words as rounded boxes on the time axis."""
     out = []
     for word in words:
-        x, width = LEFT + word.begin_s * scale, max(2.0, (word.end_s - word.begin_s) * scale - 1.5)
-        out.append(f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="24" rx="3" fill="{colour}"/>')
+        x = LEFT + word.begin_s * scale
+        width = max(2.0, (word.end_s - word.begin_s) * scale - 1.5)
+        out.append(
+            f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="24" rx="3" fill="{colour}"/>'
+        )
         if len(word.text) * 5.4 < width:
             out.append(label(x + width / 2, y + 16, word.text))
     return out
@@ -72,30 +86,47 @@ def boxes(words: list[Heard], y: int, scale: float, colour: str) -> list[str]:
 
 def label(x: float, y: int, text: str) -> str:
     """White letters around a place."""
-    return f'<text x="{x:.1f}" y="{y}" fill="#fff" font-size="10" text-anchor="middle">{escape(text)}</text>'
+    return (
+        f'<text x="{x:.1f}" y="{y}" fill="#fff" font-size="10"'
+        f' text-anchor="middle">{escape(text)}</text>'
+    )
 
 
-def picture(text: list[tuple[str, float]], rows: list[tuple[str, list[Heard], str]], pace: float) -> str:
+def picture(
+    text: list[tuple[str, float]], rows: list[tuple[str, list[Heard], str]], pace: float
+) -> str:
     """The whole figure as SVG."""
     last = max(words[-1].end_s for _, words, _ in rows)
     scale = (WIDTH - LEFT - 24) / last
     height = TOP + ROW * (len(rows) + 1) + 62
     out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-        f'font-family="system-ui, sans-serif" font-size="13">',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+            'font-family="system-ui, sans-serif" font-size="13">'
+        ),
         f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
-        f'<text x="20" y="28" fill="{INK}" font-size="16">A reply at {pace:g} tokens a second</text>',
+        (
+            f'<text x="20" y="28" fill="{INK}" font-size="16">A reply at {pace:g} tokens a'
+            " second</text>"
+        ),
     ]
     bottom = TOP + ROW * (len(rows) + 1) + 8
     for second in range(int(last) + 1):
         x = LEFT + second * scale
         out.append(f'<path d="M{x:.1f} {TOP - 8}V{bottom}" stroke="#e3e7eb"/>')
-        out.append(f'<text x="{x:.1f}" y="{bottom + 18}" fill="{MUTED}" text-anchor="middle">{second} s</text>')
+        out.append(
+            f'<text x="{x:.1f}" y="{bottom + 18}" fill="{MUTED}" text-anchor="middle">{second}'
+            " s</text>"
+        )
     out.append(f'<text x="20" y="{TOP + 17}" fill="{MUTED}">text in</text>')
     before = 0.0
     for word, arrived in text:
-        x, width = LEFT + before * scale, (arrived - before) * scale - 1.5
-        out.append(f'<rect x="{x:.1f}" y="{TOP}" width="{max(1.0, width):.1f}" height="24" rx="3" fill="#9aa5b1"/>')
+        x = LEFT + before * scale
+        width = (arrived - before) * scale - 1.5
+        out.append(
+            f'<rect x="{x:.1f}" y="{TOP}" width="{max(1.0, width):.1f}" height="24" rx="3"'
+            ' fill="#9aa5b1"/>'
+        )
         if len(word) * 5.2 < width:
             out.append(label(x + width / 2, TOP + 16, word.strip()))
         before = arrived
@@ -103,15 +134,21 @@ def picture(text: list[tuple[str, float]], rows: list[tuple[str, list[Heard], st
         y = TOP + ROW * number
         out.append(f'<text x="20" y="{y + 17}" fill="{colour}">{escape(name)}</text>')
         x = LEFT + words[0].begin_s * scale
-        out.append(f'<path d="M{LEFT} {y + 12}H{x - 4:.1f}" stroke="{colour}" stroke-dasharray="2 4"/>')
+        out.append(
+            f'<path d="M{LEFT} {y + 12}H{x - 4:.1f}" stroke="{colour}" stroke-dasharray="2 4"/>'
+        )
         out += boxes(words, y, scale, colour)
-    waits = ", ".join(f"{name}: first sound after {words[0].begin_s:.2f} s" for name, words, _ in rows)
+    waits = ", ".join(
+        f"{name}: first sound after {words[0].begin_s:.2f} s" for name, words, _ in rows
+    )
     out.append(f'<text x="20" y="{bottom + 44}" fill="{INK}">{escape(waits)}</text>')
     return "\n".join([*out, "</svg>"]) + "\n"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("svg", type=Path)
     parser.add_argument("--tokens-per-s", type=float, default=8.0)
     parser.add_argument("--lookahead", type=int, default=1)

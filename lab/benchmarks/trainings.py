@@ -1,15 +1,18 @@
-"""Rows of an experiment over several trainings and speakers, together and each: Ma et al.'s and Saeki et al.'s tables.
+"""Rows of an experiment over several trainings and speakers, together and each: Ma et al.'s and
+Saeki et al.'s tables.
 
-    python lab/benchmarks/trainings.py --heard out --against "full sentence" -o lab/benchmarks/results/ma/speakers
-    python lab/benchmarks/trainings.py --heard out --segments "segments that fail, %=DIR/failures.json" \
+    python lab/benchmarks/trainings.py --heard out --against "full sentence" -o
+    lab/benchmarks/results/ma/speakers python lab/benchmarks/trainings.py --heard out --segments
+    "segments that fail, %=DIR/failures.json" \
         --against unicontext --against "bicontext, random words" -o DIR
 
-A row's name is its speaker, its seed, and what it is: "heart, seed 0: lookahead-1". Reads word errors and opinions of a
-scored folder, and the segments that fail (``saeki/segments.py``). Rows are taken together over trainings, of which a
-row may have fewer than what it is compared with; differences are paired by training and by sentence. In brackets are
-95 % bootstrap intervals, which draw speakers, then seeds of each, then sentences. Fewer than four speakers say nothing
-of others, and the table says so. What was not scored has no line. Writes trainings.md, each.md, trainings.json, and
-scores.jsonl.gz with what was counted in each sentence.
+A row's name is its speaker, its seed, and what it is: "heart, seed 0: lookahead-1". Reads word
+errors and opinions of a scored folder, and the segments that fail (``saeki/segments.py``). Rows are
+taken together over trainings, of which a row may have fewer than what it is compared with;
+differences are paired by training and by sentence. In brackets are 95 % bootstrap intervals, which
+draw speakers, then seeds of each, then sentences. Fewer than four speakers say nothing of others,
+and the table says so. What was not scored has no line. Writes trainings.md, each.md,
+trainings.json, and scores.jsonl.gz with what was counted in each sentence.
 """
 
 from __future__ import annotations
@@ -50,7 +53,10 @@ def opinion(row: Row) -> tuple[float, float] | None:
     return None if row.distillmos is None else (row.distillmos, 1.0)
 
 
-HEARD: dict[str, Callable[[Row], tuple[float, float] | None]] = {"WER, %": wrong_words, "DistillMOS": opinion}
+HEARD: dict[str, Callable[[Row], tuple[float, float] | None]] = {
+    "WER, %": wrong_words,
+    "DistillMOS": opinion,
+}
 """Numerator and denominator of a sentence; None where nobody listened."""
 
 
@@ -64,21 +70,29 @@ def trainings(parts: Mapping[str, Values]) -> Trainings:
 
 
 def heard(read: Mapping[str, Sequence[Row]]) -> dict[str, Trainings]:
-    """What listeners say of scored conditions; ValueError where two did not say the same sentences."""
+    """What listeners say of scored conditions; ValueError where two did not say the same
+    sentences."""
     if len({tuple(sorted(row.name for row in rows)) for rows in read.values()}) > 1:
         raise ValueError("The conditions did not all say the same sentences.")
     found = dict[str, Trainings]()
     for title, measure in HEARD.items():
-        each = {name: [measure(row) for row in sorted(rows, key=lambda one: one.name)] for name, rows in read.items()}
+        each = {
+            name: [measure(row) for row in sorted(rows, key=lambda one: one.name)]
+            for name, rows in read.items()
+        }
         if all(value is not None for values in each.values() for value in values):
-            found[title] = trainings({name: np.array(values, np.float64) for name, values in each.items()})
+            found[title] = trainings(
+                {name: np.array(values, np.float64) for name, values in each.items()}
+            )
     return found
 
 
 def failing(path: Path) -> Trainings:
     """Segments in which attention or stop fail, in per cent, and segments of each sentence."""
     kept = json.loads(path.read_text(encoding="utf-8"))
-    return trainings({name: np.array(figures["any"], np.float64) * (100, 1) for name, figures in kept.items()})
+    return trainings(
+        {name: np.array(figures["any"], np.float64) * (100, 1) for name, figures in kept.items()}
+    )
 
 
 def text(one: Estimate, *, signed: bool = False) -> str:
@@ -95,14 +109,20 @@ def speaker_of(training: str) -> str:
     return training.partition(", seed ")[0]
 
 
-def together(found: Trainings, row: str, against: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
+def together(
+    found: Trainings, row: str, against: Sequence[str]
+) -> tuple[list[str], dict[str, Any]]:
     """A row's cells over all trainings, and its figures; KeyError where a training lacks a row."""
     names = list(found[row])
     sums = np.stack([found[row][name] for name in names])
     speakers = [speaker_of(name) for name in names]
-    own, whole = [float(quotient(one.sum(0))) for one in sums], estimate_trained(sums, quotient, speakers=speakers)
+    own = [float(quotient(one.sum(0))) for one in sums]
+    whole = estimate_trained(sums, quotient, speakers=speakers)
     cells = [str(len(names)), text(whole), ", ".join(f"{value:.2f}" for value in own)]
-    figures: dict[str, Any] = {"value": listed(whole), "trainings": dict(zip(names, own, strict=True))}
+    figures: dict[str, Any] = {
+        "value": listed(whole),
+        "trainings": dict(zip(names, own, strict=True)),
+    }
     for other in against:
         if other == row:
             cells.append("–")
@@ -122,14 +142,18 @@ def separately(found: Trainings, against: Sequence[str]) -> list[list[str]]:
             if name not in of:
                 continue
             less = [
-                "–" if other == row else text(difference(of[name], found[other][name], quotient), signed=True)
+                "–"
+                if other == row
+                else text(difference(of[name], found[other][name], quotient), signed=True)
                 for other in against
             ]
             lines.append([name, row, text(estimate(of[name], quotient)), *less])
     return lines
 
 
-def tables(measures: Mapping[str, Trainings], against: Sequence[str]) -> tuple[str, str, dict[str, dict[str, Any]]]:
+def tables(
+    measures: Mapping[str, Trainings], against: Sequence[str]
+) -> tuple[str, str, dict[str, dict[str, Any]]]:
     """All figures of all rows, together and of each training."""
     less = [f"less {name}" for name in against]
     whole = [["", "", "trainings", "together", "each", *less]]
@@ -141,7 +165,9 @@ def tables(measures: Mapping[str, Trainings], against: Sequence[str]) -> tuple[s
             whole.append([title, row, *cells])
             figures.setdefault(row, {})[title] = kept
         each += [[title, *cells] for cells in separately(found, against)]
-    named = {speaker_of(name) for found in measures.values() for row in found.values() for name in row}
+    named = {
+        speaker_of(name) for found in measures.values() for row in found.values() for name in row
+    }
     return table(whole, 2) + caution(len(named)), table(each, 3), figures
 
 
@@ -171,10 +197,16 @@ def table(lines: Sequence[list[str]], words: int) -> str:
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--heard", type=Path, action="append", default=[], help="a scored folder")
-    parser.add_argument("--segments", metavar="TITLE=FILE", action="append", default=[], help="failures.json")
-    parser.add_argument("--against", metavar="ROW", action="append", required=True, help="a row to compare with")
+    parser.add_argument(
+        "--segments", metavar="TITLE=FILE", action="append", default=[], help="failures.json"
+    )
+    parser.add_argument(
+        "--against", metavar="ROW", action="append", required=True, help="a row to compare with"
+    )
     parser.add_argument("-o", "--out", type=Path, required=True, help="where the tables go")
     arguments = parser.parse_args(given)
     read = {
@@ -183,12 +215,17 @@ def main(given: Sequence[str] | None = None) -> None:
         for name in read_experiment(folder)["conditions"]
     }
     measures = heard(read) if read else {}
-    measures |= {title: failing(Path(file)) for title, _, file in (one.partition("=") for one in arguments.segments)}
+    measures |= {
+        title: failing(Path(file))
+        for title, _, file in (one.partition("=") for one in arguments.segments)
+    }
     whole, each, figures = tables(measures, arguments.against)
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / "trainings.md").write_text(whole, encoding="utf-8")
     (arguments.out / "each.md").write_text(each, encoding="utf-8")
-    (arguments.out / "trainings.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    (arguments.out / "trainings.json").write_text(
+        json.dumps(figures, indent=1) + "\n", encoding="utf-8"
+    )
     keep_sums(arguments.out / SCORES, measures)
     print(whole)
 

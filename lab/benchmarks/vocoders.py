@@ -1,12 +1,15 @@
-"""Vocoders of mel frames beside each other: what they cost, and how far their steps are from the whole.
+"""Vocoders of mel frames beside each other: what they cost, and how far their steps are from the
+whole.
 
-    python lab/benchmarks/vocoders.py voices/saeki-waveglow saeki-lj --texts test.csv [--delta 1 ...] [--results FILE]
-    python lab/benchmarks/vocoders.py voices/* ma-lj --texts test.csv --count 1 --sounds docs/samples
+    python lab/benchmarks/vocoders.py voices/saeki-waveglow saeki-lj --texts test.csv [--delta 1
+    ...] [--results FILE] python lab/benchmarks/vocoders.py voices/* ma-lj --texts test.csv --count
+    1 --sounds docs/samples
 
-Each voice's vocoder gets the mel of the texts' first sentences in the default voice as teacher, whole and in steps of
-10 frames with all in sight that follows. Times are the processor's, on one core, in turns. Each --delta is another row
-for every vocoder that has one. --sounds writes the first sentence into a folder: vocoder-VOICE.mp3, and the teacher's
-own sound as vocoder-truth.mp3. Needs hibari-tts.
+Each voice's vocoder gets the mel of the texts' first sentences in the default voice as teacher,
+whole and in steps of 10 frames with all in sight that follows. Times are the processor's, on one
+core, in turns. Each --delta is another row for every vocoder that has one. --sounds writes the
+first sentence into a folder: vocoder-VOICE.mp3, and the teacher's own sound as vocoder-truth.mp3.
+Needs hibari-tts.
 """
 
 from __future__ import annotations
@@ -66,15 +69,19 @@ class Row:
         start_s = time.process_time()
         whole, _ = self.vocoder.step(mel, mel[:0], self.vocoder.initial(0), seed=1, ended=True)
         between = time.process_time()
-        state, parts = self.vocoder.initial(0), []
+        state = self.vocoder.initial(0)
+        parts = []
         for at in range(0, len(mel), STEP):
-            final, right = mel[at : at + STEP], mel[at + STEP :]
+            final = mel[at : at + STEP]
+            right = mel[at + STEP :]
             made, state = self.vocoder.step(final, right, state, seed=1, ended=not len(right))
             parts.append(made)
         self.steps_s += time.process_time() - between
         self.whole_s += between - start_s
         self.steps += len(parts)
-        self.apart = max(self.apart, float(np.abs(whole - np.concatenate(parts)).max() / np.abs(whole).max()))
+        self.apart = max(
+            self.apart, float(np.abs(whole - np.concatenate(parts)).max() / np.abs(whole).max())
+        )
 
 
 def rows(name: str, deltas: Sequence[int]) -> list[Row]:
@@ -105,10 +112,16 @@ def second_stage(folder: Path) -> Vocoder[Any]:
 def table(made: Sequence[Row], *, sentences: int, audio_s: float) -> list[str]:
     """The results as lines of Markdown."""
     lines = [
-        f"`python lab/benchmarks/vocoders.py`: mel of {sentences} test sentences ({audio_s:.0f} s), steps of {STEP} "
-        f"frames (125 ms), processor time on one core ({processor()}), onnxruntime {version('onnxruntime')}.",
+        (
+            f"`python lab/benchmarks/vocoders.py`: mel of {sentences} test sentences ({audio_s:.0f}"
+            f" s), steps of {STEP} frames (125 ms), processor time on one core ({processor()}),"
+            f" onnxruntime {version('onnxruntime')}."
+        ),
         "",
-        "| vocoder | files, MB | frames ahead | RTF, whole | RTF, in steps | a step, ms | steps from the whole |",
+        (
+            "| vocoder | files, MB | frames ahead | RTF, whole | RTF, in steps | a step, ms | steps"
+            " from the whole |"
+        ),
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     lines += [
@@ -124,8 +137,11 @@ def write_sounds(folder: Path, item: Item, made: Sequence[Row]) -> None:
     assert item.audio is not None
     sounds = {"truth": item.audio.astype(np.float32) / np.float32(32767)}
     for row in made:
-        mel, state = item.mel.astype(np.float32), row.vocoder.initial(0)
-        sounds[row.name.partition(":")[0]] = row.vocoder.step(mel, mel[:0], state, seed=1, ended=True)[0]
+        mel = item.mel.astype(np.float32)
+        state = row.vocoder.initial(0)
+        sounds[row.name.partition(":")[0]] = row.vocoder.step(
+            mel, mel[:0], state, seed=1, ended=True
+        )[0]
     folder.mkdir(parents=True, exist_ok=True)
     for name, samples in sounds.items():
         path = folder / f"vocoder-{name}.mp3"
@@ -134,12 +150,16 @@ def write_sounds(folder: Path, item: Item, made: Sequence[Row]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("voices", nargs="+", metavar="VOICE")
     parser.add_argument("--texts", type=Path, required=True)
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--delta", type=int, action="append", default=[])
-    parser.add_argument("--sounds", type=Path, help="write the first sentence by each vocoder here, as MP3")
+    parser.add_argument(
+        "--sounds", type=Path, help="write the first sentence by each vocoder here, as MP3"
+    )
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
     pin(None)
@@ -154,7 +174,9 @@ def main() -> None:
     if arguments.sounds:
         write_sounds(arguments.sounds, items[0], made)
     front = PRESETS["ma"]
-    lines = table(made, sentences=len(mels), audio_s=sum(map(len, mels)) * front.hop / front.sample_rate)
+    lines = table(
+        made, sentences=len(mels), audio_s=sum(map(len, mels)) * front.hop / front.sample_rate
+    )
     tell(lines, arguments.results)
 
 

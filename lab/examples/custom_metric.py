@@ -1,9 +1,10 @@
-"""A metric of one's own: how far the loudness of a sentence wanders from that of another sound of it, in decibels.
+"""A metric of one's own: how far the loudness of a sentence wanders from that of another sound of
+it, in decibels.
 
     sayahead eval score out --metric lab/examples/custom_metric.py:loudness_error --reference full
 
-``full`` is a condition of the experiment; a folder of recordings named like the sentences does as well. A package
-brings such a function by an entry point, and it is called by that name then:
+``full`` is a condition of the experiment; a folder of recordings named like the sentences does as
+well. A package brings such a function by an entry point, and it is called by that name then:
 
     [project.entry-points."sayahead_lab.metrics"]
     loudness_error = "my_package:loudness_error"
@@ -21,7 +22,10 @@ PARTS = 20
 
 def loudness_error(utterance: SpokenSentence) -> float:
     """Mean absolute difference of the level in each twentieth of both sounds, dB."""
-    one, other = (levels(sound, utterance.sample_rate) for sound in (utterance.samples, utterance.needed_reference()))
+    one, other = (
+        levels(sound, utterance.sample_rate)
+        for sound in (utterance.samples, utterance.needed_reference())
+    )
     return float(np.abs(one - other).mean())
 
 

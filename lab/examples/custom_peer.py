@@ -1,4 +1,5 @@
-"""Evaluate your own engine: this one plays a tone per letter, in a separate process that loads this same file.
+"""Evaluate your own engine: this one plays a tone per letter, in a separate process that loads this
+same file.
 
     python lab/examples/custom_peer.py "One sentence. And another."
 
@@ -20,7 +21,8 @@ from sayahead_lab.eval.peers.timing import measured
 
 
 def load(pitch_hz: float) -> Any:
-    """Runs in the worker process: loads the engine. An adapter in a file of its own needs nothing of sayahead."""
+    """Runs in the worker process: loads the engine. An adapter in a file of its own needs nothing
+    of sayahead."""
 
     def speak(text: Iterator[str], whole: bool, seed: int) -> Iterator[np.ndarray]:
         for piece in text:
@@ -30,7 +32,8 @@ def load(pitch_hz: float) -> Any:
 
 
 def peer() -> Engine:
-    """Runs in the evaluation: what to start, how its text is cut (here by sentence), and its options."""
+    """Runs in the evaluation: what to start, how its text is cut (here by sentence), and its
+    options."""
     return Engine("tone", f"{__file__}:load", "sentence", {"pitch_hz": 440})
 
 

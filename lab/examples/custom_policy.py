@@ -11,7 +11,8 @@ from sayahead import READ, Read, Speak, View, load_voice
 
 @dataclass(frozen=True, slots=True)
 class WaitPhrase:
-    """Speaks up to each comma or full stop once it has arrived, or after ``most`` words without one."""
+    """Speaks up to each comma or full stop once it has arrived, or after ``most`` words without
+    one."""
 
     most: int = 6
     unit = "words"

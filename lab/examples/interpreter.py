@@ -1,15 +1,18 @@
-"""Live interpreting: a recording in another language is heard, translated and spoken while it still goes on.
+"""Live interpreting: a recording in another language is heard, translated and spoken while it still
+goes on.
 
 pip install faster-whisper
-python lab/examples/interpreter.py speech.flac both.wav --whisper FOLDER --language de --phrases phrases.json
+python lab/examples/interpreter.py speech.flac both.wav --whisper FOLDER --language de --phrases
+phrases.json
 
-The recognizer and the clock are those of shadow.py. The translator here is a table of phrases, to be replaced by a
-model: it makes English of the words so far, and may make something else of them when more have come; what was not
-spoken yet is then taken back. Printed are what simultaneous translation is measured by: YAAL, of when words begin to be
-heard, and ATD, both with the computing in it. Without arguments it interprets a greeting from its transcript.
+The recognizer and the clock are those of shadow.py. The translator here is a table of phrases, to
+be replaced by a model: it makes English of the words so far, and may make something else of them
+when more have come; what was not spoken yet is then taken back. Printed are what simultaneous
+translation is measured by: YAAL, of when words begin to be heard, and ATD, both with the computing
+in it. Without arguments it interprets a greeting from its transcript.
 
-``SpokenOutput`` is the speech end of simulstream (SimulEval's heir, pip install simulstream): it takes the outputs of
-any of its speech processors.
+``SpokenOutput`` is the speech end of simulstream (SimulEval's heir, pip install simulstream): it
+takes the outputs of any of its speech processors.
 """
 
 import argparse
@@ -34,33 +37,46 @@ PHRASES = {
     "und": "and",
     "herren": "gentlemen.",
 }
-GREETING = [("Guten", 0.4), ("Tag,", 0.7), ("meine", 1.2), ("Damen", 1.6), ("und", 1.8), ("Herren.", 2.3)]
+GREETING = [
+    ("Guten", 0.4),
+    ("Tag,", 0.7),
+    ("meine", 1.2),
+    ("Damen", 1.6),
+    ("und", 1.8),
+    ("Herren.", 2.3),
+]
 
 
 class Phrasebook:
     """Translates by a table: the longest phrase first, and what is in none as it is."""
 
     def __init__(self, phrases: Mapping[str, str]) -> None:
-        self._phrases, self._longest = phrases, max(len(phrase.split()) for phrase in phrases)
+        self._phrases = phrases
+        self._longest = max(len(phrase.split()) for phrase in phrases)
 
     def __call__(self, words: list[Word]) -> list[Word]:
         """The translation of all words so far; a phrase has the time of its last word."""
-        at, out = 0, list[Word]()
+        at = 0
+        out = list[Word]()
         while at < len(words):
             for end in range(min(len(words), at + self._longest), at, -1):
                 said = self._phrases.get(" ".join(plain(word.text) for word in words[at:end]))
                 if said is not None or end == at + 1:
-                    out.append(Word(words[at].text if said is None else said, words[end - 1].time_s))
+                    out.append(
+                        Word(words[at].text if said is None else said, words[end - 1].time_s)
+                    )
                     at = end
                     break
         return out
 
 
 def latencies(playback: Playback, source_s: float) -> dict[str, float]:
-    """YAAL and ATD in ms of what was played of a recording of ``source_s``; nan where nothing came before its end."""
+    """YAAL and ATD in ms of what was played of a recording of ``source_s``; nan where nothing came
+    before its end."""
     onsets = [1000 * word.time_s for word in playback.words]
     durations = [1000 * len(samples) / playback.sample_rate for _, samples in playback.chunks]
-    begins, reads = [1000 * begin_s for begin_s, _ in playback.chunks], [1000 * one for one in playback.reads_s]
+    begins = [1000 * begin_s for begin_s, _ in playback.chunks]
+    reads = [1000 * one for one in playback.reads_s]
     return {
         "YAAL": yet_another_average_lagging(onsets, 1000 * source_s, len(onsets)),
         "ATD": average_token_delay(reads, durations, ready=begins),
@@ -75,14 +91,16 @@ class TextOutput(Protocol):
 
 
 class SpokenOutput:
-    """Speaks the text of a speech processor; what was deleted is taken back as far as it was not spoken."""
+    """Speaks the text of a speech processor; what was deleted is taken back as far as it was not
+    spoken."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
     def take(self, output: TextOutput) -> list[AudioChunk]:
         """The sound that is ready after an output."""
-        written, deleted = self._session.text, len(output.deleted_string)
+        written = self._session.text
+        deleted = len(output.deleted_string)
         if deleted:
             self._session.revise(len(written) - deleted, output.new_string)
         else:
@@ -97,32 +115,56 @@ class SpokenOutput:
 
 def transcript(words: Sequence[tuple[str, float]]) -> Callable[[NDArray[np.float32]], list[Word]]:
     """A recognizer that knows the words and their ends in s."""
-    return lambda samples: [Word(word, end) for word, end in words if end <= len(samples) / RECOGNITION_RATE]
+    return lambda samples: [
+        Word(word, end) for word, end in words if end <= len(samples) / RECOGNITION_RATE
+    ]
 
 
 def main(arguments: list[str] | None = None) -> dict[str, float]:
     """Interpret a recording, or the greeting; the latencies."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("recording", nargs="?", help="speech, in any format that PyAV reads")
-    parser.add_argument("output", nargs="?", help="a .wav: the recording left, the interpreter right")
+    parser.add_argument(
+        "output", nargs="?", help="a .wav: the recording left, the interpreter right"
+    )
     parser.add_argument("--whisper", metavar="FOLDER", help="a Whisper model for faster-whisper")
-    parser.add_argument("--language", default="de", help="what is spoken in the recording (default: de)")
-    parser.add_argument("--phrases", metavar="FILE", type=Path, help="a JSON of phrases, in small letters, and English")
-    parser.add_argument("--busy", action="store_true", help="count processor time: this machine has other work to do")
+    parser.add_argument(
+        "--language", default="de", help="what is spoken in the recording (default: de)"
+    )
+    parser.add_argument(
+        "--phrases",
+        metavar="FILE",
+        type=Path,
+        help="a JSON of phrases, in small letters, and English",
+    )
+    parser.add_argument(
+        "--busy",
+        action="store_true",
+        help="count processor time: this machine has other work to do",
+    )
     args = parser.parse_args(arguments)
     phrases = json.loads(args.phrases.read_text(encoding="utf-8")) if args.phrases else PHRASES
     session = load_voice("heart").session()
     if args.recording is None:
-        recording, recognizer = np.zeros(round(2.4 * RECOGNITION_RATE), np.float32), transcript(GREETING)
+        recording = np.zeros(round(2.4 * RECOGNITION_RATE), np.float32)
+        recognizer = transcript(GREETING)
     else:
         from faster_whisper import decode_audio
 
-        recording, recognizer = decode_audio(args.recording), Whisper(args.whisper, args.language)
+        recording = decode_audio(args.recording)
+        recognizer = Whisper(args.whisper, args.language)
         recognizer(recording[: 2 * RECOGNITION_RATE])  # its first call is slow
     timer = time.process_time if args.busy else time.perf_counter
-    playback, heard, revisions = shadow(recording, recognizer, session, timer=timer, translate=Phrasebook(phrases))
+    playback, heard, revisions = shadow(
+        recording, recognizer, session, timer=timer, translate=Phrasebook(phrases)
+    )
     if args.output:
-        save(args.output, decode_audio(args.recording, playback.sample_rate), playback, playback.sample_rate)
+        save(
+            args.output,
+            decode_audio(args.recording, playback.sample_rate),
+            playback,
+            playback.sample_rate,
+        )
     print("heard: ", " ".join(word.text for word in heard))
     for word in playback.words:
         print(f"{word.time_s:7.2f} s  {word.text}")

@@ -1,12 +1,14 @@
-"""Shadowing: repeat a recording behind a streaming recognizer, whose hypotheses change while it listens.
+"""Shadowing: repeat a recording behind a streaming recognizer, whose hypotheses change while it
+listens.
 
 pip install faster-whisper
-python lab/examples/shadow.py recording.flac shadowed.wav --whisper FOLDER    (Whisper in CTranslate2's format)
+python lab/examples/shadow.py recording.flac shadowed.wav --whisper FOLDER    (Whisper in
+CTranslate2's format)
 
-The words on which two successive hypotheses agree (local agreement, Liu et al. 2020) go to the voice; where a later
-hypothesis differs, ``revise`` takes back what has not been spoken. The stereo file has the recording on the left and
-the speech on the right, on one clock that includes the time recognition takes. A word's lag is from its end in the
-recording to its onset in the speech.
+The words on which two successive hypotheses agree (local agreement, Liu et al. 2020) go to the
+voice; where a later hypothesis differs, ``revise`` takes back what has not been spoken. The stereo
+file has the recording on the left and the speech on the right, on one clock that includes the time
+recognition takes. A word's lag is from its end in the recording to its onset in the speech.
 """
 
 import argparse
@@ -49,14 +51,17 @@ def plain(word: str) -> str:
 
 
 class Whisper:
-    """Whisper as a streaming recognizer: it hears the sound again from the last sentence or so on."""
+    """Whisper as a streaming recognizer: it hears the sound again from the last sentence or so
+    on."""
 
     def __init__(self, folder: str, language: str = "en") -> None:
         from faster_whisper import WhisperModel
 
-        self._model, self._language = WhisperModel(folder, compute_type="int8", cpu_threads=1), language
+        self._model = WhisperModel(folder, compute_type="int8", cpu_threads=1)
+        self._language = language
         # Words that are not heard again, and the second where they end.
-        self._past, self._past_s = list[Word](), 0.0
+        self._past = list[Word]()
+        self._past_s = 0.0
 
     def __call__(self, samples: NDArray[np.float32]) -> list[Word]:
         begin_s = self._past_s
@@ -68,7 +73,9 @@ class Whisper:
             condition_on_previous_text=False,
             initial_prompt=" ".join(word.text for word in self._past[-40:]) or None,
         )
-        segments = [[Word(w.word.strip(), begin_s + w.end) for w in segment.words] for segment in heard]
+        segments = [
+            [Word(w.word.strip(), begin_s + w.end) for w in segment.words] for segment in heard
+        ]
         before = list(self._past)
         if len(samples) / RECOGNITION_RATE - begin_s > LONGEST_S and len(segments) > 1:
             self._past += [word for segment in segments[:-1] for word in segment]
@@ -85,18 +92,25 @@ class Agreement:
     def __call__(self, words: list[Word]) -> list[Word]:
         pairs = zip(words, self._last, strict=False)
         self._last = words
-        return [word for word, _ in takewhile(lambda pair: plain(pair[0].text) == plain(pair[1].text), pairs)]
+        return [
+            word
+            for word, _ in takewhile(lambda pair: plain(pair[0].text) == plain(pair[1].text), pairs)
+        ]
 
 
 class Playback:
     """Speech on a clock: made just before it is played."""
 
     def __init__(self, session: Session) -> None:
-        self._session, self._now_s, self._end_s, self.sample_rate = session, 0.0, 0.0, session.sample_rate
+        self._session = session
+        self._now_s = 0.0
+        self._end_s = 0.0
+        self.sample_rate = session.sample_rate
         self.chunks = list[tuple[float, NDArray[np.float32]]]()
         """When each is played, in s, and its samples (S,)."""
         self.words = list[Word]()
-        self.heard_s, self.reads_s = 0.0, list[float]()
+        self.heard_s = 0.0
+        self.reads_s = list[float]()
         """Seconds of the recording from which the text was made: now, and when each chunk was."""
 
     def until(self, time_s: float) -> None:
@@ -111,7 +125,8 @@ class Playback:
                 self.words.append(Word(self._session.text[word.start : word.end], at_s))
             self.chunks.append((begin_s, chunk.samples))
             self.reads_s.append(self.heard_s)
-            self._now_s, self._end_s = due_s, begin_s + chunk.duration_s
+            self._now_s = due_s
+            self._end_s = begin_s + chunk.duration_s
         self._now_s = max(self._now_s, time_s)
 
 
@@ -135,15 +150,22 @@ def shadow(
     timer: Callable[[], float] = time.perf_counter,
     translate: Callable[[list[Word]], list[Word]] = list,
 ) -> tuple[Playback, list[Word], int]:
-    """Repeat a recording (S,) at 16 kHz: the speech, the last hypothesis, and how often text was taken back.
+    """Repeat a recording (S,) at 16 kHz: the speech, the last hypothesis, and how often text was
+    taken back.
 
     ``translate`` makes what is said of the words that are agreed upon so far.
     """
-    playback, agreement, revisions = Playback(session), Agreement(), 0
-    now_s, heard = 0.0, 0
+    playback = Playback(session)
+    agreement = Agreement()
+    revisions = 0
+    now_s = 0.0
+    heard = 0
     while heard < len(recording):
         # While it was busy, more was recorded.
-        heard = min(len(recording), max(heard + round(STEP_S * RECOGNITION_RATE), int(now_s * RECOGNITION_RATE)))
+        heard = min(
+            len(recording),
+            max(heard + round(STEP_S * RECOGNITION_RATE), int(now_s * RECOGNITION_RATE)),
+        )
         begun = timer()
         words = recognizer(recording[:heard])
         now_s = max(now_s, heard / RECOGNITION_RATE) + timer() - begun
@@ -157,7 +179,8 @@ def shadow(
 
 
 def lags(spoken: list[Word], heard: list[Word]) -> list[tuple[str, float]]:
-    """Each word that is in both, and how many seconds after its end in the recording its speech begins."""
+    """Each word that is in both, and how many seconds after its end in the recording its speech
+    begins."""
     one, other = ([plain(word.text) for word in words] for words in (spoken, heard))
     blocks = difflib.SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
     pairs = [(spoken[a + i], heard[b + i]) for a, b, size in blocks for i in range(size)]
@@ -184,11 +207,19 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("recording", help="speech, in any format that PyAV reads")
     parser.add_argument("output", help="a .wav: the recording left, the speech right")
-    parser.add_argument("--whisper", required=True, metavar="FOLDER", help="a Whisper model for faster-whisper")
+    parser.add_argument(
+        "--whisper", required=True, metavar="FOLDER", help="a Whisper model for faster-whisper"
+    )
     parser.add_argument("--voice", default="heart")
-    parser.add_argument("--policy", default="lookahead:k=1", help="when to speak (default: one word of lookahead)")
+    parser.add_argument(
+        "--policy", default="lookahead:k=1", help="when to speak (default: one word of lookahead)"
+    )
     parser.add_argument("--keep-up", action="store_true", help="speak faster while text waits")
-    parser.add_argument("--busy", action="store_true", help="count processor time: this machine has other work to do")
+    parser.add_argument(
+        "--busy",
+        action="store_true",
+        help="count processor time: this machine has other work to do",
+    )
     args = parser.parse_args(arguments)
     from faster_whisper import decode_audio
 
@@ -199,7 +230,12 @@ def main(arguments: list[str] | None = None) -> None:
     timer = time.process_time if args.busy else time.perf_counter
     session = voice.session(policy=args.policy, keep_up=KeepUp() if args.keep_up else None)
     playback, heard, revisions = shadow(recording, whisper, session, timer=timer)
-    save(args.output, decode_audio(args.recording, sampling_rate=voice.sample_rate), playback, voice.sample_rate)
+    save(
+        args.output,
+        decode_audio(args.recording, sampling_rate=voice.sample_rate),
+        playback,
+        voice.sample_rate,
+    )
     print("heard: ", " ".join(word.text for word in heard))
     print("spoken:", " ".join(word.text for word in playback.words))
     rows = lags(playback.words, heard)
@@ -207,7 +243,10 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"{lag_s:7.2f} s  {text}")
     if rows:
         median_s = float(np.median([lag_s for _, lag_s in rows]))
-        print(f"{median_s:7.2f} s  median lag of {len(rows)} words; text was taken back {revisions} times")
+        print(
+            f"{median_s:7.2f} s  median lag of {len(rows)} words; text was taken back {revisions}"
+            " times"
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""A clip becomes a voice of the family: it speaks, shares the family's networks, blends, and says whose it is."""
+"""A clip becomes a voice of the family: it speaks, shares the family's networks, blends, and says
+whose it is."""
 
 from __future__ import annotations
 
@@ -16,7 +17,10 @@ from sayahead.types import Floats
 from sayahead.voices.install.clip.making import FromClip, Studio, voice_from_clip
 from sayahead.voices.locations import installed_voices
 
-CLIP = "Nobody had seen the old lighthouse keeper since the storm, and the boats stayed in the harbor all week long."
+CLIP = (
+    "Nobody had seen the old lighthouse keeper since the storm, and the boats stayed in the harbor"
+    " all week long."
+)
 TEXT = "Text comes in word by word."
 
 
@@ -43,7 +47,8 @@ def embedded(samples: Floats) -> Floats:
 def test_it_is_like_the_clip(made: FromClip) -> None:
     """More than what the fit began with."""
     studio = Studio(installed_voices()["family"])
-    heard, maker = made.heard, studio.maker
+    heard = made.heard
+    maker = studio.maker
     blend = maker.nearest(heard.embedding, heard.f0)
     before = maker.embed(studio.say(made.added.config.shape, maker.blended(blend)), 24000)
     assert made.similarity > float(before @ heard.embedding) + 0.01
@@ -66,7 +71,10 @@ def test_it_costs_twenty_kilobytes_and_no_networks(made: FromClip) -> None:
 
 def test_any_split_sounds_the_same(made: FromClip) -> None:
     voice = load_voice(made.added.folder)
-    whole, letters = (np.concatenate([chunk.samples for chunk in voice.stream(text)]) for text in ([TEXT], list(TEXT)))
+    whole, letters = (
+        np.concatenate([chunk.samples for chunk in voice.stream(text)])
+        for text in ([TEXT], list(TEXT))
+    )
     assert np.array_equal(whole, letters)
 
 
@@ -86,7 +94,9 @@ def test_it_says_whose_it_is(made: FromClip) -> None:
     assert "Consent of the speaker: It is a test." in (made.added.folder / "NOTICE").read_text()
 
 
-def test_it_reads_another_language_of_the_family(clip: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_it_reads_another_language_of_the_family(
+    clip: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("SAYAHEAD_VOICES", str(tmp_path))
     voice = load_voice(voice_from_clip(clip, "mia", language="es").added.folder)
     assert voice.config.language == "es"

@@ -1,4 +1,5 @@
-"""Evaluations and corpora on a local Ray cluster: what one machine makes, and what happens when a worker is lost."""
+"""Evaluations and corpora on a local Ray cluster: what one machine makes, and what happens when a
+worker is lost."""
 
 from __future__ import annotations
 
@@ -27,7 +28,10 @@ from sayahead_lab.scripts import read_texts
 from sayahead_lab.training.corpus.making import make_corpus
 from sayahead_lab.workers import Local, WorkerError, Workers
 
-TEXTS = {"train": [(f"T{i:02d}", "word " * (1 + i % 3)) for i in range(11)], "val": [("V00", "one two")]}
+TEXTS = {
+    "train": [(f"T{i:02d}", "word " * (1 + i % 3)) for i in range(11)],
+    "val": [("V00", "one two")],
+}
 MATRIX = """
 count = 3
 [[conditions]]
@@ -43,21 +47,29 @@ kind = "tokens"
 
 
 def test_who_works() -> None:
-    assert (workers(None, None).count, workers(None, 3).count, workers(None, 3).place) == (1, 3, "here")
+    assert (workers(None, None).count, workers(None, 3).count, workers(None, 3).place) == (
+        1,
+        3,
+        "here",
+    )
 
 
 def test_a_machine_of_another_version_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=f"has sayahead {__version__}, and the command is of 0.0.0"):
+    with pytest.raises(
+        ConfigError, match=f"has sayahead {__version__}, and the command is of 0.0.0"
+    ):
         begun(partial(begin, tmp_path), "0.0.0", str(tmp_path))
 
 
 class BusyRay:
-    """A cluster of four cores, some of them free: of all workers asked for, only so many ever start."""
+    """A cluster of four cores, some of them free: of all workers asked for, only so many ever
+    start."""
 
     exceptions = SimpleNamespace(RayError=OSError)
 
     def __init__(self, free: int) -> None:
-        self.free, self.waits = free, 0
+        self.free = free
+        self.waits = 0
 
     def is_initialized(self) -> bool:
         return True
@@ -72,14 +84,17 @@ class BusyRay:
         return lambda kind: SimpleNamespace(remote=lambda *given: self.worker(kind(*given)))
 
     def worker(self, member: Any) -> Any:
-        placed, self.free = self.free > 0, self.free - 1
+        placed = self.free > 0
+        self.free = self.free - 1
 
         def call(method: Callable[..., Any]) -> Any:
             return SimpleNamespace(remote=lambda *given: (placed, method, given))
 
         return SimpleNamespace(ready=call(member.ready), carry_out=call(member.carry_out))
 
-    def wait(self, asked: Sequence[Any], *, num_returns: int, timeout: float | None) -> tuple[list[Any], list[Any]]:
+    def wait(
+        self, asked: Sequence[Any], *, num_returns: int, timeout: float | None
+    ) -> tuple[list[Any], list[Any]]:
         done = [each for each in asked if each[0]]
         if not done:
             assert timeout is not None, "It would wait for ever for who never starts."
@@ -114,7 +129,8 @@ def cluster() -> Iterator[Cluster]:
     ray = pytest.importorskip("ray", reason="needs the extra ray")
     folder = Path(__file__).parents[2]
     os.environ["RAY_AUTH_MODE"] = "disabled"
-    # Ray's processes would compile all modules anew, which on a loaded machine takes longer than Ray waits.
+    # Ray's processes would compile all modules anew, which on a loaded machine takes longer than
+    # Ray waits.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     places = ("src", "tests", "lab/src", "lab/tests")
     source = [*(str(folder / place) for place in places), os.environ.get("PYTHONPATH", "")]
@@ -131,7 +147,9 @@ def doubled(by: Workers, folder: Path, numbers: Sequence[int]) -> dict[int, int]
 
 def digests(path: Path) -> dict[str, str]:
     files = sorted(file for file in path.rglob("*") if file.is_file())
-    return {str(file.relative_to(path)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    return {
+        str(file.relative_to(path)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files
+    }
 
 
 @pytest.mark.slow
@@ -153,8 +171,11 @@ def test_a_corpus_is_the_same_to_the_byte_and_goes_on(cluster: Cluster, tmp_path
 @pytest.mark.slow
 def test_an_evaluation_sounds_the_same_and_goes_on(cluster: Cluster, tmp_path: Path) -> None:
     (tmp_path / "matrix.toml").write_text(MATRIX, encoding="utf-8")
-    (tmp_path / "texts.csv").write_text("a|One two three.\nb|Four, five.\nc|Six.\n", encoding="utf-8")
-    matrix, scripts = load_matrix(tmp_path / "matrix.toml"), read_texts(tmp_path / "texts.csv")
+    (tmp_path / "texts.csv").write_text(
+        "a|One two three.\nb|Four, five.\nc|Six.\n", encoding="utf-8"
+    )
+    matrix = load_matrix(tmp_path / "matrix.toml")
+    scripts = read_texts(tmp_path / "texts.csv")
     run(matrix, scripts, tmp_path / "here")
     # What is there is left as it is.
     run(matrix, scripts[:1], tmp_path / "ray")
@@ -165,7 +186,9 @@ def test_an_evaluation_sounds_the_same_and_goes_on(cluster: Cluster, tmp_path: P
     assert (tmp_path / "ray/k1/measured.jsonl").read_text(encoding="utf-8").startswith(before)
     for name in ("k0", "k1"):
         assert digests(tmp_path / "ray" / name / "wav") == digests(tmp_path / "here" / name / "wav")
-        here, there = (measured_traces(tmp_path / place / name, scripts) for place in ("here", "ray"))
+        here, there = (
+            measured_traces(tmp_path / place / name, scripts) for place in ("here", "ray")
+        )
         assert [trace.name for trace in there] == ["a", "b", "c"]
         assert [[word.onset for word in trace.words] for trace in there] == [
             [word.onset for word in trace.words] for trace in here
@@ -174,14 +197,19 @@ def test_an_evaluation_sounds_the_same_and_goes_on(cluster: Cluster, tmp_path: P
 
 @pytest.mark.slow
 def test_an_evaluation_waits_for_a_core_and_says_so(
-    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    cluster: Cluster,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     ray = sys.modules["ray"]
     monkeypatch.setattr("sayahead_lab.cluster.TELL_S", 0.5)
     other = ray.remote(num_cpus=2)(Holder).remote()
     assert ray.get(other.hold.remote()) == "held"
     results = dict[int, int]()
-    working = threading.Thread(target=lambda: results.update(doubled(Cluster(2), tmp_path, [1, 2, 3])))
+    working = threading.Thread(
+        target=lambda: results.update(doubled(Cluster(2), tmp_path, [1, 2, 3]))
+    )
     with caplog.at_level(logging.WARNING):
         working.start()
         working.join(5)
@@ -200,16 +228,26 @@ class Holder:
 
 
 @pytest.mark.slow
-def test_who_is_lost_is_replaced_and_errors_name_their_task(cluster: Cluster, tmp_path: Path) -> None:
+def test_who_is_lost_is_replaced_and_errors_name_their_task(
+    cluster: Cluster, tmp_path: Path
+) -> None:
     assert doubled(cluster, tmp_path, [1, 2, 15, 3]) == {1: 2, 2: 4, 15: 30, 3: 6}
     assert (tmp_path / "died").exists()
     with pytest.raises(ConfigError, match=r"^Number 13: 13 brings no luck"):
         doubled(cluster, tmp_path, [1, 13])
-    with pytest.raises(WorkerError, match=r"^Number 14 failed on .*workers\.py, line \d+\): ZeroDivisionError: 14\.$"):
+    with pytest.raises(
+        WorkerError,
+        match=r"^Number 14 failed on .*workers\.py, line \d+\): ZeroDivisionError: 14\.$",
+    ):
         doubled(cluster, tmp_path, [14])
-    with pytest.raises(WorkerError, match=r"^Number 16: its worker was lost 3 times .*use fewer --jobs"):
+    with pytest.raises(
+        WorkerError, match=r"^Number 16: its worker was lost 3 times .*use fewer --jobs"
+    ):
         doubled(cluster, tmp_path, [16])
-    with pytest.raises(ConfigError, match=r"^Number 1: There is nothing to begin with"), cluster.open(refuse) as spread:
+    with (
+        pytest.raises(ConfigError, match=r"^Number 1: There is nothing to begin with"),
+        cluster.open(refuse) as spread,
+    ):
         list(spread([1], lambda number: f"Number {number}"))
     # The cluster serves others afterwards.
     assert doubled(cluster, tmp_path, [4]) == {4: 8}

@@ -18,8 +18,18 @@ def test_the_figures_are_those_of_the_results() -> None:
 
 @pytest.mark.parametrize("page", ["abuse.md", "operation.md"])
 def test_tests_that_are_named_are_there(page: str) -> None:
-    named = set(re.findall(r"`(test_\w+)`", (ROOT / "lab" / "docs" / page).read_text(encoding="utf-8")))
-    files = [path for folder in ("tests", "lab/tests", "integrations") for path in (ROOT / folder).rglob("test_*.py")]
-    there = {name for path in files for name in re.findall(r"def (test_\w+)", path.read_text(encoding="utf-8"))}
+    named = set(
+        re.findall(r"`(test_\w+)`", (ROOT / "lab" / "docs" / page).read_text(encoding="utf-8"))
+    )
+    files = [
+        path
+        for folder in ("tests", "lab/tests", "integrations")
+        for path in (ROOT / folder).rglob("test_*.py")
+    ]
+    there = {
+        name
+        for path in files
+        for name in re.findall(r"def (test_\w+)", path.read_text(encoding="utf-8"))
+    }
     assert len(named) > 10
     assert named - there == set()

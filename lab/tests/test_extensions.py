@@ -1,4 +1,5 @@
-"""Another package brings a policy, a context, a voice, a protocol, a command and a clock, by entry points alone."""
+"""Another package brings a policy, a context, a voice, a protocol, a command and a clock, by entry
+points alone."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ import sys
 from sayahead import load_voice
 voice = load_voice("polly")
 sys.stdout.buffer.write(voice.synthesize({TEXT!r}, policy="parrot:words=2", context="echo:count=2").tobytes())
-"""
+"""  # noqa: E501
 COMMANDS = """
 import json, sys
 from sayahead.cli import main
@@ -36,7 +37,8 @@ for arguments in json.loads(sys.argv[1]):
     print(end="\\0")
     assert not code, (arguments, code)
 """
-"""Runs several commands of the command line, one after the other, and a NUL behind the output of each."""
+"""Runs several commands of the command line, one after the other, and a NUL behind the output of
+each."""
 MATRIX = """
 count = 1
 [[conditions]]
@@ -52,18 +54,32 @@ kind = "beats:beat_s=0.2"
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
-    """The environment's variables with the package installed, built from its source as any other is."""
+    """The environment's variables with the package installed, built from its source as any other
+    is."""
     place = tmp_path_factory.mktemp("parrot")
     shutil.copytree(Path(__file__).parent / "lab_support" / "parrot", place / "source")
-    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-index"]
-    subprocess.run([*pip, "--target", str(place / "site"), str(place / "source")], check=True, timeout=120)
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+    ]
+    subprocess.run(
+        [*pip, "--target", str(place / "site"), str(place / "source")], check=True, timeout=120
+    )
     paths = [str(place / "site"), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def output(environment: Mapping[str, str], *arguments: str) -> bytes:
     """What a Python prints; AssertionError if it fails."""
-    ended = subprocess.run([sys.executable, *arguments], capture_output=True, env=environment, timeout=120)
+    ended = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, env=environment, timeout=120
+    )
     assert ended.returncode == 0, ended.stderr.decode()
     return ended.stdout
 
@@ -77,12 +93,17 @@ def spoken(environment: Mapping[str, str]) -> np.ndarray:
 
 
 def test_nothing_of_it_is_known_without_it() -> None:
-    ended = subprocess.run([sys.executable, "-c", SPEAK], capture_output=True, text=True, timeout=60)
+    ended = subprocess.run(
+        [sys.executable, "-c", SPEAK], capture_output=True, text=True, timeout=60
+    )
     assert "There is no voice 'polly'" in ended.stderr
 
 
-def test_the_command_line_knows_all_of_it(environment: Mapping[str, str], spoken: np.ndarray, tmp_path: Path) -> None:
-    file, choice = tmp_path / "out.wav", ("--policy", "parrot:words=2", "--context", "echo:count=2")
+def test_the_command_line_knows_all_of_it(
+    environment: Mapping[str, str], spoken: np.ndarray, tmp_path: Path
+) -> None:
+    file = tmp_path / "out.wav"
+    choice = ("--policy", "parrot:words=2", "--context", "echo:count=2")
     say = ("say", "--voice", "polly", *choice, "-o", str(file), TEXT)
     commands = (("squawk", "Polly"), ("--help",), ("serve", "--help"), ("voices",), say)
     told = output(environment, "-c", COMMANDS, json.dumps(commands)).decode()
@@ -96,7 +117,9 @@ def test_the_command_line_knows_all_of_it(environment: Mapping[str, str], spoken
     assert np.abs(samples - spoken).max() < 1e-4
 
 
-def test_an_experiment_knows_it(environment: Mapping[str, str], spoken: np.ndarray, tmp_path: Path) -> None:
+def test_an_experiment_knows_it(
+    environment: Mapping[str, str], spoken: np.ndarray, tmp_path: Path
+) -> None:
     (tmp_path / "matrix.toml").write_text(MATRIX, encoding="utf-8")
     (tmp_path / "texts.csv").write_text(f"a|{TEXT}\n", encoding="utf-8")
     texts = ("--texts", str(tmp_path / "texts.csv"), "-o", str(tmp_path / "out"))
@@ -118,8 +141,20 @@ def free_port() -> int:
 
 
 def test_the_server_knows_it(environment: Mapping[str, str], spoken: np.ndarray) -> None:
-    port, own = free_port(), free_port()
-    command = [sys.executable, "-m", "sayahead", "serve", "--voice", "polly", "--breath", "0", "--port", str(port)]
+    port = free_port()
+    own = free_port()
+    command = [
+        sys.executable,
+        "-m",
+        "sayahead",
+        "serve",
+        "--voice",
+        "polly",
+        "--breath",
+        "0",
+        "--port",
+        str(port),
+    ]
     serving = {**environment, "SAYAHEAD_SERVE_PARROT_PORT": str(own)}
     server = subprocess.Popen(command, env=serving, stderr=subprocess.PIPE, text=True)
     assert server.stderr is not None
@@ -143,4 +178,6 @@ def test_the_server_knows_it(environment: Mapping[str, str], spoken: np.ndarray)
 async def native(port: int, policy: str) -> np.ndarray:
     """What the native socket says under a policy."""
     async with Client(f"ws://127.0.0.1:{port}", policy=policy, context="echo:count=2") as client:
-        return np.concatenate([chunk.samples async for chunk in client.stream([TEXT[:9], TEXT[9:]])])
+        return np.concatenate(
+            [chunk.samples async for chunk in client.stream([TEXT[:9], TEXT[9:]])]
+        )

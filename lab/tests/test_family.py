@@ -1,4 +1,5 @@
-"""The family's voices: each is there, speaks its language without espeak-ng, and shares one network."""
+"""The family's voices: each is there, speaks its language without espeak-ng, and shares one
+network."""
 
 from __future__ import annotations
 
@@ -30,14 +31,22 @@ def test_all_are_there_and_cost_next_to_nothing() -> None:
     voices = {name: path for name, path in installed_voices().items() if name in FAMILY}
     assert set(voices) == set(FAMILY)
     configs = {name: read_config(path) for name, path in voices.items()}
-    assert {config.language.split("-")[0] for config in configs.values()} == {"en", "fr", "es", "it", "pt"}
+    assert {config.language.split("-")[0] for config in configs.values()} == {
+        "en",
+        "fr",
+        "es",
+        "it",
+        "pt",
+    }
     assert all(config.gender for name, config in configs.items() if name != "family")
     assert set(configs["family"].speakers) == set(FAMILY) - {"family"}
     for name, path in voices.items():
         size = sum(file.stat().st_size for file in path.iterdir())
         assert size < (11_000_000 if name == "family" else 30_000), name
         papers = [(path / paper).read_bytes() for paper in ("LICENSE", "NOTICE")]
-        assert papers == [(voices["family"] / paper).read_bytes() for paper in ("LICENSE", "NOTICE")]
+        assert papers == [
+            (voices["family"] / paper).read_bytes() for paper in ("LICENSE", "NOTICE")
+        ]
 
 
 @pytest.mark.parametrize("name", SAID)
@@ -51,7 +60,8 @@ def test_a_voice_speaks_its_language(name: str) -> None:
 
 
 def test_british_speakers_read_the_american_phonemes_that_taught_them() -> None:
-    emma, whole = load_voice("bf_emma"), load_voice("family")
+    emma = load_voice("bf_emma")
+    whole = load_voice("family")
     assert emma.config.language == "en-GB"
     said = emma.synthesize("Go to the car.") / np.float32(emma.config.gain)
     same = whole.synthesize("Go to the car.", speaker="bf_emma") / np.float32(whole.config.gain)
@@ -66,7 +76,8 @@ def test_a_speaker_is_of_the_language_of_the_name_and_reads_what_taught(
     base = tmp_path / "base"
     shutil.copytree(installed_voices()["family"], base)
     about = json.loads((base / "voice.json").read_text(encoding="utf-8"))
-    about["speakers"], about["model"]["languages"] = {"bf_emma": 5, "bm_george": 6}, {"bm_george": "en-GB"}
+    about["speakers"] = {"bf_emma": 5, "bm_george": 6}
+    about["model"]["languages"] = {"bm_george": "en-GB"}
     (base / "voice.json").write_text(json.dumps(about), encoding="utf-8")
     monkeypatch.setattr(family, "load_voice", lambda _: None)
     monkeypatch.setattr(family, "measure", lambda _: SimpleNamespace(gain=1.0))
@@ -76,9 +87,12 @@ def test_a_speaker_is_of_the_language_of_the_name_and_reads_what_taught(
 
 
 def test_voices_share_their_network() -> None:
-    michael, whole = load_voice("am_michael"), load_voice("family")
+    michael = load_voice("am_michael")
+    whole = load_voice("family")
     own = michael.synthesize(SAID["am_michael"]) / np.float32(michael.config.gain)
-    same = whole.synthesize(SAID["am_michael"], speaker="am_michael") / np.float32(whole.config.gain)
+    same = whole.synthesize(SAID["am_michael"], speaker="am_michael") / np.float32(
+        whole.config.gain
+    )
     assert np.abs(own - same).max() < 1e-5
     blend = whole.synthesize(SAID["am_michael"], speaker="am_michael+af_bella")
     assert not np.array_equal(blend, same)

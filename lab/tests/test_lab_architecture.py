@@ -1,4 +1,5 @@
-"""The laboratory's floor plan: which way its imports go, what a file may hold, and that it goes with one runtime."""
+"""The laboratory's floor plan: which way its imports go, what a file may hold, and that it goes
+with one runtime."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ LEVELS = {
 
 @functools.cache
 def trees() -> dict[Path, ast.Module]:
-    """All modules of the laboratory and the runtime, read when a test first asks: every process imports this file."""
+    """All modules of the laboratory and the runtime, read when a test first asks: every process
+    imports this file."""
     return {
         path.relative_to(source): ast.parse(path.read_text(encoding="utf-8"))
         for source in (LAB / "src", LAB.parent / "src")
@@ -44,14 +46,19 @@ def imports(tree: ast.Module) -> set[str]:
 
 
 def test_imports_lead_down() -> None:
-    rooms = {path.with_suffix("").parts[1] for path in trees() if path.parts[0] == "sayahead_lab"} - {"__init__"}
+    rooms = {
+        path.with_suffix("").parts[1] for path in trees() if path.parts[0] == "sayahead_lab"
+    } - {"__init__"}
     assert rooms == set(LEVELS)
     upward = [
         f"{path} imports {name}"
         for path, tree in trees().items()
         for name in imports(tree)
         if name.startswith("sayahead_lab.")
-        and (path.parts[0] == "sayahead" or LEVELS[path.with_suffix("").parts[1]] < LEVELS[name.split(".")[1]])
+        and (
+            path.parts[0] == "sayahead"
+            or LEVELS[path.with_suffix("").parts[1]] < LEVELS[name.split(".")[1]]
+        )
     ]
     assert not upward, "\n".join(upward)
 

@@ -42,7 +42,9 @@ def test_custom_metric() -> None:
     tone = np.sin(np.arange(24_000)).astype(np.float32)
     error = example("custom_metric").loudness_error
     assert error(SpokenSentence(tone, 24_000, "Ah.", tone)) == 0
-    assert error(SpokenSentence(tone / np.float32(10), 24_000, "Ah.", tone)) == pytest.approx(20, abs=0.01)
+    assert error(SpokenSentence(tone / np.float32(10), 24_000, "Ah.", tone)) == pytest.approx(
+        20, abs=0.01
+    )
 
 
 def test_custom_policy() -> None:
@@ -68,20 +70,28 @@ def test_shadow(tmp_path: Path) -> None:
         # It hears each word when it ends, and two of them right only 0.8 s later.
         seconds = len(samples) / rate
         heard = [(word, end) for word, end in zip(script, ends, strict=True) if end <= seconds]
-        return [shadow.Word(mistakes.get(word, word) if seconds < end + 0.8 else word, end) for word, end in heard]
+        return [
+            shadow.Word(mistakes.get(word, word) if seconds < end + 0.8 else word, end)
+            for word, end in heard
+        ]
 
     # Each time it takes 0.1 s.
     ticks = itertools.count()
     session = toy_session(LookaheadK(1))
     recording = np.zeros(6 * rate, np.float32)
-    playback, heard, revisions = shadow.shadow(recording, recognizer, session, timer=lambda: 0.1 * next(ticks))
+    playback, heard, revisions = shadow.shadow(
+        recording, recognizer, session, timer=lambda: 0.1 * next(ticks)
+    )
     assert [word.text for word in heard] == script
     assert [word.text for word in playback.words] == script
     assert revisions == 2
     rows = shadow.lags(playback.words, heard)
     assert [text for text, _ in rows] == script
     assert all(0.1 < lag_s < 3.0 for _, lag_s in rows)
-    assert all(one[0] + len(one[1]) / session.sample_rate <= two[0] + 1e-9 for one, two in pairwise(playback.chunks))
+    assert all(
+        one[0] + len(one[1]) / session.sample_rate <= two[0] + 1e-9
+        for one, two in pairwise(playback.chunks)
+    )
     shadow.save(str(tmp_path / "both.wav"), np.ones(100, np.float32), playback, session.sample_rate)
     with wave.open(str(tmp_path / "both.wav")) as file:
         assert (file.getnchannels(), file.getframerate()) == (2, session.sample_rate)
@@ -100,7 +110,10 @@ def test_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
     words = [module.Word(text, end) for text, end in module.GREETING]
     assert [word.text for word in phrasebook(words[:1])] == ["good"]
     assert phrasebook(words[:2]) == [module.Word("good afternoon", 0.7)]
-    assert [word.text for word in phrasebook([*words, module.Word("Li", 3.0)])][-2:] == ["gentlemen.", "Li"]
+    assert [word.text for word in phrasebook([*words, module.Word("Li", 3.0)])][-2:] == [
+        "gentlemen.",
+        "Li",
+    ]
 
     # Recognition takes 0.1 s each time.
     ticks = itertools.count()
@@ -111,16 +124,29 @@ def test_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
         recording, heard_by, session, timer=lambda: 0.1 * next(ticks), translate=phrasebook
     )
     assert [word.text for word in heard] == [text for text, _ in module.GREETING]
-    assert [word.text for word in playback.words] == ["good", "afternoon", "ladies", "and", "gentlemen."]
+    assert [word.text for word in playback.words] == [
+        "good",
+        "afternoon",
+        "ladies",
+        "and",
+        "gentlemen.",
+    ]
     assert revisions == 1
     found = module.latencies(playback, 2.4)
     onsets = [1000 * word.time_s for word in playback.words if word.time_s < 2.4]
-    assert found["YAAL"] == pytest.approx(np.mean([at - i * 2400 / 5 for i, at in enumerate(onsets)]))
+    assert found["YAAL"] == pytest.approx(
+        np.mean([at - i * 2400 / 5 for i, at in enumerate(onsets)])
+    )
     assert 900 < found["YAAL"] < found["ATD"] < 2500
-    incremental = pytest.importorskip("simulstream.server.speech_processors.incremental_output", reason="simulstream")
+    incremental = pytest.importorskip(
+        "simulstream.server.speech_processors.incremental_output", reason="simulstream"
+    )
     speech = module.SpokenOutput(load_voice("heart").session())
     chunks = speech.take(incremental.IncrementalOutput(["my"], "my ", [], ""))
-    chunks += speech.take(incremental.IncrementalOutput(["ladies"], "ladies ", ["my"], "my ")) + speech.end()
+    chunks += (
+        speech.take(incremental.IncrementalOutput(["ladies"], "ladies ", ["my"], "my "))
+        + speech.end()
+    )
     assert [word.text for chunk in chunks for word in chunk.words] == ["ladies"]
 
 
@@ -128,10 +154,14 @@ def test_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.filterwarnings("ignore:.*Box observation space (minimum|maximum) value is -?infinity")
 @pytest.mark.parametrize("taught", [True, False])
 def test_gymnasium_environment(taught: bool) -> None:
-    checker = pytest.importorskip("gymnasium.utils.env_checker", reason="needs gymnasium: pip install gymnasium")
+    checker = pytest.importorskip(
+        "gymnasium.utils.env_checker", reason="needs gymnasium: pip install gymnasium"
+    )
     module = example("gymnasium_environment")
     sentences = [sentence(n, 5 + n) for n in range(4)]
-    world = module.ReadSpeak(Recital(), sentences, RewardConfig(), scale=torch.ones(BANDS), taught=taught)
+    world = module.ReadSpeak(
+        Recital(), sentences, RewardConfig(), scale=torch.ones(BANDS), taught=taught
+    )
     checker.check_env(world, skip_render_check=True)
     first, about = world.reset(seed=3)
     again, same = world.reset(seed=3)
@@ -140,12 +170,16 @@ def test_gymnasium_environment(taught: bool) -> None:
     assert 0 < module.main(world)["d_T"] <= 1
     _, named = world.reset(options={"sentence": 2})
     assert named == {"sentence": 2}
-    ended, total, info = False, 0.0, dict[str, Any]()
+    ended = False
+    total = 0.0
+    info = dict[str, Any]()
     while not ended:
         _, reward, ended, cut, info = world.step(np.int64(0))
         total += reward
         assert not cut
-    episodes = PathEpisodes(Recital(), [sentences[2]], RewardConfig(), scale=torch.ones(BANDS), taught=taught)
+    episodes = PathEpisodes(
+        Recital(), [sentences[2]], RewardConfig(), scale=torch.ones(BANDS), taught=taught
+    )
     assert total == pytest.approx(walk(episodes, wait_end).rewards.sum().item())
     assert (info["read"], info["d_T"]) == (7, 1.0)
     with pytest.raises(ConfigError, match="0 \\(READ\\) or 1 \\(SPEAK\\)"):

@@ -16,8 +16,19 @@ def test_a_line_has_what_the_catalogue_reads() -> None:
     }
     language = {"code": "de_DE", "name_english": "German"}
     entry = read(*listing({"joe": {"files": files, "language": language, "num_speakers": 2}}))
-    assert (entry.key, entry.language, entry.english, entry.speakers) == ("joe", "de-DE", "German", 2)
-    assert (entry.folder, entry.size, entry.graph, entry.config, entry.card) == ("de/x", 5, "1", "2", "3")
+    assert (entry.key, entry.language, entry.english, entry.speakers) == (
+        "joe",
+        "de-DE",
+        "German",
+        2,
+    )
+    assert (entry.folder, entry.size, entry.graph, entry.config, entry.card) == (
+        "de/x",
+        5,
+        "1",
+        "2",
+        "3",
+    )
 
 
 def test_another_form_is_refused() -> None:

@@ -32,13 +32,20 @@ def test_they_can_be_made_again(made: Path) -> None:
     for path in paths(made):
         if path.suffix == ".onnx":
             one, other = (onnx.load(folder / path).graph for folder in (made, TOYS))
-            assert [node.op_type for node in one.node] == [node.op_type for node in other.node], path
+            assert [node.op_type for node in one.node] == [node.op_type for node in other.node], (
+                path
+            )
             for a, b in zip(one.initializer, other.initializer, strict=True):
                 old, new = (numpy_helper.to_array(weight).astype(np.float64) for weight in (a, b))
                 # A whole number that was rounded may be the next one.
-                assert np.abs(old - new).max(initial=0) <= (1 if a.data_type == onnx.TensorProto.INT8 else 1e-4), path
+                assert np.abs(old - new).max(initial=0) <= (
+                    1 if a.data_type == onnx.TensorProto.INT8 else 1e-4
+                ), path
         elif path.name == "voice.json":
-            one, other = (json.loads((folder / path).read_text("utf-8")) | {"files": {}} for folder in (made, TOYS))
+            one, other = (
+                json.loads((folder / path).read_text("utf-8")) | {"files": {}}
+                for folder in (made, TOYS)
+            )
             assert one == other
 
 

@@ -44,9 +44,14 @@ def test_two_are_other_processes_that_begin_once(tmp_path: Path) -> None:
 def test_errors_of_others_name_their_task(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"^Number 13: 13 brings no luck"):
         doubled(tmp_path, 2, [1, 13])
-    with pytest.raises(WorkerError, match=r"^Number 14 failed on .*workers\.py, line \d+\): ZeroDivisionError: 14\.$"):
+    with pytest.raises(
+        WorkerError,
+        match=r"^Number 14 failed on .*workers\.py, line \d+\): ZeroDivisionError: 14\.$",
+    ):
         doubled(tmp_path, 2, [14])
-    with pytest.raises(WorkerError, match=r"^Number 16: the process .* was ended from outside.*use fewer --jobs"):
+    with pytest.raises(
+        WorkerError, match=r"^Number 16: the process .* was ended from outside.*use fewer --jobs"
+    ):
         doubled(tmp_path, 2, [16])
     with (
         pytest.raises(ConfigError, match=r"^Number 1: There is nothing to begin with"),
@@ -57,15 +62,22 @@ def test_errors_of_others_name_their_task(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [["eval", "run", "{0}/matrix.toml", "--texts", "{0}/texts.csv"], ["train", "corpus", "--train", "{0}/texts.csv"]],
+    [
+        ["eval", "run", "{0}/matrix.toml", "--texts", "{0}/texts.csv"],
+        ["train", "corpus", "--train", "{0}/texts.csv"],
+    ],
 )
 def test_a_cluster_needs_ray(
-    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
     (tmp_path / "texts.csv").write_text("a|One two.\n", encoding="utf-8")
     (tmp_path / "matrix.toml").write_text(
-        'count = 1\n[[conditions]]\nname = "k1"\n[[clocks]]\nname = "llm"\nkind = "tokens"\n', encoding="utf-8"
+        'count = 1\n[[conditions]]\nname = "k1"\n[[clocks]]\nname = "llm"\nkind = "tokens"\n',
+        encoding="utf-8",
     )
     out = [str(tmp_path / "out")] if command[0] == "train" else ["-o", str(tmp_path / "out")]
     given = [part.format(tmp_path) for part in command]

@@ -1,4 +1,5 @@
-"""sayahead: incremental text-to-speech. Text goes in word by word, speech comes out a word or two behind."""
+"""sayahead: incremental text-to-speech. Text goes in word by word, speech comes out a word or two
+behind."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -56,7 +57,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Where each public name lives: imported when it is first used, so that `sayahead --help` need not load numpy.
+# Where each public name lives: imported when it is first used, so that `sayahead --help` need not
+# load numpy.
 _HOMES = {
     "contexts.baselines": "RandomWords Truth",
     "contexts.language_model": "LanguageModel",

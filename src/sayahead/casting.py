@@ -31,11 +31,12 @@ def dialogue(
 ) -> Speech:
     """Speak a text with several speakers: see Speech.
 
-    ``turns`` are pairs of who speaks and what, a text or its pieces: ``[("heart", tokens), ("am_michael", tokens)]``;
-    or text in which ``[voice:NAME]`` says who speaks from there on, or a line that begins with a name of the cast and
-    a colon, as in a script. A name is that of an installed voice, of a speaker
-    of one (``family:am_puck``), or in ``cast``, which gives the voice of each: ``{"Ann": "heart", "Ben": voice}``.
-    Words have their ``speaker``. Options are those of ``Voice.session``, for all speakers.
+    ``turns`` are pairs of who speaks and what, a text or its pieces: ``[("heart", tokens),
+    ("am_michael", tokens)]``; or text in which ``[voice:NAME]`` says who speaks from there on, or a
+    line that begins with a name of the cast and a colon, as in a script. A name is that of an
+    installed voice, of a speaker of one (``family:am_puck``), or in ``cast``, which gives the voice
+    of each: ``{"Ann": "heart", "Ben": voice}``. Words have their ``speaker``. Options are those of
+    ``Voice.session``, for all speakers.
 
     VoiceError for a turn of nobody; a ``[voice:NAME]`` of nobody is silent, and told as skipped.
     """
@@ -47,26 +48,46 @@ class Speakers:
     """Who may speak, by name; each voice is loaded when it speaks first."""
 
     def __init__(self, cast: Mapping[str, str | Path | Voice], options: SessionOptions) -> None:
-        """ConfigError for options that are wrong, VoiceError for a voice of the cast that is not installed."""
+        """ConfigError for options that are wrong, VoiceError for a voice of the cast that is not
+        installed."""
         self._cast = dict(cast)
         self._options = options
         self._installed = installed_voices()
         for name, voice in self._cast.items():
-            if isinstance(voice, str) and not self._is_installed(voice) and not Path(voice).is_dir():
-                raise VoiceError(f"cast: {name} is {voice!r}, which is no voice{nearest(voice, self._installed)}.")
+            if (
+                isinstance(voice, str)
+                and not self._is_installed(voice)
+                and not Path(voice).is_dir()
+            ):
+                raise VoiceError(
+                    f"cast: {name} is {voice!r}, which is no"
+                    f" voice{nearest(voice, self._installed)}."
+                )
         self._loaded = functools.cache(load_voice)
         first = next(iter(self._cast.values()), DEFAULT)
-        self._rate = first.sample_rate if isinstance(first, Voice) else self._described(str(first)).sample_rate
+        self._rate = (
+            first.sample_rate
+            if isinstance(first, Voice)
+            else self._described(str(first)).sample_rate
+        )
 
     def session(self) -> Session:
         """A stream of speech in which they speak; the first of the cast begins."""
         first = next(iter(self._cast), DEFAULT)
         tags = Tags(elements=self._options.markup == "ssml", lines=self._cast)
         steps = self._options.step_words
-        return Cast(self.opened, self.knows, sample_rate=self._rate, first=first, tags=tags, step_words=steps)
+        return Cast(
+            self.opened,
+            self.knows,
+            sample_rate=self._rate,
+            first=first,
+            tags=tags,
+            step_words=steps,
+        )
 
     def knows(self, name: str) -> bool:
-        """Whether there is somebody of that name whose samples are as many a second as the others'."""
+        """Whether there is somebody of that name whose samples are as many a second as the
+        others'."""
         voice = self._cast.get(name, name)
         if isinstance(voice, Voice):
             return voice.sample_rate == self._rate
@@ -89,7 +110,9 @@ class Speakers:
 
     def _is_installed(self, voice: str) -> bool:
         name, speaker = self._parts(voice)
-        return name in self._installed and (speaker is None or speaker in self._described(name).speakers)
+        return name in self._installed and (
+            speaker is None or speaker in self._described(name).speakers
+        )
 
     def _described(self, voice: str) -> VoiceConfig:
         name, _ = self._parts(voice)
@@ -105,7 +128,9 @@ def flattened(
     if isinstance(turns, str):
         return turns
     if not isinstance(turns, Iterable):
-        raise TextError(f"dialogue() takes text, or pairs of who speaks and what, not {type(turns).__name__}.")
+        raise TextError(
+            f"dialogue() takes text, or pairs of who speaks and what, not {type(turns).__name__}."
+        )
     return flattened_sync(turns)
 
 

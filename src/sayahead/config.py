@@ -1,4 +1,5 @@
-"""Frozen dataclasses from JSON and TOML, strictly: errors name unknown and missing keys with their paths."""
+"""Frozen dataclasses from JSON and TOML, strictly: errors name unknown and missing keys with their
+paths."""
 
 from __future__ import annotations
 
@@ -22,12 +23,14 @@ from sayahead.errors import ConfigError, TextError
 
 T = TypeVar("T")
 Spec = str | Mapping[str, Any]
-"""A thing by name: ``"learned"``, ``"learned:price=2,words_per_min=120"``, or ``{"name": "learned", "price": 2}``."""
+"""A thing by name: ``"learned"``, ``"learned:price=2,words_per_min=120"``, or ``{"name": "learned",
+"price": 2}``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The least and the most of a number, in its annotation: ``k: Annotated[int, Bound(0, 16)]``."""
+    """The least and the most of a number, in its annotation: ``k: Annotated[int, Bound(0,
+    16)]``."""
 
     least: float = 0
     """The least."""
@@ -38,9 +41,14 @@ class Bound:
 
 
 def hints_of(maker: Callable[..., Any]) -> dict[str, Any]:
-    """Annotations of a dataclass's fields, or of what a function or class is called with; a Bound stays in them."""
+    """Annotations of a dataclass's fields, or of what a function or class is called with; a Bound
+    stays in them."""
     kind: Any = maker
-    return hints_of_class(kind) if inspect.isclass(maker) else typing.get_type_hints(maker, include_extras=True)
+    return (
+        hints_of_class(kind)
+        if inspect.isclass(maker)
+        else typing.get_type_hints(maker, include_extras=True)
+    )
 
 
 @functools.cache
@@ -51,7 +59,8 @@ def hints_of_class(kind: type) -> dict[str, Any]:
 
 
 def check_bound(name: str, value: Any, hint: Any, *, client: bool = False) -> Any:
-    """The value, as a float or an int where its annotation has a Bound; ConfigError for one beyond that."""
+    """The value, as a float or an int where its annotation has a Bound; ConfigError for one beyond
+    that."""
     bound = bound_of(hint)
     if bound is None:
         return value
@@ -66,15 +75,22 @@ def check_bound(name: str, value: Any, hint: Any, *, client: bool = False) -> An
 
 def bound_of(hint: Any) -> Bound | None:
     """The Bound in an annotation; None without one."""
-    return next((note for note in getattr(hint, "__metadata__", ()) if isinstance(note, Bound)), None)
+    return next(
+        (note for note in getattr(hint, "__metadata__", ()) if isinstance(note, Bound)), None
+    )
 
 
 def documented(kind: type) -> dict[str, str]:
-    """What the docstrings below a dataclass's own fields say, in a line each; empty where its source is not at hand."""
+    """What the docstrings below a dataclass's own fields say, in a line each; empty where its
+    source is not at hand."""
     docs = dict[str, str]()
     with contextlib.suppress(OSError):
         tree = ast.parse(Path(inspect.getfile(kind)).read_text(encoding="utf-8"))
-        own = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == kind.__name__)
+        own = next(
+            node
+            for node in tree.body
+            if isinstance(node, ast.ClassDef) and node.name == kind.__name__
+        )
         for field, note in itertools.pairwise(own.body):
             match field, note:
                 case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(text))):
@@ -83,7 +99,8 @@ def documented(kind: type) -> dict[str, str]:
 
 
 def check_bounds(record: Any, where: str = "") -> None:
-    """ConfigError for a dataclass with a number beyond its Bound; ``where`` precedes its name in the error."""
+    """ConfigError for a dataclass with a number beyond its Bound; ``where`` precedes its name in
+    the error."""
     for name, hint in hints_of(type(record)).items():
         check_bound(f"{where or f'{type(record).__name__}: '}{name}", getattr(record, name), hint)
 
@@ -96,7 +113,9 @@ def from_mapping(kind: type[T], data: object, *, where: str) -> T:
     fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     for key in data:
         if key not in fields:
-            raise ConfigError(f"{where}: unknown key {str(key)[:MOST_NAMED]!r}{nearest(str(key), fields)}.")
+            raise ConfigError(
+                f"{where}: unknown key {str(key)[:MOST_NAMED]!r}{nearest(str(key), fields)}."
+            )
     values = {}
     for name, field in fields.items():
         if name in data:
@@ -112,7 +131,8 @@ def convert(hint: Any, value: object, *, where: str) -> Any:
         return value
     if typing.get_origin(hint) is typing.Annotated:
         return check_bound(where, convert(hint.__origin__, value, where=where), hint)
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    origin = typing.get_origin(hint)
+    arguments = typing.get_args(hint)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         return from_mapping(hint, value, where=where)
     if origin in (types.UnionType, typing.Union):
@@ -124,17 +144,28 @@ def convert(hint: Any, value: object, *, where: str) -> Any:
                 return convert(kind, value, where=where)
         return convert(first, value, where=where)
     if origin is dict and isinstance(value, Mapping):
-        return {str(key): convert(arguments[1], item, where=f"{where}.{key}") for key, item in value.items()}
+        return {
+            str(key): convert(arguments[1], item, where=f"{where}.{key}")
+            for key, item in value.items()
+        }
     if origin is tuple and isinstance(value, list | tuple):
-        return tuple(convert(arguments[0], item, where=f"{where}[{i}]") for i, item in enumerate(value))
+        return tuple(
+            convert(arguments[0], item, where=f"{where}[{i}]") for i, item in enumerate(value)
+        )
     if hint is float and not isinstance(value, bool) and isinstance(value, numbers.Real):
         with contextlib.suppress(OverflowError):
             return float(value)
     if hint is int and not isinstance(value, bool) and isinstance(value, numbers.Integral):
         return int(value)
-    if isinstance(hint, type) and isinstance(value, hint) and (hint is bool or not isinstance(value, bool)):
+    if (
+        isinstance(hint, type)
+        and isinstance(value, hint)
+        and (hint is bool or not isinstance(value, bool))
+    ):
         return value
-    raise ConfigError(f"{where}: expected {getattr(hint, '__name__', hint)}, found {describe(value)}.")
+    raise ConfigError(
+        f"{where}: expected {getattr(hint, '__name__', hint)}, found {describe(value)}."
+    )
 
 
 def describe(value: object) -> str:
@@ -155,9 +186,11 @@ MOST_LISTED = 60
 
 
 def nearest(word: str, known: typing.Iterable[str]) -> str:
-    """``" (did you mean 'x'?)"``, or the choices, or nothing: the end of an error about an unknown word."""
+    """``" (did you mean 'x'?)"``, or the choices, or nothing: the end of an error about an unknown
+    word."""
     # Whoever sends a long word must not wait for it, nor make others wait.
-    word, choices = word[:MOST_NAMED], sorted(known)
+    word = word[:MOST_NAMED]
+    choices = sorted(known)
     close = difflib.get_close_matches(word, choices, n=1)
     if close:
         return f" (did you mean {close[0]!r}?)"
@@ -165,7 +198,8 @@ def nearest(word: str, known: typing.Iterable[str]) -> str:
 
 
 def check_number(name: str, value: object, least: float, most: float) -> float:
-    """The value, also one of NumPy's, as a float; ConfigError unless it is a number between the two."""
+    """The value, also one of NumPy's, as a float; ConfigError unless it is a number between the
+    two."""
     if not isinstance(value, bool) and isinstance(value, numbers.Real):
         with contextlib.suppress(OverflowError):
             if least <= (number := float(value)) <= most and number < math.inf:
@@ -175,7 +209,8 @@ def check_number(name: str, value: object, least: float, most: float) -> float:
 
 
 def check_whole(name: str, value: object, least: int, most: int | None = None) -> int:
-    """The value, also one of NumPy's, as an int; ConfigError unless it is whole, and within the bounds."""
+    """The value, also one of NumPy's, as an int; ConfigError unless it is whole, and within the
+    bounds."""
     if not isinstance(value, bool) and isinstance(value, numbers.Integral):
         whole = int(value)
         if least <= whole <= (whole if most is None else most):
@@ -185,17 +220,22 @@ def check_whole(name: str, value: object, least: int, most: int | None = None) -
 
 
 def sent_as(value: object) -> int | float:
-    """A number of NumPy's as JSON has it; ConfigError for what a message to a server cannot have."""
+    """A number of NumPy's as JSON has it; ConfigError for what a message to a server cannot
+    have."""
     if isinstance(value, numbers.Real):
         return int(value) if isinstance(value, numbers.Integral) else float(value)
-    raise ConfigError(f"{describe(value)} cannot be sent to a server: give names, numbers and tables of them.")
+    raise ConfigError(
+        f"{describe(value)} cannot be sent to a server: give names, numbers and tables of them."
+    )
 
 
 def check_text(call: str, text: object) -> str:
     """The text; TextError, which names the call that takes it, for anything else."""
     if isinstance(text, str):
         return text
-    hint = ": decode bytes as UTF-8 first" if isinstance(text, bytes | bytearray | memoryview) else ""
+    hint = (
+        ": decode bytes as UTF-8 first" if isinstance(text, bytes | bytearray | memoryview) else ""
+    )
     raise TextError(f"{call}() takes text, not {type(text).__name__}{hint}.")
 
 
@@ -209,9 +249,9 @@ def chosen(
 ) -> T:
     """The entry of a table that a name and options describe.
 
-    ``given``, the makers with a voice's own values, takes precedence over the table; what is ``taught`` is only found
-    there. ConfigError for an unknown name or option, with the nearest one, and for a value of the wrong type.
-    """
+    ``given``, the makers with a voice's own values, takes precedence over the table; what is
+    ``taught`` is only found there. ConfigError for an unknown name or option, with the nearest one,
+    and for a value of the wrong type."""
     name, described = named(what, spec)
     if name not in given:
         if name not in table:
@@ -222,7 +262,8 @@ def chosen(
 
 
 def trait(maker: Callable[..., Any], name: str, *, usual: bool) -> bool:
-    """What a class, or the class of a class method, says about itself in an attribute; ``usual`` if nothing."""
+    """What a class, or the class of a class method, says about itself in an attribute; ``usual`` if
+    nothing."""
     return bool(getattr(getattr(maker, "__self__", maker), name, usual))
 
 
@@ -234,12 +275,17 @@ def named(what: str, spec: object) -> tuple[str, dict[str, Any]]:
         for part in filter(None, rest.split(",")):
             key, equals, value = part.partition("=")
             if not equals:
-                raise ConfigError(f"{what} {name!r}: {part!r} is not an option: write NAME:OPTION=VALUE,OPTION=VALUE.")
+                raise ConfigError(
+                    f"{what} {name!r}: {part!r} is not an option: write"
+                    " NAME:OPTION=VALUE,OPTION=VALUE."
+                )
             options[key.strip()] = plain(value.strip())
         return name.strip(), options
     if isinstance(spec, Mapping) and isinstance(spec.get("name"), str):
         return spec["name"], {str(key): value for key, value in spec.items() if key != "name"}
-    raise ConfigError(f"{what} is {describe(spec)}, but must be a name, a table with one, or an object.")
+    raise ConfigError(
+        f"{what} is {describe(spec)}, but must be a name, a table with one, or an object."
+    )
 
 
 def is_spec(thing: object) -> TypeGuard[Spec]:
@@ -260,7 +306,8 @@ def plain(text: str) -> bool | int | float | str:
 
 
 def call(maker: Callable[..., T], options: Mapping[str, Any], *, where: str) -> T:
-    """``maker(**options)``; ConfigError if an option is unknown, missing or not of its annotated type."""
+    """``maker(**options)``; ConfigError if an option is unknown, missing or not of its annotated
+    type."""
     parameters = inspect.signature(maker).parameters
     function: Any = maker.func if isinstance(maker, functools.partial) else maker
     hints = hints_of(function)
@@ -270,4 +317,9 @@ def call(maker: Callable[..., T], options: Mapping[str, Any], *, where: str) -> 
     for name, parameter in parameters.items():
         if parameter.default is inspect.Parameter.empty and name not in options:
             raise ConfigError(f"{where}: the option {name!r} is missing.")
-    return maker(**{key: convert(hints[key], value, where=f"{where}: {key}") for key, value in options.items()})
+    return maker(
+        **{
+            key: convert(hints[key], value, where=f"{where}: {key}")
+            for key, value in options.items()
+        }
+    )

@@ -1,4 +1,5 @@
-"""Every error that sayahead raises on purpose. Each message is a sentence: what, where, what to do."""
+"""Every error that sayahead raises on purpose. Each message is a sentence: what, where, what to
+do."""
 
 
 class SayaheadError(Exception):
@@ -6,7 +7,8 @@ class SayaheadError(Exception):
 
 
 class ConfigError(SayaheadError):
-    """A wrong setting, option or configuration file; the message names its path and the nearest known name."""
+    """A wrong setting, option or configuration file; the message names its path and the nearest
+    known name."""
 
 
 class VoiceError(SayaheadError):

@@ -1,4 +1,5 @@
-"""What other packages add to sayahead, by entry points: commands, policies, contexts, voices and more."""
+"""What other packages add to sayahead, by entry points: commands, policies, contexts, voices and
+more."""
 
 from __future__ import annotations
 
@@ -15,13 +16,18 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
-OURS = {"sayahead-lab": "lab", "sayahead-voices-papers": "voices/papers", "sayahead-voices-family": "voices/family"}
+OURS = {
+    "sayahead-lab": "lab",
+    "sayahead-voices-papers": "voices/papers",
+    "sayahead-voices-family": "voices/family",
+}
 """The other packages of this repository and their folders in it."""
 
 
 @functools.cache
 def entry_points(group: str) -> dict[str, EntryPoint]:
-    """The entry points of a group, such as ``sayahead.policies``, by name; of two with one name, the first."""
+    """The entry points of a group, such as ``sayahead.policies``, by name; of two with one name,
+    the first."""
     # Its import takes some of a short command's time.
     from importlib import metadata
 
@@ -32,17 +38,19 @@ def entry_points(group: str) -> dict[str, EntryPoint]:
 
 
 class Extensible(MutableMapping[str, T]):
-    """Names to what they stand for: the package's own, and after them those of other packages' entry points.
+    """Names to what they stand for: the package's own, and after them those of other packages'
+    entry points.
 
     A program may set further names for itself.
 
-    Nothing is imported before it is looked up. The package's own names come first and are not asked of the entry
-    points, since reading what every installed package declares takes longer than a short command.
-    """
+    Nothing is imported before it is looked up. The package's own names come first and are not asked
+    of the entry points, since reading what every installed package declares takes longer than a
+    short command."""
 
     def __init__(self, group: str, own: Mapping[str, str]) -> None:
         """``own``: name to ``module:attribute``, or a module alone."""
-        self.group, self._own = group, dict[str, str | T](own)
+        self.group = group
+        self._own = dict[str, str | T](own)
 
     def __getitem__(self, name: str) -> T:
         """ConfigError for another package's that cannot be imported."""
@@ -55,7 +63,9 @@ class Extensible(MutableMapping[str, T]):
             made = point.load()
         except (ImportError, AttributeError) as error:
             package = point.dist.name if point.dist else point.value
-            raise ConfigError(f"{name!r} comes with the package {package}, which cannot be loaded: {error}.") from error
+            raise ConfigError(
+                f"{name!r} comes with the package {package}, which cannot be loaded: {error}."
+            ) from error
         return made
 
     def __setitem__(self, name: str, made: T) -> None:
@@ -90,8 +100,11 @@ def load(place: str) -> Any:
 
 
 def folders(group: str) -> dict[Path, str]:
-    """The folders of the packages that a group's entry points name, and their distributions; none is imported."""
-    specs = {point: importlib.util.find_spec(point.module) for point in entry_points(group).values()}
+    """The folders of the packages that a group's entry points name, and their distributions; none
+    is imported."""
+    specs = {
+        point: importlib.util.find_spec(point.module) for point in entry_points(group).values()
+    }
     return {
         Path(place): point.module if point.dist is None else point.dist.name
         for point, spec in specs.items()
@@ -102,6 +115,7 @@ def folders(group: str) -> dict[Path, str]:
 def not_installed(what: str, package: str) -> str:
     """The error about a command or a voice of another package of ours: how to install it."""
     return (
-        f"{what} is part of {package}, which is not installed. In a checkout: pip install ./{OURS[package]}. "
-        "Elsewhere, clone github.com/sayahead/sayahead first: no package index has it."
+        f"{what} is part of {package}, which is not installed. In a checkout: pip install"
+        f" ./{OURS[package]}. Elsewhere, clone github.com/sayahead/sayahead first: no package index"
+        " has it."
     )

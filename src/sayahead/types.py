@@ -1,8 +1,7 @@
 """The records that travel between the parts.
 
-Axes: N words, P phonemes, T frames, S samples, D channels. Integers count words, frames, samples or characters and the
-name says which; seconds are floats whose names end in ``_s``.
-"""
+Axes: N words, P phonemes, T frames, S samples, D channels. Integers count words, frames, samples or
+characters and the name says which; seconds are floats whose names end in ``_s``."""
 
 from __future__ import annotations
 
@@ -17,7 +16,8 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """How words are said from a place of the text on, beside what the session asks for; the default changes nothing.
+    """How words are said from a place of the text on, beside what the session asks for; the default
+    changes nothing.
 
     What a voice cannot change, it leaves alone.
     """
@@ -68,13 +68,15 @@ class Word:
     ends: bool = False
     """Whether a sentence (an utterance) ends after it."""
     speed: float = 1.0
-    """How many times as fast as the session's speed it is said, by voices that can change theirs in a sentence."""
+    """How many times as fast as the session's speed it is said, by voices that can change theirs in
+    a sentence."""
     phonemes: str = ""
     """The voice's symbols that are spoken for it; empty: its text is read."""
     pause_s: float = 0.0
     """Seconds of silence that stand in its place: it is no word, its text a mark or empty."""
     continues: bool = False
-    """Whether the next word is the rest of what is read here: once this one is spoken, that cannot be taken back."""
+    """Whether the next word is the rest of what is read here: once this one is spoken, that cannot
+    be taken back."""
     delivery: Delivery = PLAIN
     """How it is said; its pace is ``speed``."""
 
@@ -104,11 +106,11 @@ class WordTiming:
     onset: int
     """First sample of the word, from the first sample of the session."""
     offset: int
-    """End of its last phoneme in samples (exclusive), as expected when its onset was handed out: what follows may
-    lengthen it a little. Spaces and pauses lie between words."""
+    """End of its last phoneme in samples (exclusive), as expected when its onset was handed out:
+    what follows may lengthen it a little. Spaces and pauses lie between words."""
     written: str = ""
-    """The word as it is written, without markup: "9:30". Empty if it goes on with what the word before stands
-    for."""
+    """The word as it is written, without markup: "9:30". Empty if it goes on with what the word
+    before stands for."""
     speaker: str = ""
     """Who says it, in a text with several speakers."""
     ends: bool = False
@@ -124,21 +126,25 @@ class Segment:
     speak: int
     """How many of the ids are to be spoken; the others are right context."""
     words: tuple[tuple[int, int], ...]
-    """Sounding phonemes of each word to speak, ``[first, end)`` in ``ids``, without spaces and pauses."""
+    """Sounding phonemes of each word to speak, ``[first, end)`` in ``ids``, without spaces and
+    pauses."""
     ends: bool
     """Whether the sentence is known to end after the last id."""
     embedding: Floats | None = None
     """(D,) context embedding that stands in for the future, or none."""
     predicted: int = 0
-    """How many ids at the end belong to predicted words: models may treat them differently from real lookahead."""
+    """How many ids at the end belong to predicted words: models may treat them differently from
+    real lookahead."""
     breath: bool = False
-    """Whether more text may take long: what is held back is handed out, too, and the sentence goes on."""
+    """Whether more text may take long: what is held back is handed out, too, and the sentence goes
+    on."""
     speeds: Floats | None = None
-    """(P,) how many times as fast as the session's speed each phoneme is said; None: as fast. Voices that cannot change
-    their speed leave it alone."""
+    """(P,) how many times as fast as the session's speed each phoneme is said; None: as fast.
+    Voices that cannot change their speed leave it alone."""
     tones: Floats | None = None
-    """(P, 4) how each phoneme is said: semitones, factors on pitch range and energy, and 1 where it is whispered; None:
-    all as the voice has it. Voices that cannot change these leave them alone."""
+    """(P, 4) how each phoneme is said: semitones, factors on pitch range and energy, and 1 where it
+    is whispered; None: all as the voice has it. Voices that cannot change these leave them
+    alone."""
     pause: float = 1.0
     """Factor on the pause after the sentence, if it ends with this segment."""
     silence_s: float = 0.0
@@ -146,8 +152,9 @@ class Segment:
     stretch: float = 1.0
     """Factor on the durations of phonemes that are held back: above 1 they are drawn out."""
     steps: int | None = None
-    """For models that read characters: ``ids`` are the next characters, ``words`` count from the sentence's first one,
-    and this many decoder steps are to be made; None: words are to be spoken."""
+    """For models that read characters: ``ids`` are the next characters, ``words`` count from the
+    sentence's first one, and this many decoder steps are to be made; None: words are to be
+    spoken."""
 
 
 NOTHING = Segment(np.zeros(0, np.int64), 0, (), False)
@@ -196,7 +203,8 @@ class EncodedChunk:
     data: bytes
     """The bytes to send or write; may be empty while the encoder waits for a full frame."""
     start_s: float
-    """Where the sound that went in begins, in seconds from the first sample; what comes out may lag by a frame."""
+    """Where the sound that went in begins, in seconds from the first sample; what comes out may lag
+    by a frame."""
     duration_s: float
     """Its playing time in seconds; 0 for what is left at the end."""
     sample_rate: int
@@ -214,7 +222,8 @@ class Shape:
     pitch_range: float = 1.0
     """Factor on how far the pitch moves about the voice's middle; 0 is monotonous."""
     formants: float = 1.0
-    """Factor on the frequencies of the vocal tract's resonances; below 1 it is longer, as a large man's."""
+    """Factor on the frequencies of the vocal tract's resonances; below 1 it is longer, as a large
+    man's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,14 +233,17 @@ class Rendering:
     speed: float = 1.0
     """Pace: durations are divided by it."""
     hold_back_s: float = 0.1
-    """Sound at the right end of what was spoken that is held back until it is rendered again with more context."""
+    """Sound at the right end of what was spoken that is held back until it is rendered again with
+    more context."""
     blind_hold_back_s: float | None = None
     """The same where a SPEAK sees no real word after those it speaks; None: the same amount."""
     seed: int = 0
     """Fixes every random draw, keyed to absolute positions (Ma 4.2: the fixed z)."""
     k2: int = 0
-    """Ma's second lookahead: SPEAKs whose frames must follow before a SPEAK's frames become sound."""
+    """Ma's second lookahead: SPEAKs whose frames must follow before a SPEAK's frames become
+    sound."""
     delta: int | None = None
-    """Frames of right context that the second stage may see (Ma's delta); None: as many as it can use."""
+    """Frames of right context that the second stage may see (Ma's delta); None: as many as it can
+    use."""
     speaker: int = 0
     """Number of the speaker, of a voice that has several."""

@@ -1,4 +1,5 @@
-"""Voices: a folder with voice.json and its graphs, loaded once and shared by any number of sessions and threads."""
+"""Voices: a folder with voice.json and its graphs, loaded once and shared by any number of sessions
+and threads."""
 
 from __future__ import annotations
 
@@ -56,15 +57,23 @@ class Voice:
         contexts: dict[str, Callable[..., ContextPredictor]] | None = None,
     ) -> None:
         """``policies`` and ``contexts``: makers of those that the voice has learned, by name."""
-        self.config, self.loaded = config, loaded
-        lookahead = functools.partial(LookaheadK, k=config.defaults.lookahead, words=config.defaults.words)
+        self.config = config
+        self.loaded = loaded
+        lookahead = functools.partial(
+            LookaheadK, k=config.defaults.lookahead, words=config.defaults.words
+        )
         # Whole sentences have one name, whatever a voice reads.
-        fixed: dict[str, Callable[..., Policy]] = {"wait-all": WaitEnd} if self.characters else {"lookahead": lookahead}
+        fixed: dict[str, Callable[..., Policy]] = (
+            {"wait-all": WaitEnd} if self.characters else {"lookahead": lookahead}
+        )
         self._policies = {**fixed, **loaded.policies, **(policies or {})}
         self._contexts = {**loaded.contexts, **(contexts or {})}
         self._lexicons: WeakKeyDictionary[Lexicon, Pronunciations] = WeakKeyDictionary()
-        words, tag = loaded.normalizer, config.reads or config.language
-        self._listed = functools.partial(Pronunciations, normalizer=words, symbols=config.phonemes, language=tag)
+        words = loaded.normalizer
+        tag = config.reads or config.language
+        self._listed = functools.partial(
+            Pronunciations, normalizer=words, symbols=config.phonemes, language=tag
+        )
         self._unlisted = self._listed(None)
         # A lexicon that changes is read again: most of its entries are as they were.
         self._read = functools.lru_cache(maxsize=4096)(self._unlisted.read)
@@ -97,7 +106,8 @@ class Voice:
 
     @property
     def characters(self) -> bool:
-        """Whether it reads characters, so that policies decide on characters and decoder steps; otherwise words."""
+        """Whether it reads characters, so that policies decide on characters and decoder steps;
+        otherwise words."""
         return self.loaded.unit == "characters"
 
     @property
@@ -108,32 +118,56 @@ class Voice:
     def policy(self, spec: Policy | Spec | None = None, **options: Any) -> Policy:
         """A policy for its sessions, by name and options; what is not given is as the voice has it.
 
-        ``voice.policy("learned", price=2)`` equals ``voice.policy("learned:price=2")``. None is the voice's default; a
-        policy is returned as it is. ConfigError for an unknown name or option, or one that this voice does not have.
-        """
+        ``voice.policy("learned", price=2)`` equals ``voice.policy("learned:price=2")``. None is the
+        voice's default; a policy is returned as it is. ConfigError for an unknown name or option,
+        or one that this voice does not have."""
         if spec is None:
-            usual = "lookahead" if not self.characters else "agent" if "agent" in self._policies else "wait-k-steps"
+            usual = (
+                "lookahead"
+                if not self.characters
+                else "agent"
+                if "agent" in self._policies
+                else "wait-k-steps"
+            )
             spec = self.loaded.policy or usual
-        policy: Any = policies.policy(spec, self._policies, self._whose, **options) if is_spec(spec) else spec
+        policy: Any = (
+            policies.policy(spec, self._policies, self._whose, **options) if is_spec(spec) else spec
+        )
         check_policy(policy, self.loaded.unit)
         return policy  # type: ignore[no-any-return]
 
-    def context(self, spec: ContextPredictor | Spec | None = None, **options: Any) -> ContextPredictor:
+    def context(
+        self, spec: ContextPredictor | Spec | None = None, **options: Any
+    ) -> ContextPredictor:
         """A context predictor for its sessions, by the same rules as ``policy``."""
         spec = self.config.defaults.context if spec is None else spec
-        context: Any = contexts.context(spec, self._contexts, self._whose, **options) if is_spec(spec) else spec
+        context: Any = (
+            contexts.context(spec, self._contexts, self._whose, **options)
+            if is_spec(spec)
+            else spec
+        )
         if isinstance(context, type) or not callable(getattr(context, "predict", None)):
-            raise ConfigError(f"context is {context!r}, which has no predict(words): pass a predictor, or its name.")
+            raise ConfigError(
+                f"context is {context!r}, which has no predict(words): pass a predictor, or its"
+                " name."
+            )
         return context  # type: ignore[no-any-return]
 
-    def session(self, record: SessionOptions | None = None, /, **options: Unpack[Options]) -> Session:
-        """A new stream of speech. Give SessionOptions as a record, by name, or both; those by name win.
+    def session(
+        self, record: SessionOptions | None = None, /, **options: Unpack[Options]
+    ) -> Session:
+        """A new stream of speech. Give SessionOptions as a record, by name, or both; those by name
+        win.
 
         ConfigError for an unknown option or a wrong value.
         """
         known = SessionOptions.__dataclass_fields__
         if unknown := sorted(options.keys() - known.keys()):
-            hint = ": speak() and stream() have it" if unknown[0] in SPOKEN else nearest(unknown[0], [*known, *SPOKEN])
+            hint = (
+                ": speak() and stream() have it"
+                if unknown[0] in SPOKEN
+                else nearest(unknown[0], [*known, *SPOKEN])
+            )
             raise ConfigError(f"unknown option {unknown[0]!r}{hint}.")
         chosen = replace(record or SessionOptions(), **options)
         if (voice := self.read_for(chosen.speaker)) is not self:
@@ -151,25 +185,36 @@ class Voice:
         )
 
     def read_for(self, speaker: str | int | None) -> Voice:
-        """The voice that reads the language of a speaker: itself, unless that language is another than its own."""
+        """The voice that reads the language of a speaker: itself, unless that language is another
+        than its own."""
         other = self.loaded.other(self._speaker(speaker)) if self.loaded.other is not None else None
         if other is None:
             return self
         language, loaded = other
         if language not in self._others:
             config = replace(self.config, language=language, reads="")
-            self._others[language] = Voice(config, loaded, policies=self._policies, contexts=self._contexts)
+            self._others[language] = Voice(
+                config, loaded, policies=self._policies, contexts=self._contexts
+            )
         return self._others[language]
 
     def _synthesizer(self, options: SessionOptions) -> AnySynthesizer:
         """The voice's own, or one with the pitch and formants that a session wants."""
-        own, synthesizer = self.config.shape, self.loaded.synthesizer
-        width, formants = (1.0 if factor is None else factor for factor in (options.pitch_range, options.formants))
-        shape = Shape(own.pitch + (options.pitch or 0.0), own.pitch_range * width, own.formants * formants)
+        own = self.config.shape
+        synthesizer = self.loaded.synthesizer
+        width, formants = (
+            1.0 if factor is None else factor for factor in (options.pitch_range, options.formants)
+        )
+        shape = Shape(
+            own.pitch + (options.pitch or 0.0), own.pitch_range * width, own.formants * formants
+        )
         if shape == own:
             return synthesizer
         if not isinstance(synthesizer, Shapeable):
-            raise ConfigError(f"{self._whose} has no source and filter, so its pitch and formants cannot be changed.")
+            raise ConfigError(
+                f"{self._whose} has no source and filter, so its pitch and formants cannot be"
+                " changed."
+            )
         return synthesizer.shaped(shape)
 
     def knows(self, lexicon: object) -> bool:
@@ -177,26 +222,31 @@ class Voice:
         return isinstance(lexicon, Lexicon) and lexicon in self._lexicons
 
     def pronunciations(self, lexicon: object = None) -> Pronunciations:
-        """A lexicon, or whatever SessionOptions take for one, as this voice says it; ConfigError if it cannot."""
+        """A lexicon, or whatever SessionOptions take for one, as this voice says it; ConfigError if
+        it cannot."""
         if lexicon is None:
             return self._unlisted
         made = Lexicon.of(lexicon)
         if (known := self._lexicons.get(made)) is None:
-            self._lexicons[made] = known = self._listed(made, read=self._read)
+            self._lexicons[made] = self._listed(made, read=self._read)
+            known = self._lexicons[made]
         return known
 
     def _normalizer(self, options: SessionOptions) -> Callable[[int], Normalizer]:
         """What makes words of a session's text, from a place of it on."""
         from sayahead.text.styles import Styles
 
-        pronunciations, normalizer = self.pronunciations(options.lexicon), self.loaded.normalizer
+        pronunciations = self.pronunciations(options.lexicon)
+        normalizer = self.loaded.normalizer
         words = functools.partial(pronouncing, normalizer, pronunciations)
         if options.markup == "none":
             return Styles(words)
         from sayahead.text.ssml.reader import Markup, Resources
         from sayahead.text.ssml.say_as import say_as_of
 
-        resources = Resources(words, pronunciations, say_as_of(self.config.language), self._speeds(options.speed))
+        resources = Resources(
+            words, pronunciations, say_as_of(self.config.language), self._speeds(options.speed)
+        )
         return Styles(Markup(resources), ssml=True)
 
     def _speeds(self, speed: float) -> tuple[float, float]:
@@ -205,19 +255,31 @@ class Voice:
         return min(1.0, least / speed), max(1.0, most / speed)
 
     def _keep_up(self, spec: object, speed: float) -> KeepUp | None:
-        made, (least, most) = keep_up(spec), self.config.speed
+        made = keep_up(spec)
+        least, most = self.config.speed
         if made is not None and made.most_speed > 1.0 and speed * made.most_speed > most:
             bound = f"but can be {most / speed:g} at most at a speed of {speed:g}"
             if least == most:
-                bound = "but this voice cannot change its speed within a sentence: give most_speed=1"
-            raise ConfigError(f"{self._whose}: keep_up: most_speed is {made.most_speed:g}, {bound}.")
+                bound = (
+                    "but this voice cannot change its speed within a sentence: give most_speed=1"
+                )
+            raise ConfigError(
+                f"{self._whose}: keep_up: most_speed is {made.most_speed:g}, {bound}."
+            )
         return made
 
     def _rendering(self, options: SessionOptions) -> Rendering:
-        defaults, held_s = self.config.defaults, options.hold_back_s
+        defaults = self.config.defaults
+        held_s = options.hold_back_s
         speed = check_number("speed", options.speed, *self.config.speed)
-        held = (defaults.hold_back_s, defaults.blind_hold_back_s) if held_s is None else (held_s, held_s)
-        return Rendering(speed, *held, options.seed, options.k2, options.delta, self._speaker(options.speaker))
+        held = (
+            (defaults.hold_back_s, defaults.blind_hold_back_s)
+            if held_s is None
+            else (held_s, held_s)
+        )
+        return Rendering(
+            speed, *held, options.seed, options.k2, options.delta, self._speaker(options.speaker)
+        )
 
     def _speaker(self, given: str | int | None) -> int:
         """The number of a speaker; the first one where none is given."""
@@ -226,13 +288,21 @@ class Voice:
             return min(speakers.values(), default=0)
         if not speakers:
             raise ConfigError(
-                f"{self._whose} has only one speaker; drop speaker={given!r} (--speaker on the command line)."
+                f"{self._whose} has only one speaker; drop speaker={given!r} (--speaker on the"
+                " command line)."
             )
         number = speakers.get(str(given), int(given) if str(given).isdecimal() else None)
-        if number is None and self.loaded.blend is not None and not isinstance(given, int) and "+" in given:
+        if (
+            number is None
+            and self.loaded.blend is not None
+            and not isinstance(given, int)
+            and "+" in given
+        ):
             return self.loaded.blend(given)
         if number is None or number not in speakers.values():
-            raise ConfigError(f"{self._whose} has no speaker {given!r}{nearest(str(given), speakers)}.")
+            raise ConfigError(
+                f"{self._whose} has no speaker {given!r}{nearest(str(given), speakers)}."
+            )
         return number
 
     def _sentence(self, options: SessionOptions) -> Sentence:
@@ -242,7 +312,10 @@ class Voice:
         if self.loaded.speller is None:
             return Words(policy, self.phonemizer, context, openers=self.loaded.openers)
         if not isinstance(context, NoContext):
-            raise ConfigError(f"The voice {self.config.name!r} reads characters and takes no context: leave it out.")
+            raise ConfigError(
+                f"The voice {self.config.name!r} reads characters and takes no context: leave it"
+                " out."
+            )
         return Letters(policy, self.loaded.speller)
 
     @overload
@@ -275,9 +348,9 @@ class Voice:
     ) -> Iterator[AudioChunk] | Iterator[EncodedChunk]:
         """Chunks of speech, each as soon as the text so far allows it.
 
-        With a ``format`` they are bytes: pcm_s16le, pcm_f32le, mulaw, alaw, wav, flac, mp3, opus or aac; the last four
-        need the extra ``codecs``. ``sample_rate``: None means the voice's own, or one that suits the format.
-        """
+        With a ``format`` they are bytes: pcm_s16le, pcm_f32le, mulaw, alaw, wav, flac, mp3, opus or
+        aac; the last four need the extra ``codecs``. ``sample_rate``: None means the voice's own,
+        or one that suits the format."""
         if format is None:
             return iter(self.speak(fragments, sample_rate=sample_rate, **options))
         speech = self.speak(fragments, **options)
@@ -316,8 +389,8 @@ class Voice:
     ) -> AsyncIterator[AudioChunk] | AsyncIterator[EncodedChunk]:
         """The same as ``stream``, for asyncio; synthesis runs in a worker thread.
 
-        After ``idle_s`` seconds without text, everything so far is spoken; None: never, it waits for more.
-        """
+        After ``idle_s`` seconds without text, everything so far is spoken; None: never, it waits
+        for more."""
         if format is None:
             return aiter(self.speak(fragments, idle_s=idle_s, sample_rate=sample_rate, **options))
         speech = self.speak(fragments, idle_s=idle_s, **options)
@@ -331,16 +404,26 @@ class Voice:
         sample_rate: int | None = None,
         **options: Unpack[Options],
     ) -> Speech:
-        """Speak text. Iterate over the result, play it, save it, ask what was heard, or cancel it: see Speech."""
-        return Speech(self.session(**options), fragments_of(text), idle_s=idle_s, sample_rate=sample_rate)
+        """Speak text. Iterate over the result, play it, save it, ask what was heard, or cancel it:
+        see Speech."""
+        return Speech(
+            self.session(**options), fragments_of(text), idle_s=idle_s, sample_rate=sample_rate
+        )
 
     def speech(
-        self, *, idle_s: float | None = IDLE_S, sample_rate: int | None = None, **options: Unpack[Options]
+        self,
+        *,
+        idle_s: float | None = IDLE_S,
+        sample_rate: int | None = None,
+        **options: Unpack[Options],
     ) -> Speech:
-        """Speech whose text you push piece by piece, from any thread: ``push``, ``revise``, ``finish``."""
+        """Speech whose text you push piece by piece, from any thread: ``push``, ``revise``,
+        ``finish``."""
         return Speech(self.session(**options), None, idle_s=idle_s, sample_rate=sample_rate)
 
-    def synthesize(self, text: str, *, sample_rate: int | None = None, **options: Unpack[Options]) -> Floats:
+    def synthesize(
+        self, text: str, *, sample_rate: int | None = None, **options: Unpack[Options]
+    ) -> Floats:
         """All samples (S,) of a text: the chunks of ``stream``, joined."""
         speech = self.speak(check_text("synthesize", text), sample_rate=sample_rate, **options)
         chunks = [chunk.samples for chunk in speech]
@@ -355,11 +438,12 @@ def load_voice(
     threads: int = 1,
     verify: bool = True,
 ) -> Voice:
-    """Load a voice by its name or folder, or the first of a ``language`` (BCP 47) and a ``gender`` (female, male).
+    """Load a voice by its name or folder, or the first of a ``language`` (BCP 47) and a ``gender``
+    (female, male).
 
-    ``threads`` is the number of processor cores that one step may use. One is enough, and leaves the others to other
-    sessions. VoiceError if the voice is missing, damaged (unless ``verify`` is off) or made for another version.
-    """
+    ``threads`` is the number of processor cores that one step may use. One is enough, and leaves
+    the others to other sessions. VoiceError if the voice is missing, damaged (unless ``verify`` is
+    off) or made for another version."""
     name = chosen(language, gender) if name is None else name
     if not isinstance(name, str | Path):
         raise VoiceError(f"The voice is {describe(name)}, but must be its name or its folder.")
@@ -370,40 +454,65 @@ def load_voice(
         return shaped_voice(config, folder, threads=threads, verify=verify)
     check_files(config, folder, verify=verify)
     if config.kind not in KINDS:
-        raise VoiceError(f"{folder / 'voice.json'}: kind {config.kind!r} is unknown{nearest(config.kind, KINDS)}.")
+        raise VoiceError(
+            f"{folder / 'voice.json'}: kind {config.kind!r} is"
+            f" unknown{nearest(config.kind, KINDS)}."
+        )
     try:
         contexts, loaded = beside(
             functools.partial(taught_contexts, config, folder, threads),
             functools.partial(KINDS[config.kind], config, folder, threads),
         )
-        voice = Voice(config, loaded, policies=taught_policies(config, folder, loaded, threads), contexts=contexts)
-        # The first run of each network is slower than the others: have it now, not in somebody's first word.
+        voice = Voice(
+            config,
+            loaded,
+            policies=taught_policies(config, folder, loaded, threads),
+            contexts=contexts,
+        )
+        # The first run of each network is slower than the others: have it now, not in somebody's
+        # first word.
         voice.synthesize("Sayahead.")
         in_use[folder.resolve(), threads] = voice
     except VoiceError:
         raise
     except Exception as error:
         # Graphs and tables that do not fit each other fail in as many ways as there are.
-        raise VoiceError(f"The voice in {folder} cannot be read: {error or type(error).__name__}") from error
+        raise VoiceError(
+            f"The voice in {folder} cannot be read: {error or type(error).__name__}"
+        ) from error
     return voice
 
 
 in_use: WeakValueDictionary[tuple[Path, int], Voice] = WeakValueDictionary()
-"""Voices that are loaded, by folder and threads, for those that are another one's: they share its networks."""
+"""Voices that are loaded, by folder and threads, for those that are another one's: they share its
+networks."""
 
 
 def shaped_voice(config: VoiceConfig, folder: Path, *, threads: int, verify: bool) -> Voice:
-    """A voice whose parts are another's; VoiceError where that one is missing, or has no shape to change."""
+    """A voice whose parts are another's; VoiceError where that one is missing, or has no shape to
+    change."""
     name = config.model.get("voice")
     if not isinstance(name, str) or set(config.model) != {"voice"}:
-        raise VoiceError(f"{folder / 'voice.json'}: model must name the voice that is shaped, and nothing else.")
-    base = next((p for p in (inside(folder.parent, name), located(name)) if (p / "voice.json").is_file()), None)
+        raise VoiceError(
+            f"{folder / 'voice.json'}: model must name the voice that is shaped, and nothing else."
+        )
+    base = next(
+        (p for p in (inside(folder.parent, name), located(name)) if (p / "voice.json").is_file()),
+        None,
+    )
     if base is None or read_config(base).kind == SHAPED:
-        raise VoiceError(f"The voice {config.name!r} is the voice {name!r} with another shape, which is not installed.")
-    voice = in_use.get((base.resolve(), threads)) or load_voice(base, threads=threads, verify=verify)
+        raise VoiceError(
+            f"The voice {config.name!r} is the voice {name!r} with another shape, which is not"
+            " installed."
+        )
+    voice = in_use.get((base.resolve(), threads)) or load_voice(
+        base, threads=threads, verify=verify
+    )
     try:
         if not isinstance(voice.synthesizer, Shapeable):
             raise ConfigError("It has no source and filter.")
         return voice.described(config, voice.synthesizer.shaped(config.shape))
     except ConfigError as error:
-        raise VoiceError(f"The voice {name!r} cannot be shaped as {config.name!r}: {error}") from error
+        raise VoiceError(
+            f"The voice {name!r} cannot be shaped as {config.name!r}: {error}"
+        ) from error

@@ -1,4 +1,5 @@
-"""The command line, as a person and a pipe use it: real processes where a signal, a pipe or a terminal is at stake."""
+"""The command line, as a person and a pipe use it: real processes where a signal, a pipe or a
+terminal is at stake."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ def seconds(path: Path | io.BytesIO) -> float:
 
 @pytest.fixture
 def interruptible() -> Iterator[None]:
-    """Children get SIGINT's default even where the tests themselves run in the background, without it."""
+    """Children get SIGINT's default even where the tests themselves run in the background, without
+    it."""
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, previous)
@@ -64,7 +66,10 @@ def test_help_and_version(sayahead: Command) -> None:
         (["say", "-k", "-1", "hi"], "must be a whole number of at least 0"),
         (["say", "-k", "two", "hi"], "must be a whole number of at least 0"),
         (["say", "--hold-back", "nan", "hi"], "must be a number from 0 to 2000"),
-        (["say", "--policy", "lookahead:chunk=0", "hi"], "chunk is 0, but must be a whole number of at least 1"),
+        (
+            ["say", "--policy", "lookahead:chunk=0", "hi"],
+            "chunk is 0, but must be a whole number of at least 1",
+        ),
         (["say", "--idle", "-1", "hi"], "at least 0"),
         (["say", "-o", "a.wma", "hi"], "use .wav, .flac, .mp3, .opus, .ogg, .aac."),
         (["say", "-o", "a", "hi"], "use .wav, .flac, .mp3, .opus, .ogg, .aac."),
@@ -72,16 +77,29 @@ def test_help_and_version(sayahead: Command) -> None:
         (["say", "-o", "a.wav", "--raw", "hi"], "leave out -o or --raw"),
         (["say", "-f", "a.txt", "hi"], "Give TEXT or --file, not both"),
         (["say", "-f", "no such file"], "no such file cannot be read: "),
-        (["say", "--keep-up", "lag=2", "hi"], "keep_up: unknown option 'lag' (did you mean 'lag_s'?)"),
+        (
+            ["say", "--keep-up", "lag=2", "hi"],
+            "keep_up: unknown option 'lag' (did you mean 'lag_s'?)",
+        ),
         (["say", "--policy", "wait-all", "-k", "2", "hi"], "policy 'wait-all': unknown option 'k'"),
         (["say", "--context", "lm", "hi"], "--lm NAME"),
-        (["say", "--context", "none", "--lm", "gpt2", "hi"], "--lm does not apply to --context none"),
+        (
+            ["say", "--context", "none", "--lm", "gpt2", "hi"],
+            "--lm does not apply to --context none",
+        ),
         (["say", "--voice", "hart", "hi"], "There is no voice 'hart' (did you mean 'heart'?)"),
-        (["say", "-o", "-", "--speed", "9", "hi"], "speed is 9.0, but must be a number from 0.5 to 2."),
+        (
+            ["say", "-o", "-", "--speed", "9", "hi"],
+            "speed is 9.0, but must be a number from 0.5 to 2.",
+        ),
     ],
 )
 def test_wrong_calls(
-    sayahead: Command, arguments: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    sayahead: Command,
+    arguments: list[str],
+    sentence: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     stdout, stderr = sayahead(*arguments, code=2)
@@ -101,18 +119,24 @@ def test_wav_flac_and_timings(sayahead: Command, tmp_path: Path) -> None:
     import soundfile
 
     text = "The quick brown fox jumps. It sleeps & dreams."
-    _, stderr = sayahead("say", "-o", str(tmp_path / "a.wav"), text, "--timings", str(tmp_path / "a.json"))
+    _, stderr = sayahead(
+        "say", "-o", str(tmp_path / "a.wav"), text, "--timings", str(tmp_path / "a.json")
+    )
     assert re.search(r"a\.wav: \d\.\d s, 9 words, first sound \d+ ms after its text\n$", stderr)
     length = seconds(tmp_path / "a.wav")
     assert length > 2
     timings = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
     words = timings["words"]
-    assert [text[word["start"] : word["end"]].rstrip(".") for word in words] == text.replace(".", "").split()
+    assert [text[word["start"] : word["end"]].rstrip(".") for word in words] == text.replace(
+        ".", ""
+    ).split()
     times = [time for word in words for time in (word["onset"], word["offset"])]
     assert times == sorted(times)
     assert 0 <= times[0] < words[-1]["onset"] < length * RATE
 
-    sayahead("say", "-q", "-o", str(tmp_path / "a.FLAC"), text, "--timings", str(tmp_path / "a.srt"))
+    sayahead(
+        "say", "-q", "-o", str(tmp_path / "a.FLAC"), text, "--timings", str(tmp_path / "a.srt")
+    )
     samples, rate = soundfile.read(tmp_path / "a.FLAC", dtype="int16")
     with wave.open(str(tmp_path / "a.wav"), "rb") as file:
         assert (samples.tobytes(), rate) == (file.readframes(file.getnframes()), RATE)
@@ -161,7 +185,8 @@ def test_sound_comes_before_the_end_of_the_input() -> None:
 
 def spoken(*parts: str) -> list[bytes]:
     """Bare samples of what the voice says to each part of a text, where it breathes behind each."""
-    session, sounds = kept("heart").session(), list[bytes]()
+    session = kept("heart").session()
+    sounds = list[bytes]()
     for part in parts:
         session.push(part)
         session.flush(end=False)
@@ -170,9 +195,11 @@ def spoken(*parts: str) -> list[bytes]:
 
 
 def read_sound(process: subprocess.Popen[bytes], count: int) -> bytes:
-    """So many bytes of a command's sound; AssertionError where they do not come while its input stays open."""
+    """So many bytes of a command's sound; AssertionError where they do not come while its input
+    stays open."""
     assert process.stdout is not None
-    sound, limit = b"", time.monotonic() + 100
+    sound = b""
+    limit = time.monotonic() + 100
     while len(sound) < count:
         ready, _, _ = select.select([process.stdout], [], [], limit - time.monotonic())
         assert ready, f"{len(sound)} of {count} bytes came"
@@ -209,7 +236,8 @@ def test_words_before_a_pause_are_spoken_and_their_sentence_goes_on() -> None:
 
 @POSIX
 def test_a_word_is_finished_before_a_listener_runs_dry() -> None:
-    """Of one who listens to a pipe, in real time: the end of "two" comes at once, not with the next word."""
+    """Of one who listens to a pipe, in real time: the end of "two" comes at once, not with the next
+    word."""
     with start("say", "--raw", "-q", "--keep-up", "on", "-k", "0", "--idle", "9") as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -236,7 +264,8 @@ def test_idle_input_is_spoken() -> None:
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.usefixtures("interruptible")
 def test_a_signal_leaves_whole_files(tmp_path: Path, number: signal.Signals, code: int) -> None:
-    wav, timings = tmp_path / "a.wav", tmp_path / "a.json"
+    wav = tmp_path / "a.wav"
+    timings = tmp_path / "a.json"
     with start("say", "-o", str(wav), "--timings", str(timings)) as process:
         assert process.stdin is not None
         process.stdin.write(b"One two three four five six seven ")
@@ -285,9 +314,15 @@ def test_commands_of_a_command_are_listed_and_suggested(sayahead: Command) -> No
 
 
 def test_bytes_that_are_no_text(sayahead: Command, tmp_path: Path) -> None:
-    wav, timings = tmp_path / "a.wav", tmp_path / "a.json"
+    wav = tmp_path / "a.wav"
+    timings = tmp_path / "a.json"
     _, stderr = sayahead(
-        "say", "-o", str(wav), "--timings", str(timings), stdin=b"Hello \xff\xfe there\x00 friend. \xc3"
+        "say",
+        "-o",
+        str(wav),
+        "--timings",
+        str(timings),
+        stdin=b"Hello \xff\xfe there\x00 friend. \xc3",
     )
     assert "Standard input is not UTF-8 at byte 6" in stderr
     assert "Standard input is not UTF-8 in 3 places." in stderr
@@ -299,7 +334,9 @@ def test_bytes_that_are_no_text(sayahead: Command, tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(("text", "reason"), [("", "is empty"), ("\U0001f642 ... !", "has no word")])
+@pytest.mark.parametrize(
+    ("text", "reason"), [("", "is empty"), ("\U0001f642 ... !", "has no word")]
+)
 def test_nothing_to_say(sayahead: Command, tmp_path: Path, text: str, reason: str) -> None:
     _, stderr = sayahead("say", "-o", str(tmp_path / "a.wav"), text)
     assert "warning: Nothing to say: the text" in stderr
@@ -351,7 +388,8 @@ def test_typing_keys_on_a_terminal(tmp_path: Path) -> None:
         # Each word is spoken as it is finished; what was not spoken is taken back.
         os.write(person, b"I live in \x1b[1m")
         shown += read_until(person, b"\x1b[7mlive\x1b[0m")
-        # Arrows, Delete, F1 and what a terminal puts around a paste are no text, wherever they are cut.
+        # Arrows, Delete, F1 and what a terminal puts around a paste are no text, wherever they are
+        # cut.
         os.write(person, b"\x1b[A\x1b[3~\x1bOP\x1b[200~")
         os.write(person, b"Berlim" + 6 * b"\x7f" + b"Rome\x17Paris\x1b[1;5D now.\n\x04")
         shown += read_until(person, b"first sound")
@@ -383,7 +421,8 @@ def test_keys_that_came_while_the_voice_was_loaded_are_spoken(tmp_path: Path) ->
 
 def read_until(terminal: int, expected: bytes) -> bytes:
     """What a terminal shows up to and with ``expected``."""
-    shown, limit = b"", time.monotonic() + 60
+    shown = b""
+    limit = time.monotonic() + 60
     while expected not in shown:
         ready, _, _ = select.select([terminal], [], [], max(0.0, limit - time.monotonic()))
         assert ready, shown
@@ -394,7 +433,9 @@ def read_until(terminal: int, expected: bytes) -> bytes:
 def test_playing(sayahead: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     import miniaudio
 
-    monkeypatch.setattr("sayahead.sound.device.real_backends", lambda miniaudio: [miniaudio.Backend.NULL])
+    monkeypatch.setattr(
+        "sayahead.sound.device.real_backends", lambda miniaudio: [miniaudio.Backend.NULL]
+    )
     begun = time.monotonic()
     stdout, stderr = sayahead("say", "-i", "Hello there, friend.")
     assert stdout == b""
@@ -417,14 +458,27 @@ def test_playing(sayahead: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "SAYAHEAD_DEVICE" not in stderr
 
 
-def test_missing_extras_are_this_machines_lack(sayahead: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extras_are_this_machines_lack(
+    sayahead: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     _, stderr = sayahead("say", "-o", "-", "--lm", "gpt2", "Hello.", code=1)
     assert "pip install 'sayahead[lm]'" in stderr
 
 
 def test_policies_and_context(sayahead: Command, tmp_path: Path) -> None:
-    options = ["--policy", "wait-all", "--context", "random", "--seed", "3", "--speed", "2", "--volume", "0.5"]
+    options = [
+        "--policy",
+        "wait-all",
+        "--context",
+        "random",
+        "--seed",
+        "3",
+        "--speed",
+        "2",
+        "--volume",
+        "0.5",
+    ]
     sayahead("say", "-q", "-o", str(tmp_path / "a.wav"), *options, "Hello there.")
     options = [
         "-k",
@@ -472,7 +526,10 @@ def test_voices(sayahead: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("train", "recipe.toml"), "sayahead train is part of sayahead-lab, which is not installed"),
+        (
+            ("train", "recipe.toml"),
+            "sayahead train is part of sayahead-lab, which is not installed",
+        ),
         (
             ("say", "--voice", "ma-lj", "Hi."),
             "The voice 'ma-lj' is part of sayahead-voices-papers, which is not installed",
@@ -490,11 +547,17 @@ def test_doctor(sayahead: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     from sayahead.cli import doctor
 
     installed = doctor.installed
-    monkeypatch.setattr(doctor, "installed", lambda name: None if name == "torch" else installed(name))
+    monkeypatch.setattr(
+        doctor, "installed", lambda name: None if name == "torch" else installed(name)
+    )
     report = json.loads(sayahead("doctor", "--json")[0])
     findings = {finding["name"]: finding for finding in report["findings"]}
     assert report["ok"]
-    missing = {"name": "torch", "found": "not installed: pip install 'sayahead[lm]'", "state": "optional"}
+    missing = {
+        "name": "torch",
+        "found": "not installed: pip install 'sayahead[lm]'",
+        "state": "optional",
+    }
     assert findings["torch"] == missing
     assert "first audible sample after" in findings["speech"]["found"]
     monkeypatch.setattr(doctor, "installed", lambda name: None)
@@ -505,10 +568,16 @@ def test_doctor(sayahead: Command, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("cut", range(1, 12))
 def test_keys_that_are_no_characters_are_left_out_wherever_they_are_cut(cut: int) -> None:
-    typed, text = Typed(), "a\x1b[1;5Db\x1bOPc"
+    typed = Typed()
+    text = "a\x1b[1;5Db\x1bOPc"
     assert typed.characters(text[:cut]) + typed.characters(text[cut:]) == "abc"
 
 
 def test_a_key_behind_escape_and_a_pause_is_a_character() -> None:
     typed = Typed()
-    assert [typed.characters(fragment) for fragment in ("a\x1b", "", None, "[b")] == ["a", "", "", "[b"]
+    assert [typed.characters(fragment) for fragment in ("a\x1b", "", None, "[b")] == [
+        "a",
+        "",
+        "",
+        "[b",
+    ]

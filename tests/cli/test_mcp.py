@@ -33,14 +33,18 @@ class Loudspeaker:
     log: list[tuple[float, float, int]]
 
     def __init__(self, rate: int) -> None:
-        self._rate, self._samples, self._closed = rate, 0, False
+        self._rate = rate
+        self._samples = 0
+        self._closed = False
         self._begun = time.monotonic()
 
     def write(self, samples: Floats) -> None:
         self._samples += len(samples)
 
     def played(self) -> int:
-        return min(self._samples, int((time.monotonic() - self._begun) * self._rate * SPEED_OF_TIME))
+        return min(
+            self._samples, int((time.monotonic() - self._begun) * self._rate * SPEED_OF_TIME)
+        )
 
     def drain(self) -> None:
         while not self._closed and self.played() < self._samples:
@@ -76,7 +80,9 @@ def narrator(loudspeakers: list[tuple[float, float, int]]) -> Iterator[Narrator]
 LONG = "word " * 400
 
 
-def test_texts_are_spoken_one_after_another(narrator: Narrator, loudspeakers: list[tuple[float, float, int]]) -> None:
+def test_texts_are_spoken_one_after_another(
+    narrator: Narrator, loudspeakers: list[tuple[float, float, int]]
+) -> None:
     jobs = [narrator.speak(text, "heart") for text in ("One two three.", "Four.", "Five six.")]
     heard = [job.heard.result(20) for job in jobs]
     assert [each.text for each in heard] == ["One two three.", "Four.", "Five six."]
@@ -99,10 +105,15 @@ def test_stop_tells_what_was_heard_and_drops_the_rest(narrator: Narrator) -> Non
     assert narrator.stop() == (NOTHING, 0)
 
 
-def test_two_programs_never_speak_at_once(narrator: Narrator, loudspeakers: list[tuple[float, float, int]]) -> None:
+def test_two_programs_never_speak_at_once(
+    narrator: Narrator, loudspeakers: list[tuple[float, float, int]]
+) -> None:
     other = Narrator(voices, Loudspeaker)
     try:
-        jobs = [each.speak("Some ten words " * 10, "heart") for each in (narrator, other, narrator, other)]
+        jobs = [
+            each.speak("Some ten words " * 10, "heart")
+            for each in (narrator, other, narrator, other)
+        ]
         for job in jobs:
             job.heard.result(30)
     finally:
@@ -123,8 +134,12 @@ def test_who_waits_for_a_turn_can_be_stopped(narrator: Narrator) -> None:
 
 def test_the_turn_of_a_program_that_was_killed_is_free(tmp_path: Path) -> None:
     path = tmp_path / "turn"
-    script = "import sys, time\nfrom pathlib import Path\nfrom sayahead.sound.speaker_lock import turn\n"
-    script += "with turn(path=Path(sys.argv[1])):\n    print('mine', flush=True)\n    time.sleep(60)\n"
+    script = (
+        "import sys, time\nfrom pathlib import Path\nfrom sayahead.sound.speaker_lock import turn\n"
+    )
+    script += (
+        "with turn(path=Path(sys.argv[1])):\n    print('mine', flush=True)\n    time.sleep(60)\n"
+    )
     process = subprocess.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stdout.readline().strip() == b"mine"
@@ -145,7 +160,9 @@ def test_a_turn_is_not_kept_behind_a_link(tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_errors_come_when_a_text_is_queued(narrator: Narrator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_come_when_a_text_is_queued(
+    narrator: Narrator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(ConfigError, match="speed is 9"):
         narrator.speak("Hello.", "heart", speed=9.0)
     with pytest.raises(VoiceError):
@@ -164,7 +181,8 @@ def test_a_device_that_fails_harms_one_text(loudspeakers: list[tuple[float, floa
 
     narrator = Narrator(voices, output)
     try:
-        first, second = narrator.speak("One.", "heart"), narrator.speak("Two.", "heart")
+        first = narrator.speak("One.", "heart")
+        second = narrator.speak("Two.", "heart")
         with pytest.raises(OutputError):
             first.heard.result(20)
         assert second.heard.result(20).text == "Two."
@@ -224,7 +242,13 @@ def test_the_tools_say_what_is_wrong(narrator: Narrator) -> None:
         ("speak", {}),
     )
     assert all(wrong for wrong, _ in answers)
-    sentences = ["text is empty", "at most 20000", "There is no voice '/etc': ", "speed is 9", "text"]
+    sentences = [
+        "text is empty",
+        "at most 20000",
+        "There is no voice '/etc': ",
+        "speed is 9",
+        "text",
+    ]
     for (_, answer), sentence in zip(answers, sentences, strict=True):
         assert sentence in answer
 
@@ -248,7 +272,9 @@ def test_a_client_starts_the_command(tmp_path: Path) -> None:
             tools = {tool.name for tool in (await client.list_tools()).tools}
             assert tools == {"speak", "stop", "voices"}
             begun = time.monotonic()
-            result = await client.call_tool("speak", {"text": "All tests have passed.", "wait": True})
+            result = await client.call_tool(
+                "speak", {"text": "All tests have passed.", "wait": True}
+            )
             assert not result.is_error
             # In real time: some two seconds of speech.
             assert time.monotonic() - begun > 1.0

@@ -61,7 +61,13 @@ def test_any_voice_reads_and_those_of_letters_spell(sayahead: Command, voice: st
 
 def test_any_language_reads_without_a_voice(sayahead: Command) -> None:
     words = rows(sayahead("read", "--json", "--language", "de-DE", "Am 3. Mai, 14:30 Uhr. Ja")[0])
-    assert [row["words"] for row in words] == ["Am", "dritten", "Mai,", "vierzehn Uhr dreißig.", "Ja"]
+    assert [row["words"] for row in words] == [
+        "Am",
+        "dritten",
+        "Mai,",
+        "vierzehn Uhr dreißig.",
+        "Ja",
+    ]
     assert [row["source"] for row in words] == ["Am", "3.", "Mai,", "14:30 Uhr.", "Ja"]
     assert [row["sound"] for row in words][2:] == [
         "mˈaɪ,",
@@ -76,7 +82,11 @@ def test_any_language_reads_without_a_voice(sayahead: Command) -> None:
 def test_a_lexicon_works_in_any_language(sayahead: Command, tmp_path: Path) -> None:
     file = tmp_path / "lexicon.txt"
     file.write_text("Nguyen = /ŋwiən/\nSQL = Sequel\n3 km = drei Kilometerchen\n", encoding="utf-8")
-    words = rows(sayahead("read", "--json", "--language", "de", "--lexicon", str(file), "Frau Nguyen, 3 km SQL.")[0])
+    words = rows(
+        sayahead(
+            "read", "--json", "--language", "de", "--lexicon", str(file), "Frau Nguyen, 3 km SQL."
+        )[0]
+    )
     assert [row["words"] for row in words] == ["Frau", "Nguyen,", "drei Kilometerchen", "Sequel."]
     assert words[1]["sound"] == "ŋwiən,"
 
@@ -84,8 +94,14 @@ def test_a_lexicon_works_in_any_language(sayahead: Command, tmp_path: Path) -> N
 def test_files_and_standard_input(sayahead: Command, tmp_path: Path) -> None:
     file = tmp_path / "text.txt"
     file.write_text("5 km", encoding="utf-8")
-    assert [row["words"] for row in rows(sayahead("read", "--json", "-f", str(file))[0])] == ["five", "kilometers"]
-    assert [row["words"] for row in rows(sayahead("read", "--json", stdin=b"5 kg")[0])] == ["five", "kilograms"]
+    assert [row["words"] for row in rows(sayahead("read", "--json", "-f", str(file))[0])] == [
+        "five",
+        "kilometers",
+    ]
+    assert [row["words"] for row in rows(sayahead("read", "--json", stdin=b"5 kg")[0])] == [
+        "five",
+        "kilograms",
+    ]
 
 
 def test_what_cannot_be_read_is_reported(sayahead: Command) -> None:
@@ -93,7 +109,10 @@ def test_what_cannot_be_read_is_reported(sayahead: Command) -> None:
     assert b"yes" in stdout
     assert "Skipped '你好' (characters 4 to 6): this voice cannot read it." in stderr
     assert "Nothing to read: the text is empty." in sayahead("read", stdin=b"")[1]
-    assert "Nothing to read: the text has no words that can be spoken." in sayahead("read", stdin=b" ... ")[1]
+    assert (
+        "Nothing to read: the text has no words that can be spoken."
+        in sayahead("read", stdin=b" ... ")[1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,14 +128,17 @@ def test_what_cannot_be_read_is_reported(sayahead: Command) -> None:
         (("--language", "de", "--lexicon", "/there/is/none.txt", "hi"), "/there/is/none.txt"),
     ],
 )
-def test_wrong_calls_are_told_in_a_sentence(sayahead: Command, arguments: tuple[str, ...], sentence: str) -> None:
+def test_wrong_calls_are_told_in_a_sentence(
+    sayahead: Command, arguments: tuple[str, ...], sentence: str
+) -> None:
     stdout, stderr = sayahead("read", *arguments, code=2)
     assert stdout == b""
     assert sentence in stderr
 
 
 def test_lexicons_and_tags_show_in_what_is_read(sayahead: Command, tmp_path: Path) -> None:
-    names, text = tmp_path / "names.txt", "Ask <b>Nguyen</b>. <break time='2s'/> <prosody rate='fast'>SQL</prosody>"
+    names = tmp_path / "names.txt"
+    text = "Ask <b>Nguyen</b>. <break time='2s'/> <prosody rate='fast'>SQL</prosody>"
     names.write_text("Nguyen = /ˈwɪn/\nSQL = sequel\n", encoding="utf-8")
     options = ("--ssml", "--lexicon", str(names), text)
     words = rows(sayahead("read", "--json", *options)[0])
@@ -137,7 +159,10 @@ def test_a_bad_line_of_a_lexicon_is_named(sayahead: Command, tmp_path: Path) -> 
 
 
 def test_why_names_the_rule_and_the_line_of_the_table(sayahead: Command) -> None:
-    words = {row["source"]: row for row in rows(sayahead("read", "--json", "--why", "He ran 5 km at 7:30.")[0])}
+    words = {
+        row["source"]: row
+        for row in rows(sayahead("read", "--json", "--why", "He ran 5 km at 7:30.")[0])
+    }
     assert "rule" not in words["ran"]
     assert words["7:30."]["kind"] == "clock"
     assert "{h:hh}:{m:mm}" in words["7:30."]["rule"]
@@ -158,4 +183,7 @@ def test_a_report_is_an_issue_that_can_be_filed(sayahead: Command) -> None:
     text = sayahead("read", "--report", "At 7:30.")[0].decode()
     assert "> At seven thirty." in text
     assert "- `7:30.`: seven thirty." in text
-    assert "To file it: https://github.com/sayahead/sayahead/issues/new?title=Reading%3A+At+7%3A30.&body=" in text
+    assert (
+        "To file it: https://github.com/sayahead/sayahead/issues/new?title=Reading%3A+At+7%3A30.&body="
+        in text
+    )

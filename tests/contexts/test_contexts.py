@@ -10,7 +10,15 @@ import pytest
 from numpy.typing import NDArray
 from support.toy import toy_session
 
-from sayahead import ConfigError, LanguageModel, LookaheadK, NoContext, Prediction, RandomWords, Truth
+from sayahead import (
+    ConfigError,
+    LanguageModel,
+    LookaheadK,
+    NoContext,
+    Prediction,
+    RandomWords,
+    Truth,
+)
 from sayahead.contexts.baselines import common_words
 
 
@@ -49,7 +57,10 @@ def test_the_truth_is_what_follows_up_to_the_sentence_end() -> None:
 def test_the_true_future_is_as_good_as_lookahead(count: int) -> None:
     text = "The cat, the cat, sat. It sat on the mat, the other one, that was there. " * 5
     sounds = []
-    for session in (toy_session(LookaheadK(count)), toy_session(LookaheadK(0), Truth.of(text, count))):
+    for session in (
+        toy_session(LookaheadK(count)),
+        toy_session(LookaheadK(0), Truth.of(text, count)),
+    ):
         session.push(text)
         session.finish()
         sounds.append(np.concatenate([chunk.samples for chunk in session.chunks()]))
@@ -60,7 +71,8 @@ class Fixed:
     """Always expects the same words, and notes what it was asked."""
 
     def __init__(self, *words: str) -> None:
-        self.words, self.asked = words, list[tuple[str, ...]]()
+        self.words = words
+        self.asked = list[tuple[str, ...]]()
 
     def predict(self, words: Sequence[str]) -> Prediction:
         self.asked.append(tuple(words))
@@ -69,12 +81,18 @@ class Fixed:
 
 def test_predicted_words_are_seen_but_never_spoken() -> None:
     text = "one two three. "
-    plain, seeing = toy_session(LookaheadK(0)), toy_session(LookaheadK(0), Fixed("zebra", "tree"))
+    plain = toy_session(LookaheadK(0))
+    seeing = toy_session(LookaheadK(0), Fixed("zebra", "tree"))
     for session in (plain, seeing):
         session.push(text)
         session.finish()
-    a, b = list(plain.chunks()), list(seeing.chunks())
-    assert [w.text for c in a for w in c.words] == [w.text for c in b for w in c.words] == ["one", "two", "three."]
+    a = list(plain.chunks())
+    b = list(seeing.chunks())
+    assert (
+        [w.text for c in a for w in c.words]
+        == [w.text for c in b for w in c.words]
+        == ["one", "two", "three."]
+    )
     one, two = (np.concatenate([chunk.samples for chunk in chunks]) for chunks in (a, b))
     assert not np.array_equal(one, two)
 
@@ -93,7 +111,8 @@ class Parrot:
     end: int | None = 0
 
     def __init__(self, *tokens: str) -> None:
-        self.tokens, self.steps = ("<end>", *tokens), 0
+        self.tokens = ("<end>", *tokens)
+        self.steps = 0
 
     def encode(self, text: str) -> list[int]:
         self.asked = text
@@ -118,7 +137,9 @@ class Parrot:
         ((" only",), ("only",)),
     ],
 )
-def test_a_language_model_continues_in_whole_words(tokens: tuple[str, ...], expected: tuple[str, ...]) -> None:
+def test_a_language_model_continues_in_whole_words(
+    tokens: tuple[str, ...], expected: tuple[str, ...]
+) -> None:
     parrot = Parrot(*tokens)
     model = LanguageModel("any", load=lambda name: parrot)
     assert model.predict(["I", "saw"]).words == expected
@@ -143,7 +164,9 @@ def test_without_a_stop_at_the_end_a_continuation_is_always_as_long(
 def test_sampling_from_the_top_is_fixed_by_the_seed() -> None:
     tokens = (" a", " b", " c", " d", " e", " f", " g")
     futures = {
-        seed: LanguageModel("any", top_k=8, seed=seed, load=lambda name: Parrot(*tokens)).predict(["x"])
+        seed: LanguageModel("any", top_k=8, seed=seed, load=lambda name: Parrot(*tokens)).predict(
+            ["x"]
+        )
         for seed in range(20)
     }
     assert len({prediction.words for prediction in futures.values()}) > 3

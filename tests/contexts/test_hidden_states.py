@@ -46,11 +46,15 @@ def test_states_of_first_words_do_not_depend_on_what_follows() -> None:
 
 def test_another_language_model_than_the_trained_one_is_an_error() -> None:
     predictor = Hidden(OnnxGraph(FOLDER / "hidden.onnx"), CONFIG, ToyStates(WIDTH + 1))
-    with pytest.raises(ConfigError, match="states have 8 channels, but the voice learned with those of toy"):
+    with pytest.raises(
+        ConfigError, match="states have 8 channels, but the voice learned with those of toy"
+    ):
         predictor.predict(["Hello"])
 
 
-def test_a_voice_names_the_model_and_a_caller_may_name_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_voice_names_the_model_and_a_caller_may_name_a_folder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     named = list[str]()
 
     def load(name: str) -> ToyStates:

@@ -1,8 +1,9 @@
-"""Random histories of whole sessions hold what every session promises, at all speeds, voices and policies.
+"""Random histories of whole sessions hold what every session promises, at all speeds, voices and
+policies.
 
-What ever failed is kept in ``histories.txt``, a voice and a seed a line, and is told again each time. Full size:
-``SAYAHEAD_TESTS=full``, or ``python -m support.histories --count 20000`` in ``tests``.
-"""
+What ever failed is kept in ``histories.txt``, a voice and a seed a line, and is told again each
+time. Full size: ``SAYAHEAD_TESTS=full``, or ``python -m support.histories --count 20000`` in
+``tests``."""
 
 from __future__ import annotations
 
@@ -12,7 +13,11 @@ import pytest
 from support.effort import FULL
 from support.histories import SLOW, tell
 
-CORPUS = [line.split() for line in Path(__file__).with_name("histories.txt").read_text().splitlines() if line]
+CORPUS = [
+    line.split()
+    for line in Path(__file__).with_name("histories.txt").read_text().splitlines()
+    if line
+]
 VOICES = ("toy", "heart", "heart-low", "heart-bright")
 
 
@@ -27,7 +32,8 @@ def test_what_failed_once_holds(voice: str, seed: str, speeds: str) -> None:
 @pytest.mark.timeout(3600 if FULL else 300)
 @pytest.mark.parametrize("voice", VOICES)
 def test_any_history_says_every_word_once_at_its_time(voice: str) -> None:
-    """At speeds below 1, one text in eight that was full of marks had times of its words' neighbours."""
+    """At speeds below 1, one text in eight that was full of marks had times of its words'
+    neighbours."""
     count = 5000 if FULL else 200 if voice == "toy" else 12
     for seed in range(count):
         tell(voice, seed)

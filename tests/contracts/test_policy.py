@@ -25,7 +25,8 @@ def view(text: str, *, first: bool = True) -> View:
 def spoken(policy: WordPolicy, sentence: tuple[Word, ...]) -> list[tuple[int, int]]:
     """(words read, words spoken) at each SPEAK of a sentence that comes word by word."""
     pending: list[Word] = []
-    said, path = 0, []
+    said = 0
+    path = []
     for read, word in enumerate(sentence, start=1):
         pending.append(word)
         while pending:
@@ -69,8 +70,15 @@ def test_decisions(policy: WordPolicy, text: str, first: bool, expected: object)
     assert policy.decide(view(text, first=first)) == expected
 
 
-@given(st.integers(0, 4), st.integers(1, 20), st.integers(1, 20), st.lists(st.integers(1, 9), min_size=1, max_size=30))
-def test_lookahead_lags_by_at_most_a_chunk_and_k(k: int, first: int, chunk: int, lengths: list[int]) -> None:
+@given(
+    st.integers(0, 4),
+    st.integers(1, 20),
+    st.integers(1, 20),
+    st.lists(st.integers(1, 9), min_size=1, max_size=30),
+)
+def test_lookahead_lags_by_at_most_a_chunk_and_k(
+    k: int, first: int, chunk: int, lengths: list[int]
+) -> None:
     sentence = [Word("x" * length, i, i + 1) for i, length in enumerate(lengths)]
     sentence[-1] = dataclasses.replace(sentence[-1], ends=True)
     path = spoken(LookaheadK(k, first, chunk), tuple(sentence))

@@ -1,4 +1,5 @@
-"""What every protocol promises, whichever client speaks it; what is a protocol's own stands in its own suite."""
+"""What every protocol promises, whichever client speaks it; what is a protocol's own stands in its
+own suite."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ clients = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client._
 def server() -> Iterator[Running]:
     """A server of every protocol."""
     wyoming = f"tcp://127.0.0.1:{free_port()}"
-    with serving(grpc_port=free_port(), wyoming=wyoming, step_s=STEP_S, limits={"message_bytes": 100_000}) as running:
+    with serving(
+        grpc_port=free_port(), wyoming=wyoming, step_s=STEP_S, limits={"message_bytes": 100_000}
+    ) as running:
         yield running
 
 
@@ -55,12 +58,14 @@ def play(
 
 
 async def finish(client: Client, *pieces: str, before: bytes = b"") -> Event:
-    """Send a text, or what is left of it; its sound is what Python's voice says, but for a silence at its end."""
+    """Send a text, or what is left of it; its sound is what Python's voice says, but for a silence
+    at its end."""
     for piece in pieces:
         await client.text(piece)
     await client.end()
     heard = await client.rest()
-    samples, wanted = client.samples(before + heard.sound), client.wanted(TEXT)
+    samples = client.samples(before + heard.sound)
+    wanted = client.wanted(TEXT)
     wanted = wanted[: len(wanted) - client.tail]
     assert len(wanted) <= len(samples) <= len(wanted) + client.tail
     assert np.abs(samples[: len(wanted)] - wanted).max() < 1e-4
@@ -85,20 +90,26 @@ def test_a_whole_text_sounds_as_in_python(server: Running, client: type[Client])
 
 
 @clients
-def test_pieces_sound_as_the_whole_and_before_the_last_is_sent(server: Running, client: type[Client]) -> None:
+def test_pieces_sound_as_the_whole_and_before_the_last_is_sent(
+    server: Running, client: type[Client]
+) -> None:
     async def run(connection: Client) -> None:
         await finish(connection, *client.pieces[3:], before=await begin(connection))
 
     play(server, client, run)
 
 
-@pytest.mark.parametrize("client", [client for client in CLIENTS if client.times], ids=lambda client: client.__name__)
+@pytest.mark.parametrize(
+    "client", [client for client in CLIENTS if client.times], ids=lambda client: client.__name__
+)
 def test_words_are_told_at_their_times(server: Running, client: type[Client]) -> None:
     async def run(connection: Client) -> None:
         heard = await finish(connection, *client.pieces)
         wanted = onsets(TEXT)
         assert len(heard.words) == len(wanted)
-        assert all(word.startswith(told) for (told, _), (word, _) in zip(heard.words, wanted, strict=True))
+        assert all(
+            word.startswith(told) for (told, _), (word, _) in zip(heard.words, wanted, strict=True)
+        )
         starts = [onset for _, onset in heard.words]
         assert starts == pytest.approx([onset for _, onset in wanted], abs=0.002)
         assert starts == sorted(starts)
@@ -125,16 +136,22 @@ def test_what_is_cancelled_falls_silent(server: Running, client: type[Client]) -
     play(server, client, run, settle_s=600 * STEP_S / 2)
 
 
-@pytest.mark.parametrize("client", [client for client in CLIENTS if client.streams], ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    "client", [client for client in CLIENTS if client.streams], ids=lambda one: one.__name__
+)
 def test_who_hangs_up_while_spoken_to_is_counted(server: Running, client: type[Client]) -> None:
     async def run(connection: Client) -> None:
         await connection.text(LONG)
         await connection.first()
 
     def dropped() -> float:
-        samples = [sample for metric in server.hub.metrics.registry.collect() for sample in metric.samples]
+        samples = [
+            sample for metric in server.hub.metrics.registry.collect() for sample in metric.samples
+        ]
         return sum(
-            one.value for one in samples if one.labels.get("outcome") == "dropped" and one.name.endswith("_total")
+            one.value
+            for one in samples
+            if one.labels.get("outcome") == "dropped" and one.name.endswith("_total")
         )
 
     before = dropped()
@@ -147,7 +164,9 @@ def test_who_hangs_up_while_spoken_to_is_counted(server: Running, client: type[C
     [(client, place) for client in CLIENTS for place in client.keys],
     ids=lambda value: value if isinstance(value, str) else value.__name__,
 )
-def test_a_key_opens_and_nothing_else_does(locked: Running, client: type[Client], place: str) -> None:
+def test_a_key_opens_and_nothing_else_does(
+    locked: Running, client: type[Client], place: str
+) -> None:
     def with_key(key: str) -> dict[str, Any]:
         if place.startswith("?"):
             return {"query": f"&{place[1:]}={key}"}
@@ -163,7 +182,9 @@ def test_a_key_opens_and_nothing_else_does(locked: Running, client: type[Client]
 
 
 @clients
-def test_an_unknown_voice_is_the_default_one_or_the_nearest_is_named(server: Running, client: type[Client]) -> None:
+def test_an_unknown_voice_is_the_default_one_or_the_nearest_is_named(
+    server: Running, client: type[Client]
+) -> None:
     if client.strict:
         with pytest.raises(RefusedError, match=r"There is no voice 'toi' \(did you mean 'toy'\?\)"):
             play(server, client, say, voice="toi")
@@ -177,7 +198,9 @@ def test_an_unknown_voice_is_the_default_one_or_the_nearest_is_named(server: Run
     [(client, message) for client in CLIENTS for message in client.nonsense],
     ids=lambda value: value.__name__ if isinstance(value, type) else repr(value[:30]),
 )
-def test_nonsense_is_an_error_and_harms_nobody_else(server: Running, client: type[Client], message: Any) -> None:
+def test_nonsense_is_an_error_and_harms_nobody_else(
+    server: Running, client: type[Client], message: Any
+) -> None:
     async def run(connection: Client) -> None:
         async with client.open(server, {}, "", "toy") as other:
             before = await begin(other)

@@ -1,4 +1,5 @@
-"""Whatever was pushed and revised, what is spoken is what a session says that was given the valid text alone."""
+"""Whatever was pushed and revised, what is spoken is what a session says that was given the valid
+text alone."""
 
 from __future__ import annotations
 
@@ -30,16 +31,24 @@ from sayahead.types import Segment, WordTiming
 
 POLICIES: list[Policy] = [LookaheadK(0), LookaheadK(1), LookaheadK(2), WaitAll(), Independent(2)]
 # What is an abbreviation before a figure ("b. 212": born) is read otherwise before another word.
-WORDS = st.text(st.sampled_from("abc"), min_size=1, max_size=4).filter(lambda word: word not in ("b", "c", "ca"))
+WORDS = st.text(st.sampled_from("abc"), min_size=1, max_size=4).filter(
+    lambda word: word not in ("b", "c", "ca")
+)
 ENDS = st.sampled_from([" ", " ", " ", ", ", ". "])
 # Their readings are long, and spoken in portions.
-LONG = st.sampled_from(["abc.com/a/long/way/to/go/on ", "123,456,789,123. ", "www.abc.com/it/is/a/long/way/to/go "])
-FRAGMENTS = st.lists(st.tuples(WORDS, ENDS).map("".join) | LONG, min_size=1, max_size=5).map("".join)
+LONG = st.sampled_from(
+    ["abc.com/a/long/way/to/go/on ", "123,456,789,123. ", "www.abc.com/it/is/a/long/way/to/go "]
+)
+FRAGMENTS = st.lists(st.tuples(WORDS, ENDS).map("".join) | LONG, min_size=1, max_size=5).map(
+    "".join
+)
 
 
 def watched(session: Session) -> list[Segment]:
-    """The segments that a session gives its synthesizer from now on: they and nothing else make its sound."""
-    segments, synthesizer = list[Segment](), session._synthesizer
+    """The segments that a session gives its synthesizer from now on: they and nothing else make its
+    sound."""
+    segments = list[Segment]()
+    synthesizer = session._synthesizer
     step = synthesizer.step
 
     class Watching:
@@ -66,11 +75,14 @@ def spoken_of(session: Session, text: str, *, over: bool = False) -> list[Segmen
 def same(one: Segment, other: Segment) -> bool:
     """Whether two segments sound the same."""
     fields = ("speak", "words", "ends", "predicted", "steps", "breath")
-    return one.ids.tolist() == other.ids.tolist() and all(getattr(one, f) == getattr(other, f) for f in fields)
+    return one.ids.tolist() == other.ids.tolist() and all(
+        getattr(one, f) == getattr(other, f) for f in fields
+    )
 
 
 def was_cut(segment: Segment) -> bool:
-    """Whether a sentence had too many phonemes for one step: a long one that ends before what it is shown."""
+    """Whether a sentence had too many phonemes for one step: a long one that ends before what it is
+    shown."""
     return MOST_PHONEMES // 2 < segment.speak < len(segment.ids)
 
 
@@ -79,24 +91,32 @@ def phonemes(segments: list[Segment]) -> list[int]:
     return [number for segment in segments for number in segment.ids[: segment.speak].tolist()]
 
 
-def check_spoken(before: list[Segment], now: list[Segment], fresh: list[Segment], *, over: bool = False) -> None:
-    """What is spoken now is what a fresh session says behind what was spoken before; if it is over, all of that."""
+def check_spoken(
+    before: list[Segment], now: list[Segment], fresh: list[Segment], *, over: bool = False
+) -> None:
+    """What is spoken now is what a fresh session says behind what was spoken before; if it is over,
+    all of that."""
     if any(map(was_cut, before)):
-        # A sentence that became shorter behind a cut has none in the fresh session: that has other segments.
-        said, rest = phonemes(now), phonemes(fresh)[len(phonemes(before)) :]
+        # A sentence that became shorter behind a cut has none in the fresh session: that has other
+        # segments.
+        said = phonemes(now)
+        rest = phonemes(fresh)[len(phonemes(before)) :]
         assert said == (rest if over else rest[: len(said)])
         return
     wanted = fresh[len(before) :] if over else fresh[len(before) : len(before) + len(now)]
     if over and len(now) == len(wanted) + 1 and not now[-1].speak:
-        # All was spoken while more seemed to come: what ends the sentence then is a segment without words.
+        # All was spoken while more seemed to come: what ends the sentence then is a segment without
+        # words.
         now = now[:-1]
     assert all(same(one, other) for one, other in zip(now, wanted, strict=True))
 
 
 def check_history(fresh: Callable[[], Session], data: st.DataObject, *, most: int) -> None:
-    """Push and revise at random; each segment must be the one that a session makes of the text valid by then."""
+    """Push and revise at random; each segment must be the one that a session makes of the text
+    valid by then."""
     session = fresh()
-    segments, checked = watched(session), 0
+    segments = watched(session)
+    checked = 0
     for _ in range(data.draw(st.integers(1, most))):
         if data.draw(st.booleans()):
             session.push(data.draw(FRAGMENTS))
@@ -111,7 +131,9 @@ def check_history(fresh: Callable[[], Session], data: st.DataObject, *, most: in
     text = session.text
     session.finish()
     list(session.chunks())
-    check_spoken(segments[:checked], segments[checked:], spoken_of(fresh(), text, over=True), over=True)
+    check_spoken(
+        segments[:checked], segments[checked:], spoken_of(fresh(), text, over=True), over=True
+    )
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=repr)
@@ -143,7 +165,8 @@ def test_a_sentence_that_becomes_shorter_behind_a_cut_is_gone_on_with() -> None:
 @settings(max_examples=examples(100), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_voices_that_read_characters_can_be_corrected(policy: Policy, data: st.DataObject) -> None:
-    session, words = toy_session(policy), list[WordTiming]()
+    session = toy_session(policy)
+    words = list[WordTiming]()
     for _ in range(data.draw(st.integers(1, 4))):
         session.push(data.draw(FRAGMENTS))
         words += [word for chunk in [session.pull()] if chunk for word in chunk.words]
@@ -157,14 +180,30 @@ def test_voices_that_read_characters_can_be_corrected(policy: Policy, data: st.D
 @pytest.mark.parametrize(
     ("text", "pulls", "more", "rest"),
     [
-        ("Call 212-555-1234567 now. ", 3, "Bye.", ["one two three four", "five six seven", "now.", "Bye."]),
+        (
+            "Call 212-555-1234567 now. ",
+            3,
+            "Bye.",
+            ["one two three four", "five six seven", "now.", "Bye."],
+        ),
         ("It cost $25.46 ", 3, "then.", ["twenty-five dollars and forty-six cents", "then."]),
-        ("It cost $25.46 ", 3, "million then.", ["twenty-five point four six million dollars", "then."]),
+        (
+            "It cost $25.46 ",
+            3,
+            "million then.",
+            ["twenty-five point four six million dollars", "then."],
+        ),
         (
             "Mail 123,456,789,123 now. ",
             3,
             "Bye.",
-            ["fifty-six million seven", "hundred eighty-nine thousand", "one hundred twenty-three", "now.", "Bye."],
+            [
+                "fifty-six million seven",
+                "hundred eighty-nine thousand",
+                "one hundred twenty-three",
+                "now.",
+                "Bye.",
+            ],
         ),
     ],
 )
@@ -209,7 +248,9 @@ def test_what_was_spoken_of_what_begins_like_a_tag_is_not_said_again() -> None:
     assert said(session) == ["end."]
 
 
-@pytest.mark.parametrize(("rest", "words"), [("> 5 ", ["greater than", "five"]), ("```x y ", ["x", "y"])])
+@pytest.mark.parametrize(
+    ("rest", "words"), [("> 5 ", ["greater than", "five"]), ("```x y ", ["x", "y"])]
+)
 def test_what_goes_on_in_a_line_opens_none(rest: str, words: list[str]) -> None:
     session = toy_session(LookaheadK(0))
     session.push("It is. But")
@@ -315,7 +356,12 @@ def test_a_long_line_stays_what_it_is(opening: str) -> None:
 
 
 def test_a_line_of_code_stays_one() -> None:
-    for code in ("```\nx = 1\n", "Say:\n\n```py\nx = 1\n", "```\nx\n```\nNot so.\n", f"```\n{FILL}"):
+    for code in (
+        "```\nx = 1\n",
+        "Say:\n\n```py\nx = 1\n",
+        "```\nx\n```\nNot so.\n",
+        f"```\n{FILL}",
+    ):
         check_revised(code, "Wro", "y = two\nz = three\n```\nThe end\nof it.")
 
 
@@ -334,7 +380,9 @@ def check_revised(text: str, wrong: str, right: str, *, markup: str = "none") ->
     assert session.revise(len(text), right) == len(text)
     session.finish()
     list(session.chunks())
-    wanted = spoken_of(toy_voice().session(policy=LookaheadK(0), markup=markup), text + right, over=True)
+    wanted = spoken_of(
+        toy_voice().session(policy=LookaheadK(0), markup=markup), text + right, over=True
+    )
     assert len(segments) == len(wanted)
     assert all(same(one, other) for one, other in zip(segments, wanted, strict=True))
 
@@ -348,10 +396,15 @@ def test_a_text_revised_to_itself_loses_nothing(text: str) -> None:
 
 
 def spoken_chunks(text: str, *, pulls: int) -> list[str]:
-    """The letters and figures of the words of each chunk, of a text that is revised to itself after some chunks."""
+    """The letters and figures of the words of each chunk, of a text that is revised to itself after
+    some chunks."""
     session = toy_voice().session()
     session.push(text)
     chunks = [chunk for _ in range(pulls) if (chunk := session.pull()) is not None]
     session.revise(0, text)
     session.finish()
-    return ["".join(filter(str.isalnum, word.text)) for chunk in [*chunks, *session.chunks()] for word in chunk.words]
+    return [
+        "".join(filter(str.isalnum, word.text))
+        for chunk in [*chunks, *session.chunks()]
+        for word in chunk.words
+    ]

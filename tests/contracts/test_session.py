@@ -39,14 +39,16 @@ from sayahead.types import Floats
 
 
 class Moody:
-    """Reads and speaks as the last step and its own count have it; now and then it would never read again."""
+    """Reads and speaks as the last step and its own count have it; now and then it would never read
+    again."""
 
     unit = "characters"
 
     def decide(self, view: LetterView) -> Read | Steps:
         count = np.float32(1) if view.memory is None else view.memory[0] + 1
         assert view.observation is not None
-        seen, memory = int(view.observation.sum()), np.array([count], np.float32)
+        seen = int(view.observation.sum())
+        memory = np.array([count], np.float32)
         speak = view.over or (seen + int(count)) % 7 > 2 or view.read % 11 == 10
         return Steps(1 + seen % 2, memory) if speak else Read(memory)
 
@@ -83,7 +85,9 @@ def run(session: Session, fragments: list[str], *, eager: bool = True) -> list[A
 
 
 def sound(chunks: list[AudioChunk]) -> Floats:
-    return np.concatenate([chunk.samples for chunk in chunks]) if chunks else np.zeros(0, np.float32)
+    return (
+        np.concatenate([chunk.samples for chunk in chunks]) if chunks else np.zeros(0, np.float32)
+    )
 
 
 @settings(max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
@@ -169,7 +173,8 @@ def test_a_cancelled_session_is_silent_and_says_how_far_it_came() -> None:
 
 
 def test_what_was_heard_is_what_was_played() -> None:
-    session, text = toy_session(), "one two three four. Five six."
+    session = toy_session()
+    text = "one two three four. Five six."
     session.push(text)
     session.finish()
     words = [word for chunk in session.chunks() for word in chunk.words]
@@ -184,7 +189,9 @@ def test_what_was_heard_is_what_was_played() -> None:
     assert session.pull() is None
 
 
-@pytest.mark.parametrize(("played_s", "message"), [(99.0, "99.000, but only"), (-1.0, "-1.0"), ("2", "'2'")])
+@pytest.mark.parametrize(
+    ("played_s", "message"), [(99.0, "99.000, but only"), (-1.0, "-1.0"), ("2", "'2'")]
+)
 def test_a_player_that_is_ahead_of_its_sound_is_told(played_s: Any, message: str) -> None:
     session = toy_session()
     session.push("one two three ")
@@ -212,8 +219,11 @@ def test_a_breath_says_all_that_is_there_and_goes_on_with_the_sentence(policy: P
     after = list(session.chunks())
     assert [word.text for chunk in after for word in chunk.words] == ["four."]
     assert session.finished
-    # Without the pause and the fall of a sentence's end: the toy gives each letter two to four frames.
-    ended = sum(len(sound(run(toy_session(WaitAll()), [text]))) for text in ("one two thr.", "four."))
+    # Without the pause and the fall of a sentence's end: the toy gives each letter two to four
+    # frames.
+    ended = sum(
+        len(sound(run(toy_session(WaitAll()), [text]))) for text in ("one two thr.", "four.")
+    )
     assert len(sound([*before, *after])) < ended - 400 or isinstance(policy, Independent)
 
 
@@ -259,7 +269,8 @@ def test_a_word_of_ten_thousand_letters_is_spoken() -> None:
 
 def test_sessions_do_not_touch_each_other() -> None:
     alone = [sound(run(toy_session(), [text])) for text in ("One two three.", "Four five.")]
-    a, b = toy_session(), toy_session()
+    a = toy_session()
+    b = toy_session()
     chunks: tuple[list[AudioChunk], list[AudioChunk]] = ([], [])
     for x, y in zip("One two three.", "Four five.    ", strict=True):
         for session, letter, out in ((a, x, chunks[0]), (b, y, chunks[1])):
@@ -296,7 +307,8 @@ def test_an_error_on_the_way_loses_no_word_and_repeats_none() -> None:
                 raise RuntimeError("no model today")
             return Prediction()
 
-    session, chunks = toy_session(LookaheadK(0), Failing()), list[AudioChunk]()
+    session = toy_session(LookaheadK(0), Failing())
+    chunks = list[AudioChunk]()
     session.push("one two three four.")
     session.finish()
     while not session.finished:
@@ -304,7 +316,9 @@ def test_an_error_on_the_way_loses_no_word_and_repeats_none() -> None:
             chunks += session.chunks()
         except RuntimeError:
             continue
-    assert np.array_equal(sound(chunks), sound(run(toy_session(LookaheadK(0)), ["one two three four."])))
+    assert np.array_equal(
+        sound(chunks), sound(run(toy_session(LookaheadK(0)), ["one two three four."]))
+    )
 
 
 def waiting(session: Session) -> Any:
@@ -325,9 +339,13 @@ def test_a_long_text_pushed_at_once_is_not_read_before_its_turn() -> None:
 
 
 def test_a_voice_and_a_policy_that_read_different_things_are_told_apart() -> None:
-    with pytest.raises(ConfigError, match=r"LookaheadK\(.*decides on words, but this voice reads characters"):
+    with pytest.raises(
+        ConfigError, match=r"LookaheadK\(.*decides on words, but this voice reads characters"
+    ):
         check_policy(LookaheadK(1), "characters")
-    with pytest.raises(ConfigError, match=r"WaitKSteps\(.*decides on characters, but this voice reads words"):
+    with pytest.raises(
+        ConfigError, match=r"WaitKSteps\(.*decides on characters, but this voice reads words"
+    ):
         check_policy(WaitKSteps(2), "words")
 
 
@@ -367,7 +385,9 @@ def test_a_policy_that_reads_behind_the_end_is_named() -> None:
 
 def test_words_that_are_spoken_alone_sound_as_if_there_were_no_others() -> None:
     whole = sound(run(toy_session(Independent(2)), ["one two three four five."]))
-    alone = [sound(run(toy_session(WaitAll()), [text])) for text in ("one two", "three four", "five.")]
+    alone = [
+        sound(run(toy_session(WaitAll()), [text])) for text in ("one two", "three four", "five.")
+    ]
     # The toy's sine begins at another phase in each sentence of a session: lengths tell.
     assert len(whole) == sum(map(len, alone))
     together = sound(run(toy_session(WaitAll()), ["one two three four five."]))

@@ -1,4 +1,5 @@
-"""What acoustic models, vocoders and their pair promise: the toy ones, the default voice's, tiny networks."""
+"""What acoustic models, vocoders and their pair promise: the toy ones, the default voice's, tiny
+networks."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ def stages(name: str, heart: Voice) -> tuple[Any, Any]:
         return ToyAcoustic(), ToyVocoder()
     synthesizer: Any = (heart if name == "heart" else toy(name)).synthesizer
     if name == "heart":
-        # The voice gives its decoder ten provisional frames; the contract is about all that it can see.
+        # The voice gives its decoder ten provisional frames; the contract is about all that it can
+        # see.
         return synthesizer.acoustic, HeartVocoder(synthesizer.vocoder.graph)
     return synthesizer.acoustic, synthesizer.vocoder
 
@@ -32,7 +34,9 @@ def stages(name: str, heart: Voice) -> tuple[Any, Any]:
 def features(name: str, frames: int) -> Floats:
     """Frames as the vocoder gets them."""
     draw = np.random.default_rng(1)
-    made = draw.normal(size=(frames, {"toy": 1, "heart": 130, "vits": 8}.get(name, 80))).astype(np.float32)
+    made = draw.normal(size=(frames, {"toy": 1, "heart": 130, "vits": 8}.get(name, 80))).astype(
+        np.float32
+    )
     if name in ("toy", "heart"):
         made[:, 0 if name == "toy" else 128] = draw.uniform(100, 300, frames)
     return made
@@ -43,7 +47,15 @@ def segment(ids: list[int], speak: int, *, ends: bool) -> Segment:
 
 
 SENTENCE = [50, 83, 54, 156, 31, 16, 81, 156, 86, 123, 4]
-TOYS = ("ma", "ma-clarinet", "ma-wavernn", "ma-wavernn-in-bands", "ma-waveglow-in-bands", "saeki", "vits")
+TOYS = (
+    "ma",
+    "ma-clarinet",
+    "ma-wavernn",
+    "ma-wavernn-in-bands",
+    "ma-waveglow-in-bands",
+    "saeki",
+    "vits",
+)
 VOICES = pytest.mark.parametrize("name", ["toy", "heart", *TOYS])
 
 
@@ -63,7 +75,9 @@ def same(a: Any, b: Any) -> bool:
 @VOICES
 def test_acoustic_steps_twice_from_one_state_give_one_result(name: str, heart: Voice) -> None:
     acoustic, _ = stages(name, heart)
-    _, state = acoustic.step(segment(SENTENCE, 5, ends=True), acoustic.initial(), RENDERING, hold_back=3)
+    _, state = acoustic.step(
+        segment(SENTENCE, 5, ends=True), acoustic.initial(), RENDERING, hold_back=3
+    )
     one = acoustic.step(segment(SENTENCE[5:], 6, ends=True), state, RENDERING, hold_back=3)
     two = acoustic.step(segment(SENTENCE[5:], 6, ends=True), state, RENDERING, hold_back=3)
     assert same(one, two)
@@ -77,9 +91,13 @@ def test_acoustic_steps_twice_from_one_state_give_one_result(name: str, heart: V
 @VOICES
 def test_frames_add_up_and_words_lie_in_them(name: str, heart: Voice) -> None:
     acoustic, _ = stages(name, heart)
-    state, total, ends = acoustic.initial(), 0, [0]
+    state = acoustic.initial()
+    total = 0
+    ends = [0]
     for a, b, last in ((0, 5, False), (5, 8, False), (8, 11, True)):
-        made, state = acoustic.step(segment(SENTENCE[a:], b - a, ends=True), state, RENDERING, hold_back=4)
+        made, state = acoustic.step(
+            segment(SENTENCE[a:], b - a, ends=True), state, RENDERING, hold_back=4
+        )
         total += len(made.final)
         assert made.ended == last
         if a:
@@ -92,8 +110,12 @@ def test_frames_add_up_and_words_lie_in_them(name: str, heart: Voice) -> None:
 @VOICES
 def test_hold_back_keeps_that_much_and_no_more(name: str, heart: Voice) -> None:
     acoustic, _ = stages(name, heart)
-    free, _ = acoustic.step(segment(SENTENCE, 5, ends=True), acoustic.initial(), RENDERING, hold_back=0)
-    held, _ = acoustic.step(segment(SENTENCE, 5, ends=True), acoustic.initial(), RENDERING, hold_back=4)
+    free, _ = acoustic.step(
+        segment(SENTENCE, 5, ends=True), acoustic.initial(), RENDERING, hold_back=0
+    )
+    held, _ = acoustic.step(
+        segment(SENTENCE, 5, ends=True), acoustic.initial(), RENDERING, hold_back=4
+    )
     assert len(free.final) - len(held.final) == 4
     assert np.allclose(free.final[: len(held.final)], held.final, atol=1e-4)
 
@@ -105,27 +127,34 @@ def test_vocoder_step_by_step_equals_whole(name: str, heart: Voice, sizes: list[
         # It goes sample by sample, and sees a few frames.
         sizes = [-(-size // 3) for size in sizes][:14]
     count = sum(sizes)
-    (_, vocoder), given = stages(name, heart), features(name, count)
+    (_, vocoder) = stages(name, heart)
+    given = features(name, count)
 
     def render(parts: list[int]) -> Floats:
-        state, at, out = vocoder.initial(0), 0, []
+        state = vocoder.initial(0)
+        at = 0
+        out = []
         for i, size in enumerate(parts):
-            final, right = given[at : at + size], given[at + size :]
+            final = given[at : at + size]
+            right = given[at + size :]
             samples, state = vocoder.step(final, right, state, seed=3, ended=i == len(parts) - 1)
             at += size
             assert len(samples) == size * vocoder.hop_length
             out.append(samples)
         return np.concatenate(out)
 
-    whole, parts = render([count]), render(sizes)
+    whole = render([count])
+    parts = render(sizes)
     assert len(whole) == len(parts) == count * vocoder.hop_length
-    # Close to the end a step is not given as many following frames as it can use, and cannot know that there are none.
+    # Close to the end a step is not given as many following frames as it can use, and cannot know
+    # that there are none.
     assert np.abs(whole - parts)[: -6 * vocoder.hop_length].max() < 1e-4
 
 
 @VOICES
 def test_vocoder_leaves_the_state_as_it_was(name: str, heart: Voice) -> None:
-    (_, vocoder), given = stages(name, heart), features(name, 20)
+    (_, vocoder) = stages(name, heart)
+    given = features(name, 20)
     _, state = vocoder.step(given, given[:0], vocoder.initial(5), seed=0, ended=False)
     one = vocoder.step(given, given[:0], state, seed=0, ended=False)
     two = vocoder.step(given, given[:0], state, seed=0, ended=False)
@@ -138,7 +167,8 @@ def test_k2_waits_for_as_many_speaks() -> None:
     synthesizer = TwoStage(ToyAcoustic(), ToyVocoder(), sample_rate=8000, pauses=pauses)
     lengths = {}
     for k2 in (0, 1, 2):
-        state, out = synthesizer.initial(Rendering(hold_back_s=0.0, k2=k2)), []
+        state = synthesizer.initial(Rendering(hold_back_s=0.0, k2=k2))
+        out = []
         for a, b in ((0, 5), (5, 8), (8, 11)):
             speech, state = synthesizer.step(segment(SENTENCE[a:], b - a, ends=True), state)
             out.append(len(speech.samples))
@@ -153,10 +183,16 @@ def test_silence_around_a_sentence_is_bounded() -> None:
     class Quiet(ToyVocoder):
         def step(self, final: Floats, right: Floats, state: Any, *, seed: int, ended: bool) -> Any:
             samples, kept = super().step(final, right, state, seed=seed, ended=ended)
-            return np.where(np.repeat(np.arange(len(samples) // HOP) == 0, HOP), samples, 0).astype(np.float32), kept
+            return np.where(np.repeat(np.arange(len(samples) // HOP) == 0, HOP), samples, 0).astype(
+                np.float32
+            ), kept
 
-    synthesizer = TwoStage(ToyAcoustic(), Quiet(), sample_rate=8000, pauses=Pauses(lead_in=10, pause=333))
-    speech, state = synthesizer.step(segment(SENTENCE, 11, ends=True), synthesizer.initial(RENDERING))
+    synthesizer = TwoStage(
+        ToyAcoustic(), Quiet(), sample_rate=8000, pauses=Pauses(lead_in=10, pause=333)
+    )
+    speech, state = synthesizer.step(
+        segment(SENTENCE, 11, ends=True), synthesizer.initial(RENDERING)
+    )
     audible = np.flatnonzero(np.abs(speech.samples) > 10 ** (-50 / 20))
     assert audible[0] <= 10
     assert len(speech.samples) - 1 - audible[-1] == 333

@@ -1,4 +1,5 @@
-"""The autoscaler fires when clients are refused, and drains afterwards: Kubernetes' rule over servers' own metrics."""
+"""The autoscaler fires when clients are refused, and drains afterwards: Kubernetes' rule over
+servers' own metrics."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ from sayahead.server.operation.settings import settings_of
 from sayahead.server.voices import Voices
 
 PLACES = 32
-SCALER = yaml.safe_load((Path(__file__).parents[2] / "deploy" / "kubernetes" / "autoscaler.yaml").read_text())["spec"]
+SCALER = yaml.safe_load(
+    (Path(__file__).parents[2] / "deploy" / "kubernetes" / "autoscaler.yaml").read_text()
+)["spec"]
 TARGET = int(SCALER["metrics"][0]["pods"]["target"]["averageValue"].removesuffix("m")) / 1000
 TOLERANCE = 0.1
 
@@ -35,13 +38,16 @@ class Cluster:
         while len(self.hubs) < count:
             voices = Voices(("heart",))
             voices.put(toy_voice())
-            settings = settings_of({"limits": {"sessions": PLACES}, "keys": self.keys, "workers": 1})
+            settings = settings_of(
+                {"limits": {"sessions": PLACES}, "keys": self.keys, "workers": 1}
+            )
             self.hubs.append(Hub(settings, voices=voices))
         while len(self.hubs) > count:
             self.hubs.pop().close()
 
     def speak(self, share: str) -> bool:
-        """Begin a text on one of the replicas, as a balancer spreads them; whether there is a place."""
+        """Begin a text on one of the replicas, as a balancer spreads them; whether there is a
+        place."""
         for hub in sorted(self.hubs, key=lambda hub: hub.taken):
             try:
                 lease = hub.enter("native", Caller(share, share))
@@ -71,7 +77,8 @@ class Cluster:
         change = self.ratio() / TARGET
         if abs(change - 1) <= TOLERANCE:
             return len(self.hubs)
-        most, least = SCALER["maxReplicas"], SCALER["minReplicas"]
+        most = SCALER["maxReplicas"]
+        least = SCALER["minReplicas"]
         return int(min(most, max(least, math.ceil(len(self.hubs) * change))))
 
 
@@ -86,9 +93,14 @@ def cluster(*keys: str) -> Iterator[Cluster]:
         running.scale(0)
 
 
-@pytest.mark.parametrize("keys", [("a:first-key", "b:second-key"), ()], ids=["keys", "an ingress's address"])
-def test_one_busy_client_has_servers_added(keys: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half of the places were all it got, a ratio of 0.5, and 0.7 was never reached: refused for ever."""
+@pytest.mark.parametrize(
+    "keys", [("a:first-key", "b:second-key"), ()], ids=["keys", "an ingress's address"]
+)
+def test_one_busy_client_has_servers_added(
+    keys: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of the places were all it got, a ratio of 0.5, and 0.7 was never reached: refused for
+    ever."""
     share = "a" if keys else "203.0.113.1"
     with cluster(*keys) as running:
         monkeypatch.setattr("sayahead.server.operation.access.Access.knows", lambda *_: True)

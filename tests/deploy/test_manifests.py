@@ -1,4 +1,5 @@
-"""The files in deploy/ and .github/ fit the program that they run: settings, metrics, times, and each other."""
+"""The files in deploy/ and .github/ fit the program that they run: settings, metrics, times, and
+each other."""
 
 from __future__ import annotations
 
@@ -34,7 +35,9 @@ def documents(path: Path) -> list[dict[str, Any]]:
 
 
 def deployment() -> dict[str, Any]:
-    return next(each for path in KUBERNETES for each in documents(path) if each["kind"] == "Deployment")
+    return next(
+        each for path in KUBERNETES for each in documents(path) if each["kind"] == "Deployment"
+    )
 
 
 def environment(container: dict[str, Any]) -> dict[str, str]:
@@ -45,7 +48,9 @@ def test_kubernetes_gives_a_replica_the_time_that_it_needs() -> None:
     pod = deployment()["spec"]["template"]["spec"]
     (container,) = pod["containers"]
     settings = load_settings(environment=environment(container))
-    waits = int(re.findall(r"sleep\((\d+)\)", container["lifecycle"]["preStop"]["exec"]["command"][-1])[0])
+    waits = int(
+        re.findall(r"sleep\((\d+)\)", container["lifecycle"]["preStop"]["exec"]["command"][-1])[0]
+    )
     assert pod["terminationGracePeriodSeconds"] > settings.drain_s + waits
     assert container["resources"]["requests"]["cpu"] == str(settings.workers)
     assert container["image"].endswith(f":{__version__}")
@@ -53,13 +58,17 @@ def test_kubernetes_gives_a_replica_the_time_that_it_needs() -> None:
 
 def test_a_replica_has_nothing_that_it_does_not_need() -> None:
     assert deployment()["spec"]["template"]["spec"]["automountServiceAccountToken"] is False
-    policy = next(each for path in KUBERNETES for each in documents(path) if each["kind"] == "NetworkPolicy")
+    policy = next(
+        each for path in KUBERNETES for each in documents(path) if each["kind"] == "NetworkPolicy"
+    )
     assert policy["spec"]["egress"] == []
     assert policy["spec"]["ingress"] == [{"ports": [{"port": "http"}]}]
 
 
 def test_kubernetes_scales_on_places() -> None:
-    scaler = next(each for path in KUBERNETES for each in documents(path) if "Autoscaler" in each["kind"])
+    scaler = next(
+        each for path in KUBERNETES for each in documents(path) if "Autoscaler" in each["kind"]
+    )
     assert scaler["spec"]["scaleTargetRef"]["name"] == deployment()["metadata"]["name"]
     (metric,) = scaler["spec"]["metrics"]
     assert metric["pods"]["target"]["averageValue"] == "700m"
@@ -111,7 +120,7 @@ serviceAccount: {create: true}
 podMonitor: {enabled: true, labels: {release: prometheus}}
 autoscaling: {enabled: true, ratio: 0.65}
 settings: {breath_s: 0.5, limits.utterance_characters: 2000000, page: false, voices: [heart, ma-lj], grpc_port: 50051}
-""" % (64 * "0")
+""" % (64 * "0")  # noqa: E501
 
 
 def test_helm_makes_of_it_what_kubernetes_and_the_server_take() -> None:
@@ -131,14 +140,25 @@ def test_helm_makes_of_it_what_kubernetes_and_the_server_take() -> None:
         ]
         for files in rendered
     )
-    assert {each["kind"] for each in plain} == {"Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy"}
+    assert {each["kind"] for each in plain} == {
+        "Deployment",
+        "Service",
+        "PodDisruptionBudget",
+        "NetworkPolicy",
+    }
     kinds = "HorizontalPodAutoscaler Ingress PodMonitor PrometheusRule ServiceAccount".split()
     assert {each["kind"] for each in full} == {each["kind"] for each in plain} | set(kinds)
-    (container,) = next(each for each in plain if each["kind"] == "Deployment")["spec"]["template"]["spec"][
-        "containers"
-    ]
+    (container,) = next(each for each in plain if each["kind"] == "Deployment")["spec"]["template"][
+        "spec"
+    ]["containers"]
     hosts = load_settings(environment=environment(container)).hosts
-    assert hosts == ("one", "one.default", "one.default.svc", "one.default.svc.cluster.local", "localhost")
+    assert hosts == (
+        "one",
+        "one.default",
+        "one.default.svc",
+        "one.default.svc.cluster.local",
+        "localhost",
+    )
     for each in [*plain, *full, *(each for path in KUBERNETES for each in documents(path))]:
         if not each["apiVersion"].startswith("monitoring"):
             kubernetes.validate(each, "1.37", strict=True)
@@ -147,14 +167,26 @@ def test_helm_makes_of_it_what_kubernetes_and_the_server_take() -> None:
     for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
         assert container[probe]["httpGet"]["scheme"] == "HTTPS", "kubelet asks in plain text"
     assert container["image"].endswith("@sha256:" + 64 * "0")
-    assert of_kind["NetworkPolicy"]["spec"]["ingress"][0]["ports"] == [{"port": "http"}, {"port": 50051}]
+    assert of_kind["NetworkPolicy"]["spec"]["ingress"][0]["ports"] == [
+        {"port": "http"},
+        {"port": 50051},
+    ]
     given = {entry["name"]: entry["value"] for entry in container["env"] if "value" in entry}
     files = {f"{PREFIX}{name}" for name in ("KEYS_FILE", "CERTIFICATE", "CERTIFICATE_KEY")}
-    settings = load_settings(environment={name: value for name, value in given.items() if name not in files})
-    assert (settings.drain_s, settings.limits.utterance_characters, settings.limits.sessions) == (1e6, 2_000_000, 32)
+    settings = load_settings(
+        environment={name: value for name, value in given.items() if name not in files}
+    )
+    assert (settings.drain_s, settings.limits.utterance_characters, settings.limits.sessions) == (
+        1e6,
+        2_000_000,
+        32,
+    )
     assert (settings.breath_s, settings.page, settings.voices) == (0.5, False, ("heart", "ma-lj"))
     assert settings.hosts[-2:] == ("tts.example", "speech.example")
-    assert of_kind["HorizontalPodAutoscaler"]["spec"]["metrics"][0]["pods"]["target"]["averageValue"] == "650m"
+    assert (
+        of_kind["HorizontalPodAutoscaler"]["spec"]["metrics"][0]["pods"]["target"]["averageValue"]
+        == "650m"
+    )
 
 
 def test_ray_takes_its_files() -> None:
@@ -176,8 +208,12 @@ def test_the_dashboard_asks_for_metrics_that_there_are() -> None:
     path = DEPLOY / "grafana" / "sayahead.json"
     alerts = (DEPLOY / "helm" / "sayahead" / "alerts.yaml").read_text(encoding="utf-8")
     text = path.read_text(encoding="utf-8")
-    known = {sample.name for family in Metrics().registry.collect() for sample in family.samples} | {
-        name for family in Metrics().registry.collect() for name in (f"{family.name}_bucket", f"{family.name}_total")
+    known = {
+        sample.name for family in Metrics().registry.collect() for sample in family.samples
+    } | {
+        name
+        for family in Metrics().registry.collect()
+        for name in (f"{family.name}_bucket", f"{family.name}_total")
     }
     known |= {family.name for family in Metrics().registry.collect()}
     asked = set(re.findall(r"\b(?:tts|process)_\w+", text + alerts))
@@ -197,7 +233,9 @@ def test_incidents_name_metrics_and_lines_that_there_are() -> None:
     lines = re.findall(r"\*([A-Z][^*|]+)\*", page)
     assert len(lines) > 8
     assert [line for line in lines if line[:40] not in source] == []
-    events = re.findall(r"`(\w+)`", "".join(row.split("|")[3] for row in page.splitlines() if row.count("|") > 5))
+    events = re.findall(
+        r"`(\w+)`", "".join(row.split("|")[3] for row in page.splitlines() if row.count("|") > 5)
+    )
     assert [event for event in events if event not in source] == []
 
 
@@ -217,7 +255,9 @@ def test_compose_ends_no_text_too_early() -> None:
     ]
     page = (ROOT / "docs" / "how-to" / "operate.md").read_text(encoding="utf-8")
     assert [rule for rule in rules if f"`{rule}`" not in page] == []
-    targets = documents(DEPLOY / "prometheus.yaml")[0]["scrape_configs"][0]["static_configs"][0]["targets"]
+    targets = documents(DEPLOY / "prometheus.yaml")[0]["scrape_configs"][0]["static_configs"][0][
+        "targets"
+    ]
     assert targets == [f"sayahead:{Settings().port}"]
 
 
@@ -228,12 +268,20 @@ def test_the_container_has_all_that_the_package_is_built_of() -> None:
     needed = [project["project"]["readme"], *project["project"]["license-files"]]
     needed += [*wheel["packages"], *wheel["force-include"], "pyproject.toml", "requirements.lock"]
     build, _ = (ROOT / "Containerfile").read_text(encoding="utf-8").split("FROM ${BASE}\n")
-    copied = [name for line in re.findall(r"^COPY (.*)", build, re.MULTILINE) for name in line.split()[:-1]]
-    ignored = [(ROOT / name).read_text(encoding="utf-8") for name in (".dockerignore", ".containerignore")]
+    copied = [
+        name
+        for line in re.findall(r"^COPY (.*)", build, re.MULTILINE)
+        for name in line.split()[:-1]
+    ]
+    ignored = [
+        (ROOT / name).read_text(encoding="utf-8") for name in (".dockerignore", ".containerignore")
+    ]
     assert ignored[0] == ignored[1]
     for name in needed:
         assert any(name == each or name.startswith(f"{each}/") for each in copied), name
-        assert any(name == each[1:] or name.startswith(f"{each[1:]}/") for each in ignored[0].split()), name
+        assert any(
+            name == each[1:] or name.startswith(f"{each[1:]}/") for each in ignored[0].split()
+        ), name
 
 
 def test_what_others_make_is_named_by_its_digest() -> None:
@@ -244,7 +292,9 @@ def test_what_others_make_is_named_by_its_digest() -> None:
         for name in re.findall(r"uses: (.*)", path.read_text(encoding="utf-8"))
     ]
     assert [name for name in used if not re.search(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+$", name)] == []
-    base = re.findall(r"^ARG BASE=(.*)", (ROOT / "Containerfile").read_text(encoding="utf-8"), re.MULTILINE)
+    base = re.findall(
+        r"^ARG BASE=(.*)", (ROOT / "Containerfile").read_text(encoding="utf-8"), re.MULTILINE
+    )
     services = documents(DEPLOY / "compose.yaml")[0]["services"].values()
     images = [*base, *(each["image"] for each in services if "build" not in each)]
     assert [name for name in images if not re.search(r"@sha256:[0-9a-f]{64}$", name)] == []
@@ -253,8 +303,14 @@ def test_what_others_make_is_named_by_its_digest() -> None:
 def test_what_is_locked_is_what_the_image_installs() -> None:
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     locked = dict(re.findall(r"^([\w.-]+)==([\w.]+)", lock, re.MULTILINE))
-    tested = dict(re.findall(r"^([\w.-]+)==([\w.]+)", (ROOT / "constraints.txt").read_text("utf-8"), re.MULTILINE))
-    assert {name: tested[name] for name in locked if name in tested} == {n: v for n, v in locked.items() if n in tested}
+    tested = dict(
+        re.findall(
+            r"^([\w.-]+)==([\w.]+)", (ROOT / "constraints.txt").read_text("utf-8"), re.MULTILINE
+        )
+    )
+    assert {name: tested[name] for name in locked if name in tested} == {
+        n: v for n, v in locked.items() if n in tested
+    }
     assert lock.count("==") <= lock.count("--hash=sha256:")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
@@ -271,7 +327,10 @@ def test_the_image_knows_that_a_server_is_alive_with_a_certificate_too(tmp_path:
     def healthy(port: int) -> bool:
         command = [sys.executable, str(DEPLOY / "container" / "healthy.py")]
         return (
-            subprocess.run(command, env={**os.environ, "SAYAHEAD_SERVE_PORT": str(port)}, check=False).returncode == 0
+            subprocess.run(
+                command, env={**os.environ, "SAYAHEAD_SERVE_PORT": str(port)}, check=False
+            ).returncode
+            == 0
         )
 
     with serving() as running:
@@ -282,12 +341,18 @@ def test_the_image_knows_that_a_server_is_alive_with_a_certificate_too(tmp_path:
 
 
 def test_workflows_run_what_there_is() -> None:
-    flows = {path.stem: documents(path)[0] for path in (ROOT / ".github" / "workflows").glob("*.yaml")}
+    flows = {
+        path.stem: documents(path)[0] for path in (ROOT / ".github" / "workflows").glob("*.yaml")
+    }
     assert set(flows) == {"ci", "docs", "nightly", "release"}
-    parts = re.findall(r"^(\w+)\(\) \{", (ROOT / ".ci" / "nightly").read_text(encoding="utf-8"), re.MULTILINE)
+    parts = re.findall(
+        r"^(\w+)\(\) \{", (ROOT / ".ci" / "nightly").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert flows["nightly"]["jobs"]["part"]["strategy"]["matrix"]["part"] == parts
     adapters = flows["ci"]["jobs"]["integrations"]["strategy"]["matrix"]["adapter"]
-    assert sorted(adapters) == sorted(path.parent.name for path in (ROOT / "integrations").glob("*/pyproject.toml"))
+    assert sorted(adapters) == sorted(
+        path.parent.name for path in (ROOT / "integrations").glob("*/pyproject.toml")
+    )
     for flow in flows.values():
         # Nothing may write but what says so.
         assert flow["permissions"] == {"contents": "read"}

@@ -27,11 +27,16 @@ from sayahead.voice import load_voice
 
 # Ray uses what pydantic is to lose.
 pytestmark = LEAVING_SOCKETS
-WORDS = "Every word of this text is spoken while the text is still being written, and none of them is lost. ".split()
+WORDS = (
+    "Every word of this text is spoken while the text is still being written, and none of them is"
+    " lost. ".split()
+)
 
 
 def test_a_replica_has_the_settings_of_a_server() -> None:
-    settings = Fleet(cores=2, serve={"voices": ["heart"], "keys": ["me:12345678"], "limits.idle_s": 60}).settings()
+    settings = Fleet(
+        cores=2, serve={"voices": ["heart"], "keys": ["me:12345678"], "limits.idle_s": 60}
+    ).settings()
     assert (settings.host, settings.workers, settings.limits.sessions) == ("0.0.0.0", 2, 32)
     assert settings.voices == ("heart",)
     assert settings.limits.idle_s == 60
@@ -52,19 +57,34 @@ def test_wrong_arguments_are_told() -> None:
 
 
 def test_arguments_of_serve_run_are_texts() -> None:
-    given = {"replicas": "2", "load": "0.5", "serve.voices": "heart", "serve": {"limits.sessions": 4}}
-    assert parsed(given) == {"replicas": 2, "load": 0.5, "serve": {"voices": "heart", "limits.sessions": 4}}
+    given = {
+        "replicas": "2",
+        "load": "0.5",
+        "serve.voices": "heart",
+        "serve": {"limits.sessions": 4},
+    }
+    assert parsed(given) == {
+        "replicas": 2,
+        "load": 0.5,
+        "serve": {"voices": "heart", "limits.sessions": 4},
+    }
 
 
 def test_ray_is_told_all_that_the_server_counts() -> None:
     metrics = Metrics()
     metrics.first_audio.labels("first_text").observe(0.02)
     metrics.sessions.labels("native", "done").inc(3)
-    told = {(sample.name, *sample.labels.values()): sample.value for sample in samples(metrics.registry)}
+    told = {
+        (sample.name, *sample.labels.values()): sample.value for sample in samples(metrics.registry)
+    }
     assert told["tts_sessions_total", "native", "done"] == 3
     assert told["tts_first_audio_seconds_bucket", "first_text", "0.02"] == 1
     assert told["tts_rejected_total", "quota"] == 0
-    assert not [name for name, *_ in told if name.startswith(("process", "python")) or name.endswith("_created")]
+    assert not [
+        name
+        for name, *_ in told
+        if name.startswith(("process", "python")) or name.endswith("_created")
+    ]
 
 
 def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +107,8 @@ def cluster() -> Iterator[tuple[Any, int]]:
         "RAY_SERVE_HAPROXY_STATS_PORT": str(free_port()),
     }
     os.environ.update(ENVIRONMENT | places | {"RAY_AUTH_MODE": "disabled"})
-    # Ray's processes would compile all modules anew, which on a loaded machine takes longer than Ray waits.
+    # Ray's processes would compile all modules anew, which on a loaded machine takes longer than
+    # Ray waits.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     source = str(Path(__file__).parents[2] / "src")
     os.environ["PYTHONPATH"] = os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])
@@ -128,7 +149,9 @@ async def written(times: int, pause_s: float) -> AsyncIterator[str]:
 
 async def session(port: int, times: int, pause_s: float = 0.05) -> tuple[float, float]:
     """Seconds of sound, and the longest wait for more of it since it began."""
-    seconds, worst, last = 0.0, 0.0, 0.0
+    seconds = 0.0
+    worst = 0.0
+    last = 0.0
     async with Client([f"ws://127.0.0.1:{port}"] * 3) as client:
         async for chunk in client.stream(written(times, pause_s)):
             now = time.monotonic()
@@ -139,7 +162,9 @@ async def session(port: int, times: int, pause_s: float = 0.05) -> tuple[float, 
 
 
 def speak_by_http(port: int, text: str) -> bytes:
-    body = json.dumps({"model": "tts-1", "voice": "heart", "input": text, "response_format": "pcm"}).encode()
+    body = json.dumps(
+        {"model": "tts-1", "voice": "heart", "input": text, "response_format": "pcm"}
+    ).encode()
     request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/audio/speech", body)
     request.add_header("Content-Type", "application/json")
     with urllib.request.urlopen(request, timeout=60) as answer:
@@ -151,7 +176,10 @@ def replica_processes() -> list[int]:
     found = []
     for folder in Path("/proc").iterdir():
         with contextlib.suppress(OSError):
-            if folder.name.isdecimal() and b"ServeReplica:sayahead" in (folder / "cmdline").read_bytes():
+            if (
+                folder.name.isdecimal()
+                and b"ServeReplica:sayahead" in (folder / "cmdline").read_bytes()
+            ):
                 found.append(int(folder.name))
     return found
 
@@ -166,10 +194,17 @@ def check_told() -> None:
     def exported() -> bool:
         address = f"http://127.0.0.1:{node['MetricsExportPort']}/metrics"
         text = urllib.request.urlopen(address, timeout=10).read().decode()
-        return all(name in text for name in ("ray_tts_sessions_total", "ray_tts_first_audio_seconds_bucket"))
+        return all(
+            name in text
+            for name in ("ray_tts_sessions_total", "ray_tts_first_audio_seconds_bucket")
+        )
 
     wait_until(exported, 60)
-    lines = [line for path in logs.glob("worker-*.err") for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = [
+        line
+        for path in logs.glob("worker-*.err")
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
     closed = [line for line in lines if " info closed " in line]
     assert any("protocol=openai" in line for line in closed), lines[-20:]
     # The client ends its sessions: none of them is a failure.
@@ -226,7 +261,8 @@ def test_scaling_up_and_down_cuts_nobody(cluster: tuple[Any, int]) -> None:
     async def main() -> list[tuple[float, float]]:
         done = asyncio.Event()
         watching = asyncio.create_task(watch(done))
-        # The long ones write for 90 s, the others for 20: these end, and one replica is enough, while those go on.
+        # The long ones write for 90 s, the others for 20: these end, and one replica is enough,
+        # while those go on.
         long = [asyncio.create_task(session(port, 24, 0.2)) for _ in range(2)]
         short = [asyncio.create_task(session(port, 20, 0.05)) for _ in range(2)]
         ended = await asyncio.gather(*long, *short)
@@ -239,6 +275,9 @@ def test_scaling_up_and_down_cuts_nobody(cluster: tuple[Any, int]) -> None:
 
     ended = asyncio.run(asyncio.wait_for(main(), 400))
     assert seen >= {1, 2}, seen
-    lengths = {times: len(load_voice("heart").synthesize(" ".join(WORDS * times) + " ")) / 24000 for times in (20, 24)}
+    lengths = {
+        times: len(load_voice("heart").synthesize(" ".join(WORDS * times) + " ")) / 24000
+        for times in (20, 24)
+    }
     for (seconds, _), times in zip(ended, (24, 24, 20, 20), strict=True):
         assert seconds == pytest.approx(lengths[times], abs=0.5)

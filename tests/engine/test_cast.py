@@ -1,4 +1,5 @@
-"""Any text with tags, in any pieces and revised anywhere: no error, every word in its place, nothing lost."""
+"""Any text with tags, in any pieces and revised anywhere: no error, every word in its place,
+nothing lost."""
 
 from __future__ import annotations
 
@@ -14,8 +15,9 @@ from sayahead.engine.session import Session
 from sayahead.types import Floats, WordTiming
 
 PIECES = (
-    '[ ] < > / voice : ann ben happy sad laugh whisper a Hello word the = " speed 1.2 pause 500ms ( ) . ! '
-    "emotion value name [voice:ann] [happy] [/happy] <laugh> </voice> [voice:ben] é 😀 5% $3.50 Ann: ann:"
+    '[ ] < > / voice : ann ben happy sad laugh whisper a Hello word the = " speed 1.2 pause 500ms ('
+    " ) . ! emotion value name [voice:ann] [happy] [/happy] <laugh> </voice> [voice:ben] é 😀 5%"
+    " $3.50 Ann: ann:"
 ).split()
 PIECES += [" ", "\n", "\n\n", '<voice name="ben">', "ann: "]
 KINDS = ["plain", "ssml", "cast", "cast of elements", "cast of lines"]
@@ -25,13 +27,23 @@ VOICE: Voice = toy_voice()
 def session_of(kind: str) -> Session:
     if not kind.startswith("cast"):
         return VOICE.session(markup="ssml" if kind == "ssml" else "none")
-    tags = Tags(elements=kind == "cast of elements", lines=("ann", "ben") if kind == "cast of lines" else ())
-    return Cast(lambda _: VOICE.session(), lambda name: name in ("", "ann", "ben"), sample_rate=8000, tags=tags)
+    tags = Tags(
+        elements=kind == "cast of elements", lines=("ann", "ben") if kind == "cast of lines" else ()
+    )
+    return Cast(
+        lambda _: VOICE.session(),
+        lambda name: name in ("", "ann", "ben"),
+        sample_rate=8000,
+        tags=tags,
+    )
 
 
-def spoken(session: Session, text: str, draw: random.Random | None, *, revised: bool = False) -> tuple[Floats, object]:
+def spoken(
+    session: Session, text: str, draw: random.Random | None, *, revised: bool = False
+) -> tuple[Floats, object]:
     """The sound and the words of a text: whole, in pieces, or revised after some of them."""
-    samples, words = [np.zeros(0, np.float32)], list[WordTiming]()
+    samples = [np.zeros(0, np.float32)]
+    words = list[WordTiming]()
 
     def pull() -> None:
         for chunk in session.chunks():
@@ -45,7 +57,9 @@ def spoken(session: Session, text: str, draw: random.Random | None, *, revised: 
         if draw:
             pull()
         if draw and revised and draw.random() < 0.3:
-            place = session.revise(draw.randint(0, len(session.text)), "".join(draw.choices(PIECES, k=3)))
+            place = session.revise(
+                draw.randint(0, len(session.text)), "".join(draw.choices(PIECES, k=3))
+            )
             assert place <= len(session.text)
     session.finish()
     pull()
@@ -55,7 +69,9 @@ def spoken(session: Session, text: str, draw: random.Random | None, *, revised: 
     assert all(0 <= word.start <= word.end <= len(session.text) for word in words)
     heard = session.heard()
     assert heard.text + heard.unsaid == session.text
-    return np.concatenate(samples), [(word.text, word.start, word.end, word.speaker) for word in words]
+    return np.concatenate(samples), [
+        (word.text, word.start, word.end, word.speaker) for word in words
+    ]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -15,7 +15,9 @@ from sayahead.engine.session import Session
 from sayahead.types import PLAIN, Delivery, Floats
 from sayahead.voice import load_voice
 
-BEFORE, TEXT, AFTER = "Good morning to you. ", "I can hear you over there, and it is nice. ", "That was all of it."
+BEFORE = "Good morning to you. "
+TEXT = "I can hear you over there, and it is nice. "
+AFTER = "That was all of it."
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +26,10 @@ def heart() -> Voice:
 
 
 def samples_of(session: Session, delivery: Delivery, seed: int | None = None) -> Floats:
-    """The sound of a text of which the middle is delivered in another way; ``seed``: in pieces of any size."""
-    draw, chunks = random.Random(seed), []
+    """The sound of a text of which the middle is delivered in another way; ``seed``: in pieces of
+    any size."""
+    draw = random.Random(seed)
+    chunks = []
     for text, way in ((BEFORE, PLAIN), (TEXT, delivery), (AFTER, PLAIN)):
         session.deliver(way)
         while text:
@@ -115,7 +119,8 @@ def test_a_revision_keeps_what_was_asked_for_last() -> None:
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_a_change_of_volume_is_the_same_in_chunks_of_any_size(size: int) -> None:
     samples = np.ones(1000, np.float32)
-    gain, out = Gain(0.5, 8000), []
+    gain = Gain(0.5, 8000)
+    out = []
     for at in range(0, 1000, size):
         for onset, volume in ((300, 2.0), (320, 0.2), (700, 1.0)):
             if at <= onset < at + size:

@@ -1,4 +1,5 @@
-"""Keeping up with fast text, waiting well for slow text, and the one policy that looks at what happens to be there."""
+"""Keeping up with fast text, waiting well for slow text, and the one policy that looks at what
+happens to be there."""
 
 from __future__ import annotations
 
@@ -12,20 +13,36 @@ from support.effort import examples
 from support.texts import splits, texts
 from support.toy import toy_session
 
-from sayahead import AudioChunk, ConfigError, KeepUp, LookaheadK, Opportunistic, Session, SessionError, Voice
+from sayahead import (
+    AudioChunk,
+    ConfigError,
+    KeepUp,
+    LookaheadK,
+    Opportunistic,
+    Session,
+    SessionError,
+    Voice,
+)
 from sayahead.engine.keep_up import Pace, keep_up, paced
 from sayahead.types import Floats, Segment
 
-PROSE = ("The river was high, and the old bridge shook under the carts that crossed it all day. " * 12).split(" ")
+PROSE = (
+    "The river was high, and the old bridge shook under the carts that crossed it all day. " * 12
+).split(" ")
 
 
 def sound(chunks: list[AudioChunk]) -> Floats:
     return np.concatenate([np.zeros(0, np.float32), *(chunk.samples for chunk in chunks)])
 
 
-def followed(session: Session, word_s: float, words: list[str] = PROSE) -> tuple[list[AudioChunk], list[float]]:
-    """A player beside somebody who says a word every so often: the chunks, and the unplayed seconds at each word."""
-    chunks, lags, dry_s = list[AudioChunk](), list[float](), 0.0
+def followed(
+    session: Session, word_s: float, words: list[str] = PROSE
+) -> tuple[list[AudioChunk], list[float]]:
+    """A player beside somebody who says a word every so often: the chunks, and the unplayed seconds
+    at each word."""
+    chunks = list[AudioChunk]()
+    lags = list[float]()
+    dry_s = 0.0
 
     def take(now_s: float) -> None:
         nonlocal dry_s
@@ -54,7 +71,8 @@ def followed(session: Session, word_s: float, words: list[str] = PROSE) -> tuple
 @given(st.data())
 def test_without_keep_up_what_was_played_changes_nothing(data: st.DataObject) -> None:
     text = data.draw(texts())
-    plain, told = toy_session(), toy_session()
+    plain = toy_session()
+    told = toy_session()
     chunks: tuple[list[AudioChunk], list[AudioChunk]] = ([], [])
     for fragment in data.draw(splits(text)):
         for session, out in zip((plain, told), chunks, strict=True):
@@ -72,11 +90,15 @@ def test_without_keep_up_what_was_played_changes_nothing(data: st.DataObject) ->
 def test_every_word_is_said_once_whatever_the_player_tells(data: st.DataObject) -> None:
     text = data.draw(texts())
     fragments = data.draw(splits(text))
-    follows = KeepUp(data.draw(st.sampled_from([0.1, 1.0])), 2.0, gather=data.draw(st.integers(0, 4)))
+    follows = KeepUp(
+        data.draw(st.sampled_from([0.1, 1.0])), 2.0, gather=data.draw(st.integers(0, 4))
+    )
     shares = [data.draw(st.floats(0, 1)) for _ in fragments]
 
     def run() -> list[AudioChunk]:
-        session, out, played_s = toy_session(keep_up=follows, hold_back_s=0.05), list[AudioChunk](), 0.0
+        session = toy_session(keep_up=follows, hold_back_s=0.05)
+        out = list[AudioChunk]()
+        played_s = 0.0
         for fragment, share in zip(fragments, shares, strict=True):
             session.push(fragment)
             out += session.chunks()
@@ -106,7 +128,10 @@ def test_the_lag_stays_bounded_where_text_is_faster_than_speech() -> None:
     # Faster, and at its own pace again once the player has caught up.
     words = [word for chunk in chunks for word in chunk.words]
     own = [word for chunk in followed(toy_session(), 0.05)[0] for word in chunk.words]
-    lasts = [(word.offset - word.onset) / (same.offset - same.onset) for word, same in zip(words, own, strict=True)]
+    lasts = [
+        (word.offset - word.onset) / (same.offset - same.onset)
+        for word, same in zip(words, own, strict=True)
+    ]
     assert lasts[0] == 1.0
     assert 0.4 < np.mean(lasts[20:]) < 0.9
 
@@ -135,7 +160,8 @@ def test_pauses_shrink_before_speech_is_faster() -> None:
 
 def test_speed_is_at_its_bound_a_third_beyond_the_lag() -> None:
     """However fast the text, the lag settles between the two."""
-    segment, waiting = Segment(np.zeros(2, np.int64), 2, ((0, 2),), False), 100
+    segment = Segment(np.zeros(2, np.int64), 2, ((0, 2),), False)
+    waiting = 100
 
     def speed(over: float) -> float:
         pace = Pace(KeepUp(lag_s=waiting * Pace.CHARACTER_S / over, most_speed=1.8), 8000)
@@ -148,7 +174,8 @@ def test_speed_is_at_its_bound_a_third_beyond_the_lag() -> None:
 
 
 def test_speed_changes_by_small_steps() -> None:
-    pace, before = Pace(KeepUp(lag_s=1.0, most_speed=1.5), 8000), 1.0
+    pace = Pace(KeepUp(lag_s=1.0, most_speed=1.5), 8000)
+    before = 1.0
     for _ in range(20):
         step = pace.applied(Segment(np.zeros(2, np.int64), 2, ((0, 2),), False), 0, 1000).speeds
         assert step is not None
@@ -157,7 +184,9 @@ def test_speed_changes_by_small_steps() -> None:
 
 
 def test_words_of_a_speed_of_their_own_keep_it_in_proportion() -> None:
-    segment = Segment(np.zeros(4, np.int64), 2, ((0, 2),), False, speeds=np.array([1, 1, 2, 2], np.float32))
+    segment = Segment(
+        np.zeros(4, np.int64), 2, ((0, 2),), False, speeds=np.array([1, 1, 2, 2], np.float32)
+    )
     faster = paced(segment, 1.5, 1.0)
     assert faster.speeds is not None
     assert faster.speeds.tolist() == [1.5, 1.5, 3.0, 3.0]
@@ -169,7 +198,10 @@ def test_slow_text_waits_where_a_phrase_may_pause() -> None:
 
     def stalls(session: Session) -> list[int]:
         """After how many words each silence comes."""
-        chunks, after, dry_s, said = list[AudioChunk](), list[int](), 0.0, 0
+        chunks = list[AudioChunk]()
+        after = list[int]()
+        dry_s = 0.0
+        said = 0
         for number, word in enumerate(words):
             now_s = float(number)
             session.push(word + " ")
@@ -267,12 +299,15 @@ def test_it_is_on_or_off() -> None:
 
 
 def test_a_voice_follows_as_far_as_it_can(heart: Voice) -> None:
-    with pytest.raises(ConfigError, match=r"most_speed is 2.5, but can be 2 at most at a speed of 1"):
+    with pytest.raises(
+        ConfigError, match=r"most_speed is 2.5, but can be 2 at most at a speed of 1"
+    ):
         heart.session(keep_up={"most_speed": 2.5})
     with pytest.raises(ConfigError, match=r"but can be 1.33333 at most at a speed of 1.5"):
         heart.session(keep_up=True, speed=1.5)
     text = "The river was high, and the old bridge shook under the carts that crossed it. It held."
-    plain, hurried = heart.synthesize(text), heart.synthesize(text, keep_up="lag_s=0.2,most_speed=1.6")
+    plain = heart.synthesize(text)
+    hurried = heart.synthesize(text, keep_up="lag_s=0.2,most_speed=1.6")
     assert 1.3 < len(plain) / len(hurried) < 1.9
     # Far below the lag nothing changes, to the bit.
     assert np.array_equal(plain, heart.synthesize(text, keep_up=KeepUp(lag_s=1000)))
@@ -299,10 +334,12 @@ def test_the_end_of_a_word_is_drawn_out_and_not_cut(heart: Voice) -> None:
 @settings(max_examples=examples(200), suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_opportunistic_uses_what_is_there_and_never_waits(data: st.DataObject) -> None:
-    text, most = data.draw(texts()), data.draw(st.integers(0, 3))
+    text = data.draw(texts())
+    most = data.draw(st.integers(0, 3))
 
     def run(policy: Any, fragments: list[str]) -> list[AudioChunk]:
-        session, out = toy_session(policy), list[AudioChunk]()
+        session = toy_session(policy)
+        out = list[AudioChunk]()
         for fragment in fragments:
             session.push(fragment)
             out += session.chunks() if len(fragments) > 1 else []
@@ -310,7 +347,9 @@ def test_opportunistic_uses_what_is_there_and_never_waits(data: st.DataObject) -
         return [*out, *session.chunks()]
 
     # All at once it is lookahead; letter by letter no word of plain text has another one behind it.
-    assert np.array_equal(sound(run(Opportunistic(most), [text])), sound(run(LookaheadK(most), [text])))
+    assert np.array_equal(
+        sound(run(Opportunistic(most), [text])), sound(run(LookaheadK(most), [text]))
+    )
     plain = list("one two three four. Five six seven")
     assert np.array_equal(sound(run(Opportunistic(most), plain)), sound(run(LookaheadK(0), plain)))
 

@@ -1,4 +1,5 @@
-"""No step of the synthesizer is larger than what is stated, whoever made its words: text, lexicon, markup, policy."""
+"""No step of the synthesizer is larger than what is stated, whoever made its words: text, lexicon,
+markup, policy."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from sayahead.engine.pieces import MOST_CHARACTERS, MOST_PHONEMES, MOST_SYMBOLS,
 from sayahead.types import Floats, Rendering, Segment, Speech, Word
 from sayahead.voice import Voice
 
-OWN, WORDS = "[x](/" + "bæ" * 1500 + "/) yes. ", "the quick brown fox jumps over it " * 40
+OWN = "[x](/" + "bæ" * 1500 + "/) yes. "
+WORDS = "the quick brown fox jumps over it " * 40
 
 
 class Weighing:
@@ -27,7 +29,9 @@ class Weighing:
 
     def step(self, segment: Segment, state: None) -> tuple[Speech, None]:
         self.sizes.append(len(segment.ids))
-        return Speech(np.zeros(1, np.float32), tuple((0, 1) for _ in segment.words), ended=segment.ends), None
+        return Speech(
+            np.zeros(1, np.float32), tuple((0, 1) for _ in segment.words), ended=segment.ends
+        ), None
 
 
 @pytest.mark.parametrize(
@@ -57,14 +61,18 @@ def test_no_step_is_larger_than_stated(heart: Voice, text: str, options: dict[st
     most = MOST_PHONEMES * 3 // 2 if "policy" in options else 7 * MOST_SYMBOLS // 2
     assert max(weighing.sizes) <= most
     assert sum(weighing.sizes) > most or "policy" not in options
-    assert [(word.start, word.end) for word in words] == sorted((word.start, word.end) for word in words)
+    assert [(word.start, word.end) for word in words] == sorted(
+        (word.start, word.end) for word in words
+    )
     assert words[-1].end == len(text.rstrip())
 
 
 def test_what_is_short_to_say_is_one_piece(heart: Voice) -> None:
     for text in ("Hello,", "antidisestablishmentarianism", "w " * (MOST_CHARACTERS // 2)):
         assert in_pieces(Word(text, 0, 5)) == [Word(text, 0, 5)]
-    assert in_pieces(Word("Nguyen", 0, 6, phonemes="wˈɪn")) == [Word("Nguyen", 0, 6, phonemes="wˈɪn")]
+    assert in_pieces(Word("Nguyen", 0, 6, phonemes="wˈɪn")) == [
+        Word("Nguyen", 0, 6, phonemes="wˈɪn")
+    ]
 
 
 def test_pieces_say_all_and_end_where_the_word_ends() -> None:

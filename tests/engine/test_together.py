@@ -1,4 +1,5 @@
-"""Several words in one step: what the policy decides one by one, said at once where nobody needs the first alone."""
+"""Several words in one step: what the policy decides one by one, said at once where nobody needs
+the first alone."""
 
 from __future__ import annotations
 
@@ -15,12 +16,15 @@ from sayahead.engine.policy import Read, View
 from sayahead.engine.session import Session
 from sayahead.voice import Voice
 
-TEXT = "We were told that it rains, here and there. So what? Take all of them with you when you go. "
+TEXT = (
+    "We were told that it rains, here and there. So what? Take all of them with you when you go. "
+)
 
 
 def said(session: Session, together: Sequence[int]) -> list[list[str]]:
     """The words of each chunk, of steps that may say so many words; the last number goes on."""
-    chunks, turns = list[list[str]](), list(together)
+    chunks = list[list[str]]()
+    turns = list(together)
     while True:
         session.prepare(together=turns.pop(0) if len(turns) > 1 else turns[0])
         if (chunk := session.pull()) is None:
@@ -57,11 +61,16 @@ def test_nothing_is_awaited_for_it() -> None:
 @given(
     st.lists(st.integers(1, 16), min_size=1, max_size=12),
     st.lists(st.integers(1, 40), max_size=12),
-    st.sampled_from(("lookahead:k=0", "lookahead:k=2", "lookahead:k=1,words=2", "opportunistic", "wait-all")),
+    st.sampled_from(
+        ("lookahead:k=0", "lookahead:k=2", "lookahead:k=1,words=2", "opportunistic", "wait-all")
+    ),
 )
 @settings(max_examples=60)
-def test_every_word_is_said_once_and_in_order(together: list[int], cuts: list[int], policy: str) -> None:
-    session, at = toy_voice().session(policy=policy), 0
+def test_every_word_is_said_once_and_in_order(
+    together: list[int], cuts: list[int], policy: str
+) -> None:
+    session = toy_voice().session(policy=policy)
+    at = 0
     words = list[str]()
     for size in cuts:
         session.push(TEXT[at : at + size])
@@ -97,7 +106,9 @@ def test_a_policy_sees_what_it_would_see_step_by_step() -> None:
 
 def test_a_step_of_several_words_stays_short(heart: Voice) -> None:
     session = heart.session()
-    session.push("Internationalization characteristically misunderstandings incomprehensibilities. ")
+    session.push(
+        "Internationalization characteristically misunderstandings incomprehensibilities. "
+    )
     assert max(map(len, said(session, [16]))) < 4
     with_pauses = heart.session(markup="ssml")
     with_pauses.push("<speak>one two <break time='200ms'/> three four five.</speak>")
@@ -121,12 +132,15 @@ def test_what_was_not_said_can_be_revised() -> None:
     assert session.prepare(together=3)
     assert session.revise(4, "TWO and no more.") == 4
     session.finish()
-    assert [word for chunk in said(session, [6]) for word in chunk] == "One TWO and no more.".split()
+    assert [
+        word for chunk in said(session, [6]) for word in chunk
+    ] == "One TWO and no more.".split()
 
 
 @pytest.mark.parametrize("policy", ["lookahead:k=1", "learned"])
 def test_it_sounds_like_the_sentence(heart: Voice, policy: str) -> None:
-    """Words in one step are as long as where each is a step of its own, or nearer to the whole sentence."""
+    """Words in one step are as long as where each is a step of its own, or nearer to the whole
+    sentence."""
 
     def ends(together: Sequence[int], policy: str = policy) -> np.ndarray:
         session = heart.session(policy=policy)
@@ -139,5 +153,7 @@ def test_it_sounds_like_the_sentence(heart: Voice, policy: str) -> None:
                 return np.diff(times) / heart.sample_rate
             times += [word.onset for word in chunk.words]
 
-    whole, single, several = ends([1], "wait-all"), ends([1]), ends([6])
+    whole = ends([1], "wait-all")
+    single = ends([1])
+    several = ends([6])
     assert np.abs(several - whole).mean() <= np.abs(single - whole).mean() + 0.005

@@ -18,11 +18,15 @@ TEXT = "One two ; three. Four ! five: six, - seven? Eight nine . Ten"
 
 
 class Cut:
-    """A synthesizer whose sound of some steps is cut away, as is that of a mark after a long pause."""
+    """A synthesizer whose sound of some steps is cut away, as is that of a mark after a long
+    pause."""
 
     def __init__(self, whole: Any, cuts: set[int]) -> None:
-        self.sample_rate, self._whole, self._cuts = whole.sample_rate, whole, cuts
-        self._step, self._missing = 0, 0
+        self.sample_rate = whole.sample_rate
+        self._whole = whole
+        self._cuts = cuts
+        self._step = 0
+        self._missing = 0
 
     def initial(self, rendering: Any) -> Any:
         return self._whole.initial(rendering)
@@ -30,7 +34,9 @@ class Cut:
     def step(self, segment: Segment, state: Any) -> tuple[Speech, Any]:
         speech, state = self._whole.step(segment, state)
         self._step += 1
-        speech = replace(speech, words=tuple((a - self._missing, b - self._missing) for a, b in speech.words))
+        speech = replace(
+            speech, words=tuple((a - self._missing, b - self._missing) for a, b in speech.words)
+        )
         if self._step in self._cuts:
             self._missing += len(speech.samples)
             speech = replace(speech, samples=np.zeros(0, np.float32))
@@ -39,7 +45,8 @@ class Cut:
 
 def words_of(session: Session) -> list[WordTiming]:
     """All words, which are in their chunks, in order."""
-    words, position = list[WordTiming](), 0
+    words = list[WordTiming]()
+    position = 0
     for chunk in session.chunks():
         assert len(chunk.samples)
         assert chunk.start == position
@@ -56,7 +63,8 @@ def words_of(session: Session) -> list[WordTiming]:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_words_and_samples_of_a_step_cannot_part(seed: int) -> None:
-    """The words of a step without samples were dropped with it: all later ones had their neighbour's time."""
+    """The words of a step without samples were dropped with it: all later ones had their
+    neighbour's time."""
     dice = random.Random(seed)
     whole = toy_session()
     whole.push(TEXT)
@@ -79,11 +87,13 @@ def test_words_and_samples_of_a_step_cannot_part(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Hello there;! yes.", 'He said "stop"; ! and left.', "Well ; ! so; ? It is ... ! ; over"]
+    "text",
+    ["Hello there;! yes.", 'He said "stop"; ! and left.', "Well ; ! so; ? It is ... ! ; over"],
 )
 @pytest.mark.parametrize("speed", [0.5, 0.7, 0.9, 1.0])
 def test_a_lone_mark_takes_no_time_of_a_word(heart: Voice, text: str, speed: float) -> None:
-    session, usual = heart.session(speed=speed), heart.session()
+    session = heart.session(speed=speed)
+    usual = heart.session()
     for each in (session, usual):
         each.push(text)
         each.finish()

@@ -42,7 +42,9 @@ def policy(seed: int = 0, *, bias: float = 0.0, price: float = 1.0) -> LearnedPo
 def constant(logit: float) -> LearnedPolicy:
     """A policy that always wants more, or never."""
     made = network()
-    layers = tuple((np.zeros_like(weight), np.full_like(bias, logit)) for weight, bias in made.layers)
+    layers = tuple(
+        (np.zeros_like(weight), np.full_like(bias, logit)) for weight, bias in made.layers
+    )
     made = Network(layers, made.words, made.vectors)
     return LearnedPolicy(made, made.clues(ToyTagger()))
 
@@ -120,7 +122,9 @@ def test_clues_tell_words_by_place_and_kind() -> None:
     assert made[4 * each :][:MOST].tolist() == [0, 1, 0]
 
 
-def test_a_network_is_kept_to_half_precision_and_its_file_is_always_the_same(tmp_path: Path) -> None:
+def test_a_network_is_kept_to_half_precision_and_its_file_is_always_the_same(
+    tmp_path: Path,
+) -> None:
     own = network(3)
     own.save(tmp_path / "one.npz")
     read = Network.load(tmp_path / "one.npz")
@@ -136,7 +140,10 @@ def test_the_network_is_three_matrices_with_relu_between() -> None:
         (np.array([[1, 0], [0, -1]], np.float32), np.array([0, 1], np.float32)),
         (np.array([[2, 3]], np.float32), np.array([-1], np.float32)),
     )
-    assert Network(layers, (), np.zeros((0, 0), np.float32))(np.array([2, 5], np.float32)) == 2 * 2 + 3 * 0 - 1
+    assert (
+        Network(layers, (), np.zeros((0, 0), np.float32))(np.array([2, 5], np.float32))
+        == 2 * 2 + 3 * 0 - 1
+    )
 
 
 def test_terms_are_logarithms() -> None:
@@ -162,12 +169,20 @@ def test_the_default_voice_waits_more_where_waiting_is_cheap(heart: Voice) -> No
     lookahead = dict[float, list[int]]()
     for price in (0.05, 20.0):
         learned: Any = heart.policy("learned", price=price)
-        pending, seen, said = list[Word](), 0, list[str]()
+        pending = list[Word]()
+        seen = 0
+        said = list[str]()
         for word in normalize(text):
             pending.append(word)
             while pending:
                 action = learned.decide(
-                    View(tuple(pending), not said, heart.phonemizer.phonemes, past=tuple(said), seen=seen)
+                    View(
+                        tuple(pending),
+                        not said,
+                        heart.phonemizer.phonemes,
+                        past=tuple(said),
+                        seen=seen,
+                    )
                 )
                 if not isinstance(action, Speak):
                     break
@@ -190,8 +205,19 @@ def test_price_and_pace_are_options_of_the_learned_policy(
     wrong = ["say", "--policy", "lookahead:price=2", "-o", str(tmp_path / "a.wav"), "Hello."]
     assert main(wrong) == 2
     assert "policy 'lookahead': unknown option 'price'" in capsys.readouterr().err
-    for spec in ("learned:price=2,words_per_min=1900", {"name": "learned", "price": 2, "words_per_min": 1900}):
+    for spec in (
+        "learned:price=2,words_per_min=1900",
+        {"name": "learned", "price": 2, "words_per_min": 1900},
+    ):
         assert heart.policy(spec) == heart.policy("learned", price=2.0, words_per_min=1900.0)
-    right = ["say", "--policy", "learned:price=2,words_per_min=1900", "-q", "-o", str(tmp_path / "a.wav"), "Hello."]
+    right = [
+        "say",
+        "--policy",
+        "learned:price=2,words_per_min=1900",
+        "-q",
+        "-o",
+        str(tmp_path / "a.wav"),
+        "Hello.",
+    ]
     assert main(right) == 0
     assert (tmp_path / "a.wav").stat().st_size > 10_000

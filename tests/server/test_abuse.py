@@ -1,5 +1,5 @@
-"""What one client can take from the others: time, memory, places, lines of the log. Each test says what it showed
-before there was a bound."""
+"""What one client can take from the others: time, memory, places, lines of the log. Each test says
+what it showed before there was a bound."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ async def until(connection: ClientConnection, *kinds: str) -> dict[str, Any]:
             return data
 
 
-def pushed(server: Running, data: bytes, *, beginning: bytes = b"", most: int = 8_000_000) -> tuple[int, bytes]:
+def pushed(
+    server: Running, data: bytes, *, beginning: bytes = b"", most: int = 8_000_000
+) -> tuple[int, bytes]:
     """How much of a peer's repeated data the server took, and what it answered."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as peer:
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65536)
@@ -73,7 +75,8 @@ def pushed(server: Running, data: bytes, *, beginning: bytes = b"", most: int = 
 
 
 def test_sample_rates_are_those_of_a_list_and_share_their_filters() -> None:
-    """Any whole number was taken, and each text built its own bank: 0.2 to 0.5 s and 100 MB for 47,999 Hz."""
+    """Any whole number was taken, and each text built its own bank: 0.2 to 0.5 s and 100 MB for
+    47,999 Hz."""
     assert Resampler(24000, 44100)._filter is Resampler(24000, 44100)._filter
 
     async def run(server: Running) -> None:
@@ -83,7 +86,9 @@ def test_sample_rates_are_those_of_a_list_and_share_their_filters() -> None:
             error = await until(connection, "error", "session.updated")
             assert (error.get("code"), error.get("gone")) == ("invalid_option", False)
         for path in ("/v1/speak?sample_rate=47999", "/v1/speak?sample_rate=100000000"):
-            assert (await asyncio.to_thread(httpx.post, server.http + path, json={"text": "Hi."})).status_code == 400
+            assert (
+                await asyncio.to_thread(httpx.post, server.http + path, json={"text": "Hi."})
+            ).status_code == 400
 
     with serving() as server:
         play(run, server)
@@ -106,7 +111,9 @@ def test_a_head_has_a_size(beginning: bytes) -> None:
         sent, _ = pushed(server, b"/" * 1000, beginning=b"GET /")
         assert sent < 4_000_000
         # Who does not write faster than the server reads is told.
-        _, answer = pushed(server, b"a" * 90_000, beginning=b"GET /health HTTP/1.1\r\nX-n: ", most=90_000)
+        _, answer = pushed(
+            server, b"a" * 90_000, beginning=b"GET /health HTTP/1.1\r\nX-n: ", most=90_000
+        )
         assert answer.startswith(b"HTTP/1.1 431")
         assert httpx.get(server.http + "/health").is_success
 
@@ -115,7 +122,9 @@ def test_a_head_of_the_usual_size_passes() -> None:
     with serving() as server:
         assert httpx.get(server.http + "/health", headers={"X-n": "a" * 20_000}).is_success
         body = {"text": "Hello.", "more": "x" * 200_000}
-        assert httpx.post(server.http + "/v1/text-to-speech/toy?output_format=pcm_8000", json=body).is_success
+        assert httpx.post(
+            server.http + "/v1/text-to-speech/toy?output_format=pcm_8000", json=body
+        ).is_success
 
 
 def test_flushes_that_wait_have_a_number_and_their_names_a_length() -> None:
@@ -130,7 +139,9 @@ def test_flushes_that_wait_have_a_number_and_their_names_a_length() -> None:
             assert (error["code"], error["gone"]) == ("too_much_text", False)
             await say(connection, "input_text.end")
             marks = list[int]()
-            while (event := await until(connection, "speech.flushed", "speech.done"))["type"] != "speech.done":
+            while (event := await until(connection, "speech.flushed", "speech.done"))[
+                "type"
+            ] != "speech.done":
                 marks.append(event["flush_id"])
             assert marks == sorted(marks)
             assert 8 <= len(marks) < 30
@@ -154,9 +165,12 @@ def test_names_of_flushes_are_short(mark: object) -> None:
         play(run, server)
 
 
-@pytest.mark.parametrize("path", ["/v1/speak", "/tts/websocket", "/api/tts_streaming", "/v1/stream"])
+@pytest.mark.parametrize(
+    "path", ["/v1/speak", "/tts/websocket", "/api/tts_streaming", "/v1/stream"]
+)
 def test_who_says_nothing_makes_room_for_who_speaks(path: str) -> None:
-    """Silent sockets kept everybody out for as long as their protocol may idle: up to 180 s, and 10 s natively."""
+    """Silent sockets kept everybody out for as long as their protocol may idle: up to 180 s, and 10
+    s natively."""
 
     async def run(server: Running) -> None:
         async with connect(server.ws + path) as first, connect(server.ws + path):
@@ -191,7 +205,8 @@ def test_who_speaks_is_not_let_go() -> None:
 
 
 def test_who_is_still_being_heard_is_not_let_go() -> None:
-    """What had been made ahead gave the place away: a full server made more turns than it holds conversations."""
+    """What had been made ahead gave the place away: a full server made more turns than it holds
+    conversations."""
 
     async def run(server: Running) -> None:
         async with Client(server.ws) as first:
@@ -221,14 +236,17 @@ def handshake(path: str) -> bytes:
 
 @pytest.mark.parametrize("opcode", [0x89, 0x8A], ids=["pings", "pongs"])
 @pytest.mark.parametrize("path", ["/v1/stream", "/v1/text-to-speech/toy/stream-input"])
-def test_pings_without_end_are_cut_off(path: str, opcode: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pings_without_end_are_cut_off(
+    path: str, opcode: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each was answered, and the answers were kept for who does not read them: 107 MB after 5 s."""
     monkeypatch.setattr(transport, "FRAMES_LATE_S", 1.0)
     with serving(keys=("me:first-key",) if "stream-input" in path else ()) as server:
         with socket.create_connection(("127.0.0.1", server.port), timeout=10) as peer:
             peer.sendall(handshake(path))
             assert peer.recv(12) == b"HTTP/1.1 101"
-            frame, sent = bytes([opcode, 0xFD]) + bytes(4) + bytes(125), 0
+            frame = bytes([opcode, 0xFD]) + bytes(4) + bytes(125)
+            sent = 0
             with contextlib.suppress(ConnectionError):
                 while sent < 60_000:
                     peer.sendall(frame)
@@ -243,7 +261,9 @@ def test_pings_now_and_then_are_answered() -> None:
             for _ in range(50):
                 await asyncio.wait_for(await connection.ping(), 5)
             await connection.send('{"type": "session.ping"}')
-            kinds = [json.loads(await asyncio.wait_for(connection.recv(), 5))["type"] for _ in range(2)]
+            kinds = [
+                json.loads(await asyncio.wait_for(connection.recv(), 5))["type"] for _ in range(2)
+            ]
             assert kinds == ["session.created", "session.pong"]
 
     with serving() as server:
@@ -251,9 +271,13 @@ def test_pings_now_and_then_are_answered() -> None:
 
 
 def test_connections_have_a_number() -> None:
-    """They were taken until no file could be opened, and then each failure was a traceback: 1.6 MB of log a second."""
+    """They were taken until no file could be opened, and then each failure was a traceback: 1.6 MB
+    of log a second."""
     with serving(limits={"connections": 20}) as server, contextlib.ExitStack() as stack:
-        peers = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port))) for _ in range(40)]
+        peers = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+            for _ in range(40)
+        ]
         ended = 0
         time.sleep(0.3)
         for peer in peers:
@@ -271,19 +295,30 @@ SLOW = {
     "second": b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n",
     "body": b"POST /v1/tokens HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n",
     "newlines": b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n\r\n\r\n",
-    "upgrade": b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n",
+    "upgrade": (
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"
+    ),
 }
 
 
 @pytest.mark.parametrize("beginning", SLOW.values(), ids=SLOW)
 def test_every_request_has_a_time(beginning: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the first head had: a byte of the next, or of a body after the answer, kept a connection for ever."""
+    """Only the first head had: a byte of the next, or of a body after the answer, kept a connection
+    for ever."""
     for name in ("HEAD_S", "BODY_S"):
         monkeypatch.setattr(f"sayahead.server.operation.transport.{name}", 0.5, raising=False)
-    with serving() as server, socket.create_connection(("127.0.0.1", server.port), timeout=10) as peer:
+    with (
+        serving() as server,
+        socket.create_connection(("127.0.0.1", server.port), timeout=10) as peer,
+    ):
         peer.sendall(beginning)
-        end, ended = time.monotonic() + 5, False
-        drip = b"GET /health HTTP/1.1\r\nHost: " + b"x" * 1000 if b"POST" not in beginning else b"x" * 1000
+        end = time.monotonic() + 5
+        ended = False
+        drip = (
+            b"GET /health HTTP/1.1\r\nHost: " + b"x" * 1000
+            if b"POST" not in beginning
+            else b"x" * 1000
+        )
         while time.monotonic() < end and not ended:
             time.sleep(0.1)
             with contextlib.suppress(ConnectionError):
@@ -302,7 +337,9 @@ def test_every_request_has_a_time(beginning: bytes, monkeypatch: pytest.MonkeyPa
 def test_requests_that_wait_on_a_connection_have_a_number() -> None:
     """One packet of them made ten thousand objects."""
     with serving() as server:
-        _, answer = pushed(server, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n" * 500, most=20_000)
+        _, answer = pushed(
+            server, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n" * 500, most=20_000
+        )
         assert answer.count(b"HTTP/1.1 200") < 400
 
 
@@ -314,7 +351,8 @@ def test_messages_are_read_at_a_rate() -> None:
             await until(connection, "session.created")
             for _ in range(1000):
                 await say(connection, "session.ping")
-            answers, end = 0, time.monotonic() + 2
+            answers = 0
+            end = time.monotonic() + 2
             with contextlib.suppress(TimeoutError):
                 while time.monotonic() < end:
                     await asyncio.wait_for(connection.recv(), end - time.monotonic())
@@ -344,7 +382,9 @@ def test_nobody_takes_all_places(by: str) -> None:
             else:
                 address = "203.0.113." + str(len(who))
                 headers = {"X-Forwarded-For": address}
-                kind, connection = await admitted(server.ws + "/v1/stream", additional_headers=headers)
+                kind, connection = await admitted(
+                    server.ws + "/v1/stream", additional_headers=headers
+                )
             stack.push_async_callback(connection.close)
             return kind
 
@@ -352,7 +392,8 @@ def test_nobody_takes_all_places(by: str) -> None:
             # Its half and what is free, but for a quarter.
             assert [await enter("first") for _ in range(7)] == ["session.created"] * 6 + ["error"]
             assert [await enter("second") for _ in range(2)] == ["session.created"] * 2
-            # It is full, and wanted by more; who is below its half takes what who is beyond it does not use.
+            # It is full, and wanted by more; who is below its half takes what who is beyond it does
+            # not use.
             assert server.metric("tts_sessions_wanted") == 9
             assert [await enter("second") for _ in range(2)] == ["session.created"] * 2
             assert [await enter("first"), await enter("second")] == ["error"] * 2
@@ -383,12 +424,16 @@ def test_numbers_beyond_all_bounds_are_the_clients_fault(number: str) -> None:
     async def run(server: Running) -> None:
         async with connect(server.ws + "/v1/stream") as connection:
             for field in ("speed", "volume", "seed", "idle_s", "sample_rate", "bit_rate", "policy"):
-                await connection.send(f'{{"type": "session.update", "session": {{"{field}": {number}}}}}')
+                await connection.send(
+                    f'{{"type": "session.update", "session": {{"{field}": {number}}}}}'
+                )
                 event = await until(connection, "error", "session.updated")
                 assert event.get("code") in ("invalid_option", "invalid_message"), field
                 assert len(event["message"]) < 300
         for path in ("/v1/text-to-speech/toy", "/tts/bytes", "/v1/audio/speech"):
-            answer = await asyncio.to_thread(httpx.post, server.http + path, content=BODY.format(number))
+            answer = await asyncio.to_thread(
+                httpx.post, server.http + path, content=BODY.format(number)
+            )
             assert answer.status_code < 500, path
 
     with serving() as server:
@@ -416,7 +461,9 @@ def test_half_a_character_is_refused(message: str) -> None:
             error = await until(connection, "error")
             assert (error["code"], error["gone"]) == ("invalid_message", False)
             # Whole characters may be written in two escapes.
-            await connection.send('{"type": "input_text.append", "text": "Hello \\ud83d\\ude00 there."}')
+            await connection.send(
+                '{"type": "input_text.append", "text": "Hello \\ud83d\\ude00 there."}'
+            )
             await say(connection, "input_text.end")
             assert (await until(connection, "speech.done", "error"))["type"] == "speech.done"
 
@@ -432,8 +479,11 @@ def test_half_a_character_is_refused(message: str) -> None:
         ("cartesia", "/tts/websocket", "transcript", {"context_id": "a", "continue": True}),
     ],
 )
-def test_a_text_may_be_cut_within_a_character(protocol: str, path: str, field: str, rest: dict[str, Any]) -> None:
-    """A client that counts as JavaScript does cuts an emoji in two: the texts around it were lost."""
+def test_a_text_may_be_cut_within_a_character(
+    protocol: str, path: str, field: str, rest: dict[str, Any]
+) -> None:
+    """A client that counts as JavaScript does cuts an emoji in two: the texts around it were
+    lost."""
 
     async def run(server: Running) -> None:
         async with connect(server.ws + path) as connection:
@@ -441,7 +491,10 @@ def test_a_text_may_be_cut_within_a_character(protocol: str, path: str, field: s
             for text in ("Hello \ud83d", "\ude00there\ud83d ", "and \udc00you. "):
                 await connection.send(json.dumps({field: text, **rest}))
             end = time.monotonic() + 10
-            while time.monotonic() < end and server.metric("tts_characters_total", protocol=protocol) < 24:
+            while (
+                time.monotonic() < end
+                and server.metric("tts_characters_total", protocol=protocol) < 24
+            ):
                 await asyncio.sleep(0.01)
             assert server.metric("tts_characters_total", protocol=protocol) == 24
 
@@ -488,7 +541,8 @@ def test_the_log_has_the_lines_that_the_server_writes() -> None:
         written = form.format(record)
         assert not [c for c in written if not c.isprintable() and c != "\n"]
         assert [line for line in written.splitlines()[1:] if not line.startswith("  ")] == []
-    record.text, record.exc_info = "a session=b", None
+    record.text = "a session=b"
+    record.exc_info = None
     assert Lines().format(record).endswith("info text text='a session=b'")
 
 
@@ -497,7 +551,8 @@ def test_the_same_warning_comes_once_a_second() -> None:
     from sayahead.server.operation.logs import Seldom
 
     stream = io.StringIO()
-    handler, logger = logging.StreamHandler(stream), logging.Logger("test")
+    handler = logging.StreamHandler(stream)
+    logger = logging.Logger("test")
     handler.addFilter(Seldom())
     handler.setFormatter(Lines())
     logger.addHandler(handler)
@@ -506,7 +561,9 @@ def test_the_same_warning_comes_once_a_second() -> None:
         logger.info("open")
     logger.error("Another thing.")
     lines = stream.getvalue().splitlines()
-    assert [len([line for line in lines if word in line]) for word in ("No desc", "open", "Another")] == [1, 1000, 1]
+    assert [
+        len([line for line in lines if word in line]) for word in ("No desc", "open", "Another")
+    ] == [1, 1000, 1]
 
 
 def test_bit_rates_are_those_that_the_encoder_has() -> None:
@@ -516,9 +573,13 @@ def test_bit_rates_are_those_that_the_encoder_has() -> None:
     async def run(server: Running) -> None:
         async with connect(server.ws + "/v1/stream") as connection:
             for rate, kind in ((256000, "session.updated"), (256001, "error"), (512000, "error")):
-                await say(connection, "session.update", session={"encoding": "opus", "bit_rate": rate})
+                await say(
+                    connection, "session.update", session={"encoding": "opus", "bit_rate": rate}
+                )
                 assert (await until(connection, "error", "session.updated"))["type"] == kind
-            await say(connection, "session.update", session={"encoding": "opus", "bit_rate": 256000})
+            await say(
+                connection, "session.update", session={"encoding": "opus", "bit_rate": 256000}
+            )
             await say(connection, "input_text.append", text="Hello there.")
             await say(connection, "input_text.end")
             assert (await until(connection, "speech.done", "error"))["type"] == "speech.done"
@@ -533,7 +594,10 @@ def test_the_first_message_names_all_bounds() -> None:
             limits = (await until(connection, "session.created"))["limits"]
             assert limits["sessions"] == 8
             assert limits["sessions_per_key"] == 4
-            names = "flushes messages_per_s head_bytes connections name_characters contexts pending_characters"
+            names = (
+                "flushes messages_per_s head_bytes connections name_characters contexts"
+                " pending_characters"
+            )
             assert all(limits[name] > 0 for name in names.split())
 
     with serving(limits={"sessions": 8}) as server:

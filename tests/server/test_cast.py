@@ -17,7 +17,8 @@ from websockets.asyncio.client import connect
 from sayahead import Voice
 from sayahead.types import Floats
 
-HELLO, FINE = "Hello there. ", "I am fine. "
+HELLO = "Hello there. "
+FINE = "I am fine. "
 
 
 def ben() -> Voice:
@@ -45,7 +46,9 @@ def test_a_name_in_the_text_changes_the_speaker(server: Running) -> None:
     address = f"{server.http}/v2/speak?encoding=linear16&container=none&sample_rate=8000&model=toy"
     answer = httpx.post(address, json={"text": f"{HELLO}[voice:ben]{FINE}"})
     assert np.abs(samples_of(answer.content) - both()).max() < 1e-4
-    silent = httpx.post(address, json={"text": f"[voice:heart]Hello [voice:nobody]there. [voice:ben]{FINE}"})
+    silent = httpx.post(
+        address, json={"text": f"[voice:heart]Hello [voice:nobody]there. [voice:ben]{FINE}"}
+    )
     assert np.abs(samples_of(silent.content) - both()).max() < 1e-4
 
 
@@ -64,7 +67,9 @@ def test_our_own_socket_says_who_speaks_and_who_is_not_there(server: Running) ->
             return messages
 
     messages = asyncio.run(run())
-    rows = [row for message in messages if message["type"] == "speech.audio" for row in message["words"]]
+    rows = [
+        row for message in messages if message["type"] == "speech.audio" for row in message["words"]
+    ]
     assert [row.get("speaker") for row in rows] == [None, None, "ben", "ben", "ben"]
     skipped = [message["text"] for message in messages if message["type"] == "speech.skipped"]
     assert skipped == ["[voice:nobody]"]
@@ -75,7 +80,9 @@ def test_a_key_may_name_only_voices_of_its_own(tmp_path: Any) -> None:
     keys.write_text("[alice]\nkey = 'secret-key-of-alice'\nvoices = ['toy']\n")
     with serving(keys_file=str(keys)) as server:
         server.hub.voices.put(ben())
-        address = f"{server.http}/v2/speak?encoding=linear16&container=none&sample_rate=8000&model=toy"
+        address = (
+            f"{server.http}/v2/speak?encoding=linear16&container=none&sample_rate=8000&model=toy"
+        )
         headers = {"Authorization": "Token secret-key-of-alice"}
         answer = httpx.post(address, json={"text": f"[voice:ben]{HELLO}"}, headers=headers)
         assert answer.status_code == 200, answer.text

@@ -115,7 +115,10 @@ def test_a_connection_has_an_end() -> None:
         connection = await opened(server)
         await say(connection, "input_text.append", text=TEXT * 20)
         heard = await events(connection)
-        assert [(e["type"], e.get("code")) for e in heard[-2:]] == [("error", "too_long"), ("closed", 1008)]
+        assert [(e["type"], e.get("code")) for e in heard[-2:]] == [
+            ("error", "too_long"),
+            ("closed", 1008),
+        ]
 
     with serving(step_s=0.02, limits={"session_s": 0.5}) as server:
         play(run, server)
@@ -136,20 +139,25 @@ def test_too_much_text_is_refused_and_the_rest_spoken() -> None:
         done = await until(connection, "speech.done")
         assert 0 < done["characters"] < len(TEXT) * 8
 
-    with serving(step_s=0.05, limits={"message_characters": 100, "pending_characters": 250}) as server:
+    with serving(
+        step_s=0.05, limits={"message_characters": 100, "pending_characters": 250}
+    ) as server:
         play(run, server)
 
 
 def test_what_was_spoken_makes_room() -> None:
     async def run(server: Running) -> None:
         async with Client(server.ws) as client:
-            speech, words = client.speech(), 0
+            speech = client.speech()
+            words = 0
             for number in range(1, 31):
                 await speech.push(TEXT)
                 while words < 9 * number - 1:
                     words += len((await anext(speech)).words)
             await speech.finish()
-            assert words + sum([len(chunk.words) async for chunk in speech]) == 30 * len(TEXT.split())
+            assert words + sum([len(chunk.words) async for chunk in speech]) == 30 * len(
+                TEXT.split()
+            )
 
     with serving(limits={"pending_characters": 120}) as server:
         play(run, server)
@@ -175,7 +183,11 @@ def test_more_contexts_than_allowed_are_refused_one_by_one() -> None:
         for name in "abc":
             await say(connection, "input_text.append", context_id=name, text="Hello there ")
         error = await until(connection, "error")
-        assert (error["context_id"], error["code"], error["gone"]) == ("c", "too_many_contexts", True)
+        assert (error["context_id"], error["code"], error["gone"]) == (
+            "c",
+            "too_many_contexts",
+            True,
+        )
         await say(connection, "input_text.end", context_id="a")
         # The text that came with it gives no second error.
         assert (await until(connection, "speech.done", "error"))["context_id"] == "a"
@@ -190,9 +202,13 @@ def test_more_contexts_than_allowed_are_refused_one_by_one() -> None:
 
 def test_a_full_server_refuses_and_takes_again() -> None:
     async def run(server: Running) -> None:
-        first, second = await opened(server), await opened(server)
+        first = await opened(server)
+        second = await opened(server)
         third = await connect(server.ws + "/v1/stream")
-        assert [(e["type"], e.get("code")) for e in await events(third)] == [("error", "overloaded"), ("closed", 1013)]
+        assert [(e["type"], e.get("code")) for e in await events(third)] == [
+            ("error", "overloaded"),
+            ("closed", 1013),
+        ]
         assert not httpx.get(server.http + "/ready").is_success
         assert httpx.get(server.http + "/health").is_success
         await first.close()
@@ -234,7 +250,9 @@ def test_flushes_are_answered_in_order_after_their_sound() -> None:
         await say(connection, "input_text.end")
         told = list[Any]()
         while True:
-            event = await until(connection, "speech.audio", "speech.flushed", "speech.done", "error")
+            event = await until(
+                connection, "speech.audio", "speech.flushed", "speech.done", "error"
+            )
             told += [w["word"] for w in event["words"]] if event["type"] == "speech.audio" else []
             told += [event["flush_id"]] if event["type"] == "speech.flushed" else []
             if event["type"] == "speech.done":
@@ -281,9 +299,15 @@ def test_a_step_that_breaks_ends_its_text_alone(caplog: pytest.LogCaptureFixture
 
 @pytest.mark.parametrize(
     "beginning",
-    [b"", b"GET / HT", b"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"],
+    [
+        b"",
+        b"GET / HT",
+        b"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{",
+    ],
 )
-def test_who_begins_a_request_and_stops_is_not_waited_for(beginning: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_begins_a_request_and_stops_is_not_waited_for(
+    beginning: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sayahead.server.operation.transport.HEAD_S", 0.3)
     with serving(limits={"first_message_s": 0.3}) as server:
         with socket.create_connection(("127.0.0.1", server.port), timeout=10) as peer:
@@ -300,8 +324,8 @@ def test_a_long_text_starves_nobody() -> None:
         async with Client(server.ws) as greedy, Client(server.ws) as modest:
             stream = greedy.stream([TEXT * 90])
             await anext(stream)
-            # With one thread, and all of the long text there: one of its pieces may be under way, and one may slip in
-            # while the short text is opened.
+            # With one thread, and all of the long text there: one of its pieces may be under way,
+            # and one may slip in while the short text is opened.
             before = server.metric("tts_rtf_count")
             await anext(modest.stream(["Hello there, you. "]))
             assert server.metric("tts_rtf_count") - before <= 4
@@ -317,8 +341,9 @@ def upgraded(server: Running) -> socket.socket:
     peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     peer.connect(("127.0.0.1", server.port))
     peer.sendall(
-        b"GET /v1/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        b"GET /v1/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection:"
+        b" Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key:"
+        b" dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     )
     assert peer.recv(12) == b"HTTP/1.1 101"
     return peer
@@ -349,7 +374,8 @@ def test_a_reader_that_stops_stops_only_itself() -> None:
         # Its synthesis waited for it, and did not go on into some buffer without end.
         assert server.metric("tts_audio_seconds_total", protocol="native") - heard < 100
         server.settle()
-        # The connection is cut, not only left alone: after what lies in the system's buffers comes its end.
+        # The connection is cut, not only left alone: after what lies in the system's buffers comes
+        # its end.
         peer.settimeout(10)
         with contextlib.suppress(ConnectionResetError):
             while peer.recv(65536):
@@ -376,13 +402,16 @@ def test_drops_in_the_middle_of_a_word_leave_nothing_behind() -> None:
         for number in range(examples(200)):
             drop(server, number)
         server.settle(30)
-        before, files = resident(), len(os.listdir("/proc/self/fd"))
+        before = resident()
+        files = len(os.listdir("/proc/self/fd"))
         for number in range(examples(1500)):
             drop(server, number)
         server.settle(60)
         assert resident() - before < 8e6
         assert len(os.listdir("/proc/self/fd")) <= files + 2
-        assert server.metric("tts_sessions_total", protocol="native", outcome="dropped") >= examples(850)
+        assert server.metric(
+            "tts_sessions_total", protocol="native", outcome="dropped"
+        ) >= examples(850)
         assert server.metric("tts_sessions_active") == 0
         assert server.metric("tts_connections_active", protocol="native") == 0
         asyncio.run(speak(server))
@@ -398,7 +427,9 @@ async def speak(server: Running) -> None:
 def test_speech_keeps_up_by_what_the_client_has_played() -> None:
     text = "one two three four five six seven eight nine ten. " * 3
 
-    async def lasts(server: Running, told: Callable[[float], float] | None, **session: Any) -> float:
+    async def lasts(
+        server: Running, told: Callable[[float], float] | None, **session: Any
+    ) -> float:
         """Seconds of audio; the client says of each chunk how much it has played when it comes."""
         connection = await opened(server)
         await say(connection, "session.update", session=session)
@@ -441,7 +472,11 @@ def test_what_cannot_have_been_played_is_refused() -> None:
         # Of a context that is over, or never was, it means nothing.
         await say(connection, "speech.played", context_id="x", played_s=1.0)
         await say(connection, "input_text.append", context_id="a", text="one ")
-        for played_s, message in ((99.0, "99.000, but only"), (-1, "at least 0"), ("1", "a number of seconds")):
+        for played_s, message in (
+            (99.0, "99.000, but only"),
+            (-1, "at least 0"),
+            ("1", "a number of seconds"),
+        ):
             await say(connection, "speech.played", context_id="a", played_s=played_s)
             error = json.loads(await connection.recv())
             assert (error["type"], error["context_id"], error["gone"]) == ("error", "a", False)

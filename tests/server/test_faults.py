@@ -1,5 +1,6 @@
-"""Every protocol beside every fault of its connection, at each state of a text: the server's places are free soon, no
-connection is left, whoever is told an end is told it at once, and a slow connection loses nothing.
+"""Every protocol beside every fault of its connection, at each state of a text: the server's places
+are free soon, no connection is left, whoever is told an end is told it at once, and a slow
+connection loses nothing.
 
 Full size: SAYAHEAD_TESTS=full; otherwise three rows of each protocol.
 """
@@ -59,10 +60,16 @@ def behind(port: int) -> Any:
     """What a client needs to know of a server at a port, whatever the protocol."""
 
     def of(kind: type[Any]) -> Any:
-        return kind(grpc_port=port) if kind is GoogleSettings else kind(wyoming=f"tcp://127.0.0.1:{port}")
+        return (
+            kind(grpc_port=port)
+            if kind is GoogleSettings
+            else kind(wyoming=f"tcp://127.0.0.1:{port}")
+        )
 
     hub = SimpleNamespace(settings=SimpleNamespace(of=of))
-    return SimpleNamespace(http=f"http://127.0.0.1:{port}", ws=f"ws://127.0.0.1:{port}", port=port, hub=hub)
+    return SimpleNamespace(
+        http=f"http://127.0.0.1:{port}", ws=f"ws://127.0.0.1:{port}", port=port, hub=hub
+    )
 
 
 async def reach(client: Client, state: str) -> bytes:
@@ -77,8 +84,12 @@ async def reach(client: Client, state: str) -> bytes:
     return await client.first()
 
 
-@pytest.mark.parametrize(("client", "state", "fault"), FEW, ids=[f"{c.__name__}-{s}-{f}" for c, s, f in FEW])
-def test_nothing_hangs_and_nothing_is_left(server: Running, client: type[Client], state: str, fault: str) -> None:
+@pytest.mark.parametrize(
+    ("client", "state", "fault"), FEW, ids=[f"{c.__name__}-{s}-{f}" for c, s, f in FEW]
+)
+def test_nothing_hangs_and_nothing_is_left(
+    server: Running, client: type[Client], state: str, fault: str
+) -> None:
     async def run() -> None:
         async with (
             Proxy.before(port_of(server, client)) as proxy,

@@ -1,7 +1,8 @@
-"""Messages that no client should send, over every protocol: no failure, no dead worker, no session left behind.
+"""Messages that no client should send, over every protocol: no failure, no dead worker, no session
+left behind.
 
-A protocol joins by a line in SOCKETS or REQUESTS. ``SAYAHEAD_FUZZ_MESSAGES`` is the number of messages over all.
-"""
+A protocol joins by a line in SOCKETS or REQUESTS. ``SAYAHEAD_FUZZ_MESSAGES`` is the number of
+messages over all."""
 
 from __future__ import annotations
 
@@ -31,15 +32,24 @@ MESSAGES = int(os.environ.get("SAYAHEAD_FUZZ_MESSAGES", examples(10_000)))
 BATCH = 25
 # Size of a message that is too big.
 LARGEST = 4096
-# How a connection may end that was sent nonsense: never by the server's fault (1011), never without a word (1006).
+# How a connection may end that was sent nonsense: never by the server's fault (1011), never without
+# a word (1006).
 CODES = {1000, 1001, 1003, 1005, 1007, 1008, 1009, 1013}
 
 SCALARS = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=40), st.just("<long>"), st.just("\ud800")
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=40),
+    st.just("<long>"),
+    st.just("\ud800"),
 )
 JSONS = st.recursive(
     SCALARS,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
     max_leaves=8,
 )
 RAW: st.SearchStrategy[str | bytes] = st.one_of(
@@ -139,15 +149,25 @@ CARTESIA: dict[str, list[Any]] = {
     "cancel": [True],
     "voice": [{"mode": "id", "id": "toy"}, "toy"],
     "add_timestamps": [True],
-    "output_format": [{"container": "raw", "encoding": "pcm_f32le", "sample_rate": 44100}, {"sample_rate": -1}],
+    "output_format": [
+        {"container": "raw", "encoding": "pcm_f32le", "sample_rate": 44100},
+        {"sample_rate": -1},
+    ],
     "generation_config": [{"speed": 1.5}, {"volume": 1e400}],
 }
-DEEPGRAM: dict[str, list[Any]] = {"type": ["Speak", "Flush", "Clear"], "text": ["Hello there ", "", "<long>"]}
+DEEPGRAM: dict[str, list[Any]] = {
+    "type": ["Speak", "Flush", "Clear"],
+    "text": ["Hello there ", "", "<long>"],
+}
 FLUX: dict[str, list[Any]] = {
     "type": ["Speak", "Flush", "Interrupt", "Configure"],
     "text": ["Hello there ", "", "<long>"],
     "speed": [1.0, 1.5, -1, 1e400, "fast"],
-    "playback_offset": [{"type": "time_ms", "value": 10}, {"type": "time_ms", "value": -1}, {"type": "bytes"}],
+    "playback_offset": [
+        {"type": "time_ms", "value": 10},
+        {"type": "time_ms", "value": -1},
+        {"type": "bytes"},
+    ],
 }
 KYUTAI: dict[str, list[Any]] = {
     "type": ["Text", "Voice", "Eos"],
@@ -156,7 +176,14 @@ KYUTAI: dict[str, list[Any]] = {
     "shape": [[1, 2]],
 }
 WYOMING: dict[str, list[Any]] = {
-    "type": ["synthesize-start", "synthesize-chunk", "synthesize-stop", "synthesize", "describe", "ping"],
+    "type": [
+        "synthesize-start",
+        "synthesize-chunk",
+        "synthesize-stop",
+        "synthesize",
+        "describe",
+        "ping",
+    ],
     "data": [{"text": "Hello there. "}, {"voice": {"name": "toy"}}, {"voice": {"language": "xx"}}],
     "data_length": [0, 2, -1, 1e9],
     "payload_length": [0, 3, 10**9],
@@ -165,7 +192,9 @@ VOICE = "/v1/text-to-speech/toy"
 SOCKETS = [
     Target("native", "/v1/stream", RAW | almost(NATIVE)),
     Target("elevenlabs", f"{VOICE}/stream-input?output_format=pcm_8000", RAW | almost(ELEVENLABS)),
-    Target("elevenlabs-multi", f"{VOICE}/multi-stream-input?output_format=pcm_8000", almost(ELEVENLABS)),
+    Target(
+        "elevenlabs-multi", f"{VOICE}/multi-stream-input?output_format=pcm_8000", almost(ELEVENLABS)
+    ),
     Target("cartesia", "/tts/websocket", RAW | almost(CARTESIA)),
     Target("deepgram", "/v1/speak?encoding=mulaw", RAW | almost(DEEPGRAM)),
     Target("flux", "/v2/speak?encoding=mulaw", RAW | almost(FLUX)),
@@ -183,13 +212,23 @@ REQUESTS = [
 def effort() -> settings:
     """So many examples that all protocols together are sent MESSAGES messages."""
     count = -(-MESSAGES // (len(SOCKETS) + len(REQUESTS) + 1) // BATCH)
-    quiet = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.large_base_example]
-    return settings(max_examples=max(1, count), suppress_health_check=quiet, phases=[Phase.generate], database=None)
+    quiet = [
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.too_slow,
+        HealthCheck.large_base_example,
+    ]
+    return settings(
+        max_examples=max(1, count),
+        suppress_health_check=quiet,
+        phases=[Phase.generate],
+        database=None,
+    )
 
 
 WYOMING_PORT = free_port()
 LIMITS = {"message_bytes": LARGEST, "message_characters": 1000, "idle_s": 5.0}
-"""So small that a text may break the one or the other, and one that breaks neither is soon spoken."""
+"""So small that a text may break the one or the other, and one that breaks neither is soon
+spoken."""
 
 
 @pytest.fixture(scope="module")
@@ -251,7 +290,8 @@ def test_a_socket_survives_nonsense(server: Running, target: Target) -> None:
         sent = [expand(message) for message in messages]
         code = asyncio.run(send_all(server, target, sent))
         codes.add(code)
-        # Who sends more after a message that is too big may find the connection reset before it can read why.
+        # Who sends more after a message that is too big may find the connection reset before it can
+        # read why.
         assert code in CODES or max(len(message) for message in sent) > LARGEST
 
     run()
@@ -281,15 +321,27 @@ def test_wyoming_survives_nonsense(server: Running) -> None:
     @given(st.lists(RAW | almost(WYOMING), min_size=BATCH, max_size=BATCH), st.booleans())
     def run(messages: list[str | bytes], breaks: bool) -> None:
         sent = [expand(message) for message in messages]
-        lines = [line.encode("utf-8", "replace") if isinstance(line, str) else line for line in sent]
+        lines = [
+            line.encode("utf-8", "replace") if isinstance(line, str) else line for line in sent
+        ]
         asyncio.run(speak_bytes(WYOMING_PORT, b"".join(line + b"\n" * breaks for line in lines)))
 
     run()
 
 
 def test_heads_that_are_none(server: Running) -> None:
-    upgrade = b"GET /v1/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
-    wrong = [b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9\r\n\r\n", b"\x16\x03\x01" * 50, b"A" * 100_000, upgrade]
+    upgrade = (
+        b"GET /v1/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection:"
+        b" Upgrade\r\n\r\n"
+    )
+    wrong = [
+        b"\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9\r\n\r\n",
+        b"\x16\x03\x01" * 50,
+        b"A" * 100_000,
+        upgrade,
+    ]
     for head in wrong:
         asyncio.run(speak_bytes(server.port, head))
     server.settle()

@@ -46,7 +46,15 @@ def test_names_are_strings_of_a_length() -> None:
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [(1, 1.0), (0.5, 0.5), (True, None), ("1", None), (None, None), (float("inf"), None), (10**400, None)],
+    [
+        (1, 1.0),
+        (0.5, 0.5),
+        (True, None),
+        ("1", None),
+        (None, None),
+        (float("inf"), None),
+        (10**400, None),
+    ],
 )
 def test_numbers_are_finite(value: object, expected: float | None) -> None:
     assert number(value) == expected

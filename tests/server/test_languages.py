@@ -1,4 +1,5 @@
-"""Voices of random weights in German, French and Spanish, chosen by language, read and speak through the server."""
+"""Voices of random weights in German, French and Spanish, chosen by language, read and speak
+through the server."""
 
 from __future__ import annotations
 
@@ -18,7 +19,10 @@ from sayahead.client import Client
 IPA = "_^$ .,;:!?'-ˈˌːaɑɐbβcdðeɛəfɡɣhiɪjʝklʎmnɲŋoɔøœpɾɹʁrsʃtθuʊvwxyʏzʒçɥ̧̃"
 TEXTS = {
     "de": ("Am 3. März kostet es 12,50 €.", "Am dritten März kostet es zwölf Euro fünfzig."),
-    "fr": ("À 21 h, les amis ont payé 3 M€.", "À vingt et une heures, les amis ont payé trois millions d'euros."),
+    "fr": (
+        "À 21 h, les amis ont payé 3 M€.",
+        "À vingt et une heures, les amis ont payé trois millions d'euros.",
+    ),
     "es": ("El 3 de mayo hubo 200 personas.", "El tres de mayo hubo doscientas personas."),
 }
 
@@ -28,7 +32,14 @@ def voices(folder: Path) -> Iterator[Voice]:
     ids = {symbol: number for number, symbol in enumerate(dict.fromkeys(IPA))}
     for language in TEXTS:
         model = {"spelling": "espeak", "espeak": language}
-        yield changed("vits", folder / language, name=f"tiny-{language}", language=language, phonemes=ids, model=model)
+        yield changed(
+            "vits",
+            folder / language,
+            name=f"tiny-{language}",
+            language=language,
+            phonemes=ids,
+            model=model,
+        )
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +60,12 @@ def test_a_voice_of_the_language_reads_and_speaks(server: Running, language: str
             chunks = [chunk async for chunk in client.stream(fragments)]
         words = [word for chunk in chunks for word in chunk.words]
         assert all(text[word.start : word.end].strip() for word in words)
-        return " ".join(word.text for word in words), np.concatenate([chunk.samples for chunk in chunks])
+        return " ".join(word.text for word in words), np.concatenate(
+            [chunk.samples for chunk in chunks]
+        )
 
-    whole, by_letters = asyncio.run(said([text])), asyncio.run(said(list(text)))
+    whole = asyncio.run(said([text]))
+    by_letters = asyncio.run(said(list(text)))
     assert whole[0] == by_letters[0] == read
     assert np.array_equal(whole[1], by_letters[1])
     assert np.abs(whole[1]).max() > 0.01

@@ -1,4 +1,5 @@
-"""Nothing is left of sessions that are over, however they ended: 2,000 with SAYAHEAD_TESTS=full, 40 otherwise."""
+"""Nothing is left of sessions that are over, however they ended: 2,000 with SAYAHEAD_TESTS=full, 40
+otherwise."""
 
 from __future__ import annotations
 
@@ -82,7 +83,9 @@ async def one(server: Running, client: type[Client], dice: random.Random) -> Non
 
 async def many(server: Running, count: int, dice: random.Random) -> None:
     # gRPC's client leaves threads and files of its own for a while.
-    kinds = iter([dice.choice([each for each in CLIENTS if each is not Google]) for _ in range(count)])
+    kinds = iter(
+        [dice.choice([each for each in CLIENTS if each is not Google]) for _ in range(count)]
+    )
 
     async def work() -> None:
         for kind in kinds:
@@ -99,14 +102,23 @@ def test_nothing_is_left_of_sessions_that_are_over(server: Running) -> None:
     dice = random.Random(1)
     asyncio.run(many(server, 26, dice))
     server.settle()
-    before, begin_mb = left(server), memory_mb() if FULL else 0.0
+    before = left(server)
+    begin_mb = memory_mb() if FULL else 0.0
     half_mb = 0.0
     for half in (1, 2):
         asyncio.run(many(server, SESSIONS // 2, dice))
         server.settle()
         if FULL:
             half_mb, last_mb = memory_mb(), half_mb
-            print(json.dumps({"sessions": half * SESSIONS // 2, "memory_mb": round(half_mb, 1), **left(server)}))
+            print(
+                json.dumps(
+                    {
+                        "sessions": half * SESSIONS // 2,
+                        "memory_mb": round(half_mb, 1),
+                        **left(server),
+                    }
+                )
+            )
     after = left(server)
     # Pools make their threads when they need them.
     assert after.pop("threads") <= before.pop("threads") + POOLED

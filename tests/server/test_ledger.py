@@ -1,5 +1,6 @@
-"""The ledger: what clients received is what was billed, whoever asks for the bill, and whenever the server is killed or
-stands still. Full size: SAYAHEAD_TESTS=full, any other: SAYAHEAD_LEDGER="requests keys readers kills at-once"."""
+"""The ledger: what clients received is what was billed, whoever asks for the bill, and whenever the
+server is killed or stands still. Full size: SAYAHEAD_TESTS=full, any other:
+SAYAHEAD_LEDGER="requests keys readers kills at-once"."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ from support.toy_server import ToyServer
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
-WORDS = "Hello there, how are you today? I am fine, and so is everybody else who was asked about it. ".split(" ")
+WORDS = "Hello there, how are you today? I am fine, and so is everybody else who was asked about it. ".split(  # noqa: E501
+    " "
+)
 SIZE = os.environ.get("SAYAHEAD_LEDGER") or ("10000 20 16 20 24" if FULL else "40 4 4 1 8")
 """Requests, keys, readers, kills, and texts at once."""
 REQUESTS, KEYS, ASKERS, KILLS, AT_ONCE = map(int, SIZE.split())
@@ -52,7 +55,9 @@ def text_of(dice: random.Random) -> str:
 async def stream(server: ToyServer, got: Received) -> None:
     """Over the native socket."""
     headers = {"Authorization": f"Bearer {got.key}-secret"}
-    async with connect(server.ws + "/v1/stream", additional_headers=headers, open_timeout=5) as socket:
+    async with connect(
+        server.ws + "/v1/stream", additional_headers=headers, open_timeout=5
+    ) as socket:
         for part in (got.text[:20], got.text[20:]):
             await socket.send(json.dumps({"type": "input_text.append", "text": part}))
         await socket.send(json.dumps({"type": "input_text.end"}))
@@ -92,7 +97,10 @@ async def speak_all(server: ToyServer, dice: random.Random) -> list[Received]:
     """Texts of all keys, over crashes, beside readers; what clients have of them."""
     found = list[Received]()
     jobs = iter(
-        [(dice.choice([stream, stream, post]), f"key-{dice.randrange(KEYS)}", text_of(dice)) for _ in range(REQUESTS)]
+        [
+            (dice.choice([stream, stream, post]), f"key-{dice.randrange(KEYS)}", text_of(dice))
+            for _ in range(REQUESTS)
+        ]
     )
     over = asyncio.Event()
 
@@ -113,7 +121,9 @@ async def speak_all(server: ToyServer, dice: random.Random) -> list[Received]:
         async with httpx.AsyncClient(timeout=30) as http:
             while not over.is_set():
                 with contextlib.suppress(*ENDS):
-                    answer = await http.get(f"{server.http}/v1/usage", params={"all": "true"}, headers=headers)
+                    answer = await http.get(
+                        f"{server.http}/v1/usage", params={"all": "true"}, headers=headers
+                    )
                     assert answer.status_code in (200, 503)
 
     async def kill() -> None:
@@ -129,7 +139,9 @@ async def speak_all(server: ToyServer, dice: random.Random) -> list[Received]:
                 await asyncio.sleep(PAUSE_S)
                 server.send(signal.SIGCONT)
 
-    others = [asyncio.create_task(ask(number)) for number in range(ASKERS)] + [asyncio.create_task(kill())]
+    others = [asyncio.create_task(ask(number)) for number in range(ASKERS)] + [
+        asyncio.create_task(kill())
+    ]
     await asyncio.gather(*(work() for _ in range(AT_ONCE)))
     over.set()
     await asyncio.gather(*others)
@@ -140,7 +152,9 @@ async def speak_all(server: ToyServer, dice: random.Random) -> list[Received]:
 def test_what_was_received_is_what_is_billed(tmp_path: Path) -> None:
     """Askers doubled rows (up to 47 %), a crash lost the sound that had left (14 %)."""
     keys = tmp_path / "keys.toml"
-    tables = [f'[key-{number}]\nkey = "key-{number}-secret"\nadmin = true\n' for number in range(KEYS)]
+    tables = [
+        f'[key-{number}]\nkey = "key-{number}-secret"\nadmin = true\n' for number in range(KEYS)
+    ]
     keys.write_text("\n".join(tables), encoding="utf-8")
     lag = tmp_path / "lag"
     server = ToyServer(
@@ -155,30 +169,42 @@ def test_what_was_received_is_what_is_billed(tmp_path: Path) -> None:
     try:
         found = asyncio.run(speak_all(server, random.Random(1)))
         headers = {"Authorization": "Bearer key-0-secret"}
-        rows = httpx.get(f"{server.http}/v1/usage", params={"all": "true"}, headers=headers, timeout=30).json()["rows"]
+        rows = httpx.get(
+            f"{server.http}/v1/usage", params={"all": "true"}, headers=headers, timeout=30
+        ).json()["rows"]
     finally:
         server.kill()
     # Nobody, /health among them, waits for a step of the event loop that takes long.
     assert not lag.exists(), lag.read_text(encoding="utf-8")
-    billed, billed_s, requests = Counter[str](), Counter[str](), Counter[str]()
+    billed = Counter[str]()
+    billed_s = Counter[str]()
+    requests = Counter[str]()
     for row in rows:
         billed[row["key"]] += row["characters"]
         billed_s[row["key"]] += row["audio_s"]
         requests[row["key"]] += row["requests"]
     told = {"requests": len(found), "broken": sum(not got.whole for got in found)}
     told |= {"characters": sum(got.characters for got in found), "billed": sum(billed.values())}
-    told |= {"seconds": round(sum(got.audio_s for got in found)), "billed_s": round(sum(billed_s.values()))}
+    told |= {
+        "seconds": round(sum(got.audio_s for got in found)),
+        "billed_s": round(sum(billed_s.values())),
+    }
     print(json.dumps(told))
     longest = max(map(len, WORDS)) + 1
     for key in {got.key for got in found}:
         own = [got for got in found if got.key == key]
         broken = [got for got in own if not got.whole]
-        received, received_s = sum(got.characters for got in own), sum(got.audio_s for got in own)
+        received = sum(got.characters for got in own)
+        received_s = sum(got.audio_s for got in own)
         # Who heard nothing of a text before a crash asks again.
         again = requests[key] - len(own)
         assert 0 <= again <= KILLS * AT_ONCE, key
-        # Over HTTP no words come; and what is written and was not sent when the server was killed, is billed.
-        unknown = sum(len(got.text) if not got.characters else longest * 2 for got in broken) + again * longest * 2
+        # Over HTTP no words come; and what is written and was not sent when the server was killed,
+        # is billed.
+        unknown = (
+            sum(len(got.text) if not got.characters else longest * 2 for got in broken)
+            + again * longest * 2
+        )
         unknown_s = CHUNK_S * (len(broken) + again)
         assert received <= billed[key] <= received + unknown, key
         assert received_s - 1e-2 <= billed_s[key] <= received_s + unknown_s + 1e-2, key

@@ -39,11 +39,15 @@ def leftovers() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def voices(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Voice]:
-    folder, made = tmp_path_factory.mktemp("voices"), dict[str, Voice]()
+    folder = tmp_path_factory.mktemp("voices")
+    made = dict[str, Voice]()
     ids = {symbol: number for number, symbol in enumerate(dict.fromkeys(IPA))}
     for language in SPOKEN:
-        name, model = f"{language.replace('-', '_')}-tiny-medium", {"spelling": "espeak", "espeak": language[:2]}
-        made[language] = changed("vits", folder / name, name=name, language=language, phonemes=ids, model=model)
+        name = f"{language.replace('-', '_')}-tiny-medium"
+        model = {"spelling": "espeak", "espeak": language[:2]}
+        made[language] = changed(
+            "vits", folder / name, name=name, language=language, phonemes=ids, model=model
+        )
     return made
 
 
@@ -78,7 +82,9 @@ def check(said: Floats, voice: Voice) -> None:
 
 
 @LANGUAGE
-def test_home_assistant(server: Running, port: int, voices: dict[str, Voice], language: str) -> None:
+def test_home_assistant(
+    server: Running, port: int, voices: dict[str, Voice], language: str
+) -> None:
     pytest.importorskip("wyoming", reason="needs sayahead[compat]")
     from wyoming.audio import AudioChunk, AudioStop
     from wyoming.client import AsyncTcpClient
@@ -96,25 +102,34 @@ def test_home_assistant(server: Running, port: int, voices: dict[str, Voice], la
             assert listed[voice.config.name] == [language]
             await client.write_event(Synthesize(text=SPOKEN[language][0], voice=choice).event())
             data = b""
-            while (event := await asyncio.wait_for(client.read_event(), 20)) and not AudioStop.is_type(event.type):
+            while (
+                event := await asyncio.wait_for(client.read_event(), 20)
+            ) and not AudioStop.is_type(event.type):
                 if AudioChunk.is_type(event.type):
                     data += AudioChunk.from_event(event).audio
             return data
 
-    for choice in (SynthesizeVoice(name=voice.config.name), SynthesizeVoice(language=language.replace("-", "_"))):
+    for choice in (
+        SynthesizeVoice(name=voice.config.name),
+        SynthesizeVoice(language=language.replace("-", "_")),
+    ):
         check(heard(asyncio.run(run(choice))), voice)
 
 
 @LANGUAGE
 def test_elevenlabs(server: Running, voices: dict[str, Voice], language: str) -> None:
     sdk = pytest.importorskip("elevenlabs.client", reason="needs sayahead[compat]")
-    client, voice = sdk.ElevenLabs(api_key="some-key", base_url=server.http), voices[language]
+    client = sdk.ElevenLabs(api_key="some-key", base_url=server.http)
+    voice = voices[language]
     listed = {one.voice_id: one.labels["language"] for one in client.voices.get_all().voices}
     assert listed[voice.config.name] == language
-    text, form = SPOKEN[language][0], "pcm_22050"
+    text = SPOKEN[language][0]
+    form = "pcm_22050"
     named = client.text_to_speech.convert(voice.config.name, text=text, output_format=form)
     check(heard(b"".join(named)), voice)
-    chosen = client.text_to_speech.convert("any", text=text, output_format=form, language_code=language[:2])
+    chosen = client.text_to_speech.convert(
+        "any", text=text, output_format=form, language_code=language[:2]
+    )
     check(heard(b"".join(chosen)), voice)
 
 
@@ -124,7 +139,9 @@ def test_openai(server: Running, voices: dict[str, Voice], language: str) -> Non
     text = SPOKEN[language][0]
     with openai.OpenAI(api_key="some-key", base_url=server.http + "/v1", max_retries=0) as client:
         listed: Any = client.get("/audio/voices", cast_to=dict[str, Any])
-        assert {row["id"]: row["language"] for row in listed["details"]}[voice.config.name] == language
+        assert {row["id"]: row["language"] for row in listed["details"]}[
+            voice.config.name
+        ] == language
         wanted = len(voice.synthesize(text)) / voice.sample_rate
         for choice, more in ((voice.config.name, {}), ("alloy", {"language": language[:2]})):
             made = client.audio.speech.create(

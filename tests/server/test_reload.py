@@ -28,7 +28,8 @@ TEXT = "Hello there, how are you today? I am fine. "
 
 
 def until(condition: Callable[[], bool], most_s: float = 10.0) -> None:
-    """Wait until something holds: on a free machine a second, of which a loaded one needs several."""
+    """Wait until something holds: on a free machine a second, of which a loaded one needs
+    several."""
     begin = time.monotonic()
     while not condition():
         assert time.monotonic() < begin + most_s
@@ -46,7 +47,8 @@ def renamed(path: Path, text: str) -> None:
 def test_keys_lexicon_and_certificate_change_while_somebody_speaks(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keys, lexicon = tmp_path / "keys", tmp_path / "lexicon"
+    keys = tmp_path / "keys"
+    lexicon = tmp_path / "lexicon"
     keys.write_text("me:first-key\nold:second-key\n", encoding="utf-8")
     lexicon.write_text("SQL = sequel\n", encoding="utf-8")
     key, certificate = certified(tmp_path)
@@ -54,7 +56,9 @@ def test_keys_lexicon_and_certificate_change_while_somebody_speaks(
     monkeypatch.setenv("SSL_CERT_FILE", certificate)
 
     def status(name: str) -> int:
-        answer = httpx.get(f"{address}/v1/models", headers={"Authorization": f"Bearer {name}"}, verify=False)
+        answer = httpx.get(
+            f"{address}/v1/models", headers={"Authorization": f"Bearer {name}"}, verify=False
+        )
         return answer.status_code
 
     def serial() -> str:
@@ -86,13 +90,20 @@ def test_keys_lexicon_and_certificate_change_while_somebody_speaks(
         until(lambda: failed() == 1)
         lexicon.write_text("no entry\n", encoding="utf-8")
         until(lambda: any("no entry" in record.getMessage() for record in caplog.records))
-        before, old = serial(), server.hub.lexicon
+        before = serial()
+        old = server.hub.lexicon
         assert (status("first-key"), status("third-key")) == (200, 200)
-        assert any("is shorter than 8 characters" in record.getMessage() for record in caplog.records)
+        assert any(
+            "is shorter than 8 characters" in record.getMessage() for record in caplog.records
+        )
         # It holds up no other file.
         keys.write_text("me:first-key\nanother:fourth-key\n", encoding="utf-8")
         until(lambda: status("third-key") == 401)
-        assert (status("first-key"), status("fourth-key"), server.hub.lexicon is old) == (200, 200, True)
+        assert (status("first-key"), status("fourth-key"), server.hub.lexicon is old) == (
+            200,
+            200,
+            True,
+        )
         keys.write_text("me:first-key\n", encoding="utf-8")
         lexicon.write_text("SQL = squeal\n", encoding="utf-8")
         for made, used in zip(certified(tmp_path / "other"), (key, certificate), strict=True):
@@ -111,8 +122,11 @@ def test_keys_lexicon_and_certificate_change_while_somebody_speaks(
         asyncio.run(run())
 
 
-def test_a_key_that_goes_while_others_are_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    keys, lexicon = tmp_path / "keys", tmp_path / "lexicon"
+def test_a_key_that_goes_while_others_are_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = tmp_path / "keys"
+    lexicon = tmp_path / "lexicon"
     keys.write_text("me:first-key\nold:second-key\n", encoding="utf-8")
     lexicon.write_text("SQL = sequel\n", encoding="utf-8")
     read = Lexicon.of
@@ -123,7 +137,9 @@ def test_a_key_that_goes_while_others_are_read_is_refused(tmp_path: Path, monkey
         return read(path)
 
     def status() -> int:
-        return httpx.get(f"{server.http}/v1/models", headers={"Authorization": "Bearer second-key"}).status_code
+        return httpx.get(
+            f"{server.http}/v1/models", headers={"Authorization": "Bearer second-key"}
+        ).status_code
 
     with serving(keys_file=str(keys), lexicon=str(lexicon)) as server:
         assert status() == 200
@@ -132,7 +148,9 @@ def test_a_key_that_goes_while_others_are_read_is_refused(tmp_path: Path, monkey
         until(lambda: status() == 401)
 
 
-def test_a_key_that_goes_waits_for_no_voices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_goes_waits_for_no_voices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     keys = tmp_path / "keys"
     keys.write_text("old:second-key\n", encoding="utf-8")
 
@@ -159,7 +177,9 @@ def test_no_text_begins_for_a_key_that_is_gone(tmp_path: Path) -> None:
             assert caller is not None
             token = server.hub.access.token(caller)[0]
             keys.write_text("me:first-key\nold:another-key\n", encoding="utf-8")
-            await asyncio.to_thread(until, lambda: server.hub.access.caller("another-key") is not None)
+            await asyncio.to_thread(
+                until, lambda: server.hub.access.caller("another-key") is not None
+            )
             # What was made for the old key opens nothing, whatever the name of the new one.
             assert server.hub.access.caller(token) is None
             # Who speaks is heard to the end, and begins no other text.
@@ -175,7 +195,8 @@ def test_no_text_begins_for_a_key_that_is_gone(tmp_path: Path) -> None:
 
 
 def test_what_needs_a_restart_is_told() -> None:
-    old, new = Settings(port=1, voices=("a",)), Settings(port=2, voices=("b",), certificate="c")
+    old = Settings(port=1, voices=("a",))
+    new = Settings(port=2, voices=("b",), certificate="c")
     settings, kept = taken_over(old, new)
     assert (settings.port, settings.voices, settings.certificate) == (1, ("b",), None)
     assert kept == ["port", "certificate"]
@@ -184,7 +205,8 @@ def test_what_needs_a_restart_is_told() -> None:
 
 def test_voices_come_and_go() -> None:
     old = Voices(("heart", "heart-low"))
-    heart, low = old.load("heart"), old.load("heart-low")
+    heart = old.load("heart")
+    low = old.load("heart-low")
     new = Voices(("heart-low", "heart"))
     new.take_over(old)
     assert new.loaded == {"heart": heart, "heart-low": low}
@@ -203,9 +225,13 @@ def known(server: Running, key: str) -> bool:
     return server.hub.access.caller(key) is not None
 
 
-def test_a_key_that_goes_waits_for_no_thread_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_that_goes_waits_for_no_thread_that_hangs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whoever asked for usage while its database hung kept a revoked key good, his own too."""
-    keys, lexicon, held = tmp_path / "keys", tmp_path / "lexicon", threading.Event()
+    keys = tmp_path / "keys"
+    lexicon = tmp_path / "lexicon"
+    held = threading.Event()
     keys.write_text("me:first-key\nold:second-key\n", encoding="utf-8")
     lexicon.write_text("SQL = sequel\n", encoding="utf-8")
 
@@ -286,7 +312,9 @@ def test_keys_by_the_thousand_cost_no_more_than_one(tmp_path: Path) -> None:
         __hash__ = bytes.__hash__
 
     path = tmp_path / "keys"
-    path.write_text("".join(f"key-{number}:secret-{number:08}\n" for number in range(2000)), encoding="utf-8")
+    path.write_text(
+        "".join(f"key-{number}:secret-{number:08}\n" for number in range(2000)), encoding="utf-8"
+    )
     access = Access(Settings(keys_file=str(path)))
     access._keys = {Counting(digest): key for digest, key in access._keys.items()}
     assert access.caller("secret-00001234") is not None

@@ -1,4 +1,5 @@
-"""Who goes on with a text of another server is let in where others are late, and nobody else by saying so."""
+"""Who goes on with a text of another server is let in where others are late, and nobody else by
+saying so."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ def late(secret: str | None) -> Hub:
     """A server that serves its clients too late."""
     voices = Voices(("heart",))
     voices.put(toy_voice())
-    settings = settings_of({"keys": KEYS, "token_secret": secret, "limits": {"sessions": 20}, "workers": 1})
+    settings = settings_of(
+        {"keys": KEYS, "token_secret": secret, "limits": {"sessions": 20}, "workers": 1}
+    )
     hub = Hub(settings, voices=voices)
     for key in ("first-key", "third-key"):
         hub.enter("native", caller(hub, key))
@@ -47,7 +50,8 @@ def admitted(hub: Hub, who: Caller, resumed: str) -> bool:
 
 def test_who_proves_that_its_server_has_gone_is_let_in_once() -> None:
     """Twelve of twelve newcomers were, who said so."""
-    gone, hub = late(SECRET), late(SECRET)
+    gone = late(SECRET)
+    hub = late(SECRET)
     who = caller(hub, "second-key")
     proof = gone.access.resumption(caller(gone, "second-key"), 60)
     assert not admitted(hub, who, "")
@@ -66,7 +70,14 @@ def test_who_proves_that_its_server_has_gone_is_let_in_once() -> None:
 def test_without_a_shared_secret_one_in_ten_places_is_for_those_who_say_so() -> None:
     hub = late(None)
     who = caller(hub, "second-key")
-    assert [admitted(hub, who, "true") for _ in range(6)] == [True, True, False, False, False, False]
+    assert [admitted(hub, who, "true") for _ in range(6)] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]
     hub.close()
 
 

@@ -1,5 +1,6 @@
-"""What all clients share and one of them draws on: the event loop, connections before their handshake, bytes, threads.
-Each test says what it showed before there was a bound; ``test_abuse.py`` has those of texts and messages."""
+"""What all clients share and one of them draws on: the event loop, connections before their
+handshake, bytes, threads. Each test says what it showed before there was a bound; ``test_abuse.py``
+has those of texts and messages."""
 
 from __future__ import annotations
 
@@ -54,10 +55,13 @@ async def answer(connection: ClientConnection, **message: Any) -> dict[str, Any]
 
 
 @pytest.mark.parametrize(
-    "head", [b"X-n: " + b"a" * 9000 + b"\r\n", b"".join(b"X-%d: a\r\n" % n for n in range(140))], ids=["line", "lines"]
+    "head",
+    [b"X-n: " + b"a" * 9000 + b"\r\n", b"".join(b"X-%d: a\r\n" % n for n in range(140))],
+    ids=["line", "lines"],
 )
 def test_a_handshake_is_answered_or_ends(head: bytes) -> None:
-    """The library refused them, said nothing, and no timer ran: 60 of 60 connections were there after 25 s."""
+    """The library refused them, said nothing, and no timer ran: 60 of 60 connections were there
+    after 25 s."""
     with serving() as server:
         assert told(server, UPGRADE + head + b"\r\n").startswith(b"HTTP/1.1 431")
         with socket.create_connection(("127.0.0.1", server.port), timeout=5) as peer:
@@ -65,7 +69,9 @@ def test_a_handshake_is_answered_or_ends(head: bytes) -> None:
             assert peer.recv(12) == b"HTTP/1.1 101"
 
 
-@pytest.mark.parametrize("upgrade", [b"", UPGRADE.partition(b"localhost\r\n")[2]], ids=["request", "handshake"])
+@pytest.mark.parametrize(
+    "upgrade", [b"", UPGRADE.partition(b"localhost\r\n")[2]], ids=["request", "handshake"]
+)
 def test_a_request_has_one_host(upgrade: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second was not looked at; RFC 9112, 3.2 has 400 for it."""
     monkeypatch.setattr(transport, "LINGER_S", 0.1)
@@ -92,15 +98,21 @@ def test_a_server_full_of_the_silent_is_ready() -> None:
         asyncio.run(run(server))
 
 
-def test_a_connection_counts_and_ends_before_it_is_encrypted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_connection_counts_and_ends_before_it_is_encrypted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """300 silent ones were neither counted nor cut off for a minute, 0.3 MB each."""
     monkeypatch.setattr(transport, "HEAD_S", 0.6)
     monkeypatch.setattr(transport, "HANDSHAKES", 3)
     key, certificate = certified(tmp_path)
     context = ssl.create_default_context(cafile=certificate)
-    with serving(certificate=certificate, certificate_key=key) as server, contextlib.ExitStack() as peers:
+    with (
+        serving(certificate=certificate, certificate_key=key) as server,
+        contextlib.ExitStack() as peers,
+    ):
         silent = [
-            peers.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=5)) for _ in range(5)
+            peers.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=5))
+            for _ in range(5)
         ]
         begun = time.monotonic()
         # The oldest two had to go at once; the others have their time.
@@ -112,14 +124,18 @@ def test_a_connection_counts_and_ends_before_it_is_encrypted(tmp_path: Path, mon
         assert httpx.get(address, verify=context, timeout=5).is_success
 
         async def speak() -> None:
-            async with connect(address.replace("https", "wss").replace("/health", "/v1/stream"), ssl=context) as one:
+            async with connect(
+                address.replace("https", "wss").replace("/health", "/v1/stream"), ssl=context
+            ) as one:
                 assert json.loads(await one.recv())["type"] == "session.created"
 
         monkeypatch.setattr(transport, "HEAD_S", 10.0)
         asyncio.run(speak())
 
 
-def test_lexicons_are_read_beside_the_event_loop_and_at_a_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lexicons_are_read_beside_the_event_loop_and_at_a_pace(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """One connection with one message in a loop: others waited 17 s, /health 13 s."""
     readers = list[str]()
 
@@ -139,11 +155,17 @@ def test_lexicons_are_read_beside_the_event_loop_and_at_a_pace(monkeypatch: pyte
             (lease,) = server.hub._leases
             server_work = lease.account.work
             session = {"lexicon": {"SQL": "sequel"}}
-            assert (await answer(connection, type="session.update", session=session))["type"] == "session.updated"
+            assert (await answer(connection, type="session.update", session=session))[
+                "type"
+            ] == "session.updated"
             begun = time.monotonic()
-            assert (await answer(connection, type="session.update", session=session))["type"] == "session.updated"
+            assert (await answer(connection, type="session.update", session=session))[
+                "type"
+            ] == "session.updated"
             assert time.monotonic() - begun > 0.3
-            assert (await answer(connection, type="session.update", session={"lexicon": {"a": 3}}))["type"] == "error"
+            assert (await answer(connection, type="session.update", session={"lexicon": {"a": 3}}))[
+                "type"
+            ] == "error"
 
     monkeypatch.setattr("sayahead.server.operation.budgets.Account.WORK_PER_S", 1.0)
     with serving() as server:
@@ -177,25 +199,32 @@ def test_messages_and_bodies_are_read_at_a_rate_of_bytes(monkeypatch: pytest.Mon
                 pong = await answer(connection, type="session.ping", more="x" * 120_000)
                 assert pong["type"] == "session.pong"
             assert 0.4 < time.monotonic() - begun < 5
-        # On one connection: the second request was cut off, since the first one's body was counted with it.
+        # On one connection: the second request was cut off, since the first one's body was counted
+        # with it.
         async with httpx.AsyncClient(base_url=server.http, timeout=20) as http:
             body = {"text": "Hi.", "more": "x" * 100_000}
             for most_s, code in ((10.0, 200), (10.0, 200), (0.1, 429)):
                 # What would have to wait too long comes again.
                 monkeypatch.setattr("sayahead.server.http.PATIENCE_S", most_s)
-                assert (await http.post("/v1/text-to-speech/toy", params=QUERY, json=body)).status_code == code
+                assert (
+                    await http.post("/v1/text-to-speech/toy", params=QUERY, json=body)
+                ).status_code == code
 
     with serving(limits={"messages_per_s": 100_000}) as server:
         asyncio.run(run(server))
 
 
-def test_messages_of_a_client_are_counted_on_all_its_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each connection had 500 a second, of any size: four of one client made others wait four times as long."""
+def test_messages_of_a_client_are_counted_on_all_its_connections(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each connection had 500 a second, of any size: four of one client made others wait four times
+    as long."""
     limits = Limits(messages_per_s=100)
     account = Accounts(limits, 1).of("somebody")
 
     async def read() -> None:
-        one, other = Reading(account, limits), Reading(account, limits)
+        one = Reading(account, limits)
+        other = Reading(account, limits)
         begun = time.monotonic()
         await one.turn(256 + 99 * 64)
         assert time.monotonic() - begun < 0.5
@@ -207,7 +236,10 @@ def test_messages_of_a_client_are_counted_on_all_its_connections(monkeypatch: py
     async def run(server: Running) -> None:
         async with httpx.AsyncClient(base_url=server.http) as http:
             begun = time.monotonic()
-            assert [(await http.get(path)).status_code for path in ("/health", "/ready", "/version") * 10] == [200] * 30
+            assert [
+                (await http.get(path)).status_code
+                for path in ("/health", "/ready", "/version") * 10
+            ] == [200] * 30
             assert time.monotonic() - begun > 0.4
 
     # This machine's connections have four times as many.
@@ -215,7 +247,9 @@ def test_messages_of_a_client_are_counted_on_all_its_connections(monkeypatch: py
         asyncio.run(run(server))
 
 
-@pytest.mark.parametrize("session", [{"x" * 100_000: 1}, {"voice": "x" * 100_000}, {"policy": "x" * 100_000}])
+@pytest.mark.parametrize(
+    "session", [{"x" * 100_000: 1}, {"voice": "x" * 100_000}, {"policy": "x" * 100_000}]
+)
 def test_errors_name_no_more_than_the_beginning(session: dict[str, Any]) -> None:
     """The whole name came back, and was compared with all that there are."""
 
@@ -252,7 +286,8 @@ def test_what_is_wrong_with_a_voice_is_the_operators(monkeypatch: pytest.MonkeyP
 def test_metrics_are_made_a_few_times_a_second() -> None:
     """Six clients without a key, asking for them in a loop, made others wait 13 times as long."""
     with serving() as server:
-        made, inner = list[float](), server.hub.metrics.text
+        made = list[float]()
+        inner = server.hub.metrics.text
 
         def text() -> bytes:
             made.append(time.monotonic())
@@ -283,7 +318,9 @@ def test_one_address_has_half_of_the_connections(monkeypatch: pytest.MonkeyPatch
     with serving(limits={"connections": 6}) as server, contextlib.ExitStack() as peers:
 
         def connected() -> socket.socket:
-            return peers.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=5))
+            return peers.enter_context(
+                socket.create_connection(("127.0.0.1", server.port), timeout=5)
+            )
 
         held = [connected() for _ in range(3)]
         assert not any(map(refused, held))

@@ -1,4 +1,5 @@
-"""Breaths of idle text and what a listener heard, over the sockets, against the toy voice in this process."""
+"""Breaths of idle text and what a listener heard, over the sockets, against the toy voice in this
+process."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ def samples(chunks: list[AudioChunk]) -> Floats:
 
 
 def breathing(*parts: str) -> Floats:
-    """The toy's sound of text with a breath behind each part, where the last part may be all that comes."""
+    """The toy's sound of text with a breath behind each part, where the last part may be all that
+    comes."""
     session: Session = toy_voice().session()
     chunks = list[AudioChunk]()
     for part in parts:
@@ -59,7 +61,8 @@ async def until_s(speech: Any, seconds: float) -> list[AudioChunk]:
 def test_a_text_that_ends_early_is_forgotten_without_a_search_for_circles(
     way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sessions, speaking = list[weakref.ref[Session]](), Speaking.__init__
+    sessions = list[weakref.ref[Session]]()
+    speaking = Speaking.__init__
 
     def remembered(self: Speaking, *arguments: Any) -> None:
         speaking(self, *arguments)
@@ -97,10 +100,14 @@ def test_idle_text_is_spoken_and_its_sentence_goes_on() -> None:
             chunks = await until_s(speech, len(breathing("one two three")) / 8000)
             await speech.push(" four five")
             both = breathing("one two three", " four five")
-            chunks += await until_s(speech, len(both) / 8000 - sum(chunk.duration_s for chunk in chunks))
+            chunks += await until_s(
+                speech, len(both) / 8000 - sum(chunk.duration_s for chunk in chunks)
+            )
             # No pause, no end, nothing twice, nothing lost.
             assert np.abs(samples(chunks) - both).max() < 1e-4
-            assert [word.text for chunk in chunks for word in chunk.words] == "one two three four five".split()
+            assert [
+                word.text for chunk in chunks for word in chunk.words
+            ] == "one two three four five".split()
             with pytest.raises(asyncio.TimeoutError):
                 await asyncio.wait_for(anext(speech), 3 * BREATH_S)
 
@@ -211,14 +218,17 @@ def test_idle_text_is_spoken_on_every_socket(
         async with connect(server.ws + path) as socket:
             for message in say("one two three"):
                 await socket.send(message)
-            sound_s, begun = 0.0, time.monotonic()
+            sound_s = 0.0
+            begun = time.monotonic()
             # What the resampler holds back is a few milliseconds.
             while sound_s < wanted_s - 0.01:
                 sound_s += bytes_in(await asyncio.wait_for(socket.recv(), 20)) / bytes_per_s
             assert time.monotonic() - begun > BREATH_S / 2
             # No pause follows it, no end.
             with pytest.raises(asyncio.TimeoutError):
-                sound_s += bytes_in(await asyncio.wait_for(socket.recv(), 2 * BREATH_S)) / bytes_per_s
+                sound_s += (
+                    bytes_in(await asyncio.wait_for(socket.recv(), 2 * BREATH_S)) / bytes_per_s
+                )
             assert sound_s < wanted_s + 0.001
 
     with serving(breath_s=BREATH_S) as server:
@@ -272,10 +282,18 @@ def test_what_was_heard_is_told_by_the_seconds_that_were_played(played_s: float)
         await hand.say("input_text.cancel", played_s=played_s)
         heard = await hand.until("speech.cancelled")
         # The definition, by itself: more than half of a word's sound was played.
-        words = [w for w in hand.words if played_s - w["onset_s"] > (w["offset_s"] - w["onset_s"]) / 2]
+        words = [
+            w for w in hand.words if played_s - w["onset_s"] > (w["offset_s"] - w["onset_s"]) / 2
+        ]
         end = words[-1]["end"] if words else 0
         told = {name: heard[name] for name in ("audio_s", "words", "text_end", "text", "message")}
-        assert told == {"audio_s": played_s, "words": len(words), "text_end": end, "text": TEXT[:end], "message": None}
+        assert told == {
+            "audio_s": played_s,
+            "words": len(words),
+            "text_end": end,
+            "text": TEXT[:end],
+            "message": None,
+        }
 
     by_hand(run, step_s=0.02)
 
@@ -359,7 +377,9 @@ def test_a_client_that_is_ahead_of_its_sound_falls_silent_and_is_told() -> None:
                 await speech.cancel(99.0)
             assert [chunk async for chunk in speech] == []
         # The server counts it when it has ended it, a moment after it has told its client.
-        cancelled = functools.partial(server.metric, "tts_sessions_total", protocol="native", outcome="cancelled")
+        cancelled = functools.partial(
+            server.metric, "tts_sessions_total", protocol="native", outcome="cancelled"
+        )
         while cancelled() != 1:
             await asyncio.sleep(0.01)
 
@@ -375,9 +395,13 @@ def test_a_text_whose_client_has_left_leaves_no_task_behind() -> None:
             raise m.GoneError("The client closed the connection.")
 
         hub.own()
-        lease, left = hub.enter("native", Caller("anybody")), list[str]()
-        outbox, bill = Outbox(gone, stall_s=1.0), hub.bill(lease, m.Options())
-        utterance = Utterance("a", m.Options(), hub, lease, outbox, bill, leave=lambda _, how: left.append(how))
+        lease = hub.enter("native", Caller("anybody"))
+        left = list[str]()
+        outbox = Outbox(gone, stall_s=1.0)
+        bill = hub.bill(lease, m.Options())
+        utterance = Utterance(
+            "a", m.Options(), hub, lease, outbox, bill, leave=lambda _, how: left.append(how)
+        )
         utterance.start()
         utterance.push("Hello")
         await asyncio.sleep(0.1)

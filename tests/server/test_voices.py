@@ -91,7 +91,10 @@ def test_a_voice_is_found_by_name_speaker_and_language(server: Running) -> None:
 def test_openai_lists_and_chooses(server: Running, opened: Opened) -> None:
     listed = httpx.get(server.http + "/v1/audio/voices").json()
     assert {"anna", "anna:low", "anna:high", "pierre"} <= {row["id"] for row in listed["voices"]}
-    assert next(row for row in listed["details"] if row["id"] == "anna")["speakers"] == ["low", "high"]
+    assert next(row for row in listed["details"] if row["id"] == "anna")["speakers"] == [
+        "low",
+        "high",
+    ]
     body = {"model": "tts-1", "input": "Hello.", "response_format": "pcm"}
     for more, wanted in (
         ({"voice": "anna:low"}, ("anna", "low")),
@@ -118,7 +121,9 @@ def test_elevenlabs_lists_and_chooses(server: Running, opened: Opened) -> None:
         assert opened[-1] == wanted
 
     async def run() -> None:
-        async with connect(f"{server.ws}/v1/text-to-speech/unknown/stream-input?language_code=fr") as connection:
+        async with connect(
+            f"{server.ws}/v1/text-to-speech/unknown/stream-input?language_code=fr"
+        ) as connection:
             for text in (" ", "Hello there. ", ""):
                 await connection.send(json.dumps({"text": text}))
             async for _ in connection:

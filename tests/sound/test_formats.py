@@ -33,7 +33,12 @@ def tone(hertz: float, rate: int = RATE, samples: int = RATE) -> Floats:
 
 def encode(form: AudioFormat, samples: Floats, step: int) -> bytes:
     making = encoder(form, source_rate=RATE)
-    return b"".join([*(making.push(samples[at : at + step]) for at in range(0, len(samples), step)), making.finish()])
+    return b"".join(
+        [
+            *(making.push(samples[at : at + step]) for at in range(0, len(samples), step)),
+            making.finish(),
+        ]
+    )
 
 
 def decode(data: bytes) -> tuple[Floats, int]:
@@ -41,7 +46,9 @@ def decode(data: bytes) -> tuple[Floats, int]:
         frames = list(container.decode(audio=0))
     rows = [frame.to_ndarray() for frame in frames]
     scale = 32767.0 if rows[0].dtype == np.int16 else 1.0
-    return np.concatenate([row.reshape(-1) for row in rows]).astype(np.float32) / np.float32(scale), frames[0].rate
+    return np.concatenate([row.reshape(-1) for row in rows]).astype(np.float32) / np.float32(
+        scale
+    ), frames[0].rate
 
 
 @pytest.mark.parametrize("target", EVERY_RATE)
@@ -63,7 +70,8 @@ def test_what_the_lower_rate_cannot_hold_is_gone(target: int) -> None:
 @settings(max_examples=examples(100))
 def test_joins_are_not_heard(cuts: list[int], target: int) -> None:
     samples = np.random.default_rng(len(cuts)).standard_normal(sum(cuts)).astype(np.float32)
-    whole, pieces = Resampler(RATE, target), Resampler(RATE, target)
+    whole = Resampler(RATE, target)
+    pieces = Resampler(RATE, target)
     once = np.concatenate([whole.push(samples), whole.finish()])
     ends = np.cumsum([0, *cuts])
     many = [pieces.push(samples[a:b]) for a, b in itertools.pairwise(ends)]
@@ -82,7 +90,9 @@ def test_pieces_give_the_bytes_of_the_whole(encoding: str, target: int | None) -
         assert np.array_equal(decode(encode(form, tone(440), 1733))[0], decode(whole)[0])
 
 
-@pytest.mark.parametrize("encoding", ["wav", "wav_f32le", "wav_mulaw", "wav_alaw", "flac", "mp3", "opus", "aac"])
+@pytest.mark.parametrize(
+    "encoding", ["wav", "wav_f32le", "wav_mulaw", "wav_alaw", "flac", "mp3", "opus", "aac"]
+)
 def test_what_others_decode_is_the_tone(encoding: str) -> None:
     heard, rate = decode(encode(AudioFormat(encoding), tone(440), 1733))
     assert rate == (48000 if encoding == "opus" else RATE)
@@ -94,21 +104,29 @@ def test_what_others_decode_is_the_tone(encoding: str) -> None:
 
 @pytest.mark.parametrize(
     ("encoding", "codec", "codes"),
-    [("mulaw", "pcm_mulaw", "ffff7efe7ef272e767ce4ea0208000"), ("alaw", "pcm_alaw", "d5d555d555d353da5afa7a8a0aaa2a")],
+    [
+        ("mulaw", "pcm_mulaw", "ffff7efe7ef272e767ce4ea0208000"),
+        ("alaw", "pcm_alaw", "d5d555d555d353da5afa7a8a0aaa2a"),
+    ],
 )
-def test_logarithmic_samples_are_those_of_the_standard(encoding: str, codec: str, codes: str) -> None:
+def test_logarithmic_samples_are_those_of_the_standard(
+    encoding: str, codec: str, codes: str
+) -> None:
     ramp = (np.arange(-32767, 32768) / 32767).astype(np.float32)
     ours = encode(AudioFormat(encoding), ramp, len(ramp))
     # Half a step of its segment is the most that the standard's decoder is off.
     decoder = av.CodecContext.create(codec, "r")
     assert isinstance(decoder, av.AudioCodecContext)
-    decoder.sample_rate, decoder.layout = RATE, "mono"
+    decoder.sample_rate = RATE
+    decoder.layout = "mono"
     frame = decoder.decode(av.Packet(bytes(range(256))))[0]
     table = frame.to_ndarray().reshape(-1).astype(np.int64)
     wanted = to_pcm16(ramp).astype(np.int64)
     error = np.abs(table[np.frombuffer(ours, np.uint8)] - wanted)
     assert (error <= (np.abs(wanted) + 132) / 16).all()
-    some = np.array([0, 1, -1, 7, -8, 100, -100, 255, -256, 1000, -1000, 8031, -8031, 32767, -32767])
+    some = np.array(
+        [0, 1, -1, 7, -8, 100, -100, 255, -256, 1000, -1000, 8031, -8031, 32767, -32767]
+    )
     assert encode(AudioFormat(encoding), (some / 32767).astype(np.float32), 4).hex() == codes
 
 
@@ -125,7 +143,8 @@ def test_an_mp3_file_says_what_its_encoder_put_before_the_first_sample(tmp_path:
 
 
 def test_a_pipe_takes_an_mp3(tmp_path: Path) -> None:
-    path, read = tmp_path / "a.mp3", list[bytes]()
+    path = tmp_path / "a.mp3"
+    read = list[bytes]()
     os.mkfifo(path)
     reader = threading.Thread(target=lambda: read.append(path.read_bytes()))
     reader.start()
@@ -140,7 +159,10 @@ def test_a_pipe_takes_an_mp3(tmp_path: Path) -> None:
 def test_a_whole_wav_says_how_much_it_holds(encoding: str) -> None:
     data = whole_file(encode(AudioFormat(encoding), tone(440), 1733), AudioFormat(encoding))
     assert int.from_bytes(data[4:8], "little") == len(data) - 8
-    assert int.from_bytes(data[data.index(b"data") + 4 :][:4], "little") == len(data) - data.index(b"data") - 8
+    assert (
+        int.from_bytes(data[data.index(b"data") + 4 :][:4], "little")
+        == len(data) - data.index(b"data") - 8
+    )
     heard, rate = decode(data)
     assert (len(heard), rate) == (len(tone(440)), RATE)
 

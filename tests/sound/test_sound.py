@@ -1,4 +1,5 @@
-"""What the command line reads and writes: text as it arrives, sound files, subtitles, the sound device."""
+"""What the command line reads and writes: text as it arrives, sound files, subtitles, the sound
+device."""
 
 from __future__ import annotations
 
@@ -23,7 +24,15 @@ from sayahead.cli.text_source import Source
 from sayahead.engine.written import as_written
 from sayahead.errors import ConfigError
 from sayahead.sound.device import Player
-from sayahead.sound.files import FlacWriter, OutputError, RawWriter, WavWriter, read_wav, wav_file, write_wav
+from sayahead.sound.files import (
+    FlacWriter,
+    OutputError,
+    RawWriter,
+    WavWriter,
+    read_wav,
+    wav_file,
+    write_wav,
+)
 from sayahead.sound.formats import FORMATS
 from sayahead.sound.out import save
 from sayahead.sound.pcm import AUDIBLE, audible, audible_ends, from_pcm16, to_pcm16
@@ -58,9 +67,17 @@ def test_pcm_clips_and_silences() -> None:
 
 @pytest.mark.parametrize(
     ("samples", "ends"),
-    [([], None), ([0, 0.5 * AUDIBLE], None), ([0.1], (0, 0)), ([0, 0.1, 0, -0.2, 0, 0], (1, 3)), ([-0.1, 0], (0, 0))],
+    [
+        ([], None),
+        ([0, 0.5 * AUDIBLE], None),
+        ([0.1], (0, 0)),
+        ([0, 0.1, 0, -0.2, 0, 0], (1, 3)),
+        ([-0.1, 0], (0, 0)),
+    ],
 )
-def test_the_first_and_the_last_audible_sample(samples: list[float], ends: tuple[int, int] | None) -> None:
+def test_the_first_and_the_last_audible_sample(
+    samples: list[float], ends: tuple[int, int] | None
+) -> None:
     array = np.array(samples, np.float32)
     assert audible_ends(array) == ends
     found = audible(array)
@@ -105,7 +122,8 @@ def test_what_is_no_wav_file_of_16_bit_mono_is_refused(tmp_path: Path) -> None:
 
 
 def test_wav_is_valid_after_every_chunk(tmp_path: Path) -> None:
-    path, made = tmp_path / "a.wav", tone(1000)
+    path = tmp_path / "a.wav"
+    made = tone(1000)
     writer = wav_file(path, sample_rate=RATE)
     assert len(pcm_of(str(path))) == 0
     for at in range(0, 1000, 250):
@@ -156,7 +174,8 @@ def test_raw_waits_for_a_slow_reader_of_a_non_blocking_pipe() -> None:
 
     end, start = os.pipe()
     os.set_blocking(start, False)
-    made, got = tone(200_000), bytearray()
+    made = tone(200_000)
+    got = bytearray()
 
     def read() -> None:
         while data := os.read(end, 1 << 16):
@@ -228,18 +247,29 @@ WORDS = [
 
 def test_subtitles() -> None:
     srt = FORMS[".srt"](WORDS, sample_rate=RATE)
-    assert srt == ("1\n00:00:00,020 --> 00:00:01,000\nSalt, <b> rest.\n\n2\n00:00:01,500 --> 02:00:00,000\nThen\n")
+    assert (
+        srt == "1\n00:00:00,020 --> 00:00:01,000\nSalt, <b> rest.\n\n2\n00:00:01,500 -->"
+        " 02:00:00,000\nThen\n"
+    )
     single = FORMS[".srt"](WORDS, sample_rate=RATE, each_word=True)
     assert single.count(" --> ") == len(WORDS)
     assert single.split("\n")[2] == WORDS[0].text
     vtt = FORMS[".vtt"](WORDS, sample_rate=RATE)
     assert vtt.startswith(
-        "WEBVTT\n\n00:00:00.020 --> 00:00:01.000\nSalt, <00:00:00.400>&lt;b&gt; <00:00:00.600>rest.\n\n"
+        "WEBVTT\n\n00:00:00.020 --> 00:00:01.000\nSalt, <00:00:00.400>&lt;b&gt;"
+        " <00:00:00.600>rest.\n\n"
     )
     parsed = json.loads(FORMS[".json"](WORDS, sample_rate=RATE))
     assert parsed["sample_rate"] == RATE
     times = {"onset": 480, "offset": 9600, "onset_s": 0.02, "offset_s": 0.4}
-    assert parsed["words"][0] == {"text": "Salt,", "written": "", "start": 0, "end": 5, "ends": False, **times}
+    assert parsed["words"][0] == {
+        "text": "Salt,",
+        "written": "",
+        "start": 0,
+        "end": 5,
+        "ends": False,
+        **times,
+    }
     for form in FORMS.values():
         assert form([], sample_rate=RATE) is not None
 
@@ -263,7 +293,9 @@ def test_subtitles_have_the_words_as_they_are_written() -> None:
     ]
     srt = FORMS[".srt"](words, sample_rate=RATE)
     assert srt.split("\n\n")[0] == "1\n00:00:00,000 --> 00:00:02,000\ncosts $1,234.56 at 9:30."
-    assert "costs <00:00:00.200>$1,234.56 <00:00:01.000>at" in FORMS[".vtt"](words, sample_rate=RATE)
+    assert "costs <00:00:00.200>$1,234.56 <00:00:01.000>at" in FORMS[".vtt"](
+        words, sample_rate=RATE
+    )
     assert "one thousand two hundred" in FORMS[".srt"](words, sample_rate=RATE, spoken=True)
     single = FORMS[".srt"](words, sample_rate=RATE, each_word=True)
     assert single.split("\n\n")[1] == "2\n00:00:00,200 --> 00:00:01,000\n$1,234.56"
@@ -302,11 +334,16 @@ def test_a_word_is_written_without_its_markup(source: str, written: str) -> None
     ("text", "cues"),
     [
         ('# One\n\n"It begins," she said.', ["One", '"It begins," she said.']),
-        ("And on\n\n1. First thing\n2. Second thing", ["And on", "1. First thing", "2. Second thing"]),
+        (
+            "And on\n\n1. First thing\n2. Second thing",
+            ["And on", "1. First thing", "2. Second thing"],
+        ),
         ("Dr. Who paid $1,200 (at 9:30).", ["Dr. Who paid $1,200 (at 9:30)."]),
     ],
 )
-def test_a_subtitle_ends_where_a_heading_or_an_item_does(heart: Voice, text: str, cues: list[str]) -> None:
+def test_a_subtitle_ends_where_a_heading_or_an_item_does(
+    heart: Voice, text: str, cues: list[str]
+) -> None:
     speech = heart.speak(text)
     list(speech)
     blocks = timings_srt(speech.words, sample_rate=24000).strip().split("\n\n")
@@ -317,12 +354,19 @@ def test_a_dash_is_shown_with_the_word_before_it(heart: Voice) -> None:
     speech = heart.speak("She said — slowly — and left.")
     list(speech)
     blocks = timings_srt(speech.words, sample_rate=24000, each_word=True).strip().split("\n\n")
-    assert [block.split("\n")[2] for block in blocks] == ["She", "said —", "slowly —", "and", "left."]
+    assert [block.split("\n")[2] for block in blocks] == [
+        "She",
+        "said —",
+        "slowly —",
+        "and",
+        "left.",
+    ]
 
 
 def decoded(data: bytes, size: int) -> tuple[str, list[str]]:
     """A file's text, read in pieces of so many bytes, and the warnings."""
-    pieces, warnings = [data[at : at + size] for at in range(0, len(data), size)], list[str]()
+    pieces = [data[at : at + size] for at in range(0, len(data), size)]
+    warnings = list[str]()
 
     class Pieces(io.RawIOBase):
         def read(self, size: int = -1) -> bytes:
@@ -409,7 +453,9 @@ def test_any_bytes_in_any_pieces_give_the_same_text(blocks: list[bytes]) -> None
             return next(self.left, b"")
 
     warnings: list[str] = []
-    text = "".join(fragment or "" for fragment in Source(Pieces(), "It", warn=warnings.append).fragments())
+    text = "".join(
+        fragment or "" for fragment in Source(Pieces(), "It", warn=warnings.append).fragments()
+    )
     whole = b"".join(blocks)
     assert text == decoded(whole, 4096)[0]
     if whole.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -419,14 +465,17 @@ def test_any_bytes_in_any_pieces_give_the_same_text(blocks: list[bytes]) -> None
         assert text == whole.decode("utf-8-sig")
     # The first place that Python's own decoder stumbles over.
     good = next(
-        size for size in range(len(whole), -1, -1) if whole[:size].decode("utf-8", "ignore").encode() == whole[:size]
+        size
+        for size in range(len(whole), -1, -1)
+        if whole[:size].decode("utf-8", "ignore").encode() == whole[:size]
     )
     assert not warnings if good == len(whole) else f"at byte {good}:" in warnings[0]
 
 
 @pytest.mark.parametrize("sound", [np.zeros(0, np.float32), []])
 def test_a_file_stays_where_there_is_no_sound_for_it(tmp_path: Path, sound: Any) -> None:
-    kept, fresh = tmp_path / "kept.wav", tmp_path / "fresh.wav"
+    kept = tmp_path / "kept.wav"
+    fresh = tmp_path / "fresh.wav"
     save(kept, tone(RATE), RATE)
     before = kept.read_bytes()
     for path in (kept, fresh):

@@ -1,4 +1,5 @@
-"""Deep Voice 3 at run time, of graphs that tests watch and change: a sentence's words, and steps over them."""
+"""Deep Voice 3 at run time, of graphs that tests watch and change: a sentence's words, and steps
+over them."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ from support.toy_voices import TOYS, toy
 
 PLAIN = Rendering(hold_back_s=0.0)
 SPACE = 16
-IDS = np.array([50, 83, 54, 156, 31, SPACE, 81, 156, 86, 123, 44, SPACE, 45, 62, SPACE, 48, 57, 60, 61, 4])
+IDS = np.array(
+    [50, 83, 54, 156, 31, SPACE, 81, 156, 86, 123, 44, SPACE, 45, 62, SPACE, 48, 57, 60, 61, 4]
+)
 WORDS = ((0, 5), (5, 11), (11, 14), (14, 20))
 """First and end id of each word of IDS, with the space before it."""
 
@@ -25,7 +28,8 @@ class Spy:
     """A graph that remembers what it was given."""
 
     def __init__(self, graph: OnnxGraph) -> None:
-        self.graph, self.calls = graph, list[dict[str, Any]]()
+        self.graph = graph
+        self.calls = list[dict[str, Any]]()
 
     def __call__(self, **inputs: Any) -> dict[str, Any]:
         self.calls.append(inputs)
@@ -37,7 +41,8 @@ class Forced(Spy):
 
     def __init__(self, graph: OnnxGraph, stop: float, *names: str) -> None:
         super().__init__(graph)
-        self.stop, self.names = stop, names
+        self.stop = stop
+        self.names = names
 
     def __call__(self, **inputs: Any) -> dict[str, Any]:
         out = dict(super().__call__(**inputs))
@@ -68,29 +73,43 @@ def exported(paths: Sequence[Path], table: dict[str, Any]) -> tuple[AttentionAco
     return runtime(spies, table), *spies
 
 
-def runtime(graphs: Any, table: dict[str, Any], blind: tuple[int, ...] = (SPACE,)) -> AttentionAcoustic:
+def runtime(
+    graphs: Any, table: dict[str, Any], blind: tuple[int, ...] = (SPACE,)
+) -> AttentionAcoustic:
     """The model of two graphs; ``blind`` follows words after which none is visible."""
     config = from_mapping(AttentionConfig, table, where="acoustic")
     tails = np.zeros(0, np.int64), np.array(blind, np.int64)
-    return AttentionAcoustic(graphs[0], graphs[1], config, right_frames=9, pad=0, continuations=tails)
+    return AttentionAcoustic(
+        graphs[0], graphs[1], config, right_frames=9, pad=0, continuations=tails
+    )
 
 
 def segment(first: int, end: int, shown: int | None = None) -> Segment:
     """The words ``first`` up to ``end`` of IDS, with those up to ``shown`` visible (None: all)."""
     last = len(WORDS) if shown is None else min(shown, len(WORDS))
-    begin, stop, seen = WORDS[first][0], WORDS[end - 1][1], WORDS[last - 1][1]
-    spans = tuple((a - begin + (IDS[a] == SPACE), b - begin - (IDS[b - 1] == 4)) for a, b in WORDS[first:end])
+    begin = WORDS[first][0]
+    stop = WORDS[end - 1][1]
+    seen = WORDS[last - 1][1]
+    spans = tuple(
+        (a - begin + (IDS[a] == SPACE), b - begin - (IDS[b - 1] == 4)) for a, b in WORDS[first:end]
+    )
     return Segment(IDS[begin:seen], stop - begin, spans, last == len(WORDS))
 
 
 def word_by_word(
-    model: AttentionAcoustic, lookahead: int | None, rendering: Rendering = PLAIN, hold_back: int = 0
+    model: AttentionAcoustic,
+    lookahead: int | None,
+    rendering: Rendering = PLAIN,
+    hold_back: int = 0,
 ) -> tuple[list[Any], list[AttentionState]]:
     """Frames of each word's step, and the states before and after it."""
-    states, made = [model.initial()], []
+    states = [model.initial()]
+    made = []
     for word in range(len(WORDS)):
         shown = None if lookahead is None else word + 1 + lookahead
-        frames, state = model.step(segment(word, word + 1, shown), states[-1], rendering, hold_back=hold_back)
+        frames, state = model.step(
+            segment(word, word + 1, shown), states[-1], rendering, hold_back=hold_back
+        )
         made.append(frames)
         states.append(state)
     return made, states

@@ -1,4 +1,5 @@
-"""axe-core, which finds what keeps people out of a page: names that are missing, colours too faint, wrong roles.
+"""axe-core, which finds what keeps people out of a page: names that are missing, colours too faint,
+wrong roles.
 
 Only tests use it (MPL-2.0). npm downloads it once, and pytest's cache keeps it.
 """
@@ -28,11 +29,23 @@ def axe(config: pytest.Config) -> str:
         if shutil.which("npm") is None:
             pytest.skip("axe-core is not here: no npm is on PATH (apt-get install npm).")
         with tempfile.TemporaryDirectory() as folder:
-            command = ["npm", "pack", f"axe-core@{VERSION}", "--silent", "--pack-destination", folder]
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+            command = [
+                "npm",
+                "pack",
+                f"axe-core@{VERSION}",
+                "--silent",
+                "--pack-destination",
+                folder,
+            ]
+            done = subprocess.run(
+                command, cwd=folder, capture_output=True, text=True, check=False, timeout=300
+            )
             if done.returncode:
                 said = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
-                pytest.skip(f"axe-core is not here: npm pack axe-core@{VERSION} failed: {' '.join(said)[:200]}")
+                pytest.skip(
+                    f"axe-core is not here: npm pack axe-core@{VERSION} failed:"
+                    f" {' '.join(said)[:200]}"
+                )
             with tarfile.open(next(Path(folder).glob("*.tgz"))) as archive:
                 member = archive.extractfile("package/axe.min.js")
                 assert member is not None

@@ -1,4 +1,5 @@
-"""A real browser for the page's tests: Debian's chromium by Playwright, with an ear before the loudspeaker."""
+"""A real browser for the page's tests: Debian's chromium by Playwright, with an ear before the
+loudspeaker."""
 
 from __future__ import annotations
 
@@ -18,14 +19,23 @@ if os.environ.get("SAYAHEAD_CHROMIUM"):
     CHROMIUM = os.environ["SAYAHEAD_CHROMIUM"]
     assert Path(CHROMIUM).is_file(), f"SAYAHEAD_CHROMIUM is {CHROMIUM}, but there is no such file."
 else:
-    CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""
+    CHROMIUM = (
+        shutil.which("chromium")
+        or shutil.which("chromium-browser")
+        or shutil.which("google-chrome")
+        or ""
+    )
 if not CHROMIUM:
     pytest.skip(
-        "The page is not tested: no chromium is on PATH (apt-get install chromium), and SAYAHEAD_CHROMIUM names none.",
+        "The page is not tested: no chromium is on PATH (apt-get install chromium), and"
+        " SAYAHEAD_CHROMIUM names none.",
         allow_module_level=True,
     )
 
-pytest.importorskip("playwright", reason="The page is not tested: playwright is not installed (pip install '.[dev]').")
+pytest.importorskip(
+    "playwright",
+    reason="The page is not tested: playwright is not installed (pip install '.[dev]').",
+)
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -38,7 +48,8 @@ from support.toy import ToyPhonemizer, ToyVocoder
 
 RATE = 1600
 NAME = "sayahead.test"
-"""A host name of this machine's that browsers hold for another's, so that plain http from it is no secure context."""
+"""A host name of this machine's that browsers hold for another's, so that plain http from it is no
+secure context."""
 
 WATCH = """
 (() => {
@@ -93,7 +104,9 @@ WATCH = """
 def drawl(step_s: float = 0.0) -> Voice:
     """The toy, as slow as people speak: some 80 ms a letter."""
     config = replace(toy_voice().config, description="A long tone per letter.", sample_rate=RATE)
-    synthesizer = TwoStage(SlowAcoustic(step_s), ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=160))
+    synthesizer = TwoStage(
+        SlowAcoustic(step_s), ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=160)
+    )
     return Voice(config, Loaded(synthesizer, Normalizer, ToyPhonemizer()))
 
 
@@ -106,8 +119,14 @@ class Seat:
         self.troubles = list[str]()
         page.add_init_script(WATCH)
         page.on("pageerror", lambda error: self.troubles.append(str(error)))
-        page.on("console", lambda line: self.troubles.append(line.text) if line.type == "error" else None)
-        page.on("websocket", lambda socket: socket.on("framesent", lambda frame: self.sent.append(str(frame))))
+        page.on(
+            "console",
+            lambda line: self.troubles.append(line.text) if line.type == "error" else None,
+        )
+        page.on(
+            "websocket",
+            lambda socket: socket.on("framesent", lambda frame: self.sent.append(str(frame))),
+        )
 
     def open(self, address: str) -> None:
         """Go to the page, and wait until it is alive."""
@@ -132,7 +151,9 @@ class Seat:
         # Not by wait_for_function, which the page's policy forbids.
         end = time.monotonic() + timeout_s
         while not self.page.evaluate(expression):
-            assert time.monotonic() < end, f"It never came true: {expression}; the page said {self.troubles}"
+            assert time.monotonic() < end, (
+                f"It never came true: {expression}; the page said {self.troubles}"
+            )
             self.page.wait_for_timeout(50)
 
     @property
@@ -142,7 +163,9 @@ class Seat:
         for message in map(json.loads, self.sent):
             if message["type"] in ("input_text.append", "input_text.revise"):
                 text = texts.get(message["context_id"], "")
-                texts[message["context_id"]] = text[: message.get("at", len(text))] + message["text"]
+                texts[message["context_id"]] = (
+                    text[: message.get("at", len(text))] + message["text"]
+                )
         return "".join(texts.values())
 
     def kinds(self) -> set[str]:
@@ -159,8 +182,8 @@ class Seat:
 
     @property
     def lit(self) -> list[str]:
-        """The words that were heard, in the order in which they were lit. A browser that has too little time marks some
-        only when they are over; not all."""
+        """The words that were heard, in the order in which they were lit. A browser that has too
+        little time marks some only when they are over; not all."""
         words: list[str] = self.value("[...window.lit].map((span) => span.textContent)")
         assert any(state == "now" for _, state in self.value("window.seen"))
         return words

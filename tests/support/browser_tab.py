@@ -1,4 +1,5 @@
-"""The page without a server in a real browser: its files served as any host would, and its voice driven from Python."""
+"""The page without a server in a real browser: its files served as any host would, and its voice
+driven from Python."""
 
 from __future__ import annotations
 
@@ -61,7 +62,7 @@ async ({ fragments, counts, session }) => {
   found.tookS = (performance.now() - begun) / 1000;
   return found;
 }
-"""
+"""  # noqa: E501
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +86,21 @@ class Tab:
         """``page`` is Playwright's, and shows a page of the site's."""
         self.page = page
 
-    def speak(self, fragments: Sequence[str], *, counts: Sequence[int] = (), **session: Any) -> Heard:
-        """A text in fragments; each waits for so many chunks of the one before (``counts``; none: for nothing)."""
-        arguments = {"fragments": list(fragments), "counts": list(counts), "session": {"voice": "heart", **session}}
+    def speak(
+        self, fragments: Sequence[str], *, counts: Sequence[int] = (), **session: Any
+    ) -> Heard:
+        """A text in fragments; each waits for so many chunks of the one before (``counts``; none:
+        for nothing)."""
+        arguments = {
+            "fragments": list(fragments),
+            "counts": list(counts),
+            "session": {"voice": "heart", **session},
+        }
         found = self.page.evaluate(DRIVE, arguments)
         assert found["trouble"] is None, found["trouble"]
-        return Heard(found["words"], np.array(found["samples"], np.int16), found["waited"], found["tookS"])
+        return Heard(
+            found["words"], np.array(found["samples"], np.int16), found["waited"], found["tookS"]
+        )
 
 
 class Pcm:
@@ -105,7 +115,9 @@ class Pcm:
 
     def finish(self) -> NDArray[np.int16]:
         """The rest."""
-        return to_pcm16(np.zeros(0, np.float32) if self._resampler is None else self._resampler.finish())
+        return to_pcm16(
+            np.zeros(0, np.float32) if self._resampler is None else self._resampler.finish()
+        )
 
 
 def desk_here(hear: Callable[[str, bytes], None], load: Callable[[str], Voice]) -> Any:
@@ -131,7 +143,8 @@ def script(name: str) -> ModuleType:
 
 @contextlib.contextmanager
 def hosted(site: Path, more: Mapping[str, bytes] | None = None) -> Iterator[str]:
-    """A plain static host of a folder on this machine, with ``more`` files by their paths; its address."""
+    """A plain static host of a folder on this machine, with ``more`` files by their paths; its
+    address."""
     extra = more or {}
 
     class Host(http.server.SimpleHTTPRequestHandler):
@@ -148,7 +161,9 @@ def hosted(site: Path, more: Mapping[str, bytes] | None = None) -> Iterator[str]
         def log_message(self, *_: object) -> None:
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Host, directory=str(site)))
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Host, directory=str(site))
+    )
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
@@ -160,8 +175,9 @@ def hosted(site: Path, more: Mapping[str, bytes] | None = None) -> Iterator[str]
 
 
 def log_distance_db(a: NDArray[Any], b: NDArray[Any]) -> float:
-    """Mean over frames of the root mean square difference of their log spectra, dB: 50 ms frames that are audible in
-    ``a``, 60 bands of 40 Hz, which tell harmonics apart. Both are 16-bit samples at 24 kHz, equally many."""
+    """Mean over frames of the root mean square difference of their log spectra, dB: 50 ms frames
+    that are audible in ``a``, 60 bands of 40 Hz, which tell harmonics apart. Both are 16-bit
+    samples at 24 kHz, equally many."""
     spectra = [bands(samples.astype(np.float64) / 32768) for samples in (a, b)]
     audible = spectra[0].max(axis=1) > -50
     return float(np.sqrt(((spectra[0] - spectra[1])[audible] ** 2).mean(axis=1)).mean())

@@ -24,8 +24,11 @@ class Command(Protocol):
         """What it wrote to standard output and to standard error."""
 
 
-def in_process(capture: pytest.CaptureFixture[bytes], patch: pytest.MonkeyPatch, folder: Path) -> Command:
-    """The command line within the test's process: no interpreter to start, and voices stay loaded."""
+def in_process(
+    capture: pytest.CaptureFixture[bytes], patch: pytest.MonkeyPatch, folder: Path
+) -> Command:
+    """The command line within the test's process: no interpreter to start, and voices stay
+    loaded."""
     patch.setattr("sayahead.voice.load_voice", once_loaded)
 
     def sayahead(*arguments: str, stdin: bytes = b"", code: int = 0) -> tuple[bytes, str]:
@@ -43,16 +46,24 @@ def in_process(capture: pytest.CaptureFixture[bytes], patch: pytest.MonkeyPatch,
     return sayahead
 
 
-def spawned(*arguments: str, stdin: bytes = b"", code: int = 0, **options: Any) -> tuple[bytes, str]:
+def spawned(
+    *arguments: str, stdin: bytes = b"", code: int = 0, **options: Any
+) -> tuple[bytes, str]:
     """The command line in a process of its own; ``options`` are subprocess.run's."""
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    ended = subprocess.run([*ENTRY, *arguments], input=stdin, timeout=120, check=False, **(pipes | options))
+    ended = subprocess.run(
+        [*ENTRY, *arguments], input=stdin, timeout=120, check=False, **(pipes | options)
+    )
     return checked(ended.returncode, code, ended.stdout or b"", ended.stderr)
 
 
 def start(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
     """A command that runs on, with pipes that are not buffered; ``options`` are Popen's."""
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    pipes: dict[str, Any] = {
+        "stdin": subprocess.PIPE,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+    }
     return subprocess.Popen([*ENTRY, *arguments], bufsize=0, text=False, **(pipes | options))
 
 
@@ -77,7 +88,11 @@ def kept(name: str | Path) -> Voice:
 
 
 def once_loaded(
-    name: str | Path | None = None, *, language: str | None = None, gender: str | None = None, **options: Any
+    name: str | Path | None = None,
+    *,
+    language: str | None = None,
+    gender: str | None = None,
+    **options: Any,
 ) -> Voice:
     """``load_voice`` for commands that may share a voice: the same voice again."""
     return kept(name or chosen(language, gender))

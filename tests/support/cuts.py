@@ -1,7 +1,8 @@
-"""Random histories of a client's texts over connections that break: ``python -m support.cuts --count 2000``.
+"""Random histories of a client's texts over connections that break: ``python -m support.cuts
+--count 2000``.
 
-Each is pushed, revised and flushed, and its connection is cut up to twice; then every word must have come once, in
-order, and together they are the text.
+Each is pushed, revised and flushed, and its connection is cut up to twice; then every word must
+have come once, in order, and together they are the text.
 """
 
 from __future__ import annotations
@@ -18,14 +19,20 @@ from sayahead.types import WordTiming
 from support.faults import Proxy
 from support.servers import serving
 
-WORDS = "Hello there, how are you today? I am fine. So clauses, x ox 2024 well-known don't 3rd Good! ".split(" ")
+WORDS = "Hello there, how are you today? I am fine. So clauses, x ox 2024 well-known don't 3rd Good! ".split(  # noqa: E501
+    " "
+)
 AT_ONCE = 8
 
 
 async def tell(seed: int, port: int) -> str | None:
-    """Run a history; what did not hold, or an empty text. None where a busy server has let nobody in."""
+    """Run a history; what did not hold, or an empty text. None where a busy server has let nobody
+    in."""
     try:
-        async with Proxy.before(port) as proxy, Client(f"ws://127.0.0.1:{proxy.port}", resume=True) as client:
+        async with (
+            Proxy.before(port) as proxy,
+            Client(f"ws://127.0.0.1:{proxy.port}", resume=True) as client,
+        ):
             return await told_by(client, proxy, random.Random(seed))
     except ServerError as error:
         if error.code != "overloaded":
@@ -35,8 +42,10 @@ async def tell(seed: int, port: int) -> str | None:
 
 async def told_by(client: Client, proxy: Proxy, dice: random.Random) -> str:
     """The same with a client."""
-    steps, words = list[str](), list[WordTiming]()
-    speech, cuts = client.speech(), 0
+    steps = list[str]()
+    words = list[WordTiming]()
+    speech = client.speech()
+    cuts = 0
 
     async def read() -> None:
         async for chunk in speech:
@@ -44,13 +53,15 @@ async def told_by(client: Client, proxy: Proxy, dice: random.Random) -> str:
 
     reading = asyncio.create_task(read())
     for _ in range(dice.randint(3, 9)):
-        kind, length = dice.random(), len(speech.text)
+        kind = dice.random()
+        length = len(speech.text)
         if kind < 0.6 or not length:
             text = " ".join(dice.choices(WORDS, k=dice.randint(1, 5))) + dice.choice(["", " ", " "])
             steps.append(f"push {text!r}")
             await speech.push(text)
         elif kind < 0.85:
-            at, text = dice.randint(max(0, length - 25), length), dice.choice(WORDS) + dice.choice(["", " "])
+            at = dice.randint(max(0, length - 25), length)
+            text = dice.choice(WORDS) + dice.choice(["", " "])
             steps.append(f"revise {at} {text!r}")
             await speech.revise(at, text)
         else:
@@ -80,7 +91,8 @@ def wrong(text: str, words: list[WordTiming]) -> str:
 
 async def many(seeds: Iterable[int], port: int) -> list[str]:
     """What did not hold of several, some of them at once."""
-    found, rest = list[str](), iter(seeds)
+    found = list[str]()
+    rest = iter(seeds)
 
     async def work() -> None:
         for seed in rest:
@@ -97,7 +109,9 @@ async def many(seeds: Iterable[int], port: int) -> list[str]:
 
 def main() -> None:
     """Tell many, and print what did not hold; the exit status tells whether all did."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--count", type=int, default=400)
     parser.add_argument("--first", type=int, default=0)
     arguments = parser.parse_args()

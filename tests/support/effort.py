@@ -1,4 +1,5 @@
-"""How much the tests try: a part by default, all of it where SAYAHEAD_TESTS is "full", as in .ci/run-all."""
+"""How much the tests try: a part by default, all of it where SAYAHEAD_TESTS is "full", as in
+.ci/run-all."""
 
 import os
 

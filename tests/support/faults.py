@@ -1,4 +1,5 @@
-"""A proxy between a client and a server, whose connections can be cut, closed, slowed down or left without a word."""
+"""A proxy between a client and a server, whose connections can be cut, closed, slowed down or left
+without a word."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ class Link:
     """One connection through the proxy."""
 
     def __init__(self, client: asyncio.StreamWriter, server: asyncio.StreamWriter) -> None:
-        self._client, self._server = client, server
+        self._client = client
+        self._server = server
         self._flows = {client: asyncio.Event(), server: asyncio.Event()}
         for flow in self._flows.values():
             flow.set()
@@ -77,7 +79,8 @@ FAULTS: dict[str, Callable[[Link], None]] = {
 
 
 class Proxy:
-    """Passes connections on to a port of this machine; a fault befalls those that are open, and no later one."""
+    """Passes connections on to a port of this machine; a fault befalls those that are open, and no
+    later one."""
 
     def __init__(self, port: Callable[[], int]) -> None:
         self._to = port
@@ -89,7 +92,8 @@ class Proxy:
     @classmethod
     @contextlib.asynccontextmanager
     async def before(cls, port: int | Callable[[], int]) -> AsyncIterator[Self]:
-        """A proxy before a port, or before those that are given for each connection, on the running event loop."""
+        """A proxy before a port, or before those that are given for each connection, on the running
+        event loop."""
         proxy = cls(port if callable(port) else lambda: port)
         listener = await asyncio.start_server(proxy._connected, "127.0.0.1", 0)
         proxy.port = listener.sockets[0].getsockname()[1]

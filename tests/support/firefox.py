@@ -1,4 +1,5 @@
-"""A real Firefox for the package's tests: Debian's firefox-esr without a window, driven by WebDriver BiDi."""
+"""A real Firefox for the package's tests: Debian's firefox-esr without a window, driven by
+WebDriver BiDi."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ class Page:
     """A tab."""
 
     def __init__(self, socket: Any) -> None:
-        self._socket, self._numbers = socket, itertools.count(1)
+        self._socket = socket
+        self._numbers = itertools.count(1)
         self._ask("session.new", capabilities={})
         self._context = self._ask("browsingContext.getTree")["contexts"][0]["context"]
 
@@ -34,7 +36,9 @@ class Page:
         """What an async function without parameters comes to, as JSON."""
         expression = f"({script})().then(JSON.stringify)"
         target = {"context": self._context}
-        answer = self._ask("script.evaluate", expression=expression, target=target, awaitPromise=True)
+        answer = self._ask(
+            "script.evaluate", expression=expression, target=target, awaitPromise=True
+        )
         assert answer["type"] == "success", answer["exceptionDetails"]["text"]
         return json.loads(answer["result"]["value"])
 
@@ -54,7 +58,15 @@ def firefox() -> Iterator[Page]:
     from websockets.sync.client import connect
 
     with tempfile.TemporaryDirectory() as profile:
-        command = [FIREFOX, "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0"]
+        command = [
+            FIREFOX,
+            "--headless",
+            "--no-remote",
+            "--profile",
+            profile,
+            "--remote-debugging-port",
+            "0",
+        ]
         log = Path(profile) / "log"
         with log.open("w") as written:
             process = subprocess.Popen(command, stderr=written)

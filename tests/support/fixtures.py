@@ -6,7 +6,8 @@ import os
 import ssl
 from collections.abc import Iterator
 
-# Tests run side by side: threads of one would only wait for those of another. Read when torch is imported.
+# Tests run side by side: threads of one would only wait for those of another. Read when torch is
+# imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Voices that were added on this machine are no part of the tests.
 os.environ["SAYAHEAD_VOICES"] = os.path.join(os.path.dirname(__file__), "no-voices")
@@ -26,17 +27,20 @@ settings.load_profile("sayahead")
 
 
 def pytest_collection_finish() -> None:
-    """What was imported stays: that garbage is looked for among it, too, takes a twentieth of the tests' time."""
+    """What was imported stays: that garbage is looked for among it, too, takes a twentieth of the
+    tests' time."""
     gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
 def certificates_read_once() -> Iterator[None]:
-    """Every client of httpx reads the world's certificates (20 ms), those of plain http too: once a process will do.
+    """Every client of httpx reads the world's certificates (20 ms), those of plain http too: once a
+    process will do.
 
     A test that names certificates of its own has these, as they are.
     """
-    read, cached = ssl.create_default_context, functools.cache(ssl.create_default_context)
+    read = ssl.create_default_context
+    cached = functools.cache(ssl.create_default_context)
 
     def context(*arguments: Any, **options: Any) -> ssl.SSLContext:
         return (read if "SSL_CERT_FILE" in os.environ else cached)(*arguments, **options)
@@ -54,7 +58,9 @@ def heart() -> Voice:
 
 @pytest.fixture
 def sayahead(
-    capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+    capfdbinary: pytest.CaptureFixture[bytes],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Command:
     """The command line, run in this process."""
     folder: Path = tmp_path_factory.mktemp("command")

@@ -1,8 +1,9 @@
-"""Carriers around values of every kind, in six languages, and what must hold of their readings whatever they are.
+"""Carriers around values of every kind, in six languages, and what must hold of their readings
+whatever they are.
 
-No check needs a reference: a value is read alike wherever it stands, whatever surrounds it, and whichever of its
-numbers it has; what ends a sentence ends it; and taking out a character that is heard changes what is said.
-"""
+No check needs a reference: a value is read alike wherever it stands, whatever surrounds it, and
+whichever of its numbers it has; what ends a sentence ends it; and taking out a character that is
+heard changes what is said."""
 
 from __future__ import annotations
 
@@ -29,7 +30,16 @@ CARRIERS = {
     "pt": ("Eles escrevem {} aqui", "Ninguém viu {} ontem", "Ela mostra {} ali"),
 }
 _NEXT = {"en": "The", "de": "Dann", "es": "Después", "fr": "Ensuite", "it": "Dopo", "pt": "Depois"}
-_SAME = (("-", "\u2010"), ("-", "\u2011"), ("µ", "μ"), ("°C", "℃"), ("!=", "≠"), (">=", "≥"), ("<=", "≤"), ("″", "′′"))
+_SAME = (
+    ("-", "\u2010"),
+    ("-", "\u2011"),
+    ("µ", "μ"),
+    ("°C", "℃"),
+    ("!=", "≠"),
+    (">=", "≥"),
+    ("<=", "≤"),
+    ("″", "′′"),
+)
 """Signs that are written in two ways."""
 
 
@@ -61,7 +71,9 @@ def words_of(language: str, text: str) -> list[Word]:
 
 def heard(text: str) -> str:
     """What is said, without marks and case."""
-    return " ".join(re.findall(r"[^\W_]+(?:['’.][^\W_]+)*|[%€$£+=<>&@§°]", text.lower().replace("-", " ")))
+    return " ".join(
+        re.findall(r"[^\W_]+(?:['’.][^\W_]+)*|[%€$£+=<>&@§°]", text.lower().replace("-", " "))
+    )
 
 
 def said(language: str, text: str) -> str:
@@ -76,8 +88,10 @@ def sentences(language: str, text: str) -> int:
 
 
 def within(language: str, carrier: str, value: str) -> str | None:
-    """What is said of a value in a carrier; None if the carrier's own words are not said as they stand."""
-    whole, (before, after) = said(language, carrier.format(value)), map(heard, carrier.split("{}"))
+    """What is said of a value in a carrier; None if the carrier's own words are not said as they
+    stand."""
+    whole = said(language, carrier.format(value))
+    before, after = map(heard, carrier.split("{}"))
     if not (whole.startswith(before) and whole.endswith(after)):
         return None
     return whole[len(before) : len(whole) - len(after) or None].strip()
@@ -90,13 +104,23 @@ def broken(language: str, kind: str, random: Random) -> Iterator[Broken]:
     carrier = random.choice(carriers)
     base = within(language, carrier, value)
     if not base:
-        yield Broken("the carrier's words stay", carrier.format(value), said(language, carrier.format(value)), "", "")
+        yield Broken(
+            "the carrier's words stay",
+            carrier.format(value),
+            said(language, carrier.format(value)),
+            "",
+            "",
+        )
         return
     if re.search(r"[0-9]", base):
         yield Broken("no figure is left", value, base, "", "")
     variants = [("another carrier", c, value) for c in carriers if c != carrier]
     variants += [("what surrounds it", carrier, wrap.format(value)) for wrap in WRAPPED]
-    variants += [("another sign for the same", carrier, value.replace(*pair)) for pair in _SAME if pair[0] in value]
+    variants += [
+        ("another sign for the same", carrier, value.replace(*pair))
+        for pair in _SAME
+        if pair[0] in value
+    ]
     if kind not in ("formula", "greek", "latex", "operator", "prime"):
         variants += [("quotes", carrier, wrap.format(value)) for wrap in QUOTED]
     variants += [
@@ -111,7 +135,11 @@ def broken(language: str, kind: str, random: Random) -> Iterator[Broken]:
         said_here = within(language, around, form)
         if said_here != base:
             yield Broken(
-                rule, carrier.format(value), base, around.format(form), said_here or said(language, around.format(form))
+                rule,
+                carrier.format(value),
+                base,
+                around.format(form),
+                said_here or said(language, around.format(form)),
             )
     before = carrier.split("{}")[0]
     if kind == "ordinal" and language == "de":
@@ -119,11 +147,21 @@ def broken(language: str, kind: str, random: Random) -> Iterator[Broken]:
     for mark in "." if kind in ("formula", "operator") else ".!?":  # "= 5!" is a factorial.
         end = value.rstrip(".") + mark if mark == "." else value + mark
         text = f"{before}{end} {_NEXT[language]} {carriers[0].split()[0].lower()}"
-        if sentences(language, text) != 2 or not said(language, text).startswith(f"{heard(before)} {base}"):
-            yield Broken("what ends a sentence ends it", carrier.format(value), base, text, said(language, text))
+        if sentences(language, text) != 2 or not said(language, text).startswith(
+            f"{heard(before)} {base}"
+        ):
+            yield Broken(
+                "what ends a sentence ends it",
+                carrier.format(value),
+                base,
+                text,
+                said(language, text),
+            )
     for line in (f"| {value} | xyz |\n", f"- {value}\n- xyz"):
         if said(language, line) != f"{base} xyz":
-            yield Broken("tables and lists", carrier.format(value), base, line, said(language, line))
+            yield Broken(
+                "tables and lists", carrier.format(value), base, line, said(language, line)
+            )
     yield from _framed(language, kind, carrier, value, base, random)
     yield from losses(language, carrier.format(value))
     text = carrier.format(value) + "."
@@ -133,7 +171,10 @@ def broken(language: str, kind: str, random: Random) -> Iterator[Broken]:
 
 def _split(language: str, text: str, random: Random) -> str:
     """What a random split of a text reads otherwise, or nothing."""
-    whole, normalizer, out, at = words_of(language, text), _front(language).normalizer(), [], 0
+    whole = words_of(language, text)
+    normalizer = _front(language).normalizer()
+    out = []
+    at = 0
     while at < len(text):
         size = random.randint(1, 4)
         out += normalizer.push(text[at : at + size])
@@ -142,7 +183,9 @@ def _split(language: str, text: str, random: Random) -> str:
     return "" if out == whole else " ".join(word.text for word in out)
 
 
-def _framed(language: str, kind: str, carrier: str, value: str, base: str, random: Random) -> Iterator[Broken]:
+def _framed(
+    language: str, kind: str, carrier: str, value: str, base: str, random: Random
+) -> Iterator[Broken]:
     """A number replaced by another of its size leaves the words around it."""
     if kind in (
         "fraction",
@@ -175,8 +218,12 @@ def _framed(language: str, kind: str, carrier: str, value: str, base: str, rando
 @functools.cache
 def _morphemes(language: str) -> re.Pattern[str]:
     values = [*range(101), *range(200, 1000, 100), 1000, 2000]
-    pieces = {piece for value in values for piece in re.split(r"[ -]", said(language, f"z {value} z")[2:-2])}
-    inflected = r"\w*(?:cient|gent|zent|cent|inient)[ao]s|veinti[uú]n[oa]?|ún|quinhent[ao]s|du[ae]s?|un[oa]?|um|uma|hum"
+    pieces = {
+        piece
+        for value in values
+        for piece in re.split(r"[ -]", said(language, f"z {value} z")[2:-2])
+    }
+    inflected = r"\w*(?:cient|gent|zent|cent|inient)[ao]s|veinti[uú]n[oa]?|ún|quinhent[ao]s|du[ae]s?|un[oa]?|um|uma|hum"  # noqa: E501
     pieces |= {
         "et",
         "y",
@@ -196,38 +243,56 @@ def _morphemes(language: str) -> re.Pattern[str]:
         "tausend",
         "mila",
     }
-    return re.compile(f"(?:{'|'.join(sorted(map(re.escape, pieces - {''}), key=len, reverse=True))})+|{inflected}")
+    return re.compile(
+        f"(?:{'|'.join(sorted(map(re.escape, pieces - {''}), key=len, reverse=True))})+|{inflected}"
+    )
 
 
 def _frame(language: str, words: str) -> list[str]:
     """The words that are no numbers, in the plural or not."""
-    return [word.rstrip("s") for word in re.split(r"[ -]", words) if not _morphemes(language).fullmatch(word)]
+    return [
+        word.rstrip("s")
+        for word in re.split(r"[ -]", words)
+        if not _morphemes(language).fullmatch(word)
+    ]
 
 
 def losses(language: str, text: str) -> Iterator[Broken]:
-    """Characters that are not on the list of silent ones, but change nothing where they are taken out."""
+    """Characters that are not on the list of silent ones, but change nothing where they are taken
+    out."""
     for token in dict.fromkeys(text.split()):
         yield from _lost(language, token)
 
 
 @functools.lru_cache(maxsize=65536)
 def _lost(language: str, token: str) -> tuple[Broken, ...]:
-    if token.isascii() and re.fullmatch(r"[^\w]*[a-zA-Z'’-]*[^\w]*", token) and not re.search(r"[%&@+=<>$]", token):
+    if (
+        token.isascii()
+        and re.fullmatch(r"[^\w]*[a-zA-Z'’-]*[^\w]*", token)
+        and not re.search(r"[%&@+=<>$]", token)
+    ):
         return ()
     whole = said(language, f"xx {token} yy")
-    hidden = {place for tag in _HIDDEN.finditer(token) for place in range(*tag.span())} | _told(language, token)
+    hidden = {place for tag in _HIDDEN.finditer(token) for place in range(*tag.span())} | _told(
+        language, token
+    )
     lost = []
     for place, char in enumerate(token):
         if place in hidden or not counts(token, place):
             continue
         rest = token[:place] + token[place + 1 :]
         if said(language, f"xx {rest} yy") == whole:
-            lost.append(Broken("nothing is lost", token, whole, f"without {char!r} (U+{ord(char):04X})", whole))
+            lost.append(
+                Broken(
+                    "nothing is lost", token, whole, f"without {char!r} (U+{ord(char):04X})", whole
+                )
+            )
     return tuple(lost)
 
 
 _HIDDEN = re.compile(r"</?[A-Za-z][\w-]*(?: [^<>]*)?/?>|&#?\w{1,8};")
-"""Tags and entities: their letters are not text. Placeholders look the same, and are tried by themselves."""
+"""Tags and entities: their letters are not text. Placeholders look the same, and are tried by
+themselves."""
 
 
 def _told(language: str, token: str) -> set[int]:
@@ -240,23 +305,38 @@ def _told(language: str, token: str) -> set[int]:
 
 def counts(token: str, place: int) -> bool:
     """Whether a character must be heard where it stands."""
-    char, before, behind = token[place], token[:place], token[place + 1 :]
-    if char in (behind[:1], before[-1:]) or is_picture(char) or behind[:1] == "\ufe0f" or char.isspace():
+    char = token[place]
+    before = token[:place]
+    behind = token[place + 1 :]
+    if (
+        char in (behind[:1], before[-1:])
+        or is_picture(char)
+        or behind[:1] == "\ufe0f"
+        or char.isspace()
+    ):
         return False
     if char == "0" or (char.isdigit() and re.search(r"\[[0-9,]*$", before)):
         return False
     if re.fullmatch(r"\W*(?:h|ht|htt|http)", before) and re.match("s?://", behind):
         return False
-    if char in "-−" and not re.search(r"[\w).-]$", before) and re.match(r"(?:[A-Z]{0,3}[$€£])?[0-9]", behind):
+    if (
+        char in "-−"
+        and not re.search(r"[\w).-]$", before)
+        and re.match(r"(?:[A-Z]{0,3}[$€£])?[0-9]", behind)
+    ):
         return True
     if is_silent(char) or char in "/\\'’":
         return False
-    if char.isalpha() and re.fullmatch(r"\W*[0-9]+(?:er|re|ère|nde?)\W*", token):  # "1er" and "1e" are one ordinal.
+    if char.isalpha() and re.fullmatch(
+        r"\W*[0-9]+(?:er|re|ère|nde?)\W*", token
+    ):  # "1er" and "1e" are one ordinal.
         return False
     if char in "$":
         return re.match(r"[0-9]", behind) is not None and "$" not in before + behind
     if re.search(r"[-+|*:/]{2}", before[-1:] + char + behind[:1]):
         return False
     if char in "<>":
-        return bool(re.search(r"\w", before) and re.search(r"\w", behind)) and not re.search("<[^>]*>", token)
+        return bool(re.search(r"\w", before) and re.search(r"\w", behind)) and not re.search(
+            "<[^>]*>", token
+        )
     return True

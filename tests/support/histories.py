@@ -1,8 +1,8 @@
-"""Random histories of whole sessions, and what must hold in each: ``python -m support.histories --count 20000``.
+"""Random histories of whole sessions, and what must hold in each: ``python -m support.histories
+--count 20000``.
 
-A history is a voice and a seed: pushes of pieces of any size, pulls, breaths and ends, revisions, what was played and
-heard, maybe a cancel, at any speed, policy and number of words a step.
-"""
+A history is a voice and a seed: pushes of pieces of any size, pulls, breaths and ends, revisions,
+what was played and heard, maybe a cancel, at any speed, policy and number of words a step."""
 
 from __future__ import annotations
 
@@ -26,14 +26,44 @@ from sayahead.voice import load_voice
 from support.toy import toy_session
 
 WORDS = (
-    "Hello there how are you today I am fine and so is everybody Dr. Smith paid $1,234.56 on 3 May 2024 at 10:30 a.m. "
-    "well-known don't 3rd 42% e.g. U.S. naïve 1/2 +49 30 123456 A B see www.example.com/path 5 km/h No. 7"
+    "Hello there how are you today I am fine and so is everybody Dr. Smith paid $1,234.56 on 3 May"
+    " 2024 at 10:30 a.m. well-known don't 3rd 42% e.g. U.S. naïve 1/2 +49 30 123456 A B see"
+    " www.example.com/path 5 km/h No. 7"
 ).split()
-MARKS = (", ", ". ", "; ", ": ", "! ", "? ", " - ", " — ", "... ", " ; ", " ! ", ";! ", '" ', " (", ") ", "\n\n", "  ")
+MARKS = (
+    ", ",
+    ". ",
+    "; ",
+    ": ",
+    "! ",
+    "? ",
+    " - ",
+    " — ",
+    "... ",
+    " ; ",
+    " ! ",
+    ";! ",
+    '" ',
+    " (",
+    ") ",
+    "\n\n",
+    "  ",
+)
 SPEEDS = (0.5, 0.55, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0, 1.1, 1.3, 1.6, 2.0)
 SLOW = tuple(speed for speed in SPEEDS if speed < 1)
-POLICIES: tuple[Policy | None, ...] = (None, LookaheadK(0), LookaheadK(1), LookaheadK(3), Independent(2), WaitAll())
-SSML = ('<break time="0.2s"/>', '<sub alias="World Wide Web Consortium">W3C</sub>', "<emphasis>so</emphasis>")
+POLICIES: tuple[Policy | None, ...] = (
+    None,
+    LookaheadK(0),
+    LookaheadK(1),
+    LookaheadK(3),
+    Independent(2),
+    WaitAll(),
+)
+SSML = (
+    '<break time="0.2s"/>',
+    '<sub alias="World Wide Web Consortium">W3C</sub>',
+    "<emphasis>so</emphasis>",
+)
 LONGEST_S = 120.0
 """No history here has so much sound."""
 
@@ -80,12 +110,16 @@ class History:
         self.check(bool(np.abs(chunk.samples).max() <= 1.0), "a sample is beyond 1")
         self.samples += len(chunk.samples)
         for word in chunk.words:
-            self.check(chunk.start <= word.onset < self.samples, f"{word} begins outside of its chunk")
+            self.check(
+                chunk.start <= word.onset < self.samples, f"{word} begins outside of its chunk"
+            )
             self.check(word.onset <= word.offset, f"{word} ends before it begins")
             if self.words:
                 last = self.words[-1]
                 self.check(last.onset <= word.onset, f"{word} is before {last}")
-                self.check(last.start <= word.start and last.end <= word.end, f"{word} follows {last}")
+                self.check(
+                    last.start <= word.start and last.end <= word.end, f"{word} follows {last}"
+                )
             self.words.append(word)
         self.check(self.samples / self.session.sample_rate < LONGEST_S, "sound has no end")
         return True
@@ -103,7 +137,9 @@ class History:
 
     def played(self) -> None:
         if self.session.keeps_up:
-            self.played_s = self.dice.uniform(self.played_s, self.samples / self.session.sample_rate)
+            self.played_s = self.dice.uniform(
+                self.played_s, self.samples / self.session.sample_rate
+            )
             self.session.played(self.played_s)
 
     def revise(self, text: str) -> None:
@@ -113,7 +149,10 @@ class History:
         self.sure = False
         self.check(0 <= at <= length, "a revision is made elsewhere")
         spoken = self.words[-1].end if self.words else 0
-        self.check(at >= min(spoken, length), f"a revision from {at} on takes back what was spoken up to {spoken}")
+        self.check(
+            at >= min(spoken, length),
+            f"a revision from {at} on takes back what was spoken up to {spoken}",
+        )
 
     def check_end(self, fresh: Callable[[], Session]) -> None:
         """Once all is said: every word one time, in order, with a time that is its own."""
@@ -126,21 +165,34 @@ class History:
             whole.push(self.session.text)
             whole.finish()
             wanted = [(w.text, w.start, w.end) for chunk in whole.chunks() for w in chunk.words]
-            self.check([(w.text, w.start, w.end) for w in self.words] == wanted, "the words are others")
+            self.check(
+                [(w.text, w.start, w.end) for w in self.words] == wanted, "the words are others"
+            )
 
 
-def session_of(voice: str, dice: random.Random, speeds: tuple[float, ...]) -> Callable[..., Session]:
+def session_of(
+    voice: str, dice: random.Random, speeds: tuple[float, ...]
+) -> Callable[..., Session]:
     """Makes sessions of the same options; ``plain`` leaves out what the words do not depend on."""
     speed = dice.choice(speeds)
     # No voice is faster than twice its speed.
     keep_up = KeepUp(most_speed=min(1.8, 2.0 / speed)) if dice.random() < 0.2 else None
-    policy, step_words = dice.choice(POLICIES), dice.choice((None, 1, 3, 6))
+    policy = dice.choice(POLICIES)
+    step_words = dice.choice((None, 1, 3, 6))
     markup = "ssml" if dice.random() < 0.2 else "none"
     if voice == "toy":
-        hold_back_s, k2 = dice.choice((0.0, 0.02, 0.1)), dice.choice((0, 0, 1))
+        hold_back_s = dice.choice((0.0, 0.02, 0.1))
+        k2 = dice.choice((0, 0, 1))
         return lambda **_: toy_session(policy, hold_back_s=hold_back_s, k2=k2, keep_up=keep_up)
-    options: dict[str, Any] = {"speed": speed, "policy": policy, "step_words": step_words, "markup": markup}
-    return lambda plain=False: voice_of(voice).session(**options, keep_up=None if plain else keep_up)
+    options: dict[str, Any] = {
+        "speed": speed,
+        "policy": policy,
+        "step_words": step_words,
+        "markup": markup,
+    }
+    return lambda plain=False: voice_of(voice).session(
+        **options, keep_up=None if plain else keep_up
+    )
 
 
 def tell(voice: str, seed: int, *, speeds: tuple[float, ...] = SPEEDS, most: int = 14) -> History:
@@ -148,9 +200,12 @@ def tell(voice: str, seed: int, *, speeds: tuple[float, ...] = SPEEDS, most: int
     dice = random.Random(f"{voice} {seed}")
     fresh = session_of(voice, dice, speeds)
     history = History(fresh(), dice)
-    session, ssml = history.session, dice.random() < 0.5
+    session = history.session
+    ssml = dice.random() < 0.5
     rest = text_of(dice, most, ssml=ssml)
-    revises, flushes, cancels = dice.random() < 0.3, dice.random() < 0.3, dice.random() < 0.05
+    revises = dice.random() < 0.3
+    flushes = dice.random() < 0.3
+    cancels = dice.random() < 0.05
     together = dice.choice((1, 1, 2, 6))
     while rest:
         size = dice.choice((1, 3, 7, 20, len(rest)))
@@ -191,14 +246,18 @@ def tell(voice: str, seed: int, *, speeds: tuple[float, ...] = SPEEDS, most: int
 
 def main() -> None:
     """Tell many, and print what did not hold; the exit status tells whether all did."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--voices", default="toy,heart,heart-low,heart-bright")
     parser.add_argument("--slow", action="store_true", help="speeds below 1 only")
     arguments = parser.parse_args()
     voices = arguments.voices.split(",")
-    counts, failures, begun = Counter[str](), list[str](), time.monotonic()
+    counts = Counter[str]()
+    failures = list[str]()
+    begun = time.monotonic()
     for number in range(arguments.first, arguments.first + arguments.count):
         voice = voices[number % len(voices)]
         try:

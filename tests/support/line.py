@@ -1,4 +1,5 @@
-"""A line to a server that can be cut, as when its machine is gone: nobody says goodbye, and nobody answers."""
+"""A line to a server that can be cut, as when its machine is gone: nobody says goodbye, and nobody
+answers."""
 
 from __future__ import annotations
 
@@ -22,7 +23,12 @@ class Line:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         self.cut()
 
     @property

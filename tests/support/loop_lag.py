@@ -1,4 +1,5 @@
-"""What holds an event loop: the processor time of each of its steps, which a busy machine does not change."""
+"""What holds an event loop: the processor time of each of its steps, which a busy machine does not
+change."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ _watching: dict[int, LoopLag] = {}
 
 
 class LoopLag:
-    """Finds the steps of an event loop that take too long, but for the search for garbage of all tests."""
+    """Finds the steps of an event loop that take too long, but for the search for garbage of all
+    tests."""
 
     def __init__(self, tell: Callable[[str], None] = lambda step: None) -> None:
         """``tell`` is called with each, for who may not live to the end."""

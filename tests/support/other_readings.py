@@ -1,4 +1,5 @@
-"""How texts in other languages should be read: a judge of words alone, for files like those of ``readings``."""
+"""How texts in other languages should be read: a judge of words alone, for files like those of
+``readings``."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ def right(language: str, case: Case) -> bool:
 
 
 def accepts(case: Case, words: list[Word]) -> bool:
-    """Whether these words are one of a case's readings; sentence ends count where the category is theirs."""
+    """Whether these words are one of a case's readings; sentence ends count where the category is
+    theirs."""
     said = sentences(words)
     accepted = [[canonical(part) for part in reading.split(" / ")] for reading in case.accepted]
     if case.category == "sentence ends":

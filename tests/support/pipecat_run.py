@@ -1,4 +1,5 @@
-"""A Pipecat pipeline around one text-to-speech service, as an agent's: tokens in, sound and words out."""
+"""A Pipecat pipeline around one text-to-speech service, as an agent's: tokens in, sound and words
+out."""
 
 from __future__ import annotations
 
@@ -60,7 +61,9 @@ class Sink(FrameProcessor):  # type: ignore[misc]
 
     def __init__(self, heard: Heard) -> None:
         super().__init__(enable_direct_mode=True)
-        self.heard, self.sounded, self.stopped = heard, asyncio.Event(), asyncio.Event()
+        self.heard = heard
+        self.sounded = asyncio.Event()
+        self.stopped = asyncio.Event()
         self.interrupted = False
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
@@ -90,10 +93,14 @@ class Source(FrameProcessor):  # type: ignore[misc]
         await self.push_frame(frame, direction)
 
 
-async def turn(service: Any, tokens: Sequence[str], *, interrupt: bool = False, more: Sequence[str] = ()) -> Heard:
-    """Speak the tokens, the last two of them only when sound was heard; or interrupt then, and speak ``more``."""
+async def turn(
+    service: Any, tokens: Sequence[str], *, interrupt: bool = False, more: Sequence[str] = ()
+) -> Heard:
+    """Speak the tokens, the last two of them only when sound was heard; or interrupt then, and
+    speak ``more``."""
     heard = Heard()
-    sink, started = Sink(heard), asyncio.Event()
+    sink = Sink(heard)
+    started = asyncio.Event()
     add = service.add_word_timestamps
 
     async def record(times: list[tuple[str, float]], *rest: Any, **options: Any) -> None:
@@ -141,7 +148,8 @@ async def interruptions(service: Any, tokens: Sequence[str], seconds: Sequence[f
     The service is to have an ``interrupted`` event, which is set when the server has answered.
     """
     heard = Heard()
-    sink, started = Sink(heard), asyncio.Event()
+    sink = Sink(heard)
+    started = asyncio.Event()
     worker = PipelineWorker(
         Pipeline([Source(heard), service, sink]),
         cancel_on_idle_timeout=False,
@@ -175,19 +183,31 @@ def services(server: Running) -> dict[str, Callable[[], Any]]:
     def service(module: str, name: str, settings: dict[str, str], **where: str) -> Any:
         kind = getattr(importlib.import_module(f"pipecat.services.{module}.tts"), name)
         form = {"sample_rate": 8000, "text_aggregation_mode": TextAggregationMode.TOKEN}
-        return kind(api_key="some-key", settings=kind.Settings(voice="any", **settings), **form, **where)
+        return kind(
+            api_key="some-key", settings=kind.Settings(voice="any", **settings), **form, **where
+        )
 
     return {
-        "cartesia": partial(service, "cartesia", "CartesiaTTSService", {}, url=server.ws + "/tts/websocket"),
+        "cartesia": partial(
+            service, "cartesia", "CartesiaTTSService", {}, url=server.ws + "/tts/websocket"
+        ),
         "deepgram": partial(service, "deepgram", "DeepgramTTSService", {}, base_url=server.ws),
-        "flux": partial(service, "deepgram.flux", "DeepgramFluxTTSService", {}, url=server.ws + "/v2/speak"),
+        "flux": partial(
+            service, "deepgram.flux", "DeepgramFluxTTSService", {}, url=server.ws + "/v2/speak"
+        ),
         "elevenlabs": partial(
-            service, "elevenlabs", "ElevenLabsTTSService", {"model": "eleven_turbo_v2_5"}, url=server.ws
+            service,
+            "elevenlabs",
+            "ElevenLabsTTSService",
+            {"model": "eleven_turbo_v2_5"},
+            url=server.ws,
         ),
     }
 
 
-async def say(worker: Any, tokens: Sequence[str], *, begins: bool = False, ends: bool = False) -> None:
+async def say(
+    worker: Any, tokens: Sequence[str], *, begins: bool = False, ends: bool = False
+) -> None:
     """A language model's tokens."""
     frames: list[Frame] = [LLMTextFrame(token) for token in tokens]
     if begins:

@@ -15,7 +15,8 @@ def pitch_of(samples: Floats, rate: int) -> float:
         if np.abs(frame).max() < 0.05:
             continue
         power = np.fft.irfft(np.abs(np.fft.rfft(frame, 8192)) ** 2)[:2048]
-        low, high = rate // 400, rate // 60
+        low = rate // 400
+        high = rate // 60
         best = low + int(power[low:high].argmax())
         if power[best] > 0.5 * power[0]:
             found.append(rate / best)

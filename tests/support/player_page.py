@@ -19,7 +19,9 @@ def agent(browser: Browser, http: str, ws: str) -> Iterator[Page]:
     context = browser.new_context()
     try:
         page = context.new_page()
-        page.route(f"**/{PLACE}", lambda route: route.fulfill(path=INDEX, content_type="text/javascript"))
+        page.route(
+            f"**/{PLACE}", lambda route: route.fulfill(path=INDEX, content_type="text/javascript")
+        )
         # The server's own page: browsers let no other one speak to this machine.
         page.goto(http)
         page.evaluate(

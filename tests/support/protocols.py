@@ -1,4 +1,5 @@
-"""A client for each protocol, all with the same few methods, so that one suite can hold the server to all of them."""
+"""A client for each protocol, all with the same few methods, so that one suite can hold the server
+to all of them."""
 
 from __future__ import annotations
 
@@ -38,8 +39,8 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What one message of the server tells: samples, words with their onsets in seconds, an error's sentence, and
-    whether nothing more of the text follows."""
+    """What one message of the server tells: samples, words with their onsets in seconds, an error's
+    sentence, and whether nothing more of the text follows."""
 
     sound: bytes = b""
     words: Words = ()
@@ -50,14 +51,17 @@ class Event:
 @functools.cache
 def spoken(text: str, rate: int) -> Floats:
     """(S,) what Python's voice says, at a rate; once a process, as a long text takes its time."""
-    resampler, said = Resampler(8000, rate), toy_voice().synthesize(text)
+    resampler = Resampler(8000, rate)
+    said = toy_voice().synthesize(text)
     return said if rate == 8000 else np.concatenate([resampler.push(said), resampler.finish()])
 
 
 class Client:
-    """One connection, on which one text is spoken. ``VOICE`` in a message stands for the voice's name."""
+    """One connection, on which one text is spoken. ``VOICE`` in a message stands for the voice's
+    name."""
 
-    rate, sample = 8000, "<i2"
+    rate = 8000
+    sample = "<i2"
     tail = 0
     """Samples of silence that may be missing at a text's end."""
     pieces: tuple[str, ...] = ("Hello th", "ere, how are", " ", "you tod", "ay? I a", "m fine. ")
@@ -67,7 +71,8 @@ class Client:
     times = False
     """Whether words come with their times."""
     strict = False
-    """Whether an unknown voice is an error; elsewhere, where other services' names are in use, the default speaks."""
+    """Whether an unknown voice is an error; elsewhere, where other services' names are in use, the
+    default speaks."""
     goes_on = False
     """Whether the connection stays after a text was cancelled."""
     forgives = True
@@ -76,7 +81,8 @@ class Client:
     """Headers that may carry the key; with a question mark, parameters of the address."""
     scheme = "Bearer"
     nonsense: tuple[Any, ...] = NOT_JSON
-    path, field = "", "text"
+    path = ""
+    field = "text"
     begins: ClassVar[Messages] = ()
     says: ClassVar[dict[str, Any]] = {}
     ends: ClassVar[Messages] = ()
@@ -84,7 +90,10 @@ class Client:
     """Empty: the client hangs up."""
 
     def __init__(self, line: Any, voice: str, sent: str = "") -> None:
-        self.line, self.voice, self.sent, self.closed = line, voice, sent, False
+        self.line = line
+        self.voice = voice
+        self.sent = sent
+        self.closed = False
 
     @classmethod
     def open(cls, server: Running, headers: dict[str, str], query: str, voice: str) -> Any:
@@ -132,12 +141,16 @@ class Client:
 
     async def rest(self) -> Event:
         """All that follows of this text in one. RefusedError for an error."""
-        sound, words, over = b"", Words(), False
+        sound = b""
+        words = Words()
+        over = False
         while not over:
             event = await self.hear()
             if event.error:
                 raise RefusedError(event.error)
-            sound, words, over = sound + event.sound, words + event.words, event.over
+            sound = sound + event.sound
+            words = words + event.words
+            over = event.over
         return Event(sound, words, over=True)
 
     async def first(self) -> bytes:
@@ -162,7 +175,9 @@ class Socket(Client):
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def open(cls, server: Running, headers: dict[str, str], query: str, voice: str) -> AsyncIterator[Self]:
+    async def open(
+        cls, server: Running, headers: dict[str, str], query: str, voice: str
+    ) -> AsyncIterator[Self]:
         try:
             address = server.ws + cls.path.replace("VOICE", voice) + query
             async with connect(address, additional_headers=headers) as socket:
@@ -191,15 +206,27 @@ class Socket(Client):
 
 class Native(Socket):
     path = "/v1/stream?"
-    times = strict = goes_on = True
+    times = True
+    strict = True
+    goes_on = True
     keys = ("authorization", "?token")
-    nonsense = (*NOT_JSON, '{"type": 5}', '{"type": "input_text.append"}', '{"type": "input_text.apend"}')
+    nonsense = (
+        *NOT_JSON,
+        '{"type": 5}',
+        '{"type": "input_text.append"}',
+        '{"type": "input_text.apend"}',
+    )
     begins = ({"type": "session.update", "session": {"voice": "VOICE"}},)
     says: ClassVar[dict[str, Any]] = {"type": "input_text.append"}
-    ends, cancels = ({"type": "input_text.end"},), ({"type": "input_text.cancel"},)
+    ends = ({"type": "input_text.end"},)
+    cancels = ({"type": "input_text.cancel"},)
 
     def read(self, data: dict[str, Any]) -> Event:
-        words = tuple((word["word"], word["onset_s"]) for word in data["words"]) if "bytes" in data else ()
+        words = (
+            tuple((word["word"], word["onset_s"]) for word in data["words"])
+            if "bytes" in data
+            else ()
+        )
         error = data["message"] if data["type"] == "error" else ""
         return Event(b"", words, error, data["type"] in ("speech.done", "speech.cancelled"))
 
@@ -213,7 +240,8 @@ def begun(event: Event) -> Event:
 
 class ElevenLabs(Socket):
     path = "/v1/text-to-speech/VOICE/multi-stream-input?output_format=pcm_8000&sync_alignment=true"
-    times = goes_on = True
+    times = True
+    goes_on = True
     forgives = False
     keys = ("xi-api-key", "?single_use_token")
     nonsense: tuple[Any, ...] = (*NOT_JSON, '{"text": 5}', '{"context_id": 5, "text": "x"}')
@@ -229,7 +257,10 @@ class ElevenLabs(Socket):
         if data["isFinal"]:
             return Event(over=True)
         told = data["alignment"] or {"chars": [], "charStartTimesMs": []}
-        words = tuple((char, at / 1000) for char, at in zip(told["chars"], told["charStartTimesMs"], strict=True))
+        words = tuple(
+            (char, at / 1000)
+            for char, at in zip(told["chars"], told["charStartTimesMs"], strict=True)
+        )
         return Event(base64.b64decode(data["audio"]), words)
 
     async def rest(self) -> Event:
@@ -241,12 +272,14 @@ class ElevenLabsSingle(ElevenLabs):
     goes_on = False
     nonsense = (*NOT_JSON, '{"text": 5}')
     says: ClassVar[dict[str, Any]] = {}
-    ends, cancels = ({"text": ""},), ()
+    ends = ({"text": ""},)
+    cancels = ()
 
 
 class Cartesia(Socket):
     path = "/tts/websocket?cartesia_version=2026-08-14"
-    times = goes_on = True
+    times = True
+    goes_on = True
     keys = ("x-api-key", "authorization", "?api_key")
     nonsense = (*NOT_JSON, '{"context_id": 5}', '{"context_id": "c", "transcript": 5}')
     field = "transcript"
@@ -270,7 +303,12 @@ class Cartesia(Socket):
         if data["type"] == "done":
             assert data == {"type": "done", "context_id": "c", "status_code": 200, "done": True}
             return Event(over=True)
-        assert (data["type"], data["context_id"], data["status_code"], data["done"]) == ("chunk", "c", 206, False)
+        assert (data["type"], data["context_id"], data["status_code"], data["done"]) == (
+            "chunk",
+            "c",
+            206,
+            False,
+        )
         return Event(base64.b64decode(data["data"]))
 
 
@@ -280,7 +318,8 @@ class Deepgram(Socket):
     scheme = "Token"
     nonsense = (*NOT_JSON, '{"type": 5}', '{"type": "Speak"}', '{"type": "Say"}')
     says: ClassVar[dict[str, Any]] = {"type": "Speak"}
-    ends, cancels = ({"type": "Close"},), ({"type": "Clear"},)
+    ends = ({"type": "Close"},)
+    cancels = ({"type": "Clear"},)
 
     def read(self, data: dict[str, Any]) -> Event:
         error = data["description"] if data["type"] in ("Warning", "Error") else ""
@@ -290,7 +329,8 @@ class Deepgram(Socket):
 
 class Kyutai(Socket):
     path = "/api/tts_streaming?format=PcmMessagePack&voice=VOICE"
-    rate, sample = 24000, "<f4"
+    rate = 24000
+    sample = "<f4"
     pieces = ("Hello", "there, how", "are ", "you", "today?", "I am fine.")
     times = True
     keys = ("kyutai-api-key", "?auth_id")
@@ -316,11 +356,14 @@ class Kyutai(Socket):
 
 class Jambonz(Socket):
     path = "/v1/jambonz?voice=VOICE&language=en-US&sampleRate=8000"
-    pieces, tail = Kyutai.pieces, 800
+    pieces = Kyutai.pieces
+    tail = 800
     nonsense = (*NOT_JSON, '{"type": "sing"}', '{"type": "stream"}')
     says: ClassVar[dict[str, Any]] = {"type": "stream"}
-    ends, cancels = ({"type": "flush"},), ({"type": "stop"},)
-    got, most = 0, 10**9
+    ends = ({"type": "flush"},)
+    cancels = ({"type": "stop"},)
+    got = 0
+    most = 10**9
 
     async def text(self, text: str) -> None:
         await super().text(text)
@@ -352,7 +395,9 @@ class Post(Client):
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def open(cls, server: Running, headers: dict[str, str], query: str, voice: str) -> AsyncIterator[Self]:
+    async def open(
+        cls, server: Running, headers: dict[str, str], query: str, voice: str
+    ) -> AsyncIterator[Self]:
         address = server.http + cls.path.replace("VOICE", voice) + query
         async with httpx.AsyncClient(base_url=address, headers=headers, timeout=WAIT_S) as http:
             yield cls(http, voice)
@@ -365,7 +410,9 @@ class Post(Client):
 
     async def send(self, *messages: Any) -> None:
         for message in messages:
-            request = self.line.build_request("POST", str(self.line.base_url).rstrip("/"), content=message)
+            request = self.line.build_request(
+                "POST", str(self.line.base_url).rstrip("/"), content=message
+            )
             self.answer = await self.line.send(request, stream=True)
             self.parts = self.answer.aiter_lines() if self.times else self.answer.aiter_bytes()
 
@@ -385,7 +432,9 @@ class Post(Client):
 
 class OpenAI(Post):
     path = "/v1/audio/speech"
-    rate, strict, field = 24000, True, "input"
+    rate = 24000
+    strict = True
+    field = "input"
     says: ClassVar[dict[str, Any]] = {"model": "x", "voice": "VOICE", "response_format": "pcm"}
 
 
@@ -405,13 +454,15 @@ class ElevenLabsPost(Post):
 
 
 class CartesiaPost(Post):
-    path, field = "/tts/bytes", "transcript"
+    path = "/tts/bytes"
+    field = "transcript"
     keys = ("x-api-key",)
     says: ClassVar[dict[str, Any]] = {"voice": {"mode": "id", "id": "VOICE"}, "output_format": FORM}
 
 
 class DeepgramPost(Post):
-    path, scheme = Deepgram.path + "&container=none", "Token"
+    path = Deepgram.path + "&container=none"
+    scheme = "Token"
 
 
 class Google(Client):
@@ -422,13 +473,21 @@ class Google(Client):
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def open(cls, server: Running, headers: dict[str, str], query: str, voice: str) -> AsyncIterator[Self]:
+    async def open(
+        cls, server: Running, headers: dict[str, str], query: str, voice: str
+    ) -> AsyncIterator[Self]:
         import grpc
 
-        port, requests = server.hub.settings.of(GoogleSettings).grpc_port, queue.SimpleQueue[Any]()
-        config = {"voice": {"language_code": "en-US", "name": voice}, "streaming_audio_config": {"audio_encoding": 7}}
+        port = server.hub.settings.of(GoogleSettings).grpc_port
+        requests = queue.SimpleQueue[Any]()
+        config = {
+            "voice": {"language_code": "en-US", "name": voice},
+            "streaming_audio_config": {"audio_encoding": 7},
+        }
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
-            speak = channel.stream_stream("/google.cloud.texttospeech.v1.TextToSpeech/StreamingSynthesize")
+            speak = channel.stream_stream(
+                "/google.cloud.texttospeech.v1.TextToSpeech/StreamingSynthesize"
+            )
             call = speak(iter(requests.get, None), timeout=WAIT_S, metadata=tuple(headers.items()))
             client = cls((call, requests), voice)
             await client.send(client.packed({"streaming_config": config}))
@@ -472,7 +531,13 @@ class Wyoming(Client):
     forgives = False
     keys = ()
     nonsense = (
-        *(b"nonsense\n", b"[]\n", b'{"type": 5}\n', b'{"type": "synthesize"}\n', b'{"type":"x","data":5}\n'),
+        *(
+            b"nonsense\n",
+            b"[]\n",
+            b'{"type": 5}\n',
+            b'{"type": "synthesize"}\n',
+            b'{"type":"x","data":5}\n',
+        ),
         *(b'{"type": "x", "data_length": -1}\n', b'{"type": "x", "data_length": 1e9}\n'),
         b'{"type": "x", "payload_length": 200000}\n',
         b'{"type": "synthesize-start", "data": {"text_format": "ssml"}}\n',
@@ -482,7 +547,9 @@ class Wyoming(Client):
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def open(cls, server: Running, headers: dict[str, str], query: str, voice: str) -> AsyncIterator[Self]:
+    async def open(
+        cls, server: Running, headers: dict[str, str], query: str, voice: str
+    ) -> AsyncIterator[Self]:
         port = urlsplit(str(server.hub.settings.of(WyomingSettings).wyoming)).port
         client = cls(await asyncio.open_connection("127.0.0.1", port), voice)
         try:
@@ -495,7 +562,9 @@ class Wyoming(Client):
 
     async def text(self, text: str) -> None:
         if not self.sent:
-            await self.send(self.packed({"type": "synthesize-start", "data": {"voice": {"name": "VOICE"}}}))
+            await self.send(
+                self.packed({"type": "synthesize-start", "data": {"voice": {"name": "VOICE"}}})
+            )
         self.sent += text
         await self.send(self.packed({"type": "synthesize-chunk", "data": {"text": text}}))
 
@@ -520,6 +589,16 @@ class Wyoming(Client):
 
 
 CLIENTS: tuple[type[Client], ...] = (
-    *(Native, OpenAI, ElevenLabs, ElevenLabsSingle, ElevenLabsPost, Cartesia, CartesiaPost, Deepgram, DeepgramPost),
+    *(
+        Native,
+        OpenAI,
+        ElevenLabs,
+        ElevenLabsSingle,
+        ElevenLabsPost,
+        Cartesia,
+        CartesiaPost,
+        Deepgram,
+        DeepgramPost,
+    ),
     *(Kyutai, Jambonz, Google, Wyoming),
 )

@@ -1,9 +1,10 @@
-"""How a text should be read, and a judge of how it is: readings in words, or phonemes for a single word.
+"""How a text should be read, and a judge of how it is: readings in words, or phonemes for a single
+word.
 
-A file of readings has a header and lines of category, text and accepted readings, parted by tabs. Readings are parted
-by " | ", sentences in them by " / ", and words that may stand for each other are in braces: ``{five|oh five}``;
-``word/phonemes/`` wants phonemes of one word. ``\\n`` in a text is a line break.
-"""
+A file of readings has a header and lines of category, text and accepted readings, parted by tabs.
+Readings are parted by " | ", sentences in them by " / ", and words that may stand for each other
+are in braces: ``{five|oh five}``; ``word/phonemes/`` wants phonemes of one word. ``\\n`` in a text
+is a line break."""
 
 from __future__ import annotations
 
@@ -23,7 +24,16 @@ from sayahead.types import Word
 SYMBOLS = ';:,.!?—…"()“” AIOQWYabcdefhijklmnopqrstuvwxyzæçðŋɐɑɒɔəɛɜɡɪɹɾʃʊʌʒʔθχˈˌːʤʧᵊᵻTS'
 _SCALES = ("hundred", "thousand", "million", "billion", "trillion")
 _SAME = {"mr": "mister", "mrs": "missus", "etc": "etcetera", "oh": "o", "okay": "ok"}
-_REDUCED = (("ᵻ", "ɪ"), ("ᵊ", "ə"), ("ʌ", "ə"), ("ɐ", "ə"), ("ɜ", "ə"), ("T", "t"), ("O", "o"), ("j", "j"))
+_REDUCED = (
+    ("ᵻ", "ɪ"),
+    ("ᵊ", "ə"),
+    ("ʌ", "ə"),
+    ("ɐ", "ə"),
+    ("ɜ", "ə"),
+    ("T", "t"),
+    ("O", "o"),
+    ("j", "j"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +49,11 @@ def cases(path: Path) -> list[Case]:
     """The cases of a file."""
     rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()[1:]]
     return [
-        Case(category, text.replace("\\n", "\n"), tuple(itertools.chain(*map(spread, said.split(" | ")))))
+        Case(
+            category,
+            text.replace("\\n", "\n"),
+            tuple(itertools.chain(*map(spread, said.split(" | ")))),
+        )
         for category, text, said in rows
     ]
 
@@ -53,7 +67,9 @@ def spread(reading: str) -> list[str]:
 @functools.cache
 def phonemizer() -> EnglishPhonemizer:
     """The front end under test, with every symbol."""
-    return EnglishPhonemizer({symbol: number for number, symbol in enumerate(SYMBOLS)}, stand_in="people")
+    return EnglishPhonemizer(
+        {symbol: number for number, symbol in enumerate(SYMBOLS)}, stand_in="people"
+    )
 
 
 @functools.cache
@@ -77,7 +93,9 @@ def sound(text: str) -> str:
 
 def canonical(text: str) -> list[str]:
     """The words of a reading that count: no case, no marks, no "and" within a number."""
-    words = [_SAME.get(w, w) for w in re.findall(r"[^\W_]+(?:'[^\W_]+)*", text.lower().replace("’", "'"))]
+    words = [
+        _SAME.get(w, w) for w in re.findall(r"[^\W_]+(?:'[^\W_]+)*", text.lower().replace("’", "'"))
+    ]
     out: list[str] = []
     for word in (word.replace("'", "") for word in words):
         if not (word == "and" and out and out[-1] in _SCALES):
@@ -89,9 +107,13 @@ def alike(said: str, wanted: str) -> bool:
     """Whether two texts are the same words, or sound the same with single letters spelled."""
     if canonical(wanted) in (canonical(said), canonical(re.sub(r"\b[A-Z]{2,}\b", _letters, said))):
         return True
-    letters = [word.upper() if len(word) == 1 and word not in "ai" else word for word in wanted.split()]
+    letters = [
+        word.upper() if len(word) == 1 and word not in "ai" else word for word in wanted.split()
+    ]
     # An "a" may be a letter or an article.
-    options = [("a", "A.") if word == "a" and letters.count("a") < 5 else (word,) for word in letters]
+    options = [
+        ("a", "A.") if word == "a" and letters.count("a") < 5 else (word,) for word in letters
+    ]
     return sound(said) in (sound(" ".join(choice)) for choice in itertools.product(*options))
 
 
@@ -139,14 +161,18 @@ def accepts(case: Case, words: list[Word], phonemes: Sequence[str]) -> bool:
 
 def right_alone(case: Case) -> bool:
     """Whether hibari reads it so with no normalizer at all; only for cases of words."""
-    return "/" not in case.accepted[0] and any(alike(case.text, reading) for reading in case.accepted)
+    return "/" not in case.accepted[0] and any(
+        alike(case.text, reading) for reading in case.accepted
+    )
 
 
 def _spoken(case: Case, words: list[Word], phonemes: Sequence[str]) -> Sequence[str]:
     """The phonemes of the word that a case is about."""
     target = case.accepted[0].split("/")[0].lower()
     pairs = zip(words, phonemes, strict=True)
-    return [one for word, one in pairs if re.sub(r"[^\w' -]", "", word.text).lower() == target] or phonemes
+    return [
+        one for word, one in pairs if re.sub(r"[^\w' -]", "", word.text).lower() == target
+    ] or phonemes
 
 
 def _reduced(phonemes: str) -> str:

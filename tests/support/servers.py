@@ -32,9 +32,12 @@ from support.toy import HOP, RATE, ToyAcoustic, ToyPhonemizer, ToyState, ToyVoco
 
 KEY = "key-of-the-tests"
 LEAVING_SOCKETS = pytest.mark.filterwarnings(
-    "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning", "ignore::DeprecationWarning"
+    "ignore::pytest.PytestUnraisableExceptionWarning",
+    "ignore::ResourceWarning",
+    "ignore::DeprecationWarning",
 )
-"""For published clients, and Ray, which leave sockets and processes of theirs to the garbage collector."""
+"""For published clients, and Ray, which leave sockets and processes of theirs to the garbage
+collector."""
 
 
 class SlowAcoustic(ToyAcoustic):
@@ -71,7 +74,9 @@ def toy_voice(step_s: float = 0.0) -> Voice:
         defaults=Defaults(1, 0.02, 0.02),
         model={},
     )
-    synthesizer = TwoStage(SlowAcoustic(step_s), ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800))
+    synthesizer = TwoStage(
+        SlowAcoustic(step_s), ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800)
+    )
     return Voice(config, Loaded(synthesizer, Normalizer, ToyPhonemizer()))
 
 
@@ -115,8 +120,8 @@ def serving(
     limits: dict[str, Any] | None = None,
     **settings: Any,
 ) -> Iterator[Running]:
-    """A server with the toy voice (each step of which takes ``step_s``), or another, before those ``installed`` (none:
-    all of them); settings as in Settings, at a port of its own."""
+    """A server with the toy voice (each step of which takes ``step_s``), or another, before those
+    ``installed`` (none: all of them); settings as in Settings, at a port of its own."""
     # On a busy machine any text may pause: only who tests breaths wants them.
     calm: dict[str, Any] = {"port": 0, "breath_s": 0.0, "measure_s": 0.0, **settings}
     chosen = settings_of({"limits": {"sessions": 1000, **(limits or {})}, **calm})
@@ -144,9 +149,10 @@ def serving(
 
 def certified(folder: Path) -> tuple[str, str]:
     """Files with a private key and a certificate of this machine, for its name and its address."""
-    key, certificate = str(folder / "key.pem"), str(folder / "certificate.pem")
+    key = str(folder / "key.pem")
+    certificate = str(folder / "certificate.pem")
     names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
-    command = f"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -addext {names}".split()
+    command = f"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -addext {names}".split()  # noqa: E501
     subprocess.run([*command, "-keyout", key, "-out", certificate], check=True, capture_output=True)
     return key, certificate
 

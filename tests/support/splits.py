@@ -29,7 +29,9 @@ def same_by_letters(voice: Voice, text: str, spoken: str = "", **options: Any) -
     letters, again = joined(voice, list(text), **options)
     assert np.array_equal(whole, letters)
     assert words == again
-    assert [word.strip(".,") for word, _, _ in words] == (spoken or text).replace(".", "").replace(",", "").split()
+    assert [word.strip(".,") for word, _, _ in words] == (spoken or text).replace(".", "").replace(
+        ",", ""
+    ).split()
     edges = [edge for _, onset, offset in words for edge in (onset, offset)]
     assert edges == sorted(edges)
     assert edges[-1] <= len(whole)

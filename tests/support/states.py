@@ -1,4 +1,5 @@
-"""A toy causal language model: letters are its tokens, a state is a running mean of what has been read."""
+"""A toy causal language model: letters are its tokens, a state is a running mean of what has been
+read."""
 
 from __future__ import annotations
 
@@ -21,5 +22,8 @@ class ToyStates:
 
     def states(self, ids: list[int], layer: int) -> Floats:
         self.asked.append(ids)
-        sums: Floats = np.cumsum(self._table[ids], axis=0) / np.arange(1, len(ids) + 1, dtype=np.float32)[:, None]
+        sums: Floats = (
+            np.cumsum(self._table[ids], axis=0)
+            / np.arange(1, len(ids) + 1, dtype=np.float32)[:, None]
+        )
         return sums

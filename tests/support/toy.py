@@ -22,7 +22,8 @@ from sayahead.text.english.normalizer import Normalizer
 from sayahead.text.english.spelling import EnglishSpeller
 from sayahead.types import Floats, Ids, Pronunciation, Rendering, Segment, Word
 
-RATE, HOP = 8000, 40
+RATE = 8000
+HOP = 40
 
 
 class ToyPhonemizer:
@@ -31,7 +32,11 @@ class ToyPhonemizer:
     def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
         inside = [bool(left)] + [True] * len(words)
         return [
-            Pronunciation(np.array([ord(c) for c in " " * at + word.text], np.int64), int(at), at + len(word.text))
+            Pronunciation(
+                np.array([ord(c) for c in " " * at + word.text], np.int64),
+                int(at),
+                at + len(word.text),
+            )
             for at, word in zip(inside, words, strict=False)
         ]
 
@@ -50,7 +55,8 @@ class ToyState:
 
 
 class ToyAcoustic:
-    """Two to four frames an id, by the id that follows; a frame's pitch is a mean over one id to each side."""
+    """Two to four frames an id, by the id that follows; a frame's pitch is a mean over one id to
+    each side."""
 
     def initial(self) -> ToyState:
         return ToyState(np.zeros(0, np.int64), np.zeros(0, np.int64), 0)
@@ -63,11 +69,15 @@ class ToyAcoustic:
         following = np.concatenate([ids[1:], [7]])[: len(ids)]
         units = 2 + (ids + following) % 3
         if segment.speeds is not None:
-            speeds = np.concatenate([np.ones(len(state.ids)), segment.speeds, np.ones(int(segment.ends))])
+            speeds = np.concatenate(
+                [np.ones(len(state.ids)), segment.speeds, np.ones(int(segment.ends))]
+            )
             units = np.maximum(np.rint(units / speeds), 1).astype(np.int64)
         units[: len(state.units)] = state.units
         end = len(ids) if ended else len(state.ids) + segment.speak
-        pitch = 200.0 + np.convolve(np.concatenate([[0], ids % 97, [0]]), np.ones(3) / 3, "valid") * 10
+        pitch = (
+            200.0 + np.convolve(np.concatenate([[0], ids % 97, [0]]), np.ones(3) / 3, "valid") * 10
+        )
         frames = np.repeat(pitch, units).astype(np.float32)[:, None]
         total = int(units[:end].sum())
         cut = total if ended else max(state.final, total - hold_back)
@@ -88,7 +98,8 @@ class ToyReaderState:
 
 
 class ToyReader:
-    """Reads characters: two steps of two frames for each; a step's pitch is its character's, or the last there."""
+    """Reads characters: two steps of two frames for each; a step's pitch is its character's, or the
+    last there."""
 
     def initial(self) -> ToyReaderState:
         return ToyReaderState()
@@ -96,7 +107,8 @@ class ToyReader:
     def step(
         self, segment: Segment, state: ToyReaderState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, ToyReaderState]:
-        ids, words = state.ids + tuple(int(i) for i in segment.ids), state.words + segment.words
+        ids = state.ids + tuple(int(i) for i in segment.ids)
+        words = state.words + segment.words
         steps = segment.steps or 0
         places = range(state.steps, state.steps + steps)
         made = [200.0 + ids[min(at // 2, len(ids) - 1)] * 10 for at in places]
@@ -123,7 +135,8 @@ class ToyVocoderState:
 class ToyVocoder:
     """A sine at the frames' pitch; a frame's last sample is that of the frame that follows."""
 
-    hop_length, context = HOP, 1
+    hop_length = HOP
+    context = 1
 
     def initial(self, frame: int) -> ToyVocoderState:
         return ToyVocoderState(frame % 7 / 7)
@@ -134,9 +147,13 @@ class ToyVocoder:
         if not len(final):
             return np.zeros(0, np.float32), state
         hertz = np.repeat(final[:, 0].astype(np.float64), HOP)
-        hertz[HOP - 1 :: HOP] = np.concatenate([final[1:, 0], right[:1, 0] if len(right) else final[-1:, 0]])
+        hertz[HOP - 1 :: HOP] = np.concatenate(
+            [final[1:, 0], right[:1, 0] if len(right) else final[-1:, 0]]
+        )
         turns = state.phase + np.cumsum(hertz) / RATE
-        return (0.5 * np.sin(2 * np.pi * turns)).astype(np.float32), ToyVocoderState(float(turns[-1]))
+        return (0.5 * np.sin(2 * np.pi * turns)).astype(np.float32), ToyVocoderState(
+            float(turns[-1])
+        )
 
 
 def toy_session(
@@ -150,8 +167,12 @@ def toy_session(
     decider: Any = LookaheadK(1) if policy is None else policy
     characters = decider.unit == "characters"
     acoustic: AcousticModel[Any] = ToyReader() if characters else ToyAcoustic()
-    synthesizer = TwoStage(acoustic, ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800))
-    sentence: Sentence = Words(decider, ToyPhonemizer(), context or NoContext(), openers=English.openers)
+    synthesizer = TwoStage(
+        acoustic, ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800)
+    )
+    sentence: Sentence = Words(
+        decider, ToyPhonemizer(), context or NoContext(), openers=English.openers
+    )
     if characters:
         sentence = Letters(decider, EnglishSpeller())
     rendering = Rendering(hold_back_s=hold_back_s, k2=k2)

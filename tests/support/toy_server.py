@@ -1,4 +1,5 @@
-"""A server with the toy voice in a process of its own, which can be killed: `python -m support.toy_server SETTINGS`."""
+"""A server with the toy voice in a process of its own, which can be killed: `python -m
+support.toy_server SETTINGS`."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ class ToyServer:
         command = [sys.executable, "-m", "support.toy_server", json.dumps(self._settings)]
         paths = [str(Path(__file__).parents[1]), *sys.path]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
-        self._process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self._process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
         end = time.monotonic() + 200
         while True:
             try:
@@ -73,7 +76,8 @@ def main() -> None:
 
     threading.Thread(target=end_with_the_test, daemon=True).start()
     given = json.loads(sys.argv[1])
-    step_s, lag = given.pop("step_s"), given.pop("lag")
+    step_s = given.pop("step_s")
+    lag = given.pop("lag")
     voices = Voices(("heart",))
     voices.put(toy_voice(step_s))
     calm = {"breath_s": 0.0, "measure_s": 0.0, "page": False}

@@ -1,7 +1,7 @@
 """Random conversations on one player in simulated time, and a listener who knows every sample.
 
-The sound of the voice says which turn it belongs to and where in it it is, so that the listener needs nobody's count.
-"""
+The sound of the voice says which turn it belongs to and where in it it is, so that the listener
+needs nobody's count."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ from sayahead.voice import Voice
 from sayahead.voices import Defaults, VoiceConfig
 from support.toy import RATE, ToyPhonemizer
 
-LETTER, SPACE, PAUSE = 40, 20, 200
+LETTER = 40
+SPACE = 20
+PAUSE = 200
 """Samples of a letter, of the space before a word, and after a sentence."""
 SPAN = 8192
 """Samples of a turn, at most."""
@@ -61,11 +63,15 @@ class Counted:
         return CountedState()
 
     def step(self, segment: Segment, state: CountedState) -> tuple[Speech, CountedState]:
-        turn, at, words = state.turn, state.samples, list[tuple[int, int]]()
+        turn = state.turn
+        at = state.samples
+        words = list[tuple[int, int]]()
         spoken = segment.ids[: segment.speak]
         if not state.samples and len(spoken):
             turn = int(spoken[0]) - ord("a")
-        places = at + np.concatenate([[0], np.cumsum([SPACE if i == 32 else LETTER for i in spoken])]).astype(int)
+        places = at + np.concatenate(
+            [[0], np.cumsum([SPACE if i == 32 else LETTER for i in spoken])]
+        ).astype(int)
         words = [(int(places[first]), int(places[end])) for first, end in segment.words]
         ended = segment.ends and segment.speak == len(segment.ids)
         end = int(places[-1]) + PAUSE * ended
@@ -114,7 +120,9 @@ class SimulatedPlayer(Player):
     PERIOD_MS = 2
     STUCK_S = 60.0
 
-    def _open(self, sample_rate: int, device: str | None, backends: Sequence[Any] | None) -> NoDevice:
+    def _open(
+        self, sample_rate: int, device: str | None, backends: Sequence[Any] | None
+    ) -> NoDevice:
         return NoDevice()
 
     def _start(self, feed: Generator[bytes, int, None]) -> None:
@@ -165,7 +173,8 @@ class Speaker(Protocol):
         ...
 
     def stop(self, playing: Future[Heard], *, late: bool) -> None:
-        """Cancel the task that plays, or let its time be over, and wait for its end; threads cannot be stopped."""
+        """Cancel the task that plays, or let its time be over, and wait for its end; threads cannot
+        be stopped."""
         ...
 
     def call(self, method: Callable[..., Any], *arguments: Any) -> Any:
@@ -207,7 +216,8 @@ class InLoop:
     """By aplay(), in tasks of a loop."""
 
     def __init__(self, source: Any, loop: asyncio.AbstractEventLoop) -> None:
-        self._source, self._loop = source, loop
+        self._source = source
+        self._loop = loop
         # How each task that plays can be stopped.
         self._stops = dict[Future[Heard], tuple[Callable[[], object], Callable[[], object]]]()
 
@@ -227,14 +237,18 @@ class InLoop:
         return self._run(begin())
 
     def play(self, speech: Any, player: Player) -> Future[Heard]:
-        playing, begun = Future[Heard](), threading.Event()
+        playing = Future[Heard]()
+        begun = threading.Event()
 
         async def run() -> None:
             task = asyncio.current_task()
             assert task is not None
             try:
                 async with asyncio.timeout(None) as deadline:
-                    self._stops[playing] = task.cancel, lambda: deadline.reschedule(self._loop.time())
+                    self._stops[playing] = (
+                        task.cancel,
+                        lambda: deadline.reschedule(self._loop.time()),
+                    )
                     begun.set()
                     playing.set_result(await speech.aplay(player))
             except BaseException as error:
@@ -264,7 +278,18 @@ class ModelError(Exception):
     """The text's own."""
 
 
-ENDS = ("nothing", "nothing", "cancel", "cancel", "thread", "task", "timeout", "error", "clear", "before")
+ENDS = (
+    "nothing",
+    "nothing",
+    "cancel",
+    "cancel",
+    "thread",
+    "task",
+    "timeout",
+    "error",
+    "clear",
+    "before",
+)
 """How turns end."""
 LAST_ENDS = ("close", "lose")
 """How the player may end, and all turns that are played on it."""
@@ -320,7 +345,8 @@ class Conversation:
             text = SENTENCES[number]
             if self._random.random() < 0.1:
                 text = choose(["", " "])
-            source, end = choose(sources), choose(ENDS)
+            source = choose(sources)
+            end = choose(ENDS)
             if self._random.random() < 0.06:
                 end = choose(LAST_ENDS)
             if end == "error" and source not in ("generator", "async"):
@@ -328,7 +354,11 @@ class Conversation:
             if end in ("task", "timeout") and not loop:
                 end = "thread"
             at = self._random.randint(0, 2200)
-            endless = source == "async" and end not in ("nothing", "before", "error", "lose") and at % 2 == 1
+            endless = (
+                source == "async"
+                and end not in ("nothing", "before", "error", "lose")
+                and at % 2 == 1
+            )
             if endless:
                 # There is so much sound before the end.
                 at = min(at, 600) if text.strip() else 0
@@ -339,13 +369,16 @@ class Conversation:
     def hold(self) -> None:
         """Hold it, and check what was heard."""
         try:
-            waiting, active = list(self.turns), list[Turn]()
+            waiting = list(self.turns)
+            active = list[Turn]()
             while waiting or active:
                 while waiting and (not active or self._heard_of(active) >= waiting[0].after):
                     active.append(waiting.pop(0))
                     self._begin(active[-1])
                 self._listen(active)
-                for turn in [turn for turn in active if turn.playing is not None and turn.playing.done()]:
+                for turn in [
+                    turn for turn in active if turn.playing is not None and turn.playing.done()
+                ]:
                     active.remove(turn)
                     self._settle(turn)
             for turn in self.turns:
@@ -387,7 +420,8 @@ class Conversation:
         return pieces
 
     def _generated(self, turn: Turn) -> Iterator[str]:
-        pieces, broken = self._pieces(turn.text), self._random.randint(0, 4)
+        pieces = self._pieces(turn.text)
+        broken = self._random.randint(0, 4)
         try:
             for number, piece in enumerate(pieces):
                 if turn.error and number >= broken:
@@ -416,7 +450,8 @@ class Conversation:
 
     def _push(self, turn: Turn) -> None:
         """The rest of a text, with a change and flushes in it; it may be over before."""
-        speech, call = turn.speech, self._speaker.call
+        speech = turn.speech
+        call = self._speaker.call
         try:
             rest = turn.text[len(speech.text) :]
             for piece in self._pieces(rest):
@@ -435,7 +470,9 @@ class Conversation:
         player = self._player
         period = self._random.randint(1, 60)
         for turn in turns:
-            assert time.monotonic() < turn.patience, f"it goes on for ever: {turn}, {turn.speech.text!r}"
+            assert time.monotonic() < turn.patience, (
+                f"it goes on for ever: {turn}, {turn.speech.text!r}"
+            )
             left = turn.at - player.counts[turn.number]
             if turn.playing is None or turn.playing.done():
                 # It was over before.
@@ -471,14 +508,17 @@ class Conversation:
 
     def _happen(self, turn: Turn, turns: Sequence[Turn]) -> None:
         """Time stands still until it has happened."""
-        speech, call = turn.speech, self._speaker.call
+        speech = turn.speech
+        call = self._speaker.call
         assert turn.playing is not None
         count = len(self._player.output)
         match turn.end:
             case "cancel":
                 turn.heard = call(speech.cancel)
             case "thread":
-                thread = threading.Thread(target=lambda: setattr(turn, "heard", call(speech.cancel)))
+                thread = threading.Thread(
+                    target=lambda: setattr(turn, "heard", call(speech.cancel))
+                )
                 thread.start()
                 thread.join(30)
             case "task" | "timeout":
@@ -513,12 +553,15 @@ class Conversation:
         if turn.source == "async" and turn.speech.text:
             assert turn.closed.is_set(), turn
         # Late calls change nothing, and touch nobody.
-        self._check_frozen(self._random.choice([turn for turn in self.turns if turn.heard is not None]))
+        self._check_frozen(
+            self._random.choice([turn for turn in self.turns if turn.heard is not None])
+        )
 
     def _check_frozen(self, turn: Turn) -> None:
         # Time stands still, but others may make more sound meanwhile, or end by themselves.
         ending = any(
-            other.playing and not other.playing.done() and (other.error or other.silenced) for other in self.turns
+            other.playing and not other.playing.done() and (other.error or other.silenced)
+            for other in self.turns
         )
         queued = 0 if ending else self._player.written() - self._player.played()
         assert self._speaker.call(turn.speech.cancel) == turn.heard
@@ -533,7 +576,9 @@ class Conversation:
             assert heard is not None
             count = round(heard.played_s * RATE)
             assert heard.played_s == count / RATE
-            own = [sample - turn.number * SPAN for sample in output if sample // SPAN == turn.number]
+            own = [
+                sample - turn.number * SPAN for sample in output if sample // SPAN == turn.number
+            ]
             assert own == list(range(count)), turn
             self._check_words(turn, heard, count)
         assert sum(self._player.counts.values()) == len(output)
@@ -555,7 +600,9 @@ class Conversation:
             assert not heard.unsaid.strip(), heard
         if heard.unsaid.strip():
             assert heard.interrupted, heard
-        assert [bool(message["content"]) for message in heard.messages()] == [True] * bool(message_text(heard))
+        assert [bool(message["content"]) for message in heard.messages()] == [True] * bool(
+            message_text(heard)
+        )
 
 
 def message_text(heard: Heard) -> str:

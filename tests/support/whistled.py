@@ -1,4 +1,5 @@
-"""An end-to-end voice in a made-up language, whistled: its own front end, one network for all, no English anywhere."""
+"""An end-to-end voice in a made-up language, whistled: its own front end, one network for all, no
+English anywhere."""
 
 from __future__ import annotations
 
@@ -14,15 +15,18 @@ from sayahead.systems.loading import Loaded
 from sayahead.types import Ids, Pronunciation, Rendering, Segment, Speech, Word
 from sayahead.voices import FORMAT, VoiceConfig
 
-RATE, NOTE = 8000, 400
+RATE = 8000
+NOTE = 400
 
 
 class Whistles:
-    """See Normalizer and Phonemizer: words stand between dots, a sentence ends at a slash; a note for each letter."""
+    """See Normalizer and Phonemizer: words stand between dots, a sentence ends at a slash; a note
+    for each letter."""
 
     def __init__(self, start: int = 0) -> None:
         self.skipped: list[tuple[int, int, str]] = []
-        self._text, self._end = "", start
+        self._text = ""
+        self._end = start
 
     def push(self, fragment: str) -> list[Word]:
         pieces = re.findall(r"([^·/]*)([·/])", self._text + fragment)
@@ -43,7 +47,10 @@ class Whistles:
         return self.breathe()
 
     def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
-        return [Pronunciation(np.array([ord(c) for c in word.text]), 0, len(word.text)) for word in words]
+        return [
+            Pronunciation(np.array([ord(c) for c in word.text]), 0, len(word.text))
+            for word in words
+        ]
 
     def phonemes(self, word: Word) -> int:
         return len(word.text)
@@ -73,9 +80,24 @@ def load_whistled(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
 def whistled(folder: Path) -> Path:
     """A folder with such a voice, whose kind is known from now on."""
     KINDS["whistled"] = load_whistled
-    about = {"name": "silbo", "language": "x-silbo", "kind": "whistled", "sample_rate": RATE, "speed": [1.0, 1.0]}
-    about |= {"format": FORMAT, "description": "Whistles.", "license": "CC0-1.0", "source": "tests", "files": {}}
-    about |= {"defaults": {"lookahead": 1, "hold_back_s": 0.0, "blind_hold_back_s": 0.0}, "model": {}}
+    about = {
+        "name": "silbo",
+        "language": "x-silbo",
+        "kind": "whistled",
+        "sample_rate": RATE,
+        "speed": [1.0, 1.0],
+    }
+    about |= {
+        "format": FORMAT,
+        "description": "Whistles.",
+        "license": "CC0-1.0",
+        "source": "tests",
+        "files": {},
+    }
+    about |= {
+        "defaults": {"lookahead": 1, "hold_back_s": 0.0, "blind_hold_back_s": 0.0},
+        "model": {},
+    }
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "voice.json").write_text(json.dumps(about), encoding="utf-8")
     return folder

@@ -1,4 +1,5 @@
-"""A voice that is one network, brings its own front end, and speaks a language of which the package knows nothing."""
+"""A voice that is one network, brings its own front end, and speaks a language of which the package
+knows nothing."""
 
 from __future__ import annotations
 
@@ -43,12 +44,18 @@ def test_every_command_takes_it(tmp_path: Path) -> None:
 
 def test_it_needs_no_english_front_end(tmp_path: Path) -> None:
     code = (
-        "from support.whistled import whistled; from pathlib import Path; from sayahead import load_voice; "
-        f"load_voice(whistled(Path({str(tmp_path)!r}))).synthesize('ao·io/'); "
-        "sys.exit(any(name.startswith(('hibari', 'sayahead.text.english')) for name in sys.modules))"
+        "from support.whistled import whistled; from pathlib import Path; from sayahead import"
+        f" load_voice; load_voice(whistled(Path({str(tmp_path)!r}))).synthesize('ao·io/');"
+        " sys.exit(any(name.startswith(('hibari', 'sayahead.text.english')) for name in"
+        " sys.modules))"
     )
     tests = str(Path(__file__).parents[1])
-    assert subprocess.run([sys.executable, "-c", f"import sys; sys.path.insert(0, {tests!r}); {code}"]).returncode == 0
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", f"import sys; sys.path.insert(0, {tests!r}); {code}"]
+        ).returncode
+        == 0
+    )
 
 
 def test_a_language_without_a_front_end_is_named() -> None:

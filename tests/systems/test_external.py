@@ -24,15 +24,29 @@ if "boom" in text:
 with wave.open(sys.stdout.buffer, "wb") as file:
     file.setnchannels(1), file.setsampwidth(2), file.setframerate(8000)
     file.writeframes(b"".join(struct.pack("<h", 9000 if i % 40 < 20 else -9000) for i in range(400 * len(text))))
-"""
+"""  # noqa: E501
 
 
 def described(folder: Path, command: list[str], **more: Any) -> Path:
-    about = {"name": "beeps", "language": "en-US", "kind": "process", "sample_rate": RATE, "speed": [1.0, 1.0]}
-    about |= {"format": FORMAT, "description": "Beeps.", "license": "CC0-1.0", "source": "tests", "files": {}}
+    about = {
+        "name": "beeps",
+        "language": "en-US",
+        "kind": "process",
+        "sample_rate": RATE,
+        "speed": [1.0, 1.0],
+    }
+    about |= {
+        "format": FORMAT,
+        "description": "Beeps.",
+        "license": "CC0-1.0",
+        "source": "tests",
+        "files": {},
+    }
     about |= {"defaults": {"lookahead": 1, "hold_back_s": 0.0, "blind_hold_back_s": 0.0}}
     folder.mkdir(exist_ok=True)
-    (folder / "voice.json").write_text(json.dumps(about | {"model": {"command": command}} | more), "utf-8")
+    (folder / "voice.json").write_text(
+        json.dumps(about | {"model": {"command": command}} | more), "utf-8"
+    )
     return folder
 
 
@@ -44,7 +58,9 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize("argument", [[], ["{text}"]])
-def test_a_command_says_whole_sentences(tmp_path: Path, command: list[str], argument: list[str]) -> None:
+def test_a_command_says_whole_sentences(
+    tmp_path: Path, command: list[str], argument: list[str]
+) -> None:
     voice = load_voice(described(tmp_path / "voice", [*command, *argument]))
     chunks = list(voice.stream(list("One two. Three!")))
     assert [len(chunk.samples) for chunk in chunks] == [400 * len("One two."), 400 * len("Three!")]
@@ -93,7 +109,9 @@ def test_commands_that_write_something_else_are_named(
         load_voice(described(tmp_path / "voice", command))
 
 
-def test_a_command_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_that_is_not_there_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SAYAHEAD_COMMANDS", "no-such-program")
     with pytest.raises(VoiceError, match="no-such-program cannot be run"):
         load_voice(described(tmp_path / "voice", ["no-such-program"]))

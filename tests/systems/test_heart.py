@@ -49,7 +49,9 @@ def test_any_split_gives_bit_identical_audio(heart: Voice, data: st.DataObject) 
     policy = LookaheadK(data.draw(st.integers(0, 2)))
     speed = data.draw(st.sampled_from([1.0, 1.4]))
     whole = heart.synthesize(text, policy=policy, speed=speed)
-    assert np.array_equal(whole, streamed(heart, data.draw(splits(text)), policy=policy, speed=speed))
+    assert np.array_equal(
+        whole, streamed(heart, data.draw(splits(text)), policy=policy, speed=speed)
+    )
 
 
 @pytest.mark.parametrize("k", [0, 1, 2, 5])
@@ -62,9 +64,12 @@ def test_silence_is_bounded_at_both_ends(heart: Voice, k: int, text: str) -> Non
     assert silence == round(heart.config.pause_s * heart.sample_rate)
 
 
-@pytest.mark.parametrize("text", ["at a distance from the prison.", "The police asked him.", "and recognized as one."])
+@pytest.mark.parametrize(
+    "text", ["at a distance from the prison.", "The police asked him.", "and recognized as one."]
+)
 def test_a_short_first_word_is_not_torn_from_its_start(heart: Voice, text: str) -> None:
-    """Its start is final while its end is held back; the silence before it must not grow afterwards."""
+    """Its start is final while its end is held back; the silence before it must not grow
+    afterwards."""
     samples = heart.synthesize(text, policy=LookaheadK(0))[: round(0.5 * heart.sample_rate)]
     audible = np.flatnonzero(np.abs(samples) > AUDIBLE)
     assert np.diff(audible).max() < 0.15 * heart.sample_rate
@@ -84,7 +89,9 @@ def test_whole_sentences_sound_as_long_as_the_original_voice(heart: Voice) -> No
 
     assert abs(audible(original) - audible(ours)) < 0.15 * heart.sample_rate
     # The long-time spectra agree too: it is the same voice.
-    spectra = [np.abs(np.fft.rfft(x, 1 << 18))[: 1 << 16].reshape(64, -1).mean(1) for x in (original, ours)]
+    spectra = [
+        np.abs(np.fft.rfft(x, 1 << 18))[: 1 << 16].reshape(64, -1).mean(1) for x in (original, ours)
+    ]
     assert np.abs(np.log(spectra[0] / spectra[1])).mean() < 0.25
 
 
@@ -99,12 +106,17 @@ def test_speed_and_volume(heart: Voice) -> None:
 
 @pytest.mark.parametrize("k", [1, None])
 def test_speech_is_as_much_faster_as_was_asked_for(heart: Voice, k: int | None) -> None:
-    """Durations are whole units, and the unit is half of a usual phoneme: rounded one by one, speeds go astray."""
+    """Durations are whole units, and the unit is half of a usual phoneme: rounded one by one,
+    speeds go astray."""
     policy = WaitAll() if k is None else LookaheadK(k)
-    text = "The quick brown fox jumps over the lazy dog and runs along the river to the old bridge behind the mill."
+    text = (
+        "The quick brown fox jumps over the lazy dog and runs along the river to the old bridge"
+        " behind the mill."
+    )
     pause = round(heart.config.pause_s * heart.sample_rate)
     own, *others = (
-        len(heart.synthesize(text, policy=policy, speed=speed)) - pause for speed in (1, 0.8, 1.3, 1.4, 1.7)
+        len(heart.synthesize(text, policy=policy, speed=speed)) - pause
+        for speed in (1, 0.8, 1.3, 1.4, 1.7)
     )
     for speed, length in zip((0.8, 1.3, 1.4, 1.7), others, strict=True):
         assert own / length == pytest.approx(speed, rel=0.06)
@@ -112,7 +124,8 @@ def test_speech_is_as_much_faster_as_was_asked_for(heart: Voice, k: int | None) 
 
 @given(st.lists(st.floats(0.3, 9.0), min_size=2, max_size=60), st.floats(-2, 0.5))
 def test_what_rounding_takes_is_given_back(lasting: list[float], owed: float) -> None:
-    durations, least = np.array(lasting, np.float32), np.ones(len(lasting), np.int64)
+    durations = np.array(lasting, np.float32)
+    least = np.ones(len(lasting), np.int64)
     everywhere = np.ones(len(lasting), bool)
     units, carried = whole_units(durations, least, everywhere, owed)
     assert (units >= 1).all()
@@ -136,12 +149,16 @@ class Watched:
     """An acoustic model whose frames are kept, and how many each step was to hold back."""
 
     def __init__(self, acoustic: Any) -> None:
-        self.acoustic, self.frames, self.held = acoustic, list[Frames](), list[int]()
+        self.acoustic = acoustic
+        self.frames = list[Frames]()
+        self.held = list[int]()
 
     def initial(self) -> Any:
         return self.acoustic.initial()
 
-    def step(self, segment: Segment, state: Any, rendering: Rendering, *, hold_back: int) -> tuple[Frames, Any]:
+    def step(
+        self, segment: Segment, state: Any, rendering: Rendering, *, hold_back: int
+    ) -> tuple[Frames, Any]:
         frames, state = self.acoustic.step(segment, state, rendering, hold_back=hold_back)
         self.frames.append(frames)
         self.held.append(hold_back)
@@ -151,7 +168,8 @@ class Watched:
 def watched(voice: Voice, acoustic: Any = None) -> tuple[Voice, Watched]:
     """The voice with its acoustic model, or another, watched."""
     assert isinstance(voice.synthesizer, TwoStage)
-    synthesizer, seen = copy.copy(voice.synthesizer), Watched(acoustic or voice.synthesizer.acoustic)
+    synthesizer = copy.copy(voice.synthesizer)
+    seen = Watched(acoustic or voice.synthesizer.acoustic)
     synthesizer.acoustic = seen
     return voice.with_synthesizer(synthesizer), seen
 
@@ -160,21 +178,33 @@ class Faster:
     """A normalizer that gives its words a speed."""
 
     def __init__(self, normalizer: Any, speeds: dict[str, float], otherwise: float = 1.0) -> None:
-        self._normalizer, self._speeds, self._otherwise = normalizer, speeds, otherwise
+        self._normalizer = normalizer
+        self._speeds = speeds
+        self._otherwise = otherwise
         self.skipped: list[Any] = []
 
     def push(self, text: str) -> list[Word]:
-        return [replace(w, speed=self._speeds.get(w.text, self._otherwise)) for w in self._normalizer.push(text)]
+        return [
+            replace(w, speed=self._speeds.get(w.text, self._otherwise))
+            for w in self._normalizer.push(text)
+        ]
 
     def flush(self) -> list[Word]:
-        return [replace(w, speed=self._speeds.get(w.text, self._otherwise)) for w in self._normalizer.flush()]
+        return [
+            replace(w, speed=self._speeds.get(w.text, self._otherwise))
+            for w in self._normalizer.flush()
+        ]
 
 
-def at_speeds(voice: Voice, speeds: dict[str, float], otherwise: float = 1.0, **options: Any) -> list[AudioChunk]:
+def at_speeds(
+    voice: Voice, speeds: dict[str, float], otherwise: float = 1.0, **options: Any
+) -> list[AudioChunk]:
     def normalizer(begin: int) -> Any:
         return Faster(voice.loaded.normalizer(begin), speeds, otherwise)
 
-    return list(Voice(voice.config, replace(voice.loaded, normalizer=normalizer)).stream([TEXT], **options))
+    return list(
+        Voice(voice.config, replace(voice.loaded, normalizer=normalizer)).stream([TEXT], **options)
+    )
 
 
 @pytest.mark.parametrize("policy", ["lookahead", "lookahead:k=0", "wait-all"])
@@ -194,7 +224,9 @@ def test_words_have_speeds_of_their_own(heart: Voice, policy: str) -> None:
 
 def test_all_words_at_one_speed_are_a_session_of_that_speed(heart: Voice) -> None:
     for policy in ("lookahead", "wait-all"):
-        whole = np.concatenate([chunk.samples for chunk in heart.stream([TEXT], policy=policy, speed=1.25)])
+        whole = np.concatenate(
+            [chunk.samples for chunk in heart.stream([TEXT], policy=policy, speed=1.25)]
+        )
         chunks = at_speeds(heart, {}, 1.25, policy=policy)
         assert np.array_equal(whole, np.concatenate([chunk.samples for chunk in chunks]))
 
@@ -208,16 +240,22 @@ def test_the_seed_changes_the_noise_and_nothing_else(heart: Voice) -> None:
 
 @pytest.mark.parametrize("size", [7, 22])
 def test_frames_in_a_window_are_those_of_the_whole_to_the_bit(heart: Voice, size: int) -> None:
-    """Linear layers compute in integers by fixed ranges: no row depends on others, but for what convolutions see."""
+    """Linear layers compute in integers by fixed ranges: no row depends on others, but for what
+    convolutions see."""
     graph = heart.synthesizer.vocoder.graph  # type: ignore[attr-defined]
-    draw, frames = np.random.default_rng(0), 90
+    draw = np.random.default_rng(0)
+    frames = 90
     encoding = np.repeat(draw.normal(size=(frames // 6, 128)), 6, axis=0).astype(np.float32)
     f0 = (180 + 40 * np.sin(np.arange(frames) / 9)).astype(np.float32)
     names = ("sound_encoding", "f0", "energy")
     given = dict(zip(names, (encoding, f0, np.ones(frames, np.float32)), strict=True))
-    begun = {"input_cache": np.zeros((3, 130), np.float32), "cache": np.zeros((24, 256), np.float32)}
+    begun = {
+        "input_cache": np.zeros((3, 130), np.float32),
+        "cache": np.zeros((24, 256), np.float32),
+    }
     whole = graph(**given, rows=count(frames), commit=count(frames), **begun)["spectrum"]
-    made, caches = [], begun
+    made = []
+    caches = begun
     for at in range(0, frames, size):
         new = min(size, frames - at)
         part = {name: values[at : at + new + HeartVocoder.REACH] for name, values in given.items()}
@@ -238,14 +276,19 @@ def test_joins_carry_no_clicks(heart: Voice) -> None:
 
 
 def test_pitch_goes_on_where_words_join(heart: Voice) -> None:
-    """Said blindly, a word's end is expected anew when the next one comes; what is heard goes on from there."""
+    """Said blindly, a word's end is expected anew when the next one comes; what is heard goes on
+    from there."""
     reach = heart.synthesizer.vocoder.context  # type: ignore[attr-defined]
-    folder, own = installed_voices()["heart"], from_mapping(HeartConfig, heart.config.model, where="model")
+    folder = installed_voices()["heart"]
+    own = from_mapping(HeartConfig, heart.config.model, where="model")
     graphs = {name: OnnxGraph(folder / f"{name}.onnx") for name in ("text", "prosody", "expect")}
 
     def kinks(config: HeartConfig) -> float:
-        """By how many octaves the first step of pitch after a join differs from the last one before it."""
-        voice, seen = watched(heart, HeartAcoustic(graphs, config, heart.config.phonemes, right_frames=reach))
+        """By how many octaves the first step of pitch after a join differs from the last one before
+        it."""
+        voice, seen = watched(
+            heart, HeartAcoustic(graphs, config, heart.config.phonemes, right_frames=reach)
+        )
         for text in VOICED:
             voice.synthesize(text, policy=LookaheadK(0))
         steps = [frames.final[:, 128] for frames in seen.frames]
@@ -259,7 +302,8 @@ def test_pitch_goes_on_where_words_join(heart: Voice) -> None:
 
 
 def test_what_is_held_back_is_drawn_out_by_what_follows(heart: Voice) -> None:
-    """A word at a phrase's end is said too short while that cannot be seen; what is held back can still be longer."""
+    """A word at a phrase's end is said too short while that cannot be seen; what is held back can
+    still be longer."""
     text = "The members of the committee that he had seen were of the type that nobody likes."
 
     def lengths(voice: Voice, **options: Any) -> Ids:
@@ -272,7 +316,8 @@ def test_what_is_held_back_is_drawn_out_by_what_follows(heart: Voice) -> None:
 
     whole = lengths(heart, policy=WaitAll())
     blind, drawn = (lengths(heart, policy=LookaheadK(0), hold_back_s=held) for held in (0.0, 0.1))
-    # What is held back is not final yet, and what is remembered of it moves other lengths by a unit.
+    # What is held back is not final yet, and what is remembered of it moves other lengths by a
+    # unit.
     assert (drawn >= blind - 2).all()
     assert (drawn > blind).any()
     assert np.abs(drawn - whole).sum() < 0.8 * np.abs(blind - whole).sum()
@@ -302,7 +347,9 @@ def test_more_lookahead_than_the_sentence_has_is_the_whole_sentence(heart: Voice
     """With everything visible, words last as long as in the whole sentence."""
     whole = [w for c in heart.stream([TEXT], policy=WaitAll()) for w in c.words]
     words = [w for c in heart.stream([TEXT], policy=LookaheadK(50)) for w in c.words]
-    assert [(w.text, w.offset - w.onset) for w in whole[:-1]] == [(w.text, w.offset - w.onset) for w in words[:-1]]
+    assert [(w.text, w.offset - w.onset) for w in whole[:-1]] == [
+        (w.text, w.offset - w.onset) for w in words[:-1]
+    ]
 
 
 def test_a_long_sentence_costs_the_same_per_word(heart: Voice) -> None:
@@ -313,7 +360,14 @@ def test_a_long_sentence_costs_the_same_per_word(heart: Voice) -> None:
         session.push("and then the little cat went on ")
         list(session.chunks())
         state = session._state
-        sizes.append((len(state.acoustic.ids), state.acoustic.held, len(state.progress.unheard), len(session._untimed)))
+        sizes.append(
+            (
+                len(state.acoustic.ids),
+                state.acoustic.held,
+                len(state.progress.unheard),
+                len(session._untimed),
+            )
+        )
     assert sizes[-1][0] == sizes[-2][0] <= heart.config.model["window"]
     assert max(size[0] for size in sizes) <= heart.config.model["window"]
     assert all(max(size[1:]) <= 4 for size in sizes)
@@ -322,16 +376,24 @@ def test_a_long_sentence_costs_the_same_per_word(heart: Voice) -> None:
 @pytest.mark.parametrize("hold_back_s", [0.0, 0.1])
 def test_words_that_make_no_sound_are_passed_over(heart: Voice, hold_back_s: float) -> None:
     """A word of which the voice knows no phoneme takes its place in the timings and no time."""
-    chunks = list(heart.stream(["Hello ", "| ", "there."], policy=LookaheadK(0), hold_back_s=hold_back_s))
+    chunks = list(
+        heart.stream(["Hello ", "| ", "there."], policy=LookaheadK(0), hold_back_s=hold_back_s)
+    )
     assert [w.text for c in chunks for w in c.words][-1] == "there."
 
 
 @pytest.mark.parametrize("k", [0, 1, None])
 def test_words_are_timed_where_they_sound(heart: Voice, k: int | None) -> None:
     policy = WaitAll() if k is None else LookaheadK(k)
-    for text in ("Nobody had told them about the time.", "Apples are eaten by many animals.", "We never knew."):
+    for text in (
+        "Nobody had told them about the time.",
+        "Apples are eaten by many animals.",
+        "We never knew.",
+    ):
         chunks = list(heart.stream([text], policy=policy))
-        sound = np.flatnonzero(np.abs(np.concatenate([chunk.samples for chunk in chunks])) > 10 ** (-40 / 20))
+        sound = np.flatnonzero(
+            np.abs(np.concatenate([chunk.samples for chunk in chunks])) > 10 ** (-40 / 20)
+        )
         words = [word for chunk in chunks for word in chunk.words]
         # An onset is where the phoneme begins, which may be a little before it is loud.
         assert -0.05 < (words[0].onset - sound[0]) / 24000 < 0.03

@@ -1,4 +1,5 @@
-"""Kokoro word by word: steps are the whole, what was spoken stays, styles and blends of them are options."""
+"""Kokoro word by word: steps are the whole, what was spoken stays, styles and blends of them are
+options."""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ def voice() -> Voice:
 
 def spoken(voice: Voice, fragments: list[str], **options: Any) -> tuple[Floats, list[WordTiming]]:
     chunks = list(voice.stream(fragments, **options))
-    return np.concatenate([chunk.samples for chunk in chunks]), [word for chunk in chunks for word in chunk.words]
+    return np.concatenate([chunk.samples for chunk in chunks]), [
+        word for chunk in chunks for word in chunk.words
+    ]
 
 
 def test_with_all_words_in_sight_steps_are_the_whole(tmp_path: Path) -> None:
@@ -40,9 +43,13 @@ def test_with_all_words_in_sight_steps_are_the_whole(tmp_path: Path) -> None:
     assert np.abs(said - expected).max() < 1e-5
 
 
-@pytest.mark.parametrize("options", [{}, {"policy": "lookahead:k=0"}, {"k2": 1}, {"policy": WaitAll()}, {"delta": 3}])
+@pytest.mark.parametrize(
+    "options", [{}, {"policy": "lookahead:k=0"}, {"k2": 1}, {"policy": WaitAll()}, {"delta": 3}]
+)
 def test_any_split_gives_the_same_sound(voice: Voice, options: Any) -> None:
-    (one, words), (two, others) = (spoken(voice, parts, **options) for parts in ([TEXT], list(TEXT)))
+    (one, words), (two, others) = (
+        spoken(voice, parts, **options) for parts in ([TEXT], list(TEXT))
+    )
     assert np.array_equal(one, two)
     assert words == others
     assert [word.text for word in words] == TEXT.split()
@@ -75,14 +82,19 @@ def test_units_in_steps_are_those_at_once(voice: Voice) -> None:
     assert isinstance(vocoder, KokoroVocoder)
     acoustic: Any = voice.synthesizer.acoustic  # type: ignore[attr-defined]
     ids = voice.phonemizer.ids("ðə kwˈɪk bɹˈWn fˈɑks")
-    frames = acoustic.step(Segment(ids, len(ids), (), True), acoustic.initial(), Rendering(), hold_back=0)[0].final
+    frames = acoustic.step(
+        Segment(ids, len(ids), (), True), acoustic.initial(), Rendering(), hold_back=0
+    )[0].final
     whole = vocoder.step(frames, frames[:0], vocoder.initial(0), seed=0, ended=True)[0]
     end = len(frames)
     for cuts in ([0, 5, end], [0, 1, 2, 19, end], [*range(0, end, 7), end]):
-        state, made = vocoder.initial(0), list[Floats]()
+        state = vocoder.initial(0)
+        made = list[Floats]()
         for begin, after in itertools.pairwise(cuts):
             right = frames[after:][: vocoder.context]
-            samples, state = vocoder.step(frames[begin:after], right, state, seed=0, ended=after == end)
+            samples, state = vocoder.step(
+                frames[begin:after], right, state, seed=0, ended=after == end
+            )
             made.append(samples)
         assert np.abs(np.concatenate(made) - whole).max() < 1e-5
 
@@ -92,7 +104,8 @@ def test_what_is_final_stays_and_what_is_held_back_may_change(voice: Voice) -> N
     assert isinstance(acoustic, KokoroAcoustic)
     words = [voice.phonemizer.ids(symbols) for symbols in ("wˈʌn", " tˈu", " θɹˈi", " fˈɔɹ")]
     state: KokoroState = acoustic.initial()
-    total, before = 0, np.zeros(0, np.int64)
+    total = 0
+    before = np.zeros(0, np.int64)
     for n, word in enumerate(words):
         ids = np.concatenate(words[n : n + 2])
         last = n == len(words) - 1
@@ -113,8 +126,12 @@ def test_a_british_style_reads_british_phonemes(tmp_path: Path) -> None:
     own = changed("kokoro", tmp_path / "voice", model={"languages": {"am_two": "en-GB"}})
     british = own.read_for("am_two")
     assert british.config.language == "en-GB"
-    car, _ = british.phonemizer.phonemize([Word("car", 0, 3), Word("park", 4, 8, ends=True)], left=())
-    linked, _ = british.phonemizer.phonemize([Word("car", 0, 3), Word("is", 4, 6, ends=True)], left=())
+    car, _ = british.phonemizer.phonemize(
+        [Word("car", 0, 3), Word("park", 4, 8, ends=True)], left=()
+    )
+    linked, _ = british.phonemizer.phonemize(
+        [Word("car", 0, 3), Word("is", 4, 6, ends=True)], left=()
+    )
     assert linked.ids.tolist() == [*car.ids.tolist(), own.config.phonemes["ɹ"]]
     assert own.read_for("af_one") is own
     # Its front end is made once, not for every text.
@@ -158,7 +175,9 @@ def test_styles_can_be_blended(voice: Voice) -> None:
 
 def test_too_long_a_sentence_is_refused_as_a_whole_and_said_word_by_word(tmp_path: Path) -> None:
     short = changed("kokoro", tmp_path / "voice", model={"longest": 60, "window": 20})
-    text = "One two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen."
+    text = (
+        "One two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen."
+    )
     with pytest.raises(VoiceError, match="too long to be said as a whole"):
         short.synthesize(text, policy=WaitAll())
     assert len(short.synthesize(text, policy=LookaheadK(1))) > 0

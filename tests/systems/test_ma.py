@@ -72,7 +72,9 @@ def test_phonemes_come_in_order_and_none_is_left_out(lookahead: int) -> None:
             [*IDS[end - 3 : end], SPACE] if lookahead == 0 else list(IDS[end - 4 : end])
         )
     # What attention leaves never comes back, and it never jumps further than its window.
-    edges = [place for a, b in (pair for frames in made for pair in frames.words) for place in (a, b)]
+    edges = [
+        place for a, b in (pair for frames in made for pair in frames.words) for place in (a, b)
+    ]
     assert edges == sorted(edges)
     assert edges[-1] <= sum(len(frames.final) for frames in made)
     attended = [state.past.attended[0] for state in states[:-1]]
@@ -86,7 +88,8 @@ def test_phonemes_come_in_order_and_none_is_left_out(lookahead: int) -> None:
 def test_a_state_stays_as_it_was() -> None:
     runtime, _, _ = acoustic()
     _, states = word_by_word(runtime, 1, hold_back=4)
-    past, ids = states[1].past, states[1].ids
+    past = states[1].past
+    ids = states[1].ids
     before = past.frames.copy(), past.cache.copy(), ids.copy()
     one, two = (runtime.step(segment(1, 2, 3), states[1], PLAIN, hold_back=4) for _ in range(2))
     assert np.array_equal(one[0].final, two[0].final)
@@ -98,13 +101,21 @@ def test_a_state_stays_as_it_was() -> None:
 
 @pytest.mark.parametrize(
     ("rendering", "provisional"),
-    [(PLAIN, 3), (replace(PLAIN, delta=0), 1), (replace(PLAIN, k2=1), 1), (replace(PLAIN, delta=5), 2)],
+    [
+        (PLAIN, 3),
+        (replace(PLAIN, delta=0), 1),
+        (replace(PLAIN, k2=1), 1),
+        (replace(PLAIN, delta=5), 2),
+    ],
 )
-def test_nothing_provisional_is_made_that_nobody_hears(rendering: Rendering, provisional: int) -> None:
+def test_nothing_provisional_is_made_that_nobody_hears(
+    rendering: Rendering, provisional: int
+) -> None:
     runtime, _, decoder = acoustic()
     frames, state = runtime.step(segment(0, 1, 3), runtime.initial(), rendering, hold_back=0)
     assert len(frames.final) == 4 * state.past.number > 0
-    # The step at which attention is behind the words is always made: nothing else tells that they are done.
+    # The step at which attention is behind the words is always made: nothing else tells that they
+    # are done.
     assert len(decoder.calls) == state.past.number + provisional
     assert len(frames.right) == (4 * provisional if provisional > 1 else 0)
 
@@ -118,7 +129,8 @@ def resting(stop: float) -> Forced:
 def test_attention_that_rests_too_long_is_moved_on(stop: float, steps: int) -> None:
     runtime, _, _ = acoustic(decoder=resting(stop), longest=5)
     frames, _ = runtime.step(segment(0, len(WORDS)), runtime.initial(), PLAIN, hold_back=0)
-    # A stop is believed once attention is behind the last phoneme that sounds, which the period follows here.
+    # A stop is believed once attention is behind the last phoneme that sounds, which the period
+    # follows here.
     assert len(frames.final) == 4 * steps
     assert frames.words[0] == (4 * 5, 4 * 5 * 6)
     assert frames.words[-1] == (4 * 5 * 16, 4 * 5 * 20)
@@ -127,13 +139,16 @@ def test_attention_that_rests_too_long_is_moved_on(stop: float, steps: int) -> N
 def test_a_stop_inside_a_sentence_is_not_believed() -> None:
     runtime, _, _ = acoustic(decoder=resting(1.0), longest=5)
     # Its last two ids are a comma's, say.
-    frames, _ = runtime.step(Segment(IDS, 5, ((0, 3),), True), runtime.initial(), PLAIN, hold_back=0)
+    frames, _ = runtime.step(
+        Segment(IDS, 5, ((0, 3),), True), runtime.initial(), PLAIN, hold_back=0
+    )
     assert len(frames.final) == 4 * 5 * 6
     assert frames.words == ((4 * 5, 4 * 5 * 4),)
 
 
 def test_it_stops_early_and_rests_forever_where_it_may() -> None:
-    """Where the paper lets attention and stop do as they like, rules of the runtime can be switched off."""
+    """Where the paper lets attention and stop do as they like, rules of the runtime can be switched
+    off."""
     said = Segment(np.array([50, 83, 54, 156]), 4, ((0, 4),), True)
 
     def frames(stop: float, **rules: Any) -> int:
@@ -157,7 +172,9 @@ def test_attentions_that_part_stay_in_view(ahead: tuple[int, int]) -> None:
     class Steered(Spy):
         def __call__(self, **inputs: Any) -> dict[str, Any]:
             sizes = [len(inputs[f"memory{i + 1}"]) for i in (0, 1)]
-            went = {f"weights{i + 1}": np.eye(sizes[i])[[min(ahead[i], sizes[i] - 1)]] for i in (0, 1)}
+            went = {
+                f"weights{i + 1}": np.eye(sizes[i])[[min(ahead[i], sizes[i] - 1)]] for i in (0, 1)
+            }
             return {**super().__call__(**inputs), **went}
 
     runtime, _, _ = acoustic("ma-wavernn", decoder=Steered(graph("ma-wavernn")), longest=5)
@@ -183,7 +200,9 @@ def test_a_sentence_may_be_closed_without_words() -> None:
     for hold_back in (0, 8):
         first, state = runtime.step(segment(0, 1, 1), runtime.initial(), PLAIN, hold_back=hold_back)
         # A word without a sound says nothing and changes nothing.
-        silent, same = runtime.step(Segment(nothing, 0, ((0, 0),), False), state, PLAIN, hold_back=hold_back)
+        silent, same = runtime.step(
+            Segment(nothing, 0, ((0, 0),), False), state, PLAIN, hold_back=hold_back
+        )
         end = 4 * (state.past.number + len(state.held))
         assert (len(silent.final), silent.words, silent.ended) == (0, ((end, end),), False)
         assert same is state
@@ -197,7 +216,12 @@ def voice(request: pytest.FixtureRequest) -> Voice:
     return toy(request.param)
 
 
-POLICIES: list[Policy] = [LookaheadK(0), LookaheadK(1), LookaheadK(2, first_chunk=18, chunk=6), WaitAll()]
+POLICIES: list[Policy] = [
+    LookaheadK(0),
+    LookaheadK(1),
+    LookaheadK(2, first_chunk=18, chunk=6),
+    WaitAll(),
+]
 
 
 def chunks(session: Session, fragments: list[str]) -> list[AudioChunk]:
@@ -228,7 +252,9 @@ def test_sessions_keep_their_promises(voice: Voice, data: st.DataObject) -> None
     assert np.array_equal(sound(whole), sound(parts))
     timings = [timing for chunk in whole for timing in chunk.words]
     assert timings == [timing for chunk in parts for timing in chunk.words]
-    assert [(w.text, w.start, w.end) for w in timings] == [(w.text, w.start, w.end) for w in normalize(text)]
+    assert [(w.text, w.start, w.end) for w in timings] == [
+        (w.text, w.start, w.end) for w in normalize(text)
+    ]
     ends = [word.ends for word in normalize(text)]
     for ended, timing, after in zip(ends, timings, timings[1:], strict=False):
         assert timing.onset <= timing.offset

@@ -1,4 +1,5 @@
-"""The modified Tacotron's rules where the paper lets attention and stop do as they like: each can be switched off."""
+"""The modified Tacotron's rules where the paper lets attention and stop do as they like: each can
+be switched off."""
 
 from __future__ import annotations
 
@@ -20,8 +21,13 @@ def test_it_stops_early_and_rests_forever_where_it_may() -> None:
     config = from_mapping(MohanConfig, toy("mohan").config.model, where="model").acoustic
 
     def steps(stop: float, **rules: Any) -> int:
-        graphs: dict[str, Any] = {name: OnnxGraph(TOYS / "mohan" / f"{name}.onnx") for name in GRAPHS}
-        graphs |= {"make": Forced(graphs["make"], stop), "attend": Forced(graphs["attend"], stop, "weights")}
+        graphs: dict[str, Any] = {
+            name: OnnxGraph(TOYS / "mohan" / f"{name}.onnx") for name in GRAPHS
+        }
+        graphs |= {
+            "make": Forced(graphs["make"], stop),
+            "attend": Forced(graphs["attend"], stop, "weights"),
+        }
         acoustic = CharacterAcoustic(graphs, replace(config, back=0, **rules))
         segment = Segment(np.array([3, 4, 5, 6, 7, 8, 1]), 7, ((0, 6),), True, steps=400)
         made, _ = acoustic.step(segment, acoustic.initial(), Rendering(), hold_back=0)
@@ -29,7 +35,8 @@ def test_it_stops_early_and_rests_forever_where_it_may() -> None:
         return len(made.final) // config.reduction
 
     assert steps(1.0, early_stop=True) == 1
-    moved, left = steps(1.0, longest=3), steps(0.0, longest=0)
+    moved = steps(1.0, longest=3)
+    left = steps(0.0, longest=0)
     assert 3 * 3 < moved < left
     # Attention that never moves ends by the bound on the time after the text's end.
     assert left * 2 == pytest.approx(40 + 3 * config.pace * 7, abs=2)

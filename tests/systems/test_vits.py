@@ -1,4 +1,5 @@
-"""VITS voices word by word: steps are the whole, durations that were spoken stay, speakers and pace are options."""
+"""VITS voices word by word: steps are the whole, durations that were spoken stay, speakers and pace
+are options."""
 
 from __future__ import annotations
 
@@ -30,13 +31,19 @@ def test_with_all_words_in_sight_steps_are_the_whole(name: str, words: int, tmp_
 
 def spoken(voice: Voice, fragments: list[str], **options: Any) -> tuple[Floats, list[WordTiming]]:
     chunks = list(voice.stream(fragments, **options))
-    return np.concatenate([chunk.samples for chunk in chunks]), [word for chunk in chunks for word in chunk.words]
+    return np.concatenate([chunk.samples for chunk in chunks]), [
+        word for chunk in chunks for word in chunk.words
+    ]
 
 
-@pytest.mark.parametrize("options", [{}, {"policy": "lookahead:k=0"}, {"k2": 1}, {"policy": WaitAll()}, {"delta": 3}])
+@pytest.mark.parametrize(
+    "options", [{}, {"policy": "lookahead:k=0"}, {"k2": 1}, {"policy": WaitAll()}, {"delta": 3}]
+)
 def test_any_split_gives_the_same_sound(options: Any) -> None:
     voice = toy("vits")
-    (one, words), (two, others) = (spoken(voice, parts, **options) for parts in ([TEXT], list(TEXT)))
+    (one, words), (two, others) = (
+        spoken(voice, parts, **options) for parts in ([TEXT], list(TEXT))
+    )
     assert np.array_equal(one, two)
     assert words == others
     assert [word.text for word in words] == TEXT.split()
@@ -48,7 +55,9 @@ def test_pace_seed_and_speaker_are_options() -> None:
     voice = toy("vits-speakers")
     plain = voice.synthesize(TEXT, seed=1)
     assert np.array_equal(plain, voice.synthesize(TEXT, seed=1, speaker="speaker 0"))
-    assert np.array_equal(voice.synthesize(TEXT, speaker=2), voice.synthesize(TEXT, speaker="speaker 2"))
+    assert np.array_equal(
+        voice.synthesize(TEXT, speaker=2), voice.synthesize(TEXT, speaker="speaker 2")
+    )
     assert not np.array_equal(voice.synthesize(TEXT, speaker=2, seed=1), plain)
     assert not np.array_equal(voice.synthesize(TEXT, seed=2), plain)
     assert len(voice.synthesize(TEXT, speed=2.0)) < 0.8 * len(plain)
@@ -60,7 +69,9 @@ def test_pace_seed_and_speaker_are_options() -> None:
 
 
 def test_a_voice_that_reads_phonemes_of_another_language_speaks(tmp_path: Path) -> None:
-    voice = changed("vits", tmp_path / "voice", language="de-DE", model={"spelling": "espeak", "espeak": "de"})
+    voice = changed(
+        "vits", tmp_path / "voice", language="de-DE", model={"spelling": "espeak", "espeak": "de"}
+    )
     text = "Guten Morgen, Frau Müller. Es ist schön!"
     (one, words), (two, others) = (spoken(voice, parts) for parts in ([text], list(text)))
     assert np.array_equal(one, two)
@@ -95,7 +106,8 @@ def acoustic_of(voice: Voice) -> Any:
 
 
 def test_final_tokens_keep_their_durations_and_held_ones_get_new() -> None:
-    acoustic, rendering = acoustic_of(toy("vits")), Rendering()
+    acoustic = acoustic_of(toy("vits"))
+    rendering = Rendering()
     _, state = acoustic.step(segment(SAID, 5), acoustic.initial(), rendering, hold_back=9)
     frames, after = acoustic.step(segment(SAID[5:], 4), state, rendering, hold_back=9)
     assert isinstance(state, VitsState)
@@ -105,11 +117,14 @@ def test_final_tokens_keep_their_durations_and_held_ones_get_new() -> None:
     assert after.done == state.done + len(frames.final)
     assert int(after.units.sum()) == after.done + after.held
     # A word that was reported after the held part moves by as much as that part grew.
-    assert sum(by for _, by in frames.drawn) == int(after.units[: len(state.units)].sum() - state.units.sum())
+    assert sum(by for _, by in frames.drawn) == int(
+        after.units[: len(state.units)].sum() - state.units.sum()
+    )
 
 
 def test_a_breath_hands_out_what_is_held_and_the_sentence_goes_on() -> None:
-    acoustic, rendering = acoustic_of(toy("vits")), Rendering()
+    acoustic = acoustic_of(toy("vits"))
+    rendering = Rendering()
     _, state = acoustic.step(segment(SAID, 5), acoustic.initial(), rendering, hold_back=9)
     frames, after = acoustic.step(segment([], 0, breath=True), state, rendering, hold_back=0)
     assert len(frames.final) >= 1
@@ -121,7 +136,8 @@ def test_a_breath_hands_out_what_is_held_and_the_sentence_goes_on() -> None:
 
 
 def test_the_window_forgets_tokens_but_none_that_is_held() -> None:
-    acoustic, rendering = acoustic_of(toy("vits")), Rendering()
+    acoustic = acoustic_of(toy("vits"))
+    rendering = Rendering()
     state = acoustic.initial()
     for _ in range(30):
         _, state = acoustic.step(segment(SAID, 5), state, rendering, hold_back=9)
@@ -133,7 +149,10 @@ def test_the_window_forgets_tokens_but_none_that_is_held() -> None:
 def test_a_sentence_of_nothing_that_the_voice_knows_is_silent() -> None:
     voice = toy("vits")
     samples, words = spoken(voice, ["One two. ", "\u0416\u0416. ", "Three."])
-    assert [word.text for word in words] in (["One", "two.", "\u0416\u0416.", "Three."], ["One", "two.", "Three."])
+    assert [word.text for word in words] in (
+        ["One", "two.", "\u0416\u0416.", "Three."],
+        ["One", "two.", "Three."],
+    )
     frames, state = acoustic_of(voice).step(
         segment([], 0, ends=True), acoustic_of(voice).initial(), Rendering(), hold_back=0
     )
@@ -144,11 +163,14 @@ def test_a_sentence_of_nothing_that_the_voice_knows_is_silent() -> None:
 
 
 def test_speeds_of_words_are_followed() -> None:
-    acoustic, rendering = acoustic_of(toy("vits-speakers")), Rendering()
+    acoustic = acoustic_of(toy("vits-speakers"))
+    rendering = Rendering()
     lengths = []
     for speed in (0.5, 1.0, 2.0):
         said = segment(SAID, len(SAID), ends=True, speeds=np.full(len(SAID), speed, np.float32))
-        lengths.append(len(acoustic.step(said, acoustic.initial(), rendering, hold_back=0)[0].final))
+        lengths.append(
+            len(acoustic.step(said, acoustic.initial(), rendering, hold_back=0)[0].final)
+        )
     assert lengths[0] > lengths[1] > lengths[2]
 
 
@@ -158,7 +180,8 @@ def test_what_stands_for_the_future_is_long_at_first_and_short_later() -> None:
     later = dataclasses.replace(fresh, steps=2)
     first, then = (acoustic._behind(segment(SAID, 5), state) for state in (fresh, later))
     assert len(first) > 4 * len(then) > 0
-    # Without a lookahead word there is one long step more, because what was held back is rendered again.
+    # Without a lookahead word there is one long step more, because what was held back is rendered
+    # again.
     last = dataclasses.replace(fresh, steps=3)
     blind, after = (acoustic._behind(segment(SAID, len(SAID)), state) for state in (later, last))
     assert np.array_equal(blind, first)
@@ -172,7 +195,9 @@ def test_what_stands_for_the_future_is_long_at_first_and_short_later() -> None:
 @pytest.mark.slow
 def test_half_an_hour_of_text_costs_and_keeps_no_more_than_its_beginning() -> None:
     voice = toy("vits")
-    session, seconds, sizes = voice.session(), 0.0, []
+    session = voice.session()
+    seconds = 0.0
+    sizes = []
     session.push("Every word of this one is said when the next is there, and so on. " * 700)
     session.finish()
     for chunk in session.chunks():

@@ -12,9 +12,10 @@ from sayahead.text import FrontEnd, front_end
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "sv")
 FRONTS: dict[str, FrontEnd] = {language: front_end(language) for language in LANGUAGES}
 FORMS = (
-    "sss ss S. s. sssss. psst. Mr. Dr. z.B. e.g. a.m. 5 3.50 1,85 € $ R$ £ bilhão Mrd. 12:30 30. Mai 1/2 IV XVI km/h x "
-    "10^3 <b> </b> http://a.b @me a@b.c ## ** | - \\frac{ } ^{ _ $x $$ &amp; &#x; [1] ( ) n° º ª ¿ ¡ … -- 's ’s ℃ Ⅷ ① "
-    "³ ² ½ ٣ १ Σ ſ ⇌ → ≤ — – · ″ ' \" « » the der la 06-51 45-1190 14A 3x² \\d+ .*"
+    "sss ss S. s. sssss. psst. Mr. Dr. z.B. e.g. a.m. 5 3.50 1,85 € $ R$ £ bilhão Mrd. 12:30 30."
+    " Mai 1/2 IV XVI km/h x 10^3 <b> </b> http://a.b @me a@b.c ## ** | - \\frac{ } ^{ _ $x $$ &amp;"
+    " &#x; [1] ( ) n° º ª ¿ ¡ … -- 's ’s ℃ Ⅷ ① ³ ² ½ ٣ १ Σ ſ ⇌ → ≤ — – · ″ ' \" « » the der la"
+    " 06-51 45-1190 14A 3x² \\d+ .*"
 ).split()
 ENDS = ("", ".", ". Then", "., 5", "s.")
 
@@ -29,13 +30,16 @@ TEXTS = st.one_of(
     st.text("0123456789abcdsSxX.,;:!?'\"()<>/\\|-–—_*#@%$€+=~^`²³①½٣° \n", max_size=14),
     st.lists(st.sampled_from(FORMS), max_size=6).map(" ".join),
     st.lists(st.sampled_from(FORMS), max_size=4).map("".join),
-    st.builds(_stretched, st.text("ast", min_size=1, max_size=2), st.integers(1, 5), st.sampled_from(ENDS)),
+    st.builds(
+        _stretched, st.text("ast", min_size=1, max_size=2), st.integers(1, 5), st.sampled_from(ENDS)
+    ),
 )
 
 
 def read(language: str, text: str) -> None:
     """Read a text at once and character by character."""
-    whole, piecemeal = FRONTS[language].normalizer(), FRONTS[language].normalizer()
+    whole = FRONTS[language].normalizer()
+    piecemeal = FRONTS[language].normalizer()
     words = whole.push(text) + whole.flush()
     cut = [word for char in text for word in piecemeal.push(char)] + piecemeal.flush()
     assert words == cut

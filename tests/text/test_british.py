@@ -1,4 +1,5 @@
-"""British English: phonemes in misaki's spelling, the r that links a word to a vowel after it, figures and dates."""
+"""British English: phonemes in misaki's spelling, the r that links a word to a vowel after it,
+figures and dates."""
 
 from __future__ import annotations
 
@@ -79,7 +80,8 @@ def words(text: str) -> list[Word]:
 def said(text: str, language: str = "en-GB", visible: int | None = None) -> list[str]:
     """Symbols of each word; ``visible``: how many words after it are in sight."""
     table = {number: symbol for symbol, number in read_config(FOLDER / "heart").phonemes.items()}
-    given, made = words(text), list[str]()
+    given = words(text)
+    made = list[str]()
     for i in range(len(given)):
         seen = given if visible is None else given[max(0, i - 3) : i + 1 + visible]
         left = [word.text for word in given[: given.index(seen[0])]]
@@ -128,7 +130,10 @@ def test_a_british_voice_that_learned_american_phonemes_reads_these(tmp_path: Pa
     assert voice.config.phonemes["O"] in made
     assert voice.pronunciations({"sayahead": "/ɡəʊ/"}).transcriber.read("ɡəʊ", "ipa") == "ɡO"  # type: ignore[union-attr]
     own = changed("ma", tmp_path / "other", language="en-GB")
-    assert own.config.phonemes["Q"] in own.phonemizer.phonemize([Word("Go", 0, 2, ends=True)], left=())[0].ids
+    assert (
+        own.config.phonemes["Q"]
+        in own.phonemizer.phonemize([Word("Go", 0, 2, ends=True)], left=())[0].ids
+    )
     assert own.pronunciations({"sayahead": "/ɡəʊ/"}).transcriber.read("ɡəʊ", "ipa") == "ɡQ"  # type: ignore[union-attr]
 
 
@@ -185,7 +190,9 @@ READINGS = {
 def test_figures_and_dates_are_read_as_in_britain(text: str) -> None:
     def read(fragments: list[str], tag: str = "en-GB") -> str:
         normalizer = front_end(tag).normalizer(0)
-        words = [word for fragment in fragments for word in normalizer.push(fragment)] + normalizer.flush()
+        words = [
+            word for fragment in fragments for word in normalizer.push(fragment)
+        ] + normalizer.flush()
         return " ".join(word.text for word in words)
 
     assert read([text]) == READINGS[text]

@@ -1,4 +1,5 @@
-"""What CLDR writes in short is read as CLDR writes it in full: units, currencies, months and weekdays."""
+"""What CLDR writes in short is read as CLDR writes it in full: units, currencies, months and
+weekdays."""
 
 from __future__ import annotations
 
@@ -13,19 +14,27 @@ from babel.units import format_unit
 from support import forms
 
 UNITS = {
-    "length": "kilometer meter centimeter millimeter micrometer nanometer mile yard foot inch nautical-mile",
+    "length": (
+        "kilometer meter centimeter millimeter micrometer nanometer mile yard foot inch"
+        " nautical-mile"
+    ),
     "mass": "kilogram gram milligram microgram tonne pound ounce carat",
     "duration": "second minute hour day week month year millisecond microsecond nanosecond",
     "temperature": "celsius fahrenheit kelvin",
-    "volume": "liter milliliter centiliter deciliter hectoliter cubic-meter cubic-centimeter cubic-kilometer "
-    "cubic-foot gallon quart pint tablespoon teaspoon fluid-ounce",
+    "volume": (
+        "liter milliliter centiliter deciliter hectoliter cubic-meter cubic-centimeter"
+        " cubic-kilometer cubic-foot gallon quart pint tablespoon teaspoon fluid-ounce"
+    ),
     "speed": "kilometer-per-hour meter-per-second mile-per-hour knot",
     "digital": "byte kilobyte megabyte gigabyte terabyte petabyte megabit gigabit",
     "power": "watt kilowatt megawatt gigawatt milliwatt horsepower",
     "energy": "kilowatt-hour joule kilojoule calorie kilocalorie electronvolt",
     "frequency": "hertz kilohertz megahertz gigahertz",
     "electric": "ampere milliampere volt ohm",
-    "area": "square-meter square-kilometer square-centimeter hectare acre square-foot square-mile square-inch",
+    "area": (
+        "square-meter square-kilometer square-centimeter hectare acre square-foot square-mile"
+        " square-inch"
+    ),
     "pressure": "pascal kilopascal hectopascal bar millibar atmosphere millimeter-ofhg",
     "concentr": "percent permille milligram-ofglucose-per-deciliter millimole-per-liter",
     "light": "lumen lux candela",
@@ -45,13 +54,15 @@ OTHERWISE = {
     "it": "B in tbsp tsp oz Hg % mg/dl mmol/l °",
     "pt": "B ′ mn oz oz. eV mb px",
 }
-"""Units, by their last part, that are said otherwise, or mean something else as often: metres, millions, "in".
+"""Units, by their last part, that are said otherwise, or mean something else as often: metres,
+millions, "in".
 
 "5 A" is a seat or a house as often as a current."""
 SMALL = "por par per pro all ora heu à l"
 """Words of rates, which may be others than CLDR's."""
 CODES = (
-    "USD GBP JPY CHF CNY INR BRL MXN CAD AUD SEK NOK DKK PLN CZK HUF RON TRY RUB UAH KRW ZAR ILS SGD HKD NZD".split()
+    "USD GBP JPY CHF CNY INR BRL MXN CAD AUD SEK NOK DKK PLN CZK HUF RON TRY RUB UAH KRW ZAR ILS"
+    " SGD HKD NZD".split()
 )
 CODES += "THB VND PHP IDR MYR AED SAR EGP NGN ARS CLP COP".split()
 NAMED_OTHERWISE = (("fr", "VND"), ("it", "ILS"))
@@ -65,7 +76,8 @@ MONTHS = {
     "pt": ("5 de {}", "5 de {} de 2025", "{} 2025"),
 }
 WORDS = {"May", "mar", "set"}
-"""Months in short that are words without their full stop, or have none: "5 set" may be of tennis."""
+"""Months in short that are words without their full stop, or have none: "5 set" may be of
+tennis."""
 
 
 def within(language: str, value: str) -> str:
@@ -92,11 +104,15 @@ def stems(words: str) -> set[str]:
 
 @pytest.mark.parametrize("language", forms.LANGUAGES)
 def test_units(language: str) -> None:
-    checked, wrong = 0, list[str]()
+    checked = 0
+    wrong = list[str]()
     for short, full in units(language):
-        if re.split(r"[0-9\s]", short)[-1] in OTHERWISE[language].split() or re.search(r"5\s?A$", short):
+        if re.split(r"[0-9\s]", short)[-1] in OTHERWISE[language].split() or re.search(
+            r"5\s?A$", short
+        ):
             continue
-        reading, wanted = within(language, short), within(language, full)
+        reading = within(language, short)
+        wanted = within(language, full)
         checked += 1
         if not (reading and stems(reading) <= stems(f"{wanted} {SMALL}")):
             wrong.append(f"{short!r}: {reading}; {wanted}")
@@ -109,7 +125,9 @@ def test_currencies(language: str) -> None:
     wrong = []
     for code in CODES:
         wanted = stems(forms.heard(get_currency_name(code, count=50, locale=language)))
-        sign = format_currency(50, code, "¤#" if language == "en" else "# ¤", locale=language, currency_digits=False)
+        sign = format_currency(
+            50, code, "¤#" if language == "en" else "# ¤", locale=language, currency_digits=False
+        )
         for form in (f"50 {code}", f"{code} 50", sign):
             number, _, noun = within(language, form).partition(" ")
             known = stems(noun) & wanted or (language, code) in NAMED_OTHERWISE
@@ -126,7 +144,8 @@ def test_months(language: str) -> None:
             short = get_month_names("abbreviated", context=context, locale=language)[month]
             for form in {short, short.rstrip(".")} - WORDS:
                 for date in MONTHS[language]:
-                    reading, wanted = within(language, date.format(form)), within(language, date.format(name))
+                    reading = within(language, date.format(form))
+                    wanted = within(language, date.format(name))
                     if reading != wanted:
                         wrong.append(f"{date.format(form)!r}: {reading}; {wanted}")
     assert not wrong, "\n".join(wrong)
@@ -139,7 +158,8 @@ def test_weekdays(language: str) -> None:
         widths: tuple[Literal["abbreviated", "short"], ...] = ("abbreviated", "short")
         for width in widths if language == "de" else widths[:1]:
             short = get_day_names(width, locale=language)[day]
-            reading, wanted = within(language, f"{short} 14:30"), within(language, f"{name} 14:30")
+            reading = within(language, f"{short} 14:30")
+            wanted = within(language, f"{name} 14:30")
             if reading != wanted.replace(" feira", "") and reading != wanted:
                 wrong.append(f"{short!r}: {reading}; {wanted}")
     assert not wrong, "\n".join(wrong)

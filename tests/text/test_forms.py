@@ -1,4 +1,5 @@
-"""What must hold of the reading of any value in any place, without a reference: ``support.forms``."""
+"""What must hold of the reading of any value in any place, without a reference:
+``support.forms``."""
 
 from __future__ import annotations
 
@@ -9,26 +10,54 @@ from support import forms
 from support.effort import FULL
 from support.form_values import KINDS
 
-# As it stands after a word that ends: "2/3 naranja" agrees with its noun. A percent is a unit like others.
+# As it stands after a word that ends: "2/3 naranja" agrees with its noun. A percent is a unit like
+# others.
 PROSE = {
-    "en": "Take 5 μg of D3 & wait ≥ 20 s; α → β, 3 ★, ₿2, 10 kΩ, 5 °C, a² + b² = c², @me, C₆H₁₂O₆, ⌘ + R, ½ of 7 ‰.",
-    "de": "Nimm 5 μg von D3 & warte ≥ 20 s; α → β, 3 ★, 2 ₿, 10 kΩ, 5 °C, a² + b² = c², @ich, C₆H₁₂O₆, ⌘ + R, 7 ‰.",
-    "es": "Tome 5 μg de D3 & espere ≥ 20 s; α → β, 3 ★, 2 ₿, 10 kΩ, 5 °C, a² + b² = c², @yo, C₆H₁₂O₆, ⌘ + R, 7 ‰.",
-    "fr": "Prenez 5 μg de D3 & 20 s ≥ 3 ; α → β, 3 ★, 2 ₿, 10 kΩ, 5 °C, a² + b² = c², @moi, C₆H₁₂O₆, ⌘ + R, 7 ‰.",
-    "it": "Prenda 5 μg di D3 & 20 s ≥ 3; α → β, 3 ★, 2 ₿, 10 kΩ, 5 °C, a² + b² = c², @io, C₆H₁₂O₆, ⌘ + R, 7 ‰.",
-    "pt": "Tome 5 μg de D3 & 20 s ≥ 3; α → β, 3 ★, 2 ₿, 10 kΩ, 5 °C, a² + b² = c², @eu, C₆H₁₂O₆, ⌘ + R, 7 ‰.",
+    "en": (
+        "Take 5 μg of D3 & wait ≥ 20 s; α → β, 3 ★, ₿2, 10 kΩ, 5 °C, a² + b² = c², @me, C₆H₁₂O₆, ⌘"
+        " + R, ½ of 7 ‰."
+    ),
+    "de": (
+        "Nimm 5 μg von D3 & warte ≥ 20 s; α → β, 3 ★, 2 ₿, 10 kΩ, 5 °C, a² + b² = c², @ich,"
+        " C₆H₁₂O₆, ⌘ + R, 7 ‰."
+    ),
+    "es": (
+        "Tome 5 μg de D3 & espere ≥ 20 s; α → β, 3 ★, 2 ₿, 10 kΩ, 5 °C, a² + b² = c², @yo, C₆H₁₂O₆,"
+        " ⌘ + R, 7 ‰."
+    ),
+    "fr": (
+        "Prenez 5 μg de D3 & 20 s ≥ 3 ; α → β, 3 ★, 2 ₿, 10 kΩ, 5 °C, a² + b² = c², @moi, C₆H₁₂O₆,"
+        " ⌘ + R, 7 ‰."
+    ),
+    "it": (
+        "Prenda 5 μg di D3 & 20 s ≥ 3; α → β, 3 ★, 2 ₿, 10 kΩ, 5 °C, a² + b² = c², @io, C₆H₁₂O₆, ⌘"
+        " + R, 7 ‰."
+    ),
+    "pt": (
+        "Tome 5 μg de D3 & 20 s ≥ 3; α → β, 3 ★, 2 ₿, 10 kΩ, 5 °C, a² + b² = c², @eu, C₆H₁₂O₆, ⌘ +"
+        " R, 7 ‰."
+    ),
 }
-MICROGRAMS = {"de": "mikrogramm", "es": "microgramos", "fr": "microgrammes", "it": "microgrammi", "pt": "microgramas"}
+MICROGRAMS = {
+    "de": "mikrogramm",
+    "es": "microgramos",
+    "fr": "microgrammes",
+    "it": "microgrammi",
+    "pt": "microgramas",
+}
 
 
 ROUNDS = 75 if FULL else 2
-"""How many values of each kind; each is read in about thirty texts, so that a full run reads 100,000 a language."""
+"""How many values of each kind; each is read in about thirty texts, so that a full run reads
+100,000 a language."""
 
 
 @pytest.mark.parametrize("language", forms.LANGUAGES)
 def test_a_value_is_read_alike_wherever_it_stands(language: str) -> None:
     random = Random(35)
-    found = [one for kind in KINDS for _ in range(ROUNDS) for one in forms.broken(language, kind, random)]
+    found = [
+        one for kind in KINDS for _ in range(ROUNDS) for one in forms.broken(language, kind, random)
+    ]
     assert not found, "\n".join(map(str, found))
 
 

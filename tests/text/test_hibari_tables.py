@@ -25,7 +25,9 @@ def hibari() -> G2P:
 @pytest.mark.parametrize("name", hibari_tables.BRITISH)
 def test_every_british_entry_is_there(name: str) -> None:
     table = hibari_tables.opened(Path(ASSETS), hibari_tables.BRITISH)[name]
-    expected = json.loads(gzip.decompress((Path(ASSETS) / hibari_tables.BRITISH[name]).read_bytes()))
+    expected = json.loads(
+        gzip.decompress((Path(ASSETS) / hibari_tables.BRITISH[name]).read_bytes())
+    )
     assert len(table) == len(expected)
     assert all(table.get(key) == value for key, value in expected.items())
 
@@ -37,7 +39,8 @@ def tables() -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", ["gold", "silver", "tagdict", "weights"])
 def test_every_entry_is_there(name: str) -> None:
-    own, tagger = hibari(), hibari().tagger
+    own = hibari()
+    tagger = hibari().tagger
     lexicon = {"gold": own.lexicon.golds.d, "silver": own.lexicon.silvers.d}
     expected = lexicon[name] if name in lexicon else getattr(tagger, name)
     table = tables()[name]
@@ -71,16 +74,30 @@ def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 @pytest.fixture
 def assets(tmp_path: Path) -> Path:
     """A small folder like that of hibari's assets."""
-    tagger = {"tags": ["NN", "VB"], "tagdict": {"cat": "NN"}, "vocab": ["cat"], "weights": {"bias": {"NN": -1.2}}}
-    contents = {"gold": {"cat": "kˈæt", "read": {"VB": "ɹˈid"}}, "silver": {"cats": "kˈæts"}, "tagger": tagger}
+    tagger = {
+        "tags": ["NN", "VB"],
+        "tagdict": {"cat": "NN"},
+        "vocab": ["cat"],
+        "weights": {"bias": {"NN": -1.2}},
+    }
+    contents = {
+        "gold": {"cat": "kˈæt", "read": {"VB": "ɹˈid"}},
+        "silver": {"cats": "kˈæts"},
+        "tagger": tagger,
+    }
     for name, content in contents.items():
-        (tmp_path / hibari_tables.SOURCES[name]).write_bytes(gzip.compress(json.dumps(content).encode()))
+        (tmp_path / hibari_tables.SOURCES[name]).write_bytes(
+            gzip.compress(json.dumps(content).encode())
+        )
     return tmp_path
 
 
 def check(found: dict[str, Any]) -> None:
     assert dict(found["gold"]) == {"cat": "kˈæt", "read": {"VB": "ɹˈid"}}
-    assert (dict(found["silver"]), dict(found["weights"])) == ({"cats": "kˈæts"}, {"bias": {"NN": -1.2}})
+    assert (dict(found["silver"]), dict(found["weights"])) == (
+        {"cats": "kˈæts"},
+        {"bias": {"NN": -1.2}},
+    )
 
 
 def place(assets: Path) -> Path:
@@ -103,7 +120,9 @@ def test_the_file_is_made_once(cache: Path, assets: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     "damage", [lambda data: b"", lambda data: data[:-1], lambda data: data.replace(b"cat", b"cut")]
 )
-def test_a_damaged_file_is_made_again(cache: Path, assets: Path, damage: Callable[[bytes], bytes]) -> None:
+def test_a_damaged_file_is_made_again(
+    cache: Path, assets: Path, damage: Callable[[bytes], bytes]
+) -> None:
     hibari_tables.opened(assets)
     whole = place(assets).read_bytes()
     place(assets).write_bytes(damage(whole))
@@ -152,10 +171,15 @@ def test_other_tables_have_a_file_of_their_own(cache: Path, assets: Path) -> Non
 
 def test_british_tables_are_a_file_beside_the_others(cache: Path, assets: Path) -> None:
     for name, content in {"gold": {"cat": "kˈat"}, "silver": {}}.items():
-        (assets / hibari_tables.BRITISH[name]).write_bytes(gzip.compress(json.dumps(content).encode()))
+        (assets / hibari_tables.BRITISH[name]).write_bytes(
+            gzip.compress(json.dumps(content).encode())
+        )
     hibari_tables.opened(assets)
     british = hibari_tables.opened(assets, hibari_tables.BRITISH)
-    assert {name: dict(british[name]) for name in ("gold", "silver")} == {"gold": {"cat": "kˈat"}, "silver": {}}
+    assert {name: dict(british[name]) for name in ("gold", "silver")} == {
+        "gold": {"cat": "kˈat"},
+        "silver": {},
+    }
     check(hibari_tables.opened(assets))
     assert len([*cache.iterdir()]) == 2
 
@@ -180,29 +204,45 @@ with concurrent.futures.ThreadPoolExecutor(8) as threads:
 
 
 SEEN = (
-    "The use of a book: I read what I have read, to a friend and to the end. THE END, read by Jane at U.S. Steel's.",
-    "I used to live to use it; used cars cost $5.20, 12% of 1,200 at 10am. Dr. O'Neill re-read 'em in '99 - twice!",
-    "An apple, the apple, the pear. By and by I am an MP. In NASA's AI-driven e-mail: foo_bar(x), and/or 3x4 = 12.",
-    "A zzyzxish wug's wugs, Reykjavik-born, " + "pneumono" * 8 + " and résumés read aloud: record the record.",
+    (
+        "The use of a book: I read what I have read, to a friend and to the end. THE END, read by"
+        " Jane at U.S. Steel's."
+    ),
+    (
+        "I used to live to use it; used cars cost $5.20, 12% of 1,200 at 10am. Dr. O'Neill re-read"
+        " 'em in '99 - twice!"
+    ),
+    (
+        "An apple, the apple, the pear. By and by I am an MP. In NASA's AI-driven e-mail:"
+        " foo_bar(x), and/or 3x4 = 12."
+    ),
+    "A zzyzxish wug's wugs, Reykjavik-born, "
+    + "pneumono" * 8
+    + " and résumés read aloud: record the record.",
 )
 
 
 def test_what_was_read_before_is_read_the_same() -> None:
-    """Each word with those beside it, as a stream shows them, several times over and by one front end."""
+    """Each word with those beside it, as a stream shows them, several times over and by one front
+    end."""
     own = hibari_tables.front_end()
     for _ in range(2):
         for text in SEEN:
             words = text.split()
             for at in range(len(words)):
                 window = " ".join(words[max(0, at - 3) : at + 2])
-                found, expected = (front.phonemize_tokens(front.tokenize(window)) for front in (own, hibari()))
+                found, expected = (
+                    front.phonemize_tokens(front.tokenize(window)) for front in (own, hibari())
+                )
                 parts = "text", "tag", "whitespace", "phonemes", "rating"
                 assert [[getattr(token, name) for name in parts] for token in found] == [
                     [getattr(token, name) for name in parts] for token in expected
                 ]
 
 
-@pytest.mark.parametrize(("length", "times"), [(hibari_tables.LONGEST, 1), (hibari_tables.LONGEST + 1, 2)])
+@pytest.mark.parametrize(
+    ("length", "times"), [(hibari_tables.LONGEST, 1), (hibari_tables.LONGEST + 1, 2)]
+)
 def test_only_words_of_a_usual_length_are_kept(length: int, times: int) -> None:
     asked = list[str]()
 
@@ -217,7 +257,11 @@ def test_only_words_of_a_usual_length_are_kept(length: int, times: int) -> None:
 
 def test_added_entries_stand_before_the_others() -> None:
     added = hibari_tables.Added(tables()["gold"], {"cat": "dˈɔɡ", "sayahead": "sˈAəhˌɛd"})
-    assert (added["cat"], added.get("sayahead"), added["dog"]) == ("dˈɔɡ", "sˈAəhˌɛd", tables()["gold"]["dog"])
+    assert (added["cat"], added.get("sayahead"), added["dog"]) == (
+        "dˈɔɡ",
+        "sˈAəhˌɛd",
+        tables()["gold"]["dog"],
+    )
     assert len(added) == len(tables()["gold"]) + 1
     assert "zzyzx" not in added
 

@@ -1,4 +1,5 @@
-"""Lexicons: what files and tables may say, which words they change, and that any split of a text gives the same."""
+"""Lexicons: what files and tables may say, which words they change, and that any split of a text
+gives the same."""
 
 from __future__ import annotations
 
@@ -37,14 +38,18 @@ KNOWN = Pronunciations(LEXICON, normalizer=Normalizer, symbols=TABLE)
 
 
 def feed(fragments: list[str] | str, known: Pronunciations = KNOWN) -> list[Word]:
-    normalizer, words = Pronouncing(Normalizer(), known), list[Word]()
+    normalizer = Pronouncing(Normalizer(), known)
+    words = list[Word]()
     for fragment in fragments:
         words += normalizer.push(fragment)
     return words + normalizer.flush()
 
 
 def said(text: str) -> str:
-    return " ".join(f"/{word.phonemes}/{word.text[-1:]}" if word.phonemes else word.text for word in feed([text]))
+    return " ".join(
+        f"/{word.phonemes}/{word.text[-1:]}" if word.phonemes else word.text
+        for word in feed([text])
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,7 +76,10 @@ def said(text: str) -> str:
         ),
         ("SQL-92, a New York-23 bus", "sequel ninety-two, a Noo Yawk twenty-three bus"),
         ("[Kokoro](/kˈOkəɹO/), [docs](/guide/)", "/kˈOkəɹO/, docs"),
-        ("[Kokoro](/kˈOkəɹO/)-style, x=[Kokoro](/kˈOkəɹO/)'s.", "/kˈOkəɹO/o style, x equals /kˈOkəɹOz/."),
+        (
+            "[Kokoro](/kˈOkəɹO/)-style, x=[Kokoro](/kˈOkəɹO/)'s.",
+            "/kˈOkəɹO/o style, x equals /kˈOkəɹOz/.",
+        ),
     ],
 )
 def test_words_and_phrases(text: str, expected: str) -> None:
@@ -106,24 +114,30 @@ def test_only_what_may_be_a_phrase_waits_and_no_longer_than_that(text: str, word
 
 
 PIECES = (
-    "Nguyen Nguyen's, new New york York City. city york-based New-York St. Louis U.S. polish C++ SQL-based (gif) the 5 "
-    "😀 \n, Café"
+    "Nguyen Nguyen's, new New york York City. city york-based New-York St. Louis U.S. polish C++"
+    " SQL-based (gif) the 5 😀 \n, Café"
 ).split(" ")
 
 
 @settings(max_examples=examples(300))
 @given(
-    st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from([" ", " ", "\n", "  ", ""])), max_size=9),
+    st.lists(
+        st.tuples(st.sampled_from(PIECES), st.sampled_from([" ", " ", "\n", "  ", ""])), max_size=9
+    ),
     st.lists(st.integers(0, 80), max_size=5),
 )
 def test_any_split_gives_the_same(pieces: list[tuple[str, str]], cuts: list[int]) -> None:
     text = "".join(a + b for a, b in pieces)
     places = sorted(min(cut, len(text)) for cut in cuts)
     whole = feed([text])
-    assert feed([text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]) == whole
+    assert (
+        feed([text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]) == whole
+    )
     assert feed(text) == whole
     ends = [0, *(word.end for word in whole)]
-    assert all(end <= word.start <= word.end <= len(text) for end, word in zip(ends, whole, strict=False))
+    assert all(
+        end <= word.start <= word.end <= len(text) for end, word in zip(ends, whole, strict=False)
+    )
 
 
 def test_an_empty_lexicon_changes_nothing() -> None:
@@ -143,7 +157,8 @@ PLS = """<?xml version="1.0"?>
 def test_files(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(FILE, encoding="utf-8")
     (tmp_path / "a.pls").write_text(PLS, encoding="utf-8")
-    lines, pls = Lexicon.of(tmp_path / "a.txt"), Lexicon.of(str(tmp_path / "a.pls"))
+    lines = Lexicon.of(tmp_path / "a.txt")
+    pls = Lexicon.of(str(tmp_path / "a.pls"))
     assert {word: (entry.said, entry.alphabet) for word, entry in lines.entries.items()} == {
         "Nguyen": ("ˈwɪn", "ipa"),
         "SQL": ("sequel", ""),
@@ -160,7 +175,10 @@ def test_files(tmp_path: Path) -> None:
     [
         ("Nguyen", "line 1: expected WORD = PRONUNCIATION, found 'Nguyen'"),
         ("a = b\n\nNguyen =", "line 3: expected WORD"),
-        ("Nguyen = /win", "line 1: the pronunciation '/win' of 'Nguyen' begins with /: end it with /"),
+        (
+            "Nguyen = /win",
+            "line 1: the pronunciation '/win' of 'Nguyen' begins with /: end it with /",
+        ),
         ("a = b\na = c", "line 2: 'a' stands in line 1, too"),
         ("++ = b", r"line 1: '\+\+' is no word"),
         ("a b c d e f g h i = b", "line 1: .* more than 8 words"),
@@ -179,7 +197,9 @@ def test_bad_lines_are_named(tmp_path: Path, text: str, why: str) -> None:
 def test_what_is_no_lexicon(tmp_path: Path) -> None:
     (tmp_path / "a.pls").write_text("<lexicon", encoding="utf-8")
     (tmp_path / "b.pls").write_text('<!DOCTYPE x [<!ENTITY a "a">]><lexicon/>', encoding="utf-8")
-    (tmp_path / "c.pls").write_text("<lexicon><lexeme><grapheme>a</grapheme></lexeme></lexicon>", encoding="utf-8")
+    (tmp_path / "c.pls").write_text(
+        "<lexicon><lexeme><grapheme>a</grapheme></lexeme></lexicon>", encoding="utf-8"
+    )
     (tmp_path / "d.txt").write_bytes(b"\xff")
     for name, why in {
         "a.pls": "no PLS",
@@ -229,12 +249,20 @@ def test_a_british_voice_gets_british_symbols(alphabet: str, text: str, own: str
 
 
 def test_a_voice_of_other_symbols_gets_ipa_as_it_is() -> None:
-    assert Transcriber({s: i for i, s in enumerate("ˈˌːeɪoʊaɹrtdʒʃɡwn")}).read("ˈreɪtʃ", "ipa") == "ɹˈeɪtʃ"
+    assert (
+        Transcriber({s: i for i, s in enumerate("ˈˌːeɪoʊaɹrtdʒʃɡwn")}).read("ˈreɪtʃ", "ipa")
+        == "ɹˈeɪtʃ"
+    )
 
 
 def test_a_voice_speaks_as_its_lexicon_says(heart: Voice) -> None:
     as_win = heart.synthesize("Ask Win today.")
-    for lexicon in ({"Nguyen": "Win"}, {"Nguyen": "[wˈɪn]"}, {"nguyen": "/ˈwɪn/"}, Lexicon.of({"Nguyen": "{W IH1 N}"})):
+    for lexicon in (
+        {"Nguyen": "Win"},
+        {"Nguyen": "[wˈɪn]"},
+        {"nguyen": "/ˈwɪn/"},
+        Lexicon.of({"Nguyen": "{W IH1 N}"}),
+    ):
         assert (heart.synthesize("Ask Nguyen today.", lexicon=lexicon) == as_win).all()
     with pytest.raises(ConfigError, match="'Nguyen': the voice has no phoneme"):
         heart.session(lexicon={"Nguyen": "/w6n/"})

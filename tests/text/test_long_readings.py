@@ -40,10 +40,16 @@ def test_a_token_is_handed_out_in_words_that_are_short_to_say(text: str) -> None
     assert all(word.start < word.end for word in words)
 
 
-@pytest.mark.parametrize(("sign", "reading"), [("≤", "less than or equal to"), ("%", "percent"), ("½", "one half")])
+@pytest.mark.parametrize(
+    ("sign", "reading"), [("≤", "less than or equal to"), ("%", "percent"), ("½", "one half")]
+)
 def test_a_run_of_one_sign_is_said_once(sign: str, reading: str) -> None:
     """Sixty of them were its name sixty times, in one breath."""
-    assert [word.text for word in normalize(f"Look {sign * 60} here.")] == ["Look", reading, "here."]
+    assert [word.text for word in normalize(f"Look {sign * 60} here.")] == [
+        "Look",
+        reading,
+        "here.",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -68,20 +74,35 @@ def test_nothing_is_lost_between_portions() -> None:
         assert "".join("".join(portions(text)).split()) == "".join(text.split())
 
 
-@pytest.mark.parametrize("carrier", ["{}", "It left—{}—at noon", "seventy-five cents—{}–", "({}— said"])
+@pytest.mark.parametrize(
+    "carrier", ["{}", "It left—{}—at noon", "seventy-five cents—{}–", "({}— said"]
+)
 def test_no_word_of_the_lexicon_is_divided(carrier: str) -> None:
     """Whatever mark touches it, and however many vowels or consonants follow each other in it."""
     lexicon = readings.lexicon().lexicon
     words = [
-        word for table in (lexicon.golds.d, lexicon.silvers.d) for word in table if len(word) > 9 and word.isalpha()
+        word
+        for table in (lexicon.golds.d, lexicon.silvers.d)
+        for word in table
+        if len(word) > 9 and word.isalpha()
     ]
     assert len(words) > 40_000
-    divided = [word for word in words if not any(word in portion for portion in portions(carrier.format(word)))]
+    divided = [
+        word
+        for word in words
+        if not any(word in portion for portion in portions(carrier.format(word)))
+    ]
     assert divided == []
 
 
 @pytest.mark.parametrize("dash", "—–")
 def test_words_about_a_dash_are_said_as_words(dash: str) -> None:
-    words = [word.text for word in normalize(f"It left{dash}unexpectedly{dash}at noon for $19.75{dash}a steal.")]
+    words = [
+        word.text
+        for word in normalize(f"It left{dash}unexpectedly{dash}at noon for $19.75{dash}a steal.")
+    ]
     said = " ".join(words).replace("—", " ").split()
-    assert said == "It left unexpectedly at noon for nineteen dollars and seventy-five cents a steal.".split()
+    assert (
+        said
+        == "It left unexpectedly at noon for nineteen dollars and seventy-five cents a steal.".split()  # noqa: E501
+    )

@@ -1,4 +1,5 @@
-"""Frequent names of people, firms and cities, against pronunciations of CMUdict and such as one person judged right."""
+"""Frequent names of people, firms and cities, against pronunciations of CMUdict and such as one
+person judged right."""
 
 from __future__ import annotations
 
@@ -11,12 +12,16 @@ from support import readings
 
 from sayahead.text.english.normalizer import normalize
 
-ROWS = [line.split("\t") for line in Path(__file__).with_name("names.tsv").read_text("utf-8").splitlines()[1:]]
+ROWS = [
+    line.split("\t")
+    for line in Path(__file__).with_name("names.tsv").read_text("utf-8").splitlines()[1:]
+]
 SOUNDS = dict(
     pair.split("=")
     for pair in (
-        "AA=ɑ AE=æ AH=ə AO=ɔ AW=W AY=I B=b CH=ʧ D=d DH=ð EH=ɛ ER=əɹ EY=A F=f G=ɡ HH=h IH=ɪ IY=i JH=ʤ K=k L=l M=m "
-        "N=n NG=ŋ OW=O OY=Y P=p R=ɹ S=s SH=ʃ T=t TH=θ UH=ʊ UW=u V=v W=w Y=j Z=z ZH=ʒ"
+        "AA=ɑ AE=æ AH=ə AO=ɔ AW=W AY=I B=b CH=ʧ D=d DH=ð EH=ɛ ER=əɹ EY=A F=f G=ɡ HH=h IH=ɪ IY=i"
+        " JH=ʤ K=k L=l M=m N=n NG=ŋ OW=O OY=Y P=p R=ɹ S=s SH=ʃ T=t TH=θ UH=ʊ UW=u V=v W=w Y=j Z=z"
+        " ZH=ʒ"
     ).split()
 )
 """Kokoro's symbols for those of CMUdict."""
@@ -26,7 +31,8 @@ ALIKE = str.maketrans({"ᵻ": "ə", "ᵊ": "ə", "ʌ": "ə", "ɪ": "ə", "ɜ": "
 
 
 def heard(phonemes: str) -> tuple[str, int]:
-    """The sounds of a name, and which of its vowels is stressed; of a single one that says nothing."""
+    """The sounds of a name, and which of its vowels is stressed; of a single one that says
+    nothing."""
     marked = re.sub("[^ˈa-zA-Zɑæəɔɛʊʃʒθðŋɡɹʧʤ]", "", phonemes.translate(ALIKE))
     marked = re.sub("ɔ(?!ɹ)", "ɑ", marked)
     before, _, _ = marked.partition("ˈ")
@@ -36,7 +42,9 @@ def heard(phonemes: str) -> tuple[str, int]:
 
 def written(arpabet: str) -> str:
     """Phonemes of CMUdict in Kokoro's symbols."""
-    return "".join("ˈ" * (sound[-1] == "1") + SOUNDS[sound.rstrip("012")] for sound in arpabet.split())
+    return "".join(
+        "ˈ" * (sound[-1] == "1") + SOUNDS[sound.rstrip("012")] for sound in arpabet.split()
+    )
 
 
 def spoken(name: str) -> str:
@@ -56,7 +64,11 @@ def test_the_list_is_as_it_should_be() -> None:
 def test_names_are_pronounced_as_accepted(group: str) -> None:
     wrong = []
     for _, name, dictionary, judged in (row for row in ROWS if row[0] == group):
-        accepted = [heard(written(one)) for one in f"{dictionary} | {judged}".split(" | ") if one.strip("- ")]
+        accepted = [
+            heard(written(one))
+            for one in f"{dictionary} | {judged}".split(" | ")
+            if one.strip("- ")
+        ]
         if heard(spoken(name)) not in accepted:
             wrong.append(f"{name} {spoken(name)}")
     assert not wrong, "\n".join(wrong)

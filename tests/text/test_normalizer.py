@@ -20,31 +20,51 @@ from sayahead.types import Word
 
 def spoken(text: str) -> str:
     """The words of a text separated by bars, each sentence end written as two."""
-    return "".join(word.text + ("||" if word.ends else "|") for word in normalize(text)).removesuffix("||")
+    return "".join(
+        word.text + ("||" if word.ends else "|") for word in normalize(text)
+    ).removesuffix("||")
 
 
 READINGS = [
     ("The quick brown fox.", "The|quick|brown|fox."),
     # numbers
-    ("3.14 or 1,250 or 3.50", "three point one four|or|one thousand two hundred fifty|or|three point five zero"),
+    (
+        "3.14 or 1,250 or 3.50",
+        "three point one four|or|one thousand two hundred fifty|or|three point five zero",
+    ),
     ("007 and -5", "zero zero seven|and|minus five"),
     (
         "12345678901234567890",
-        "one two three four|five six seven eight|nine zero one two|three four five six|seven eight nine zero",
+        (
+            "one two three four|five six seven eight|nine zero one two|three four five six|seven"
+            " eight nine zero"
+        ),
     ),
     ("the 3rd and 21st", "the|third|and|twenty-first"),
     ("1/2 or 3/4 or ½", "one half|or|three quarters|or|one half"),
     ("2½ cups, 5 1/2 miles", "two and a half|cups,|five and a half|miles"),
-    ("10-20, 1990–1995, pages 5 - 7", "ten to twenty,|nineteen ninety to nineteen ninety-five,|pages|five|to|seven"),
+    (
+        "10-20, 1990–1995, pages 5 - 7",
+        "ten to twenty,|nineteen ninety to nineteen ninety-five,|pages|five|to|seven",
+    ),
     ("5–10%", "five to ten percent"),
-    ("the 1990s, the '90s, mid-1990s", "the|nineteen nineties,|the|nineties,|mid nineteen nineties"),
+    (
+        "the 1990s, the '90s, mid-1990s",
+        "the|nineteen nineties,|the|nineties,|mid nineteen nineties",
+    ),
     ("1,2,3", "one,|two,|three"),
     ("16:9", "sixteen to nine"),
     # money
     ("$5 or $5.50 or $5M", "five dollars|or|five dollars and fifty cents|or|five million dollars"),
     ("$5 million, $5.5 billion.", "five million dollars,|five point five billion dollars."),
-    ("€20 £3.99 ¥500 50¢", "twenty euros|three pounds and ninety-nine pence|five hundred yen|fifty cents"),
-    ("5 dollars, USD 5 million, Rs. 500", "five|dollars,|five million U.S. dollars,|five hundred rupees"),
+    (
+        "€20 £3.99 ¥500 50¢",
+        "twenty euros|three pounds and ninety-nine pence|five hundred yen|fifty cents",
+    ),
+    (
+        "5 dollars, USD 5 million, Rs. 500",
+        "five|dollars,|five million U.S. dollars,|five hundred rupees",
+    ),
     ("$5–$10 and $9/month", "five to ten dollars|and|nine dollars per month"),
     ("$10-$15 million, (kr 200 each)", "ten to fifteen million dollars,|(two hundred kroner|each)"),
     # times and dates
@@ -55,13 +75,19 @@ READINGS = [
     ("March 3, 2024", "March|third,|twenty twenty-four"),
     ("March 3rd; 3 March 2024", "March|third;|the third of March|twenty twenty-four"),
     ("the 3rd of March", "the|third|of|March"),
-    ("2024-03-05 and 3/5/2024", "March fifth, twenty twenty-four|and|March fifth, twenty twenty-four"),
+    (
+        "2024-03-05 and 3/5/2024",
+        "March fifth, twenty twenty-four|and|March fifth, twenty twenty-four",
+    ),
     ("Jan 5 and Jan spoke", "January|fifth|and|Jan|spoke"),
     ("12 men on 12 May", "twelve|men|on|the twelfth of May"),
     ("24/7 since 9/11", "twenty-four seven|since|nine eleven"),
     # units and signs
     ("5 km 5km 1 km 60 mph", "five|kilometers|five kilometers|one|kilometer|sixty|miles per hour"),
-    ("20 °C 20°C 5 % 5%", "twenty|degrees Celsius|twenty degrees Celsius|five|percent|five percent"),
+    (
+        "20 °C 20°C 5 % 5%",
+        "twenty|degrees Celsius|twenty degrees Celsius|five|percent|five percent",
+    ),
     ("5'10\" x2 4x4 2x", "five foot ten|times two|four by four|two times"),
     ("a = 5, b <= 3, x -> y", "a|equals|five,|b|less than or equal to|three,|x|to|y"),
     ("5 * 3 & ~5 ±2", "five|times|three|and|about five|plus or minus two"),
@@ -123,8 +149,10 @@ READINGS = [
     ("a: b; c", "a:|b;|c"),
     (
         "It cost 1 234 567 lives, 2 250 ml",
-        "It|cost|one million two hundred|thirty-four thousand five|hundred sixty-seven|"
-        "lives,|two thousand two hundred fifty|milliliters",
+        (
+            "It|cost|one million two hundred|thirty-four thousand five|hundred sixty-seven|"
+            "lives,|two thousand two hundred fifty|milliliters"
+        ),
     ),
     ("I, II, and III. I, too", "one,|two,|and|three.||I,|too"),
     ("on Park Ave. NW at 5 p.m. EST. Then", "on|Park|Avenue|northwest|at|five P.M.|EST.||Then"),
@@ -272,18 +300,19 @@ def test_final_as_early_as_possible(prefix: str, words: int) -> None:
 
 
 SNIPPETS = [piece for text, _ in READINGS for piece in text.split()] + (
-    "$5 million 3 March 12 am 7:00 p.m. Dr. etc. — - * 1. # > | ``` [a](b) [ ](x (555) 123-4567 No. … ... a A The "
-    "U.S. USD"
+    "$5 million 3 March 12 am 7:00 p.m. Dr. etc. — - * 1. # > | ``` [a](b) [ ](x (555) 123-4567 No."
+    " … ... a A The U.S. USD"
 ).split()
 SEPARATORS = [" "] * 6 + ["\n", "\n\n", "  ", "\t", "", " \n", "\r\n", "\x00", "\u200b"]
-COMPOSED = st.lists(st.tuples(st.sampled_from(SNIPPETS), st.sampled_from(SEPARATORS)), max_size=12).map(
-    lambda pairs: "".join(a + b for a, b in pairs)
-)
+COMPOSED = st.lists(
+    st.tuples(st.sampled_from(SNIPPETS), st.sampled_from(SEPARATORS)), max_size=12
+).map(lambda pairs: "".join(a + b for a, b in pairs))
 ODD = st.text(alphabet="aA.1-—([])$%*\n \"'#>|`5:,–…é你\r", max_size=90) | st.text(max_size=60)
 
 
 def feed(fragments: list[str] | str) -> tuple[list[Word], list[tuple[int, int, str]]]:
-    normalizer, words = Normalizer(), []
+    normalizer = Normalizer()
+    words = []
     for fragment in fragments:
         words += normalizer.push(fragment)
     return words + normalizer.flush(), normalizer.skipped
@@ -294,7 +323,9 @@ def feed(fragments: list[str] | str) -> tuple[list[Word], list[tuple[int, int, s
 def test_any_split_gives_the_same_words(text: str, cuts: list[int]) -> None:
     whole = feed([text])
     places = sorted(min(cut, len(text)) for cut in cuts)
-    assert feed([text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]) == whole
+    assert (
+        feed([text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]) == whole
+    )
     assert feed(text) == whole
 
 
@@ -313,7 +344,12 @@ def test_spans_and_texts(text: str) -> None:
 
 
 @settings(max_examples=examples(200))
-@given(st.lists(st.sampled_from("the fox, 12 km $5 March Dr. (so) etc. Go! x=5 3 No. a.m. it's".split()), max_size=9))
+@given(
+    st.lists(
+        st.sampled_from("the fox, 12 km $5 March Dr. (so) etc. Go! x=5 3 No. a.m. it's".split()),
+        max_size=9,
+    )
+)
 def test_nothing_is_dropped(tokens: list[str]) -> None:
     text = " ".join(tokens)
     covered = {i for word in normalize(text) for i in range(word.start, word.end)}
@@ -323,7 +359,9 @@ def test_nothing_is_dropped(tokens: list[str]) -> None:
 @pytest.mark.parametrize("number", ["5", "1", "50°", "1.5", "$5"])
 def test_any_letters_may_follow_a_number(number: str) -> None:
     """``5 NW of here`` and ``50° EW`` were errors: letters that are units each by themselves."""
-    for letters in ("".join(pair) for pair in itertools.product(" " + ascii_uppercase, ascii_uppercase)):
+    for letters in (
+        "".join(pair) for pair in itertools.product(" " + ascii_uppercase, ascii_uppercase)
+    ):
         text = f"{number} {letters.strip()} of it"
         assert [word.text for word in normalize(text)][-2:] == ["of", "it"], text
 
@@ -343,7 +381,9 @@ def test_a_word_that_ends_a_sentence_at_its_full_stop_is_read_the_same_in_any_pl
             words = Normalizer().push(f"{left}{word}.")
             assert words[-1].ends, (left, word)
             assert words == normalize(f"{left}{word}."), (left, word)
-            assert [w.text for w in words] == [w.text for w in normalize(f"{left}{word}. Then")[:-1]]
+            assert [w.text for w in words] == [
+                w.text for w in normalize(f"{left}{word}. Then")[:-1]
+            ]
 
 
 def test_a_span_holds_markup_and_both_tokens() -> None:
@@ -360,9 +400,13 @@ def test_other_scripts_are_skipped_and_reported() -> None:
     assert normalizer.skipped == [(0, 2, "да"), (7, 9, "你好")]
 
 
-@pytest.mark.parametrize("unit", ["a", "你", "1", ".", "(", "[", "](x", "12 ", "a.", "—", "\n", "<a", "'"])
+@pytest.mark.parametrize(
+    "unit", ["a", "你", "1", ".", "(", "[", "](x", "12 ", "a.", "—", "\n", "<a", "'"]
+)
 def test_long_text_in_linear_time_and_little_memory(unit: str) -> None:
-    normalizer, longest, began = Normalizer(), 0, time.process_time()
+    normalizer = Normalizer()
+    longest = 0
+    began = time.process_time()
     for char in unit * 10_000:
         normalizer.push(char)
         longest = max(longest, len(normalizer._text))
@@ -378,17 +422,20 @@ def test_a_long_word_is_spoken_in_pieces() -> None:
 
 
 def test_a_tag_with_an_attribute_outlasts_a_breath() -> None:
-    normalizer, said = Normalizer(), list[list[str]]()
+    normalizer = Normalizer()
+    said = list[list[str]]()
     for fragment in ("a<b and", ' see<a href="x', 'y">it</a> '):
         said.append([word.text for word in normalizer.push(fragment) + normalizer.breathe()])
     assert said == [["a less than b", "and"], ["see"], ["it"]]
 
 
 def test_a_line_that_begins_with_a_fence_costs_no_more_a_character() -> None:
-    """Each token looked through all that waited: 20,000 characters took 8 s, 4,000 a twenty-fifth of it."""
+    """Each token looked through all that waited: 20,000 characters took 8 s, 4,000 a twenty-fifth
+    of it."""
 
     def took_s(size: int) -> float:
-        normalizer, begun = Normalizer(), time.process_time()
+        normalizer = Normalizer()
+        begun = time.process_time()
         normalizer.push("```" + "1 " * (size // 2))
         return time.process_time() - begun
 

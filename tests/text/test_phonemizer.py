@@ -29,24 +29,33 @@ def words(text: str) -> list[Word]:
         ("1,000", 9),
     ],
 )
-def test_phonemes_are_counted_without_stress_length_and_marks(heart: Voice, text: str, count: int) -> None:
+def test_phonemes_are_counted_without_stress_length_and_marks(
+    heart: Voice, text: str, count: int
+) -> None:
     phonemizer = EnglishPhonemizer(heart.config.phonemes, stand_in="people")
     assert sum(map(phonemizer.phonemes, words(text))) == count
 
 
 @pytest.mark.parametrize(
-    ("phonemes", "count"), [("wˈɔːtɚ", 4), ("lˌoʊkə", 5), ("pʰa", 2), ("tʲa, ", 2), ("ɑ̃", 1), ("a˥˩", 1), ("", 0)]
+    ("phonemes", "count"),
+    [("wˈɔːtɚ", 4), ("lˌoʊkə", 5), ("pʰa", 2), ("tʲa, ", 2), ("ɑ̃", 1), ("a˥˩", 1), ("", 0)],
 )
 def test_sounds_are_letters_that_are_no_prosody(phonemes: str, count: int) -> None:
     assert sounds(phonemes) == count
 
 
-@pytest.mark.parametrize("text", ["However, he (the clerk) said: no; go home!", "“Well,” she said, “yes?”"])
-def test_without_inner_punctuation_only_the_last_word_keeps_its_own(heart: Voice, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["However, he (the clerk) said: no; go home!", "“Well,” she said, “yes?”"]
+)
+def test_without_inner_punctuation_only_the_last_word_keeps_its_own(
+    heart: Voice, text: str
+) -> None:
     table = heart.config.phonemes
     pauses = {table[symbol] for symbol in PAUSES.strip() if symbol in table}
     whole = EnglishPhonemizer(table, stand_in="people").phonemize(words(text), left=())
-    bare = EnglishPhonemizer(table, stand_in="people", inner_punctuation=False).phonemize(words(text), left=())
+    bare = EnglishPhonemizer(table, stand_in="people", inner_punctuation=False).phonemize(
+        words(text), left=()
+    )
     assert any(pauses & set(word.ids.tolist()) for word in whole[:-1])
     assert not any(pauses & set(word.ids.tolist()) for word in bare[:-1])
     assert pauses & set(bare[-1].ids.tolist())

@@ -1,4 +1,5 @@
-"""Prices in thousands, millions and more, whatever the number of their decimals; and prices without them."""
+"""Prices in thousands, millions and more, whatever the number of their decimals; and prices without
+them."""
 
 from __future__ import annotations
 
@@ -13,7 +14,10 @@ SCALED = {
         ("It costs £4.99 more.", "it costs four pounds and ninety nine pence more"),
     ),
     "de": (
-        ("Es kostet € 2,35 Mrd. im Jahr.", "es kostet zwei komma drei fünf milliarden euro im jahr"),
+        (
+            "Es kostet € 2,35 Mrd. im Jahr.",
+            "es kostet zwei komma drei fünf milliarden euro im jahr",
+        ),
         ("Es kostet €2,99 Mio. im Jahr.", "es kostet zwei komma neun neun millionen euro im jahr"),
         ("Es kostet €2,35 im Jahr.", "es kostet zwei euro fünfunddreißig im jahr"),
     ),
@@ -23,7 +27,10 @@ SCALED = {
         ("Costó €2,35 al mes.", "costó dos euros con treinta y cinco al mes"),
     ),
     "fr": (
-        ("Il coûte €3,27 millions par an.", "il coûte trois virgule vingt sept millions d'euros par an"),
+        (
+            "Il coûte €3,27 millions par an.",
+            "il coûte trois virgule vingt sept millions d'euros par an",
+        ),
         ("Il coûte €3,27 par mois.", "il coûte trois euros vingt sept par mois"),
     ),
     "it": (

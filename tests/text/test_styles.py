@@ -16,10 +16,14 @@ from sayahead.types import PLAIN, Delivery, Word
 from sayahead.voice import load_voice
 
 
-def read(text: str, *, seed: int | None = None, ssml: bool = False) -> tuple[list[Word], list[tuple[int, int, str]]]:
+def read(
+    text: str, *, seed: int | None = None, ssml: bool = False
+) -> tuple[list[Word], list[tuple[int, int, str]]]:
     """The words of a text, in pieces of any size, and what is told of it."""
     normalizer = Styles(toy_voice().loaded.normalizer, ssml=ssml)(0)
-    draw, words, at = random.Random(seed), list[Word](), 0
+    draw = random.Random(seed)
+    words = list[Word]()
+    at = 0
     while at < len(text):
         size = len(text) if seed is None else draw.randint(1, 4)
         words += normalizer.push(text[at : at + size])
@@ -69,7 +73,8 @@ def test_every_sound_is_silent_and_told(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["array[happy] x", "[happy](http://a.b) x", "[the end] x", "a < b", "[brief] x", "[1] x"]
+    "text",
+    ["array[happy] x", "[happy](http://a.b) x", "[the end] x", "a < b", "[brief] x", "[1] x"],
 )
 def test_what_is_no_tag_reaches_the_reader_as_it_is(text: str) -> None:
     normalizer = toy_voice().loaded.normalizer(0)
@@ -77,7 +82,8 @@ def test_what_is_no_tag_reaches_the_reader_as_it_is(text: str) -> None:
 
 
 def test_a_style_holds_up_to_the_next_its_end_or_the_paragraphs() -> None:
-    happy, sad = STYLES["happy"], STYLES["sad"]
+    happy = STYLES["happy"]
+    sad = STYLES["sad"]
     assert ways("One [happy] two three [sad] four.") == [PLAIN, happy, happy, sad]
     assert ways("[happy] one [/happy] two") == [happy, PLAIN]
     assert ways("[happy] one [normal] two") == [happy, PLAIN]
@@ -102,7 +108,10 @@ def test_pauses_are_silence() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_words_and_places_do_not_depend_on_the_cuts(seed: int) -> None:
-    text = "Oh [laughs] my, [excited] we won [pause:1s] it <sad>But [of [it]] no</sad> [sighs], [x](y) ok.\n\n[sad]End"
+    text = (
+        "Oh [laughs] my, [excited] we won [pause:1s] it <sad>But [of [it]] no</sad> [sighs], [x](y)"
+        " ok.\n\n[sad]End"
+    )
     assert read(text, seed=seed) == read(text)
     for word in read(text)[0]:
         if not word.pause_s:
@@ -125,13 +134,16 @@ def test_instructions_by_their_words() -> None:
 
 def test_a_revision_keeps_the_style_of_where_it_begins() -> None:
     voice = load_voice("heart")
-    session, plain = voice.session(), voice.session()
+    session = voice.session()
+    plain = voice.session()
     session.push("Well, [deep] this was it. [high] And that.")
     session.revise(13, "that was all.")
     plain.push("Well, [deep] that was all.")
     for each in (session, plain):
         each.finish()
-    assert [c.samples.tolist() for c in session.chunks()] == [c.samples.tolist() for c in plain.chunks()]
+    assert [c.samples.tolist() for c in session.chunks()] == [
+        c.samples.tolist() for c in plain.chunks()
+    ]
 
 
 @pytest.mark.parametrize("voice", ["heart", "saeki-lj"])

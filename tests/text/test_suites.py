@@ -39,7 +39,9 @@ FORMS = {
         ("A las 20:00 gmt-3", "a las veinte horas gmt menos tres"),
         ("Vive en Pza. Mayor 5", "vive en plaza mayor cinco"),
     ),
-    "fr": (("Le salon dure les 17/18/19 mars", "le salon dure les dix sept dix huit et dix neuf mars"),),
+    "fr": (
+        ("Le salon dure les 17/18/19 mars", "le salon dure les dix sept dix huit et dix neuf mars"),
+    ),
     "it": (("Sono 3/4 km da qui", "sono tre quarti di chilometro da qui"),),
     "pt": (
         ("São 14:30:05 agora", "são catorze horas trinta minutos e cinco segundos agora"),
@@ -65,4 +67,7 @@ FORMULAS = {
 
 @pytest.mark.parametrize("language", FORMULAS)
 def test_no_minus_is_lost_in_a_formula(language: str) -> None:
-    assert said(language, r"$x = \frac{-b \pm \sqrt{b^2 - 4ac}}{2a}$").replace("4ac", "") == FORMULAS[language]
+    assert (
+        said(language, r"$x = \frac{-b \pm \sqrt{b^2 - 4ac}}{2a}$").replace("4ac", "")
+        == FORMULAS[language]
+    )

@@ -1,4 +1,5 @@
-"""Pitch and formants of voices of source and filter: streamed as whole, by option and as voices of their own."""
+"""Pitch and formants of voices of source and filter: streamed as whole, by option and as voices of
+their own."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ def own_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_the_pitch_is_moved_by_semitones(heart: Voice) -> None:
-    plain, low = heart.synthesize(TEXT), heart.synthesize(TEXT, pitch=-7.0)
+    plain = heart.synthesize(TEXT)
+    low = heart.synthesize(TEXT, pitch=-7.0)
     ratio = pitch_of(low, 24000) / pitch_of(plain, 24000)
     assert 12 * np.log2(ratio) == pytest.approx(-7.0, abs=0.5)
     # As long, as loud, timed as before.
@@ -37,7 +39,8 @@ def test_the_pitch_is_moved_by_semitones(heart: Voice) -> None:
 
 
 def test_formants_are_moved_and_the_pitch_is_not(heart: Voice) -> None:
-    plain, long = heart.synthesize(TEXT), heart.synthesize(TEXT, formants=0.8)
+    plain = heart.synthesize(TEXT)
+    long = heart.synthesize(TEXT, formants=0.8)
     assert pitch_of(long, 24000) == pytest.approx(pitch_of(plain, 24000), rel=0.05)
     # A resonance at 4 kHz in the filter of the pulses; what is no pulse stays where it is.
     spectrum = np.zeros((1, 5, 601), np.float32)
@@ -51,8 +54,11 @@ def test_below_the_first_harmonic_the_filter_is_what_it_is_there() -> None:
     """What the network says where it has never been heard means nothing: a bass would roar."""
     spectrum = np.zeros((1, 5, 601), np.float32)
     spectrum[:, 0, :8] = 6.0
-    before, after = np.array([200.0], np.float32), np.array([100.0], np.float32)
-    magnitude = shaped_spectrum(spectrum.reshape(1, -1), before, after, Shape(pitch=-12.0)).reshape(5, 601)[0]
+    before = np.array([200.0], np.float32)
+    after = np.array([100.0], np.float32)
+    magnitude = shaped_spectrum(spectrum.reshape(1, -1), before, after, Shape(pitch=-12.0)).reshape(
+        5, 601
+    )[0]
     assert magnitude[:8] == pytest.approx(0.5 * np.log(0.5), abs=1e-5)
 
 
@@ -73,7 +79,10 @@ def test_frames_are_shaped_one_by_one() -> None:
     spectrum = draw.normal(size=(40, 3005)).astype(np.float32)
     shape = Shape(-4.0, 1.5, 0.9)
     whole = shaped_spectrum(spectrum, f0, shaped_pitch(f0, shape), shape)
-    parts = [shaped_spectrum(spectrum[i:j], f0[i:j], shaped_pitch(f0[i:j], shape), shape) for i, j in ((0, 7), (7, 40))]
+    parts = [
+        shaped_spectrum(spectrum[i:j], f0[i:j], shaped_pitch(f0[i:j], shape), shape)
+        for i, j in ((0, 7), (7, 40))
+    ]
     np.testing.assert_array_equal(np.concatenate(parts), whole)
     flat = shaped_pitch(f0, Shape(pitch_range=0.0))
     assert flat[f0 > 40] == pytest.approx(MIDDLE_HZ, rel=1e-5)
@@ -85,7 +94,10 @@ def test_a_shaped_voice_is_one_of_its_own(heart: Voice, tmp_path: Path) -> None:
     names = {file.name for file in added.folder.iterdir()}
     assert names == {"voice.json", "measured.json", "LICENSE", "NOTICE"}
     base = installed_voices()["heart"]
-    assert all((added.folder / name).read_bytes() == (base / name).read_bytes() for name in ("LICENSE", "NOTICE"))
+    assert all(
+        (added.folder / name).read_bytes() == (base / name).read_bytes()
+        for name in ("LICENSE", "NOTICE")
+    )
     bass = load_voice("bass")
     assert bass.config.language == "en-US"
     assert bass.config.shape == Shape(-6.0, 1.0, 0.85)
@@ -104,7 +116,11 @@ def test_a_shaped_voice_is_one_of_its_own(heart: Voice, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"pitch": 13.0}, "pitch"), ({"pitch_range": -1.0}, "pitch_range"), ({"formants": 2.0}, "formants")],
+    [
+        ({"pitch": 13.0}, "pitch"),
+        ({"pitch_range": -1.0}, "pitch_range"),
+        ({"formants": 2.0}, "formants"),
+    ],
 )
 def test_shapes_have_bounds(heart: Voice, options: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=f"{message} is"):
@@ -120,7 +136,8 @@ def test_voices_without_source_and_filter_say_so(tmp_path: Path) -> None:
 
 def test_voices_of_the_mel_vocoder_can_be_shaped() -> None:
     voice = toy("ma")
-    low, plain = voice.synthesize("Hello there.", pitch=-7.0), voice.synthesize("Hello there.")
+    low = voice.synthesize("Hello there.", pitch=-7.0)
+    plain = voice.synthesize("Hello there.")
     assert len(low) == len(plain)
     assert np.abs(low - plain).max() > 0.01
 
@@ -129,5 +146,10 @@ def test_the_command_line(sayahead: Command, tmp_path: Path) -> None:
     told = sayahead("voices", "shape", "bass", "--pitch", "-6", "--formants", "0.85")[0].decode()
     assert "Added bass" in told
     assert read_config(tmp_path / "voices" / "bass").shape.pitch == -6.0
-    sayahead("say", "-q", "--pitch", "3", "--formants", "1.1", "-o", str(tmp_path / "a.wav"), "Hello.")
-    assert "pitch is 99" in sayahead("say", "-q", "--pitch", "99", "-o", str(tmp_path / "b.wav"), "Hi.", code=2)[1]
+    sayahead(
+        "say", "-q", "--pitch", "3", "--formants", "1.1", "-o", str(tmp_path / "a.wav"), "Hello."
+    )
+    assert (
+        "pitch is 99"
+        in sayahead("say", "-q", "--pitch", "99", "-o", str(tmp_path / "b.wav"), "Hi.", code=2)[1]
+    )

@@ -1,4 +1,5 @@
-"""The incremental vocoder of Ma et al. 4.2: streamed equals one-shot where its margins cover what the vocoder sees."""
+"""The incremental vocoder of Ma et al. 4.2: streamed equals one-shot where its margins cover what
+the vocoder sees."""
 
 from __future__ import annotations
 
@@ -8,8 +9,10 @@ import pytest
 from sayahead.types import Floats
 from sayahead.vocoders.overlap import NOISE_BLOCK, OverlapVocoder, blend, noise
 
-HOP, SEED = 4, 3
-LEFT, RIGHT = 3, 2
+HOP = 4
+SEED = 3
+LEFT = 3
+RIGHT = 2
 
 
 def filtered(frames: Floats, z: Floats) -> Floats:
@@ -21,9 +24,12 @@ def filtered(frames: Floats, z: Floats) -> Floats:
 
 
 def render(vocoder: OverlapVocoder, frames: Floats, sizes: list[int], *, first: int = 0) -> Floats:
-    state, at, out = vocoder.initial(first), 0, []
+    state = vocoder.initial(first)
+    at = 0
+    out = []
     for number, size in enumerate(sizes, 1):
-        final, right = frames[at : at + size], frames[at + size :]
+        final = frames[at : at + size]
+        right = frames[at + size :]
         samples, state = vocoder.step(final, right, state, seed=SEED, ended=number == len(sizes))
         assert len(samples) == size * HOP
         at += size
@@ -83,7 +89,8 @@ def test_noise_belongs_to_the_sample() -> None:
 
 def test_a_sentence_further_on_in_the_session_has_its_own_noise() -> None:
     vocoder = OverlapVocoder(filtered, hop_length=HOP, left=LEFT, right=RIGHT)
-    first, later = render(vocoder, FRAMES, [40]), render(vocoder, FRAMES, [40], first=40)
+    first = render(vocoder, FRAMES, [40])
+    later = render(vocoder, FRAMES, [40], first=40)
     assert np.abs(first - later).max() > 0.1
 
 

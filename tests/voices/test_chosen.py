@@ -30,13 +30,20 @@ def voices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     change_voice(tmp_path / "two", {"name": "two"})
     shape_voice("two", "one", Shape(), speaker="af_one")
     write_shaped(
-        tmp_path / "two", "him", Shape(), tmp_path / "him", speaker="am_two", description="A man", gender="male"
+        tmp_path / "two",
+        "him",
+        Shape(),
+        tmp_path / "him",
+        speaker="am_two",
+        description="A man",
+        gender="male",
     )
     return tmp_path
 
 
 def test_a_speaker_is_a_voice_by_name(voices: Path) -> None:
-    base, him = load_voice("two"), load_voice("him")
+    base = load_voice("two")
+    him = load_voice("him")
     assert him.config.speakers == {"am_two": base.config.speakers["am_two"]}
     assert (him.config.description, him.config.gender) == ("A man", "male")
     expected = base.synthesize(TEXT, speaker="am_two") / np.float32(base.config.gain)
@@ -48,8 +55,13 @@ def test_a_speaker_is_a_voice_by_name(voices: Path) -> None:
         shape_voice("two", "other", Shape(), speaker="am_too")
 
 
-def test_the_command_line_names_a_speaker_and_a_shape(voices: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["voices", "shape", "her", "--from", "two", "--speaker", "af_one", "--pitch", "2"]) == 0
+def test_the_command_line_names_a_speaker_and_a_shape(
+    voices: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        main(["voices", "shape", "her", "--from", "two", "--speaker", "af_one", "--pitch", "2"])
+        == 0
+    )
     assert "Added her: af_one of two" in capsys.readouterr().out
     assert list(load_voice("her").config.speakers) == ["af_one"]
     assert load_voice("her").config.shape == Shape(pitch=2.0)

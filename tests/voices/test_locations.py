@@ -29,7 +29,9 @@ def test_added_voices_are_called_by_name(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert found["heart"].parent != tmp_path
 
 
-def test_a_broken_added_voice_harms_no_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_broken_added_voice_harms_no_other(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("SAYAHEAD_VOICES", str(tmp_path))
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "voice.json").write_text("{")

@@ -1,4 +1,5 @@
-"""What the page without a server consists of: complete, pinned, and the same bytes for the same sources."""
+"""What the page without a server consists of: complete, pinned, and the same bytes for the same
+sources."""
 
 from __future__ import annotations
 
@@ -45,7 +46,10 @@ def test_a_folder_with_other_things_stays_as_it_is(build: Any, tmp_path: Path) -
 
 
 def test_scripts_import_only_what_the_page_has(build: Any) -> None:
-    package = {path.relative_to(WEB / "package").as_posix(): path for path in (WEB / "package").rglob("*.js")}
+    package = {
+        path.relative_to(WEB / "package").as_posix(): path
+        for path in (WEB / "package").rglob("*.js")
+    }
     made = {
         "files.js",
         "voice.js",
@@ -54,13 +58,21 @@ def test_scripts_import_only_what_the_page_has(build: Any) -> None:
     page = {name: build.SERVER_PAGE / name for name in build.SHARED} | {
         path.name: path for path in (WEB / "page").glob("*.js")
     }
-    there = {f"page/{name}" for name in page} | {f"{build.NAME}/{name}" for name in {*package, *made}}
+    there = {f"page/{name}" for name in page} | {
+        f"{build.NAME}/{name}" for name in {*package, *made}
+    }
     files = {f"page/{name}": path for name, path in page.items()}
-    for name, path in (files | {f"{build.NAME}/{name}": path for name, path in package.items()}).items():
+    for name, path in (
+        files | {f"{build.NAME}/{name}": path for name, path in package.items()}
+    ).items():
         if path.suffix != ".js":
             continue
-        for place in re.findall(r'(?:from|import|URL\()\s*"(\.[^"]+\.m?js)"', path.read_text(encoding="utf-8")):
-            assert posixpath.normpath(f"{posixpath.dirname(name)}/{place}") in there, f"{name} wants {place}"
+        for place in re.findall(
+            r'(?:from|import|URL\()\s*"(\.[^"]+\.m?js)"', path.read_text(encoding="utf-8")
+        ):
+            assert posixpath.normpath(f"{posixpath.dirname(name)}/{place}") in there, (
+                f"{name} wants {place}"
+            )
     assert {"page/speaker.js", "page/ring.worklet.js", "sayahead-web/worker.js"} <= there
 
 
@@ -68,7 +80,9 @@ def test_the_page_hears_all_that_the_shared_modules_tell(build: Any) -> None:
     told = {
         name
         for file in ("speaker.js", "track.js")
-        for name in re.findall(r"this\.told\.(\w+)\(", (build.SERVER_PAGE / file).read_text(encoding="utf-8"))
+        for name in re.findall(
+            r"this\.told\.(\w+)\(", (build.SERVER_PAGE / file).read_text(encoding="utf-8")
+        )
     }
     main = (WEB / "page" / "main.js").read_text(encoding="utf-8")
     heard = main[main.index("new Speaker(") : main.index("new Sheet(")]
@@ -80,7 +94,11 @@ def test_the_page_hears_all_that_the_shared_modules_tell(build: Any) -> None:
 def test_a_page_has_every_element_that_its_scripts_ask_for(build: Any, page: str) -> None:
     folder = WEB / "page" if page == "web" else build.SERVER_PAGE
     scripts = [folder / "main.js", build.SERVER_PAGE / "sheet.js"]
-    asked = {name for path in scripts for name in re.findall(r'\bget\("([\w-]+)"\)', path.read_text(encoding="utf-8"))}
+    asked = {
+        name
+        for path in scripts
+        for name in re.findall(r'\bget\("([\w-]+)"\)', path.read_text(encoding="utf-8"))
+    }
     there = set(re.findall(r'\bid="([\w-]+)"', (folder / "index.html").read_text(encoding="utf-8")))
     assert asked <= there
     assert {"editor", "play", "wav", "speed"} <= asked
@@ -89,14 +107,22 @@ def test_a_page_has_every_element_that_its_scripts_ask_for(build: Any, page: str
 def test_python_in_the_page_holds_nothing_that_only_others_need(build: Any) -> None:
     names = [name for name, _ in build.sources()]
     assert len(names) == len(set(names))
-    assert {"web_voices.py", "desk.py", "numpy/__init__.py", "hibari/g2p/oov.py", "voices/heart-low/voice.json"} <= {
-        *names
-    }
-    assert not [name for name in names if name.endswith((".onnx", ".npz", ".gz")) or "/server/" in name]
+    assert {
+        "web_voices.py",
+        "desk.py",
+        "numpy/__init__.py",
+        "hibari/g2p/oov.py",
+        "voices/heart-low/voice.json",
+    } <= {*names}
+    assert not [
+        name for name in names if name.endswith((".onnx", ".npz", ".gz")) or "/server/" in name
+    ]
 
 
 def test_the_pages_numpy_is_numpy_for_what_a_session_asks_of_it() -> None:
-    done = subprocess.run([sys.executable, "-c", SAME, str(WEB / "python")], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", SAME, str(WEB / "python")], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
 
 

@@ -83,7 +83,10 @@ def test_chunks_follow_one_another_without_a_gap(page: Page) -> None:
     starts = np.cumsum([0.0, *(message["duration_s"] for message in audio)])
     assert [message["start_s"] for message in audio] == pytest.approx(starts[:-1])
     assert page.messages[-1]["audio_s"] == pytest.approx(starts[-1])
-    assert all(message["words"] == sorted(message["words"], key=lambda word: word["onset_s"]) for message in audio)
+    assert all(
+        message["words"] == sorted(message["words"], key=lambda word: word["onset_s"])
+        for message in audio
+    )
 
 
 def test_a_flush_is_answered_behind_its_sound_and_before_what_follows(page: Page) -> None:
@@ -94,7 +97,11 @@ def test_a_flush_is_answered_behind_its_sound_and_before_what_follows(page: Page
     kinds = page.kinds()
     answer = kinds.index("speech.flushed")
     assert page.messages[answer]["flush_id"] == 1
-    assert [word["word"] for message in page.messages[:answer] for word in message["words"]] == ["One", "two", "three."]
+    assert [word["word"] for message in page.messages[:answer] for word in message["words"]] == [
+        "One",
+        "two",
+        "three.",
+    ]
     assert kinds.count("speech.flushed") == 1
 
 
@@ -167,7 +174,10 @@ def test_what_cannot_be_is_told_and_harms_no_other_text(page: Page) -> None:
     page.say("session.update", session={"speed": 9.0})
     page.say("input_text.append", "c", text="Hello. ")
     errors = [message for message in page.messages if message["type"] == "error"]
-    assert [(error["context_id"], error["code"]) for error in errors] == [("b", "invalid"), ("c", "invalid")]
+    assert [(error["context_id"], error["code"]) for error in errors] == [
+        ("b", "invalid"),
+        ("c", "invalid"),
+    ]
     assert "nobody" in errors[0]["message"]
     assert "speed" in errors[1]["message"]
     page.say("input_text.end")
@@ -182,7 +192,9 @@ def test_a_step_that_fails_ends_its_text_alone(page: Page) -> None:
         page.say("input_text.end", name)
     page.work()
     errors = [message for message in page.messages if message["type"] == "error"]
-    assert [(error["context_id"], error["gone"], error["code"]) for error in errors] == [("a", True, "failed")]
+    assert [(error["context_id"], error["gone"], error["code"]) for error in errors] == [
+        ("a", True, "failed")
+    ]
     assert page.sound["b"] == whole(toy_voice(), TEXT)
 
 

@@ -1,4 +1,5 @@
-"""The arithmetic of the browser's engine: the same sound of the same segments and the same answers of the graphs."""
+"""The arithmetic of the browser's engine: the same sound of the same segments and the same answers
+of the graphs."""
 
 from __future__ import annotations
 
@@ -25,14 +26,16 @@ WEB = Path(__file__).parents[2] / "web"
 NEAR = 1e-4
 """Numbers that differ by less are the same: single precision here, double there."""
 JUMP = 3e-3
-"""Single samples may: where the last bit of the pitch decides whether one more harmonic is below 11 kHz."""
+"""Single samples may: where the last bit of the pitch decides whether one more harmonic is below 11
+kHz."""
 TEXTS = (
     "Wait here, please. I will be back in ten minutes!",
     "Dr. Smith paid $5 million for it on March 3rd, 1999.",
     "The committee's unexpected announcement about Zyxqorp surprised everyone.",
 )
 LONG = "and then, " * 60 + "all was said."
-"""A sentence that takes more than one piece of the vocoder's, and more phonemes than the text encoders remember."""
+"""A sentence that takes more than one piece of the vocoder's, and more phonemes than the text
+encoders remember."""
 SESSIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     *((text, {}) for text in TEXTS),
     *((text, {"policy": "wait-all"}) for text in TEXTS),
@@ -41,7 +44,10 @@ SESSIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     (TEXTS[1], {"policy": "learned", "speed": 0.7}),
     (TEXTS[2], {"pitch": -5.0, "formants": 0.88, "pitch_range": 1.3}),
     (TEXTS[0], {"hold_back_s": 0.2}),
-    ('One <prosody rate="fast">two three</prosody> <break time="300ms"/> four.', {"markup": "ssml"}),
+    (
+        'One <prosody rate="fast">two three</prosody> <break time="300ms"/> four.',
+        {"markup": "ssml"},
+    ),
     (LONG, {}),
     (LONG, {"policy": "wait-all"}),
 )
@@ -51,18 +57,30 @@ class Trace:
     """What Python's session gave to its synthesizer, what the graphs said, and what came of it."""
 
     def __init__(self, voice: Voice, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._voice, self._monkeypatch = voice, monkeypatch
-        self._size, self._data, self._calls = 0, list[bytes](), list[Any]()
+        self._voice = voice
+        self._monkeypatch = monkeypatch
+        self._size = 0
+        self._data = list[bytes]()
+        self._calls = list[Any]()
         self.sessions = list[dict[str, Any]]()
 
     def speak(self, text: str, options: dict[str, Any]) -> None:
         """Record a session."""
-        steps, own, call = list[dict[str, Any]](), TwoStage.step, OnnxGraph.__call__
-        shape = options.get("pitch", 0.0), options.get("pitch_range", 1.0), options.get("formants", 1.0)
+        steps = list[dict[str, Any]]()
+        own = TwoStage.step
+        call = OnnxGraph.__call__
+        shape = (
+            options.get("pitch", 0.0),
+            options.get("pitch_range", 1.0),
+            options.get("formants", 1.0),
+        )
 
         def called(graph: OnnxGraph, **inputs: Array) -> dict[str, Array]:
             outputs = call(graph, **inputs)
-            sides = ({name: self._put(array) for name, array in side.items()} for side in (inputs, outputs))
+            sides = (
+                {name: self._put(array) for name, array in side.items()}
+                for side in (inputs, outputs)
+            )
             self._calls.append((graph.name, *sides))
             return outputs
 
@@ -71,7 +89,14 @@ class Trace:
             speech, after = own(stages, segment, state)
             told = None if segment is NOTHING else segment_of(segment)
             rows = {"segment": told, "calls": self._calls, "samples": self._put(speech.samples)}
-            steps.append(rows | {"words": np.ravel(speech.words).tolist(), "ended": speech.ended, "more": speech.more})
+            steps.append(
+                rows
+                | {
+                    "words": np.ravel(speech.words).tolist(),
+                    "ended": speech.ended,
+                    "more": speech.more,
+                }
+            )
             return speech, after
 
         with self._monkeypatch.context() as patch:
@@ -84,18 +109,27 @@ class Trace:
                 list(session.chunks())
             session.finish()
             list(session.chunks())
-        numbers = (rendering.speed, rendering.hold_back_s, rendering.blind_hold_back_s, rendering.seed, *shape)
+        numbers = (
+            rendering.speed,
+            rendering.hold_back_s,
+            rendering.blind_hold_back_s,
+            rendering.seed,
+            *shape,
+        )
         self.sessions.append({"rendering": numbers, "steps": steps})
 
     def _put(self, array: Array) -> dict[str, Any]:
-        at, self._size = self._size, self._size + array.size
+        at = self._size
+        self._size = self._size + array.size
         self._data.append(np.ascontiguousarray(array, np.float32).tobytes())
         return {"at": at, "size": array.size, "shape": list(array.shape)}
 
     def save(self, path: Path) -> None:
         """Write what replay.mjs reads."""
         voice = json.loads((FOLDER / "heart" / "voice.json").read_text(encoding="utf-8"))
-        path.with_suffix(".json").write_text(json.dumps({"voice": voice, "sessions": self.sessions}))
+        path.with_suffix(".json").write_text(
+            json.dumps({"voice": voice, "sessions": self.sessions})
+        )
         path.with_suffix(".bin").write_bytes(b"".join(self._data))
 
 
@@ -104,20 +138,32 @@ def segment_of(segment: Segment) -> list[Any]:
     places = np.ravel(segment.words).tolist()
     speeds = None if segment.speeds is None else segment.speeds.tolist()
     flags = segment.ends, segment.breath
-    return [segment.ids.tolist(), segment.speak, places, *flags, speeds, segment.stretch, segment.pause]
+    return [
+        segment.ids.tolist(),
+        segment.speak,
+        places,
+        *flags,
+        speeds,
+        segment.stretch,
+        segment.pause,
+    ]
 
 
 def replayed(path: Path) -> dict[str, Any]:
     """What replay.mjs says of a trace."""
     done = subprocess.run(
-        ["node", str(Path(__file__).with_name("replay.mjs")), str(path)], capture_output=True, text=True
+        ["node", str(Path(__file__).with_name("replay.mjs")), str(path)],
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
-def test_sound_is_pythons_word_by_word_and_whole(heart: Voice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sound_is_pythons_word_by_word_and_whole(
+    heart: Voice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     trace = Trace(heart, monkeypatch)
     for text, options in SESSIONS:
         trace.speak(text, options)
@@ -141,7 +187,9 @@ def test_whole_sentences_are_equal_to_single_precision(
     assert replayed(tmp_path / "trace")["samples"] < 1e-6
 
 
-def test_other_numbers_are_not_near(heart: Voice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_numbers_are_not_near(
+    heart: Voice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     trace = Trace(heart, monkeypatch)
     trace.speak(TEXTS[0], {"seed": 1})
     (session,) = trace.sessions
@@ -170,10 +218,14 @@ def test_samples_are_sent_as_python_sends_them(rate: int, tmp_path: Path) -> Non
       }}
       parts.push(encoder.finish());
       writeFileSync("sent", Int16Array.from(parts.flatMap((part) => [...part])));
-    """
+    """  # noqa: E501
     subprocess.run(["node", "--input-type=module", "-e", program], cwd=tmp_path, check=True)
-    pieces = [np.append(samples[at : at + 700], np.zeros(30, np.float32)) for at in range(0, len(samples), 700)]
-    here, clipped = Resampler(24000, rate), [np.clip(piece, -1, 1) for piece in pieces]
+    pieces = [
+        np.append(samples[at : at + 700], np.zeros(30, np.float32))
+        for at in range(0, len(samples), 700)
+    ]
+    here = Resampler(24000, rate)
+    clipped = [np.clip(piece, -1, 1) for piece in pieces]
     wanted = to_pcm16(np.concatenate([*map(here.push, clipped), here.finish()])).astype(np.int32)
     sent = np.fromfile(tmp_path / "sent", np.int16).astype(np.int32)
     assert len(sent) == len(wanted)

@@ -44,17 +44,20 @@ def ask(request: pytest.FixtureRequest, site: Path) -> Iterator[Ask]:
         if request.param == "firefox":
             with firefox() as page:
                 page.goto(f"{address}bare.html")
-                yield lambda body: page.evaluate(f"async () => {{ {LOAD} const voice = await window.voice; {body} }}")
+                yield lambda body: page.evaluate(
+                    f"async () => {{ {LOAD} const voice = await window.voice; {body} }}"
+                )
         else:
             with chromium() as browser:
                 tab = browser.new_page()
                 tab.goto(f"{address}bare.html")
-                yield lambda body: tab.evaluate(f"async () => {{ {LOAD} const voice = await window.voice; {body} }}")
+                yield lambda body: tab.evaluate(
+                    f"async () => {{ {LOAD} const voice = await window.voice; {body} }}"
+                )
 
 
 def test_it_speaks_as_python_does(ask: Ask, heart: Voice) -> None:
-    found = ask(
-        f"""
+    found = ask(f"""
         const words = [], samples = [];
         for await (const chunk of voice.speak({json.dumps([f"{word} " for word in TEXT.split()])})) {{
           words.push(...chunk.words.map(({{ text, start, end }}) => [text, start, end]));
@@ -62,18 +65,19 @@ def test_it_speaks_as_python_does(ask: Ask, heart: Voice) -> None:
           if (chunk.sampleRate !== 24000) throw new Error(chunk.sampleRate);
         }}
         return {{ words, samples }};
-        """
-    )
-    assert found["words"] == [[match[0], match.start(), match.end()] for match in re.finditer(r"\S+", TEXT)]
-    here, there = to_pcm16(heart.synthesize(TEXT)), to_pcm16(np.array(found["samples"], np.float32))
+        """)  # noqa: E501
+    assert found["words"] == [
+        [match[0], match.start(), match.end()] for match in re.finditer(r"\S+", TEXT)
+    ]
+    here = to_pcm16(heart.synthesize(TEXT))
+    there = to_pcm16(np.array(found["samples"], np.float32))
     assert abs(len(here) - len(there)) < 0.08 * heart.sample_rate
     if len(here) == len(there):
         assert log_distance_db(here, there) < NEAR_DB
 
 
 def test_options_are_a_sessions(ask: Ask, heart: Voice) -> None:
-    sizes = ask(
-        """
+    sizes = ask("""
         const size = async (text, options) => (await voice.speak(text, options).all()).length;
         return [
           await size("Hello there, you.", {}),
@@ -83,8 +87,7 @@ def test_options_are_a_sessions(ask: Ask, heart: Voice) -> None:
           await size("Hello there, you.", { lexicon: { you: "incomprehensibility" }, policy: "lookahead:k=0" }),
           await size("Zyxqorp.", { keep_up: true, volume: 0.5 }),
         ];
-        """
-    )
+        """)  # noqa: E501
     plain, fast, fine, broken, long, unknown = sizes
     assert abs(plain - len(heart.synthesize("Hello there, you."))) < 0.08 * heart.sample_rate
     assert fast < plain < fine
@@ -104,20 +107,21 @@ def test_options_are_a_sessions(ask: Ask, heart: Voice) -> None:
     ],
 )
 def test_mistakes_are_told(ask: Ask, options: str, says: str) -> None:
-    told = ask(f"return voice.speak('Hello.', {options}).all().then(() => 'nothing', ({{ message }}) => message);")
+    told = ask(
+        f"return voice.speak('Hello.', {options}).all().then(() => 'nothing', ({{ message }}) =>"
+        " message);"
+    )
     assert says in told
 
 
 def test_what_is_pushed_is_spoken_when_it_is_flushed_and_a_cancelled_speech_ends(ask: Ask) -> None:
-    first, after = ask(
-        """
+    first, after = ask("""
         const speech = voice.speak().push("Hello ").push("there. ").flush();
         const chunks = speech[Symbol.asyncIterator]();
         const { value } = await chunks.next();
         speech.cancel();
         return [value.words.map(({ text }) => text), await chunks.next()];
-        """
-    )
+        """)
     assert first[0] == "Hello"
     assert after["done"] is True
 
@@ -132,9 +136,28 @@ def test_its_types_are_those_of_its_use(site: Path, tmp_path: Path) -> None:
     (tmp_path / "package.json").write_text('{"type": "module"}')
     (tmp_path / "use.ts").write_text(example[1])
     (tmp_path / "wrong.ts").write_text(example[1].replace('speak("Hello there.")', "speak(7)"))
-    install = ["npm", "install", "--silent", "--no-audit", "--no-fund", "typescript@5.9.3", str(site / "sayahead-web")]
+    install = [
+        "npm",
+        "install",
+        "--silent",
+        "--no-audit",
+        "--no-fund",
+        "typescript@5.9.3",
+        str(site / "sayahead-web"),
+    ]
     subprocess.run(install, cwd=tmp_path, check=True)
-    check = ["npx", "tsc", "--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom"]
+    check = [
+        "npx",
+        "tsc",
+        "--noEmit",
+        "--strict",
+        "--target",
+        "es2022",
+        "--module",
+        "nodenext",
+        "--lib",
+        "es2022,dom",
+    ]
     done = subprocess.run([*check, "use.ts"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     assert subprocess.run([*check, "wrong.ts"], cwd=tmp_path, capture_output=True).returncode != 0

@@ -1,4 +1,5 @@
-"""The page without a server, in a real browser: it speaks what this Python speaks, and what is typed is heard."""
+"""The page without a server, in a real browser: it speaks what this Python speaks, and what is
+typed is heard."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ TEXTS = (
     "The committee's unexpected announcement about Zyxqorp surprised everyone.",
 )
 NEAR_DB = 2.0
-"""The same sound: this Python at other levels of ONNX Runtime's optimisation is up to 1.4 dB apart."""
+"""The same sound: this Python at other levels of ONNX Runtime's optimisation is up to 1.4 dB
+apart."""
 LOADED = "document.body.dataset.voice === 'here'"
 
 
@@ -67,7 +69,8 @@ def address(site: Path) -> Iterator[str]:
 
 def spoken_here(voice: Voice, fragments: list[str]) -> tuple[list[dict[str, Any]], Any]:
     """The words and samples of a text by the same desk in this Python."""
-    messages, sound = list[dict[str, Any]](), list[bytes]()
+    messages = list[dict[str, Any]]()
+    sound = list[bytes]()
 
     def hear(message: str, data: bytes) -> None:
         messages.append(json.loads(message))
@@ -93,9 +96,14 @@ def test_it_says_what_python_says(browser: Browser, address: str, heart: Voice) 
             heard = tab.speak(fragments)
             apart_s = 0.0
             for mine, its in zip(words, heard.words, strict=True):
-                assert [its[key] for key in ("word", "start", "end")] == [mine[key] for key in ("word", "start", "end")]
-                apart_s = max(apart_s, *(abs(its[key] - mine[key]) for key in ("onset_s", "offset_s")))
-            # A duration between two units of 25 ms may be rounded otherwise, which moves what follows; in few texts.
+                assert [its[key] for key in ("word", "start", "end")] == [
+                    mine[key] for key in ("word", "start", "end")
+                ]
+                apart_s = max(
+                    apart_s, *(abs(its[key] - mine[key]) for key in ("onset_s", "offset_s"))
+                )
+            # A duration between two units of 25 ms may be rounded otherwise, which moves what
+            # follows; in few texts.
             assert apart_s < 0.08, text
             # Where silence is cut depends on the last bits of samples near -50 dB.
             if apart_s < 0.002:
@@ -111,7 +119,9 @@ def test_a_semitone_is_not_near(heart: Voice) -> None:
     assert log_distance_db(one, other) > 2 * NEAR_DB
 
 
-def test_what_is_typed_is_heard_in_order_and_nothing_comes_from_elsewhere(browser: Browser, address: str) -> None:
+def test_what_is_typed_is_heard_in_order_and_nothing_comes_from_elsewhere(
+    browser: Browser, address: str
+) -> None:
     asked = list[str]()
     browser_context = browser.new_context()
     seat = Seat(browser_context.new_page())
@@ -132,7 +142,9 @@ def test_what_is_typed_is_heard_in_order_and_nothing_comes_from_elsewhere(browse
     browser_context.close()
 
 
-def test_escape_silences_a_pasted_text_and_a_correction_is_spoken(browser: Browser, address: str) -> None:
+def test_escape_silences_a_pasted_text_and_a_correction_is_spoken(
+    browser: Browser, address: str
+) -> None:
     with visit(browser, address) as seat:
         seat.paste("one two three four five six seven eight nine ten, eleven twelve. " * 5)
         seat.until("window.loud() > 0.05")
@@ -152,7 +164,10 @@ def test_a_page_that_cannot_load_its_voice_says_so(browser: Browser, site: Path)
         context = browser.new_context()
         seat = Seat(context.new_page())
         seat.open(address)
-        seat.until("document.getElementById('problem').textContent.startsWith('There is no voice')", timeout_s=300)
+        seat.until(
+            "document.getElementById('problem').textContent.startsWith('There is no voice')",
+            timeout_s=300,
+        )
         context.close()
 
 

@@ -32,21 +32,18 @@ def page(server: Running) -> Iterator[Page]:
 
 
 def test_a_turn_is_heard_to_its_end(page: Page) -> None:
-    said: dict[str, Any] = page.evaluate(
-        """async () => {
+    said: dict[str, Any] = page.evaluate("""async () => {
             const words = [];
             const turn = agent.speak("It opens at 9:30.", { onWord: (word) => words.push(word.written) });
             return { ...(await turn.finished), words, late: turn.cancel() };
-        }"""
-    )
+        }""")  # noqa: E501
     assert (said["text"], said["unsaid"], said["interrupted"]) == ("It opens at 9:30.", "", False)
     assert said["words"] == ["It", "opens", "at", "9:30."]
     assert said["late"]["playedS"] == said["playedS"] > 1
 
 
 def test_an_interruption_is_silent_at_once_and_the_next_turn_is_heard(page: Page) -> None:
-    said: dict[str, Any] = page.evaluate(
-        """async () => {
+    said: dict[str, Any] = page.evaluate("""async () => {
             let closed = false, told;
             const third = new Promise((resolve) => (told = resolve));
             const seen = [];
@@ -71,21 +68,22 @@ def test_an_interruption_is_silent_at_once_and_the_next_turn_is_heard(page: Page
             const next = agent.speak("Yes.");
             const late = first.cancel();
             return { heard, frozen, late, closed, pushed, next: await next.finished };
-        }"""
-    )
+        }""")  # noqa: E501
     assert said["heard"] == said["frozen"] == said["late"]
     assert said["heard"]["interrupted"]
     assert said["heard"]["text"].split() == "one two three four".split()[: said["heard"]["words"]]
     assert 2 <= said["heard"]["words"] <= 3
-    assert said["heard"]["text"] + said["heard"]["unsaid"] == "one two three four five six seven eight. "
+    assert (
+        said["heard"]["text"] + said["heard"]["unsaid"]
+        == "one two three four five six seven eight. "
+    )
     assert said["closed"]
     assert said["pushed"] == 0
     assert (said["next"]["text"], said["next"]["interrupted"]) == ("Yes.", False)
 
 
 def test_turns_are_heard_one_after_the_other_and_end_with_the_model(page: Page) -> None:
-    said: dict[str, Any] = page.evaluate(
-        """async () => {
+    said: dict[str, Any] = page.evaluate("""async () => {
             const order = [];
             const first = agent.speak("one two.", { onWord: ({ text }) => order.push(text) });
             const second = agent.speak(["three ", "four."], { onWord: ({ text }) => order.push(text) });
@@ -97,8 +95,7 @@ def test_turns_are_heard_one_after_the_other_and_end_with_the_model(page: Page) 
             const third = agent.speak(broken());
             const why = await third.finished.catch((error) => error.message);
             return { order, why, first: first.heard(), third: third.heard() };
-        }"""
-    )
+        }""")  # noqa: E501
     assert said["order"] == ["one", "two.", "three", "four."]
     assert said["why"] == "no model"
     assert not said["first"]["interrupted"]

@@ -1,4 +1,5 @@
-"""JavaScript's side of the page's voice. The memory that the page starts from was made without any."""
+"""JavaScript's side of the page's voice. The memory that the page starts from was made without
+any."""
 
 from __future__ import annotations
 

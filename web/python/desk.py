@@ -1,7 +1,8 @@
-"""The page's texts: messages of the native socket in, messages and sound out, one step of speech at a time.
+"""The page's texts: messages of the native socket in, messages and sound out, one step of speech at
+a time.
 
-The same messages as ``/v1/stream`` (docs/protocols.md), as many of them as a page needs that has the voice in its own
-tab.
+The same messages as ``/v1/stream`` (docs/protocols.md), as many of them as a page needs that has
+the voice in its own tab.
 No clock, thread or I/O: the worker calls ``receive`` and ``step``.
 """
 
@@ -19,7 +20,8 @@ from sayahead.types import AudioChunk
 from sayahead.voice import Voice
 
 Send = Callable[[str, Sized | None], None]
-"""Takes a message as JSON, and the sound that belongs to it: 16-bit samples; None where it has none."""
+"""Takes a message as JSON, and the sound that belongs to it: 16-bit samples; None where it has
+none."""
 
 
 class Encoder(Protocol):
@@ -46,26 +48,39 @@ class Spoken:
     """One text on its way through a voice."""
 
     def __init__(
-        self, name: str, voice: Voice, choices: Mapping[str, Any], send: Send, encoder: Callable[[int, int], Encoder]
+        self,
+        name: str,
+        voice: Voice,
+        choices: Mapping[str, Any],
+        send: Send,
+        encoder: Callable[[int, int], Encoder],
     ) -> None:
         """ConfigError for choices that the voice cannot take."""
-        rate, options = choices.get("sample_rate"), {key: choices[key] for key in choices.keys() - {"sample_rate"}}
+        rate = choices.get("sample_rate")
+        options = {key: choices[key] for key in choices.keys() - {"sample_rate"}}
         chosen: Options = options  # type: ignore[assignment]
-        self.name, self.over, self.sent_s = name, False, 0.0
+        self.name = name
+        self.over = False
+        self.sent_s = 0.0
         self._session = voice.session(**chosen)
-        self._voice_rate, self._rate = voice.sample_rate, rate or voice.sample_rate
+        self._voice_rate = voice.sample_rate
+        self._rate = rate or voice.sample_rate
         self._encoder = encoder(self._voice_rate, self._rate)
         self._send = send
         # What came after the flush that is being carried out; None: no more text comes.
-        self._waiting, self._flush, self._ending = deque[str | Flush | None](), list[Flush](), False
+        self._waiting = deque[str | Flush | None]()
+        self._flush = list[Flush]()
+        self._ending = False
 
     def take(self, item: str | Flush | None) -> None:
         """Take in more text, a flush, or the end (None)."""
         self._waiting.append(item)
 
     def revise(self, at: int, text: str, mark: Any) -> None:
-        """From a character on, the text is now another; flushes that wait are taken back, and answered."""
-        flushes, self._flush = self._flush, []
+        """From a character on, the text is now another; flushes that wait are taken back, and
+        answered."""
+        flushes = self._flush
+        self._flush = []
         for item in self._waiting:
             if isinstance(item, str):
                 self._session.push(item)
@@ -137,9 +152,13 @@ class Spoken:
 class Desk:
     """All texts of a page."""
 
-    def __init__(self, send: Send, load: Callable[[str], Voice], encoder: Callable[[int, int], Encoder]) -> None:
+    def __init__(
+        self, send: Send, load: Callable[[str], Voice], encoder: Callable[[int, int], Encoder]
+    ) -> None:
         """``load`` makes a voice by its name, ``encoder`` what sends from one rate at another."""
-        self._send, self._load, self._encoder = send, load, encoder
+        self._send = send
+        self._load = load
+        self._encoder = encoder
         self._voices = dict[str, Voice]()
         self._choices = dict[str, Any]()
         self._texts = dict[str, Spoken]()
@@ -150,7 +169,8 @@ class Desk:
         self._guarded(str(data.get("context_id", "")), lambda: self._carry_out(data))
 
     def step(self) -> bool:
-        """One step of speech, of the text that has least sound so far and can have more; False where none can."""
+        """One step of speech, of the text that has least sound so far and can have more; False
+        where none can."""
         for text in sorted(self._texts.values(), key=lambda text: text.sent_s):
             if self._guarded(text.name, text.step):
                 if text.over:
@@ -174,7 +194,9 @@ class Desk:
         name = str(data.get("context_id", ""))
         match data["type"]:
             case "session.update":
-                self._choices = {key: value for key, value in data["session"].items() if value is not None}
+                self._choices = {
+                    key: value for key, value in data["session"].items() if value is not None
+                }
             case "input_text.append":
                 self._open(name).take(str(data["text"]))
             case "input_text.flush" if name in self._texts:

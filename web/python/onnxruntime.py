@@ -1,4 +1,5 @@
-"""What hibari-tts wants of ``onnxruntime``, by the page's JavaScript: only its network of unknown words is run so."""
+"""What hibari-tts wants of ``onnxruntime``, by the page's JavaScript: only its network of unknown
+words is run so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Everything that a session of the page may import or read: later there are no files (``snapshot.mjs``)."""
+"""Everything that a session of the page may import or read: later there are no files
+(``snapshot.mjs``)."""
 
 from __future__ import annotations
 

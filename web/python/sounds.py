@@ -7,12 +7,14 @@ from typing import Any
 
 
 class Sound:
-    """Samples in pieces: arrays of JavaScript's, or counts of silent ones. Whoever sends them bounds them."""
+    """Samples in pieces: arrays of JavaScript's, or counts of silent ones. Whoever sends them
+    bounds them."""
 
     __slots__ = ("_size", "gain", "pieces")
 
     def __init__(self, pieces: Sequence[Any], gain: float = 1.0) -> None:
-        self.pieces, self.gain = tuple(pieces), gain
+        self.pieces = tuple(pieces)
+        self.gain = gain
         self._size = sum(piece if isinstance(piece, int) else len(piece) for piece in self.pieces)
 
     @classmethod

@@ -29,20 +29,29 @@ class Remote:
     """A synthesizer whose state and samples lie in JavaScript."""
 
     def __init__(self, config: VoiceConfig, shape: Shape) -> None:
-        self.sample_rate, self._config, self._shape = config.sample_rate, config, shape
+        self.sample_rate = config.sample_rate
+        self._config = config
+        self._shape = shape
 
     def shaped(self, shape: Shape) -> Remote:
         """The same voice with another shape."""
         return Remote(self._config, shape)
 
     def initial(self, rendering: Rendering) -> Any:
-        """The state before the first word of a session; ConfigError for what only the laboratory wants."""
+        """The state before the first word of a session; ConfigError for what only the laboratory
+        wants."""
         for name, value, usual in (("k2", rendering.k2, 0), ("delta", rendering.delta, None)):
             if value != usual:
                 raise ConfigError(f"{name} cannot be chosen in a browser: leave it out.")
-        blind_s = rendering.hold_back_s if rendering.blind_hold_back_s is None else rendering.blind_hold_back_s
+        blind_s = (
+            rendering.hold_back_s
+            if rendering.blind_hold_back_s is None
+            else rendering.blind_hold_back_s
+        )
         numbers = (rendering.speed, rendering.hold_back_s, blind_s, rendering.seed)
-        return engine().initial(*numbers, self._shape.pitch, self._shape.pitch_range, self._shape.formants)
+        return engine().initial(
+            *numbers, self._shape.pitch, self._shape.pitch_range, self._shape.formants
+        )
 
     def step(self, segment: Segment, state: Any) -> tuple[Speech, Any]:
         """As ``Synthesizer.step``."""
@@ -86,7 +95,9 @@ class Encoder:
 class PageVoice(Voice):
     """A voice that waits for what comes: no predictor of context is part of the page."""
 
-    def context(self, spec: ContextPredictor | Spec | None = None, **options: Any) -> ContextPredictor:
+    def context(
+        self, spec: ContextPredictor | Spec | None = None, **options: Any
+    ) -> ContextPredictor:
         if spec not in (None, "none"):
             raise ConfigError("context cannot be chosen in a browser: leave it out.")
         return super().context("none")
@@ -100,7 +111,9 @@ class Voices:
         configs = {name: read_config(folder / name) for name in names}
         own = configs[names[0]]
         front = front_end(own.language)
-        phonemizer: Any = front.phonemizer(own.phonemes, stand_in=own.stand_in, inner_punctuation=own.inner_punctuation)
+        phonemizer: Any = front.phonemizer(
+            own.phonemes, stand_in=own.stand_in, inner_punctuation=own.inner_punctuation
+        )
         layers = tuple((np.array(weight), np.array(bias)) for weight, bias in policy["layers"])
         network = Network(layers, tuple(policy["words"]), np.array(policy["vectors"]))
         makers: dict[str, Callable[..., Policy]] = {
@@ -108,13 +121,17 @@ class Voices:
         }
         self._voices = dict[str, Voice]()
         for name, config in configs.items():
-            loaded = Loaded(Remote(own, config.shape), front.normalizer, phonemizer, openers=front.openers)
+            loaded = Loaded(
+                Remote(own, config.shape), front.normalizer, phonemizer, openers=front.openers
+            )
             self._voices[name] = PageVoice(config, loaded, policies=makers)
 
     def __call__(self, name: str) -> Voice:
         """The voice of a name; VoiceError where there is none."""
         if name not in self._voices:
-            raise VoiceError(f"There is no voice {name!r} in this page: choose one of {', '.join(self._voices)}.")
+            raise VoiceError(
+                f"There is no voice {name!r} in this page: choose one of {', '.join(self._voices)}."
+            )
         return self._voices[name]
 
 

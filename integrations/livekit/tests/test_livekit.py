@@ -1,4 +1,5 @@
-"""The plug-in under LiveKit's own classes: streams, whole texts, and an AgentSession that is interrupted."""
+"""The plug-in under LiveKit's own classes: streams, whole texts, and an AgentSession that is
+interrupted."""
 
 from __future__ import annotations
 
@@ -33,9 +34,12 @@ def voice() -> Voice:
     return load_voice("heart")
 
 
-async def spoken(stream: tts.SynthesizeStream | tts.ChunkedStream) -> tuple[bytes, list[io.TimedString]]:
+async def spoken(
+    stream: tts.SynthesizeStream | tts.ChunkedStream,
+) -> tuple[bytes, list[io.TimedString]]:
     """All samples of a stream, and all its timed text."""
-    samples, timed = b"", []
+    samples = b""
+    timed = []
     async for event in stream:
         samples += event.frame.data.tobytes()
         timed += event.frame.userdata.get(USERDATA_TIMED_TRANSCRIPT, [])
@@ -43,14 +47,17 @@ async def spoken(stream: tts.SynthesizeStream | tts.ChunkedStream) -> tuple[byte
 
 
 def same(samples: bytes, expected: Floats) -> bool:
-    """Whether these are the voice's samples; LiveKit may end a segment with a marker of 10 ms of silence."""
+    """Whether these are the voice's samples; LiveKit may end a segment with a marker of 10 ms of
+    silence."""
     whole = to_pcm16(expected).tobytes()
     rest = samples[len(whole) :]
     return samples.startswith(whole) and len(rest) in (0, 480, 960) and not any(rest)
 
 
 def test_it_registers_itself() -> None:
-    assert [known.package for known in Plugin.registered_plugins if "sayahead" in known.title] == [plugin.__name__]
+    assert [known.package for known in Plugin.registered_plugins if "sayahead" in known.title] == [
+        plugin.__name__
+    ]
     speaker = plugin.TTS()
     assert (speaker.model, speaker.provider, speaker.sample_rate) == ("heart", "sayahead", 24000)
     assert speaker.capabilities.streaming
@@ -62,7 +69,8 @@ def test_sound_comes_before_the_last_word_and_words_have_times(voice: Voice) -> 
         speaker = plugin.TTS(voice=voice)
         collected: list[metrics.TTSMetrics] = []
         speaker.on("metrics_collected", collected.append)
-        first, written = asyncio.Event(), []
+        first = asyncio.Event()
+        written = []
 
         async def write(stream: tts.SynthesizeStream) -> None:
             words = TEXT.split(" ")
@@ -75,7 +83,8 @@ def test_sound_comes_before_the_last_word_and_words_have_times(voice: Voice) -> 
                 stream.push_text(word + " ")
             stream.end_input()
 
-        samples, timed = b"", []
+        samples = b""
+        timed = []
         async with speaker.stream() as stream:
             writing = asyncio.create_task(write(stream))
             async for event in stream:
@@ -88,7 +97,9 @@ def test_sound_comes_before_the_last_word_and_words_have_times(voice: Voice) -> 
         # The words as they were written, white space and all; their times as the voice gives them.
         assert "".join(timed) == TEXT + " "
         expected = [word for chunk in voice.stream([TEXT + " "]) for word in chunk.words]
-        assert [part.start_time for part in timed[: len(expected)]] == [word.onset / 24000 for word in expected]
+        assert [part.start_time for part in timed[: len(expected)]] == [
+            word.onset / 24000 for word in expected
+        ]
         assert " $5 million." in timed
         assert [metric.streamed for metric in collected] == [True]
         assert 0 < collected[0].ttfb < 5
@@ -148,7 +159,9 @@ class Loudspeaker(io.AudioOutput):
     """Plays in real time, into nothing."""
 
     def __init__(self) -> None:
-        super().__init__(label="test", capabilities=io.AudioOutputCapabilities(pause=False), sample_rate=24000)
+        super().__init__(
+            label="test", capabilities=io.AudioOutputCapabilities(pause=False), sample_rate=24000
+        )
         self.begun = 0.0
         self.queued_s = 0.0
         self._end: asyncio.TimerHandle | None = None
@@ -176,14 +189,17 @@ class Loudspeaker(io.AudioOutput):
             self._finish(True)
 
     def _finish(self, interrupted: bool) -> None:
-        position, self._end = self.played_s(), None
-        self.begun = self.queued_s = 0.0
+        position = self.played_s()
+        self._end = None
+        self.begun = 0.0
+        self.queued_s = 0.0
         self.on_playback_finished(playback_position=position, interrupted=interrupted)
 
 
 def test_an_interrupted_agent_remembers_what_was_heard(voice: Voice) -> None:
     tokens = (
-        "The museum opens at nine thirty, and tickets cost twelve dollars. On Sundays it is free, but expect a line."
+        "The museum opens at nine thirty, and tickets cost twelve dollars. On Sundays it is free,"
+        " but expect a line."
     )
 
     async def reply() -> AsyncIterator[str]:
@@ -192,9 +208,12 @@ def test_an_interrupted_agent_remembers_what_was_heard(voice: Voice) -> None:
             await asyncio.sleep(0.02)
 
     async def main() -> None:
-        speaker, loudspeaker = plugin.TTS(voice=voice), Loudspeaker()
+        speaker = plugin.TTS(voice=voice)
+        loudspeaker = Loudspeaker()
         session: AgentSession[None] = AgentSession(tts=speaker, use_tts_aligned_transcript=True)
-        synchronizer = TranscriptSynchronizer(next_in_chain_audio=loudspeaker, next_in_chain_text=None)
+        synchronizer = TranscriptSynchronizer(
+            next_in_chain_audio=loudspeaker, next_in_chain_text=None
+        )
         session.output.audio = synchronizer.audio_output
         session.output.transcription = synchronizer.text_output
         await session.start(Agent(instructions="Say what you are told to."))
@@ -206,13 +225,16 @@ def test_an_interrupted_agent_remembers_what_was_heard(voice: Voice) -> None:
             assert loudspeaker.queued_s > 3.0
             await session.interrupt()
             await handle
-            said = [item.text_content or "" for item in session.history.items if item.type == "message"]
+            said = [
+                item.text_content or "" for item in session.history.items if item.type == "message"
+            ]
             assert len(said) == 1
             heard = said[0].strip()
             # LiveKit goes by the word times, and may be a word before or after.
             truth = voice.speak(tokens)
             list(truth)
-            least, most = truth.heard(1.2).text, truth.heard(2.8).text
+            least = truth.heard(1.2).text
+            most = truth.heard(2.8).text
             assert tokens.startswith(heard)
             assert len(least) <= len(heard) <= len(most), (least, heard, most)
         finally:
@@ -247,9 +269,20 @@ def taken(address: str) -> int:
 
 @contextlib.contextmanager
 def server() -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The address of a server in a process of its own, with places for all, however busy the machine is, whose sound
-    does not depend on when a text came."""
-    command = [sys.executable, "-m", "sayahead", "serve", "--port", "0", "--log", "json", "--voice", "heart"]
+    """The address of a server in a process of its own, with places for all, however busy the
+    machine is, whose sound does not depend on when a text came."""
+    command = [
+        sys.executable,
+        "-m",
+        "sayahead",
+        "serve",
+        "--port",
+        "0",
+        "--log",
+        "json",
+        "--voice",
+        "heart",
+    ]
     command += ["--set", "limits.sessions=20", "--set", "step_words=1"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None

@@ -90,7 +90,9 @@ def test_it_is_logged_as_other_answers_are(tmp_path: Path) -> None:
 
 
 def test_a_prompt_from_a_pipe_and_options(tmp_path: Path) -> None:
-    result = say("-m", "slow", "--speed", "2", "-k", "0", "-o", str(tmp_path / "a.wav"), stdin="Notes.")
+    result = say(
+        "-m", "slow", "--speed", "2", "-k", "0", "-o", str(tmp_path / "a.wav"), stdin="Notes."
+    )
     assert result.exit_code == 0, result.output
     with wave.open(str(tmp_path / "a.wav")) as file:
         seconds = file.getnframes() / 24000

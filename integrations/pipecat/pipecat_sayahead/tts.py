@@ -41,11 +41,14 @@ from sayahead.sound.pcm import to_pcm16
 from sayahead.speech import IDLE_S
 
 SILENCE_S = 0.02
-"""What a text without a word becomes: Pipecat takes no audio for a failure, and three of them for a broken service."""
+"""What a text without a word becomes: Pipecat takes no audio for a failure, and three of them for a
+broken service."""
 QUIET_S = 10.0
-"""After so long without a sound Pipecat closes a turn; it is told twice in this time that the turn goes on."""
+"""After so long without a sound Pipecat closes a turn; it is told twice in this time that the turn
+goes on."""
 PATIENCE_S = 3600.0
-"""How long a server is to wait for a text that goes on, as a voice in this process does for ever."""
+"""How long a server is to wait for a text that goes on, as a voice in this process does for
+ever."""
 
 _loading = threading.Lock()
 
@@ -63,7 +66,8 @@ def loaded(voice: str) -> Voice:
 
 @dataclass
 class SayaheadTTSSettings(TTSSettings):
-    """What may change between turns; ``voice`` is a voice's name or folder, the others are ``Voice.session``'s."""
+    """What may change between turns; ``voice`` is a voice's name or folder, the others are
+    ``Voice.session``'s."""
 
     policy: Any | NotGiven = field(default_factory=lambda: NOT_GIVEN)
     """When to speak; None: the voice's own."""
@@ -75,7 +79,11 @@ class SayaheadTTSSettings(TTSSettings):
     def options(self) -> Options:
         """Of ``Voice.session``."""
         names = ("policy", "context", "speed", "volume")
-        given = {name: value for name in names if is_given(value := getattr(self, name)) and value is not None}
+        given = {
+            name: value
+            for name in names
+            if is_given(value := getattr(self, name)) and value is not None
+        }
         return Options(**given)
 
 
@@ -102,7 +110,8 @@ class Turn:
     def wait(self) -> None:
         """More sound comes: after a gap, all of it is that much later."""
         if self.until_s is not None and (gap_s := time.monotonic() - self.until_s) > 0:
-            self.late_s, self.until_s = self.late_s + gap_s, self.until_s + gap_s
+            self.late_s = self.late_s + gap_s
+            self.until_s = self.until_s + gap_s
 
     async def fragments(self) -> AsyncIterator[str]:
         """The text as it comes."""
@@ -113,10 +122,10 @@ class Turn:
 class SayaheadTTSService(TTSService):
     """Speech in the bot's own process, or that of servers.
 
-    ``idle_s``: seconds without text after which all of it is spoken, and the sentence goes on; None: never. ``url`` is
-    the address of a server (``sayahead serve``) that speaks instead of this process, or of several; ``key`` opens it,
-    and the voice is a name that it knows. If a server goes down mid-speech, another one says the rest.
-    """
+    ``idle_s``: seconds without text after which all of it is spoken, and the sentence goes on;
+    None: never. ``url`` is the address of a server (``sayahead serve``) that speaks instead of this
+    process, or of several; ``key`` opens it, and the voice is a name that it knows. If a server
+    goes down mid-speech, another one says the rest."""
 
     Settings = SayaheadTTSSettings
     _settings: SayaheadTTSSettings
@@ -132,22 +141,36 @@ class SayaheadTTSService(TTSService):
     ) -> None:
         """``options`` are TTSService's. The voice is loaded when the pipeline starts."""
         chosen = SayaheadTTSSettings(
-            model=None, voice="heart", language=Language.EN_US, policy=None, context=None, speed=1.0, volume=1.0
+            model=None,
+            voice="heart",
+            language=Language.EN_US,
+            policy=None,
+            context=None,
+            speed=1.0,
+            volume=1.0,
         )
         if settings is not None:
             chosen.apply_update(settings)
         options.setdefault("text_aggregation_mode", TextAggregationMode.TOKEN)
         options.setdefault("stop_frame_timeout_s", QUIET_S)
         super().__init__(
-            push_text_frames=False, push_start_frame=True, push_stop_frames=False, settings=chosen, **options
+            push_text_frames=False,
+            push_start_frame=True,
+            push_stop_frames=False,
+            settings=chosen,
+            **options,
         )
-        self._idle_s, self._url, self._key = idle_s, url, key
+        self._idle_s = idle_s
+        self._url = url
+        self._key = key
         self._turns: dict[str, Turn] = {}
         # Words are queued, or text is read: not both at once.
-        self._order, self._passed = asyncio.Lock(), asyncio.Event()
+        self._order = asyncio.Lock()
+        self._passed = asyncio.Event()
         # When the last word is heard, and those that were handed on before Pipecat does so.
         self._last_word: int | None = None
-        self._told, self._appends = dict[int | None, str](), True
+        self._told = dict[int | None, str]()
+        self._appends = True
 
     @property
     def supports_processing_metrics(self) -> bool:
@@ -181,8 +204,8 @@ class SayaheadTTSService(TTSService):
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Read text when all words that have come are handed on.
 
-        Pipecat keeps a sentence's words until its text is whole, and then queues them: behind later ones of it, if any
-        waited there."""
+        Pipecat keeps a sentence's words until its text is whole, and then queues them: behind later
+        ones of it, if any waited there."""
         if isinstance(frame, (TextFrame, TTSSpeakFrame, LLMFullResponseEndFrame)):
             async with self._order:
                 await self._settle()
@@ -190,11 +213,14 @@ class SayaheadTTSService(TTSService):
         else:
             await super().process_frame(frame, direction)
 
-    async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
+    async def push_frame(
+        self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM
+    ) -> None:
         """Hand a frame on: a word with its sound, once, and a reply's end with its last word.
 
-        Pipecat keeps words until their sentence is whole, and does not count them where it ends a reply: the context
-        would lack what was heard at an interruption, and what was said before a tool was called."""
+        Pipecat keeps words until their sentence is whole, and does not count them where it ends a
+        reply: the context would lack what was heard at an interruption, and what was said before a
+        tool was called."""
         if isinstance(frame, Mark):
             self._passed.set()
             return
@@ -210,7 +236,8 @@ class SayaheadTTSService(TTSService):
             told = self._told.pop(frame.pts, "")
             if told:
                 # What has no sound of its own, such as an emoji before the word, comes with it.
-                frame.text, frame.raw_text = (frame.raw_text or frame.text).strip().removesuffix(told).strip(), None
+                frame.text = (frame.raw_text or frame.text).strip().removesuffix(told).strip()
+                frame.raw_text = None
             self._last_word = frame.pts
             if told and not frame.text:
                 return
@@ -227,7 +254,9 @@ class SayaheadTTSService(TTSService):
             if word.context_id == context_id and word.pts not in self._told:
                 self._told[word.pts] = word.word
                 frame = TTSTextFrame(word.word, TextType.WORD)
-                frame.pts, frame.context_id, frame.append_to_context = word.pts, context_id, self._appends
+                frame.pts = word.pts
+                frame.context_id = context_id
+                frame.append_to_context = self._appends
                 frames.append(frame)
         return frames
 
@@ -242,7 +271,8 @@ class SayaheadTTSService(TTSService):
         """Hand a piece of text to its turn, whose audio comes from a task of its own."""
         turn = self._turns.get(context_id)
         if turn is None:
-            turn = self._turns[context_id] = Turn()
+            turn = Turn()
+            self._turns[context_id] = turn
             turn.task = self.create_task(self._speak(turn, context_id), name=f"speak-{context_id}")
         turn.written.append(text)
         turn.text.put_nowait(text)
@@ -261,7 +291,8 @@ class SayaheadTTSService(TTSService):
         await self._drop(context_id)
 
     async def on_audio_context_completed(self, context_id: str) -> None:
-        """A turn's audio was handed on, or it went quiet for longer than Pipecat waits; its session then goes on."""
+        """A turn's audio was handed on, or it went quiet for longer than Pipecat waits; its session
+        then goes on."""
         self._passed.set()
         turn = self._turns.get(context_id)
         if turn is not None and turn.task is not None and turn.task.done():
@@ -278,7 +309,8 @@ class SayaheadTTSService(TTSService):
 
     async def _speak(self, turn: Turn, context_id: str) -> None:
         """A turn's audio and words, until its text has ended."""
-        resampler, spoke = create_stream_resampler(), False
+        resampler = create_stream_resampler()
+        spoke = False
         keeping = self.create_task(self._keep(context_id), name=f"keep-{context_id}")
         try:
             async with contextlib.aclosing(self._chunks(turn.fragments())) as chunks:
@@ -286,7 +318,9 @@ class SayaheadTTSService(TTSService):
                     await self._append(turn, context_id, chunk, resampler)
                     spoke = True
         except SayaheadError as error:
-            await self.append_to_audio_context(context_id, ErrorFrame(error=str(error), exception=error))
+            await self.append_to_audio_context(
+                context_id, ErrorFrame(error=str(error), exception=error)
+            )
         finally:
             await self.cancel_task(keeping)
         if not spoke:
@@ -297,23 +331,31 @@ class SayaheadTTSService(TTSService):
         await self.remove_audio_context(context_id)
 
     async def _keep(self, context_id: str) -> None:
-        """Pipecat closes a context that is quiet, as while text or another server is waited for, and forgets the words
-        of its unfinished sentence."""
+        """Pipecat closes a context that is quiet, as while text or another server is waited for,
+        and forgets the words of its unfinished sentence."""
         while True:
             await asyncio.sleep(self._stop_frame_timeout_s / 2)
             self._refresh_audio_context(context_id)
 
     async def _chunks(self, text: AsyncIterator[str]) -> AsyncGenerator[AudioChunk, None]:
         """The sound and words of a text; to be closed."""
-        voice, options = str(self._settings.voice), self._settings.options()
+        voice = str(self._settings.voice)
+        options = self._settings.options()
         if self._url is not None:
-            more = {"voice": voice, "idle_s": PATIENCE_S, "breath_s": self._idle_s or 0.0, **options}
+            more = {
+                "voice": voice,
+                "idle_s": PATIENCE_S,
+                "breath_s": self._idle_s or 0.0,
+                **options,
+            }
             client = Client(self._url, key=self._key, resume=True, **more)
             async with client, contextlib.aclosing(client.stream(text)) as served:
                 async for chunk in served:
                     yield chunk
             return
-        speech = (await asyncio.to_thread(loaded, voice)).speak(text, idle_s=self._idle_s, **options)
+        speech = (await asyncio.to_thread(loaded, voice)).speak(
+            text, idle_s=self._idle_s, **options
+        )
         try:
             async for chunk in speech:
                 yield chunk
@@ -324,10 +366,12 @@ class SayaheadTTSService(TTSService):
         """A chunk's words, as they were written, with the seconds in their middle, and its samples.
 
         Pipecat takes a word for heard from its time on; it was when half of it had been."""
-        source, twice = "".join(turn.written), 2 * chunk.sample_rate
+        source = "".join(turn.written)
+        twice = 2 * chunk.sample_rate
         turn.wait()
         words = [
-            (source[word.start : word.end], (word.onset + word.offset) / twice + turn.late_s) for word in chunk.words
+            (source[word.start : word.end], (word.onset + word.offset) / twice + turn.late_s)
+            for word in chunk.words
         ]
         async with self._order:
             await self.add_word_timestamps(words, context_id)

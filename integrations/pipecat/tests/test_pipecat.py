@@ -1,4 +1,5 @@
-"""The service in Pipecat's own pipelines: tokens in, sound and words out, an interruption, a slow model."""
+"""The service in Pipecat's own pipelines: tokens in, sound and words out, an interruption, a slow
+model."""
 
 from __future__ import annotations
 
@@ -62,7 +63,8 @@ class Ear(FrameProcessor):
         self.audio: list[TTSAudioRawFrame] = []
         self.words: list[TTSTextFrame] = []
         self.errors: list[str] = []
-        self.sounded, self.stopped = asyncio.Event(), asyncio.Event()
+        self.sounded = asyncio.Event()
+        self.stopped = asyncio.Event()
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         await super().process_frame(frame, direction)
@@ -88,8 +90,11 @@ class Errors(Ear):
 class Bot:
     """A pipeline around a service, running."""
 
-    def __init__(self, service: SayaheadTTSService, *after: FrameProcessor, rate: int = 24000) -> None:
-        self.up, self.ear = Errors(), Ear()
+    def __init__(
+        self, service: SayaheadTTSService, *after: FrameProcessor, rate: int = 24000
+    ) -> None:
+        self.up = Errors()
+        self.ear = Ear()
         self.started = asyncio.Event()
         self.worker = PipelineWorker(
             Pipeline([self.up, service, self.ear, *after]),
@@ -140,8 +145,14 @@ def test_sound_comes_before_the_last_word_and_words_have_times(voice: Voice) -> 
             await bot.say(parts[4:], begins=False)
             await bot.end_of_turn()
         assert bot.ear.samples() == to_pcm16(voice.synthesize(TEXT + " ")).tobytes()
-        assert "".join(TEXT.split()) == "".join("".join(frame.text.split()) for frame in bot.ear.words)
-        expected = [(word.onset + word.offset) / 48000 for chunk in voice.stream([TEXT + " "]) for word in chunk.words]
+        assert "".join(TEXT.split()) == "".join(
+            "".join(frame.text.split()) for frame in bot.ear.words
+        )
+        expected = [
+            (word.onset + word.offset) / 48000
+            for chunk in voice.stream([TEXT + " "])
+            for word in chunk.words
+        ]
         times = [frame.pts for frame in bot.ear.words if frame.pts is not None]
         assert len(times) == len(expected)
         late = (np.array(times) - times[0]) / 1e9 + expected[0] - expected
@@ -176,10 +187,14 @@ class Loudspeaker(BaseOutputTransport):
 
 
 def test_after_an_interruption_the_context_holds_what_was_heard(voice: Voice) -> None:
-    text = "The museum opens at nine thirty. Tickets cost twelve dollars. On Sundays it is free, but expect a line."
+    text = (
+        "The museum opens at nine thirty. Tickets cost twelve dollars. On Sundays it is free, but"
+        " expect a line."
+    )
 
     async def main() -> None:
-        context, loudspeaker = LLMContext(), Loudspeaker()
+        context = LLMContext()
+        loudspeaker = Loudspeaker()
         assistant = LLMContextAggregatorPair(context).assistant()
         async with Bot(SayaheadTTSService(), loudspeaker, assistant) as bot:
             await bot.say(tokens(text))
@@ -191,10 +206,13 @@ def test_after_an_interruption_the_context_holds_what_was_heard(voice: Voice) ->
             most_s = loudspeaker.played_s
             made_s = len(bot.ear.samples()) / 48000
             messages: list[Any] = context.get_messages()
-            heard = " ".join(message["content"] for message in messages if message["role"] == "assistant")
+            heard = " ".join(
+                message["content"] for message in messages if message["role"] == "assistant"
+            )
             truth = voice.speak(text + " ")
             list(truth)
-            least, most = truth.heard(least_s - 0.8).text, truth.heard(most_s + 0.8).text
+            least = truth.heard(least_s - 0.8).text
+            most = truth.heard(most_s + 0.8).text
             assert "".join(text.split()).startswith("".join(heard.split()))
             assert len(least) <= len(heard) <= len(most), (least, heard, most)
             # The next turn is whole, and nothing of the old one is in it.
@@ -222,7 +240,10 @@ def test_a_model_that_pauses_loses_nothing(voice: Voice) -> None:
         # What came after the pause was heard after it.
         times = {frame.text: frame.pts or 0 for frame in bot.ear.words}
         assert times["here"] - times["you,"] > 0.8e9
-        assert "".join("".join(frame.text.split()) for frame in bot.ear.words) == "Letmecheckthatforyou,hereitis."
+        assert (
+            "".join("".join(frame.text.split()) for frame in bot.ear.words)
+            == "Letmecheckthatforyou,hereitis."
+        )
         assert len(bot.ear.samples()) > before + 48000 * 0.3
 
     asyncio.run(main())
@@ -230,7 +251,8 @@ def test_a_model_that_pauses_loses_nothing(voice: Voice) -> None:
 
 def test_the_context_holds_what_was_heard_of_a_sentence_that_is_being_written(voice: Voice) -> None:
     async def main() -> None:
-        context, loudspeaker = LLMContext(), Loudspeaker()
+        context = LLMContext()
+        loudspeaker = Loudspeaker()
         assistant = LLMContextAggregatorPair(context).assistant()
         text = "The museum opens early. On Sundays it is free, but"
         async with Bot(SayaheadTTSService(), loudspeaker, assistant) as bot:
@@ -251,7 +273,8 @@ def test_the_context_holds_all_of_a_reply_that_ends_after_its_last_word() -> Non
     """As where a tool is called behind it."""
 
     async def main() -> None:
-        context, loudspeaker = LLMContext(), Loudspeaker()
+        context = LLMContext()
+        loudspeaker = Loudspeaker()
         assistant = LLMContextAggregatorPair(context).assistant()
         text = "One moment. I will look it up."
         async with Bot(SayaheadTTSService(idle_s=0.2), loudspeaker, assistant) as bot:
@@ -308,7 +331,10 @@ def test_sound_that_pauses_after_the_text_loses_nothing(voice: Voice) -> None:
 
 def chunk_of(text: str, start: int, at: int) -> AudioChunk:
     """A tenth of a second, with the words of a part of a text."""
-    words = [WordTiming(m[0], start + m.start(), start + m.end(), at, at + 2400) for m in re.finditer(r"\S+", text)]
+    words = [
+        WordTiming(m[0], start + m.start(), start + m.end(), at, at + 2400)
+        for m in re.finditer(r"\S+", text)
+    ]
     return AudioChunk(np.full(2400, 0.1, np.float32), at, 24000, tuple(words))
 
 
@@ -345,7 +371,10 @@ def test_settings_change_between_turns_and_wrong_ones_are_told(voice: Voice) -> 
             await bot.send(TTSUpdateSettingsFrame(delta=SayaheadTTSService.Settings(speed=1.25)))
             await bot.say(tokens("Quite a bit faster."))
             await bot.end_of_turn()
-            assert bot.ear.samples() == to_pcm16(voice.synthesize("Quite a bit faster. ", speed=1.25)).tobytes()
+            assert (
+                bot.ear.samples()
+                == to_pcm16(voice.synthesize("Quite a bit faster. ", speed=1.25)).tobytes()
+            )
             await bot.send(TTSUpdateSettingsFrame(delta=SayaheadTTSService.Settings(speed=9.0)))
             await bot.say(tokens("Too fast."))
             await bot.end_of_turn()
@@ -361,7 +390,9 @@ def test_a_telephone_line_gets_its_own_rate(voice: Voice) -> None:
             await bot.end_of_turn()
         assert {frame.sample_rate for frame in bot.ear.audio} == {8000}
         seconds = len(bot.ear.samples()) / 16000
-        assert seconds == pytest.approx(len(voice.synthesize("Good morning to you. ")) / 24000, abs=0.1)
+        assert seconds == pytest.approx(
+            len(voice.synthesize("Good morning to you. ")) / 24000, abs=0.1
+        )
 
     asyncio.run(main())
 
@@ -378,9 +409,20 @@ def taken(address: str) -> int:
 
 @contextlib.contextmanager
 def server() -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The address of a server in a process of its own, with places for all, however busy the machine is, whose sound
-    does not depend on when a text came."""
-    command = [sys.executable, "-m", "sayahead", "serve", "--port", "0", "--log", "json", "--voice", "heart"]
+    """The address of a server in a process of its own, with places for all, however busy the
+    machine is, whose sound does not depend on when a text came."""
+    command = [
+        sys.executable,
+        "-m",
+        "sayahead",
+        "serve",
+        "--port",
+        "0",
+        "--log",
+        "json",
+        "--voice",
+        "heart",
+    ]
     command += ["--set", "limits.sessions=20", "--set", "step_words=1"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
@@ -414,7 +456,10 @@ def test_conversations_are_said_to_their_end_where_a_server_is_killed(voice: Voi
                 (process if taken(first) > taken(second) else other).kill()
                 await said
             for bot in bots:
-                assert " ".join(frame.text for frame in bot.ear.words).split() == "".join(words).split()
+                assert (
+                    " ".join(frame.text for frame in bot.ear.words).split()
+                    == "".join(words).split()
+                )
                 # Where the sound of two servers was joined, a wave may be longer or shorter.
                 whole = len(voice.synthesize("".join(words)))
                 assert len(bot.ear.samples()) / 2 == pytest.approx(whole, abs=0.03 * 24000)

@@ -54,7 +54,9 @@ def test_it_speaks_while_the_text_is_written(engine: SayaheadEngine, tmp_path: P
         heard.append(time.monotonic())
         chunks.append(data)
 
-    stream(engine).feed(slowly(TEXT, written)).play(muted=True, on_audio_chunk=chunk, output_wavfile=str(path))
+    stream(engine).feed(slowly(TEXT, written)).play(
+        muted=True, on_audio_chunk=chunk, output_wavfile=str(path)
+    )
     assert heard[0] < written[-1]
     expected = to_pcm16(load_voice("heart").synthesize(TEXT + " ")).tobytes()
     assert b"".join(chunks) == expected
@@ -67,7 +69,9 @@ def test_words_are_told_with_their_times(engine: SayaheadEngine) -> None:
     words: list[Any] = []
     # Words are told as they are played, so this one plays, into ALSA's null device.
     TextToAudioStream(engine, on_word=words.append).feed(TIMED).play()
-    expected = [word for part in load_voice("heart").stream([TIMED]) for word in part.words if word.written]
+    expected = [
+        word for part in load_voice("heart").stream([TIMED]) for word in part.words if word.written
+    ]
     assert "9:30." in [word.word for word in words]
     assert [word.word for word in words] == [word.written for word in expected]
     assert [word.start_time for word in words] == [word.onset / 24000 for word in expected]

@@ -62,7 +62,9 @@ class Module:
         self.speaker.warm(Style())
         self.wire.say("299-sayahead: ready.", "299 OK LOADED SUCCESSFULLY")
 
-    def receive(self, what: str, done: str, take: Callable[[dict[str, str]], str] | None = None) -> None:
+    def receive(
+        self, what: str, done: str, take: Callable[[dict[str, str]], str] | None = None
+    ) -> None:
         """Settings, one a line."""
         self.wire.say(f"207 OK RECEIVING {what}SETTINGS")
         lines = self.wire.lines() or []
@@ -77,16 +79,20 @@ class Module:
         return "" if settings.get("audio_output_method", "server") == "server" else INVALID
 
     def set(self, settings: dict[str, str]) -> str:
-        """Keep them for the messages to come; those that the voice does not have (pitch) change nothing."""
+        """Keep them for the messages to come; those that the voice does not have (pitch) change
+        nothing."""
         for name in ("rate", "volume"):
             value = settings.get(name)
-            if value is not None and not (value.lstrip("-").isdecimal() and -100 <= int(value) <= 100):
+            if value is not None and not (
+                value.lstrip("-").isdecimal() and -100 <= int(value) <= 100
+            ):
                 return INVALID
         self.settings.update(settings)
         return ""
 
     def style(self) -> Style:
-        """The settings as a style: a rate of 100 is twice as fast, -100 half; a volume of 100 is full, -100 silence."""
+        """The settings as a style: a rate of 100 is twice as fast, -100 half; a volume of 100 is
+        full, -100 silence."""
         name = self.settings.get("synthesis_voice", "")
         name = name if name in installed_voices() else Style().voice
         least, most = read_config(installed_voices()[name]).speed

@@ -1,4 +1,5 @@
-"""Speaks messages in a thread of its own: sound in small blocks, index marks where they are heard."""
+"""Speaks messages in a thread of its own: sound in small blocks, index marks where they are
+heard."""
 
 from __future__ import annotations
 
@@ -82,7 +83,8 @@ class Speaker:
             self._warming.join()
 
     def warm(self, style: Style) -> None:
-        """Begin to make the sound of all characters that a keyboard has, when nothing else is to be spoken."""
+        """Begin to make the sound of all characters that a keyboard has, when nothing else is to be
+        spoken."""
         self._warming = threading.Thread(target=self._warm, args=(style,), name="warm", daemon=True)
         self._warming.start()
 
@@ -121,13 +123,17 @@ class Speaker:
 
     def _pieces(self, job: Job) -> Iterator[tuple[Floats, int]]:
         """Sound, and the character of the text at which it begins: each word begins one."""
-        style, at = job.style, 0
-        for chunk in self.voice(style.voice).stream([job.message.text], speed=style.speed, volume=style.volume):
+        style = job.style
+        at = 0
+        for chunk in self.voice(style.voice).stream(
+            [job.message.text], speed=style.speed, volume=style.volume
+        ):
             begin = 0
             for word in chunk.words:
                 onset = min(max(word.onset - chunk.start, begin), len(chunk.samples))
                 yield chunk.samples[begin:onset], at
-                begin, at = onset, word.start + 1
+                begin = onset
+                at = word.start + 1
             yield chunk.samples[begin:], at
 
     def _mark(self, job: Job, marks: list[tuple[int, str]], until: int) -> None:

@@ -1,4 +1,5 @@
-"""What Speech Dispatcher sends, as text to speak: SSML with index marks, characters, names of keys."""
+"""What Speech Dispatcher sends, as text to speak: SSML with index marks, characters, names of
+keys."""
 
 from __future__ import annotations
 
@@ -71,10 +72,13 @@ class Message:
 
 
 def message(source: str) -> Message:
-    """A text, or SSML if it begins with a speak element: tags are never spoken, marks keep their places."""
+    """A text, or SSML if it begins with a speak element: tags are never spoken, marks keep their
+    places."""
     if not source.lstrip().startswith("<speak"):
         return Message(source)
-    text, marks, at = "", [], 0
+    text = ""
+    marks = []
+    at = 0
     for tag in TAG.finditer(source):
         text += html.unescape(source[at : tag.start()])
         at = tag.end()

@@ -19,7 +19,9 @@ from sayahead.sound.pcm import to_pcm16
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("speech-dispatcher") and shutil.which("spd-say")),
-    reason="needs Speech Dispatcher: apt-get install speech-dispatcher speech-dispatcher-audio-plugins",
+    reason=(
+        "needs Speech Dispatcher: apt-get install speech-dispatcher speech-dispatcher-audio-plugins"
+    ),
 )
 
 CONFIGURATION = """
@@ -36,7 +38,7 @@ AddModule "sayahead" "{module}" "" "{folder}/module.log"
 ALSA = """
 pcm.!default {{ type plug slave.pcm {{ type file slave.pcm null file "{folder}/played.raw" format raw }} }}
 ctl.!default {{ type null }}
-"""
+"""  # noqa: E501
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,9 @@ class Daemon:
 
     def say(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         command = ["spd-say", "-o", "sayahead", *arguments]
-        return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run(
+            command, env=self.environment, capture_output=True, text=True, timeout=60, check=False
+        )
 
     def played(self) -> bytes:
         path = self.folder / "played.raw"
@@ -78,7 +82,9 @@ def daemon(tmp_path: Path) -> Iterator[Daemon]:
         "-P",
         str(tmp_path / "pid"),
     ]
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     try:
         end = time.monotonic() + 20
         while not (tmp_path / "socket").exists() and time.monotonic() < end:
@@ -105,7 +111,9 @@ def test_spd_say_is_heard(daemon: Daemon) -> None:
     assert len(got) == pytest.approx(len(expected), rel=0.02), log
     # The daemon may move it by a few samples.
     size = min(len(got), len(expected)) - 400
-    likeness = [np.corrcoef(got[lag : lag + size], expected[200 : 200 + size])[0, 1] for lag in range(400)]
+    likeness = [
+        np.corrcoef(got[lag : lag + size], expected[200 : 200 + size])[0, 1] for lag in range(400)
+    ]
     assert max(likeness) > 0.99
 
 
@@ -117,7 +125,11 @@ def test_the_module_is_listed_with_its_voices(daemon: Daemon) -> None:
 def test_a_rate_and_a_cancelled_text(daemon: Daemon) -> None:
     assert daemon.say("-w", "-r", "100", "Spoken twice as fast as it was.").returncode == 0
     fast = len(audible(daemon.played()))
-    normal = len(audible(to_pcm16(load_voice("heart").synthesize("Spoken twice as fast as it was.")).tobytes()))
+    normal = len(
+        audible(
+            to_pcm16(load_voice("heart").synthesize("Spoken twice as fast as it was.")).tobytes()
+        )
+    )
     assert 0.4 < fast / normal < 0.7
     assert daemon.say("A very long text. " * 300).returncode == 0
     assert daemon.say("-C").returncode == 0

@@ -24,7 +24,8 @@ class Daemon:
         self.module = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.module.stdin is not None
         assert self.module.stdout is not None
-        self.stdin, self.stdout = self.module.stdin, self.module.stdout
+        self.stdin = self.module.stdin
+        self.stdout = self.module.stdout
 
     def send(self, *lines: str) -> None:
         self.stdin.write("".join(line + "\n" for line in lines).encode())
@@ -51,7 +52,9 @@ class Daemon:
         while True:
             line = self.line()
             if line.startswith(b"705-AUDIO\0"):
-                data, out, at = line.removeprefix(b"705-AUDIO\0"), bytearray(), 0
+                data = line.removeprefix(b"705-AUDIO\0")
+                out = bytearray()
+                at = 0
                 while at < len(data):
                     escape = data[at] == 0x7D
                     out.append(data[at + escape] ^ (0x20 * escape))
@@ -65,9 +68,9 @@ class Daemon:
     def speak(self, command: str, source: str) -> list[tuple[str, bytes]]:
         """All events of a message."""
         assert self.ask(command) == ["202 OK RECEIVING MESSAGE"]
-        assert self.ask(*[("." + line if line.startswith(".") else line) for line in source.split("\n")], ".") == [
-            "200 OK SPEAKING"
-        ]
+        assert self.ask(
+            *[("." + line if line.startswith(".") else line) for line in source.split("\n")], "."
+        ) == ["200 OK SPEAKING"]
         events = [self.event()]
         while events[-1][0][:3] not in ("702", "703", "704"):
             events.append(self.event())
@@ -123,7 +126,9 @@ def test_index_marks_come_where_their_words_are_heard(daemon: Daemon, voice: Voi
 
 
 def test_characters_and_keys(daemon: Daemon) -> None:
-    spoken = {source: samples(daemon.speak("CHAR", source)) for source in ("a", "A", "space", ",", "é")}
+    spoken = {
+        source: samples(daemon.speak("CHAR", source)) for source in ("a", "A", "space", ",", "é")
+    }
     assert all(len(data) > 2400 for data in spoken.values())
     assert spoken["a"] == spoken["A"]
     assert len(samples(daemon.speak("KEY", "control_shift_a"))) > len(spoken["a"])
@@ -155,10 +160,15 @@ def test_stop_and_pause_are_told_once(daemon: Daemon) -> None:
 def test_settings(daemon: Daemon, voice: Voice) -> None:
     assert set_to(daemon, rate="100", volume="0", pitch="20") == ["203 OK SETTINGS RECEIVED"]
     fast = samples(daemon.speak("SPEAK", "Quite fast and less loud."))
-    assert fast == to_pcm16(voice.synthesize("Quite fast and less loud.", speed=2.0, volume=0.5)).tobytes()
+    assert (
+        fast
+        == to_pcm16(voice.synthesize("Quite fast and less loud.", speed=2.0, volume=0.5)).tobytes()
+    )
     assert set_to(daemon, rate="200") == ["303 ERROR INVALID PARAMETER OR VALUE"]
     assert set_to(daemon, rate="fast") == ["303 ERROR INVALID PARAMETER OR VALUE"]
-    assert set_to(daemon, rate="0", volume="100", synthesis_voice="nobody") == ["203 OK SETTINGS RECEIVED"]
+    assert set_to(daemon, rate="0", volume="100", synthesis_voice="nobody") == [
+        "203 OK SETTINGS RECEIVED"
+    ]
     assert samples(daemon.speak("SPEAK", "Back.")) == to_pcm16(voice.synthesize("Back.")).tobytes()
 
 

@@ -1,4 +1,5 @@
-"""Festival, with its HTS voice of slt: apt install festival festvox-us-slt-hts. One process speaks all pieces."""
+"""Festival, with its HTS voice of slt: apt install festival festvox-us-slt-hts. One process speaks
+all pieces."""
 
 import os
 import shutil
@@ -17,13 +18,19 @@ VOICE = "cmu_us_slt_arctic_hts"
 
 def peer() -> Engine:
     def missing() -> str | None:
-        return None if shutil.which("festival") else "install festival and its voice (apt install festvox-us-slt-hts)."
+        return (
+            None
+            if shutil.which("festival")
+            else "install festival and its voice (apt install festvox-us-slt-hts)."
+        )
 
     return Engine("festival", f"{__file__}:load", "sentence", missing=missing)
 
 
 def load() -> Any:
-    process = subprocess.Popen(["festival", "--pipe"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        ["festival", "--pipe"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     file = os.path.join(tempfile.mkdtemp(), "piece.wav")
 
     def do(command: str) -> None:
@@ -40,4 +47,10 @@ def load() -> Any:
                 yield np.frombuffer(sound.readframes(2**30), "<i2") / np.float32(32768)
 
     do(f"(voice_{VOICE})")
-    return {"rate": 32000, "threads": 1, "licence": "BSD-like", "version": "2.5", "set": VOICE}, speak
+    return {
+        "rate": 32000,
+        "threads": 1,
+        "licence": "BSD-like",
+        "version": "2.5",
+        "set": VOICE,
+    }, speak

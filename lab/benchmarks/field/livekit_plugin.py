@@ -1,4 +1,5 @@
-"""Any of LiveKit's TTS plug-ins as it is: here sayahead's (pip install ./integrations/livekit), in its process."""
+"""Any of LiveKit's TTS plug-ins as it is: here sayahead's (pip install ./integrations/livekit), in
+its process."""
 
 import asyncio
 import importlib
@@ -16,12 +17,19 @@ def peer(plugin: str = "sayahead") -> Any:
     from sayahead_lab.eval.peers.peer import Engine, has_module
 
     python = os.environ.get("LIVEKIT_PYTHON", "python3")
-    why = None if has_module(python, "livekit") else "install livekit-agents, or name its Python by LIVEKIT_PYTHON."
-    return Engine(f"livekit-{plugin}", f"{__file__}:load", "token", {"plugin": plugin}, python, lambda: why)
+    why = (
+        None
+        if has_module(python, "livekit")
+        else "install livekit-agents, or name its Python by LIVEKIT_PYTHON."
+    )
+    return Engine(
+        f"livekit-{plugin}", f"{__file__}:load", "token", {"plugin": plugin}, python, lambda: why
+    )
 
 
 def load(plugin: str) -> Any:
-    engine, loop = importlib.import_module(f"livekit.plugins.{plugin}").TTS(), asyncio.new_event_loop()
+    engine = importlib.import_module(f"livekit.plugins.{plugin}").TTS()
+    loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, daemon=True).start()
 
     def speak(text: Iterator[str], whole: bool, seed: int) -> Iterator[np.ndarray]:
@@ -47,5 +55,10 @@ def load(plugin: str) -> Any:
         finally:
             speaking.cancel()
 
-    about = {"version": version("livekit-agents"), "licence": "Apache-2.0", "threads": 1, "simulates": False}
+    about = {
+        "version": version("livekit-agents"),
+        "licence": "Apache-2.0",
+        "threads": 1,
+        "simulates": False,
+    }
     return {"rate": engine.sample_rate, **about}, speak

@@ -2,14 +2,14 @@
 
     python lab/benchmarks/field/page.py [OUT | --check]
 
-The cards of a run are ``lab/benchmarks/results/field/cards``, those of the same run an hour later ``again``, those of
-services.toml ``services``, if there are any.
+The cards of a run are ``lab/benchmarks/results/field/cards``, those of the same run an hour later
+``again``, those of services.toml ``services``, if there are any.
 
-With OUT, the folder of ``sayahead eval run``, the recordings docs/samples/field-*.mp3 and their table are made, too:
-what a listener hears of each engine at a reader's pace. A recording begins with the text's first letter, so the silence
-at its beginning is the wait, and a silence within is a stall. Engines with Piper's voice are left out: its sound may
-not be published. With ``--check`` nothing is written: it fails where the page is not what the cards say.
-"""
+With OUT, the folder of ``sayahead eval run``, the recordings docs/samples/field-*.mp3 and their
+table are made, too: what a listener hears of each engine at a reader's pace. A recording begins
+with the text's first letter, so the silence at its beginning is the wait, and a silence within is a
+stall. Engines with Piper's voice are left out: its sound may not be published. With ``--check``
+nothing is written: it fails where the page is not what the cards say."""
 
 from __future__ import annotations
 
@@ -37,14 +37,18 @@ from sayahead_lab.eval.measures.latency import first_heard_s, playback, stalls_s
 from sayahead_lab.scripts import strided
 
 ROOT = Path(__file__).parents[3]
-CARDS, PAGE, PICTURE = ROOT / "lab/benchmarks/results/field/cards", ROOT / "docs/field.md", ROOT / "docs/field.png"
-AGAIN, SERVICES = CARDS.parent / "again", CARDS.parent / "services"
+CARDS = ROOT / "lab/benchmarks/results/field/cards"
+PAGE = ROOT / "docs/field.md"
+PICTURE = ROOT / "docs/field.png"
+AGAIN = CARDS.parent / "again"
+SERVICES = CARDS.parent / "services"
 VALIDATION = CARDS.parent / "validation.json"
 SHOWN = ("tokens 50", "reader 180")
 MAIN = ("first", "first-p95", "given", "wait", "safe", "lag", "stalls", "rtf")
 ENOUGH = 1000
 """Words from which error rates of a few per cent begin to differ."""
-SET, SILENT = "answers", ("piper", "streaming-vits")
+SET = "answers"
+SILENT = ("piper", "streaming-vits")
 GAPS = ("wer", "gap", "mos", "gap-mos", "gap-words", "gap-pitch")
 
 
@@ -58,31 +62,59 @@ def limits(cards: Sequence[Card]) -> str:
     """What the run is too small, or too noisy, to tell."""
     texts = cards[0]["texts"]
     share = texts["count"] // len(texts["sets"])
-    words = sum(len(line.text.split()) for name in texts["sets"] for line in strided(frozen(name), share))
-    told = [f"**Read this first.** {texts['count']} texts of {words} words together, {texts['repeats']} repeats."]
+    words = sum(
+        len(line.text.split()) for name in texts["sets"] for line in strided(frozen(name), share)
+    )
+    told = [
+        f"**Read this first.** {texts['count']} texts of {words} words together, {texts['repeats']}"
+        " repeats."
+    ]
     if words < ENOUGH:
         told.append("That is too little to tell most engines' word errors apart.")
     if any("processor time" in one["timed"] for one in cards):
         told.append(
-            "Computing is counted as processor time, which is what an engine needs of a core of its own; reading"
+            "Computing is counted as processor time, which is what an engine needs of a core of its"
+            " own; reading"
         )
-        told.append("from a file and waiting for another process cost a listener time that it does not show.")
+        told.append(
+            "from a file and waiting for another process cost a listener time that it does not"
+            " show."
+        )
     told.append(
-        "Every engine computes on one thread. Each has one voice, as a rule not the same one, so DistillMOS and"
+        "Every engine computes on one thread. Each has one voice, as a rule not the same one, so"
+        " DistillMOS and"
     )
-    told.append("word errors compare voices; what streaming costs a voice is the gap to its own whole texts.")
-    told.append("The column of memory has only the engine's own process, without commands that it starts.")
+    told.append(
+        "word errors compare voices; what streaming costs a voice is the gap to its own whole"
+        " texts."
+    )
+    told.append(
+        "The column of memory has only the engine's own process, without commands that it starts."
+    )
     return fill(" ".join(told), 140)
 
 
 def engines(cards: Sequence[Card]) -> str:
     """How each engine was set."""
-    rows = ["| engine | version | text goes in | set | licence | core | memory, MB | cancelled after, ms |"]
+    rows = [
+        "| engine | version | text goes in | set | licence | core | memory, MB | cancelled after,"
+        " ms |"
+    ]
     rows.append("|---|---|---|---|---|---:|---:|---:|")
     for one in cards:
-        about, figures = one["about"], one["figures"]
-        told = [one["engine"], about.get("version", ""), f"by {about['text']}", about.get("set", "as it is")]
-        told += [about.get("licence", ""), str(about.get("threads", "")), f"{figures['rss_mb']:.0f}"]
+        about = one["about"]
+        figures = one["figures"]
+        told = [
+            one["engine"],
+            about.get("version", ""),
+            f"by {about['text']}",
+            about.get("set", "as it is"),
+        ]
+        told += [
+            about.get("licence", ""),
+            str(about.get("threads", "")),
+            f"{figures['rss_mb']:.0f}",
+        ]
         rows.append(f"| {' | '.join(told)} | {1000 * figures['cancel_s']:.0f} |")
     return "\n".join(rows)
 
@@ -90,15 +122,30 @@ def engines(cards: Sequence[Card]) -> str:
 def checks(cards: Sequence[Card]) -> str:
     """What the wall clock said of each engine."""
     rows = [
-        "| engine | texts | first sound, ms | p95 | safe start, ms | by arithmetic, ms | later, ms | the same sound |",
+        (
+            "| engine | texts | first sound, ms | p95 | safe start, ms | by arithmetic, ms | later,"
+            " ms | the same sound |"
+        ),
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for one in cards:
-        check, wall = one["check"], one.get("wall")
+        check = one["check"]
+        wall = one.get("wall")
         if wall:
-            first, safe, computed = wall["first_s"], wall["safe_start_s"], wall["by_arithmetic_first_s"]
-            cells = [f"{check['texts']}", ms(first), f"{1000 * first['p95']:.0f}", ms(safe), ms(computed)]
-            cells += [f"{1000 * check['later_s']:+.0f}", f"{check['same_sound']} of {check['texts']}"]
+            first = wall["first_s"]
+            safe = wall["safe_start_s"]
+            computed = wall["by_arithmetic_first_s"]
+            cells = [
+                f"{check['texts']}",
+                ms(first),
+                f"{1000 * first['p95']:.0f}",
+                ms(safe),
+                ms(computed),
+            ]
+            cells += [
+                f"{1000 * check['later_s']:+.0f}",
+                f"{check['same_sound']} of {check['texts']}",
+            ]
             rows.append(f"| {one['engine']} | {' | '.join(cells)} |")
     return "\n".join(rows) if len(rows) > 2 else "They were not measured yet."
 
@@ -120,11 +167,23 @@ def services() -> str:
     rows.append("|---|---|---:|---:|---:|---:|")
     heard = [(one, one.get("wall") or on(one, SHOWN[0])["figures"]) for one in cards]
     for one, figures in sorted(heard, key=lambda pair: pair[1]["first_s"]["p50"]):
-        first, cancel = figures["first_s"], f"{1000 * one['figures']['cancel_s']:.0f}"
-        cells = [one["engine"], f"by {one['about']['text']}", ms(first), f"{1000 * first['p95']:.0f}"]
+        first = figures["first_s"]
+        cancel = f"{1000 * one['figures']['cancel_s']:.0f}"
+        cells = [
+            one["engine"],
+            f"by {one['about']['text']}",
+            ms(first),
+            f"{1000 * first['p95']:.0f}",
+        ]
         rows.append(f"| {' | '.join([*cells, ms(figures['safe_start_s']), cancel])} |")
     texts = cards[0]["texts"]
-    return "\n".join([*rows, "", f"{texts['count']} texts, {texts['repeats']} repeats, {cards[0]['machine']['cpu']}."])
+    return "\n".join(
+        [
+            *rows,
+            "",
+            f"{texts['count']} texts, {texts['repeats']} repeats, {cards[0]['machine']['cpu']}.",
+        ]
+    )
 
 
 def validation() -> str:
@@ -133,19 +192,31 @@ def validation() -> str:
     rows = ["| error, ms | median | quartiles | worst | takes |", "|---|---:|---:|---:|---:|"]
     for group in ("known", "protocol 2 less in process"):
         for name, one in found[group].items():
-            title = f"a known {name}" if group == "known" else f"sayahead in its own process less in this one: {name}"
+            title = (
+                f"a known {name}"
+                if group == "known"
+                else f"sayahead in its own process less in this one: {name}"
+            )
             title = name if name.startswith("wall") else title
-            cells = f"{one['p50']:+.1f} | {one['p25']:+.1f} to {one['p75']:+.1f} | {one['worst']:.1f} | {one['n']}"
+            cells = (
+                f"{one['p50']:+.1f} | {one['p25']:+.1f} to {one['p75']:+.1f} | {one['worst']:.1f} |"
+                f" {one['n']}"
+            )
             rows.append(f"| {title} | {cells} |")
     before, after = found["machine"]["load average"]
-    return "\n".join([*rows, "", f"Load average of the machine meanwhile: {before} to {after} on its cores."])
+    return "\n".join(
+        [*rows, "", f"Load average of the machine meanwhile: {before} to {after} on its cores."]
+    )
 
 
 def other_clocks(cards: Sequence[Card], order: Sequence[str]) -> str:
     """First sound and safe start of every engine on every clock."""
     clocks = list(cards[0]["clocks"])
     found = {(one["engine"], clock): one["clocks"][clock] for one in cards for clock in clocks}
-    rows = [f"| first sound / safe start, s | {' | '.join(clocks)} |", f"|---|{'---:|' * len(clocks)}"]
+    rows = [
+        f"| first sound / safe start, s | {' | '.join(clocks)} |",
+        f"|---|{'---:|' * len(clocks)}",
+    ]
     for engine in order:
         own = [found[engine, clock] for clock in clocks]
         cells = [f"{one['first_s']['p50']:.2f} / {one['safe_start_s']['p50']:.2f}" for one in own]
@@ -154,18 +225,23 @@ def other_clocks(cards: Sequence[Card], order: Sequence[str]) -> str:
 
 
 def picture(cards: Sequence[Card]) -> None:
-    """Delay against quality: each engine's first sound on the two clocks (quartiles) over its DistillMOS (95 %)."""
+    """Delay against quality: each engine's first sound on the two clocks (quartiles) over its
+    DistillMOS (95 %)."""
     cards = [one for one in cards if one["figures"].get("distillmos")]
     figure, both = plt.subplots(1, 2, figsize=(12, 5.5), dpi=100, sharey=True)
     for axes, clock in zip(both, SHOWN, strict=True):
         points = list[tuple[float, float, str, str]]()
         for one in cards:
-            first, opinion = on(one, clock)["figures"]["first_s"], one["figures"]["distillmos"]
-            x, y = first["p50"], opinion["value"]
+            first = on(one, clock)["figures"]["first_s"]
+            opinion = one["figures"]["distillmos"]
+            x = first["p50"]
+            y = opinion["value"]
             color = "tab:red" if one["about"]["text"] == "token" else "tab:gray"
             wide = [[x - first["p25"]], [first["p75"] - x]]
             high = [[y - opinion["low"]], [opinion["high"] - y]]
-            axes.errorbar(x, y, xerr=wide, yerr=high, fmt="o", color=color, elinewidth=0.7, markersize=4)
+            axes.errorbar(
+                x, y, xerr=wide, yerr=high, fmt="o", color=color, elinewidth=0.7, markersize=4
+            )
             points.append((y, x, one["engine"], color))
         axes.set_xscale("log")
         axes.set_xlim(0.03, 60)
@@ -183,12 +259,15 @@ def picture(cards: Sequence[Card]) -> None:
 
 
 def named(axes: Any, points: Sequence[tuple[float, float, str, str]], at: float) -> None:
-    """Write the names of points (y, x, name, color) below each other, each with a line to its point."""
+    """Write the names of points (y, x, name, color) below each other, each with a line to its
+    point."""
     last = float("inf")
     for y, x, name, color in sorted(points, reverse=True):
         last = min(y, last - 0.075)
         line = {"arrowstyle": "-", "color": color, "lw": 0.4}
-        axes.annotate(name, (x, y), (at, last), fontsize=7, color=color, va="center", arrowprops=line)
+        axes.annotate(
+            name, (x, y), (at, last), fontsize=7, color=color, va="center", arrowprops=line
+        )
 
 
 def heard(trace: Trace, sound: Floats) -> Floats:
@@ -210,7 +289,8 @@ def recording(out: Path, text: str, engine: str, kind: str) -> tuple[float, str]
     name = f"samples/field-{engine.replace('+', '-')}.mp3"
     with closing(writer(PAGE.parent / name)(PAGE.parent / name, sample_rate=rate)) as file:
         file.write(heard(trace, sound))
-    first, stalled = first_heard_s(trace), float(stalls_s(trace).sum())
+    first = first_heard_s(trace)
+    stalled = float(stalls_s(trace).sum())
     player = f'<audio controls preload="none" src="{name}"></audio> [mp3]({name})'
     return first, f"| {engine} | {first:.2f} s | {stalled:.2f} s | {player} |"
 
@@ -219,10 +299,17 @@ def recordings(out: Path, cards: Sequence[Card]) -> str:
     """Make the recordings of the text of middle length from the run's folder; their table."""
     shown = [one for one in cards if not one["engine"].startswith(SILENT)]
     names = {line.name for line in frozen(SET)}
-    whole = [one for one in read_traces(out / cards[0]["engine"] / "whole.jsonl") if one.name in names]
+    whole = [
+        one for one in read_traces(out / cards[0]["engine"] / "whole.jsonl") if one.name in names
+    ]
     text = sorted(whole, key=lambda one: len(one.source))[len(whole) // 2]
     rows = sorted(recording(out, text.name, one["engine"], one["clock"]["kind"]) for one in shown)
-    lines = [f"> {text.source}", "", "| engine | first sound | silent within | |", "|---|---:|---:|---|"]
+    lines = [
+        f"> {text.source}",
+        "",
+        "| engine | first sound | silent within | |",
+        "|---|---:|---:|---|",
+    ]
     return "\n".join([*lines, *(line for _, line in rows)])
 
 

@@ -1,4 +1,5 @@
-"""The frontier's conditions, fixed lookahead and hold-back, a control, the learned policy by price, and its clocks."""
+"""The frontier's conditions, fixed lookahead and hold-back, a control, the learned policy by price,
+and its clocks."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ CLOCKS: dict[str, tuple[TextClock, float, tuple[float, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class FirstFast:
-    """The control that knows of clocks and nothing of words: no lookahead for a sentence's first words, then ``k``."""
+    """The control that knows of clocks and nothing of words: no lookahead for a sentence's first
+    words, then ``k``."""
 
     k: int
     """Words of lookahead from then on."""
@@ -54,7 +56,8 @@ class Condition:
     policy: Policy | Learned
     """Its policy, or what the voice's learned one is asked."""
     hold_back_s: float | None
-    """Sound held back; None: the voice's own, 100 ms where a word is spoken blind and 50 where it is not."""
+    """Sound held back; None: the voice's own, 100 ms where a word is spoken blind and 50 where it
+    is not."""
     group: str
     """The line of the figure to which it belongs."""
     clock: str | None = None
@@ -62,8 +65,12 @@ class Condition:
 
 
 def conditions() -> list[Condition]:
-    """Fixed lookahead and hold-back, a control without words, and the learned policy on each clock by price."""
-    every = [Condition(f"k = {k}, 50 ms", LookaheadK(k), 0.05, "fixed k, 50 ms held back") for k in range(4)]
+    """Fixed lookahead and hold-back, a control without words, and the learned policy on each clock
+    by price."""
+    every = [
+        Condition(f"k = {k}, 50 ms", LookaheadK(k), 0.05, "fixed k, 50 ms held back")
+        for k in range(4)
+    ]
     for clock, (_, pace, prices) in CLOCKS.items():
         for price in prices:
             name = f"learned, {clock}, price {price:g}"
@@ -72,7 +79,10 @@ def conditions() -> list[Condition]:
     every += [Condition(f"{ramp}, then k = {k}", FirstFast(k), None, ramp) for k in (3, 1)]
     for held_s in (0.1, 0.2):
         held = f"{1000 * held_s:.0f} ms"
-        every += [Condition(f"k = {k}, {held}", LookaheadK(k), held_s, f"fixed k, {held} held back") for k in range(2)]
+        every += [
+            Condition(f"k = {k}, {held}", LookaheadK(k), held_s, f"fixed k, {held} held back")
+            for k in range(2)
+        ]
     return every
 
 

@@ -1,13 +1,14 @@
-"""Quality over what is waited: the learned policy at several prices against fixed lookahead and hold-back.
+"""Quality over what is waited: the learned policy at several prices against fixed lookahead and
+hold-back.
 
     python lab/benchmarks/frontier/measure.py OUT --texts test.csv [--voice NAME] [--policy FILE]
     python lab/benchmarks/frontier/report.py OUT --results lab/benchmarks/results/frontier
 
-This speaks the texts under each condition with the voice's acoustic model alone and a vocoder that says nothing; what
-is there already is left alone. Quality is the distance to the same voice's whole sentences: of words' durations, of the
-pitch, and of what frames are made from, each in units of what is lost without lookahead, and their mean. Lags follow
-from the traces on each clock; a word's computing counts as 13 ms, so that the machine's load does not.
-"""
+This speaks the texts under each condition with the voice's acoustic model alone and a vocoder that
+says nothing; what is there already is left alone. Quality is the distance to the same voice's whole
+sentences: of words' durations, of the pitch, and of what frames are made from, each in units of
+what is lost without lookahead, and their mean. Lags follow from the traces on each clock; a word's
+computing counts as 13 ms, so that the machine's load does not."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ Spans = list[tuple[int, int]]
 
 
 class Keeper:
-    """An acoustic model that does what the one inside does, and keeps all that it said since the last ``begin``."""
+    """An acoustic model that does what the one inside does, and keeps all that it said since the
+    last ``begin``."""
 
     def __init__(self, acoustic: Any) -> None:
         self._acoustic = acoustic
@@ -47,12 +49,15 @@ class Keeper:
     def begin(self) -> None:
         self.frames: list[Floats] = []
         self.words: Spans = []
-        self._start = self._end = 0
+        self._start = 0
+        self._end = 0
 
     def initial(self) -> Any:
         return self._acoustic.initial()
 
-    def step(self, segment: Segment, state: Any, rendering: Rendering, *, hold_back: int) -> tuple[Frames, Any]:
+    def step(
+        self, segment: Segment, state: Any, rendering: Rendering, *, hold_back: int
+    ) -> tuple[Frames, Any]:
         frames, state = self._acoustic.step(segment, state, rendering, hold_back=hold_back)
         self.frames.append(frames.final)
         self.words = list(moved(self.words, [(self._start + at, by) for at, by in frames.drawn]))
@@ -67,12 +72,15 @@ class Silent:
     """A vocoder whose sound is a constant, as long as the frames are."""
 
     def __init__(self, vocoder: Any) -> None:
-        self.hop_length, self.context = vocoder.hop_length, vocoder.context
+        self.hop_length = vocoder.hop_length
+        self.context = vocoder.context
 
     def initial(self, frame: int) -> None:
         return None
 
-    def step(self, final: Floats, right: Floats, state: None, *, seed: int, ended: bool) -> tuple[Floats, None]:
+    def step(
+        self, final: Floats, right: Floats, state: None, *, seed: int, ended: bool
+    ) -> tuple[Floats, None]:
         return np.full(len(final) * self.hop_length, 0.1, np.float32), None
 
 
@@ -81,15 +89,22 @@ class Bench:
 
     def __init__(self, voice: Voice) -> None:
         if not isinstance(voice.synthesizer, TwoStage):
-            raise ConfigError(f"The voice {voice.config.name!r} has no acoustic model: choose another voice.")
-        self.voice, synthesizer = voice, copy.copy(voice.synthesizer)
+            raise ConfigError(
+                f"The voice {voice.config.name!r} has no acoustic model: choose another voice."
+            )
+        self.voice = voice
+        synthesizer = copy.copy(voice.synthesizer)
         self.keeper = Keeper(synthesizer.acoustic)
-        synthesizer.acoustic, synthesizer.vocoder = self.keeper, Silent(synthesizer.vocoder)
+        synthesizer.acoustic = self.keeper
+        synthesizer.vocoder = Silent(synthesizer.vocoder)
         self._silent = voice.with_synthesizer(synthesizer)
         self._whole = dict[str, tuple[Floats, Spans]]()
 
-    def speak(self, text: str, policy: Policy, hold_back_s: float | None) -> tuple[Trace, Floats, Spans]:
-        """The trace of a text that comes letter by letter, its frames (T, D) and its words' frames."""
+    def speak(
+        self, text: str, policy: Policy, hold_back_s: float | None
+    ) -> tuple[Trace, Floats, Spans]:
+        """The trace of a text that comes letter by letter, its frames (T, D) and its words'
+        frames."""
         self.keeper.begin()
         options: dict[str, Any] = {} if hold_back_s is None else {"hold_back_s": hold_back_s}
         trace, _ = measure(self._silent.session(policy=policy, **options), text)
@@ -104,21 +119,32 @@ class Bench:
         whole, full = self._whole[text]
         policy = condition.policy
         if isinstance(policy, Learned):
-            policy = self.voice.policy("learned", price=policy.price, words_per_min=policy.words_per_min)
+            policy = self.voice.policy(
+                "learned", price=policy.price, words_per_min=policy.words_per_min
+            )
         trace, frames, words = self.speak(text, policy, condition.hold_back_s)
         spoken = Frames(frames, frames[:0], (), True)
         pairs = zip(words, full, strict=True)
         parts = np.sum([distance(spoken, 0, word, whole, wanted) for word, wanted in pairs], axis=0)
-        row: dict[str, Any] = {"words": len(full), "frames": sum(end - first for first, end in full)}
+        row: dict[str, Any] = {
+            "words": len(full),
+            "frames": sum(end - first for first, end in full),
+        }
         row |= {"parts": [round(float(part), 4) for part in parts]}
         # The same computing for each chunk, whatever else the machine did.
         trace = replace(
-            trace, chunks=tuple(replace(chunk, generation_s=COMPUTING_S, before=()) for chunk in trace.chunks)
+            trace,
+            chunks=tuple(
+                replace(chunk, generation_s=COMPUTING_S, before=()) for chunk in trace.chunks
+            ),
         )
         for name, (clock, _, _) in CLOCKS.items():
             if condition.clock in (None, name):
                 timed = retime(trace, clock.arrivals(text))
-                row[name] = {"lag_s": float(np.mean(word_lags_s(timed))), "stall_s": float(stalls_s(timed).sum())}
+                row[name] = {
+                    "lag_s": float(np.mean(word_lags_s(timed))),
+                    "stall_s": float(stalls_s(timed).sum()),
+                }
         return row
 
 
@@ -135,9 +161,13 @@ def voice_of(name: str, policy: Path | None) -> Voice:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("out", type=Path)
-    parser.add_argument("--texts", type=Path, required=True, help="name|text lines, held out from training")
+    parser.add_argument(
+        "--texts", type=Path, required=True, help="name|text lines, held out from training"
+    )
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--voice", default="heart")
     parser.add_argument("--fixed", action="store_true", help="leave the learned policy out")
@@ -153,7 +183,9 @@ def main() -> None:
         rows = [bench.row(text.text, condition) for text in texts]
         path.write_text(json.dumps(rows) + "\n", encoding="utf-8")
         clocks = [name for name in CLOCKS if name in rows[0]]
-        lags = {name: round(float(np.mean([row[name]["lag_s"] for row in rows])), 3) for name in clocks}
+        lags = {
+            name: round(float(np.mean([row[name]["lag_s"] for row in rows])), 3) for name in clocks
+        }
         parts = np.sum([row["parts"] for row in rows], axis=0) / sum(row["words"] for row in rows)
         print(condition.name, parts.round(2).tolist(), lags, flush=True)
 

@@ -1,4 +1,5 @@
-"""Tables and pictures of what ``measure.py`` left: which points lie beyond the frontier of fixed settings.
+"""Tables and pictures of what ``measure.py`` left: which points lie beyond the frontier of fixed
+settings.
 
 python lab/benchmarks/frontier/report.py OUT --results lab/benchmarks/results/frontier
 
@@ -46,7 +47,10 @@ class Measured:
 
 def read(out: Path, measured: Sequence[Condition], clock: str) -> list[Measured]:
     """What was measured of the conditions that are made for a clock."""
-    rows = {condition.name: json.loads(file_of(out, condition).read_text(encoding="utf-8")) for condition in measured}
+    rows = {
+        condition.name: json.loads(file_of(out, condition).read_text(encoding="utf-8"))
+        for condition in measured
+    }
     base = rows[BASE]
     unit = np.sum([row["parts"] for row in base], axis=0) / sum(row["words"] for row in base)
     points = []
@@ -54,16 +58,22 @@ def read(out: Path, measured: Sequence[Condition], clock: str) -> list[Measured]
         if condition.clock not in (None, clock):
             continue
         table = rows[condition.name]
-        parts, words = np.array([row["parts"] for row in table]), np.array([float(row["words"]) for row in table])
+        parts = np.array([row["parts"] for row in table])
+        words = np.array([float(row["words"]) for row in table])
         lost = np.stack([(parts / unit).mean(axis=1), words], axis=1)
         frames = np.array([float(row["frames"]) for row in table])
-        lag_s, stall_s = (np.array([row[clock][key] for row in table]) for key in ("lag_s", "stall_s"))
-        points.append(Measured(condition, lost, np.column_stack([parts, words]), frames, lag_s, stall_s))
+        lag_s, stall_s = (
+            np.array([row[clock][key] for row in table]) for key in ("lag_s", "stall_s")
+        )
+        points.append(
+            Measured(condition, lost, np.column_stack([parts, words]), frames, lag_s, stall_s)
+        )
     return points
 
 
 def hull(lags: Values, lost: Values, at: float) -> float:
-    """The distance that mixtures of the points reach at lag ``at`` or less: their lower convex hull, then level."""
+    """The distance that mixtures of the points reach at lag ``at`` or less: their lower convex
+    hull, then level."""
     order = np.lexsort((lost, lags))
     kept: list[tuple[float, float]] = []
     for x, y in zip(lags[order], lost[order], strict=True):
@@ -81,16 +91,19 @@ def slope(one: tuple[float, float], other: tuple[float, float]) -> float:
 
 
 def beyond(point: Measured, others: Sequence[Measured]) -> dict[str, float]:
-    """A point's distance less that of the others' frontier at its lag, with the 95 % interval over sentences.
+    """A point's distance less that of the others' frontier at its lag, with the 95 % interval over
+    sentences.
 
     Each draw of sentences makes all points anew, and the frontier of them.
     """
     every = [point, *others]
-    lags, lost = np.stack([one.lag_s for one in every], axis=1), np.stack([one.lost[:, 0] for one in every], axis=1)
+    lags = np.stack([one.lag_s for one in every], axis=1)
+    lost = np.stack([one.lost[:, 0] for one in every], axis=1)
     words = point.lost[:, 1]
 
     def apart(weights: Values) -> float:
-        lag, quality = weights @ lags / weights.sum(), weights @ lost / (weights @ words)
+        lag = weights @ lags / weights.sum()
+        quality = weights @ lost / (weights @ words)
         return float(quality[0] - hull(lag[1:], quality[1:], lag[0]))
 
     drawn = [apart(weights) for block in resampled(len(words), 0) for weights in block[:100]]
@@ -98,7 +111,9 @@ def beyond(point: Measured, others: Sequence[Measured]) -> dict[str, float]:
     return {"value": apart(np.ones(len(words))), "low": low, "high": high}
 
 
-def summary(point: Measured, fixed: Sequence[Measured], others: Sequence[Measured]) -> dict[str, Any]:
+def summary(
+    point: Measured, fixed: Sequence[Measured], others: Sequence[Measured]
+) -> dict[str, Any]:
     """The figures of a condition on a clock."""
     lost = estimate(point.lost, quotient)
     lag = estimate(np.column_stack([point.lag_s, np.ones(len(point.lag_s))]), quotient)
@@ -114,7 +129,8 @@ def summary(point: Measured, fixed: Sequence[Measured], others: Sequence[Measure
         "frames": frames / point.frames.sum(),
     }
     if point.condition.group == "learned":
-        row["beyond_fixed"], row["beyond_all"] = beyond(point, fixed), beyond(point, others)
+        row["beyond_fixed"] = beyond(point, fixed)
+        row["beyond_all"] = beyond(point, others)
     return row
 
 
@@ -129,8 +145,10 @@ def table(clock: str, rows: Sequence[dict[str, Any]]) -> str:
     lines = [
         f"### {clock}",
         "",
-        "| condition | word lag, s | distance | less than fixed k and hold-back at this lag | word duration, ms "
-        "| pitch, cents | stalls a sentence, s |",
+        (
+            "| condition | word lag, s | distance | less than fixed k and hold-back at this lag |"
+            " word duration, ms | pitch, cents | stalls a sentence, s |"
+        ),
         "|---|---|---|---|---|---|---|",
     ]
     for row in rows:
@@ -148,7 +166,9 @@ def table(clock: str, rows: Sequence[dict[str, Any]]) -> str:
 def picture(clock: str, rows: Sequence[dict[str, Any]], path: Path) -> None:
     """Distance over word lag, a line a group."""
     figure, axes = canvas(
-        f"What is lost over what is waited ({clock})", "mean word lag, s", "distance to the full sentence (k = 0: 1)"
+        f"What is lost over what is waited ({clock})",
+        "mean word lag, s",
+        "distance to the full sentence (k = 0: 1)",
     )
     groups = list(dict.fromkeys(row["group"] for row in rows))
     for number, group in enumerate(groups):
@@ -163,7 +183,8 @@ def picture(clock: str, rows: Sequence[dict[str, Any]], path: Path) -> None:
 def report(out: Path, results: Path, measured: Sequence[Condition]) -> None:
     """Write ``frontier.md``, ``frontier.json`` and a picture a clock."""
     results.mkdir(parents=True, exist_ok=True)
-    data, parts = dict[str, Any](), list[str]()
+    data = dict[str, Any]()
+    parts = list[str]()
     for clock in CLOCKS:
         points = read(out, measured, clock)
         fixed = [point for point in points if point.condition.group.startswith("fixed")]
@@ -183,14 +204,18 @@ def draw(results: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("out", type=Path, nargs="?")
     parser.add_argument("--results", type=Path, required=True)
     arguments = parser.parse_args()
     if arguments.out is None:
         draw(arguments.results)
         return
-    measured = [condition for condition in conditions() if file_of(arguments.out, condition).is_file()]
+    measured = [
+        condition for condition in conditions() if file_of(arguments.out, condition).is_file()
+    ]
     for condition in conditions():
         if condition not in measured:
             print(f"Left out, as it is not measured: {condition.name}.")

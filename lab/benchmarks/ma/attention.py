@@ -1,9 +1,10 @@
-"""Alignment and mel of the full sentence and of lookahead-1, as in Ma et al. (2020), Fig. 10 and 11.
+"""Alignment and mel of the full sentence and of lookahead-1, as in Ma et al. (2020), Fig. 10 and
+11.
 
     python lab/benchmarks/ma/attention.py lab/benchmarks/results/ma/attention
 
-Writes ``alignment.png`` (first attention) and ``mel.png``; the ground truth is the corpus's speaker.
-"""
+Writes ``alignment.png`` (first attention) and ``mel.png``; the ground truth is the corpus's
+speaker."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ class Watched:
     frames: list[Floats] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        decode, decoder = self.acoustic._decode, self.acoustic._decoder
+        decode = self.acoustic._decode
+        decoder = self.acoustic._decoder
         last: dict[str, Any] = {}
 
         def remembered(**inputs: Any) -> Any:
@@ -47,7 +49,8 @@ class Watched:
             self.rows[past.number] = (start, last["weights1"].reshape(-1).copy())
             return made
 
-        self.acoustic._decoder, self.acoustic._decode = remembered, watched  # type: ignore[assignment, method-assign]
+        self.acoustic._decoder = remembered  # type: ignore[assignment]
+        self.acoustic._decode = watched  # type: ignore[method-assign]
 
     def initial(self) -> AttentionState:
         return self.acoustic.initial()
@@ -79,7 +82,9 @@ def watch(voice: Voice, policy: Policy, **options: Any) -> tuple[Floats, Floats]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     folder: Path = parser.parse_args().folder
     from sayahead_lab.training.corpus.frontend import PRESETS
@@ -90,12 +95,20 @@ def main() -> None:
         "full sentence": (WaitAll(), {}),
         "lookahead-1": (LookaheadK(1, 18, 6, in_chunks=True), {"k2": 0, "delta": 0}),
     }
-    seen = {name: watch(load_voice("ma-lj"), policy, **options) for name, (policy, options) in ways.items()}
+    seen = {
+        name: watch(load_voice("ma-lj"), policy, **options)
+        for name, (policy, options) in ways.items()
+    }
     folder.mkdir(parents=True, exist_ok=True)
     width = max(alignment.shape[1] for alignment, _ in seen.values())
-    same = {name: np.pad(made, ((0, 0), (0, width - made.shape[1]))) for name, (made, _) in seen.items()}
+    same = {
+        name: np.pad(made, ((0, 0), (0, width - made.shape[1]))) for name, (made, _) in seen.items()
+    }
     alignments(same, hop_s=0.0125).savefig(folder / "alignment.png", dpi=80)
-    drawn = {"ground truth": np.asarray(item.mel, np.float32), **{name: mel for name, (_, mel) in seen.items()}}
+    drawn = {
+        "ground truth": np.asarray(item.mel, np.float32),
+        **{name: mel for name, (_, mel) in seen.items()},
+    }
     mels(drawn, hop_s=0.0125).savefig(folder / "mel.png", dpi=80)
 
 

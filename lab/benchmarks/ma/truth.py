@@ -1,14 +1,15 @@
-"""Ground truth for the experiments of Ma et al. (2020), as peers: the corpus's own speaker, and its mel vocoded.
+"""Ground truth for the experiments of Ma et al. (2020), as peers: the corpus's own speaker, and its
+mel vocoded.
 
     sayahead eval run lab/benchmarks/ma/quality.toml --texts test.csv -o out \
         --peers lab/benchmarks/ma/truth.py:truth,lab/benchmarks/ma/truth.py:vocoded
 
-The speaker is the default voice as teacher, whole sentences without inner punctuation, as in training.
-SAYAHEAD_MA_VOICE names the voice whose vocoder is meant (default: ma-lj), SAYAHEAD_MA_BESIDE another for ``beside``;
-``shipped`` always means that of ma-lj. Any other name is a voice's own: truth.py:voices/ma-clarinet.
-SAYAHEAD_MA_TEACHER names another speaker, a voice of the family. ``recordings`` are a person's, of the folder
-SAYAHEAD_MA_RECORDINGS: wavs/NAME.wav, and test.csv with their texts.
-"""
+The speaker is the default voice as teacher, whole sentences without inner punctuation, as in
+training. SAYAHEAD_MA_VOICE names the voice whose vocoder is meant (default: ma-lj),
+SAYAHEAD_MA_BESIDE another for ``beside``; ``shipped`` always means that of ma-lj. Any other name is
+a voice's own: truth.py:voices/ma-clarinet. SAYAHEAD_MA_TEACHER names another speaker, a voice of
+the family. ``recordings`` are a person's, of the folder SAYAHEAD_MA_RECORDINGS: wavs/NAME.wav, and
+test.csv with their texts. """
 
 from __future__ import annotations
 
@@ -28,13 +29,16 @@ from sayahead_lab.training.corpus.recordings import read_recording
 
 
 def load(vocode: bool, voice: str = "ma-lj", teacher: str = "") -> Any:
-    """Runs in the worker: the teacher, and the named voice's vocoder where its mel is to be vocoded."""
+    """Runs in the worker: the teacher, and the named voice's vocoder where its mel is to be
+    vocoded."""
     from sayahead_lab.training.corpus.family import FamilySpec
     from sayahead_lab.training.corpus.frontend import PRESETS
     from sayahead_lab.training.corpus.teacher import TeacherSpec
 
     front = PRESETS["ma"]
-    source = (FamilySpec(front, "final", voice=teacher) if teacher else TeacherSpec(front, "final")).open()
+    source = (
+        FamilySpec(front, "final", voice=teacher) if teacher else TeacherSpec(front, "final")
+    ).open()
     loaded = load_voice(voice)
     synthesizer = loaded.synthesizer
     assert isinstance(synthesizer, TwoStage)
@@ -64,7 +68,11 @@ def load_recordings(folder: str, rate: int) -> Any:
         for piece in text:
             # What engines are warmed up with nobody has recorded.
             name = named.get(piece.strip())
-            yield np.zeros(rate, np.float32) if name is None else read_recording(Path(folder), name, rate)
+            yield (
+                np.zeros(rate, np.float32)
+                if name is None
+                else read_recording(Path(folder), name, rate)
+            )
 
     return {"rate": rate}, speak
 
@@ -77,7 +85,9 @@ def recordings() -> Engine:
 
 def truth() -> Engine:
     """Runs in the evaluation: the ground truth."""
-    return Engine("ground truth", f"{__file__}:load", options={"vocode": False, "teacher": teacher()})
+    return Engine(
+        "ground truth", f"{__file__}:load", options={"vocode": False, "teacher": teacher()}
+    )
 
 
 def vocoded() -> Engine:
@@ -91,12 +101,14 @@ def beside() -> Engine:
 
 
 def shipped() -> Engine:
-    """Runs in the evaluation: the ground truth's mel through the vocoder of ma-lj, beside another's."""
+    """Runs in the evaluation: the ground truth's mel through the vocoder of ma-lj, beside
+    another's."""
     return through("ground truth mel, ma-lj", "ma-lj")
 
 
 def __getattr__(voice: str) -> Callable[[], Engine]:
-    """Runs in the evaluation: the ground truth's mel through the vocoder of the voice of that name or folder."""
+    """Runs in the evaluation: the ground truth's mel through the vocoder of the voice of that name
+    or folder."""
     if voice.startswith("_"):
         raise AttributeError(voice)
     return lambda: through(f"ground truth mel, {voice.rpartition('/')[2]}", voice)
@@ -104,4 +116,6 @@ def __getattr__(voice: str) -> Callable[[], Engine]:
 
 def through(name: str, voice: str) -> Engine:
     """The ground truth's mel through a voice's vocoder."""
-    return Engine(name, f"{__file__}:load", options={"vocode": True, "voice": voice, "teacher": teacher()})
+    return Engine(
+        name, f"{__file__}:load", options={"vocode": True, "voice": voice, "teacher": teacher()}
+    )

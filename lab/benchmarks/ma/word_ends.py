@@ -1,13 +1,15 @@
-"""When a person ends each word of recordings, for shadowing (Ma et al. 2020, 5.3.2): the package's aligner tells.
+"""When a person ends each word of recordings, for shadowing (Ma et al. 2020, 5.3.2): the package's
+aligner tells.
 
     python lab/benchmarks/ma/word_ends.py LJSpeech-1.1 train.csv val.csv test.csv -o word_ends
     python lab/benchmarks/ma/word_ends.py sounds/en_US_f_Allison core-sounds-en.txt.gz -o word_ends
 
-The texts are lines of name|text, or the list of Asterisk's prompts (Debian's asterisk-core-sounds-en and -en-g722, one
-person, CC-BY-SA 3.0; G.722 is read by PyAV: pip install 'sayahead[codecs]'). Recordings that are not there are passed
-over, and prompts that are not one sentence of eight words or more; recordings that do not sound like their text are
-listed. The folder gets a NAME.json for each recording and ``texts.csv``, as the clock ``word-ends`` and ``sayahead eval
-run`` take them.
+The texts are lines of name|text, or the list of Asterisk's prompts (Debian's
+asterisk-core-sounds-en and -en-g722, one person, CC-BY-SA 3.0; G.722 is read by PyAV: pip install
+'sayahead[codecs]'). Recordings that are not there are passed over, and prompts that are not one
+sentence of eight words or more; recordings that do not sound like their text are listed. The folder
+gets a NAME.json for each recording and ``texts.csv``, as the clock ``word-ends`` and ``sayahead
+eval run`` take them.
 """
 
 from __future__ import annotations
@@ -36,8 +38,11 @@ PROMPT_RATE = 16000
 """Samples a second of G.722."""
 
 
-def prompts(path: Path, *, least_words: int = LEAST_WORDS, one_sentence: bool = True) -> Iterator[tuple[str, str]]:
-    """Names and texts of Asterisk's list that are a sentence; those with a remark in brackets are not all said."""
+def prompts(
+    path: Path, *, least_words: int = LEAST_WORDS, one_sentence: bool = True
+) -> Iterator[tuple[str, str]]:
+    """Names and texts of Asterisk's list that are a sentence; those with a remark in brackets are
+    not all said."""
     for line in gzip.decompress(path.read_bytes()).decode().splitlines():
         name, _, text = line.partition(": ")
         words = len(text.split())
@@ -59,7 +64,12 @@ def recordings(folder: Path, lists: list[Path]) -> Iterator[tuple[str, str, Floa
             for line in read_texts(path):
                 if line.name in there:
                     rate = FRONT_END.sample_rate
-                    yield line.name, line.text, read_recording(there[line.name].parent, line.name, rate), rate
+                    yield (
+                        line.name,
+                        line.text,
+                        read_recording(there[line.name].parent, line.name, rate),
+                        rate,
+                    )
 
 
 def decoded(path: Path) -> Floats:
@@ -72,22 +82,29 @@ def decoded(path: Path) -> Floats:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("recordings", type=Path)
     parser.add_argument("texts", type=Path, nargs="+")
     parser.add_argument("-o", "--out", type=Path, required=True)
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    kept, words, seconds = list[str](), 0, 0.0
+    kept = list[str]()
+    words = 0
+    seconds = 0.0
     for name, text, samples, rate in recordings(arguments.recordings, arguments.texts):
         timed = word_times(samples, rate, text)
         if timed is None:
             print(f"{name} does not sound like its text: {text[:60]!r}")
             continue
         ends = sounding_ends(text, timed, rate)
-        (arguments.out / f"{name}.json").write_text(json.dumps([round(end, 3) for end in ends]) + "\n", "utf-8")
+        (arguments.out / f"{name}.json").write_text(
+            json.dumps([round(end, 3) for end in ends]) + "\n", "utf-8"
+        )
         kept.append(f"{name}|{text}")
-        words, seconds = words + len(ends), seconds + ends[-1]
+        words = words + len(ends)
+        seconds = seconds + ends[-1]
     if not kept:
         raise ConfigError(f"{arguments.recordings} has no recording of these texts.")
     (arguments.out / "texts.csv").write_text("\n".join(kept) + "\n", "utf-8")

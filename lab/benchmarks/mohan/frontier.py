@@ -1,12 +1,13 @@
-"""Agents of a unit of the quality reward, over their seeds, against the rules (Mohan et al. 2020, 5.4): the frontier.
+"""Agents of a unit of the quality reward, over their seeds, against the rules (Mohan et al. 2020,
+5.4): the frontier.
 
     python lab/benchmarks/mohan/frontier.py out --proportion PROPORTION.json -o DIR
 
-Reads the scored folder of quality.toml and proportion.json. A row of agents takes the errors, words and opinions of all
-its seeds together; differences are paired by sentence. In brackets are 95 % bootstrap intervals over seeds and
-sentences. How far seeds lie apart is told beside: lowest and highest of them. Writes frontier.md, frontier.json, and
-scores.jsonl.gz with the errors and opinions of each sentence.
-"""
+Reads the scored folder of quality.toml and proportion.json. A row of agents takes the errors, words
+and opinions of all its seeds together; differences are paired by sentence. In brackets are 95 %
+bootstrap intervals over seeds and sentences. How far seeds lie apart is told beside: lowest and
+highest of them. Writes frontier.md, frontier.json, and scores.jsonl.gz with the errors and opinions
+of each sentence."""
 
 from __future__ import annotations
 
@@ -21,7 +22,13 @@ import numpy as np
 from sayahead_lab.eval.experiment.folder import read_experiment
 from sayahead_lab.eval.listening.quality import Row
 from sayahead_lab.eval.listening.score import read_rows
-from sayahead_lab.eval.measures.intervals import Estimate, Values, difference_trained, estimate_trained, quotient
+from sayahead_lab.eval.measures.intervals import (
+    Estimate,
+    Values,
+    difference_trained,
+    estimate_trained,
+    quotient,
+)
 from sayahead_lab.eval.report.scores import SCORES, write_lines
 
 AGAINST = ("wait-3-steps", "wait-2-steps")
@@ -48,10 +55,15 @@ MEASURES: dict[str, tuple[Callable[[Row], tuple[float, float]], int]] = {
 
 
 def groups(names: Sequence[str]) -> dict[str, list[str]]:
-    """Agents by unit without their seed, "agent, 30 nats, seed 2" as one of "agents, 30 nats"; all else by itself."""
+    """Agents by unit without their seed, "agent, 30 nats, seed 2" as one of "agents, 30 nats"; all
+    else by itself."""
     found: dict[str, list[str]] = {}
     for name in names:
-        key = name.rpartition(", seed ")[0].replace("agent,", "agents,") if name.startswith("agent,") else name
+        key = (
+            name.rpartition(", seed ")[0].replace("agent,", "agents,")
+            if name.startswith("agent,")
+            else name
+        )
         found.setdefault(key, []).append(name)
     return found
 
@@ -66,7 +78,10 @@ def sums(group: Group, measure: Callable[[Row], tuple[float, float]]) -> Values:
 
 
 def text(value: Estimate, digits: int, *, sign: str = "") -> str:
-    return f"{value.value:{sign}.{digits}f} ({value.low:{sign}.{digits}f} to {value.high:{sign}.{digits}f})"
+    return (
+        f"{value.value:{sign}.{digits}f} ({value.low:{sign}.{digits}f} to"
+        f" {value.high:{sign}.{digits}f})"
+    )
 
 
 def between(values: Sequence[float], digits: int) -> str:
@@ -80,11 +95,16 @@ def compared(
 ) -> tuple[list[list[str]], dict[str, Any]]:
     """The table's cells and the figures behind them."""
     members = groups(read_experiment(out)["conditions"])
-    read = {key: {name: read_rows(out / name)[0] for name in names} for key, names in members.items()}
-    made = {
-        (key, title): sums(group, measure) for key, group in read.items() for title, (measure, _) in MEASURES.items()
+    read = {
+        key: {name: read_rows(out / name)[0] for name in names} for key, names in members.items()
     }
-    table, figures = list[list[str]](), dict[str, Any]()
+    made = {
+        (key, title): sums(group, measure)
+        for key, group in read.items()
+        for title, (measure, _) in MEASURES.items()
+    }
+    table = list[list[str]]()
+    figures = dict[str, Any]()
     for key, group in read.items():
         paths = {name: areas[name]["d_T"] for name in group if name in areas}
         cells = [key, str(len(group)), between(list(paths.values()), 3) if paths else "–"]
@@ -93,7 +113,12 @@ def compared(
             whole = estimate_trained(made[key, title], quotient)
             own = [float(quotient(seed.sum(0))) for seed in made[key, title]]
             cells += [text(whole, digits)] + ([between(own, digits)] if title == "WER, %" else [])
-            figures[key][title] = {"value": whole.value, "low": whole.low, "high": whole.high, "seeds": own}
+            figures[key][title] = {
+                "value": whole.value,
+                "low": whole.low,
+                "high": whole.high,
+                "seeds": own,
+            }
             for rule in rules:
                 if not key.startswith("agents,"):
                     cells.append("–")
@@ -115,7 +140,12 @@ def scores(out: Path) -> Iterator[dict[str, Any]]:
     for name in read_experiment(out)["conditions"]:
         for row in read_rows(out / name)[0]:
             errors = None if row.errors is None else [row.errors.total, row.errors.words]
-            yield {"row": name, "sentence": row.name, "errors": errors, "distillmos": row.distillmos}
+            yield {
+                "row": name,
+                "sentence": row.name,
+                "errors": errors,
+                "distillmos": row.distillmos,
+            }
 
 
 def heads(rules: Sequence[str]) -> list[str]:
@@ -125,10 +155,14 @@ def heads(rules: Sequence[str]) -> list[str]:
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("experiment", type=Path, help="the scored folder of quality.toml")
     parser.add_argument("--proportion", type=Path, required=True, help="d_T of the same rows")
-    parser.add_argument("--against", metavar="ROW", action="append", help="a rule to compare with; may be repeated")
+    parser.add_argument(
+        "--against", metavar="ROW", action="append", help="a rule to compare with; may be repeated"
+    )
     parser.add_argument("-o", "--out", type=Path, required=True)
     arguments = parser.parse_args(given)
     areas = json.loads(arguments.proportion.read_text(encoding="utf-8"))["rows"]
@@ -137,8 +171,12 @@ def main(given: Sequence[str] | None = None) -> None:
     columns = heads(rules)
     lines = [columns, ["---"] + ["---:"] * (len(columns) - 1), *table]
     arguments.out.mkdir(parents=True, exist_ok=True)
-    (arguments.out / "frontier.md").write_text("".join(f"| {' | '.join(line)} |\n" for line in lines), encoding="utf-8")
-    (arguments.out / "frontier.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    (arguments.out / "frontier.md").write_text(
+        "".join(f"| {' | '.join(line)} |\n" for line in lines), encoding="utf-8"
+    )
+    (arguments.out / "frontier.json").write_text(
+        json.dumps(figures, indent=1) + "\n", encoding="utf-8"
+    )
     write_lines(arguments.out / SCORES, scores(arguments.experiment))
     print((arguments.out / "frontier.md").read_text(encoding="utf-8"))
 

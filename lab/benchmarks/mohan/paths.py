@@ -1,11 +1,13 @@
-"""Mohan et al. (2020): policy paths over the attention (Fig. 2), what agents were paid while learning, d_T and errors.
+"""Mohan et al. (2020): policy paths over the attention (Fig. 2), what agents were paid while
+learning, d_T and errors.
 
-    python lab/benchmarks/mohan/paths.py --corpus corpus/ma --agent runs/agent-longer-0 --agent runs/agent-longer-1
+    python lab/benchmarks/mohan/paths.py --corpus corpus/ma --agent runs/agent-longer-0 --agent
+    runs/agent-longer-1
 
-Reads runs, or published ones beside that of their speaker (``sayahead train publish --unpack``); the corpus, any with
-the same frames, needs no sound. Writes paths.png, rewards.png, environment.json and environment.md; of French also
-liaisons.md and liaisons.json: how far policies have read at the ends of words and before apostrophes.
-"""
+Reads runs, or published ones beside that of their speaker (``sayahead train publish --unpack``);
+the corpus, any with the same frames, needs no sound. Writes paths.png, rewards.png,
+environment.json and environment.md; of French also liaisons.md and liaisons.json: how far policies
+have read at the ends of words and before apostrophes."""
 
 from __future__ import annotations
 
@@ -66,17 +68,26 @@ JOINTS = {
 
 
 def load(folder: Path, corpus: Path) -> tuple[AgentTask, AgentNetwork]:
-    """Task and agent of a run, on that corpus; ConfigError where it is no agent, or where frames differ."""
-    found, given = load_trained(folder), Corpus(corpus)
-    task, agent, front = found.task, found.model, found.corpus.info.front_end
+    """Task and agent of a run, on that corpus; ConfigError where it is no agent, or where frames
+    differ."""
+    found = load_trained(folder)
+    given = Corpus(corpus)
+    task = found.task
+    agent = found.model
+    front = found.corpus.info.front_end
     if not isinstance(task, AgentTask) or not isinstance(agent, AgentNetwork):
         raise ConfigError(f"{folder} is a run of {found.recipe.task}, which is no agent.")
     if given.info.front_end != front:
-        raise ConfigError(f"The frames of {corpus} are not those of {folder}: {given.info.front_end}, not {front}.")
+        raise ConfigError(
+            f"The frames of {corpus} are not those of {folder}: {given.info.front_end}, not"
+            f" {front}."
+        )
     # Frames are normalized as the speaker's were, not as those of this corpus would be.
-    mean, deviation = tuple(task.speaker.mean.tolist()), tuple(task.speaker.std.tolist())
+    mean = tuple(task.speaker.mean.tolist())
+    deviation = tuple(task.speaker.std.tolist())
     given.info = replace(given.info, mel_mean=mean, mel_std=deviation)
-    task.corpus = task.speaking.corpus = given
+    task.corpus = given
+    task.speaking.corpus = given
     return task, agent
 
 
@@ -89,10 +100,15 @@ def chosen(task: AgentTask, split: str, count: int, *, longest: int) -> list[Epi
 
 
 def lessons(run: Path) -> list[tuple[Path, Recipe]]:
-    """The run and the runs that it goes on from, the first of them first; in a release these lie beside it."""
+    """The run and the runs that it goes on from, the first of them first; in a release these lie
+    beside it."""
     recipe = load_recipe(run / "recipe.toml")
     start = Path(recipe.train.start)
-    places = [path for path in (start, run.parent / start.name) if start.name and (path / "recipe.toml").is_file()]
+    places = [
+        path
+        for path in (start, run.parent / start.name)
+        if start.name and (path / "recipe.toml").is_file()
+    ]
     return [*(lessons(places[0]) if places else []), (run, recipe)]
 
 
@@ -117,7 +133,9 @@ def alone(info: CorpusInfo) -> Sounds:
     def said(word: str) -> str:
         made = normalizer()
         words = [*made.push(word), *made.flush()]
-        return sounds(np.concatenate([one.ids for one in phonemizer.phonemize(words, left=[])]), info.phonemes)
+        return sounds(
+            np.concatenate([one.ids for one in phonemizer.phonemize(words, left=[])]), info.phonemes
+        )
 
     return said
 
@@ -125,16 +143,29 @@ def alone(info: CorpusInfo) -> Sounds:
 def sounds(ids: Ids, phonemes: Mapping[str, int]) -> str:
     """Phonemes (P,) as symbols, without stress, spaces and marks."""
     symbols = {number: symbol for symbol, number in phonemes.items()}
-    return "".join(one for one in (symbols[int(i)] for i in ids) if (one.isalpha() and one not in "ˈˌ") or one == NASAL)
+    return "".join(
+        one
+        for one in (symbols[int(i)] for i in ids)
+        if (one.isalpha() and one not in "ˈˌ") or one == NASAL
+    )
 
 
-def joints(item: Item, speller: Speller, said: Sounds, phonemes: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+def joints(
+    item: Item, speller: Speller, said: Sounds, phonemes: Mapping[str, int]
+) -> Iterator[tuple[str, int]]:
     """The letters of a sentence by what follows them: a name of JOINTS, and the place of each.
 
-    A word says more in liaison than by itself. Only letters after which another one of the sentence comes.
-    """
-    words = [(speller.spelled(token), span) for token, span in zip(item.text.split(), item.words, strict=True)]
-    spoken = [(letters, sounds(item.ids[span[0] : span[1]], phonemes)) for letters, span in words if letters]
+    A word says more in liaison than by itself. Only letters after which another one of the sentence
+    comes."""
+    words = [
+        (speller.spelled(token), span)
+        for token, span in zip(item.text.split(), item.words, strict=True)
+    ]
+    spoken = [
+        (letters, sounds(item.ids[span[0] : span[1]], phonemes))
+        for letters, span in words
+        if letters
+    ]
     at = 0
     for number, (letters, own) in enumerate(spoken):
         for place in range(len(letters) - 1):
@@ -148,32 +179,52 @@ def joints(item: Item, speller: Speller, said: Sounds, phonemes: Mapping[str, in
         open_vowel = spoken[number + 1][1][:1] in tuple(VOWELS)
         more = len(own) > len(said(letters)) and own[-1:] in tuple(TIED)
         silent = letters[-1] in LETTERS and own == said(letters)
-        kind = "liaison" if more else "vowel" if open_vowel and silent else "mute" if silent else "other"
+        kind = (
+            "liaison"
+            if more
+            else "vowel"
+            if open_vowel and silent
+            else "mute"
+            if silent
+            else "other"
+        )
         yield kind, at - 2
 
 
 def begins(spelling: Spelling, reduction: int, frames: int) -> Ids:
     """(P,) the SPEAK in whose middle each character has begun, by the speaker's durations."""
-    middles = np.minimum(np.arange(-(-frames // reduction)) * reduction + reduction // 2, frames - 1)
+    middles = np.minimum(
+        np.arange(-(-frames // reduction)) * reduction + reduction // 2, frames - 1
+    )
     return np.minimum(np.searchsorted(middles, spelling.edges[:-1]), len(middles) - 1)
 
 
 def ahead(
-    task: AgentTask, split: str, count: int, agent: AgentNetwork, *, longest: int, only: Sequence[str] = ()
+    task: AgentTask,
+    split: str,
+    count: int,
+    agent: AgentNetwork,
+    *,
+    longest: int,
+    only: Sequence[str] = (),
 ) -> dict[str, Any]:
     """How far policies have read when letters begin, by what follows these, after true frames.
 
-    By policy and joint: ``ahead``, characters behind the letter, and ``seen``, the share of these letters of which the
-    next letter but one is read: behind a space or an apostrophe the next word's first. Mean and 95 % interval.
-    """
-    items, info, r = task.corpus.split(split), task.corpus.info, task.speaking.config.reduction
-    said, found = alone(info), defaultdict[str, dict[str, Any]](lambda: defaultdict(list))
+    By policy and joint: ``ahead``, characters behind the letter, and ``seen``, the share of these
+    letters of which the next letter but one is read: behind a space or an apostrophe the next
+    word's first. Mean and 95 % interval."""
+    items = task.corpus.split(split)
+    info = task.corpus.info
+    r = task.speaking.config.reduction
+    said = alone(info)
+    found = defaultdict[str, dict[str, Any]](lambda: defaultdict(list))
     short = (number for number, length in enumerate(items.lengths.tolist()) if length <= longest)
     pairs = ((number, task.speaking.spelled(split, number, items[number])) for number in short)
     for number, spelling in itertools.islice((pair for pair in pairs if pair[1]), count):
         assert spelling is not None
         item = items[number]
-        at, kinds = begins(spelling, r, len(item.mel)), defaultdict[str, list[int]](list)
+        at = begins(spelling, r, len(item.mel))
+        kinds = defaultdict[str, list[int]](list)
         for kind, place in joints(item, task.speaking.speller, said, info.phonemes):
             kinds[kind].append(place)
         for name in only or policies(agent):
@@ -182,14 +233,23 @@ def ahead(
             for kind, places in kinds.items():
                 farther = read[np.minimum(at[places], len(read) - 1)] - np.array(places) - 1
                 found[name][kind].append((farther.sum(), (farther > 1).sum(), len(places)))
-    return {name: {kind: joint_row(found[name][kind]) for kind in JOINTS if found[name][kind]} for name in found}
+    return {
+        name: {kind: joint_row(found[name][kind]) for kind in JOINTS if found[name][kind]}
+        for name in found
+    }
 
 
 def joint_row(sums: Sequence[tuple[int, int, int]]) -> dict[str, Any]:
     """Figures of sums over the places of each sentence."""
     parts = np.array(sums, np.float64)
-    columns = {"ahead": estimate(parts[:, [0, 2]], quotient), "seen": estimate(parts[:, [1, 2]], quotient)}
-    named = {name: {"value": one.value, "low": one.low, "high": one.high} for name, one in columns.items()}
+    columns = {
+        "ahead": estimate(parts[:, [0, 2]], quotient),
+        "seen": estimate(parts[:, [1, 2]], quotient),
+    }
+    named = {
+        name: {"value": one.value, "low": one.low, "high": one.high}
+        for name, one in columns.items()
+    }
     return {"places": int(parts[:, 2].sum()), **named}
 
 
@@ -199,39 +259,58 @@ def joint_table(rows: Mapping[str, Any]) -> str:
     for kind, what in JOINTS.items():
         cells = [row[kind] for row in rows.values() if kind in row]
         if cells:
-            lines.append(f"| {what} | {cells[0]['places']} | {' | '.join(map(joint_text, cells))} |")
+            lines.append(
+                f"| {what} | {cells[0]['places']} | {' | '.join(map(joint_text, cells))} |"
+            )
     return "\n".join(lines) + "\n"
 
 
 def joint_text(cell: Mapping[str, Any]) -> str:
     """Characters read ahead with their interval, and the share of letters seen."""
-    ahead, seen = cell["ahead"], cell["seen"]
-    return f"{ahead['value']:.1f} ({ahead['low']:.1f} to {ahead['high']:.1f}), {100 * seen['value']:.0f} %"
+    ahead = cell["ahead"]
+    seen = cell["seen"]
+    return (
+        f"{ahead['value']:.1f} ({ahead['low']:.1f} to {ahead['high']:.1f}),"
+        f" {100 * seen['value']:.0f} %"
+    )
 
 
 def rewards(runs: Sequence[Path], path: Path) -> None:
-    """Draw the mean reward of an episode over the episodes seen, a line a run; after it, every line of the log.
+    """Draw the mean reward of an episode over the episodes seen, a line a run; after it, every line
+    of the log.
 
-    A run that goes on from another is drawn after it: where other sentences begin, the line is broken. Agents of
-    different units of the quality reward have different colours; of one unit, different seeds.
-    """
-    figure, axes = canvas("What agents are paid while they learn", "episodes", "reward of an episode")
+    A run that goes on from another is drawn after it: where other sentences begin, the line is
+    broken. Agents of different units of the quality reward have different colours; of one unit,
+    different seeds."""
+    figure, axes = canvas(
+        "What agents are paid while they learn", "episodes", "reward of an episode"
+    )
     last = [load_recipe(run / "recipe.toml") for run in runs]
     units = list(dict.fromkeys(unit_of(recipe) for recipe in last))
     named = set[str]()
     for number, (run, recipe) in enumerate(zip(runs, last, strict=True)):
         seen = 0
-        colour = COLOURS[(units.index(unit_of(recipe)) if len(units) > 1 else number) % len(COLOURS)]
+        colour = COLOURS[
+            (units.index(unit_of(recipe)) if len(units) > 1 else number) % len(COLOURS)
+        ]
         label = unit_of(recipe) if len(units) > 1 else f"seed {recipe.train.seed}"
         for folder, lesson in lessons(run):
-            lines = [line for line in read_log(folder / "log.jsonl") if line.get("loss") is not None]
+            lines = [
+                line for line in read_log(folder / "log.jsonl") if line.get("loss") is not None
+            ]
             batch = lesson.train.batch_size * lesson.data["learning"]["paths"]
             x = np.array([seen + line["step"] * batch for line in lines])
             y = np.array([line["parts"]["reward"] for line in lines])
             wide = min(SMOOTHED, len(y))
             smooth = np.convolve(y, np.ones(wide) / wide, "valid")
             axes.plot(x, y, color=colour, linewidth=0.6, alpha=0.3)
-            axes.plot(x[wide - 1 :], smooth, color=colour, linewidth=1.8, label="_" if label in named else label)
+            axes.plot(
+                x[wide - 1 :],
+                smooth,
+                color=colour,
+                linewidth=1.8,
+                label="_" if label in named else label,
+            )
             named.add(label)
             seen = int(x[-1])
     legend(axes)
@@ -241,20 +320,28 @@ def rewards(runs: Sequence[Path], path: Path) -> None:
 def table(rows: dict[str, dict[str, float]]) -> str:
     """The comparison in Markdown."""
     lines = [
-        "| policy | d_T, true frames before | MSE of log mel, nats^2 | d_T, spoken freely | did not end |",
+        (
+            "| policy | d_T, true frames before | MSE of log mel, nats^2 | d_T, spoken freely | did"
+            " not end |"
+        ),
         "|---|---|---|---|---|",
     ]
     lines += [
-        f"| {name} | {row['d_T']:.3f} | {row['mse']:.3f} | {row['d_T_free']:.3f} | {100 * row['unended']:.0f} % |"
+        f"| {name} | {row['d_T']:.3f} | {row['mse']:.3f} | {row['d_T_free']:.3f} |"
+        f" {100 * row['unended']:.0f} % |"
         for name, row in rows.items()
     ]
     return "\n".join(lines) + "\n"
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--corpus", type=Path, required=True)
-    parser.add_argument("--agent", type=Path, action="append", required=True, help="an agent's run; several: seeds")
+    parser.add_argument(
+        "--agent", type=Path, action="append", required=True, help="an agent's run; several: seeds"
+    )
     parser.add_argument("--split", default="test", help="of the corpus")
     parser.add_argument("--sentences", type=int, default=100, help="of the split that are compared")
     parser.add_argument("--longest", type=int, default=600, help="frames of a sentence at most")
@@ -263,7 +350,8 @@ def main(given: Sequence[str] | None = None) -> None:
     arguments = parser.parse_args(given)
     arguments.out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
-    rows, tied = dict[str, Any](), dict[str, Any]()
+    rows = dict[str, Any]()
+    tied = dict[str, Any]()
     for number, run in enumerate(arguments.agent):
         task, agent = load(run, arguments.corpus)
         sentences = chosen(task, arguments.split, arguments.sentences, longest=arguments.longest)
@@ -277,19 +365,30 @@ def main(given: Sequence[str] | None = None) -> None:
         if language_of(task.corpus.info).startswith("fr"):
             bounds = {"longest": arguments.longest, "only": only}
             at_joints = ahead(task, arguments.split, arguments.sentences, agent, **bounds)
-            tied |= {whose if name == "agent" else name: row for name, row in at_joints.items() if name != "wait-end"}
+            tied |= {
+                whose if name == "agent" else name: row
+                for name, row in at_joints.items()
+                if name != "wait-end"
+            }
         if not number:
             front = task.corpus.info.front_end
             hop_s = task.speaking.config.reduction * front.hop / front.sample_rate
             sentence = sentences[arguments.drawn]
             choosers = policies(agent).items()
-            drawn = {NAMES[name]: followed(task.episodes([sentence], False), choose) for name, choose in choosers}
+            drawn = {
+                NAMES[name]: followed(task.episodes([sentence], False), choose)
+                for name, choose in choosers
+            }
             save(policy_over_alignment(drawn, hop_s=hop_s), arguments.out / "paths.png")
     (arguments.out / "environment.md").write_text(table(rows), encoding="utf-8")
-    (arguments.out / "environment.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    (arguments.out / "environment.json").write_text(
+        json.dumps(rows, indent=1) + "\n", encoding="utf-8"
+    )
     if tied:
         (arguments.out / "liaisons.md").write_text(joint_table(tied), encoding="utf-8")
-        (arguments.out / "liaisons.json").write_text(json.dumps(tied, indent=1) + "\n", encoding="utf-8")
+        (arguments.out / "liaisons.json").write_text(
+            json.dumps(tied, indent=1) + "\n", encoding="utf-8"
+        )
     rewards(arguments.agent, arguments.out / "rewards.png")
     print(table(rows))
 

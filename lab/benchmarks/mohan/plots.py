@@ -18,15 +18,21 @@ from sayahead_lab.eval.report.drawing import MUTED, SMALL, Point, canvas, labell
 RESULTS = Path(__file__).parents[1] / "results" / "mohan"
 FIGURES = {"wer.png": ("WER, %", "Word errors"), "opinion.png": ("DistillMOS", "Predicted opinion")}
 TRUTHS = ("ground truth", "ground truth mel")
-"""Rows of the experiment of Ma et al.: the same speaker and vocoder, but 100 sentences, which their names say."""
+"""Rows of the experiment of Ma et al.: the same speaker and vocoder, but 100 sentences, which their
+names say."""
 
 
 def series(rows: dict[str, Any], figure: str) -> dict[str, list[Point]]:
     """A point a rule, and one for the agents of a unit, over all seeds."""
     points: dict[str, list[Point]] = {"benchmarks": [], "agents": []}
     for name, row in rows.items():
-        area, value = float(np.mean(list(row["d_T"].values()))), row[figure]
-        kind, label = ("agents", name.removeprefix("agents, ")) if name.startswith("agents") else ("benchmarks", name)
+        area = float(np.mean(list(row["d_T"].values())))
+        value = row[figure]
+        kind, label = (
+            ("agents", name.removeprefix("agents, "))
+            if name.startswith("agents")
+            else ("benchmarks", name)
+        )
         points[kind].append(Point(label, area, value["value"], value["low"], value["high"]))
     return points
 
@@ -38,13 +44,19 @@ def read(path: Path) -> dict[str, dict[str, str]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("-o", "--out", type=Path, required=True, help="the folder with frontier.json")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "-o", "--out", type=Path, required=True, help="the folder with frontier.json"
+    )
     out = parser.parse_args().out
     rows = json.loads((out / "frontier.json").read_text(encoding="utf-8"))
     true = read(RESULTS.parent / "ma" / "quality" / "quality.csv")
     for name, (figure, title) in FIGURES.items():
-        drawn, axes = canvas(f"{title} over d_T", "d_T: share of the area under the READ/SPEAK path", figure)
+        drawn, axes = canvas(
+            f"{title} over d_T", "d_T: share of the area under the READ/SPEAK path", figure
+        )
         for number, truth in enumerate(TRUTHS):
             height = float(true[truth][figure])
             axes.axhline(height, color=MUTED, linewidth=1, linestyle=":")

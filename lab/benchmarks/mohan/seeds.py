@@ -3,11 +3,12 @@ r"""The voices of Mohan et al.'s experiments, made of runs: one modified Tacotro
     sayahead train publish --unpack archives/runs/mohan.tar.xz -o runs
     python lab/benchmarks/mohan/seeds.py runs voices
     sayahead train publish --unpack archives/runs/mohan-fr.tar.xz -o runs/fr
-    python lab/benchmarks/mohan/seeds.py runs/fr voices --speaker tts-french --agents agent-french --name mohan-fr \
+    python lab/benchmarks/mohan/seeds.py runs/fr voices --speaker tts-french --agents agent-french
+    --name mohan-fr \
         --license Apache-2.0
 
-Makes NAME-UNIT-SEED of the speaker's run and each agent's beside it: the unit of the quality reward and the seed stand
-in its recipe.
+Makes NAME-UNIT-SEED of the speaker's run and each agent's beside it: the unit of the quality reward
+and the seed stand in its recipe.
 """
 
 from __future__ import annotations
@@ -28,22 +29,33 @@ def lesson(recipe: Recipe) -> tuple[float, int]:
 
 def main(given: Sequence[str] | None = None) -> None:
     """Make what there are agents for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("runs", type=Path)
     parser.add_argument("voices", type=Path)
     parser.add_argument("--speaker", default="tts-longer", help="the run of the modified Tacotron")
-    parser.add_argument("--agents", default="agent-longer", help="what the names of the agents' runs begin with")
-    parser.add_argument("--vocoder", default="ma-lj", help="a voice that lends its vocoder, or the name of a run")
+    parser.add_argument(
+        "--agents", default="agent-longer", help="what the names of the agents' runs begin with"
+    )
+    parser.add_argument(
+        "--vocoder", default="ma-lj", help="a voice that lends its vocoder, or the name of a run"
+    )
     parser.add_argument("--name", default="mohan-agent", help="what the voices' names begin with")
-    parser.add_argument("--license", help="of the voices, where the corpus's speaker is not the default voice")
+    parser.add_argument(
+        "--license", help="of the voices, where the corpus's speaker is not the default voice"
+    )
     arguments = parser.parse_args(given)
-    acoustic, trained = load_trained(arguments.runs / arguments.speaker), arguments.runs / arguments.vocoder
+    acoustic = load_trained(arguments.runs / arguments.speaker)
+    trained = arguments.runs / arguments.vocoder
     vocoder = load_trained(trained) if trained.is_dir() else arguments.vocoder
     for run in sorted(arguments.runs.glob(f"{arguments.agents}*")):
         agent = load_trained(run)
         unit, seed = lesson(agent.recipe)
         folder = arguments.voices / f"{arguments.name}-{unit:g}-{seed}"
-        make_voice(acoustic, vocoder, folder, name=folder.name, license=arguments.license, agent=agent)
+        make_voice(
+            acoustic, vocoder, folder, name=folder.name, license=arguments.license, agent=agent
+        )
         print(folder)
 
 

@@ -1,11 +1,13 @@
-"""What fast speech costs, however it is made: the default voice at a speed, and its normal speech shortened otherwise.
+"""What fast speech costs, however it is made: the default voice at a speed, and its normal speech
+shortened otherwise.
 
-    python lab/benchmarks/pace/fast.py --texts val.csv --whisper DIR --results FILE [--count 16] [--keep FOLDER]
+    python lab/benchmarks/pace/fast.py --texts val.csv --whisper DIR --results FILE [--count 16]
+    [--keep FOLDER]
 
-The others are WSOLA (the filter atempo of FFmpeg, by PyAV, which comes with faster-whisper), as long in each sentence
-as the voice itself; and the frames of the voice's normal speech, resampled in time before its decoder. Whole sentences;
-intervals are a bootstrap over sentences. ``--keep`` names a folder for the sound and the scores, from which an
-interrupted run goes on.
+The others are WSOLA (the filter atempo of FFmpeg, by PyAV, which comes with faster-whisper), as
+long in each sentence as the voice itself; and the frames of the voice's normal speech, resampled in
+time before its decoder. Whole sentences; intervals are a bootstrap over sentences. ``--keep`` names
+a folder for the sound and the scores, from which an interrupted run goes on.
 """
 
 from __future__ import annotations
@@ -34,10 +36,12 @@ SPEEDS = (1.25, 1.5, 1.75)
 
 
 class Resampled:
-    """An acoustic model whose whole sentences are shorter by linear interpolation of their frames."""
+    """An acoustic model whose whole sentences are shorter by linear interpolation of their
+    frames."""
 
     def __init__(self, acoustic: Any, speed: float) -> None:
-        self._acoustic, self._speed = acoustic, speed
+        self._acoustic = acoustic
+        self._speed = speed
 
     def initial(self) -> Any:
         return self._acoustic.initial()
@@ -49,11 +53,13 @@ class Resampled:
 
 
 def resampled(frames: Floats, speed: float) -> Floats:
-    """Frames (T, 130) as (T / speed, 130); pitch, the last but one, is interpolated only between voiced frames."""
+    """Frames (T, 130) as (T / speed, 130); pitch, the last but one, is interpolated only between
+    voiced frames."""
     count = round(len(frames) / speed)
     at = np.clip((np.arange(count) + 0.5) * speed - 0.5, 0, len(frames) - 1)
     low = np.floor(at).astype(np.int64)
-    high, weight = np.minimum(low + 1, len(frames) - 1), (at - low).astype(np.float32)[:, None]
+    high = np.minimum(low + 1, len(frames) - 1)
+    weight = (at - low).astype(np.float32)[:, None]
     made: Floats = frames[low] * (1 - weight) + frames[high] * weight
     pitch = frames[:, 128]
     mixed = (pitch[low] > 40) & (pitch[high] > 40)
@@ -66,13 +72,19 @@ def shorter(samples: Floats, rate: int, count: int) -> Floats:
     import av
 
     graph = av.filter.Graph()
-    source = graph.add_abuffer(sample_rate=rate, format="flt", layout="mono", time_base=Fraction(1, rate))
-    tempo, sink = graph.add("atempo", f"{len(samples) / count:.6f}"), graph.add("abuffersink")
+    source = graph.add_abuffer(
+        sample_rate=rate, format="flt", layout="mono", time_base=Fraction(1, rate)
+    )
+    tempo = graph.add("atempo", f"{len(samples) / count:.6f}")
+    sink = graph.add("abuffersink")
     source.link_to(tempo)
     tempo.link_to(sink)
     graph.configure()
-    frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(samples[None], np.float32), format="flt", layout="mono")
-    frame.sample_rate, frame.pts = rate, 0
+    frame = av.AudioFrame.from_ndarray(
+        np.ascontiguousarray(samples[None], np.float32), format="flt", layout="mono"
+    )
+    frame.sample_rate = rate
+    frame.pts = 0
     graph.push(frame)
     graph.push(None)
     out = list[Floats]()
@@ -106,9 +118,12 @@ def conditions(voice: Voice, text: str) -> Mapping[str, Callable[[], Floats]]:
 
 def scored(texts: Sequence[ScriptLine], listeners: Listeners, keep: Path) -> dict[str, list[Row]]:
     """What the listeners say of each way of saying each sentence; kept in the folder."""
-    voice, path = load_voice("heart"), keep / "scores.jsonl"
+    voice = load_voice("heart")
+    path = keep / "scores.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    found = {(line["condition"], line["row"]["name"]): line["row"] for line in map(json.loads, lines)}
+    found = {
+        (line["condition"], line["row"]["name"]): line["row"] for line in map(json.loads, lines)
+    }
     for text in texts:
         for name, say in conditions(voice, text.text).items():
             if (name, text.name) in found:
@@ -131,10 +146,14 @@ def interval(made: Difference | Estimate) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--texts", type=Path, required=True, help="lines of name|text")
     parser.add_argument("--whisper", required=True, help="folder of a faster-whisper model")
-    parser.add_argument("--results", type=Path, required=True, help="write the table here (Markdown)")
+    parser.add_argument(
+        "--results", type=Path, required=True, help="write the table here (Markdown)"
+    )
     parser.add_argument("--count", type=int, default=16, help="sentences (default: 16)")
     parser.add_argument("--keep", type=Path, help="folder for what was scored")
     arguments = parser.parse_args()
@@ -146,12 +165,20 @@ def main() -> None:
         rows = scored(texts, Listeners(arguments.whisper, threads=1), keep)
     base = next(iter(rows.values()))
     own_s = sum(row.duration_s for row in base)
-    lines = ["| speech | as fast as it is | DistillMOS | difference | WER, % |", "|---|---:|---:|---:|---:|"]
+    lines = [
+        "| speech | as fast as it is | DistillMOS | difference | WER, % |",
+        "|---|---:|---:|---:|---:|",
+    ]
     for name, these in rows.items():
-        figures, against = summarize(these), compare(these, base)["distillmos"]
-        fast, opinion, wer = own_s / sum(row.duration_s for row in these), figures["distillmos"], figures["wer"]
+        figures = summarize(these)
+        against = compare(these, base)["distillmos"]
+        fast = own_s / sum(row.duration_s for row in these)
+        opinion = figures["distillmos"]
+        wer = figures["wer"]
         less = "–" if these is base else interval(against)
-        errors = interval(replace(wer, value=100 * wer.value, low=100 * wer.low, high=100 * wer.high))
+        errors = interval(
+            replace(wer, value=100 * wer.value, low=100 * wer.low, high=100 * wer.high)
+        )
         lines.append(f"| {name} | {fast:.2f} | {opinion.value:.2f} | {less} | {errors} |")
     arguments.results.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print("\n".join(lines))

@@ -1,9 +1,10 @@
-"""Passages of several sentences, for what shows only over time: lists of name|text from a list of sentences.
+"""Passages of several sentences, for what shows only over time: lists of name|text from a list of
+sentences.
 
     python lab/benchmarks/pace/passages.py test.csv --sentences 40 --each 8 > passages.csv
 
-The sentences are evenly spaced over the list, sorted by name so that neighbours come from one book where they can; each
-passage has ``--each`` of them in that order.
+The sentences are evenly spaced over the list, sorted by name so that neighbours come from one book
+where they can; each passage has ``--each`` of them in that order.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ from sayahead_lab.scripts import read_texts, strided
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("texts", type=Path, help="lines of name|text")
-    parser.add_argument("--sentences", type=int, default=40, help="how many are taken (default: 40)")
+    parser.add_argument(
+        "--sentences", type=int, default=40, help="how many are taken (default: 40)"
+    )
     parser.add_argument("--each", type=int, default=8, help="sentences of a passage (default: 8)")
     arguments = parser.parse_args()
     # LJ Speech cuts long sentences at commas: only those that end are taken.

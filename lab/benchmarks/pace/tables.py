@@ -1,12 +1,13 @@
-"""Tables of a scored experiment of pace: the lag with and without keep_up, quality, and where a typist's silences come.
+"""Tables of a scored experiment of pace: the lag with and without keep_up, quality, and where a
+typist's silences come.
 
     python lab/benchmarks/pace/tables.py out --out lab/benchmarks/results/pace
 
-All on the ideal clock, where computing takes no time. The slope of the lag is taken over the last two thirds of each
-passage's words: before, the lag builds up in any case. Its interval, and that of the differences, is a bootstrap over
-passages. A silence is inside a word where the sound stops before the word's end, inside a phrase where it stops
-elsewhere but after a mark or before one of the front end's openers.
-"""
+All on the ideal clock, where computing takes no time. The slope of the lag is taken over the last
+two thirds of each passage's words: before, the lag builds up in any case. Its interval, and that of
+the differences, is a bootstrap over passages. A silence is inside a word where the sound stops
+before the word's end, inside a phrase where it stops elsewhere but after a mark or before one of
+the front end's openers."""
 
 from __future__ import annotations
 
@@ -26,14 +27,17 @@ from sayahead_lab.eval.measures.intervals import estimate, quotient
 from sayahead_lab.eval.measures.latency import audible_words, stalls_s, word_lags_s
 from sayahead_lab.eval.measures.statistics import regress
 
-PLAIN, OPENERS = "k = 1", front_end("en").openers
+PLAIN = "k = 1"
+OPENERS = front_end("en").openers
 # A word whose last few milliseconds come later is whole to the ear.
 WHOLE_S = 0.01
 
 
 def places(trace: Trace) -> list[tuple[str, float]]:
-    """Of each silence between chunks where it comes ("word", "phrase" or "pause"), and its seconds."""
-    words, found = audible_words(trace), list[tuple[str, float]]()
+    """Of each silence between chunks where it comes ("word", "phrase" or "pause"), and its
+    seconds."""
+    words = audible_words(trace)
+    found = list[tuple[str, float]]()
     for chunk, stall in zip(trace.chunks[1:], stalls_s(trace, ideal=True), strict=True):
         if stall <= 0:
             continue
@@ -78,7 +82,13 @@ def lag_rows(out: Path, about: dict[str, Any]) -> list[list[str]]:
             total = mean(traces, lambda trace: trace.duration_s)
             lag = mean(traces, lambda trace: float(word_lags_s(trace, ideal=True).mean()))
             slopes = interval([1000 * slope(trace) for trace in traces], 1)
-            cells = [slopes, f"{lag:.2f}", f"{np.mean(last):.2f}", f"{max(last):.2f}", f"{total:.1f}"]
+            cells = [
+                slopes,
+                f"{lag:.2f}",
+                f"{np.mean(last):.2f}",
+                f"{max(last):.2f}",
+                f"{total:.1f}",
+            ]
             rows.append([clock, "keep_up" if name != PLAIN else "–", *cells])
     return rows
 
@@ -95,7 +105,11 @@ def quality_rows(out: Path, about: dict[str, Any]) -> list[list[str]]:
             if value is None or (part == "against" and name == about["conditions"][0]):
                 row.append("–")
                 continue
-            row.append("{:.3f} ({:.3f} to {:.3f})".format(*(value[key] for key in ("value", "low", "high"))))
+            row.append(
+                "{:.3f} ({:.3f} to {:.3f})".format(
+                    *(value[key] for key in ("value", "low", "high"))
+                )
+            )
         rows.append(row)
     return rows
 
@@ -108,8 +122,12 @@ def stall_rows(out: Path, about: dict[str, Any]) -> list[list[str]]:
         words = sum(len(audible_words(trace)) for trace in traces)
         cells = [f"{100 * sum(len(one) for one in found) / words:.0f}"]
         kinds = [kind for one in found for kind, _ in one]
-        cells += [f"{100 * kinds.count(place) / words:.0f}" for place in ("word", "phrase", "pause")]
-        inside = sum(seconds for one in found for kind, seconds in one if kind != "pause") / len(traces)
+        cells += [
+            f"{100 * kinds.count(place) / words:.0f}" for place in ("word", "phrase", "pause")
+        ]
+        inside = sum(seconds for one in found for kind, seconds in one if kind != "pause") / len(
+            traces
+        )
         total = sum(seconds for one in found for _, seconds in one) / len(traces)
         lag = mean(traces, lambda trace: float(word_lags_s(trace, ideal=True).mean()))
         rows.append([name, *cells, f"{inside:.0f}", f"{total:.0f}", f"{lag:.2f}"])
@@ -122,16 +140,29 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path, help="the scored experiment")
-    parser.add_argument("--out", type=Path, required=True, help="folder for lag.md, quality.md and stalls.md")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="folder for lag.md, quality.md and stalls.md"
+    )
     arguments = parser.parse_args()
     about = read_experiment(arguments.folder)
     made = {
-        "lag": ("text|speech|slope of the lag, ms a word|mean lag, s|lag at the end, s|largest, s|speech, s", lag_rows),
+        "lag": (
+            (
+                "text|speech|slope of the lag, ms a word|mean lag, s|lag at the end, s|largest,"
+                " s|speech, s"
+            ),
+            lag_rows,
+        ),
         "quality": ("condition|DistillMOS|against k = 1", quality_rows),
         "stalls": (
-            "condition|silences in 100 words|in a word|in a phrase|at a pause|in either, s|all, s|mean lag, s",
+            (
+                "condition|silences in 100 words|in a word|in a phrase|at a pause|in either, s|all,"
+                " s|mean lag, s"
+            ),
             stall_rows,
         ),
     }
@@ -140,7 +171,9 @@ def main() -> None:
         text = table(header.split("|"), rows(arguments.folder, about))
         (arguments.out / f"{name}.md").write_text(text, encoding="utf-8")
         print(text)
-    (arguments.out / "experiment.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    (arguments.out / "experiment.json").write_text(
+        json.dumps(about, indent=1) + "\n", encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
-"""Remake a paper's tables: carry out the commands at the head of its experiments, one after the other.
+"""Remake a paper's tables: carry out the commands at the head of its experiments, one after the
+other.
 
     python lab/benchmarks/papers/remake.py ma --texts test.csv --whisper WHISPER
     python lab/benchmarks/papers/remake.py ma quality latency --texts test.csv --whisper WHISPER
     python lab/benchmarks/papers/remake.py saeki --list
 
-From the repository's root. Each experiment works in a folder of its own under ``remade`` and goes on where it was
-stopped. Results go under ``remade/results``, beside which the committed ones stay as they are, to be compared. With
-``--results lab/benchmarks/results`` they take their place, and ``python lab/benchmarks/figures.py`` puts them into the
-documents. ``--list`` without a name lists all experiments: those that need more say what at their heads.
-"""
+From the repository's root. Each experiment works in a folder of its own under ``remade`` and goes
+on where it was stopped. Results go under ``remade/results``, beside which the committed ones stay
+as they are, to be compared. With ``--results lab/benchmarks/results`` they take their place, and
+``python lab/benchmarks/figures.py`` puts them into the documents. ``--list`` without a name lists
+all experiments: those that need more say what at their heads."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ USUAL = {
     "saeki": ("free", "dropout", "students"),
     "mohan": ("quality", "latency"),
 }
-"""What needs nothing but the repository, the texts and Whisper; others want what their heads say."""
+"""What needs nothing but the repository, the texts and Whisper; others want what their heads
+say."""
 COMMITTED = "lab/benchmarks/results"
 """Where the heads' commands put results: of a remake they go elsewhere."""
 STARTS = ("sayahead ", "python ", "for ", "test ", "SAYAHEAD_")
@@ -34,12 +36,18 @@ STARTS = ("sayahead ", "python ", "for ", "test ", "SAYAHEAD_")
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("paper", choices=USUAL)
-    parser.add_argument("experiments", nargs="*", help="their names (default: those that need nothing else)")
+    parser.add_argument(
+        "experiments", nargs="*", help="their names (default: those that need nothing else)"
+    )
     parser.add_argument("--texts", type=Path, help="LJ Speech's test split, lines of name|text")
     parser.add_argument("--whisper", type=Path, help="a Whisper model for faster-whisper")
-    parser.add_argument("--out", type=Path, default=Path("remade"), help="where traces and sound go")
+    parser.add_argument(
+        "--out", type=Path, default=Path("remade"), help="where traces and sound go"
+    )
     parser.add_argument("--results", type=Path, help="where tables go (default: results in --out)")
     parser.add_argument("--list", action="store_true", help="only print the commands")
     arguments = parser.parse_args()
@@ -52,13 +60,19 @@ def main() -> int:
     named = arguments.experiments or (list(there) if arguments.list else USUAL[arguments.paper])
     for name in named:
         if arguments.list:
-            print(f"# {name}{'' if name in USUAL[arguments.paper] else ': needs more than the repository'}")
+            print(
+                f"# {name}{'' if name in USUAL[arguments.paper] else ': needs more than the repository'}"  # noqa: E501
+            )
         begun = time.monotonic()
         for command in commands(there[name].read_text(encoding="utf-8")):
-            line = filled(command, arguments.out / arguments.paper / name, arguments.texts, arguments.whisper)
+            line = filled(
+                command, arguments.out / arguments.paper / name, arguments.texts, arguments.whisper
+            )
             line = line.replace(COMMITTED, shlex.quote(str(results)))
             print(line, flush=True)
-            if not arguments.list and (code := subprocess.run(["bash", "-c", line], cwd=ROOT, check=False).returncode):
+            if not arguments.list and (
+                code := subprocess.run(["bash", "-c", line], cwd=ROOT, check=False).returncode
+            ):
                 return code
         if not arguments.list:
             print(f"{name}: {(time.monotonic() - begun) / 60:.0f} min", flush=True)
@@ -67,7 +81,8 @@ def main() -> int:
 
 def commands(text: str) -> list[str]:
     """The commands of an experiment's head, continued lines joined."""
-    found, going = list[str](), False
+    found = list[str]()
+    going = False
     for line in text.splitlines():
         if not line.startswith("#"):
             break
@@ -82,7 +97,12 @@ def commands(text: str) -> list[str]:
 
 def filled(command: str, out: Path, texts: Path | None, whisper: Path | None) -> str:
     """A command with this machine's files in the places of the documents' names."""
-    named = {"test.csv": texts, "val.csv": texts and texts.with_name("val.csv"), "FOLDER": whisper, "out": out}
+    named = {
+        "test.csv": texts,
+        "val.csv": texts and texts.with_name("val.csv"),
+        "FOLDER": whisper,
+        "out": out,
+    }
     for name, path in named.items():
         if path is not None:
             words = command.split(" ")

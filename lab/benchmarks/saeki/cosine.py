@@ -1,18 +1,20 @@
-"""How near a contextual embedding comes to that of the true future (Saeki-a, Fig. 2), and a student to its teacher
-(Saeki-b, Fig. 3), by time step.
+"""How near a contextual embedding comes to that of the true future (Saeki-a, Fig. 2), and a student
+to its teacher (Saeki-b, Fig. 3), by time step.
 
-    python lab/benchmarks/saeki/cosine.py archives/runs/saeki.tar.xz -o lab/benchmarks/results/saeki/runs
+    python lab/benchmarks/saeki/cosine.py archives/runs/saeki.tar.xz -o
+    lab/benchmarks/results/saeki/runs
 
-The first argument is an archive of ``sayahead train publish``, or a folder of runs: every Tacotron in it is measured,
-and every student. What a language model expects of sentences is read from files, by default from
-``lab/benchmarks/results/saeki/futures``, each made by
+The first argument is an archive of ``sayahead train publish``, or a folder of runs: every Tacotron
+in it is measured, and every student. What a language model expects of sentences is read from files,
+by default from ``lab/benchmarks/results/saeki/futures``, each made by
 
-    sayahead train futures FOLDER/k-5.jsonl --texts test.csv --lm MODEL --count 200 --prefixes 6 --top-k 5
+    sayahead train futures FOLDER/k-5.jsonl --texts test.csv --lm MODEL --count 200 --prefixes 6
+    --top-k 5
 
-So neither a corpus nor a language model is needed. A prefix of n words is measured at time step ceil(n / 2) - 1, where
-its last two words are spoken. A language model that ends a sentence too early has less future to show: its row is
-compared with as many random words, with an end where it has one. Writes cosine.json, cosine.md, pseudo-NETWORK.png and
-student.png.
+So neither a corpus nor a language model is needed. A prefix of n words is measured at time step
+ceil(n / 2) - 1, where its last two words are spoken. A language model that ends a sentence too
+early has less future to show: its row is compared with as many random words, with an end where it
+has one. Writes cosine.json, cosine.md, pseudo-NETWORK.png and student.png.
 """
 
 from __future__ import annotations
@@ -53,7 +55,9 @@ ROOT = Path(__file__).parents[2]
 FUTURES = ROOT / "benchmarks" / "results" / "saeki" / "futures"
 STEPS = 8
 """Time steps that are told apart; segments of two words."""
-RANDOM, NONE, MEAN = "random words", "no future", "the mean embedding, whatever the text"
+RANDOM = "random words"
+NONE = "no future"
+MEAN = "the mean embedding, whatever the text"
 Values = NDArray[np.float64]
 
 
@@ -74,26 +78,35 @@ class Moment:
         return (len(self.words) + 1) // 2 - 1
 
     def random(self, source: str) -> tuple[str, ...]:
-        """As many random words as a source has, which end the sentence where it does; five where it has no future."""
-        meant, drawn = self.futures[source], self.futures[RANDOM]
+        """As many random words as a source has, which end the sentence where it does; five where it
+        has no future."""
+        meant = self.futures[source]
+        drawn = self.futures[RANDOM]
         if source in (RANDOM, NONE):
             return drawn
         ends = bool(meant) and meant[-1].endswith(CLOSING)
         return tuple(
-            word + "." if ends and at == len(meant) else word for at, word in enumerate(drawn[: len(meant)], 1)
+            word + "." if ends and at == len(meant) else word
+            for at, word in enumerate(drawn[: len(meant)], 1)
         )
 
 
 def moments(folder: Path) -> tuple[list[tuple[str, ...]], list[Moment]]:
-    """The texts of one sentence in a folder's files of futures, and the prefixes that all files continue."""
+    """The texts of one sentence in a folder's files of futures, and the prefixes that all files
+    continue."""
     files = sorted(folder.glob("k-*.jsonl"), key=lambda path: int(path.stem.removeprefix("k-")))
     if not files:
         raise ConfigError(
-            f"{folder} has no futures (k-1.jsonl, k-5.jsonl, ...): make them with sayahead train futures."
+            f"{folder} has no futures (k-1.jsonl, k-5.jsonl, ...): make them with sayahead train"
+            " futures."
         )
-    found = {f"k = {path.stem.removeprefix('k-')}": {one.name: one for one in read_futures(path)} for path in files}
+    found = {
+        f"k = {path.stem.removeprefix('k-')}": {one.name: one for one in read_futures(path)}
+        for path in files
+    }
     names = sorted(set.intersection(*(set(lines) for lines in found.values())))
-    texts, made = list[tuple[str, ...]](), list[Moment]()
+    texts = list[tuple[str, ...]]()
+    made = list[Moment]()
     for name in names:
         words = next(iter(found.values()))[name].words
         read = normalize(" ".join(words))
@@ -133,17 +146,26 @@ class Network:
         return Item("", "", ids.astype(np.int16), spans(pronounced), frames, nothing[:, 0], nothing)
 
     def embeddings(
-        self, texts: Sequence[Sequence[str]], found: Sequence[Moment], futures: Sequence[tuple[str, ...]] | None = None
+        self,
+        texts: Sequence[Sequence[str]],
+        found: Sequence[Moment],
+        futures: Sequence[tuple[str, ...]] | None = None,
     ) -> Tensor:
         """(I, E) of the moments' futures; None: of the true ones."""
-        items, expected = [self.item(words) for words in texts], Expected(self.phonemizer, self.cutter.pad)
-        pieces = [last_segment(self.cutter, items, Prefix(one.text, one.words, ())) for one in found]
+        items = [self.item(words) for words in texts]
+        expected = Expected(self.phonemizer, self.cutter.pad)
+        pieces = [
+            last_segment(self.cutter, items, Prefix(one.text, one.words, ())) for one in found
+        ]
         if futures is not None:
             shown = [
                 Prefix(one.text, one.words, words[: self.cutter.lookahead or None])
                 for one, words in zip(found, futures, strict=True)
             ]
-            pieces = [replace(piece, future=expected.ids(one)) for piece, one in zip(pieces, shown, strict=True)]
+            pieces = [
+                replace(piece, future=expected.ids(one))
+                for piece, one in zip(pieces, shown, strict=True)
+            ]
         return embeddings(self.tacotron, pieces)
 
 
@@ -169,7 +191,8 @@ def of_run(run: Trained[Any, Any]) -> Network:
 
 def of_runs(folder: Path) -> tuple[list[Network], list[Student]]:
     """All Tacotrons and students in a folder of runs."""
-    networks, students = list[Network](), list[Student]()
+    networks = list[Network]()
+    students = list[Student]()
     for path in sorted(path for path in folder.iterdir() if path.is_dir() and has_checkpoint(path)):
         run = load_trained(path)
         if run.recipe.task == "saeki-student":
@@ -186,8 +209,11 @@ def of_runs(folder: Path) -> tuple[list[Network], list[Student]]:
     return networks, students
 
 
-def row(own: Tensor, meant: Tensor, found: Sequence[Moment], control: Tensor | None) -> dict[str, Any]:
-    """Mean cosine of embeddings (I, E) over all and by time step, and that over a control's; over texts, paired."""
+def row(
+    own: Tensor, meant: Tensor, found: Sequence[Moment], control: Tensor | None
+) -> dict[str, Any]:
+    """Mean cosine of embeddings (I, E) over all and by time step, and that over a control's; over
+    texts, paired."""
     count = 1 + max(one.text for one in found)
 
     def sums(values: Tensor, step: int | None = None) -> Values:
@@ -202,7 +228,10 @@ def row(own: Tensor, meant: Tensor, found: Sequence[Moment], control: Tensor | N
     if control is not None:
         other = functional.cosine_similarity(control, meant)
         made["more than the control"] = interval(difference(sums(near), sums(other), quotient))
-    return {**made, "steps": [interval(estimate(sums(near, step), quotient)) for step in range(STEPS)]}
+    return {
+        **made,
+        "steps": [interval(estimate(sums(near, step), quotient)) for step in range(STEPS)],
+    }
 
 
 def interval(found: Estimate) -> list[float]:
@@ -211,19 +240,33 @@ def interval(found: Estimate) -> list[float]:
 
 
 @torch.no_grad()
-def measured(networks: Sequence[Network], students: Sequence[Student], folder: Path) -> dict[str, Any]:
+def measured(
+    networks: Sequence[Network], students: Sequence[Student], folder: Path
+) -> dict[str, Any]:
     """Both figures."""
     texts, found = moments(folder)
-    made: dict[str, Any] = {"texts": len(texts), "prefixes": len(found), "networks": {}, "students": {}}
+    made: dict[str, Any] = {
+        "texts": len(texts),
+        "prefixes": len(found),
+        "networks": {},
+        "students": {},
+    }
     for network in networks:
-        meant, rows = network.embeddings(texts, found), dict[str, Any]()
+        meant = network.embeddings(texts, found)
+        rows = dict[str, Any]()
         for source in found[0].futures:
             own, control = (
                 network.embeddings(texts, found, words)
-                for words in ([one.futures[source] for one in found], [one.random(source) for one in found])
+                for words in (
+                    [one.futures[source] for one in found],
+                    [one.random(source) for one in found],
+                )
             )
             words = float(np.mean([len(one.futures[source]) for one in found]))
-            rows[source] = {"words": words, **row(own, meant, found, None if source == RANDOM else control)}
+            rows[source] = {
+                "words": words,
+                **row(own, meant, found, None if source == RANDOM else control),
+            }
         made["networks"][network.name] = rows
     for student in students:
         meant = student.teacher.embeddings(
@@ -243,7 +286,13 @@ def tables(made: dict[str, Any]) -> str:
         title = f"{name}: cosine with the true future's, by time step"
         parts.append(table(rows, title, "more than as many random words"))
     if made["students"]:
-        parts.append(table(made["students"], "cosine with the teacher's, by time step", "more than the mean embedding"))
+        parts.append(
+            table(
+                made["students"],
+                "cosine with the teacher's, by time step",
+                "more than the mean embedding",
+            )
+        )
     return "\n".join(parts)
 
 
@@ -268,7 +317,9 @@ def table(rows: dict[str, Any], title: str, control: str) -> str:
 
 def draw(rows: dict[str, Any], title: str, path: Path) -> None:
     """Cosine similarity over time steps with its intervals, a line a row of the table."""
-    figure, axes = canvas(title, "time step (segments spoken before)", "cosine similarity", height=5.2)
+    figure, axes = canvas(
+        title, "time step (segments spoken before)", "cosine similarity", height=5.2
+    )
     for number, (name, found) in enumerate(rows.items()):
         aside = 0.06 * (number - (len(rows) - 1) / 2)
         points = [Point(name, step + aside, *values) for step, values in enumerate(found["steps"])]
@@ -279,9 +330,13 @@ def draw(rows: dict[str, Any], title: str, path: Path) -> None:
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("source", type=Path, help="an archive of runs, or a folder of runs")
-    parser.add_argument("--futures", type=Path, default=FUTURES, help="folder of k-1.jsonl, k-5.jsonl, ...")
+    parser.add_argument(
+        "--futures", type=Path, default=FUTURES, help="folder of k-1.jsonl, k-5.jsonl, ..."
+    )
     parser.add_argument("-o", "--out", type=Path, required=True, help="folder for tables and plots")
     arguments = parser.parse_args(given)
     torch.set_num_threads(1)
@@ -291,9 +346,17 @@ def main(given: Sequence[str] | None = None) -> None:
     (arguments.out / "cosine.json").write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
     (arguments.out / "cosine.md").write_text(tables(made), encoding="utf-8")
     for name, rows in made["networks"].items():
-        draw(rows, f"{name}: how near a future comes to the true one", arguments.out / f"pseudo-{name}.png")
+        draw(
+            rows,
+            f"{name}: how near a future comes to the true one",
+            arguments.out / f"pseudo-{name}.png",
+        )
     if made["students"]:
-        draw(made["students"], "How near a student comes to its teacher", arguments.out / "student.png")
+        draw(
+            made["students"],
+            "How near a student comes to its teacher",
+            arguments.out / "student.png",
+        )
     print(tables(made))
 
 

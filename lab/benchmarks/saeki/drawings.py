@@ -18,8 +18,11 @@ RESULTS = Path(__file__).parents[1] / "results" / "saeki"
 
 
 def processing(found: Mapping[str, Any], path: Path) -> None:
-    """Processing time of all steps so far; logarithmic, as a language model and a student do not fit one scale."""
-    figure, axes = canvas("Processing time until a step is spoken", "time step", "seconds (logarithmic)", height=5.2)
+    """Processing time of all steps so far; logarithmic, as a language model and a student do not
+    fit one scale."""
+    figure, axes = canvas(
+        "Processing time until a step is spoken", "time step", "seconds (logarithmic)", height=5.2
+    )
     for number, (name, row) in enumerate(found.items()):
         label = f"{name}: {row['words_a_minute']:.0f} words/min"
         points = [Point(name, step, value) for step, value in enumerate(row["cumulative_s"][:12])]

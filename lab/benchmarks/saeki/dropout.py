@@ -1,9 +1,10 @@
-"""Give the decoders of the kind saeki that were written before it the input ``kept``, and copies that drop half of it.
+"""Give the decoders of the kind saeki that were written before it the input ``kept``, and copies
+that drop half of it.
 
     python lab/benchmarks/saeki/dropout.py FOLDER
 
-For each voice of the experiment (dropout.toml) that is installed, FOLDER/NAME-dropout is written: the same weights,
-with a factor after each layer of the prenet.
+For each voice of the experiment (dropout.toml) that is installed, FOLDER/NAME-dropout is written:
+the same weights, with a factor after each layer of the prenet.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ SHARE = 0.5
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
     voices = installed_voices()
@@ -42,14 +45,20 @@ def with_dropout(voice: Path, out: Path) -> None:
         acoustic["prenet"] = sum(masked(decoder))
         onnx.checker.check_model(decoder)
         onnx.save(decoder, out / "decoder.onnx")
-        config["files"]["decoder.onnx"] = hashlib.sha256((out / "decoder.onnx").read_bytes()).hexdigest()
+        config["files"]["decoder.onnx"] = hashlib.sha256(
+            (out / "decoder.onnx").read_bytes()
+        ).hexdigest()
     acoustic["prenet_dropout"] = SHARE
-    (out / "voice.json").write_text(json.dumps(config, ensure_ascii=False, indent=1), encoding="utf-8")
+    (out / "voice.json").write_text(
+        json.dumps(config, ensure_ascii=False, indent=1), encoding="utf-8"
+    )
 
 
 def masked(decoder: onnx.ModelProto) -> list[int]:
-    """Multiply what each layer of the prenet gives by its part of a new input ``kept``; returned: their widths."""
-    graph, shapes = decoder.graph, onnx.shape_inference.infer_shapes(decoder).graph.value_info
+    """Multiply what each layer of the prenet gives by its part of a new input ``kept``; returned:
+    their widths."""
+    graph = decoder.graph
+    shapes = onnx.shape_inference.infer_shapes(decoder).graph.value_info
     wide = {value.name: value.type.tensor_type.shape.dim[-1].dim_value for value in shapes}
     # Nothing else in it is rectified.
     layers = [node for node in graph.node if node.op_type == "Relu"]

@@ -1,13 +1,14 @@
-"""Students of all sizes, and of all weights of what teaches them, after equal steps (Saeki-b, Table 1), over seeds.
+"""Students of all sizes, and of all weights of what teaches them, after equal steps (Saeki-b, Table
+1), over seeds.
 
     python lab/benchmarks/saeki/equal.py runs --corpus CORPUS -o lab/benchmarks/results/saeki/equal
 
-RUNS is a folder with the teacher (guided-small), vectors, futures and runs student-NAME-sSEED, as the head of
-``lab/recipes/saeki/student-medium-lambda-50.toml`` makes them. Reads cosine.json in the folder of results, which
-``cosine.py`` writes of the same runs: how near embeddings of test prefixes come to the teacher's. Measures besides, on
-the corpus's validation prefixes, the error of the frames that the teacher's network speaks under each embedding
-(``target``, Eq. 9), and under the teacher's own. Writes equal.md and equal.json.
-"""
+RUNS is a folder with the teacher (guided-small), vectors, futures and runs student-NAME-sSEED, as
+the head of ``lab/recipes/saeki/student-medium-lambda-50.toml`` makes them. Reads cosine.json in the
+folder of results, which ``cosine.py`` writes of the same runs: how near embeddings of test prefixes
+come to the teacher's. Measures besides, on the corpus's validation prefixes, the error of the
+frames that the teacher's network speaks under each embedding (``target``, Eq. 9), and under the
+teacher's own. Writes equal.md and equal.json."""
 
 from __future__ import annotations
 
@@ -48,17 +49,20 @@ class Given(nn.Module):
 
 @torch.no_grad()
 def errors_of_frames(run: Path, corpus: Path, controls: bool) -> dict[str, float]:
-    """L_target on validation prefixes under a student's embeddings, its teacher's and their mean."""
+    """L_target on validation prefixes under a student's embeddings, its teacher's and their
+    mean."""
     trained = load_trained(run, corpus=corpus)
     task = trained.task
     task.data = replace(task.data, distil_weight=0.0)
-    model, given = task.model(), Given()
+    model = task.model()
+    given = Given()
     model.student.load_state_dict(trained.model.student.state_dict())
     # The corpus's 203 prefixes are seven of these; a rest would be left out.
     batches = list(task.batches("val", batch_size=29, seed=0, rank=0, ranks=1))
 
     def error(student: nn.Module, meant: Sequence[Tensor]) -> float:
-        model.student, found = student, list[float]()
+        model.student = student
+        found = list[float]()
         for batch, embedding in zip(batches, meant, strict=True):
             given.embedding = embedding
             found.append(task.loss(model.eval(), batch, 0)[1]["target"])
@@ -93,11 +97,17 @@ def figures(runs: Path, corpus: Path, cosine: dict[str, Any]) -> dict[str, Any]:
 
 def table(made: dict[str, Any]) -> str:
     """All figures: means over seeds, the least and the greatest."""
-    lines = [["after 1,000 steps", "seeds", "cosine with the teacher", "error of frames"], ["---", *["---:"] * 3]]
+    lines = [
+        ["after 1,000 steps", "seeds", "cosine with the teacher", "error of frames"],
+        ["---", *["---:"] * 3],
+    ]
     for title, found in made.items():
         cells = [f"{np.mean(values):.4f}" for values in (found["cosine"], found["target"])]
         if len(found["cosine"]) > 1:
-            ends = [f" ({min(values):.4f} to {max(values):.4f})" for values in (found["cosine"], found["target"])]
+            ends = [
+                f" ({min(values):.4f} to {max(values):.4f})"
+                for values in (found["cosine"], found["target"])
+            ]
             cells = [cell + end for cell, end in zip(cells, ends, strict=True)]
         seeds = "" if title in (TEACHER, MEAN) else str(len(found["cosine"]))
         lines.append([title, seeds, *cells])
@@ -105,10 +115,16 @@ def table(made: dict[str, Any]) -> str:
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("runs", type=Path, help="a folder of runs")
-    parser.add_argument("--corpus", type=Path, required=True, help="the corpus that they learned from")
-    parser.add_argument("-o", "--out", type=Path, required=True, help="where cosine.json lies and the tables go")
+    parser.add_argument(
+        "--corpus", type=Path, required=True, help="the corpus that they learned from"
+    )
+    parser.add_argument(
+        "-o", "--out", type=Path, required=True, help="where cosine.json lies and the tables go"
+    )
     arguments = parser.parse_args(given)
     cosine = json.loads((arguments.out / "cosine.json").read_text(encoding="utf-8"))["students"]
     made = figures(arguments.runs, arguments.corpus, cosine)

@@ -1,13 +1,16 @@
-"""Does the future reach the sound? What a segment's mel, length and pitch owe to its true future, and to others.
+"""Does the future reach the sound? What a segment's mel, length and pitch owe to its true future,
+and to others.
 
-    python lab/benchmarks/saeki/future.py CORPUS RUN [RUN ...] -o lab/benchmarks/results/saeki/future.json
+    python lab/benchmarks/saeki/future.py CORPUS RUN [RUN ...] -o
+    lab/benchmarks/results/saeki/future.json
 
-Each RUN is one of a Tacotron (saeki, saeki-guided), of which a voice is made with the vocoder of ma-lj.
-CORPUS is one of the default voice with a test split. Every second word begins a segment, as it is spoken; its past is
-the true one. Contexts: the true future, random words, a language model's (``--lm``, greedy), no future, and neither
-past nor future. Measured by teacher forcing: the mean change of the log mel against the true future's, in nats, and the
-error against the corpus. Measured in free speech: the error of a segment's length, and of its pitch contour (read from
-the mel by the vocoder, stretched to the true length, frames voiced in both). Intervals: bootstrap over sentences.
+Each RUN is one of a Tacotron (saeki, saeki-guided), of which a voice is made with the vocoder of
+ma-lj. CORPUS is one of the default voice with a test split. Every second word begins a segment, as
+it is spoken; its past is the true one. Contexts: the true future, random words, a language model's
+(``--lm``, greedy), no future, and neither past nor future. Measured by teacher forcing: the mean
+change of the log mel against the true future's, in nats, and the error against the corpus. Measured
+in free speech: the error of a segment's length, and of its pitch contour (read from the mel by the
+vocoder, stretched to the true length, frames voiced in both). Intervals: bootstrap over sentences.
 """
 
 from __future__ import annotations
@@ -37,7 +40,8 @@ from sayahead_lab.training.saeki.task import SaekiTask, inputs
 from sayahead_lab.training.voice import make_voice
 
 RECIPE = Path(__file__).parents[2] / "recipes" / "saeki" / "tacotron-longer.toml"
-WORDS, FRAME_MS = 2, 12.5
+WORDS = 2
+FRAME_MS = 12.5
 Row = dict[str, dict[str, float]]
 
 
@@ -45,33 +49,47 @@ class Voice:
     """A voice of a run, its parts within reach; ``folder`` is where it is written."""
 
     def __init__(self, path: Path, corpus: Corpus, folder: Path) -> None:
-        recipe, run = load_recipe(RECIPE), load_trained(path)
-        self.name, self.lookahead = run.recipe.name, int(recipe.data["lookahead"])
-        self.task, self.model = SaekiTask(recipe.model, recipe.data, corpus), run.model.tacotron
+        recipe = load_recipe(RECIPE)
+        run = load_trained(path)
+        self.name = run.recipe.name
+        self.lookahead = int(recipe.data["lookahead"])
+        self.task = SaekiTask(recipe.model, recipe.data, corpus)
+        self.model = run.model.tacotron
         make_voice(run, "ma-lj", folder, name=self.name)
         # Frames are normalized as the voice's were, not as those of this corpus would be.
-        mean, deviation = tuple(self.model.mean.tolist()), tuple(self.model.std.tolist())
+        mean = tuple(self.model.mean.tolist())
+        deviation = tuple(self.model.std.tolist())
         corpus.info = replace(corpus.info, mel_mean=mean, mel_std=deviation)
         synthesizer: Any = load_voice(folder).synthesizer
-        self.acoustic, self.vocoder = synthesizer.acoustic, synthesizer.vocoder
+        self.acoustic = synthesizer.acoustic
+        self.vocoder = synthesizer.vocoder
         settings = self.acoustic._model
         space = corpus.info.phonemes.get(" ", -1)
-        self.cutter = SegmentCutter(pad=corpus.info.pad, space=space, past=settings.past, lookahead=self.lookahead)
+        self.cutter = SegmentCutter(
+            pad=corpus.info.pad, space=space, past=settings.past, lookahead=self.lookahead
+        )
 
     def embedding(self, past: Numbers, future: Numbers) -> Floats:
         """(E,) of a past and a future."""
-        graphs, nothing = self.acoustic._graphs, np.zeros(1, np.int64)
-        sides = [graphs["encoder"](ids=ids if len(ids) else nothing)["states"] for ids in (past, future)]
+        graphs = self.acoustic._graphs
+        nothing = np.zeros(1, np.int64)
+        sides = [
+            graphs["encoder"](ids=ids if len(ids) else nothing)["states"] for ids in (past, future)
+        ]
         there = np.array([len(past) > 0, len(future) > 0], np.float32)[:, None]
         out: Floats = graphs["context"](past=sides[0], future=sides[1], there=there)["embedding"]
         return out
 
     @torch.no_grad()
-    def forced(self, pieces: list[Piece], number: int, items: Any, embeddings: list[Floats]) -> list[Floats]:
+    def forced(
+        self, pieces: list[Piece], number: int, items: Any, embeddings: list[Floats]
+    ) -> list[Floats]:
         """Log mel (T, n_mels) of each segment after the true frames."""
         batch = self.task.batch([(number, piece) for piece in pieces], items, None)
         texts, _, _, frames, spoken, taught = inputs(batch)
-        refined = self.model(texts, torch.from_numpy(np.stack(embeddings)), frames, spoken, taught).refined
+        refined = self.model(
+            texts, torch.from_numpy(np.stack(embeddings)), frames, spoken, taught
+        ).refined
         mel = refined * self.model.std + self.model.mean
         return [mel[row, : piece.frames].numpy() for row, piece in enumerate(pieces)]
 
@@ -90,26 +108,40 @@ class Voice:
 
 
 def contours(mine: Floats, meant: Floats) -> Floats:
-    """(N,) differences in cents of two contours, the first stretched to the second's length, where both are voiced."""
+    """(N,) differences in cents of two contours, the first stretched to the second's length, where
+    both are voiced."""
     if not len(mine) or not len(meant):
         return np.zeros(0, np.float32)
-    at = np.minimum((np.arange(len(meant)) + 0.5) * len(mine) / len(meant), len(mine) - 1).astype(np.int64)
+    at = np.minimum((np.arange(len(meant)) + 0.5) * len(mine) / len(meant), len(mine) - 1).astype(
+        np.int64
+    )
     both = (mine[at] > 40) & (meant > 40)
     out: Floats = 1200 * np.log2(mine[at][both] / meant[both].astype(np.float32))
     return out
 
 
 def measure(
-    voice: Voice, number: int, items: Any, futures: Callable[[Piece, str], Numbers], contexts: list[str]
+    voice: Voice,
+    number: int,
+    items: Any,
+    futures: Callable[[Piece, str], Numbers],
+    contexts: list[str],
 ) -> Row:
     """A sentence under all contexts."""
     item = items[number]
-    pieces = [voice.cutter.cut(item, at, min(at + WORDS, len(item.words))) for at in range(0, len(item.words), WORDS)]
+    pieces = [
+        voice.cutter.cut(item, at, min(at + WORDS, len(item.words)))
+        for at in range(0, len(item.words), WORDS)
+    ]
     pieces = [piece for piece in pieces if piece.frames]
-    forced, rows = dict[str, list[Floats]](), Row()
+    forced = dict[str, list[Floats]]()
+    rows = Row()
     for context in contexts:
         pasts = [NOTHING if context == "no past, no future" else piece.past for piece in pieces]
-        made = [voice.embedding(past, futures(piece, context)) for past, piece in zip(pasts, pieces, strict=True)]
+        made = [
+            voice.embedding(past, futures(piece, context))
+            for past, piece in zip(pasts, pieces, strict=True)
+        ]
         forced[context] = voice.forced(pieces, number, items, made)
         free = [voice.spoken(piece, one) for piece, one in zip(pieces, made, strict=True)]
         cuts = np.cumsum([0, *(len(mel) for mel in free)])
@@ -120,12 +152,16 @@ def measure(
                 for a, b, piece in zip(cuts[:-1], cuts[1:], pieces, strict=True)
             ]
         )
-        lengths = FRAME_MS * np.array([len(mel) - piece.frames for mel, piece in zip(free, pieces, strict=True)])
+        lengths = FRAME_MS * np.array(
+            [len(mel) - piece.frames for mel, piece in zip(free, pieces, strict=True)]
+        )
         wrong = [
             np.abs(mel - item.mel[piece.first : piece.first + piece.frames]).mean()
             for mel, piece in zip(forced[context], pieces, strict=True)
         ]
-        apart = [np.abs(a - b).mean() for a, b in zip(forced[context], forced["truth"], strict=True)]
+        apart = [
+            np.abs(a - b).mean() for a, b in zip(forced[context], forced["truth"], strict=True)
+        ]
         rows[context] = {
             "change of log mel, nats": float(np.mean(apart)),
             "error of log mel, nats": float(np.mean(wrong)),
@@ -149,7 +185,9 @@ def summary(rows: list[Row]) -> dict[str, dict[str, Any]]:
     for context in rows[0]:
         out[context] = {}
         for metric in rows[0][context]:
-            own, truth = (np.array([row[name][metric] for row in rows]) for name in (context, "truth"))
+            own, truth = (
+                np.array([row[name][metric] for row in rows]) for name in (context, "truth")
+            )
             out[context][metric] = {"value": interval(own), "less truth": interval(own - truth)}
     return out
 
@@ -159,7 +197,10 @@ def tables(made: dict[str, Any]) -> str:
     lines = [f"{made['sentences']} sentences of the {made['split']} split."]
     for name, contexts in made["voices"].items():
         metrics = list(next(iter(contexts.values())))
-        heads = [metrics[0], *(part for metric in metrics[1:] for part in (metric, "less that of the truth"))]
+        heads = [
+            metrics[0],
+            *(part for metric in metrics[1:] for part in (metric, "less that of the truth")),
+        ]
         lines += ["", f"| {name} | {' | '.join(heads)} |", "| --- |" + " ---: |" * len(heads)]
         for context, values in contexts.items():
             cells = [f"{values[metrics[0]]['value'][0]:.3f}"]
@@ -169,14 +210,18 @@ def tables(made: dict[str, Any]) -> str:
                 less, low, high = values[metric]["less truth"]
                 cells.append(f"{mean:.{digits}f}")
                 cells.append(
-                    "–" if context == "truth" else f"{less:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f})"
+                    "–"
+                    if context == "truth"
+                    else f"{less:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f})"
                 )
             lines.append(f"| {context} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("corpus", type=Path)
     parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("-o", "--out", type=Path, required=True)
@@ -186,7 +231,8 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     corpus = Corpus(arguments.corpus)
-    items, expected = corpus.split(arguments.split), Expected.of(corpus)
+    items = corpus.split(arguments.split)
+    expected = Expected.of(corpus)
     numbers = sorted({int(n) for n in np.linspace(0, len(items) - 1, arguments.count)})
     texts = {n: tuple(word.text for word in normalize(items[n].text)) for n in numbers}
     numbers = [n for n in numbers if len(texts[n]) == len(items[n].words)]
@@ -195,18 +241,29 @@ def main() -> None:
         from sayahead_lab.training.distilled.futures import Continuations
 
         model = Continuations(arguments.lm, top_k=1)
-    contexts = ["truth", *(["language model"] if model else []), "random words", "no future", "no past, no future"]
+    contexts = [
+        "truth",
+        *(["language model"] if model else []),
+        "random words",
+        "no future",
+        "no past, no future",
+    ]
     guesses: dict[tuple[int, int], tuple[str, ...]] = {}
     made: dict[str, Any] = {"split": arguments.split, "sentences": len(numbers), "voices": {}}
     for run in arguments.runs:
         with tempfile.TemporaryDirectory() as folder:
-            voice, rows = Voice(run, corpus, Path(folder)), list[Row]()
+            voice = Voice(run, corpus, Path(folder))
+            rows = list[Row]()
         for n in numbers:
 
             def futures(piece: Piece, context: str, n: int = n, voice: Voice = voice) -> Numbers:
                 words = texts[n][: piece.end]
                 if context == "truth" or piece.end == len(texts[n]):
-                    return piece.future if context in ("truth", "language model", "random words") else NOTHING
+                    return (
+                        piece.future
+                        if context in ("truth", "language model", "random words")
+                        else NOTHING
+                    )
                 if context.startswith("no "):
                     return NOTHING
                 if context == "random words":

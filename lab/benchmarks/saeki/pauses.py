@@ -1,13 +1,14 @@
-"""How often a speaker pauses between two words: what a future would tell a segment, and what a corpus may lack.
+"""How often a speaker pauses between two words: what a future would tell a segment, and what a
+corpus may lack.
 
-    sayahead train corpus corpus/lj32 --recordings LJ32 --train lj32.csv --punctuation all --no-audio
-    sayahead train corpus corpus/heart32 --train lj32.csv --punctuation final --no-audio
+    sayahead train corpus corpus/lj32 --recordings LJ32 --train lj32.csv --punctuation all
+    --no-audio sayahead train corpus corpus/heart32 --train lj32.csv --punctuation final --no-audio
     python lab/benchmarks/saeki/pauses.py "LJ Speech's reader, all marks=corpus/lj32" \
         "default voice, final marks=corpus/heart32" -o lab/benchmarks/results/saeki
 
-Corpora of the same 32 texts, LJ001-0001 to 0032. A gap is the time between the end of a word's last sounding
-phoneme and the begin of the next one's first, spaces and marks included, within a sentence. Beside it the deviation of
-pitch in voiced frames. Writes pauses.md and pauses.json.
+Corpora of the same 32 texts, LJ001-0001 to 0032. A gap is the time between the end of a word's last
+sounding phoneme and the begin of the next one's first, spaces and marks included, within a
+sentence. Beside it the deviation of pitch in voiced frames. Writes pauses.md and pauses.json.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ def gaps_of(item: Item, frame_ms: float) -> list[float]:
     # The first pad is not among the ids.
     edges = np.concatenate([[0], np.cumsum(item.durations.astype(np.int64)[1:-1])])
     words = [(int(first), int(end)) for first, end in item.words if end > first]
-    return [float(edges[after[0]] - edges[before[1]]) * frame_ms for before, after in itertools.pairwise(words)]
+    return [
+        float(edges[after[0]] - edges[before[1]]) * frame_ms
+        for before, after in itertools.pairwise(words)
+    ]
 
 
 def cents(items: list[Item]) -> float:
@@ -43,15 +47,23 @@ def cents(items: list[Item]) -> float:
 def measured(folder: Path, split: str) -> dict[str, float]:
     """A corpus's figures."""
     corpus = Corpus(folder)
-    front, items = corpus.info.front_end, list(corpus.split(split))
+    front = corpus.info.front_end
+    items = list(corpus.split(split))
     frame_ms = 1000 * front.hop / front.sample_rate
     gaps = np.array([gap for item in items for gap in gaps_of(item, frame_ms)])
     shares = {f"at least {least} ms, %": 100 * float((gaps >= least).mean()) for least in GAPS_MS}
-    return {"sentences": len(items), "boundaries": len(gaps), **shares, "pitch deviation, cents": cents(items)}
+    return {
+        "sentences": len(items),
+        "boundaries": len(gaps),
+        **shares,
+        "pitch deviation, cents": cents(items),
+    }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("corpora", nargs="+", metavar="NAME=FOLDER")
     parser.add_argument("--split", default="train")
     parser.add_argument("-o", "--out", type=Path, required=True)
@@ -60,11 +72,16 @@ def main() -> None:
     found = {name: measured(Path(folder), arguments.split) for name, _, folder in pairs}
     columns = list(next(iter(found.values())))
     lines = [["speaker", *columns], ["---", *["---:"] * len(columns)]]
-    lines += [[name, *(f"{value:.{0 if value > 20 else 1}f}" for value in own.values())] for name, own in found.items()]
+    lines += [
+        [name, *(f"{value:.{0 if value > 20 else 1}f}" for value in own.values())]
+        for name, own in found.items()
+    ]
     arguments.out.mkdir(parents=True, exist_ok=True)
     text = "".join(f"| {' | '.join(line)} |\n" for line in lines)
     (arguments.out / "pauses.md").write_text(text, encoding="utf-8")
-    (arguments.out / "pauses.json").write_text(json.dumps({"corpora": found}, indent=1) + "\n", encoding="utf-8")
+    (arguments.out / "pauses.json").write_text(
+        json.dumps({"corpora": found}, indent=1) + "\n", encoding="utf-8"
+    )
     print(text)
 
 

@@ -1,10 +1,11 @@
-"""Processing time of segments (Saeki-b, Fig. 4): cumulative over time steps, and words a minute, by context.
+"""Processing time of segments (Saeki-b, Fig. 4): cumulative over time steps, and words a minute, by
+context.
 
-    python lab/benchmarks/saeki/processing.py voices test.csv LM -o lab/benchmarks/results/saeki/processing.json
+    python lab/benchmarks/saeki/processing.py voices test.csv LM -o
+    lab/benchmarks/results/saeki/processing.json
 
-The voices are those of ``voices.py``; without saeki-base, saeki-lj speaks without context instead. Processor time of
-this process, one thread: other work on the machine does not count.
-"""
+The voices are those of ``voices.py``; without saeki-base, saeki-lj speaks without context instead.
+Processor time of this process, one thread: other work on the machine does not count."""
 
 from __future__ import annotations
 
@@ -26,23 +27,30 @@ class Timed:
     """A predictor whose processor time is counted."""
 
     def __init__(self, inner: ContextPredictor) -> None:
-        self._inner, self.spent_s, self.calls = inner, 0.0, 0
+        self._inner = inner
+        self.spent_s = 0.0
+        self.calls = 0
 
     def predict(self, words: Sequence[str]) -> Prediction:
         start_s = time.process_time()
         made = self._inner.predict(words)
-        self.spent_s, self.calls = self.spent_s + time.process_time() - start_s, self.calls + 1
+        self.spent_s = self.spent_s + time.process_time() - start_s
+        self.calls = self.calls + 1
         return made
 
 
 def measured(voice: Any, context: ContextPredictor, texts: list[str]) -> dict[str, Any]:
-    """Mean cumulative seconds by time step, milliseconds a prediction, and words a minute of processing."""
-    timed, rows, words = Timed(context), list[list[float]](), 0
+    """Mean cumulative seconds by time step, milliseconds a prediction, and words a minute of
+    processing."""
+    timed = Timed(context)
+    rows = list[list[float]]()
+    words = 0
     for text in texts:
         session = voice.session(policy=LookaheadK(0, words=2), context=timed)
         session.push(text)
         session.finish()
-        steps, start_s = list[float](), time.process_time()
+        steps = list[float]()
+        start_s = time.process_time()
         while (chunk := session.pull()) is not None:
             steps.append(time.process_time() - start_s)
             words += len(chunk.words)
@@ -68,11 +76,14 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=20)
     arguments = parser.parse_args()
     lines = arguments.texts.read_text(encoding="utf-8").splitlines()
-    texts = [line.split("|")[1] for line in lines[:: max(1, len(lines) // arguments.count)]][: arguments.count]
+    texts = [line.split("|")[1] for line in lines[:: max(1, len(lines) // arguments.count)]][
+        : arguments.count
+    ]
     import torch
 
     torch.set_num_threads(1)
-    own, base = load_voice(arguments.voices / "saeki-lj"), arguments.voices / "saeki-base"
+    own = load_voice(arguments.voices / "saeki-lj")
+    base = arguments.voices / "saeki-base"
     rows: dict[str, tuple[Any, ContextPredictor]] = {
         "independent": (load_voice(arguments.voices / "saeki-independent"), NoContext()),
         "unicontext": (load_voice(base) if base.exists() else own, NoContext()),
@@ -88,7 +99,9 @@ def main() -> None:
         rows["hidden states"] = (voice, voice.context("hidden", model=arguments.lm))
     made = {name: measured(voice, context, texts) for name, (voice, context) in rows.items()}
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(json.dumps({"texts": len(texts), "rows": made}, indent=1) + "\n", encoding="utf-8")
+    arguments.out.write_text(
+        json.dumps({"texts": len(texts), "rows": made}, indent=1) + "\n", encoding="utf-8"
+    )
     arguments.out.with_suffix(".md").write_text(table(made), encoding="utf-8")
     print(table(made))
 
@@ -96,11 +109,22 @@ def main() -> None:
 def table(made: dict[str, Any]) -> str:
     """The rows as a table, with the cumulative time at some time steps."""
     shown = (0, 1, 3, 5, 7)
-    lines = [f"| | ms a prediction | ms a step, all | words/min | {' | '.join(f's, t = {at}' for at in shown)} |"]
+    lines = [
+        "| | ms a prediction | ms a step, all | words/min |"
+        f" {' | '.join(f's, t = {at}' for at in shown)} |"
+    ]
     lines.append("| --- |" + " ---: |" * (3 + len(shown)))
     for name, row in made.items():
-        times = [f"{row['cumulative_s'][at]:.2f}" if at < len(row["cumulative_s"]) else "–" for at in shown]
-        figures = [f"{row['ms_a_prediction']:.1f}", f"{row['ms_a_step']:.0f}", f"{row['words_a_minute']:.0f}", *times]
+        times = [
+            f"{row['cumulative_s'][at]:.2f}" if at < len(row["cumulative_s"]) else "–"
+            for at in shown
+        ]
+        figures = [
+            f"{row['ms_a_prediction']:.1f}",
+            f"{row['ms_a_step']:.0f}",
+            f"{row['words_a_minute']:.0f}",
+            *times,
+        ]
         lines.append(f"| {name} | {' | '.join(figures)} |")
     return "\n".join(lines) + "\n"
 

@@ -3,8 +3,8 @@
     python lab/benchmarks/saeki/segments.py lab/benchmarks/saeki/free.toml --texts test.csv \
         -o lab/benchmarks/results/saeki/free
 
-Counted over the segments of voices of the kind saeki (a whole sentence is one segment), by how attention went and how
-they ended:
+Counted over the segments of voices of the kind saeki (a whole sentence is one segment), by how
+attention went and how they ended:
 
 - *no stop*: it ran to the most frames that the runtime allows, 40 a phoneme;
 - *too early*: it ended two phonemes or more before its last sounding one;
@@ -12,10 +12,11 @@ they ended:
 - *astray*: attention went back by two phonemes or more in a step, or ahead by four or more;
 - *blurred*: for a tenth of a second no three neighbouring phonemes had half of the attention.
 
-Words' durations and pitch are compared with the speaker's who made the corpus, the default voice's teacher, in whole
-sentences; not where rows are of several speakers. Writes ``failures.md``, ``prosody.md``, ``failures.json``, and of
-the networks whose logs are in ``lab/recipes/saeki/results/free-*`` ``attention.png`` and ``learned.md``: attention and
-stop on validation windows over the training.
+Words' durations and pitch are compared with the speaker's who made the corpus, the default voice's
+teacher, in whole sentences; not where rows are of several speakers. Writes ``failures.md``,
+``prosody.md``, ``failures.json``, and of the networks whose logs are in
+``lab/recipes/saeki/results/free-*`` ``attention.png`` and ``learned.md``: attention and stop on
+validation windows over the training.
 """
 
 from __future__ import annotations
@@ -33,7 +34,13 @@ from sayahead.engine.stages import Frames
 from sayahead.systems.saeki import MOST_FRAMES, DecoderState, SegmentalAcoustic, SegmentalState
 from sayahead.types import Floats, Ids, Rendering, Segment
 
-from sayahead_lab.eval.experiment.conditions import Condition, context, load_matrix, policy, voice_of
+from sayahead_lab.eval.experiment.conditions import (
+    Condition,
+    context,
+    load_matrix,
+    policy,
+    voice_of,
+)
 from sayahead_lab.eval.measures.intervals import Values, difference, estimate, quotient
 from sayahead_lab.eval.measures.prosody import AcousticRecorder, Differences, Recording, differences
 from sayahead_lab.eval.report.attention import alignments
@@ -46,9 +53,13 @@ from sayahead_lab.training.loop.curves import read_log
 
 SENTENCE = "The commission recognizes that this is a controversial area."
 FRAME_S = 0.0125
-LONGEST_S, BLURRED_S = 0.5, 0.1
+LONGEST_S = 0.5
+BLURRED_S = 0.1
 RESULTS = Path(__file__).parents[2] / "recipes" / "saeki" / "results"
-LEARNED = {"attention where the durations say, %": ("aligned", 100, 1), "entropy of the stop": ("stop", 1, 4)}
+LEARNED = {
+    "attention where the durations say, %": ("aligned", 100, 1),
+    "entropy of the stop": ("stop", 1, 4),
+}
 CONTROL = "bicontext, random words"
 PROSODY = {"word duration, ms": "word, ms", "pitch, cents": "pitch, cents"}
 FAILURES = ("no stop", "too early", "resting", "astray", "blurred")
@@ -71,12 +82,17 @@ class Spoken:
 
     def failures(self) -> dict[str, bool]:
         """Which of FAILURES befell it."""
-        steps, step_s = np.diff(self.places, prepend=0), self.reduction * FRAME_S
-        longest = run = longest_blur = blur = 0
+        steps = np.diff(self.places, prepend=0)
+        step_s = self.reduction * FRAME_S
+        longest = 0
+        run = 0
+        longest_blur = 0
+        blur = 0
         for moved, place, weights in zip(steps, self.places, self.weights, strict=True):
             run = run + 1 if not moved and place in self.sounding else int(place in self.sounding)
             blur = blur + 1 if np.convolve(weights, np.ones(3)).max() < 0.5 else 0
-            longest, longest_blur = max(longest, run), max(longest_blur, blur)
+            longest = max(longest, run)
+            longest_blur = max(longest_blur, blur)
         return {
             "no stop": self.frames >= MOST_FRAMES * len(self.weights[0]),
             "too early": max(self.places) < self.sounding[-1] - 1,
@@ -91,7 +107,8 @@ class Watched:
 
     def __init__(self, acoustic: SegmentalAcoustic) -> None:
         self.acoustic = acoustic
-        self.segments, self.frames = list[Spoken](), list[Floats]()
+        self.segments = list[Spoken]()
+        self.frames = list[Floats]()
 
     def initial(self) -> SegmentalState:
         return self.acoustic.initial()
@@ -105,7 +122,8 @@ class Watched:
 
     def watch(self, pad: int) -> None:
         """Keep what is decoded from now on."""
-        decode, advance = self.acoustic._decode, self.acoustic._advance
+        decode = self.acoustic._decode
+        advance = self.acoustic._advance
         made = list[DecoderState]()
 
         def advanced(*arguments: Any) -> Any:
@@ -116,19 +134,24 @@ class Watched:
         def decoded(ids: Ids, embedding: Floats, sounded: int, random: np.random.Generator) -> Any:
             made.clear()
             mel, visited = decode(ids, embedding, sounded, random)
-            places, weights = [one.place for one in made], [one.weights for one in made]
+            places = [one.place for one in made]
+            weights = [one.weights for one in made]
             sounding = range(int(ids[0] == pad), sounded + 1)
-            self.segments.append(Spoken(places, weights, len(mel), sounding, self.acoustic._model.reduction))
+            self.segments.append(
+                Spoken(places, weights, len(mel), sounding, self.acoustic._model.reduction)
+            )
             return mel, visited
 
-        self.acoustic._advance, self.acoustic._decode = advanced, decoded  # type: ignore[assignment, method-assign]
+        self.acoustic._advance = advanced  # type: ignore[assignment, method-assign]
+        self.acoustic._decode = decoded  # type: ignore[method-assign]
 
 
 class Row:
     """A condition whose voice can be watched."""
 
     def __init__(self, condition: Condition, lm: str | None) -> None:
-        self.condition, self.lm = condition, lm
+        self.condition = condition
+        self.lm = lm
         synthesizer: Any = voice_of(condition).synthesizer
         inner = synthesizer.acoustic
         if isinstance(inner, AcousticRecorder):
@@ -144,13 +167,18 @@ class Row:
 
     def speak(self, text: str) -> tuple[list[Spoken], Recording]:
         """The segments of a text, and its words and pitch."""
-        self.watched.segments, self.watched.frames = [], []
+        self.watched.segments = []
+        self.watched.frames = []
         one = self.condition
-        options: dict[str, Any] = {} if one.hold_back_s is None else {"hold_back_s": one.hold_back_s}
+        options: dict[str, Any] = (
+            {} if one.hold_back_s is None else {"hold_back_s": one.hold_back_s}
+        )
         options |= {"policy": policy(one), "context": context(one, text, self.lm)}
         for _ in voice_of(one).stream([text], **options):
             pass
-        recording = replace(self.recorder.recording, pitch=self.pitch(np.concatenate(self.watched.frames)))
+        recording = replace(
+            self.recorder.recording, pitch=self.pitch(np.concatenate(self.watched.frames))
+        )
         return self.watched.segments, recording
 
     def pitch(self, mel: Floats) -> Floats:
@@ -163,7 +191,10 @@ class Row:
 
 def recording_of(items: list[Item]) -> Recording:
     """The speaker's own words and pitch, sentence after sentence."""
-    words, phonemes, sentences, start = list[tuple[int, int]](), list[int](), list[int](), 0
+    words = list[tuple[int, int]]()
+    phonemes = list[int]()
+    sentences = list[int]()
+    start = 0
     for number, item in enumerate(items):
         edges = start + np.concatenate([[0], np.cumsum(item.durations, dtype=np.int64)])
         # The first pad is not among the ids.
@@ -183,19 +214,24 @@ def apart(pairs: list[Differences], part: Callable[[Differences], Values]) -> Va
 
 def measured(row: Row, texts: list[str], truth: list[Recording]) -> dict[str, Values]:
     """(N, 2) sums for each sentence of each figure, to be divided."""
-    segments, compared = list[list[Spoken]](), list[Differences]()
+    segments = list[list[Spoken]]()
+    compared = list[Differences]()
     for text, whole in zip(texts, truth, strict=True):
         spoken, recording = row.speak(text)
         segments.append(spoken)
         compared.append(differences(recording, whole))
     failed = [[one.failures() for one in spoken] for spoken in segments]
     figures = {
-        name: np.array([(sum(one[name] for one in spoken), len(spoken)) for spoken in failed], np.float64)
+        name: np.array(
+            [(sum(one[name] for one in spoken), len(spoken)) for spoken in failed], np.float64
+        )
         for name in FAILURES
     }
     any_failed = [(sum(any(one.values()) for one in spoken), len(spoken)) for spoken in failed]
     figures["any"] = np.array(any_failed, np.float64)
-    figures["sentences"] = np.array([(any(any(one.values()) for one in spoken), 1) for spoken in failed], np.float64)
+    figures["sentences"] = np.array(
+        [(any(any(one.values()) for one in spoken), 1) for spoken in failed], np.float64
+    )
     figures["word, ms"] = apart(compared, lambda one: one.durations_ms)
     figures["pitch, cents"] = apart(compared, lambda one: one.pitch_cents)
     return figures
@@ -204,33 +240,50 @@ def measured(row: Row, texts: list[str], truth: list[Recording]) -> dict[str, Va
 def value(sums: Values, scale: float, digits: int) -> str:
     """A figure with its interval."""
     own = estimate(sums, quotient)
-    return f"{scale * own.value:.{digits}f} ({scale * own.low:.{digits}f} to {scale * own.high:.{digits}f})"
+    return (
+        f"{scale * own.value:.{digits}f} ({scale * own.low:.{digits}f} to"
+        f" {scale * own.high:.{digits}f})"
+    )
 
 
 def cells(
-    rows: dict[str, dict[str, Values]], name: str, figure: str, against: Iterable[str], scale: float, digits: int
+    rows: dict[str, dict[str, Values]],
+    name: str,
+    figure: str,
+    against: Iterable[str],
+    scale: float,
+    digits: int,
 ) -> list[str]:
     """A row's figure with its interval, and what it is more than others'."""
-    own, made = rows[name][figure], [value(rows[name][figure], scale, digits)]
+    own = rows[name][figure]
+    made = [value(rows[name][figure], scale, digits)]
     for other in against:
         if other == name:
             made.append("–")
             continue
         less = difference(own, rows[other][figure], quotient)
-        low, high = scale * less.low, scale * less.high
+        low = scale * less.low
+        high = scale * less.high
         chance = "p < 0.001" if less.p < 0.001 else f"p = {less.p:.3f}"
-        made.append(f"{scale * less.value:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f}), {chance}")
+        made.append(
+            f"{scale * less.value:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f}), {chance}"
+        )
     return made
 
 
 def tables(rows: dict[str, dict[str, Values]], texts: int) -> tuple[str, str]:
-    """How segments failed, and prosody; compared with the first row, and with the control where there is one.
+    """How segments failed, and prosody; compared with the first row, and with the control where
+    there is one.
 
     Of several trainings ("heart, seed 0: unicontext"), with those of the same training.
     """
     against = {name: rivals(rows, name) for name in rows}
     names = [one.rpartition(": ")[2] for one in next(iter(against.values()))]
-    heads = [*(f"{name}, %" for name in FAILURES), "any of these, %", *(f"less {one}" for one in names)]
+    heads = [
+        *(f"{name}, %" for name in FAILURES),
+        "any of these, %",
+        *(f"less {one}" for one in names),
+    ]
     lines = [f"{texts} sentences of the LJ Speech test split.", ""]
     lines += [f"| segments | number | {' | '.join(heads)} | sentences with one, % |"]
     lines += ["| --- |" + " ---: |" * (len(heads) + 2)]
@@ -238,11 +291,20 @@ def tables(rows: dict[str, dict[str, Values]], texts: int) -> tuple[str, str]:
         shares = [f"{100 * float(quotient(figures[one].sum(axis=0))):.1f}" for one in FAILURES]
         both = cells(rows, name, "any", against[name], 100, 1)
         whole = value(figures["sentences"], 100, 0)
-        lines.append(f"| {name} | {figures['any'][:, 1].sum():.0f} | {' | '.join([*shares, *both, whole])} |")
+        lines.append(
+            f"| {name} | {figures['any'][:, 1].sum():.0f} | {' | '.join([*shares, *both, whole])} |"
+        )
     heads = [part for name in PROSODY for part in (name, *(f"less {one}" for one in names))]
-    prosody = [f"| mean absolute difference to the speaker | {' | '.join(heads)} |", "| --- |" + " ---: |" * len(heads)]
+    prosody = [
+        f"| mean absolute difference to the speaker | {' | '.join(heads)} |",
+        "| --- |" + " ---: |" * len(heads),
+    ]
     for name in rows:
-        columns = [part for figure in PROSODY.values() for part in cells(rows, name, figure, against[name], 1, 1)]
+        columns = [
+            part
+            for figure in PROSODY.values()
+            for part in cells(rows, name, figure, against[name], 1, 1)
+        ]
         prosody.append(f"| {name} | {' | '.join(columns)} |")
     return "\n".join(lines) + "\n", "\n".join(prosody) + "\n"
 
@@ -251,12 +313,17 @@ def rivals(rows: Iterable[str], name: str) -> list[str]:
     """The first row of a row's training, and its control."""
     training = name.rpartition(": ")[0]
     own = [one for one in rows if one.rpartition(": ")[0] == training]
-    return list(dict.fromkeys([own[0], *(one for one in own if one.rpartition(": ")[2] == CONTROL)]))
+    return list(
+        dict.fromkeys([own[0], *(one for one in own if one.rpartition(": ")[2] == CONTROL)])
+    )
 
 
 def logs_of(voices: Iterable[str]) -> list[Path]:
-    """The folders with the logs of the networks of voices named saeki-free-ROW, where there are any."""
-    folders = {RESULTS / Path(voice).name.removeprefix("saeki-") for voice in voices if "free-" in voice}
+    """The folders with the logs of the networks of voices named saeki-free-ROW, where there are
+    any."""
+    folders = {
+        RESULTS / Path(voice).name.removeprefix("saeki-") for voice in voices if "free-" in voice
+    }
     return sorted(folder for folder in folders if folder.is_dir())
 
 
@@ -272,17 +339,22 @@ def learned(folders: Iterable[Path]) -> str:
                     "| --- |" + " ---: |" * len(log),
                 ]
             columns = [f"{scale * line['validation']['parts'][part]:.{digits}f}" for line in log]
-            lines.append(f"| {title}: {folder.name.removeprefix('free-')} | {' | '.join(columns)} |")
+            lines.append(
+                f"| {title}: {folder.name.removeprefix('free-')} | {' | '.join(columns)} |"
+            )
     return "\n".join(lines) + "\n"
 
 
 def draw(rows: list[Row], path: Path) -> None:
-    """The attention of each voice's first row over one sentence, its segments' phonemes one after the other."""
-    made, first = dict[str, Floats](), {row.condition.voice: row for row in reversed(rows)}
+    """The attention of each voice's first row over one sentence, its segments' phonemes one after
+    the other."""
+    made = dict[str, Floats]()
+    first = {row.condition.voice: row for row in reversed(rows)}
     for row in [row for row in rows if row in first.values() and logs_of([row.condition.voice])]:
         segments, _ = row.speak(SENTENCE)
         wide = sum(len(one.weights[0]) for one in segments)
-        alignment, at = list[Floats](), 0
+        alignment = list[Floats]()
+        at = 0
         for one in segments:
             for weights in one.weights:
                 line = np.zeros(wide, np.float32)
@@ -296,19 +368,28 @@ def draw(rows: list[Row], path: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("experiment", type=Path)
     parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
     parser.add_argument("--count", type=int, help="sentences (default: the experiment's)")
-    parser.add_argument("--lm", help="language model, or a file of its futures, where a condition wants one")
-    parser.add_argument("--set", metavar="KEY=VALUE", type=override, action="append", help="as of sayahead eval run")
+    parser.add_argument(
+        "--lm", help="language model, or a file of its futures, where a condition wants one"
+    )
+    parser.add_argument(
+        "--set", metavar="KEY=VALUE", type=override, action="append", help="as of sayahead eval run"
+    )
     parser.add_argument("-o", "--out", type=Path, required=True)
     arguments = parser.parse_args()
     matrix = load_matrix(arguments.experiment, arguments.set or ())
-    texts = [one.text for one in strided(read_texts(arguments.texts), arguments.count or matrix.count)]
+    texts = [
+        one.text for one in strided(read_texts(arguments.texts), arguments.count or matrix.count)
+    ]
     teacher = TeacherSpec(PRESETS["ma"], "final").open()
     truth = [recording_of(teacher.items(str(number), text)[0]) for number, text in enumerate(texts)]
-    rows, measures = [Row(condition, arguments.lm) for condition in matrix.conditions], dict[str, dict[str, Values]]()
+    rows = [Row(condition, arguments.lm) for condition in matrix.conditions]
+    measures = dict[str, dict[str, Values]]()
     for row in rows:
         measures[row.condition.name] = measured(row, texts, truth)
         print(row.condition.name, flush=True)
@@ -317,7 +398,10 @@ def main() -> None:
     (arguments.out / "failures.md").write_text(failures, encoding="utf-8")
     if not any(": " in name for name in measures):
         (arguments.out / "prosody.md").write_text(prosody, encoding="utf-8")
-    kept = {name: {figure: sums.tolist() for figure, sums in figures.items()} for name, figures in measures.items()}
+    kept = {
+        name: {figure: sums.tolist() for figure, sums in figures.items()}
+        for name, figures in measures.items()
+    }
     (arguments.out / "failures.json").write_text(json.dumps(kept) + "\n", encoding="utf-8")
     if logs := logs_of(one.voice for one in matrix.conditions):
         (arguments.out / "learned.md").write_text(learned(logs), encoding="utf-8")

@@ -2,10 +2,10 @@
 
     python lab/benchmarks/saeki/steps.py
 
-Reads ``lab/recipes/saeki/results``; writes ``lab/benchmarks/results/saeki/steps.md``: the mean cosine on validation
-prefixes. A teacher that was fine-tuned (Saeki-a, III-C) is shown a language model's words or the true ones; the network
-of hidden states has the true future's embedding before the fine-tuning.
-"""
+Reads ``lab/recipes/saeki/results``; writes ``lab/benchmarks/results/saeki/steps.md``: the mean
+cosine on validation prefixes. A teacher that was fine-tuned (Saeki-a, III-C) is shown a language
+model's words or the true ones; the network of hidden states has the true future's embedding before
+the fine-tuning."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ def main() -> None:
     rows = [head, ["---", *["---:"] * len(STEPS)]]
     for name, title in NAMES.items():
         lines = read_log(ROOT / "recipes" / "saeki" / "results" / name / "log.jsonl")
-        found = {line["step"]: line["validation"]["parts"]["similarity"] for line in lines if "validation" in line}
+        found = {
+            line["step"]: line["validation"]["parts"]["similarity"]
+            for line in lines
+            if "validation" in line
+        }
         rows.append([title, *(f"{found[step]:.3f}" for step in STEPS)])
     text = "".join("| " + " | ".join(row) + " |\n" for row in rows)
     (ROOT / "benchmarks" / "results" / "saeki" / "steps.md").write_text(text, encoding="utf-8")

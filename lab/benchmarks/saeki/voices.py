@@ -1,13 +1,15 @@
-"""The voices of the rows of Saeki et al.'s tables: one network, its fine-tuned context, its students.
+"""The voices of the rows of Saeki et al.'s tables: one network, its fine-tuned context, its
+students.
 
     python lab/benchmarks/saeki/voices.py runs voices
 
-RUNS is a folder of runs or an archive of ``sayahead train publish``. Makes saeki-base (not fine-tuned), saeki-lj
-(fine-tuned, with the medium student), saeki-STUDENT for each run student-STUDENT, saeki-hidden (not fine-tuned, with
-the student of hidden states), and saeki-independent (the first of these, whose segments know nothing of each other).
-Of runs free-ROW, the networks of ``free.toml``, it makes saeki-free-ROW; the segments of saeki-free-independent*,
-too, know nothing of each other. With ``saeki-lj`` in place of runs, that voice is copied, and made independent.
-"""
+RUNS is a folder of runs or an archive of ``sayahead train publish``. Makes saeki-base (not
+fine-tuned), saeki-lj (fine-tuned, with the medium student), saeki-STUDENT for each run
+student-STUDENT, saeki-hidden (not fine-tuned, with the student of hidden states), and
+saeki-independent (the first of these, whose segments know nothing of each other). Of runs free-ROW,
+the networks of ``free.toml``, it makes saeki-free-ROW; the segments of saeki-free-independent*,
+too, know nothing of each other. With ``saeki-lj`` in place of runs, that voice is copied, and made
+independent."""
 
 from __future__ import annotations
 
@@ -28,7 +30,11 @@ from sayahead_lab.training.voice import make_voice
 def of_runs(runs: Path, voices: Path) -> None:
     """Make what there are runs for."""
     base = "tacotron-longer"
-    made = {"base": (base, None), "lj": ("guided-small", "student-medium"), "hidden": (base, "hidden-small")}
+    made = {
+        "base": (base, None),
+        "lj": ("guided-small", "student-medium"),
+        "hidden": (base, "hidden-small"),
+    }
     made |= {run.name: (run.name, None) for run in sorted(runs.glob("free-*"))}
     for run in sorted(runs.glob("student-*")):
         made[run.name.removeprefix("student-")] = ("guided-small", run.name)
@@ -45,9 +51,11 @@ def of_runs(runs: Path, voices: Path) -> None:
 
 
 def make_independent(folder: Path) -> None:
-    """Say in a voice's folder, which gives it its name, that its segments know nothing of each other."""
+    """Say in a voice's folder, which gives it its name, that its segments know nothing of each
+    other."""
     table = json.loads((folder / "voice.json").read_text(encoding="utf-8"))
-    table["model"]["acoustic"]["independent"], table["name"] = True, folder.name
+    table["model"]["acoustic"]["independent"] = True
+    table["name"] = folder.name
     change_voice(folder, table)
 
 

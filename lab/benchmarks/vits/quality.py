@@ -1,13 +1,15 @@
-"""The quality of a Piper voice word by word on many sentences, in parts: whatever is done by the end counts.
+"""The quality of a Piper voice word by word on many sentences, in parts: whatever is done by the
+end counts.
 
-    python lab/benchmarks/vits/quality.py --texts test.csv --count 200 -o OUT [--minutes 60] [--score PYTHON]
+    python lab/benchmarks/vits/quality.py --texts test.csv --count 200 -o OUT [--minutes 60]
+    [--score PYTHON]
         --whisper FOLDER
     python lab/benchmarks/vits/report.py OUT/part* -o lab/benchmarks/results/vits
 
-The texts are dealt into parts of 20, each of which is strided over the whole list. A part is an experiment of its own
-(``piper.toml``), spoken and then scored; a programme that was stopped goes on where it was, within a part as well. No
-part is begun after ``--minutes``. ``--score`` names another Python for the listeners, which need torch.
-"""
+The texts are dealt into parts of 20, each of which is strided over the whole list. A part is an
+experiment of its own (``piper.toml``), spoken and then scored; a programme that was stopped goes on
+where it was, within a part as well. No part is begun after ``--minutes``. ``--score`` names another
+Python for the listeners, which need torch."""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def sayahead(python: str, *arguments: str) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--texts", type=Path, required=True, help="lines of name|text")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--minutes", type=float, default=float("inf"))
@@ -47,13 +51,24 @@ def main() -> int:
     end = time.monotonic() + 60 * arguments.minutes
     for number, part in enumerate(dealt(strided(read_texts(arguments.texts), arguments.count))):
         folder = arguments.out / f"part{number}"
-        texts, done = folder.with_suffix(".csv"), folder.with_suffix(".done")
+        texts = folder.with_suffix(".csv")
+        done = folder.with_suffix(".done")
         if done.is_file() or time.monotonic() > end:
             continue
         arguments.out.mkdir(parents=True, exist_ok=True)
         texts.write_text("".join(f"{one.name}|{one.text}\n" for one in part), encoding="utf-8")
-        sayahead(sys.executable, "eval", "run", str(EXPERIMENT), "--texts", str(texts), "-o", str(folder))
-        score = ["eval", "score", str(folder), "--whisper", arguments.whisper, "--without", "dnsmos"]
+        sayahead(
+            sys.executable, "eval", "run", str(EXPERIMENT), "--texts", str(texts), "-o", str(folder)
+        )
+        score = [
+            "eval",
+            "score",
+            str(folder),
+            "--whisper",
+            arguments.whisper,
+            "--without",
+            "dnsmos",
+        ]
         sayahead(arguments.score, *score)
         done.touch()
     return 0

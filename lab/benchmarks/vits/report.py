@@ -1,13 +1,14 @@
-"""A Piper voice word by word against the mean of two seeds of its own whole sentences: figures of a scored experiment.
+"""A Piper voice word by word against the mean of two seeds of its own whole sentences: figures of a
+scored experiment.
 
     python lab/benchmarks/vits/report.py OUT ... -o lab/benchmarks/results/vits
 
-OUT is the folder of ``sayahead eval run lab/benchmarks/vits/piper.toml``, scored by ``sayahead eval score``; of several
-folders (``quality.py``), those count that are scored to the end. Two seeds of
-one voice differ, so a condition's sentence is compared with the mean of both; intervals are over sentences, which are
-drawn again 5,000 times. The pitch of a beginning is the median of the first half second after the first audible sample,
-in semitones over the median of the whole sentence (Boersma's method).
-"""
+OUT is the folder of ``sayahead eval run lab/benchmarks/vits/piper.toml``, scored by ``sayahead eval
+score``; of several folders (``quality.py``), those count that are scored to the end. Two seeds of
+one voice differ, so a condition's sentence is compared with the mean of both; intervals are over
+sentences, which are drawn again 5,000 times. The pitch of a beginning is the median of the first
+half second after the first audible sample, in semitones over the median of the whole sentence
+(Boersma's method)."""
 
 from __future__ import annotations
 
@@ -49,7 +50,9 @@ def read(folder: Path) -> dict[str, Values]:
     errors = [row["errors"] for row in rows]
     seams = [row["seams"] or {} for row in rows]
     columns: dict[str, Any] = {
-        "errors": [found["substitutions"] + found["deletions"] + found["insertions"] for found in errors],
+        "errors": [
+            found["substitutions"] + found["deletions"] + found["insertions"] for found in errors
+        ],
         "words": [found["words"] for found in errors],
         "distillmos": [row["distillmos"] for row in rows],
         "seconds": [row["duration_s"] for row in rows],
@@ -70,7 +73,8 @@ def scored(folder: Path) -> bool:
 def interval(change: Values, weight: Values | None = None) -> dict[str, float]:
     """A mean of paired differences over the sum of weights, with its 95 % bootstrap interval."""
     known = np.isfinite(change)
-    change, weight = change[known], np.ones(known.sum()) if weight is None else weight[known]
+    change = change[known]
+    weight = np.ones(known.sum()) if weight is None else weight[known]
     draws = np.random.default_rng(0).integers(0, len(change), (DRAWS, len(change)))
     drawn = change[draws].sum(axis=1) / weight[draws].sum(axis=1)
     low, high = np.percentile(drawn, [2.5, 97.5])
@@ -88,14 +92,18 @@ def figures(one: dict[str, Values], base: dict[str, Values]) -> dict[str, Any]:
         "beginning_difference": interval(one["beginning"] - base["beginning"]),
         "length": float(one["seconds"].sum() / base["seconds"].sum()),
         "clicks_at_seams": 100 * float(one["clicks"].sum() / max(1.0, one["seams"].sum())),
-        "clicks_elsewhere": 100 * float(one["clicks_elsewhere"].sum() / max(1.0, one["elsewhere"].sum())),
+        "clicks_elsewhere": (
+            100 * float(one["clicks_elsewhere"].sum() / max(1.0, one["elsewhere"].sum()))
+        ),
         "jumps_at_seams": 100 * float(one["jumps"].sum() / max(1.0, one["seams"].sum())),
         "seams": int(one["seams"].sum()),
     }
 
 
 def shown(found: dict[str, float], digits: int) -> str:
-    return f"{found['mean']:+.{digits}f} ({found['low']:+.{digits}f} to {found['high']:+.{digits}f})"
+    return (
+        f"{found['mean']:+.{digits}f} ({found['low']:+.{digits}f} to {found['high']:+.{digits}f})"
+    )
 
 
 def table(made: dict[str, dict[str, Any]]) -> list[str]:
@@ -128,29 +136,51 @@ def table(made: dict[str, dict[str, Any]]) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("out", type=Path, nargs="+", help="folders of scored experiments")
-    parser.add_argument("-o", "--results", type=Path, required=True, help="folder for piper.json and piper.md")
+    parser.add_argument(
+        "-o", "--results", type=Path, required=True, help="folder for piper.json and piper.md"
+    )
     arguments = parser.parse_args()
     parts = [folder for folder in arguments.out if scored(folder)]
     about = json.loads((parts[0] / "experiment.json").read_text(encoding="utf-8"))
     columns = dict[str, dict[str, Values]]()
     for name in about["conditions"]:
         read_parts = [read(folder / name) for folder in parts]
-        columns[name] = {key: np.concatenate([part[key] for part in read_parts]) for key in read_parts[0]}
+        columns[name] = {
+            key: np.concatenate([part[key] for part in read_parts]) for key in read_parts[0]
+        }
     base = {key: (columns[WHOLE[0]][key] + columns[WHOLE[1]][key]) / 2 for key in columns[WHOLE[0]]}
     made = {name: figures(one, base) for name, one in columns.items()}
-    sentences, words = len(base["words"]), int(base["words"].sum())
+    sentences = len(base["words"])
+    words = int(base["words"].sum())
     head = [
-        f"`{about['settings'][WHOLE[0]]['voice']}`, {sentences} sentences ({words} words) of the LJ Speech test split,",
-        "against the mean of two seeds of its own whole sentences; Whisper base; 95 % intervals over sentences.",
+        (
+            f"`{about['settings'][WHOLE[0]]['voice']}`, {sentences} sentences ({words} words) of"
+            " the LJ Speech test split,"
+        ),
+        (
+            "against the mean of two seeds of its own whole sentences; Whisper base; 95 % intervals"
+            " over sentences."
+        ),
         "`lab/benchmarks/vits/piper.toml`, `lab/benchmarks/vits/report.py`.",
         "",
     ]
     arguments.results.mkdir(parents=True, exist_ok=True)
-    (arguments.results / "piper.md").write_text("\n".join([*head, *table(made)]) + "\n", encoding="utf-8")
-    found = {"sentences": sentences, "words": words, "versions": about.get("versions"), "conditions": made}
-    (arguments.results / "piper.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    (arguments.results / "piper.md").write_text(
+        "\n".join([*head, *table(made)]) + "\n", encoding="utf-8"
+    )
+    found = {
+        "sentences": sentences,
+        "words": words,
+        "versions": about.get("versions"),
+        "conditions": made,
+    }
+    (arguments.results / "piper.json").write_text(
+        json.dumps(found, indent=1) + "\n", encoding="utf-8"
+    )
     print("\n".join(table(made)))
     return 0
 

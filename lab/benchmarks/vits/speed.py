@@ -1,15 +1,18 @@
-"""What a VITS voice costs word by word beside its own whole sentences, and how soon its first sound is there.
+"""What a VITS voice costs word by word beside its own whole sentences, and how soon its first sound
+is there.
 
-    python lab/benchmarks/vits/speed.py VOICE --texts test.csv [--count 16] [--graph VOICE.onnx] [--before FOLDER]
+    python lab/benchmarks/vits/speed.py VOICE --texts test.csv [--count 16] [--graph VOICE.onnx]
+    [--before FOLDER]
         [--results FILE.json]
 
-Processor time of one thread, everything in one run: each sentence is spoken in every way in turn, three times, and the
-least counts, so that what else the machine does falls away. The text comes letter by letter; the first sound is counted
-from the letter that made its lookahead word final to the first chunk with a sample above -50 dBFS.
+Processor time of one thread, everything in one run: each sentence is spoken in every way in turn,
+three times, and the least counts, so that what else the machine does falls away. The text comes
+letter by letter; the first sound is counted from the letter that made its lookahead word final to
+the first chunk with a sample above -50 dBFS.
 
-``--graph`` is the file that the voice was added from: its untouched graph speaks the phonemes of whole sentences, with
-nothing around it. ``--before`` is the same voice as another version added it, which speaks in the same run.
-"""
+``--graph`` is the file that the voice was added from: its untouched graph speaks the phonemes of
+whole sentences, with nothing around it. ``--before`` is the same voice as another version added it,
+which speaks in the same run."""
 
 from __future__ import annotations
 
@@ -46,7 +49,10 @@ Spoken = tuple[float, float, float]
 
 def spoken(text: str, voice: Voice, options: Any) -> Spoken:
     """A sentence, letter by letter."""
-    session, spent, first_s, samples = voice.session(**options), 0.0, 0.0, 0
+    session = voice.session(**options)
+    spent = 0.0
+    first_s = 0.0
+    samples = 0
     for letter in [*text, ""]:
         if letter:
             session.push(letter)
@@ -65,7 +71,9 @@ class Heard:
     """A text encoder that remembers the tokens it was given."""
 
     def __init__(self, graph: OnnxGraph) -> None:
-        self._graph, self.shapes, self.tokens = graph, graph.shapes, list[Any]()
+        self._graph = graph
+        self.shapes = graph.shapes
+        self.tokens = list[Any]()
 
     def __call__(self, **inputs: Any) -> dict[str, Any]:
         self.tokens.append(inputs["input"])
@@ -75,18 +83,30 @@ class Heard:
 def untouched(path: Path, voice: Voice, texts: list[str]) -> Callable[[str], Spoken]:
     """Whole sentences by the graph that a voice was added from, their phonemes given."""
     acoustic: Any = vars(voice.synthesizer)["acoustic"]
-    encoder, tokens, graph = vars(acoustic)["_text"], dict[str, list[Any]](), OnnxGraph(path)
+    encoder = vars(acoustic)["_text"]
+    tokens = dict[str, list[Any]]()
+    graph = OnnxGraph(path)
     for text in texts:
-        vars(acoustic)["_text"] = heard = Heard(encoder)
+        vars(acoustic)["_text"] = Heard(encoder)
+        heard = vars(acoustic)["_text"]
         voice.synthesize(text, policy=WaitAll())
         tokens[text] = heard.tokens
     vars(acoustic)["_text"] = encoder
-    scales = np.array([voice.config.model[name] for name in ("noise_scale", "length_scale", "noise_w")], np.float32)
+    scales = np.array(
+        [voice.config.model[name] for name in ("noise_scale", "length_scale", "noise_w")],
+        np.float32,
+    )
 
     def speak(text: str) -> Spoken:
-        start_s, samples = time.thread_time(), 0
+        start_s = time.thread_time()
+        samples = 0
         for ids in tokens[text]:
-            given = {"input": ids, "input_lengths": np.array([ids.shape[1]]), "scales": scales, "sid": np.zeros(1, int)}
+            given = {
+                "input": ids,
+                "input_lengths": np.array([ids.shape[1]]),
+                "scales": scales,
+                "sid": np.zeros(1, int),
+            }
             made = graph(**{name: value for name, value in given.items() if name in graph.shapes})
             samples += next(iter(made.values())).size
         spent = time.thread_time() - start_s
@@ -95,8 +115,11 @@ def untouched(path: Path, voice: Voice, texts: list[str]) -> Callable[[str], Spo
     return speak
 
 
-def measure(ways: dict[str, Callable[[str], Spoken]], texts: list[str], tries: int) -> dict[str, dict[str, float]]:
-    """Each way's processor seconds for a second of sound, over those of the whole, and milliseconds to the first."""
+def measure(
+    ways: dict[str, Callable[[str], Spoken]], texts: list[str], tries: int
+) -> dict[str, dict[str, float]]:
+    """Each way's processor seconds for a second of sound, over those of the whole, and milliseconds
+    to the first."""
     least = {way: np.full((len(texts), 3), np.inf) for way in ways}
     for _ in range(tries):
         for number, text in enumerate(texts):
@@ -122,19 +145,24 @@ def measure(ways: dict[str, Callable[[str], Spoken]], texts: list[str], tries: i
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("voice", help="a voice's name or folder")
     parser.add_argument("--texts", type=Path, required=True, help="lines of name|text")
     parser.add_argument("--count", type=int, default=16)
     parser.add_argument("--tries", type=int, default=3)
     parser.add_argument("--graph", type=Path, help="the .onnx that the voice was added from")
-    parser.add_argument("--before", type=Path, help="folder of the same voice, added by another version")
+    parser.add_argument(
+        "--before", type=Path, help="folder of the same voice, added by another version"
+    )
     parser.add_argument("--results", type=Path, help="write the figures here (JSON)")
     arguments = parser.parse_args()
     texts = [script.text for script in strided(read_texts(arguments.texts), arguments.count)]
     voice = load_voice(arguments.voice)
     ways: dict[str, Callable[[str], Spoken]] = {
-        way: functools.partial(spoken, voice=voice, options=options) for way, options in WAYS.items()
+        way: functools.partial(spoken, voice=voice, options=options)
+        for way, options in WAYS.items()
     }
     if arguments.before:
         before = load_voice(arguments.before)
@@ -144,7 +172,12 @@ def main() -> int:
         ways[UNTOUCHED] = untouched(arguments.graph, voice, texts)
     figures = measure(ways, texts, arguments.tries)
     about = {"voice": voice.config.name, "sentences": len(texts), "versions": versions()}
-    command = ["python lab/benchmarks/vits/speed.py", voice.config.name, "--texts test.csv", f"--count {len(texts)}"]
+    command = [
+        "python lab/benchmarks/vits/speed.py",
+        voice.config.name,
+        "--texts test.csv",
+        f"--count {len(texts)}",
+    ]
     command += [f"--graph {arguments.graph.name}"] if arguments.graph else []
     command += ["--before OLD"] if arguments.before else []
     about["command"] = " ".join(command)

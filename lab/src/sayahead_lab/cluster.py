@@ -1,4 +1,5 @@
-"""Work shared over a Ray cluster: evaluations and corpora, with the results that one machine makes."""
+"""Work shared over a Ray cluster: evaluations and corpora, with the results that one machine
+makes."""
 
 from __future__ import annotations
 
@@ -13,7 +14,16 @@ from typing import Any
 from sayahead import __version__
 from sayahead.errors import ConfigError
 
-from sayahead_lab.workers import Begin, Failure, Local, Name, Spread, TaskWorker, WorkerError, Workers
+from sayahead_lab.workers import (
+    Begin,
+    Failure,
+    Local,
+    Name,
+    Spread,
+    TaskWorker,
+    WorkerError,
+    Workers,
+)
 
 log = logging.getLogger("sayahead_lab")
 RETRIES = 2
@@ -22,21 +32,21 @@ TELL_S = 10.0
 """How long nobody may have a core before it is told."""
 WAITING = "Waiting for a core of the cluster, of whose %d cores %d are free."
 LOST = (
-    "{0}: its worker was lost {1} times ({2}), perhaps for want of memory: use fewer --jobs. The same command resumes "
-    "with what is missing."
+    "{0}: its worker was lost {1} times ({2}), perhaps for want of memory: use fewer --jobs. The"
+    " same command resumes with what is missing."
 )
 
 
 def workers(on: str | None, jobs: int | None) -> Workers:
-    """Who works for a command's ``--on`` and ``--jobs``: this machine, one process unless there are more jobs; or a
-    cluster, as many of its processor cores as are free unless ``jobs`` says how many. ConfigError for a cluster without
-    Ray."""
+    """Who works for a command's ``--on`` and ``--jobs``: this machine, one process unless there are
+    more jobs; or a cluster, as many of its processor cores as are free unless ``jobs`` says how
+    many. ConfigError for a cluster without Ray."""
     return Local(jobs or 1) if on is None else Cluster(jobs)
 
 
 class Cluster:
-    """The processor cores of a Ray cluster: that of ``RAY_ADDRESS``, else the one that runs on this machine, else one
-    that is started here."""
+    """The processor cores of a Ray cluster: that of ``RAY_ADDRESS``, else the one that runs on this
+    machine, else one that is started here."""
 
     def __init__(self, jobs: int | None = None) -> None:
         try:
@@ -51,7 +61,8 @@ class Cluster:
                 address = os.environ.get("RAY_ADDRESS", "this machine")
                 raise ConfigError(f"There is no Ray cluster at {address}: {error}.") from error
         # What others of the cluster use is not waited for, unless nothing is left.
-        free, every = cores(ray.available_resources()), cores(ray.cluster_resources())
+        free = cores(ray.available_resources())
+        every = cores(ray.cluster_resources())
         self._jobs = max(1, min(jobs, every) if jobs else free)
 
     @property
@@ -83,10 +94,12 @@ def cores(resources: Mapping[str, float]) -> int:
 
 
 class Crew:
-    """Workers of a cluster. Only who has answered gets a task: whoever still waits for a core would keep it."""
+    """Workers of a cluster. Only who has answered gets a task: whoever still waits for a core would
+    keep it."""
 
     def __init__(self, ray: Any, hire: Callable[[], Any]) -> None:
-        self._ray, self._hire = ray, hire
+        self._ray = ray
+        self._hire = hire
         self._members: list[Any] = []
         self._free = deque[Any]()
         # Those that have not answered yet, by the answer that is awaited.
@@ -105,17 +118,26 @@ class Crew:
             self._ray.kill(member)
 
     def spread(self, tasks: Sequence[Any], name: Name) -> Iterator[tuple[Any, Any]]:
-        """Each task with its result, as they are done. WorkerError for one whose worker is lost too often."""
-        waiting, busy = deque(tasks), dict[Any, tuple[Any, Any]]()
+        """Each task with its result, as they are done. WorkerError for one whose worker is lost too
+        often."""
+        waiting = deque(tasks)
+        busy = dict[Any, tuple[Any, Any]]()
         try:
             while waiting or busy:
                 while waiting and self._free:
-                    member, task = self._free.popleft(), waiting.popleft()
+                    member = self._free.popleft()
+                    task = waiting.popleft()
                     busy[member.carry_out.remote(task)] = member, task
                 coming = self._coming if waiting else {}
-                found, _ = self._ray.wait([*busy, *coming], num_returns=1, timeout=None if busy else TELL_S)
+                found, _ = self._ray.wait(
+                    [*busy, *coming], num_returns=1, timeout=None if busy else TELL_S
+                )
                 if not found:
-                    log.warning(WAITING, cores(self._ray.cluster_resources()), cores(self._ray.available_resources()))
+                    log.warning(
+                        WAITING,
+                        cores(self._ray.cluster_resources()),
+                        cores(self._ray.available_resources()),
+                    )
                 elif (done := found[0]) in self._coming:
                     self._answered(done)
                 else:
@@ -159,12 +181,12 @@ class Member(TaskWorker):
 
 
 def begun(begin: Begin, version: str, folder: str) -> Any:
-    """Begin on a machine of a cluster, in the folder that the command was given in, so that paths mean the same.
-    ConfigError where another version is installed."""
+    """Begin on a machine of a cluster, in the folder that the command was given in, so that paths
+    mean the same. ConfigError where another version is installed."""
     if __version__ != version:
         raise ConfigError(
-            f"The cluster's machine has sayahead {__version__}, and the command is of {version}: install one "
-            "version on all."
+            f"The cluster's machine has sayahead {__version__}, and the command is of {version}:"
+            " install one version on all."
         )
     with contextlib.suppress(OSError):
         os.chdir(folder)

@@ -1,4 +1,5 @@
-"""``--set KEY=VALUE``: another value for a key of a recipe or an experiment, without a copy of its file."""
+"""``--set KEY=VALUE``: another value for a key of a recipe or an experiment, without a copy of its
+file."""
 
 from __future__ import annotations
 
@@ -16,28 +17,37 @@ Override = tuple[str, Any]
 
 
 def override(text: str) -> Override:
-    """``train.steps=100`` as its path and value: TOML's if it is that, otherwise the text itself."""
+    """``train.steps=100`` as its path and value: TOML's if it is that, otherwise the text
+    itself."""
     path, sign, value = text.partition("=")
     if not sign or not all(path.split(".")):
-        raise argparse.ArgumentTypeError(f"expected KEY=VALUE such as train.steps=100, found {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"expected KEY=VALUE such as train.steps=100, found {text!r}"
+        )
     try:
         return path, tomllib.loads(f"value = {value}")["value"]
     except ValueError:
         return path, value
 
 
-def overridden(data: Mapping[str, Any], overrides: Sequence[Override], *, where: str) -> dict[str, Any]:
+def overridden(
+    data: Mapping[str, Any], overrides: Sequence[Override], *, where: str
+) -> dict[str, Any]:
     """A copy of parsed TOML with other values.
 
-    Tables that a path names are made where they are missing, so that the file's own checks judge the keys. In a list of
-    tables, such as an experiment's conditions, the next part of a path is a table's name or number, or ``*`` for all.
-    """
+    Tables that a path names are made where they are missing, so that the file's own checks judge
+    the keys. In a list of tables, such as an experiment's conditions, the next part of a path is a
+    table's name or number, or ``*`` for all."""
     changed = copy.deepcopy(dict(data))
     for path, value in overrides:
         *folders, key = path.split(".")
         tables: list[Any] = [changed]
         for folder in folders:
-            tables = [inner for table in tables for inner in within(table, folder, f"{where}: --set {path}")]
+            tables = [
+                inner
+                for table in tables
+                for inner in within(table, folder, f"{where}: --set {path}")
+            ]
         for table in tables:
             if not isinstance(table, dict):
                 raise ConfigError(f"{where}: --set {path}: there is no table to set {key!r} in.")
@@ -52,7 +62,11 @@ def within(table: Any, folder: str, where: str) -> Iterator[Any]:
         return
     if not isinstance(table, list):
         raise ConfigError(f"{where}: {folder!r} is within no table.")
-    names = {str(one.get("name", number)): one for number, one in enumerate(table) if isinstance(one, dict)}
+    names = {
+        str(one.get("name", number)): one
+        for number, one in enumerate(table)
+        if isinstance(one, dict)
+    }
     numbers = {str(number): one for number, one in enumerate(table)}
     if folder == "*":
         yield from table

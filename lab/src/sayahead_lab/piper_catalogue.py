@@ -1,4 +1,5 @@
-"""The catalogue of public Piper voices (``sayahead/voices/install/catalogue.tsv``), from a ``voices.json`` of Piper's.
+"""The catalogue of public Piper voices (``sayahead/voices/install/catalogue.tsv``), from a
+``voices.json`` of Piper's.
 
 ``python -m sayahead_lab.piper_catalogue voices.json catalogue.tsv`` writes it.
 """
@@ -19,17 +20,27 @@ def listing(data: Mapping[str, Any]) -> list[str]:
     lines = []
     try:
         for key, voice in sorted(data.items()):
-            digests, folder, size = dict[str, str](), "", 0
+            digests = dict[str, str]()
+            folder = ""
+            size = 0
             for path, file in voice["files"].items():
                 folder, name = path.rsplit("/", 1)
                 digests[name] = file["md5_digest"]
                 size = file["size_bytes"] if name.endswith(".onnx") else size
             language = voice["language"]
-            cells = [key, language["code"].replace("_", "-"), language["name_english"], voice["num_speakers"], folder]
+            cells = [
+                key,
+                language["code"].replace("_", "-"),
+                language["name_english"],
+                voice["num_speakers"],
+                folder,
+            ]
             sums = (digests[f"{key}.onnx"], digests[f"{key}.onnx.json"], digests[CARD])
             lines.append("\t".join(map(str, (*cells, size, *sums))))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise SystemExit(f"This is not a list of Piper voices: {error!r} is missing or wrong.") from error
+        raise SystemExit(
+            f"This is not a list of Piper voices: {error!r} is missing or wrong."
+        ) from error
     return lines
 
 

@@ -23,9 +23,9 @@ class ScriptLine(NamedTuple):
 def read_texts(path: Path) -> list[ScriptLine]:
     """The texts of a UTF-8 file of ``name|text`` lines, in order.
 
-    Where lines have more columns, as in LJ Speech's metadata, the last one is the text; empty lines are skipped.
-    ConfigError where the file cannot be read or has no texts, and for a line without text, a name that cannot be a
-    file's, and a name that appears twice.
+    Where lines have more columns, as in LJ Speech's metadata, the last one is the text; empty lines
+    are skipped. ConfigError where the file cannot be read or has no texts, and for a line without
+    text, a name that cannot be a file's, and a name that appears twice.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -49,5 +49,6 @@ def read_texts(path: Path) -> list[ScriptLine]:
 
 
 def strided(items: Sequence[T], count: int) -> list[T]:
-    """Up to ``count`` of the items at equal distances, from the first on: the same ones each time."""
+    """Up to ``count`` of the items at equal distances, from the first on: the same ones each
+    time."""
     return list(items[:: max(1, len(items) // count)][:count])

@@ -1,4 +1,5 @@
-"""Who does work that can be shared: this process, several on this machine, or those of a cluster."""
+"""Who does work that can be shared: this process, several on this machine, or those of a
+cluster."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from typing import Any, Protocol, TypeAlias
 from sayahead.errors import SayaheadError
 
 Work: TypeAlias = Callable[[Any], Any]
-"""Makes a result of a task; tasks, results and what begins the work travel between processes by pickle."""
+"""Makes a result of a task; tasks, results and what begins the work travel between processes by
+pickle."""
 Begin: TypeAlias = Callable[[], Work]
 """Called once in each process, before its first task: loads what all tasks need."""
 Name: TypeAlias = Callable[[Any], str]
@@ -26,8 +28,8 @@ Name: TypeAlias = Callable[[Any], str]
 Spread: TypeAlias = Callable[[Sequence[Any], Name], Iterator[tuple[Any, Any]]]
 """Each task with its result, as they are done. What is not asked for any more is not begun."""
 LOST = (
-    "{0}: the process that worked on it was ended from outside, perhaps for want of memory: use fewer --jobs. The same "
-    "command resumes with what is missing."
+    "{0}: the process that worked on it was ended from outside, perhaps for want of memory: use"
+    " fewer --jobs. The same command resumes with what is missing."
 )
 
 
@@ -49,10 +51,11 @@ class Workers(Protocol):
         ...
 
     def open(self, begin: Begin) -> AbstractContextManager[Spread]:
-        """What carries out tasks, any number of times; when it is left, what was begun is finished or given up.
+        """What carries out tasks, any number of times; when it is left, what was begun is finished
+        or given up.
 
-        An error of sayahead's in another process comes with the name of its task before its message; any other becomes
-        a WorkerError.
+        An error of sayahead's in another process comes with the name of its task before its
+        message; any other becomes a WorkerError.
         """
         ...
 
@@ -71,7 +74,9 @@ class Failure:
         if isinstance(self.error, SayaheadError):
             self.error.args = (f"{name}: {self.error}",)
             return self.error
-        return WorkerError(f"{name} failed on {self.where}: {type(self.error).__name__}: {self.error}.")
+        return WorkerError(
+            f"{name} failed on {self.where}: {type(self.error).__name__}: {self.error}."
+        )
 
 
 def attempted(work: Work | Begin, *task: Any) -> Any:
@@ -123,7 +128,9 @@ class Local:
             yield in_turn(begin)
             return
         # Not by fork: ONNX Runtime's threads would not come along.
-        pool = ProcessPoolExecutor(self._jobs, get_context("spawn"), initializer=join, initargs=(begin,))
+        pool = ProcessPoolExecutor(
+            self._jobs, get_context("spawn"), initializer=join, initargs=(begin,)
+        )
         try:
             yield lambda tasks, name: by_processes(pool, tasks, name)
         finally:
@@ -144,7 +151,9 @@ def in_turn(begin: Begin) -> Spread:
     return spread
 
 
-def by_processes(pool: ProcessPoolExecutor, tasks: Sequence[Any], name: Name) -> Iterator[tuple[Any, Any]]:
+def by_processes(
+    pool: ProcessPoolExecutor, tasks: Sequence[Any], name: Name
+) -> Iterator[tuple[Any, Any]]:
     """Tasks with their results as a pool's processes have them."""
     futures: dict[Future[Any], Any] = {pool.submit(carry_out, task): task for task in tasks}
     for future in as_completed(futures):

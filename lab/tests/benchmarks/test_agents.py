@@ -1,4 +1,5 @@
-"""The frontier of Mohan et al.'s agents: seeds of a unit together, differences paired by sentence."""
+"""The frontier of Mohan et al.'s agents: seeds of a unit together, differences paired by
+sentence."""
 
 from __future__ import annotations
 
@@ -13,7 +14,13 @@ import pytest
 from sayahead_lab.eval.report.scores import SCORES, read_lines
 
 SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "mohan"
-NAMES = ["ground truth", "wait-2-steps", "wait-3-steps", "agent, 30 nats, seed 0", "agent, 30 nats, seed 1"]
+NAMES = [
+    "ground truth",
+    "wait-2-steps",
+    "wait-3-steps",
+    "agent, 30 nats, seed 0",
+    "agent, 30 nats, seed 1",
+]
 WRONG = {
     "ground truth": [0, 0, 0],
     "wait-2-steps": [0, 1, 0],
@@ -53,7 +60,9 @@ def experiment(out: Path) -> Path:
     return out
 
 
-def test_seeds_of_a_unit_are_one_row_and_differ_from_rules_by_sentence(script: Any, tmp_path: Path) -> None:
+def test_seeds_of_a_unit_are_one_row_and_differ_from_rules_by_sentence(
+    script: Any, tmp_path: Path
+) -> None:
     out = experiment(tmp_path / "out")
     script.main([str(out), "--proportion", str(out / "proportion.json"), "-o", str(tmp_path)])
     made = json.loads((tmp_path / "frontier.json").read_text())

@@ -42,12 +42,15 @@ def results(claims: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Pat
 
 def verdict(claims: Any, says: str) -> str:
     """The verdict on the claim of these words."""
-    return str(claims.judged(next(claim for claim in claims.read_claims() if claim.says == says))[1])
+    return str(
+        claims.judged(next(claim for claim in claims.read_claims() if claim.says == says))[1]
+    )
 
 
 def changed(path: Path, *keys: str, value: Any) -> None:
     """Put another value into a JSON file."""
-    data = inner = json.loads(path.read_text(encoding="utf-8"))
+    data = json.loads(path.read_text(encoding="utf-8"))
+    inner = data
     for key in keys[:-1]:
         inner = inner[key]
     inner[keys[-1]] = value
@@ -57,8 +60,16 @@ def changed(path: Path, *keys: str, value: Any) -> None:
 def test_another_result_is_another_verdict(claims: Any, results: Path) -> None:
     assert verdict(claims, WORSE) == claims.YES
     kept = json.loads((results / "ma/speakers/trainings.json").read_text(encoding="utf-8"))
-    better = {name: value + 1 for name, value in kept["full sentence"]["DistillMOS"]["trainings"].items()}
-    changed(results / "ma/speakers/trainings.json", "lookahead-1", "DistillMOS", "trainings", value=better)
+    better = {
+        name: value + 1 for name, value in kept["full sentence"]["DistillMOS"]["trainings"].items()
+    }
+    changed(
+        results / "ma/speakers/trainings.json",
+        "lookahead-1",
+        "DistillMOS",
+        "trainings",
+        value=better,
+    )
     assert verdict(claims, WORSE) == claims.NO
 
 
@@ -120,7 +131,9 @@ def test_verdicts_follow_from_intervals(
     ("interval", "failing", "expected"),
     [((-0.1, -0.7, 0.6), 5, "NO"), ((-20, -30, -12), 50, "YES"), ((-1, -3, 1), 10, "UNDECIDED")],
 )
-def test_a_third_of_the_paper_s_repair_is_asked(claims: Any, interval: Any, failing: float, expected: str) -> None:
+def test_a_third_of_the_paper_s_repair_is_asked(
+    claims: Any, interval: Any, failing: float, expected: str
+) -> None:
     found = claims.Found(claims.Interval(*interval), [], {"reference": failing})
     assert claims.RULES["repaired"](found, 1 / 3) == getattr(claims, expected)
 
@@ -138,7 +151,9 @@ def test_every_claim_says_what_would_refute_it_and_has_a_verdict(claims: Any) ->
 def test_few_speakers_are_said_in_the_row(claims: Any) -> None:
     claim = claims.read_claims()[0]
     cells = [
-        claims.counted(dataclasses.replace(claim, speakers=number), claims.Found(claims.Interval(0, 0, 0), []))
+        claims.counted(
+            dataclasses.replace(claim, speakers=number), claims.Found(claims.Interval(0, 0, 0), [])
+        )
         for number in (1, 3, 4)
     ]
     assert cells == ["1 (this one) x 1", "3 (these) x 1", "4 x 1"]

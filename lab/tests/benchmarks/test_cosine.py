@@ -24,7 +24,14 @@ from sayahead_lab.training.loop.task import TrainSettings
 
 ARCHIVE = Path(__file__).parents[3] / "archives" / "runs" / "saeki.tar.xz"
 SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "saeki"
-CONTEXT = {"filters": [4, 4], "strides": [1, 2], "recurrent": 12, "tokens": 4, "heads": 2, "embedding": 16}
+CONTEXT = {
+    "filters": [4, 4],
+    "strides": [1, 2],
+    "recurrent": 12,
+    "tokens": 4,
+    "heads": 2,
+    "embedding": 16,
+}
 SIZES = {
     "reduction": 3,
     "embedding": 24,
@@ -55,21 +62,31 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Any:
 def futures(path: Path, texts: dict[str, str], said: list[str]) -> str:
     """A file of futures, the same ones behind each prefix."""
     rows = [(name, text.split()) for name, text in texts.items()]
-    lines = [{"name": name, "words": words, "futures": [said] * (len(words) - 1) + [None]} for name, words in rows]
+    lines = [
+        {"name": name, "words": words, "futures": [said] * (len(words) - 1) + [None]}
+        for name, words in rows
+    ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return str(path)
 
 
 def release(folder: Path) -> Path:
     """An archive of a Tacotron, its fine-tuning and a student; nothing else is left of them."""
-    corpus, work = tones_corpus(folder / "corpus"), folder / "work"
+    corpus = tones_corpus(folder / "corpus")
+    work = folder / "work"
     made = [
-        futures(folder / f"{split}.jsonl", {item.name: item.text for item in corpus.split(split)}, ["bad", "cab."])
+        futures(
+            folder / f"{split}.jsonl",
+            {item.name: item.text for item in corpus.split(split)},
+            ["bad", "cab."],
+        )
         for split in ("train", "val")
     ]
     draw = np.random.default_rng(0)
     (work / "vectors").mkdir(parents=True)
-    table = WordVectors.of({"a": 0}, draw.normal(size=(9, 6)).astype(np.float32), buckets=8, shortest=3, longest=4)
+    table = WordVectors.of(
+        {"a": 0}, draw.normal(size=(9, 6)).astype(np.float32), buckets=8, shortest=3, longest=4
+    )
     table.save(work / "vectors" / "words.npz")
     np.save(work / "vectors" / "axes.npy", draw.normal(size=(6, 10)).astype(np.float32))
     taught = {"futures": made[0], "val_futures": made[1]}
@@ -88,7 +105,15 @@ def release(folder: Path) -> Path:
         train(Recipe(name, task, settings, str(corpus.path), model, data), corpus.path, work / name)
     archive = folder / "release.tar.gz"
     assert (
-        main(["train", "publish", *(str(work / name) for name in ("speaks", "guided", "taught")), "-o", str(archive)])
+        main(
+            [
+                "train",
+                "publish",
+                *(str(work / name) for name in ("speaks", "guided", "taught")),
+                "-o",
+                str(archive),
+            ]
+        )
         == 0
     )
     shutil.rmtree(work)
@@ -107,19 +132,28 @@ def expected(tmp_path: Path) -> Path:
 
 
 def test_an_archive_alone_remakes_the_figures(script: Any, tmp_path: Path, expected: Path) -> None:
-    archive, out = release(tmp_path), tmp_path / "out"
+    archive = release(tmp_path)
+    out = tmp_path / "out"
     script.main([str(archive), "--futures", str(expected), "-o", str(out)])
     made = json.loads((out / "cosine.json").read_text())
-    # The text of two sentences is passed over; prefixes are those of the others that are not the whole.
+    # The text of two sentences is passed over; prefixes are those of the others that are not the
+    # whole.
     assert (made["texts"], made["prefixes"]) == (2, 3 + 6)
     assert list(made["networks"]) == ["guided", "speaks"]
     rows = made["networks"]["speaks"]
     assert list(rows) == ["random words", "k = 1", "k = 5", "no future"]
-    assert all(-1 <= low <= value <= high <= 1 for value, low, high in (one["mean"] for one in rows.values()))
+    assert all(
+        -1 <= low <= value <= high <= 1
+        for value, low, high in (one["mean"] for one in rows.values())
+    )
     assert rows["k = 1"]["mean"][0] > rows["no future"]["mean"][0]
     assert list(made["students"]) == ["the mean embedding, whatever the text", "taught"]
     assert (out / "cosine.md").read_text().count("| k = 5 |") == 2
-    assert {path.name for path in out.glob("*.png")} == {"pseudo-guided.png", "pseudo-speaks.png", "student.png"}
+    assert {path.name for path in out.glob("*.png")} == {
+        "pseudo-guided.png",
+        "pseudo-speaks.png",
+        "student.png",
+    }
     (archive_of_nothing := tmp_path / "empty").mkdir()
     with pytest.raises(ConfigError, match="no run of a Tacotron"):
         script.main([str(archive_of_nothing), "--futures", str(expected), "-o", str(out)])
@@ -140,7 +174,9 @@ def test_what_is_expected_stands_in_for_what_follows(script: Any, published: Pat
     words = ("The", "old", "house", "was", "sold", "to", "a", "friend", "of", "ours.")
     truth = {n: words[n : n + 5] for n in range(1, len(words))}
     moments = [
-        script.Moment(0, words[:n], {"random words": ("green", "of"), "k = 1": future, "no future": ()})
+        script.Moment(
+            0, words[:n], {"random words": ("green", "of"), "k = 1": future, "no future": ()}
+        )
         for n, future in truth.items()
     ]
     # In place of words come as many random ones, which end where those do.
@@ -159,10 +195,13 @@ def test_what_is_expected_stands_in_for_what_follows(script: Any, published: Pat
     assert cosine(none, meant).mean() < cosine(same, meant).mean() - 0.02
     # The shipped voice's graphs say the same of past and future, in int8.
     acoustic: Any = load_voice("saeki-lj").synthesizer
-    graphs, item = acoustic.acoustic._graphs, network.item(words)
+    graphs = acoustic.acoustic._graphs
+    item = network.item(words)
     piece = script.last_segment(network.cutter, [item], script.Prefix(0, words[:6], ()))
     sides = [graphs["encoder"](ids=ids)["states"] for ids in (piece.past, piece.future)]
-    embedding = graphs["context"](past=sides[0], future=sides[1], there=np.ones((2, 1), np.float32))["embedding"]
+    embedding = graphs["context"](
+        past=sides[0], future=sides[1], there=np.ones((2, 1), np.float32)
+    )["embedding"]
     assert np.abs(embedding - meant[5].numpy()).max() < 0.02
 
 

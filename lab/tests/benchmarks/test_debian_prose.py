@@ -23,9 +23,12 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_splits_have_no_sentence_in_common_and_only_words_of_the_dictionary(
     script: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    words = "le la vent soulève feuille rouge jusqu du chemin qui mène à l'île".replace("'", " ").split()
+    words = "le la vent soulève feuille rouge jusqu du chemin qui mène à l'île".replace(
+        "'", " "
+    ).split()
     good = [
-        f"Le vent soulève la feuille {'rouge ' * (number % 7)}jusqu'à l'île{' qui mène' * (number // 7)}."
+        f"Le vent soulève la feuille {'rouge ' * (number % 7)}jusqu'à"
+        f" l'île{' qui mène' * (number // 7)}."
         for number in range(28)
     ]
     bad = [
@@ -41,7 +44,10 @@ def test_splits_have_no_sentence_in_common_and_only_words_of_the_dictionary(
     monkeypatch.setattr(script, "SPLITS", {"test": 5, "val": 3})
     script.main([str(tmp_path), "-o", str(tmp_path / "texts")])
     found = {
-        split: [line.split("|") for line in (tmp_path / "texts" / f"fr.{split}").read_text().splitlines()]
+        split: [
+            line.split("|")
+            for line in (tmp_path / "texts" / f"fr.{split}").read_text().splitlines()
+        ]
         for split in ("train", "val", "test")
     }
     texts = [text for lines in found.values() for _, text in lines]
@@ -49,4 +55,6 @@ def test_splits_have_no_sentence_in_common_and_only_words_of_the_dictionary(
     assert len(texts) == len(set(texts)) >= 20
     assert set(texts) <= set(good)
     assert found["test"][4][0] == "fr-test-0004"
-    assert script.corpus(tmp_path, "fr") == {split: [text for _, text in found[split]] for split in found}
+    assert script.corpus(tmp_path, "fr") == {
+        split: [text for _, text in found[split]] for split in found
+    }

@@ -24,21 +24,31 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize(
-    ("at", "lost"), [(0.0, 1.0), (-1.0, 1.0), (0.5, 0.75), (1.0, 0.5), (2.0, 0.4), (3.0, 0.3), (9.0, 0.3)]
+    ("at", "lost"),
+    [(0.0, 1.0), (-1.0, 1.0), (0.5, 0.75), (1.0, 0.5), (2.0, 0.4), (3.0, 0.3), (9.0, 0.3)],
 )
-def test_mixtures_of_points_draw_their_lower_hull(scripts: tuple[Any, Any], at: float, lost: float) -> None:
+def test_mixtures_of_points_draw_their_lower_hull(
+    scripts: tuple[Any, Any], at: float, lost: float
+) -> None:
     _, report = scripts
-    lags, points = np.array([3.0, 0.5, 0.0, 1.0, 4.0]), np.array([0.3, 0.9, 1.0, 0.5, 0.8])
+    lags = np.array([3.0, 0.5, 0.0, 1.0, 4.0])
+    points = np.array([0.3, 0.9, 1.0, 0.5, 0.8])
     assert report.hull(lags, points, at) == pytest.approx(lost)
 
 
 def measured(scripts: tuple[Any, Any], lag_s: float, lost: float) -> Any:
     conditions, report = scripts
-    words, spread = np.full(40, 10.0), np.random.default_rng(0).normal(1.0, 0.2, 40)
+    words = np.full(40, 10.0)
+    spread = np.random.default_rng(0).normal(1.0, 0.2, 40)
     spread /= spread.mean()
     condition = conditions.conditions()[0]
     return report.Measured(
-        condition, np.stack([lost * words * spread, words], axis=1), np.zeros((40, 4)), words, lag_s * spread, words
+        condition,
+        np.stack([lost * words * spread, words], axis=1),
+        np.zeros((40, 4)),
+        words,
+        lag_s * spread,
+        words,
     )
 
 

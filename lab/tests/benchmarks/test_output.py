@@ -21,10 +21,14 @@ def paths(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("paths")
-def test_a_table_is_told_and_kept_in_a_folder_that_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_is_told_and_kept_in_a_folder_that_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     output: Any = importlib.import_module("output")
     output.tell(["| a |", "| 1 |"], tmp_path / "new" / "table.md")
-    assert capsys.readouterr().out == (tmp_path / "new" / "table.md").read_text() == "| a |\n| 1 |\n"
+    assert (
+        capsys.readouterr().out == (tmp_path / "new" / "table.md").read_text() == "| a |\n| 1 |\n"
+    )
     output.tell(["| a |"], None)
     assert capsys.readouterr().out == "| a |\n"
 
@@ -35,7 +39,9 @@ def test_a_voice_is_measured_without_the_graph_that_it_was_added_from(
 ) -> None:
     (tmp_path / "texts.csv").write_text("a|Hello there.\n")
     given = ["heart", "--texts", str(tmp_path / "texts.csv"), "--count", "1", "--tries", "1"]
-    monkeypatch.setattr(sys, "argv", ["speed.py", *given, "--results", str(tmp_path / "speed.json")])
+    monkeypatch.setattr(
+        sys, "argv", ["speed.py", *given, "--results", str(tmp_path / "speed.json")]
+    )
     script = runpy.run_path(str(SCRIPTS / "vits" / "speed.py"))
     assert script["main"]() == 0
     told = json.loads(capsys.readouterr().out)

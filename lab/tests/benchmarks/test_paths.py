@@ -40,10 +40,23 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_published_agents_walk_theirs_on_another_corpus_than_their_own(script: Any, runs: Path, tmp_path: Path) -> None:
-    corpus, out = tones_corpus(tmp_path / "corpus"), tmp_path / "out"
+def test_published_agents_walk_theirs_on_another_corpus_than_their_own(
+    script: Any, runs: Path, tmp_path: Path
+) -> None:
+    corpus = tones_corpus(tmp_path / "corpus")
+    out = tmp_path / "out"
     agents = [part for seed in range(3) for part in ("--agent", str(runs / f"agent-longer-{seed}"))]
-    given = ["--corpus", str(corpus.path), *agents, "-o", str(out), "--split", "val", "--sentences", "2"]
+    given = [
+        "--corpus",
+        str(corpus.path),
+        *agents,
+        "-o",
+        str(out),
+        "--split",
+        "val",
+        "--sentences",
+        "2",
+    ]
     script.main([*given, "--drawn", "1"])
     rows = json.loads((out / "environment.json").read_text())
     assert list(rows) == [
@@ -67,10 +80,14 @@ def test_french_letters_by_what_follows_them(script: Any) -> None:
     text = "Les enfants ont vu l'île, un grand lit et deux oiseaux."
     [item], _ = FamilySpec(PRESETS["ma"], "final", voice="ff_siwis").open().items("A", text)
     phonemes = dict(read_config(located("ff_siwis")).phonemes)
-    speller, info = front_end("fr-FR").speller(), FamilySpec(PRESETS["ma"], "final", voice="ff_siwis").about()
+    speller = front_end("fr-FR").speller()
+    info = FamilySpec(PRESETS["ma"], "final", voice="ff_siwis").about()
     found = list(script.joints(item, speller, script.alone(info), phonemes))
     letters = text.lower().replace(",", "").replace(".", "")
-    ends = {kind: [letters[: place + 1].split()[-1] for own, place in found if own == kind] for kind in script.JOINTS}
+    ends = {
+        kind: [letters[: place + 1].split()[-1] for own, place in found if own == kind]
+        for kind in script.JOINTS
+    }
     assert ends["liaison"] == ["les", "enfants", "deux"]
     assert ends["mute"] == ["ont", "un", "grand", "et"]
     assert ends["vowel"] == ["lit"]
@@ -83,6 +100,13 @@ def test_french_letters_by_what_follows_them(script: Any) -> None:
 
 def test_a_row_of_joints_is_of_all_places(script: Any) -> None:
     row = script.joint_row([(4, 1, 2), (2, 0, 1)])
-    assert (row["places"], row["ahead"]["value"], row["seen"]["value"]) == (3, 2.0, pytest.approx(1 / 3))
+    assert (row["places"], row["ahead"]["value"], row["seen"]["value"]) == (
+        3,
+        2.0,
+        pytest.approx(1 / 3),
+    )
     table = script.joint_table({"wait-2-steps": {"liaison": row}, "agent": {"liaison": row}})
-    assert "| ends of words, in liaison | 3 | 2.0 (2.0 to 2.0), 33 % | 2.0 (2.0 to 2.0), 33 % |" in table
+    assert (
+        "| ends of words, in liaison | 3 | 2.0 (2.0 to 2.0), 33 % | 2.0 (2.0 to 2.0), 33 % |"
+        in table
+    )

@@ -35,10 +35,16 @@ def test_word_ends_are_those_of_the_sound(
     (item,), _ = TeacherSpec(PRESETS["ma"], "final").open().items("R-1", TEXT)
     for name in ("R-1", "R-2"):
         (tmp_path / "wavs").mkdir(exist_ok=True)
-        write_wav(tmp_path / "wavs" / f"{name}.wav", np.asarray(item.audio, np.float32) / np.float32(32767), 24000)
+        write_wav(
+            tmp_path / "wavs" / f"{name}.wav",
+            np.asarray(item.audio, np.float32) / np.float32(32767),
+            24000,
+        )
     texts = tmp_path / "texts.csv"
     texts.write_text(f"R-1|{TEXT}\nR-2|Quite other words were spoken here by us.\nR-3|{TEXT}\n")
-    monkeypatch.setattr(sys, "argv", ["word_ends", str(tmp_path), str(texts), "-o", str(tmp_path / "out")])
+    monkeypatch.setattr(
+        sys, "argv", ["word_ends", str(tmp_path), str(texts), "-o", str(tmp_path / "out")]
+    )
     script.main()
     assert "R-2 does not sound like its text" in capsys.readouterr().out
     assert (tmp_path / "out" / "texts.csv").read_text() == f"R-1|{TEXT}\n"
@@ -53,7 +59,9 @@ def test_prompts_are_whole_sentences(script: Any, tmp_path: Path) -> None:
     lines += ["please: Please enter your number, then press the pound key."]
     lines += ["two: Please enter your number. Then press the pound key."]
     path.write_bytes(gzip.compress("\n".join(lines).encode()))
-    assert list(script.prompts(path)) == [("please", "Please enter your number, then press the pound key.")]
+    assert list(script.prompts(path)) == [
+        ("please", "Please enter your number, then press the pound key.")
+    ]
 
 
 def test_the_persons_experiment_is_that_of_the_voice(tmp_path: Path) -> None:
@@ -61,7 +69,11 @@ def test_the_persons_experiment_is_that_of_the_voice(tmp_path: Path) -> None:
     (tmp_path / "a" / "b" / "c").mkdir(parents=True)
     (tmp_path / "word_ends").mkdir()
     (tmp_path / "a" / "b" / "c" / "person.toml").write_text(text)
-    person, voice = load_matrix(tmp_path / "a" / "b" / "c" / "person.toml"), load_matrix(MA / "shadowing.toml")
-    rows = [[(one.name, one.policy, one.k2, one.delta) for one in matrix.conditions] for matrix in (person, voice)]
+    person = load_matrix(tmp_path / "a" / "b" / "c" / "person.toml")
+    voice = load_matrix(MA / "shadowing.toml")
+    rows = [
+        [(one.name, one.policy, one.k2, one.delta) for one in matrix.conditions]
+        for matrix in (person, voice)
+    ]
     assert rows[0] == rows[1]
     assert text_clock(person.clocks[0], (0.5, 0.9)).arrivals("Well, yes.")[1].at_s == 0.9

@@ -1,4 +1,5 @@
-"""A person's prompts as a corpus: what is tested was not taught, and recordings stand beside what voices say."""
+"""A person's prompts as a corpus: what is tested was not taught, and recordings stand beside what
+voices say."""
 
 from __future__ import annotations
 
@@ -41,17 +42,27 @@ def test_what_is_like_a_test_prompt_is_not_taught(
     monkeypatch.setattr(script, "VAL", 1)
     monkeypatch.setattr(script, "decoded", lambda path: np.full(RATE, 0.25, np.float32))
     texts = tmp_path / "texts.gz"
-    texts.write_bytes(gzip.compress("".join(f"{name}: {text}\n" for name, text in listed.items()).encode()))
+    texts.write_bytes(
+        gzip.compress("".join(f"{name}: {text}\n" for name, text in listed.items()).encode())
+    )
     monkeypatch.setattr(script, "TEST", 1)
     for name in listed.keys() - {"gone"}:
         (tmp_path / f"{name}.g722").touch()
     script.main([str(tmp_path), str(texts), "-o", str(tmp_path / "out")])
     names = {
-        split: [line.split("|")[0] for line in (tmp_path / "out" / f"{split}.csv").read_text().splitlines()]
+        split: [
+            line.split("|")[0]
+            for line in (tmp_path / "out" / f"{split}.csv").read_text().splitlines()
+        ]
         for split in ("train", "val", "test")
     }
     assert names == {"test": ["hold"], "val": ["two"], "train": ["val", "train"]}
-    assert {one.stem for one in (tmp_path / "out" / "wavs").glob("*.wav")} == {"hold", "two", "val", "train"}
+    assert {one.stem for one in (tmp_path / "out" / "wavs").glob("*.wav")} == {
+        "hold",
+        "two",
+        "val",
+        "train",
+    }
     assert "test: 1 prompts" in capsys.readouterr().out
 
 

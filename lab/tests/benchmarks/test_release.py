@@ -13,7 +13,9 @@ import pytest
 SCRIPTS = Path(__file__).parents[2] / "benchmarks"
 
 
-def test_a_release_is_the_same_and_tells_what_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_release_is_the_same_and_tells_what_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
     release: Any = importlib.import_module("release")
     (tmp_path / "lab/benchmarks/results/field").mkdir(parents=True)
@@ -25,7 +27,12 @@ def test_a_release_is_the_same_and_tells_what_is_not(tmp_path: Path, monkeypatch
     assert first == second
     with tarfile.open(tmp_path / "a.tar.xz") as archive:
         names = archive.getnames()
-    assert {"CITATION.cff", "SHA256SUMS", "lab/benchmarks/results/field/table.md", "texts/lj.jsonl"} <= set(names)
+    assert {
+        "CITATION.cff",
+        "SHA256SUMS",
+        "lab/benchmarks/results/field/table.md",
+        "texts/lj.jsonl",
+    } <= set(names)
     assert release.changed(tmp_path / "a.tar.xz", files) == []
     table.write_text("| b |\n")
     (table.parent / "new.md").write_text("| c |\n")

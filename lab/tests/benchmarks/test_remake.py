@@ -17,16 +17,30 @@ def remake() -> dict[str, Any]:
 
 
 def test_a_head_gives_its_commands(remake: dict[str, Any]) -> None:
-    lines = ["# About it.", "#", "#   sayahead eval run a.toml \\", "#       --peers b", "#   python c.py FOLDER"]
+    lines = [
+        "# About it.",
+        "#",
+        "#   sayahead eval run a.toml \\",
+        "#       --peers b",
+        "#   python c.py FOLDER",
+    ]
     head = [*lines, "#", "# sayahead is meant.", "count = 1", "#   sayahead no more"]
-    assert remake["commands"]("\n".join(head)) == ["sayahead eval run a.toml --peers b", "python c.py FOLDER"]
+    assert remake["commands"]("\n".join(head)) == [
+        "sayahead eval run a.toml --peers b",
+        "python c.py FOLDER",
+    ]
 
 
 def test_names_of_the_documents_become_files(remake: dict[str, Any]) -> None:
-    line = "sayahead eval run out.toml --texts test.csv -o out && sayahead eval score out --whisper FOLDER"
+    line = (
+        "sayahead eval run out.toml --texts test.csv -o out && sayahead eval score out --whisper"
+        " FOLDER"
+    )
     made = remake["filled"](line, Path("made/x"), Path("my texts/test.csv"), Path("w"))
-    assert made == (
-        "sayahead eval run out.toml --texts 'my texts/test.csv' -o made/x && sayahead eval score made/x --whisper w"
+    assert (
+        made
+        == "sayahead eval run out.toml --texts 'my texts/test.csv' -o made/x && sayahead eval score"
+        " made/x --whisper w"
     )
 
 
@@ -49,6 +63,10 @@ def test_what_is_remade_by_one_command_runs_scores_and_reports(remake: dict[str,
         for name in names:
             head = (BENCHMARKS / paper / f"{name}.toml").read_text(encoding="utf-8")
             found = " ".join(remake["commands"](head))
-            steps = ("segments.py",) if name == "students" else ("eval run", "eval score", "eval report")
+            steps = (
+                ("segments.py",)
+                if name == "students"
+                else ("eval run", "eval score", "eval report")
+            )
             assert all(step in found for step in steps), (paper, name)
             assert f"lab/benchmarks/results/{paper}/{name}" in found

@@ -12,7 +12,12 @@ from sayahead.text.romance.tree import read_tree
 
 SCRIPTS = Path(__file__).parents[2] / "benchmarks"
 ENDS = {"are": "ˈare", "ico": "iko", "one": "ˈone"}
-STARTS = {"can": ("kan", "kˈan"), "cin": ("tʃin", "tʃˈin"), "mast": ("mast", "mˈast"), "bac": ("bak", "bˈak")}
+STARTS = {
+    "can": ("kan", "kˈan"),
+    "cin": ("tʃin", "tʃˈin"),
+    "mast": ("mast", "mˈast"),
+    "bac": ("bak", "bˈak"),
+}
 
 
 @pytest.fixture
@@ -22,7 +27,8 @@ def learner(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def taught() -> dict[str, str]:
-    """Words whose stress is on the syllable before ``ico``, and on the first vowel of the other ends."""
+    """Words whose stress is on the syllable before ``ico``, and on the first vowel of the other
+    ends."""
     return {
         start + end: (strong if end == "ico" else plain) + said
         for start, (plain, strong) in STARTS.items()
@@ -44,5 +50,12 @@ def test_a_tree_reads_its_words_and_others(learner: Any, tmp_path: Path) -> None
 def test_letters_are_aligned_with_what_they_make(learner: Any) -> None:
     aligner = learner.Aligner()
     aligner.learn(taught().items())
-    assert aligner.align("cinone", learner.UNIT.findall("tʃinˈone")) == ["tʃ", "i", "n", "ˈo", "n", "e"]
+    assert aligner.align("cinone", learner.UNIT.findall("tʃinˈone")) == [
+        "tʃ",
+        "i",
+        "n",
+        "ˈo",
+        "n",
+        "e",
+    ]
     assert aligner.align("a", learner.UNIT.findall("abcd")) is None

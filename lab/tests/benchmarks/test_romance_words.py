@@ -1,4 +1,5 @@
-"""Lists of words: what rules miss, what is otherwise before a vowel, at the end of a clause and after another word."""
+"""Lists of words: what rules miss, what is otherwise before a vowel, at the end of a clause and
+after another word."""
 
 from __future__ import annotations
 
@@ -51,7 +52,12 @@ def maker(monkeypatch: pytest.MonkeyPatch) -> Any:
 def texts(maker: Any, *clauses: str) -> list[list[Any]]:
     """Clauses of words, each written ``word/sounds``."""
     pairs = [[one.split("/") for one in clause.split()] for clause in clauses]
-    return [[maker.Clause([word for word, _ in clause], [said for _, said in clause]) for clause in pairs]]
+    return [
+        [
+            maker.Clause([word for word, _ in clause], [said for _, said in clause])
+            for clause in pairs
+        ]
+    ]
 
 
 def rules() -> RomanceSounds:
@@ -86,7 +92,10 @@ def test_what_is_otherwise_after_another_word_is_listed(maker: Any) -> None:
 
 def test_one_hearing_tells_nothing_of_neighbours(maker: Any) -> None:
     found = maker.listed(
-        "fr", texts(maker, "les/ˈles ami/ˈami", "les/ˈles tata/ˈtata", "les/lez ami/ˈami"), {}, rules()
+        "fr",
+        texts(maker, "les/ˈles ami/ˈami", "les/ˈles tata/ˈtata", "les/lez ami/ˈami"),
+        {},
+        rules(),
     )
     assert found == {}
 

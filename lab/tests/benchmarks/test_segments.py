@@ -1,4 +1,5 @@
-"""How segments failed, and their prosody; networks of Saeki et al.'s rows that no durations have taught."""
+"""How segments failed, and their prosody; networks of Saeki et al.'s rows that no durations have
+taught."""
 
 from __future__ import annotations
 
@@ -53,7 +54,9 @@ def test_each_way_to_fail_is_told_from_the_others(
     assert {name for name, found in spoken.failures().items() if found} == failed
 
 
-@pytest.mark.parametrize(("steps", "share", "failed"), [(3, 0.16, True), (2, 0.14, False), (3, 0.18, False)])
+@pytest.mark.parametrize(
+    ("steps", "share", "failed"), [(3, 0.16, True), (2, 0.14, False), (3, 0.18, False)]
+)
 def test_attention_is_blurred_where_no_three_neighbours_have_half_of_it(
     script: Any, steps: int, share: float, failed: bool
 ) -> None:
@@ -66,8 +69,24 @@ def test_attention_is_blurred_where_no_three_neighbours_have_half_of_it(
 def test_the_speaker_s_words_lie_where_its_durations_say(script: Any) -> None:
     nothing = np.zeros(12)
     items = [
-        Item("a.1", "a b", np.arange(3), np.array([[0, 1], [2, 3]]), np.array([2, 3, 1, 4, 2]), nothing, nothing),
-        Item("a.2", "c", np.arange(2), np.array([[0, 2]]), np.array([1, 5, 4, 2]), nothing + 90, nothing),
+        Item(
+            "a.1",
+            "a b",
+            np.arange(3),
+            np.array([[0, 1], [2, 3]]),
+            np.array([2, 3, 1, 4, 2]),
+            nothing,
+            nothing,
+        ),
+        Item(
+            "a.2",
+            "c",
+            np.arange(2),
+            np.array([[0, 2]]),
+            np.array([1, 5, 4, 2]),
+            nothing + 90,
+            nothing,
+        ),
     ]
     found = script.recording_of(items)
     assert isinstance(found, Recording)
@@ -83,11 +102,17 @@ def test_the_networks_of_the_rows_differ_in_what_they_see_alone() -> None:
     assert not base.data.get("alignment_weight")
     for name, recipe in recipes.items():
         differing = {
-            one.name for one in fields(base.train) if getattr(base.train, one.name) != getattr(recipe.train, one.name)
+            one.name
+            for one in fields(base.train)
+            if getattr(base.train, one.name) != getattr(recipe.train, one.name)
         }
         assert recipe.model == base.model
         assert differing == ({"batch_size"} if name == "full" else set())
-        changed = {key for key in {**recipe.data, **base.data} if recipe.data.get(key) != base.data.get(key)}
+        changed = {
+            key
+            for key in {**recipe.data, **base.data}
+            if recipe.data.get(key) != base.data.get(key)
+        }
         assert changed == ROWS[name]
 
 
@@ -101,7 +126,10 @@ ROWS = {
 
 def test_rows_of_one_frame_a_step_differ_in_that_and_in_steps_alone() -> None:
     for name in ("unicontext", "bicontext"):
-        frame, three = (load_recipe(ROOT / "recipes" / "saeki" / f"free-{name}{kind}.toml") for kind in ("-frame", ""))
+        frame, three = (
+            load_recipe(ROOT / "recipes" / "saeki" / f"free-{name}{kind}.toml")
+            for kind in ("-frame", "")
+        )
         assert (frame.model["reduction"], three.model["reduction"]) == (1, 3)
         assert {**frame.model, "reduction": 3} == three.model
         assert frame.data == three.data
@@ -117,10 +145,21 @@ def test_rows_are_compared_with_the_first_and_with_random_words(script: Any) -> 
     def row(share: float, more: float) -> dict[str, Any]:
         failed = (draw.random(30) < share) * 4.0
         figures = dict.fromkeys([*script.FAILURES, "any"], np.stack([failed, np.full(30, 8.0)], 1))
-        apart = {name: np.stack([10 * (30 + more + draw.random(30)), np.full(30, 10.0)], 1) for name in PROSODY}
-        return {**figures, "sentences": np.stack([failed > 0, np.ones(30)], 1).astype(np.float64), **apart}
+        apart = {
+            name: np.stack([10 * (30 + more + draw.random(30)), np.full(30, 10.0)], 1)
+            for name in PROSODY
+        }
+        return {
+            **figures,
+            "sentences": np.stack([failed > 0, np.ones(30)], 1).astype(np.float64),
+            **apart,
+        }
 
-    rows = {"unicontext": row(0.5, 5), "bicontext, truth": row(0.0, 0), "bicontext, random words": row(1.0, 0)}
+    rows = {
+        "unicontext": row(0.5, 5),
+        "bicontext, truth": row(0.0, 0),
+        "bicontext, random words": row(1.0, 0),
+    }
     failures, prosody = script.tables(rows, 30)
     first, truth, drawn = (line.split(" | ") for line in failures.splitlines()[-3:])
     assert drawn[1] == "240"

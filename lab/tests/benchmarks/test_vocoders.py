@@ -23,10 +23,16 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Any:
     return importlib.import_module("vocoders")
 
 
-def test_a_vocoder_is_itself_in_steps_and_a_smaller_delta_is_not(script: Any, tmp_path: Path) -> None:
+def test_a_vocoder_is_itself_in_steps_and_a_smaller_delta_is_not(
+    script: Any, tmp_path: Path
+) -> None:
     tiny_voice(tmp_path / "tiny", "waveglow in bands")
     made = [*script.rows(str(tmp_path / "tiny"), [1]), *script.rows("saeki-lj", [1])]
-    assert [row.name for row in made] == ["tiny: waveglow", "tiny: waveglow, delta = 1", "saeki-lj: mel"]
+    assert [row.name for row in made] == [
+        "tiny: waveglow",
+        "tiny: waveglow, delta = 1",
+        "saeki-lj: mel",
+    ]
     mel = np.random.default_rng(0).normal(-4, 1, (35, 80)).astype(np.float32)
     for row in made:
         row.hear(mel)
@@ -42,12 +48,16 @@ def test_a_vocoder_is_itself_in_steps_and_a_smaller_delta_is_not(script: Any, tm
     assert made[2].megabytes > 5
     lines = script.table(made, sentences=2, audio_s=0.6)
     assert len(lines) == 4 + len(made)
-    assert lines[-1].startswith(f"| saeki-lj: mel | {made[2].megabytes:.1f} | {made[2].vocoder.context} | ")
+    assert lines[-1].startswith(
+        f"| saeki-lj: mel | {made[2].megabytes:.1f} | {made[2].vocoder.context} | "
+    )
 
 
 def test_a_lesson_is_rated_by_the_mean_over_sentences(script: Any, tmp_path: Path) -> None:
     tiny_voice(tmp_path / "tiny", "waveglow in bands")
     mels = [np.full((frames, 80), -4, np.float32) for frames in (20, 30)]
     lessons = importlib.import_module("lessons")
-    line = lessons.rated(str(tmp_path / "tiny"), [mels, mels[:1] * 2], lambda samples: len(samples) / 1000)
+    line = lessons.rated(
+        str(tmp_path / "tiny"), [mels, mels[:1] * 2], lambda samples: len(samples) / 1000
+    )
     assert line == "| tiny | 5.00 ± 1.00 | 4.00 ± 0.00 |"

@@ -1,4 +1,5 @@
-"""A peer's engine for tests: a beep of 0.1 s a letter between two silences, and bad behaviour on request."""
+"""A peer's engine for tests: a beep of 0.1 s a letter between two silences, and bad behaviour on
+request."""
 
 from __future__ import annotations
 
@@ -32,18 +33,21 @@ def speak(text: Iterator[str], whole: bool, seed: int) -> Iterator[Any]:
             time.sleep(60)
         time.sleep(0.01)
         silence = np.zeros(50, np.float32)
-        beep = np.full(0 if "hush" in piece else 100 * sum(map(str.isalnum, piece)), 0.5, np.float32)
+        beep = np.full(
+            0 if "hush" in piece else 100 * sum(map(str.isalnum, piece)), 0.5, np.float32
+        )
         yield {"gpu_s": 0.5}
         yield np.zeros(0) if "nothing" in piece else np.concatenate([silence, beep, silence])
 
 
 def exact(wav: str = "", delay_s: float = 0.0, stall_s: float = 0.0, shift_s: float = 0.0) -> Any:
-    """An engine whose times are known: ``delay_s`` after the whole text, half of a sound, the rest in time to be
-    ``stall_s`` late; all of it ``shift_s`` later in the sound."""
+    """An engine whose times are known: ``delay_s`` after the whole text, half of a sound, the rest
+    in time to be ``stall_s`` late; all of it ``shift_s`` later in the sound."""
     import wave
 
     with wave.open(wav) as file:
-        rate, data = file.getframerate(), file.readframes(2**30)
+        rate = file.getframerate()
+        data = file.readframes(2**30)
     sound = np.frombuffer(data, "<i2").astype(np.float32) / np.float32(32768)
 
     def play(text: Iterator[str], whole: bool, seed: int) -> Iterator[Any]:

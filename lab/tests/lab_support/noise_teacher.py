@@ -14,7 +14,8 @@ FRONT = MelFrontEnd(800, 32, 32, 10, 4, 0.0, 400.0)
 
 @dataclass(frozen=True, slots=True)
 class ToySpec:
-    """A source that draws all it says by the text's name; stops as Ctrl-C does at the text named."""
+    """A source that draws all it says by the text's name; stops as Ctrl-C does at the text
+    named."""
 
     stop_at: str = ""
     audio: bool = True
@@ -51,4 +52,16 @@ class Toy:
         f0 = draw.uniform(0, 300, frames).astype(np.float16)
         features = draw.normal(size=(frames, 3)).astype(np.float16)
         audio = pcm if self.spec.audio else None
-        return [Item(name, text.strip(), ids, spans, durations, f0, mel.astype(np.float16), audio, features)], []
+        return [
+            Item(
+                name,
+                text.strip(),
+                ids,
+                spans,
+                durations,
+                f0,
+                mel.astype(np.float16),
+                audio,
+                features,
+            )
+        ], []

@@ -1,4 +1,5 @@
-"""A network that speaks what it has read, whose right policy is known: for tests of environment and agent."""
+"""A network that speaks what it has read, whose right policy is known: for tests of environment and
+agent."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from sayahead_lab.training.mohan.environment import EpisodeSentence
 
 STEPS = 2
 """SPEAKs a character."""
-WIDE, BANDS = 4, 3
+WIDE = 4
+BANDS = 3
 
 
 class Place(NamedTuple):
@@ -42,11 +44,12 @@ class Made(NamedTuple):
 
 
 class Recital:
-    """Says character p in the SPEAKs 2 p and 2 p + 1, as well as it can: one that is not read comes out as silence.
+    """Says character p in the SPEAKs 2 p and 2 p + 1, as well as it can: one that is not read comes
+    out as silence.
 
-    Its attention is on the character to say, or on the latest where that one is not read yet. To read it just before
-    it is said is the right policy: nothing is lost, and no policy that loses nothing has a smaller d_T.
-    """
+    Its attention is on the character to say, or on the latest where that one is not read yet. To
+    read it just before it is said is the right policy: nothing is lost, and no policy that loses
+    nothing has a smaller d_T."""
 
     def encode(self, ids: Tensor) -> Tensor:
         return torch.nn.functional.one_hot(ids % WIDE, WIDE).float()
@@ -58,13 +61,16 @@ class Recital:
         return Place(torch.zeros(len(memory), dtype=torch.int64))
 
     def look(self, memory: Tensor, read: Tensor, state: Place, previous: Tensor) -> Look:
-        wanted, last = state.at // STEPS, memory.shape[1] - 1
+        wanted = state.at // STEPS
+        last = memory.shape[1] - 1
         at = torch.minimum(wanted, read - 1).clamp(max=last)
         # What waits for its character looks at the latest one only half.
         weights = torch.nn.functional.one_hot(at, last + 1) * (0.5 + 0.5 * (wanted < read))[:, None]
         return Look((weights[..., None] * memory).sum(1), weights)
 
-    def step(self, memory: Tensor, read: Tensor, state: Place, previous: Tensor, *, look: Look) -> Made:
+    def step(
+        self, memory: Tensor, read: Tensor, state: Place, previous: Tensor, *, look: Look
+    ) -> Made:
         wanted = state.at // STEPS
         made = look.context[:, None, :BANDS] * (wanted < read)[:, None, None]
         return Made(made, torch.where(wanted >= memory.shape[1], 1.0, -1.0), Place(state.at + 1))

@@ -63,7 +63,9 @@ STUDENT = IAFConfig(
     skip=5,
     conditioner=ConditionerConfig(channels=4, strides=(10, 15), bands=2, pulses=True, pitch=8),
 )
-SAMPLED = WaveRNNConfig(n_mels=80, strides=(15, 20), blocks=1, channels=8, aux=8, rnn=8, dense=8, bits=4)
+SAMPLED = WaveRNNConfig(
+    n_mels=80, strides=(15, 20), blocks=1, channels=8, aux=8, rnn=8, dense=8, bits=4
+)
 BANDED = replace(SAMPLED, strides=(10, 15), bands=2, past=3, pitch=8)
 
 # A row of 8 samples: two frames of 300 make whole rows, one does not.
@@ -71,12 +73,17 @@ GLOWING = WaveGlowConfig(flows=3, group=8, early_every=2, early_size=2, layers=2
 GLOWING_BANDS = replace(
     GLOWING,
     group=4,
-    conditioner=ConditionerConfig(channels=4, strides=(5, 15), bands=4, level=True, pulses=True, pitch=8),
+    conditioner=ConditionerConfig(
+        channels=4, strides=(5, 15), bands=4, level=True, pulses=True, pitch=8
+    ),
 )
 
 
-def deepvoice3(config: DeepVoice3Config = ACOUSTIC, *, seed: int = 0, scale: float = 1.0) -> DeepVoice3:
-    """Random weights that int8 and float16 hold, so that nothing but the graphs can differ; all of them ``scale``d."""
+def deepvoice3(
+    config: DeepVoice3Config = ACOUSTIC, *, seed: int = 0, scale: float = 1.0
+) -> DeepVoice3:
+    """Random weights that int8 and float16 hold, so that nothing but the graphs can differ; all of
+    them ``scale``d."""
     torch.manual_seed(seed)
     model = DeepVoice3(config).eval()
     model.mean.fill_(-4.0)
@@ -114,7 +121,11 @@ def waveglow(config: WaveGlowConfig = GLOWING) -> WaveGlow:
     model = WaveGlow(config).eval()
     for layer in model.modules():
         if isinstance(layer, nn.Conv1d | nn.ConvTranspose1d):
-            weight = layer.weight if layer.weight.abs().max() > 0 else 0.2 * torch.randn_like(layer.weight)
+            weight = (
+                layer.weight
+                if layer.weight.abs().max() > 0
+                else 0.2 * torch.randn_like(layer.weight)
+            )
             rounded = weight.half().float()
             if is_parametrized(layer):
                 remove_parametrizations(layer, "weight")
@@ -140,15 +151,25 @@ def trained(task: str, model: nn.Module, **info: Any) -> Trained[Any, Any]:
     return Trained(None, model, Recipe("tiny", task, TrainSettings(1, 1)), corpus, 1)
 
 
-def tiny_voice(folder: Path, task: str = "mel", config: DeepVoice3Config = ACOUSTIC, *, seed: int = 0) -> Voice:
-    """A voice of Deep Voice 3 and the vocoder of a task, which may name a variant of it after a blank."""
+def tiny_voice(
+    folder: Path, task: str = "mel", config: DeepVoice3Config = ACOUSTIC, *, seed: int = 0
+) -> Voice:
+    """A voice of Deep Voice 3 and the vocoder of a task, which may name a variant of it after a
+    blank."""
     acoustic = trained("ma", deepvoice3(config, seed=seed))
     make_voice(acoustic, trained(task.split()[0], vocoder(task)), folder, name="tiny")
     return load_voice(folder)
 
 
 CONFIGS = [
-    replace(ACOUSTIC, clock=clock, own_windows=own, encoder_kernel=kernel, decoder_kernel=kernel, weight_norm=normed)
+    replace(
+        ACOUSTIC,
+        clock=clock,
+        own_windows=own,
+        encoder_kernel=kernel,
+        decoder_kernel=kernel,
+        weight_norm=normed,
+    )
     for (clock, own), (kernel, normed) in zip(
         itertools.product(("steps", "attended"), (True, False)),
         [(3, False), (5, True), (3, True), (3, False)],

@@ -1,4 +1,5 @@
-"""Tiny modified Tacotrons and agents, with weights that int8 and float16 hold, exported as trained ones are."""
+"""Tiny modified Tacotrons and agents, with weights that int8 and float16 hold, exported as trained
+ones are."""
 
 from __future__ import annotations
 
@@ -61,7 +62,8 @@ def tiny_agent(config: ModifiedTacotronConfig = CONFIG, *, seed: int = 0) -> Tra
     """The run of an agent that is of two minds."""
     torch.manual_seed(seed)
     agent = AgentNetwork(
-        AgentNetworkConfig(recurrent=16, dense=8, baseline=8), config.encoder + LOOK_BACK + config.n_mels
+        AgentNetworkConfig(recurrent=16, dense=8, baseline=8),
+        config.encoder + LOOK_BACK + config.n_mels,
     )
     nn.init.normal_(agent.out.weight, std=3.0)
     return trained("mohan-agent", agent.eval())

@@ -1,4 +1,5 @@
-"""Tiny Tacotrons and students of context, with weights that int8 and float16 hold, exported as trained ones are."""
+"""Tiny Tacotrons and students of context, with weights that int8 and float16 hold, exported as
+trained ones are."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ from sayahead_lab.training.saeki.network import Tacotron, TacotronConfig
 from sayahead_lab.training.saeki.task import SaekiTask
 from sayahead_lab.training.voice import make_voice
 
-CONTEXT = ContextEmbeddingConfig(filters=(4, 4, 6), strides=(2, 1, 2), recurrent=12, tokens=4, heads=2, embedding=16)
+CONTEXT = ContextEmbeddingConfig(
+    filters=(4, 4, 6), strides=(2, 1, 2), recurrent=12, tokens=4, heads=2, embedding=16
+)
 CONFIG = TacotronConfig(
     phonemes=178,
     reduction=3,
@@ -39,7 +42,8 @@ CONFIG = TacotronConfig(
 
 
 def tacotron(config: TacotronConfig = CONFIG, *, seed: int = 0) -> Tacotron:
-    """Random weights, all on a grid, with statistics of normalization that are not the initial ones."""
+    """Random weights, all on a grid, with statistics of normalization that are not the initial
+    ones."""
     torch.manual_seed(seed)
     model = Tacotron(config).eval()
     model.mean.fill_(-4.0)
@@ -66,9 +70,15 @@ def shake(model: nn.Module) -> None:
 def tiny_saeki(folder: Path, config: TacotronConfig = CONFIG, *, past: int = 32) -> Voice:
     """A voice of a tiny Tacotron and a tiny mel vocoder."""
     task: Any = SaekiTask.__new__(SaekiTask)
-    task.config, task.data = config, SimpleNamespace(past=past)
+    task.config = config
+    task.data = SimpleNamespace(past=past)
     model: Any = SimpleNamespace(tacotron=tacotron(config))
-    make_voice(replace(trained("saeki", model), task=task), trained("mel", vocoder("mel")), folder, name="tiny")
+    make_voice(
+        replace(trained("saeki", model), task=task),
+        trained("mel", vocoder("mel")),
+        folder,
+        name="tiny",
+    )
     return load_voice(folder)
 
 

@@ -9,9 +9,12 @@ import torch
 from torch import nn
 
 
-def lessons(task: Any, model: nn.Module, batches: Iterable[Any], rate: float) -> list[dict[str, float]]:
+def lessons(
+    task: Any, model: nn.Module, batches: Iterable[Any], rate: float
+) -> list[dict[str, float]]:
     """Each step's parts of the loss, with the ``loss`` itself: a step of Adam for each batch."""
-    optimizer, steps = torch.optim.Adam(model.parameters(), rate), []
+    optimizer = torch.optim.Adam(model.parameters(), rate)
+    steps = []
     for step, batch in enumerate(batches):
         loss, parts = task.loss(model, batch, step)
         optimizer.zero_grad()

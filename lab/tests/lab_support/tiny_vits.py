@@ -1,4 +1,5 @@
-"""VITS voices of every shape that Piper's have, small and with random weights, exported as Piper's are.
+"""VITS voices of every shape that Piper's have, small and with random weights, exported as Piper's
+are.
 
 The networks follow Kim et al., ICML 2021; sizes that Piper has are scaled down.
 """
@@ -22,7 +23,8 @@ from torch.nn import functional
 
 LETTERS = " !',-.:;?abcdefghijklmnopqrstuvwxyzäöüßéèñ"
 SYMBOLS = 178
-BINS, BOUND = 10, 5.0
+BINS = 10
+BOUND = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +64,10 @@ class Attention(nn.Module):
 
     def __init__(self, size: int) -> None:
         super().__init__()
-        self.three, self.out = nn.Conv1d(size, 3 * size, 1), nn.Conv1d(size, size, 1)
-        self.wide, self.narrow = nn.Conv1d(size, 2 * size, 3, padding=1), nn.Conv1d(2 * size, size, 3, padding=1)
+        self.three = nn.Conv1d(size, 3 * size, 1)
+        self.out = nn.Conv1d(size, size, 1)
+        self.wide = nn.Conv1d(size, 2 * size, 3, padding=1)
+        self.narrow = nn.Conv1d(2 * size, size, 3, padding=1)
         self.norms = nn.ModuleList([nn.LayerNorm(size), nn.LayerNorm(size)])
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
@@ -82,7 +86,9 @@ class Separable(nn.Module):
 
     def __init__(self, size: int) -> None:
         super().__init__()
-        self.wide = nn.ModuleList([nn.Conv1d(size, size, 3, groups=size, dilation=d, padding=d) for d in (1, 3)])
+        self.wide = nn.ModuleList(
+            [nn.Conv1d(size, size, 3, groups=size, dilation=d, padding=d) for d in (1, 3)]
+        )
         self.deep = nn.ModuleList([nn.Conv1d(size, size, 1) for _ in range(2)])
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
@@ -92,11 +98,14 @@ class Separable(nn.Module):
 
 
 class SplineFlow(nn.Module):
-    """Half of the channels through a rational quadratic spline that the other half describes; inverse."""
+    """Half of the channels through a rational quadratic spline that the other half describes;
+    inverse."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
-        self.pre, self.convs, self.proj = nn.Conv1d(1, size, 1), Separable(size), nn.Conv1d(size, 3 * BINS - 1, 1)
+        self.pre = nn.Conv1d(1, size, 1)
+        self.convs = Separable(size)
+        self.proj = nn.Conv1d(size, 3 * BINS - 1, 1)
         self.size = size
 
     def forward(self, x: Tensor, mask: Tensor, given: Tensor) -> Tensor:
@@ -104,13 +113,17 @@ class SplineFlow(nn.Module):
         h = self.proj(self.convs(self.pre(x0) + given, mask)) * mask
         h = h.transpose(1, 2)
         x1 = spline(
-            x1[:, 0], h[..., :BINS] / self.size**0.5, h[..., BINS : 2 * BINS] / self.size**0.5, h[..., 2 * BINS :]
+            x1[:, 0],
+            h[..., :BINS] / self.size**0.5,
+            h[..., BINS : 2 * BINS] / self.size**0.5,
+            h[..., 2 * BINS :],
         )
         return torch.cat([x0, x1[:, None]], 1) * mask
 
 
 def spline(y: Tensor, widths: Tensor, heights: Tensor, slopes: Tensor) -> Tensor:
-    """The inverse of a monotonic spline (Durkan et al., NeurIPS 2019) in [-5, 5]; outside of it, the identity."""
+    """The inverse of a monotonic spline (Durkan et al., NeurIPS 2019) in [-5, 5]; outside of it,
+    the identity."""
     least = 1e-3
 
     def knots(sizes: Tensor) -> tuple[Tensor, Tensor]:
@@ -120,17 +133,26 @@ def spline(y: Tensor, widths: Tensor, heights: Tensor, slopes: Tensor) -> Tensor
 
     edge = math.log(math.exp(1 - least) - 1)
     slope = least + functional.softplus(functional.pad(slopes, [1, 1], value=edge))
-    (xs, width), (ys, height) = knots(widths), knots(heights)
+    (xs, width) = knots(widths)
+    (ys, height) = knots(heights)
     inside = (y >= -BOUND) & (y <= BOUND)
     at = (torch.clamp(y, -BOUND, BOUND)[..., None] >= ys[..., :-1]).sum(-1, keepdim=True) - 1
 
     def of(table: Tensor) -> Tensor:
         return table.gather(-1, at)[..., 0]
 
-    x0, w, y0, h, d0, d1 = of(xs), of(width), of(ys), of(height), of(slope), of(slope[..., 1:])
-    steep, off = h / w, torch.clamp(y, -BOUND, BOUND) - y0
+    x0 = of(xs)
+    w = of(width)
+    y0 = of(ys)
+    h = of(height)
+    d0 = of(slope)
+    d1 = of(slope[..., 1:])
+    steep = h / w
+    off = torch.clamp(y, -BOUND, BOUND) - y0
     bent = d0 + d1 - 2 * steep
-    a, b, c = h * (steep - d0) + off * bent, h * d0 - off * bent, -steep * off
+    a = h * (steep - d0) + off * bent
+    b = h * d0 - off * bent
+    c = -steep * off
     root = 2 * c / (-b - torch.sqrt(b * b - 4 * a * c))
     return torch.where(inside, root * w + x0, y)
 
@@ -140,11 +162,16 @@ class Coupling(nn.Module):
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
-        size, half = shape.hidden, shape.channels // 2
-        self.part, self.size = half, size
-        self.pre, self.post = nn.Conv1d(half, size, 1), nn.Conv1d(size, half, 1)
+        size = shape.hidden
+        half = shape.channels // 2
+        self.part = half
+        self.size = size
+        self.pre = nn.Conv1d(half, size, 1)
+        self.post = nn.Conv1d(size, half, 1)
         self.inner = nn.ModuleList([nn.Conv1d(size, 2 * size, 5, padding=2) for _ in range(4)])
-        self.skips = nn.ModuleList([nn.Conv1d(size, size if i == 3 else 2 * size, 1) for i in range(4)])
+        self.skips = nn.ModuleList(
+            [nn.Conv1d(size, size if i == 3 else 2 * size, 1) for i in range(4)]
+        )
         self.cond = nn.Conv1d(size, 8 * size, 1) if shape.speakers > 1 else None
 
     def forward(self, x: Tensor, mask: Tensor, g: Tensor | None) -> Tensor:
@@ -156,7 +183,9 @@ class Coupling(nn.Module):
             both = inner(h)
             begin = 2 * self.size * i
             both = both + (
-                torch.zeros_like(both) if conditions is None else conditions[:, begin : begin + 2 * self.size]
+                torch.zeros_like(both)
+                if conditions is None
+                else conditions[:, begin : begin + 2 * self.size]
             )
             gated = skip(torch.tanh(both[:, : self.size]) * torch.sigmoid(both[:, self.size :]))
             if i < 3:
@@ -175,10 +204,15 @@ class Block(nn.Module):
         super().__init__()
         dilations = (1, 3, 5) if deep else (1, 3)
         self.wide = nn.ModuleList(
-            [nn.Conv1d(size, size, kernel, dilation=d, padding=d * (kernel - 1) // 2) for d in dilations]
+            [
+                nn.Conv1d(size, size, kernel, dilation=d, padding=d * (kernel - 1) // 2)
+                for d in dilations
+            ]
         )
         self.plain = nn.ModuleList(
-            [nn.Conv1d(size, size, kernel, padding=(kernel - 1) // 2) for _ in dilations] if deep else []
+            [nn.Conv1d(size, size, kernel, padding=(kernel - 1) // 2) for _ in dilations]
+            if deep
+            else []
         )
 
     def forward(self, x: Tensor) -> Tensor:
@@ -200,11 +234,15 @@ class Decoder(nn.Module):
         sizes = [max(2, shape.first >> i) for i in range(len(shape.rates) + 1)]
         self.ups = nn.ModuleList(
             [
-                nn.ConvTranspose1d(sizes[i], sizes[i + 1], kernel, rate, padding=(kernel - rate) // 2)
+                nn.ConvTranspose1d(
+                    sizes[i], sizes[i + 1], kernel, rate, padding=(kernel - rate) // 2
+                )
                 for i, (rate, kernel) in enumerate(zip(shape.rates, shape.kernels, strict=True))
             ]
         )
-        self.blocks = nn.ModuleList([Block(size, k, deep=shape.deep) for size in sizes[1:] for k in (3, 5, 7)])
+        self.blocks = nn.ModuleList(
+            [Block(size, k, deep=shape.deep) for size in sizes[1:] for k in (3, 5, 7)]
+        )
         self.post = nn.Conv1d(sizes[-1], 1, 7, padding=3, bias=False)
 
     def forward(self, z: Tensor, g: Tensor | None) -> Tensor:
@@ -222,14 +260,18 @@ class Vits(nn.Module):
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
-        self.shape, size = shape, shape.hidden
+        self.shape = shape
+        size = shape.hidden
         self.table = nn.Embedding(SYMBOLS, size)
         self.layers = nn.ModuleList([Attention(size) for _ in range(2)])
         self.prior = nn.Conv1d(size, 2 * shape.channels, 1)
         self.speakers = nn.Embedding(shape.speakers, size) if shape.speakers > 1 else None
-        self.before, self.dds = nn.Conv1d(size, size, 1), Separable(size)
+        self.before = nn.Conv1d(size, size, 1)
+        self.dds = Separable(size)
         self.after = nn.Conv1d(size, size if shape.stochastic else 1, 1)
-        self.splines = nn.ModuleList([SplineFlow(size) for _ in range(2 if shape.stochastic else 0)])
+        self.splines = nn.ModuleList(
+            [SplineFlow(size) for _ in range(2 if shape.stochastic else 0)]
+        )
         self.couplings = nn.ModuleList([Coupling(shape) for _ in range(4)])
         self.decoder = Decoder(shape)
 
@@ -243,7 +285,9 @@ class Vits(nn.Module):
             z = flow(torch.flip(z, [1]), mask, h)
         return z[:, :1]
 
-    def forward(self, ids: Tensor, lengths: Tensor, scales: Tensor, sid: Tensor | None = None) -> Tensor:
+    def forward(
+        self, ids: Tensor, lengths: Tensor, scales: Tensor, sid: Tensor | None = None
+    ) -> Tensor:
         g = None if self.speakers is None or sid is None else self.speakers(sid)[..., None]
         x = (self.table(ids) * self.shape.hidden**0.5).transpose(1, 2)
         mask = (torch.arange(x.shape[2])[None] < lengths[:, None])[:, None].to(x.dtype)
@@ -269,11 +313,14 @@ class Vits(nn.Module):
 
 
 def tiny_vits(folder: Path, name: str = "medium", **changes: Any) -> Path:
-    """An ``.onnx`` in a folder, with its ``.onnx.json`` and a card; ``changes`` are keys of the description."""
+    """An ``.onnx`` in a folder, with its ``.onnx.json`` and a card; ``changes`` are keys of the
+    description."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "xx_XX-tiny-medium.onnx"
     path.write_bytes(exported(name))
-    path.with_name(f"{path.name}.json").write_text(json.dumps(description(SHAPES[name]) | changes), encoding="utf-8")
+    path.with_name(f"{path.name}.json").write_text(
+        json.dumps(description(SHAPES[name]) | changes), encoding="utf-8"
+    )
     (folder / "MODEL_CARD").write_text("# Model card\n\n* License: CC0\n", encoding="utf-8")
     return path
 
@@ -287,12 +334,26 @@ def exported(name: str) -> bytes:
     model = Vits(shape).eval()
     with torch.no_grad():
         model.decoder.post.weight *= 30
-    given: list[Any] = [torch.randint(3, 20, (1, 30)), torch.tensor([30]), torch.tensor([0.667, 1.0, 0.8])]
+    given: list[Any] = [
+        torch.randint(3, 20, (1, 30)),
+        torch.tensor([30]),
+        torch.tensor([0.667, 1.0, 0.8]),
+    ]
     names = ["input", "input_lengths", "scales"]
     if shape.speakers > 1:
-        given, names = [*given, torch.tensor([1])], [*names, "sid"]
-    axes = {"input": {0: "batch", 1: "phonemes"}, "input_lengths": {0: "batch"}, "output": {0: "batch", 3: "time"}}
-    options: Any = {"input_names": names, "output_names": ["output"], "dynamic_axes": axes, "dynamo": False}
+        given = [*given, torch.tensor([1])]
+        names = [*names, "sid"]
+    axes = {
+        "input": {0: "batch", 1: "phonemes"},
+        "input_lengths": {0: "batch"},
+        "output": {0: "batch", 3: "time"},
+    }
+    options: Any = {
+        "input_names": names,
+        "output_names": ["output"],
+        "dynamic_axes": axes,
+        "dynamo": False,
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.onnx.export(model, tuple(given), file, opset_version=15, **options)
@@ -311,7 +372,11 @@ def added_vits(folder: Path, name: str = "medium", **changes: Any) -> Voice:
 
 def description(shape: Shape) -> dict[str, Any]:
     """An ``.onnx.json`` of a voice that reads English letters."""
-    named = {f"speaker {number}": number for number in range(shape.speakers)} if shape.speakers > 1 else {}
+    named = (
+        {f"speaker {number}": number for number in range(shape.speakers)}
+        if shape.speakers > 1
+        else {}
+    )
     return {
         "audio": {"sample_rate": shape.rate, "quality": "medium"},
         "espeak": {"voice": "en-us"},

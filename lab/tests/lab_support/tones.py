@@ -12,7 +12,8 @@ from sayahead_lab.training.corpus.frontend import MelFrontEnd
 from sayahead_lab.training.corpus.making import make_corpus
 from sayahead_lab.training.corpus.store import About, Corpus, Item
 
-PAD, SPACE = 0, 1
+PAD = 0
+SPACE = 1
 SYMBOLS = {" ": SPACE, "a": 2, "b": 3, "c": 4, "d": 5, ".": 6}
 
 
@@ -46,7 +47,10 @@ class Hummed(Tones):
 
     def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
         items, said = super().items(name, text)
-        return [replace(item, f0=np.full(len(item.mel), 100, np.float16), audio=hum(item)) for item in items], said
+        return [
+            replace(item, f0=np.full(len(item.mel), 100, np.float16), audio=hum(item))
+            for item in items
+        ], said
 
 
 def hum(item: Item) -> NDArray[np.int16]:

@@ -1,7 +1,8 @@
-"""The voices of random weights in ``tests/support/toy_voices``, which the runtime's tests speak with.
+"""The voices of random weights in ``tests/support/toy_voices``, which the runtime's tests speak
+with.
 
-``python lab/tests/lab_support/toy_voices.py`` with ``tests`` and ``lab/tests`` on the path makes them again.
-"""
+``python lab/tests/lab_support/toy_voices.py`` with ``tests`` and ``lab/tests`` on the path makes
+them again."""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ VITS = {
 
 
 def voiced(model: MelVocoderNetwork) -> MelVocoderNetwork:
-    """The vocoder for speaking, all of whose sound has one pitch: random weights would have voices come and go."""
+    """The vocoder for speaking, all of whose sound has one pitch: random weights would have voices
+    come and go."""
     with torch.no_grad():
         model.pitch.weight.zero_()
         model.pitch.bias.copy_(torch.tensor([-0.3, 5.0]))
@@ -53,7 +55,10 @@ def voiced(model: MelVocoderNetwork) -> MelVocoderNetwork:
 
 def make(folder: Path) -> None:
     """Make all of them in a folder."""
-    with mock.patch.object(tiny, "VOCODER", SMALL), mock.patch.object(MelVocoderNetwork, "eval", voiced):
+    with (
+        mock.patch.object(tiny, "VOCODER", SMALL),
+        mock.patch.object(MelVocoderNetwork, "eval", voiced),
+    ):
         for name, (vocoder, config) in VOICES.items():
             tiny.tiny_voice(folder / name, vocoder, config)
         tiny_saeki(folder / "saeki")
@@ -72,7 +77,12 @@ def make(folder: Path) -> None:
     student_graph(student).save(str(folder / "contexts" / "hidden.onnx"))
     graph = GraphBuilder()
     rows = graph.input("vectors", np.float32, ["N", 4])
-    graph.output(graph.op("ReduceSum", rows, graph.constant(np.array([0])), keepdims=0), "embedding", np.float32, [4])
+    graph.output(
+        graph.op("ReduceSum", rows, graph.constant(np.array([0])), keepdims=0),
+        "embedding",
+        np.float32,
+        [4],
+    )
     graph.save(str(folder / "contexts" / "distilled.onnx"))
 
 

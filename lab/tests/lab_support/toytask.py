@@ -1,4 +1,5 @@
-"""A task of a few lines for the training loop: fit a linear map of noise, with dropout so that random draws matter."""
+"""A task of a few lines for the training loop: fit a linear map of noise, with dropout so that
+random draws matter."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ class Silence:
         return self
 
     def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
-        words, mel = np.array([[0, 2]], np.int16), np.zeros((4, 2), np.float16)
+        words = np.array([[0, 2]], np.int16)
+        mel = np.zeros((4, 2), np.float16)
         ones = np.ones(4, np.int16)
         return [Item(name, text, ones[:2], words, ones, np.zeros(4, np.float16), mel)], []
 
@@ -51,16 +53,23 @@ class ToyTask(Task[nn.Module]):
     """Learns y = A x of ``ITEMS`` items, or what its [data] table asks for."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Any) -> None:
-        self.dropout, self.data = model.get("dropout", 0.0), data
+        self.dropout = model.get("dropout", 0.0)
+        self.data = data
         numbers = torch.Generator().manual_seed(5)
         self.x = torch.randn(ITEMS, 8, generator=numbers)
         self.y = self.x @ torch.randn(8, 3, generator=numbers)
 
     def model(self) -> nn.Module:
-        first = nn.Linear(8, self.data.get("hidden", 16)).requires_grad_(not self.data.get("fixed", False))
-        return nn.Sequential(first, nn.Tanh(), nn.Dropout(self.dropout), nn.Linear(self.data.get("hidden", 16), 3))
+        first = nn.Linear(8, self.data.get("hidden", 16)).requires_grad_(
+            not self.data.get("fixed", False)
+        )
+        return nn.Sequential(
+            first, nn.Tanh(), nn.Dropout(self.dropout), nn.Linear(self.data.get("hidden", 16), 3)
+        )
 
-    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+    def batches(
+        self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int
+    ) -> Iterator[Batch]:
         order = torch.randperm(ITEMS, generator=torch.Generator().manual_seed(seed)).tolist()
         whole = batch_size * ranks
         for first in range(0, ITEMS - whole + 1, whole):
@@ -91,19 +100,24 @@ PLAIN = TrainSettings(batch_size=8, steps=20, learning_rate=1e-2, log_every=5, e
 
 
 def toy(data: Mapping[str, Any] | None = None, dropout: float = 0.2, **settings: Any) -> Recipe:
-    return Recipe("toy", "toy", replace(PLAIN, **settings), model={"dropout": dropout}, data=data or {})
+    return Recipe(
+        "toy", "toy", replace(PLAIN, **settings), model={"dropout": dropout}, data=data or {}
+    )
 
 
 def weights(out: Path) -> dict[str, torch.Tensor]:
     """All numbers of the newest checkpoint that training changes."""
     state = load_checkpoint(out)
     flat = {f"{part}.{k}": v for part in ("model", "ema") for k, v in (state[part] or {}).items()}
-    moments = {f"{n}.{k}": v for n, one in state["optimizer"]["state"].items() for k, v in one.items()}
+    moments = {
+        f"{n}.{k}": v for n, one in state["optimizer"]["state"].items() for k, v in one.items()
+    }
     return flat | moments
 
 
 def hurt(path: Path, damage: str) -> None:
-    """Damage a checkpoint: cut it off, turn a bit of its weights, empty it, or put another file there."""
+    """Damage a checkpoint: cut it off, turn a bit of its weights, empty it, or put another file
+    there."""
     data = bytearray(path.read_bytes())
     if damage == "bit":
         with zipfile.ZipFile(path) as archive:

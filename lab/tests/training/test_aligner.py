@@ -1,4 +1,5 @@
-"""The aligner: the way through a recording, the graph against torch, recordings without TextGrids."""
+"""The aligner: the way through a recording, the graph against torch, recordings without
+TextGrids."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ def test_the_way_is_the_likeliest_one_and_pauses_share_their_time() -> None:
     edges, score = way(log.astype(np.float32), np.array([1, 2, 0, 0, 3, 1]))
     assert edges.tolist() == [2, 5, 7, 10, 13, 16, 18]
     assert score == pytest.approx(np.log(0.85))
-    # Two frames each at least, even where the sound says otherwise; no pause needs to be at the ends.
+    # Two frames each at least, even where the sound says otherwise; no pause needs to be at the
+    # ends.
     edges, score = way(log[2:16].astype(np.float32), np.array([1, 2, 0, 3, 1, 3]))
     assert (np.diff(edges) >= 2).all()
     assert (edges[0], edges[-1]) == (0, 14)
@@ -61,7 +63,11 @@ def test_pauses_at_the_ends_last_no_time_and_unknown_phonemes_are_told() -> None
     assert found.begin_s[0] == found.end_s[0] == found.begin_s[1]
     assert found.begin_s[-1] == found.end_s[-1] == found.end_s[-2]
     assert np.array_equal(found.begin_s[1:], found.end_s[:-1])
-    for symbols_, problem in (("§", "does not know"), ("..", "no phonemes"), ("a" * 999, "too few")):
+    for symbols_, problem in (
+        ("§", "does not know"),
+        ("..", "no phonemes"),
+        ("a" * 999, "too few"),
+    ):
         with pytest.raises(ConfigError, match=problem):
             load_aligner().align(np.asarray(item.mel, np.float32), symbols_)
 
@@ -99,12 +105,20 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Any
     sounds = [np.asarray(item.audio, np.float32) / 32767 for item in items]
     (folder / "wavs").mkdir()
     for name in ("R-1", "R-2"):
-        write_wav(folder / "wavs" / f"{name}.wav", np.concatenate([pause, sounds[0], pause, sounds[1], pause]), 24000)
-    (folder / "metadata.csv").write_text(f"R-1|{TEXT}\nR-2|Quite other words, of which none was spoken, are here.\n")
+        write_wav(
+            folder / "wavs" / f"{name}.wav",
+            np.concatenate([pause, sounds[0], pause, sounds[1], pause]),
+            24000,
+        )
+    (folder / "metadata.csv").write_text(
+        f"R-1|{TEXT}\nR-2|Quite other words, of which none was spoken, are here.\n"
+    )
     return folder, items
 
 
-def test_recordings_are_aligned_as_the_voice_itself_says(recordings: tuple[Path, list[Any]]) -> None:
+def test_recordings_are_aligned_as_the_voice_itself_says(
+    recordings: tuple[Path, list[Any]],
+) -> None:
     folder, meant = recordings
     found, _ = AlignedSpec(PRESETS["ma"], folder).open().items("R-1", TEXT)
     assert [item.name for item in found] == ["R-1.1", "R-1.2"]

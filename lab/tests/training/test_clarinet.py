@@ -24,9 +24,20 @@ from sayahead_lab.training.clarinet.data import level_weights
 from sayahead_lab.training.clarinet.export import PART, export
 from sayahead_lab.training.clarinet.network import GaussianIAF, IAFConfig, iaf_reach
 from sayahead_lab.training.clarinet.signal import FilterBank, Signal
-from sayahead_lab.training.clarinet.task import ClariNetTask, frame_loss, gaussian_divergence, log_frame_loss
+from sayahead_lab.training.clarinet.task import (
+    ClariNetTask,
+    frame_loss,
+    gaussian_divergence,
+    log_frame_loss,
+)
 from sayahead_lab.training.clarinet.teacher import WaveNetTask
-from sayahead_lab.training.clarinet.wavenet import Sampler, Stack, WaveNet, WaveNetConfig, log_likelihood
+from sayahead_lab.training.clarinet.wavenet import (
+    Sampler,
+    Stack,
+    WaveNet,
+    WaveNetConfig,
+    log_likelihood,
+)
 from sayahead_lab.training.corpus.frontend import MelFrontEnd
 from sayahead_lab.training.corpus.making import make_corpus
 from sayahead_lab.training.corpus.store import About, Corpus, Item
@@ -34,9 +45,13 @@ from sayahead_lab.training.crops import locked_pulses
 from sayahead_lab.training.loop.task import Task
 
 RECIPES = Path(__file__).parents[2] / "recipes" / "ma"
-TINY = ConditionerConfig(n_mels=6, channels=4, strides=(3, 5), bands=2, level=True, pulses=True, pitch=8)
+TINY = ConditionerConfig(
+    n_mels=6, channels=4, strides=(3, 5), bands=2, level=True, pulses=True, pitch=8
+)
 PLAIN = ConditionerConfig(n_mels=6, strides=(5, 6))
-CONDITIONERS = pytest.mark.parametrize("conditioner", [TINY, PLAIN], ids=["bands and pulses", "plain"])
+CONDITIONERS = pytest.mark.parametrize(
+    "conditioner", [TINY, PLAIN], ids=["bands and pulses", "plain"]
+)
 
 
 @pytest.fixture(autouse=True)
@@ -49,11 +64,15 @@ def recipe(name: str) -> dict[str, Any]:
 
 
 def teacher(conditioner: ConditionerConfig) -> WaveNet:
-    return WaveNet(WaveNetConfig(layers=5, cycle=3, kernel=2, residual=6, skip=7, conditioner=conditioner)).eval()
+    return WaveNet(
+        WaveNetConfig(layers=5, cycle=3, kernel=2, residual=6, skip=7, conditioner=conditioner)
+    ).eval()
 
 
 def student(conditioner: ConditionerConfig) -> GaussianIAF:
-    config = IAFConfig(flows=(2, 3), cycle=2, kernel=3, residual=6, skip=5, begin=-1.0, conditioner=conditioner)
+    config = IAFConfig(
+        flows=(2, 3), cycle=2, kernel=3, residual=6, skip=5, begin=-1.0, conditioner=conditioner
+    )
     model = GaussianIAF(config).eval()
     if conditioner.level:
         torch.nn.init.uniform_(model.conditioner.signal.level)
@@ -67,7 +86,11 @@ def student(conditioner: ConditionerConfig) -> GaussianIAF:
 def given(conditioner: ConditionerConfig, frames: int) -> tuple[Tensor, Tensor, Tensor]:
     """x, mel and pulses of so many frames."""
     x = torch.randn(1, conditioner.bands, frames * conditioner.steps)
-    return x, torch.randn(1, frames, conditioner.n_mels), torch.randn(1, 2, frames * conditioner.hop)
+    return (
+        x,
+        torch.randn(1, frames, conditioner.n_mels),
+        torch.randn(1, 2, frames * conditioner.hop),
+    )
 
 
 def parameters(module: nn.Module) -> int:
@@ -79,7 +102,8 @@ def parameters(module: nn.Module) -> int:
 
 @pytest.mark.parametrize("bands", [1, 2, 4, 5])
 def test_splitting_and_joining_is_nothing_done(bands: int) -> None:
-    bank, x = FilterBank(bands), torch.randn(2, 1200)
+    bank = FilterBank(bands)
+    x = torch.randn(2, 1200)
     y = bank.split(x)
     assert y.shape == (2, bands, 1200 // bands)
     inside = slice(100, -100)
@@ -89,20 +113,26 @@ def test_splitting_and_joining_is_nothing_done(bands: int) -> None:
 
 def test_bands_hold_their_own_frequencies() -> None:
     time = torch.arange(4800) / 24000
-    tones = torch.stack([torch.sin(2 * torch.pi * (1500 + 3000 * band) * time) for band in range(4)])
+    tones = torch.stack(
+        [torch.sin(2 * torch.pi * (1500 + 3000 * band) * time) for band in range(4)]
+    )
     power = FilterBank(4).split(tones)[..., 50:-50].square().mean(-1)
     assert (power / power.sum(-1, keepdim=True)).diagonal().min() > 0.999
 
 
 def test_noise_is_of_one_size_relative_to_its_level() -> None:
     """Colored noise of any loudness becomes white noise of power 1."""
-    front, bands = MelFrontEnd(), 12
+    front = MelFrontEnd()
+    bands = 12
     signal = Signal(80, bands, 25, relative=True)
     signal.level.copy_(torch.from_numpy(level_weights(front, bands)))
     draw = np.random.default_rng(0)
     noise = draw.standard_normal(24000)
-    samples = (np.convolve(noise, [1, 0.9, 0.5], "same") * np.repeat([0.001, 0.1], 12000)).astype(np.float32)
-    audio, mel = torch.from_numpy(samples)[None], torch.from_numpy(front.log_mel(samples))[None]
+    samples = (np.convolve(noise, [1, 0.9, 0.5], "same") * np.repeat([0.001, 0.1], 12000)).astype(
+        np.float32
+    )
+    audio = torch.from_numpy(samples)[None]
+    mel = torch.from_numpy(front.log_mel(samples))[None]
     x = signal.split(audio, mel)
     for part in (x[0, :, 100:900], x[0, :, 1100:1900]):
         power = part.square().mean(-1)
@@ -116,20 +146,24 @@ def test_noise_is_of_one_size_relative_to_its_level() -> None:
 
 @CONDITIONERS
 def test_no_later_step_changes_an_earlier_one(conditioner: ConditionerConfig) -> None:
-    model, (x, mel, pulses) = teacher(conditioner), given(conditioner, 6)
+    model = teacher(conditioner)
+    (x, mel, pulses) = given(conditioner, 6)
     changed = x.clone()
     at = x.shape[-1] // 2
     changed[..., at] += 1
     with torch.no_grad():
-        (mean, deviation, _), (other, other_deviation, _) = model(x, mel, pulses), model(changed, mel, pulses)
+        (mean, deviation, _) = model(x, mel, pulses)
+        (other, other_deviation, _) = model(changed, mel, pulses)
     assert torch.equal(mean[..., : at + 1], other[..., : at + 1])
     assert torch.equal(deviation[..., : at + 1], other_deviation[..., : at + 1])
     assert not torch.equal(mean[..., at + 1], other[..., at + 1])
 
 
 def test_the_past_that_is_seen_is_as_long_as_said() -> None:
-    model, (x, mel, _) = teacher(PLAIN), given(PLAIN, 6)
-    past, at = model.stack.past, 100
+    model = teacher(PLAIN)
+    (x, mel, _) = given(PLAIN, 6)
+    past = model.stack.past
+    at = 100
     assert past == 1 + (1 + 2 + 4) + (1 + 2)
     for distance, same in ((past, False), (past + 1, True)):
         changed = x.clone()
@@ -139,12 +173,20 @@ def test_the_past_that_is_seen_is_as_long_as_said() -> None:
 
 
 @CONDITIONERS
-def test_sampling_step_by_step_is_what_the_teacher_says_of_it(conditioner: ConditionerConfig) -> None:
-    model, (_, mel, pulses) = teacher(conditioner), given(conditioner, 4)
-    sampler, floor = Sampler(model, floor=-0.5), -0.5
+def test_sampling_step_by_step_is_what_the_teacher_says_of_it(
+    conditioner: ConditionerConfig,
+) -> None:
+    model = teacher(conditioner)
+    (_, mel, pulses) = given(conditioner, 4)
+    sampler = Sampler(model, floor=-0.5)
+    floor = -0.5
     with torch.no_grad():
         conditions = np.ascontiguousarray(model.conditioner(mel, pulses)[0].T.numpy())
-        z = np.random.default_rng(0).standard_normal((len(conditions), conditioner.bands)).astype(np.float32)
+        z = (
+            np.random.default_rng(0)
+            .standard_normal((len(conditions), conditioner.bands))
+            .astype(np.float32)
+        )
         made, _ = sampler.step(conditions, z, sampler.initial())
         x = torch.from_numpy(made.T.copy())[None]
         mean, deviation, _ = model(x, mel, pulses)
@@ -154,7 +196,8 @@ def test_sampling_step_by_step_is_what_the_teacher_says_of_it(conditioner: Condi
 
 
 def test_a_sampler_goes_on_where_it_was_and_its_states_stay_good() -> None:
-    model, (_, mel, pulses) = teacher(TINY), given(TINY, 3)
+    model = teacher(TINY)
+    (_, mel, pulses) = given(TINY, 3)
     sampler = Sampler(model, floor=-9)
     with torch.no_grad():
         conditions = np.ascontiguousarray(model.conditioner(mel, pulses)[0].T.numpy())
@@ -172,18 +215,24 @@ def test_likelihood_is_the_gaussian_s_and_has_a_floor() -> None:
     truth = normal.log_prob(x)
     assert torch.allclose(log_likelihood(x, mean, deviation, floor=-9.0), truth, atol=1e-5)
     zero = torch.zeros(1)
-    assert float(log_likelihood(zero, zero, zero - 50, floor=-9.0)) == pytest.approx(9 - 0.5 * math.log(2 * math.pi))
+    assert float(log_likelihood(zero, zero, zero - 50, floor=-9.0)) == pytest.approx(
+        9 - 0.5 * math.log(2 * math.pi)
+    )
 
 
 # The student
 
 
 @CONDITIONERS
-def test_composed_mean_and_deviation_are_the_flows_one_after_another(conditioner: ConditionerConfig) -> None:
-    model, (z, mel, pulses) = student(conditioner), given(conditioner, 4)
+def test_composed_mean_and_deviation_are_the_flows_one_after_another(
+    conditioner: ConditionerConfig,
+) -> None:
+    model = student(conditioner)
+    (z, mel, pulses) = given(conditioner, 4)
     with torch.no_grad():
         x, mean, deviation = model(z, mel, pulses)
-        conditions, y = model.conditioner(mel, pulses), z
+        conditions = model.conditioner(mel, pulses)
+        y = z
         for flow in model.each:
             m, s = flow(y, conditions)
             y = y * s.exp() + m
@@ -193,11 +242,13 @@ def test_composed_mean_and_deviation_are_the_flows_one_after_another(conditioner
 
 
 def test_mean_and_deviation_depend_on_earlier_noise_alone() -> None:
-    model, (z, mel, pulses) = student(TINY), given(TINY, 4)
+    model = student(TINY)
+    (z, mel, pulses) = given(TINY, 4)
     changed = z.clone()
     changed[..., 30:] = torch.randn(1, 2, z.shape[-1] - 30)
     with torch.no_grad():
-        (_, mean, deviation), (_, other, other_deviation) = model(z, mel, pulses), model(changed, mel, pulses)
+        (_, mean, deviation) = model(z, mel, pulses)
+        (_, other, other_deviation) = model(changed, mel, pulses)
     assert torch.equal(mean[..., :31], other[..., :31])
     assert torch.equal(deviation[..., :31], other_deviation[..., :31])
     assert not torch.equal(mean[..., 31], other[..., 31])
@@ -205,7 +256,8 @@ def test_mean_and_deviation_depend_on_earlier_noise_alone() -> None:
 
 def test_the_noise_can_be_read_back_from_the_sound() -> None:
     """Step by step, as a flow in the other direction: what was drawn is found again."""
-    model, (z, mel, _) = student(PLAIN), given(PLAIN, 1)
+    model = student(PLAIN)
+    (z, mel, _) = given(PLAIN, 1)
     with torch.no_grad():
         x, _, _ = model(z, mel)
         found = torch.zeros_like(z)
@@ -233,7 +285,8 @@ def test_spectral_losses_know_loudness_and_have_a_slope_at_silence() -> None:
     x = torch.randn(2, 4800) * 0.1
     sizes = {"window": 1200, "hop": 300}
     assert float(frame_loss(x, x, **sizes)) == float(log_frame_loss(x, x)) == 0
-    # White noise of deviation 0.1 under a Hann window: power 0.01 * 1200 * 3 / 8 a bin. Half as loud: a quarter.
+    # White noise of deviation 0.1 under a Hann window: power 0.01 * 1200 * 3 / 8 a bin. Half as
+    # loud: a quarter.
     assert float(frame_loss(0.5 * x, x, **sizes)) == pytest.approx(0.25 * 0.01 * 450, rel=0.1)
     # Far above its floor.
     assert float(log_frame_loss(50 * x, 100 * x)) == pytest.approx(math.log(2), rel=0.01)
@@ -304,9 +357,12 @@ def test_the_paper_s_student_has_the_paper_s_layers() -> None:
     for flow in model.each:
         for number, layer in enumerate(flow.each, 1):
             last = number == len(flow.each)
-            assert parameters(layer) == 64 * 128 * 3 + 128 + 80 * 128 + 128 + 65 * (64 if last else 128)
+            assert parameters(layer) == 64 * 128 * 3 + 128 + 80 * 128 + 128 + 65 * (
+                64 if last else 128
+            )
     assert parameters(model) == 2_604_764
-    # 4 x 1023 x 2 + 2 x 2 x 1023 x 2 + 4 samples of the past are 40.9 frames, and one frame more of mel.
+    # 4 x 1023 x 2 + 2 x 2 x 1023 x 2 + 4 samples of the past are 40.9 frames, and one frame more of
+    # mel.
     assert iaf_reach(config) == (42, 1)
 
 
@@ -320,7 +376,8 @@ def test_the_paper_s_teacher_has_twenty_layers() -> None:
 
 
 def test_a_stack_of_published_size_has_its_published_parameters() -> None:
-    """The laboratory's Gaussian WaveNet of 30 layers and 128 channels has 4.57 M (Kong et al. 2021, Table 1)."""
+    """The laboratory's Gaussian WaveNet of 30 layers and 128 channels has 4.57 M (Kong et al. 2021,
+    Table 1)."""
     stack = Stack(30, 10, 3, 128, 128, 80, 1)
     assert parameters(stack) == 4_570_114
 
@@ -341,21 +398,30 @@ class Spec:
         return self
 
     def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
-        f0 = np.concatenate([np.zeros(4), np.linspace(120, 180, 20), np.zeros(4), np.linspace(220, 150, 16)])
+        f0 = np.concatenate(
+            [np.zeros(4), np.linspace(120, 180, 20), np.zeros(4), np.linspace(220, 150, 16)]
+        )
         curve = pitch_curve(f0.astype(np.float32), None, hop=300)
         train = pulse_train(np.cumsum(curve, dtype=np.float64) / 24000, curve)
         pcm = np.clip(train[0] * 2000, -30000, 30000).astype(np.int16)
         mel = self.front_end.log_mel(pcm.astype(np.float32) / np.float32(32767))
-        ids, words = np.array([1], np.int16), np.array([[0, 1]], np.int16)
+        ids = np.array([1], np.int16)
+        words = np.array([[0, 1]], np.int16)
         durations = np.array([4, 36, 4], np.int16)
-        item = Item(name, text, ids, words, durations, f0.astype(np.float16), mel.astype(np.float16), pcm)
+        item = Item(
+            name, text, ids, words, durations, f0.astype(np.float16), mel.astype(np.float16), pcm
+        )
         return [item], []
 
 
 @pytest.fixture(scope="module")
 def tones(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     path = tmp_path_factory.mktemp("tones")
-    make_corpus(path, Spec(), {split: [(f"{split}{i}", "a") for i in range(4)] for split in ("train", "val")})
+    make_corpus(
+        path,
+        Spec(),
+        {split: [(f"{split}{i}", "a") for i in range(4)] for split in ("train", "val")},
+    )
     return Corpus(path)
 
 
@@ -363,7 +429,9 @@ def one_step(task: Task[Any], batch_size: int = 2) -> float:
     """A training step: the loss afterwards on the same batch less the loss before."""
     model = task.model()
     batch = next(task.batches("train", batch_size=batch_size, seed=1, rank=0, ranks=1))
-    optimizer = torch.optim.Adam([weight for weight in model.parameters() if weight.requires_grad], 1e-4)
+    optimizer = torch.optim.Adam(
+        [weight for weight in model.parameters() if weight.requires_grad], 1e-4
+    )
 
     def loss() -> Tensor:
         torch.manual_seed(1)
@@ -372,7 +440,9 @@ def one_step(task: Task[Any], batch_size: int = 2) -> float:
     before = loss()
     before.backward()  # type: ignore[no-untyped-call]
     for name, weight in model.named_parameters():
-        assert not weight.requires_grad or weight.grad is not None, f"{name} has no part in the loss"
+        assert not weight.requires_grad or weight.grad is not None, (
+            f"{name} has no part in the loss"
+        )
     optimizer.step()
     with torch.no_grad():
         return float(loss() - before)
@@ -392,20 +462,28 @@ def test_a_step_of_the_teacher(name: str, tones: Corpus) -> None:
 def test_the_temperature_of_the_recipe_is_the_voice_s(tmp_path: Path) -> None:
     run = trained("clarinet", student(TINY))
     assert PART.write(run, tmp_path)[1]["temperature"] == 1
-    run = replace(run, recipe=replace(run.recipe, data={"teacher": "runs/wavenet", "temperature": 0.6}))
+    run = replace(
+        run, recipe=replace(run.recipe, data={"teacher": "runs/wavenet", "temperature": 0.6})
+    )
     assert PART.write(run, tmp_path)[1]["temperature"] == 0.6
 
 
 @pytest.mark.parametrize("size", ["small", "paper"])
 def test_a_step_of_the_student(size: str, tones: Corpus, tmp_path: Path) -> None:
     taught = WaveNetTask(*with_data(f"wavenet-{size}", frames=8, edge=0), tones).model()
-    task = ClariNetTask(*with_data(f"clarinet-{size}", frames=8, edge=0, teacher=str(tmp_path)), tones)
+    task = ClariNetTask(
+        *with_data(f"clarinet-{size}", frames=8, edge=0, teacher=str(tmp_path)), tones
+    )
     task.__dict__["teacher"] = taught.requires_grad_(False)
     assert one_step(task, 1) < 0
 
 
 def test_discriminators_hear_what_the_student_makes(tones: Corpus, tmp_path: Path) -> None:
-    taught = WaveNetTask(*with_data("wavenet-small", frames=16, edge=0), tones).model().requires_grad_(False)
+    taught = (
+        WaveNetTask(*with_data("wavenet-small", frames=16, edge=0), tones)
+        .model()
+        .requires_grad_(False)
+    )
 
     def prepared(**data: Any) -> ClariNetTask:
         told = {"frames": 16, "edge": 4, "teacher": str(tmp_path), **data}
@@ -413,19 +491,24 @@ def test_discriminators_hear_what_the_student_makes(tones: Corpus, tmp_path: Pat
         task.__dict__["teacher"] = taught
         return task
 
-    plain, judged = prepared(), prepared(discriminators=2, alone=10)
+    plain = prepared()
+    judged = prepared(discriminators=2, alone=10)
     batch = next(plain.batches("train", batch_size=1, seed=1, rank=0, ranks=1))
 
     def slope(task: ClariNetTask, step: int) -> Tensor:
         torch.manual_seed(0)
         model = task.model()
         torch.manual_seed(0)
-        return torch.autograd.grad(task.loss(model, batch, step)[0], model.each[0].get_parameter("output.bias"))[0]
+        return torch.autograd.grad(
+            task.loss(model, batch, step)[0], model.each[0].get_parameter("output.bias")
+        )[0]
 
-    first, later = slope(judged, 10), slope(judged, 20)
+    first = slope(judged, 10)
+    later = slope(judged, 20)
     assert torch.allclose(first, slope(plain, 10))
     assert not torch.allclose(later, first)
-    learned, fresh = plain.model().state_dict(), judged.model().state_dict()
+    learned = plain.model().state_dict()
+    fresh = judged.model().state_dict()
     assert set(judged.carried(learned, None, fresh)) == set(fresh)
     with pytest.raises(ConfigError, match="at least 0"):
         prepared(taken=-1.0)
@@ -464,12 +547,16 @@ def test_a_pass_gives_each_rank_its_own_crops(tones: Corpus) -> None:
 
 @pytest.mark.parametrize("kind", ["wavenet", "clarinet"])
 def test_validation_samples_are_written(kind: str, tones: Corpus, tmp_path: Path) -> None:
-    made, folder = recipe(f"{kind}-small"), tmp_path / "made"
-    model, small = made["model"], {"residual": 4, "skip": 4}
+    made = recipe(f"{kind}-small")
+    folder = tmp_path / "made"
+    model = made["model"]
+    small = {"residual": 4, "skip": 4}
     if kind == "wavenet":
         task: Any = WaveNetTask(model | small | {"layers": 2}, {"sample_frames": 5}, tones)
     else:
-        task = ClariNetTask(model | small | {"flows": [2]}, {"teacher": str(tmp_path / "no")}, tones)
+        task = ClariNetTask(
+            model | small | {"flows": [2]}, {"teacher": str(tmp_path / "no")}, tones
+        )
     task.samples(task.model().eval(), folder)
     assert sorted(path.suffix for path in folder.iterdir()) == [".png", ".png", ".wav", ".wav"]
 
@@ -480,9 +567,12 @@ def test_validation_samples_are_written(kind: str, tones: Corpus, tmp_path: Path
 def whole_and_steps(vocoder: Any, mel: Floats, sizes: list[int]) -> tuple[Floats, Floats]:
     """A sentence at once, and in steps of so many frames with all that follows in sight."""
     whole, _ = vocoder.step(mel, mel[:0], vocoder.initial(7), seed=1, ended=True)
-    state, at, out = vocoder.initial(7), 0, []
+    state = vocoder.initial(7)
+    at = 0
+    out = []
     for size in sizes:
-        final, right = mel[at : at + size], mel[at + size :]
+        final = mel[at : at + size]
+        right = mel[at + size :]
         at += size
         samples, state = vocoder.step(final, right, state, seed=1, ended=at == len(mel))
         out.append(samples)
@@ -490,12 +580,16 @@ def whole_and_steps(vocoder: Any, mel: Floats, sizes: list[int]) -> tuple[Floats
 
 
 @CONDITIONERS
-def test_graphs_say_what_torch_says_and_stream_exactly(conditioner: ConditionerConfig, tmp_path: Path) -> None:
+def test_graphs_say_what_torch_says_and_stream_exactly(
+    conditioner: ConditionerConfig, tmp_path: Path
+) -> None:
     model = student(conditioner)
     if model.conditioner.pitch is not None:
         torch.nn.init.constant_(model.conditioner.pitch.last.get_parameter("bias"), 0.5)
     paths, about = export(model, tmp_path, sample_rate=24000)
-    assert [path.name for path in paths] == ["student.onnx", "pitch.onnx"][: 1 + bool(conditioner.pulses)]
+    assert [path.name for path in paths] == ["student.onnx", "pitch.onnx"][
+        : 1 + bool(conditioner.pulses)
+    ]
     vocoder = load_clarinet(about, tmp_path, threads=1)
     mel = np.random.default_rng(0).standard_normal((37, conditioner.n_mels)).astype(np.float32)
 
@@ -506,13 +600,17 @@ def test_graphs_say_what_torch_says_and_stream_exactly(conditioner: ConditionerC
         noise = torch.from_numpy(z).reshape(1, -1, conditioner.bands).transpose(1, 2)
         pulses = torch.from_numpy(train).reshape(37, 2, -1).transpose(0, 1).reshape(1, 2, -1)
         x, _, _ = model(noise, torch.from_numpy(mel)[None], pulses)
-        meant = model.conditioner.signal.join(x, torch.from_numpy(mel)[None]).reshape(37, -1).numpy()
+        meant = (
+            model.conditioner.signal.join(x, torch.from_numpy(mel)[None]).reshape(37, -1).numpy()
+        )
     assert np.abs(said - meant).max() < 1e-4 * np.abs(meant).max()
 
     if vocoder._pulses is not None:
         # A pitch that is off by a bit in windows of another length shifts the pulses more and more.
         hertz = vocoder._pulses.hertz(mel)
-        parts = [vocoder._pulses.hertz(mel[max(0, at - 6) : at + 3])[min(at, 6)] for at in range(35)]
+        parts = [
+            vocoder._pulses.hertz(mel[max(0, at - 6) : at + 3])[min(at, 6)] for at in range(35)
+        ]
         assert np.array_equal(hertz[:35], parts)
         assert len(set(parts)) > 10
     for sizes in ([37], [20, 17], [1] * 37, [15, 0, 22]):
@@ -548,10 +646,14 @@ def test_an_incremental_inference_of_the_paper_s_student_and_teacher() -> None:
     whole, steps = whole_and_steps(vocoder, mel, [4, 2])
     assert whole.shape == (1800,)
     assert np.abs(whole - steps).max() < 1e-5
-    trained = WaveNet(from_mapping(WaveNetConfig, recipe("wavenet-paper")["model"], where="[model]")).eval()
+    trained = WaveNet(
+        from_mapping(WaveNetConfig, recipe("wavenet-paper")["model"], where="[model]")
+    ).eval()
     sampler = Sampler(trained, floor=-9)
     with torch.no_grad():
-        conditions = np.ascontiguousarray(trained.conditioner(torch.from_numpy(mel[None, :1]))[0].T.numpy())
+        conditions = np.ascontiguousarray(
+            trained.conditioner(torch.from_numpy(mel[None, :1]))[0].T.numpy()
+        )
         z = np.random.default_rng(0).standard_normal((300, 1)).astype(np.float32)
         begun, state = sampler.step(conditions[:150], z[:150], sampler.initial())
         rest, _ = sampler.step(conditions[150:], z[150:], state)

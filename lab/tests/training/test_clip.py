@@ -1,4 +1,5 @@
-"""The network that makes a speaker of a clip: what is learned in PyTorch is what the package computes without it."""
+"""The network that makes a speaker of a clip: what is learned in PyTorch is what the package
+computes without it."""
 
 from __future__ import annotations
 
@@ -16,7 +17,14 @@ from sayahead.voices.locations import packaged_voices
 
 from sayahead_lab.training.clip import learning
 from sayahead_lab.training.clip.embedding import SpeakerEmbedder, arrays_of
-from sayahead_lab.training.clip.family import Family, IntonedSentence, at_pitch, columns, pitches, sound_of
+from sayahead_lab.training.clip.family import (
+    Family,
+    IntonedSentence,
+    at_pitch,
+    columns,
+    pitches,
+    sound_of,
+)
 from sayahead_lab.training.clip.learning import ClipRecipe, ClipTraining
 from sayahead_lab.training.clip.network import Bank, SpeakerNetwork, SpeakerNetworkConfig, exported
 from sayahead_lab.training.clip.people import listed
@@ -56,21 +64,34 @@ def test_a_vector_is_a_row_of_the_voice(family: Family) -> None:
     order = columns(family)
     with np.load(packaged_voices()["family"] / SPEAKERS) as voice:
         for graph in GRAPHS:
-            assert np.abs(voice[graph].astype(np.float32) - family.codes.numpy()[:, order[graph]]).max() < 0.01
+            assert (
+                np.abs(
+                    voice[graph].astype(np.float32) - family.codes.numpy()[:, order[graph]]
+                ).max()
+                < 0.01
+            )
 
 
 def test_the_package_makes_what_was_learned(family: Family, embedder: SpeakerEmbedder) -> None:
     torch.manual_seed(2)
-    network = SpeakerNetwork(SpeakerNetworkConfig(hidden=16, rank=4), family.codes, family.sound_numbers)
+    network = SpeakerNetwork(
+        SpeakerNetworkConfig(hidden=16, rank=4), family.codes, family.sound_numbers
+    )
     draw = np.random.default_rng(2)
     heard = np.stack([unit(draw.normal(0, 1, 256).astype(np.float32)) for _ in range(2)])
-    bank = Bank(np.eye(len(family.names), dtype=np.float32)[:2], heard, np.array([100, 200], np.float32))
+    bank = Bank(
+        np.eye(len(family.names), dtype=np.float32)[:2], heard, np.array([100, 200], np.float32)
+    )
     order = columns(family)
     rows = {graph: family.codes.numpy()[:, order[graph]] for graph in GRAPHS}
     maker = SpeakerMaker(exported(network, bank, order, arrays_of(embedder)), rows)
     wanted = unit(draw.normal(0, 1, 256).astype(np.float32))
     made = maker.made(wanted, 150.0, [1])
-    inputs = torch.from_numpy(wanted[None]), torch.from_numpy(heard[1:]), torch.tensor([float(np.log(1.5 / 2))])
+    inputs = (
+        torch.from_numpy(wanted[None]),
+        torch.from_numpy(heard[1:]),
+        torch.tensor([float(np.log(1.5 / 2))]),
+    )
     learned = network.added(family.codes[1:2], network(*inputs)).detach().numpy()[0]
     moved = np.abs(learned - family.codes.numpy()[1]).max()
     for graph in GRAPHS:
@@ -79,9 +100,13 @@ def test_the_package_makes_what_was_learned(family: Family, embedder: SpeakerEmb
 
 def test_the_sound_is_that_of_other_trainings() -> None:
     torch.manual_seed(3)
-    parts, f0 = torch.randn(2, 12, 3005), np.full((2, 12), 140.0, np.float32)
+    parts = torch.randn(2, 12, 3005)
+    f0 = np.full((2, 12), 140.0, np.float32)
     pulses = torch.from_numpy(np.stack([excitation(row, 0.0) for row in f0]))
-    noise = torch.randn(pulses.shape, dtype=torch.complex64, generator=torch.Generator().manual_seed(0)) * 2**0.5
+    noise = (
+        torch.randn(pulses.shape, dtype=torch.complex64, generator=torch.Generator().manual_seed(0))
+        * 2**0.5
+    )
     assert (sound_of(parts, f0) - synthesized(parts, pulses, noise)).abs().max() < 1e-4
 
 
@@ -104,7 +129,9 @@ def test_pitch_is_set_where_there_is_some() -> None:
 
 
 @pytest.fixture
-def recipe(tmp_path: Path, embedder: SpeakerEmbedder, monkeypatch: pytest.MonkeyPatch) -> ClipRecipe:
+def recipe(
+    tmp_path: Path, embedder: SpeakerEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> ClipRecipe:
     """A training on two people who hum, by an embedder that has learned nothing."""
     monkeypatch.setattr(learning, "load_speaker_embedder", lambda weights: embedder)
     monkeypatch.setattr(learning, "embedder_weights", lambda: tmp_path)
@@ -112,18 +139,29 @@ def recipe(tmp_path: Path, embedder: SpeakerEmbedder, monkeypatch: pytest.Monkey
     (tmp_path / "people.tsv").write_text("\n".join(lines) + "\n")
     at = np.arange(9 * 16000) / 16000
     for number, hertz in (("1", 210.0), ("2", 120.0), ("3", 190.0)):
-        hum = sum(np.sin(2 * np.pi * hertz * k * at) / k for k in range(1, 8)) * (1 + np.sin(2 * np.pi * 3 * at))
+        hum = sum(np.sin(2 * np.pi * hertz * k * at) / k for k in range(1, 8)) * (
+            1 + np.sin(2 * np.pi * 3 * at)
+        )
         soundfile.write(tmp_path / f"{number}-1-0000.flac", 0.1 * np.asarray(hum), 16000)
-    sizes = {"sentences": 1, "blends": 1, "batch": 1, "crops": 1, "network": SpeakerNetworkConfig(hidden=8, rank=4)}
+    sizes = {
+        "sentences": 1,
+        "blends": 1,
+        "batch": 1,
+        "crops": 1,
+        "network": SpeakerNetworkConfig(hidden=8, rank=4),
+    }
     family = str(ROOT / "archives" / "runs" / "family.tar.xz")
     return ClipRecipe("toy", family, str(tmp_path / "people.tsv"), **sizes)  # type: ignore[arg-type]
 
 
-def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(recipe: ClipRecipe, tmp_path: Path) -> None:
+def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(
+    recipe: ClipRecipe, tmp_path: Path
+) -> None:
     def training(name: str) -> ClipTraining:
         return ClipTraining(recipe, tmp_path / name, tmp_path, ["The garden is quiet."])
 
-    whole, first = training("whole"), training("parts")
+    whole = training("whole")
+    first = training("parts")
     for _ in range(3):
         whole.learn()
     first.learn()

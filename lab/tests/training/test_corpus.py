@@ -1,4 +1,5 @@
-"""Corpora: made, stopped, resumed, damaged, read; sources are a toy here and the teacher in test_teacher.py."""
+"""Corpora: made, stopped, resumed, damaged, read; sources are a toy here and the teacher in
+test_teacher.py."""
 
 from __future__ import annotations
 
@@ -29,13 +30,19 @@ TEXTS = {
 }
 
 
-def make(path: Path, spec: ToySpec | None = None, splits: dict[str, Texts] | None = None, jobs: int = 1) -> CorpusInfo:
-    return make_corpus(path, spec or ToySpec(), splits or dict(TEXTS), workers=Local(jobs), shard_texts=4)
+def make(
+    path: Path, spec: ToySpec | None = None, splits: dict[str, Texts] | None = None, jobs: int = 1
+) -> CorpusInfo:
+    return make_corpus(
+        path, spec or ToySpec(), splits or dict(TEXTS), workers=Local(jobs), shard_texts=4
+    )
 
 
 def digests(path: Path) -> dict[str, str]:
     files = sorted(file for file in path.rglob("*") if file.is_file())
-    return {str(file.relative_to(path)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    return {
+        str(file.relative_to(path)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files
+    }
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +54,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_is_read_is_what_was_made(whole: Path) -> None:
-    corpus, toy = Corpus(whole), Toy(ToySpec())
+    corpus = Corpus(whole)
+    toy = Toy(ToySpec())
     assert corpus.info.complete
     assert corpus.info.splits == {"val": ("00000",), "train": ("00000", "00001", "00002")}
     for name, texts in TEXTS.items():
@@ -58,7 +66,8 @@ def test_what_is_read_is_what_was_made(whole: Path) -> None:
         for item, meant in zip(split, expected, strict=True):
             assert (item.text, int(item.durations.sum())) == (meant.text, len(item.mel))
             for key in ("ids", "words", "durations", "f0", "mel", "audio", "features"):
-                array, wanted = getattr(item, key), getattr(meant, key)
+                array = getattr(item, key)
+                wanted = getattr(meant, key)
                 assert array.dtype == wanted.dtype
                 np.testing.assert_array_equal(array, wanted)
     train = corpus.split("train")
@@ -85,7 +94,9 @@ def test_long_arrays_stay_in_their_files(whole: Path) -> None:
 
 
 @pytest.mark.parametrize("stop_at", ["V00", "T00", "T06", "T10"])
-def test_stopped_and_resumed_gives_the_same_bytes(whole: Path, tmp_path: Path, stop_at: str) -> None:
+def test_stopped_and_resumed_gives_the_same_bytes(
+    whole: Path, tmp_path: Path, stop_at: str
+) -> None:
     path = tmp_path / "corpus"
     with pytest.raises(KeyboardInterrupt):
         make(path, ToySpec(stop_at))
@@ -129,11 +140,20 @@ def test_what_is_there_is_not_made_again(whole: Path, tmp_path: Path) -> None:
     [
         ({"seed": 1}, "seed was 0 and is 1"),
         ({"audio": False}, r"the source differ \(audio\)"),
-        ({"front_end": MelFrontEnd(800, 32, 32, 10, 4, 20.0, 400.0)}, r"the front_end differ \(f_min\)"),
+        (
+            {"front_end": MelFrontEnd(800, 32, 32, 10, 4, 20.0, 400.0)},
+            r"the front_end differ \(f_min\)",
+        ),
     ],
 )
-def test_another_corpus_in_the_folder_is_named(whole: Path, change: dict[str, object], where: str) -> None:
-    spec = from_mapping(ToySpec, {"stop_at": "T00"} | {k: v for k, v in change.items() if k != "front_end"}, where="")
+def test_another_corpus_in_the_folder_is_named(
+    whole: Path, change: dict[str, object], where: str
+) -> None:
+    spec = from_mapping(
+        ToySpec,
+        {"stop_at": "T00"} | {k: v for k, v in change.items() if k != "front_end"},
+        where="",
+    )
     if "front_end" in change:
         spec = ToySpec("T00", front_end=change["front_end"])  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=where):
@@ -142,7 +162,9 @@ def test_another_corpus_in_the_folder_is_named(whole: Path, change: dict[str, ob
         make(whole, splits={**TEXTS, "val": [("V00", "other")]})
 
 
-def test_shards_of_another_corpus_are_found_without_its_description(whole: Path, tmp_path: Path) -> None:
+def test_shards_of_another_corpus_are_found_without_its_description(
+    whole: Path, tmp_path: Path
+) -> None:
     path = tmp_path / "corpus"
     shutil.copytree(whole, path)
     (path / "corpus.json").unlink()
@@ -152,7 +174,9 @@ def test_shards_of_another_corpus_are_found_without_its_description(whole: Path,
     assert digests(path) == digests(whole)
 
 
-@pytest.mark.parametrize("name", ["mel", "audio", "features", "ids", "words", "durations", "f0", "frames_at"])
+@pytest.mark.parametrize(
+    "name", ["mel", "audio", "features", "ids", "words", "durations", "f0", "frames_at"]
+)
 def test_a_file_cut_off_is_named(whole: Path, tmp_path: Path, name: str) -> None:
     path = tmp_path / "corpus"
     shutil.copytree(whole, path)
@@ -228,7 +252,10 @@ def test_parts_are_evenly_spaced() -> None:
         (["--train", "TEXTS", "--skip-missing"], "--skip-missing needs --recordings"),
         (["--recordings", "x", "--features"], "--features applies to the voice"),
         (["--recordings", "x"], "metadata.csv cannot be read"),
-        (["--train", "TEXTS", "--front-end", "saeki", "--features"], "The teacher has features for each 300 samples"),
+        (
+            ["--train", "TEXTS", "--front-end", "saeki", "--features"],
+            "The teacher has features for each 300 samples",
+        ),
     ],
 )
 def test_options_that_do_not_fit_are_refused(

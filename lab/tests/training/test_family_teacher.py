@@ -20,7 +20,9 @@ from sayahead_lab.training.mohan.task import spelling
 TEXT = "Les enfants ont aperçu l'île, et les voilà dans un petit hôtel."
 
 
-def test_a_corpus_of_a_french_voice_is_french_and_has_the_durations_of_its_sound(tmp_path: Path) -> None:
+def test_a_corpus_of_a_french_voice_is_french_and_has_the_durations_of_its_sound(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "fr.train").write_text(f"A-1|{TEXT}\n", encoding="utf-8")
     made = ["train", "corpus", str(tmp_path / "made"), "--train", str(tmp_path / "fr.train")]
     assert main([*made, "--teacher", "ff_siwis", "--punctuation", "final"]) == 0
@@ -43,14 +45,20 @@ def test_a_corpus_of_a_french_voice_is_french_and_has_the_durations_of_its_sound
 
 
 def test_seeds_draw_other_noise_and_no_other_durations() -> None:
-    one, other = (FamilySpec(PRESETS["ma"], seed=seed, voice="ff_siwis").open().items("A", TEXT)[0] for seed in (1, 2))
+    one, other = (
+        FamilySpec(PRESETS["ma"], seed=seed, voice="ff_siwis").open().items("A", TEXT)[0]
+        for seed in (1, 2)
+    )
     assert np.array_equal(one[0].durations, other[0].durations)
     sounds = [item.audio for (item,) in (one, other) if item.audio is not None]
     assert not np.array_equal(sounds[0], sounds[1])
 
 
 def test_only_plain_voices_of_several_speakers_are_such_teachers() -> None:
-    found = {name: of_family(read_config(located(name))) for name in ("am_michael", "heart", "heart-low", "family")}
+    found = {
+        name: of_family(read_config(located(name)))
+        for name in ("am_michael", "heart", "heart-low", "family")
+    }
     assert found == {"am_michael": True, "heart": False, "heart-low": False, "family": False}
     with pytest.raises(ConfigError, match="no features"):
         FamilySpec(PRESETS["ma"], features=True, voice="am_michael")

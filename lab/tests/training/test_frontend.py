@@ -28,10 +28,16 @@ def slow_frame(front: MelFrontEnd, samples: Floats, frame: int) -> list[float]:
     """One frame by sums over samples, bins and bands."""
     n = np.arange(front.window)
     at = frame * front.hop - front.window // 2 + n
-    seen = np.where((at >= 0) & (at < len(samples)), samples[np.clip(at, 0, len(samples) - 1)], 0).astype(np.float64)
+    seen = np.where(
+        (at >= 0) & (at < len(samples)), samples[np.clip(at, 0, len(samples) - 1)], 0
+    ).astype(np.float64)
     seen *= 0.5 - 0.5 * np.cos(2 * np.pi * n / front.window)
-    magnitudes = [abs(np.sum(seen * np.exp(-2j * np.pi * k * n / front.n_fft))) for k in range(front.n_fft // 2 + 1)]
-    low, high = slaney(front.f_min), slaney(front.f_max)
+    magnitudes = [
+        abs(np.sum(seen * np.exp(-2j * np.pi * k * n / front.n_fft)))
+        for k in range(front.n_fft // 2 + 1)
+    ]
+    low = slaney(front.f_min)
+    high = slaney(front.f_max)
     edges = [hertz_of(low + (high - low) * i / (front.n_mels + 1)) for i in range(front.n_mels + 2)]
     bands = []
     for left, centre, right in zip(edges, edges[1:], edges[2:], strict=False):
@@ -65,9 +71,11 @@ def test_a_window_shorter_than_the_transform_is_the_same_window() -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_frame_sees_half_a_window_to_each_side(name: str) -> None:
-    front, frame = PRESETS[name], 12
+    front = PRESETS[name]
+    frame = 12
     samples = noise(30 * front.hop)
-    mel, half = front.log_mel(samples)[frame], front.window // 2
+    mel = front.log_mel(samples)[frame]
+    half = front.window // 2
     outside = samples.copy()
     outside[: frame * front.hop - half] = 0
     outside[frame * front.hop + half :] = 0
@@ -78,7 +86,8 @@ def test_a_frame_sees_half_a_window_to_each_side(name: str) -> None:
 
 
 def test_blocks_are_not_seen_in_the_frames(monkeypatch: pytest.MonkeyPatch) -> None:
-    front, samples = MelFrontEnd(), noise(7000)
+    front = MelFrontEnd()
+    samples = noise(7000)
     whole = front.log_mel(samples)
     monkeypatch.setattr(frontend, "BLOCK", 5)
     np.testing.assert_allclose(front.log_mel(samples), whole, atol=1e-5)

@@ -29,9 +29,11 @@ class Cache:
 
 
 class Alphabet:
-    """A language model over letters: behind each comes the next one, but a space behind e, a full stop behind i."""
+    """A language model over letters: behind each comes the next one, but a space behind e, a full
+    stop behind i."""
 
-    torch, end = torch, END
+    torch = torch
+    end = END
 
     def __init__(self, name: str, kind: str) -> None:
         assert kind == "bfloat16"
@@ -73,9 +75,20 @@ def test_prefixes_are_chosen_in_order_and_never_the_whole_text() -> None:
 
 def test_a_file_that_was_cut_off_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(futures, "TransformersModel", Alphabet)
-    texts, out = tmp_path / "texts.csv", tmp_path / "futures.jsonl"
+    texts = tmp_path / "texts.csv"
+    out = tmp_path / "futures.jsonl"
     texts.write_text("one|ad ee bh.\ntwo|ee ad.\nthree|ad bh ee.\n")
-    command = ["train", "futures", str(out), "--texts", str(texts), "--lm", "letters", "--words", "3"]
+    command = [
+        "train",
+        "futures",
+        str(out),
+        "--texts",
+        str(texts),
+        "--lm",
+        "letters",
+        "--words",
+        "3",
+    ]
     assert main(command) == 0
     whole = out.read_text()
     assert {line.name for line in read_futures(out)} == {"one", "two", "three"}

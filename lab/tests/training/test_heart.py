@@ -1,4 +1,5 @@
-"""The default voice in PyTorch: parity with the graphs, sentences cut at words, what a student learns, the export."""
+"""The default voice in PyTorch: parity with the graphs, sentences cut at words, what a student
+learns, the export."""
 
 from __future__ import annotations
 
@@ -63,7 +64,9 @@ def test_torch_is_the_imported_voice(graphs: Path) -> None:
     model = Heart(HeartNetworkConfig()).eval()
     load_imported(model, imported(heart_weights()))
     ids = np.concatenate([[PAD], ITEMS[0].ids, [PAD]]).astype(np.int64)
-    text = OnnxGraph(graphs / "text.onnx")(ids=ids, speed=np.ones(1, np.float32), **nothing_before())
+    text = OnnxGraph(graphs / "text.onnx")(
+        ids=ids, speed=np.ones(1, np.float32), **nothing_before()
+    )
     # Rows that are only there to fill the batch must not matter.
     padded = torch.zeros(2, len(ids) + 9, dtype=torch.long)
     padded[:, : len(ids)] = torch.from_numpy(ids)
@@ -98,7 +101,12 @@ def test_a_cut_shows_so_many_words_and_tokens_behind() -> None:
     cutter = PrefixCutter(Cutting(), space=SPACE, futures={})
     starts = word_starts(ITEMS[0], SPACE)
     cut = cutter.at(ITEMS[0], 3, 2, source=TRUE, window=5)
-    assert (cut.begin, cut.first, cut.end, cut.seen) == (starts[3] - 5, starts[3], starts[4], starts[6])
+    assert (cut.begin, cut.first, cut.end, cut.seen) == (
+        starts[3] - 5,
+        starts[3],
+        starts[4],
+        starts[6],
+    )
     ids = seen_ids(ITEMS[0], cut, pad=PAD, futures=4)
     assert ids[-4:].tolist() == [SYMBOLS, SYMBOLS + 1, SYMBOLS + 2, SYMBOLS + 3]
     assert ids[:-4].tolist() == ITEMS[0].ids[starts[3] - 6 : starts[6] - 1].tolist()
@@ -143,7 +151,8 @@ def test_the_whole_sentence_is_what_the_teacher_says(task: HeartPrefixes) -> Non
         errors = task.errors(model(inputs), inputs, target)
     assert errors["durations"] < 1e-5
     assert errors["sound"] < 1e-5
-    # The teacher pauses before a sentence, the student does not: pitch differs a little at the start.
+    # The teacher pauses before a sentence, the student does not: pitch differs a little at the
+    # start.
     assert errors["pitch"] < 0.1
 
 
@@ -155,7 +164,12 @@ def test_a_cut_without_a_future_is_something_to_learn(task: HeartPrefixes) -> No
     steps = lessons(task, model, [batch] * 6, 3e-4)
     assert steps[-1]["loss"] < 0.8 * steps[0]["loss"]
     assert set(steps[0]) == {"durations", "pitch", "energy", "sound", "loss"}
-    for name in ("sound.future", "text.context.weight", "expect.out.weight", "prosody.pro_out.weight"):
+    for name in (
+        "sound.future",
+        "text.context.weight",
+        "expect.out.weight",
+        "prosody.pro_out.weight",
+    ):
         gradient = model.get_parameter(name).grad
         assert gradient is not None
         assert float(gradient.abs().sum()) > 0, name
@@ -207,6 +221,8 @@ def test_graphs_of_a_trained_voice_are_the_model(task: HeartPrefixes, tmp_path: 
 
 
 def test_a_corpus_without_punctuation_is_refused() -> None:
-    corpus: Any = SimpleNamespace(info=SimpleNamespace(phonemes=PHONEMES, punctuation="final", pad=PAD))
+    corpus: Any = SimpleNamespace(
+        info=SimpleNamespace(phonemes=PHONEMES, punctuation="final", pad=PAD)
+    )
     with pytest.raises(ConfigError, match="--punctuation all"):
         HeartPrefixes({}, {}, corpus)

@@ -1,4 +1,5 @@
-"""Sentences unfolded into the steps of a stream: they are what the voice's graphs do step by step."""
+"""Sentences unfolded into the steps of a stream: they are what the voice's graphs do step by
+step."""
 
 from __future__ import annotations
 
@@ -56,14 +57,20 @@ def model(task: HeartMemory) -> Heart:
     return model
 
 
-@pytest.mark.parametrize(("ahead", "held", "window"), [(0, 0, 80), (1, 2, 80), (2, 1, 6), (0, 3, 6)])
+@pytest.mark.parametrize(
+    ("ahead", "held", "window"), [(0, 0, 80), (1, 2, 80), (2, 1, 6), (0, 3, 6)]
+)
 def test_a_stream_in_one_pass_is_the_graph_step_by_step(
     task: HeartMemory, model: Heart, tmp_path: Path, ahead: int, held: int, window: int
 ) -> None:
-    stream = task.streamer.at(ITEMS[0], [1, 2, 1, 1, 1, 1, 1, 1], ahead=ahead, held=held, window=window)
+    stream = task.streamer.at(
+        ITEMS[0], [1, 2, 1, 1, 1, 1, 1, 1], ahead=ahead, held=held, window=window
+    )
     batch = task.unfolded(ITEMS[:1], [stream], np.random.default_rng(0))
     with torch.no_grad():
-        out = model({**batch, "taught_units": task.teach(batch["whole"], batch["lengths"])["units"]})
+        out = model(
+            {**batch, "taught_units": task.teach(batch["whole"], batch["lengths"])["units"]}
+        )
     importer.text_graph(TrainedWeights(model), expects=True).save(str(tmp_path / "text.onnx"))
     graph = OnnxGraph(tmp_path / "text.onnx")
     memory = {name: np.zeros(shape, np.float32) for name, shape in HeartAcoustic.MEMORY.items()}
@@ -73,18 +80,27 @@ def test_a_stream_in_one_pass_is_the_graph_step_by_step(
         rows = np.flatnonzero(stream.number == number)
         made = graph(ids=stream.ids[rows], recent=recent, **memory, **plain)
         assert np.abs(made["sound_encoding"] - out["sound"][0, rows].numpy()).max() < 1e-4
-        assert np.abs(made["durations"] - torch.expm1(out["log_units"])[0, rows].numpy()).max() < 1e-3
+        assert (
+            np.abs(made["durations"] - torch.expm1(out["log_units"])[0, rows].numpy()).max() < 1e-3
+        )
         last = number + 1 == len(stream.steps)
         final = len(rows) if last else stream.steps[number + 1].first - step.first
-        memory = {name: remembered(past, made[f"next_{name}"][..., :final, :], window) for name, past in memory.items()}
+        memory = {
+            name: remembered(past, made[f"next_{name}"][..., :final, :], window)
+            for name, past in memory.items()
+        }
         recent = np.concatenate([recent, made["next_recent"][:final]])[-2:]
 
 
 def test_one_step_is_the_whole_sentence(task: HeartMemory, model: Heart) -> None:
-    streams = [task.streamer.at(item, [len(item.words)], ahead=0, held=0, window=1) for item in ITEMS]
+    streams = [
+        task.streamer.at(item, [len(item.words)], ahead=0, held=0, window=1) for item in ITEMS
+    ]
     batch = task.unfolded(ITEMS, streams, np.random.default_rng(0))
     with torch.no_grad():
-        out = model({**batch, "taught_units": task.teach(batch["whole"], batch["lengths"])["units"]})
+        out = model(
+            {**batch, "taught_units": task.teach(batch["whole"], batch["lengths"])["units"]}
+        )
         known = torch.arange(batch["whole"].shape[1])[None] < batch["lengths"][:, None]
         sound, _, logs = model.encode(batch["whole"], known, torch.zeros(2, 64))
     assert float((out["sound"] - sound)[batch["known"]].abs().max()) < 1e-4
@@ -92,14 +108,18 @@ def test_one_step_is_the_whole_sentence(task: HeartMemory, model: Heart) -> None
 
 
 def test_what_a_step_says_is_compared_with_the_same_place_of_the_whole(task: HeartMemory) -> None:
-    """Where all is seen, the imported voice has nothing to learn, however long it thinks that the first pad is."""
+    """Where all is seen, the imported voice has nothing to learn, however long it thinks that the
+    first pad is."""
     network = task.model().eval()
     with torch.no_grad():
         for counts in ([9, 9], [1] * 9):
-            streams = [task.streamer.at(item, counts, ahead=9, held=90, window=80) for item in ITEMS]
+            streams = [
+                task.streamer.at(item, counts, ahead=9, held=90, window=80) for item in ITEMS
+            ]
             batch = task.unfolded(ITEMS, streams, np.random.default_rng(0))
             _, parts = task.loss(network, batch, 0)
-            # The teacher pauses before a sentence, the student does not: pitch differs a little at the start.
+            # The teacher pauses before a sentence, the student does not: pitch differs a little at
+            # the start.
             assert parts["pitch"] < 0.1
             assert parts["sound"] < 1e-4
 
@@ -135,7 +155,8 @@ def test_streams_are_drawn_by_the_recipe() -> None:
 
 def test_integer_products_are_near_and_the_same_for_any_rows(tmp_path: Path) -> None:
     draw = np.random.default_rng(0)
-    weight, bias = draw.normal(size=(96, 40)).astype(np.float32), draw.normal(size=40).astype(np.float32)
+    weight = draw.normal(size=(96, 40)).astype(np.float32)
+    bias = draw.normal(size=40).astype(np.float32)
     x = draw.normal(size=(50, 96)).astype(np.float32)
     graph = GraphBuilder({"layer": Range(float(x.min()), float(x.max()))})
     given = graph.input("x", np.float32, ["T", 96])
@@ -153,7 +174,8 @@ def test_integer_products_are_near_and_the_same_for_any_rows(tmp_path: Path) -> 
 
 def test_a_convolution_in_integers_is_near_and_the_same_for_any_rows(tmp_path: Path) -> None:
     draw = np.random.default_rng(0)
-    weight, bias = draw.normal(size=(24, 16, 7)).astype(np.float32), draw.normal(size=24).astype(np.float32)
+    weight = draw.normal(size=(24, 16, 7)).astype(np.float32)
+    bias = draw.normal(size=24).astype(np.float32)
     x = draw.normal(size=(40, 16)).astype(np.float32)
     graph = GraphBuilder({"layer": Range(float(x.min()), float(x.max()))})
     given = graph.input("x", np.float32, ["T", 16])
@@ -170,7 +192,8 @@ def test_a_convolution_in_integers_is_near_and_the_same_for_any_rows(tmp_path: P
 def test_a_column_far_larger_than_the_others_does_not_take_their_levels(tmp_path: Path) -> None:
     """The default voice's encoding has one: nearly constant, twenty times as large."""
     draw = np.random.default_rng(0)
-    observer, encoding = Observer(), 0.05 * draw.normal(size=(200, 128)).astype(np.float32)
+    observer = Observer()
+    encoding = 0.05 * draw.normal(size=(200, 128)).astype(np.float32)
     encoding[:, 38] += 3.4
     observer.add_columns("m.dec_in", encoding)
     ranges = observer.ranges()
@@ -182,15 +205,19 @@ def test_a_column_far_larger_than_the_others_does_not_take_their_levels(tmp_path
     for name, known in (("float", {}), ("integers", ranges)):
         graph = GraphBuilder(known)
         given = graph.input("x", np.float32, ["T", 130]), graph.input("cache", np.float32, [3, 130])
-        out, kept = importer.decoder_input(graph, heart_weights(), *given, graph.input("commit", np.int64, [1]))
+        out, kept = importer.decoder_input(
+            graph, heart_weights(), *given, graph.input("commit", np.int64, [1])
+        )
         graph.output(graph.flat(out), "out", np.float32, ["T", 256])
         graph.output(kept, "kept", np.float32, [3, 130])
         graph.save(str(tmp_path / f"{name}.onnx"))
         made[name] = OnnxGraph(tmp_path / f"{name}.onnx")(x=rows, cache=rows[:3], commit=count(20))
     assert np.array_equal(made["float"]["kept"], made["integers"]["kept"])
     inner = slice(4, -4)
-    heard, wrong = made["float"]["out"][inner], (made["integers"]["out"] - made["float"]["out"])[inner]
-    # Against what tells one row from the next; with one range for all columns, it is nine times as much.
+    heard = made["float"]["out"][inner]
+    wrong = (made["integers"]["out"] - made["float"]["out"])[inner]
+    # Against what tells one row from the next; with one range for all columns, it is nine times as
+    # much.
     assert 0 < np.abs(wrong).mean() < 0.01 * np.abs(heard - heard.mean(0)).mean()
 
 
@@ -218,9 +245,12 @@ def test_a_shipped_voice_is_read_back_and_written_again(task: HeartMemory, tmp_p
     importer.expect_graph(weights).save(str(tmp_path / "expect.onnx"))
     again = Heart(task.config)
     load_shipped(again, tmp_path, heart_weights(), ranges)
-    for (name, first), second in zip(model.state_dict().items(), again.state_dict().values(), strict=True):
+    for (name, first), second in zip(
+        model.state_dict().items(), again.state_dict().values(), strict=True
+    ):
         assert torch.allclose(first, second, rtol=1e-4, atol=1e-6), name
-    shipped, random = OnnxGraph(packaged_voices()["heart"] / "expect.onnx"), np.random.default_rng(0)
+    shipped = OnnxGraph(packaged_voices()["heart"] / "expect.onnx")
+    random = np.random.default_rng(0)
     ids = random.integers(1, SYMBOLS, 30)
     length = torch.tensor([len(ids)])
     with torch.no_grad():
@@ -230,7 +260,8 @@ def test_a_shipped_voice_is_read_back_and_written_again(task: HeartMemory, tmp_p
 
 def test_graphs_are_renewed_with_the_same_weights(tmp_path: Path) -> None:
     """To the byte, where they are written as they are today."""
-    shipped, ranges = packaged_voices()["heart"], load_ranges(RECIPES / "ranges.json")
+    shipped = packaged_voices()["heart"]
+    ranges = load_ranges(RECIPES / "ranges.json")
     files, table = renewed(shipped, tmp_path, ranges)
     assert {path.name: path.read_bytes() for path in files} == {
         path.name: (shipped / path.name).read_bytes() for path in files
@@ -246,35 +277,49 @@ def test_a_decoder_of_ones_own_is_not_replaced_by_the_imported_one(tmp_path: Pat
     voice = shutil.copytree(packaged_voices()["heart"], tmp_path / "own")
     model = onnx.load(str(voice / "decoder.onnx"))
     largest = max(model.graph.initializer, key=lambda one: len(one.raw_data))
-    largest.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(largest)[:, ::-1].copy(), largest.name))
+    largest.CopyFrom(
+        numpy_helper.from_array(numpy_helper.to_array(largest)[:, ::-1].copy(), largest.name)
+    )
     onnx.save(model, str(voice / "decoder.onnx"))
     with pytest.raises(ConfigError, match="decoder of its own"):
         renewed(voice, tmp_path, load_ranges(RECIPES / "ranges.json"))
 
 
 def test_queries_that_were_scaled_in_their_projection_are_so_no_longer() -> None:
-    """As the graphs of earlier versions have them: attention takes the scale into its product today."""
+    """As the graphs of earlier versions have them: attention takes the scale into its product
+    today."""
     width = 128
-    scale, bias = np.linspace(1, 2, 3 * width, dtype=np.float32), np.linspace(-1, 1, 3 * width, dtype=np.float32)
+    scale = np.linspace(1, 2, 3 * width, dtype=np.float32)
+    bias = np.linspace(-1, 1, 3 * width, dtype=np.float32)
     scaled = np.repeat(np.array([(width // 2) ** -0.5, 1, 1], np.float32), width)
     body = helper.make_graph(
         [
-            helper.make_node("MatMulIntegerToFloat", ["x", "w", "s", "scale", "z", "c", "bias"], ["projected"]),
+            helper.make_node(
+                "MatMulIntegerToFloat", ["x", "w", "s", "scale", "z", "c", "bias"], ["projected"]
+            ),
             helper.make_node("Split", ["projected"], ["q", "k", "v"], axis=2),
         ],
         "turn",
         [],
         [],
     )
-    kept = [numpy_helper.from_array(values * scaled, name) for name, values in (("scale", scale), ("bias", bias))]
-    graph = helper.make_graph([helper.make_node("Scan", ["x"], ["y"], body=body)], "text", [], [], kept)
+    kept = [
+        numpy_helper.from_array(values * scaled, name)
+        for name, values in (("scale", scale), ("bias", bias))
+    ]
+    graph = helper.make_graph(
+        [helper.make_node("Scan", ["x"], ["y"], body=body)], "text", [], [], kept
+    )
     _unscaled(graph)
     for one, values in zip(graph.initializer, (scale, bias), strict=True):
         np.testing.assert_allclose(numpy_helper.to_array(one), values, rtol=1e-6)
 
 
-def test_graphs_of_other_ranges_or_another_kind_cannot_be_read_back(task: HeartMemory, tmp_path: Path) -> None:
-    model, heart = Heart(task.config), packaged_voices()["heart"]
+def test_graphs_of_other_ranges_or_another_kind_cannot_be_read_back(
+    task: HeartMemory, tmp_path: Path
+) -> None:
+    model = Heart(task.config)
+    heart = packaged_voices()["heart"]
     with pytest.raises(ConfigError, match="these ranges"):
         load_shipped(model, heart, heart_weights())
     with pytest.raises(ConfigError, match="cannot be read as a graph"):
@@ -283,7 +328,9 @@ def test_graphs_of_other_ranges_or_another_kind_cannot_be_read_back(task: HeartM
 
 def test_a_training_begins_with_a_voice_and_keeps_its_context_network(task: HeartMemory) -> None:
     folder = packaged_voices()["heart"]
-    begun = HeartMemory({}, {"fixed_context": True, "ranges": str(RECIPES / "ranges.json")}, task.corpus)
+    begun = HeartMemory(
+        {}, {"fixed_context": True, "ranges": str(RECIPES / "ranges.json")}, task.corpus
+    )
     model = begun.model()
     begun.read_voice(model, folder, read_config(folder))
     assert not any(weight.requires_grad for weight in model.expect.parameters())

@@ -32,7 +32,8 @@ from sayahead_lab.training.corpus.teacher import inventory
 from sayahead_lab.training.heart.own_voice_data import spoken
 
 TEXT = "The printed letters should be beautiful, he said."
-HERTZ, STYLES = 120.0, {"am_loud": 2.0, "af_quiet": -1.0}
+HERTZ = 120.0
+STYLES = {"am_loud": 2.0, "af_quiet": -1.0}
 """The toy's pitch, and the energy of each style."""
 UNITS = np.array([10, *(1 + number % 3 for number in range(1, 200))], np.int64)
 """How long the toy says each id; the pad is long, as Kokoro's first one is."""
@@ -88,7 +89,9 @@ def voice(parent: Path, *, tapped: bool = True) -> Path:
     given = parent / "given"
     given.mkdir()
     onnx.save(graph(tapped=tapped), str(given / "toy.onnx"))
-    (given / "config.json").write_text(json.dumps({"vocab": inventory()[0], "language": "en-US"}), encoding="utf-8")
+    (given / "config.json").write_text(
+        json.dumps({"vocab": inventory()[0], "language": "en-US"}), encoding="utf-8"
+    )
     for name, level in STYLES.items():
         np.full((510, 256), level, np.float32).tofile(given / f"{name}.bin")
     return given / "toy.onnx"
@@ -111,7 +114,9 @@ def test_what_the_graph_says_inside_is_what_the_pupil_is_taught(tmp_path: Path) 
 
 def test_a_british_style_teaches_british_phonemes(tmp_path: Path) -> None:
     graph = voice(tmp_path)
-    (graph.parent / "config.json").write_text(json.dumps({"vocab": inventory()[0]}), encoding="utf-8")
+    (graph.parent / "config.json").write_text(
+        json.dumps({"vocab": inventory()[0]}), encoding="utf-8"
+    )
     (graph.parent / "af_quiet.bin").rename(graph.parent / "bf_quiet.bin")
     spec = KokoroSpec(PRESETS["ma"], voice=str(graph), speaker="bf_quiet")
     (item,), _ = spec.open().items("A-1", "A car is not a bath.")
@@ -141,16 +146,26 @@ def test_silence_at_the_end_is_taken_from_the_last_durations() -> None:
     samples = np.zeros(600 * 40, np.float32)
     samples[: 600 * 20] = 0.3
     first, edges = trim_exact(np.array([6, 5, 9, 15, 5]), samples, lead=4, tail=12)
-    # Of 40 units 26 stay: 20 that sound and the tail's six; the pad and the mark before it keep a unit each at least.
+    # Of 40 units 26 stay: 20 that sound and the tail's six; the pad and the mark before it keep a
+    # unit each at least.
     assert first == 2 * 6 - 4 - 4
     assert np.array_equal(np.diff(edges), [4, 10, 18, 2 * 5, 2 * 1])
     assert int(edges[-1]) == 2 * 26 - 4 - first
 
 
 def test_a_corpus_is_made_by_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder, texts = voice(tmp_path), tmp_path / "texts.csv"
+    folder = voice(tmp_path)
+    texts = tmp_path / "texts.csv"
     texts.write_text(f"A-1|{TEXT}\nA-2|It was cold.\n", encoding="utf-8")
-    command = ["train", "corpus", str(tmp_path / "corpus"), "--train", str(texts), "--teacher", str(folder)]
+    command = [
+        "train",
+        "corpus",
+        str(tmp_path / "corpus"),
+        "--train",
+        str(texts),
+        "--teacher",
+        str(folder),
+    ]
     assert main([*command, "--speaker", "af_quiet"]) == 0
     corpus = Corpus(tmp_path / "corpus")
     assert corpus.info.source["kind"] == "kokoro"
@@ -168,12 +183,23 @@ def test_a_corpus_is_made_by_command(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_a_language_chooses_the_style(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    graph_file, texts = voice(tmp_path), tmp_path / "texts.csv"
+    graph_file = voice(tmp_path)
+    texts = tmp_path / "texts.csv"
     # Without a language in it, styles speak what their names tell.
-    graph_file.with_name("config.json").write_text(json.dumps({"vocab": inventory()[0]}), encoding="utf-8")
+    graph_file.with_name("config.json").write_text(
+        json.dumps({"vocab": inventory()[0]}), encoding="utf-8"
+    )
     np.zeros((510, 256), np.float32).tofile(graph_file.with_name("ff_soft.bin"))
     texts.write_text("F-1|L'été, c'est loin.\n", encoding="utf-8")
-    command = ["train", "corpus", str(tmp_path / "fr"), "--train", str(texts), "--teacher", str(graph_file)]
+    command = [
+        "train",
+        "corpus",
+        str(tmp_path / "fr"),
+        "--train",
+        str(texts),
+        "--teacher",
+        str(graph_file),
+    ]
     assert main([*command, "--language", "fr"]) == 0
     corpus = Corpus(tmp_path / "fr")
     assert corpus.info.source["voice"] == "toy, ff_soft"
@@ -189,13 +215,20 @@ def test_a_language_chooses_the_style(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "--language belongs to a Kokoro voice" in capsys.readouterr().err
 
 
-def test_a_short_first_pad_is_made_as_long_as_the_pupils(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_first_pad_is_made_as_long_as_the_pupils(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = voice(tmp_path)
     whole = KokoroSpec(PRESETS["ma"], voice=str(folder)).open().items("A-1", TEXT)[0][0]
     monkeypatch.setitem(globals(), "UNITS", np.concatenate([[1], UNITS[1:]]))
     (tmp_path / "short").mkdir()
-    short = KokoroSpec(PRESETS["ma"], voice=str(voice(tmp_path / "short"))).open().items("A-1", TEXT)[0][0]
-    ours, theirs = spoken(short), spoken(whole)
+    short = (
+        KokoroSpec(PRESETS["ma"], voice=str(voice(tmp_path / "short")))
+        .open()
+        .items("A-1", TEXT)[0][0]
+    )
+    ours = spoken(short)
+    theirs = spoken(whole)
     assert np.array_equal(ours.units[:-1], theirs.units[:-1])
     # The same sound begins at the same phoneme.
     first = 600 * int(ours.units[0])
@@ -206,9 +239,19 @@ def test_a_short_first_pad_is_made_as_long_as_the_pupils(tmp_path: Path, monkeyp
 def test_what_a_listener_does_not_understand_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder, texts, whisper = voice(tmp_path), tmp_path / "texts.csv", tmp_path / "whisper"
+    folder = voice(tmp_path)
+    texts = tmp_path / "texts.csv"
+    whisper = tmp_path / "whisper"
     texts.write_text(f"A-1|{TEXT}\nA-2|It was cold.\n", encoding="utf-8")
-    command = ["train", "corpus", str(tmp_path / "corpus"), "--train", str(texts), "--teacher", str(folder)]
+    command = [
+        "train",
+        "corpus",
+        str(tmp_path / "corpus"),
+        "--train",
+        str(texts),
+        "--teacher",
+        str(folder),
+    ]
     assert main([*command, "--understood", str(whisper)]) == 2
     assert "no model.bin" in capsys.readouterr().err
     whisper.mkdir()
@@ -238,17 +281,28 @@ def test_another_export_is_refused(tmp_path: Path) -> None:
 
 
 def test_folders_that_kept_the_whole_graph_teach_as_before(tmp_path: Path) -> None:
-    published, folder = voice(tmp_path), tmp_path / "former"
+    published = voice(tmp_path)
+    folder = tmp_path / "former"
     shutil.copytree(TOYS / "kokoro", folder)
     about = json.loads((folder / "voice.json").read_text("utf-8"))
     speakers = {name: number for number, name in enumerate(STYLES)}
-    about |= {"files": {"model.onnx": "0" * 64}, "speakers": speakers, "phonemes": inventory()[0], "model": {}}
+    about |= {
+        "files": {"model.onnx": "0" * 64},
+        "speakers": speakers,
+        "phonemes": inventory()[0],
+        "model": {},
+    }
     (folder / "voice.json").write_text(json.dumps(about), "utf-8")
     shutil.copyfile(published, folder / "model.onnx")
-    tables = [np.fromfile(published.with_name(f"{name}.bin"), np.float32).reshape(510, 1, 256) for name in STYLES]
+    tables = [
+        np.fromfile(published.with_name(f"{name}.bin"), np.float32).reshape(510, 1, 256)
+        for name in STYLES
+    ]
     np.save(folder / "styles.npy", np.stack(tables)[:, :, 0])
     items = [
-        KokoroSpec(PRESETS["ma"], voice=str(one), speaker="af_quiet").open().items("A-1", TEXT)[0][0]
+        KokoroSpec(PRESETS["ma"], voice=str(one), speaker="af_quiet")
+        .open()
+        .items("A-1", TEXT)[0][0]
         for one in (published, folder)
     ]
     for name in ("audio", "energy", "f0", "durations"):

@@ -1,4 +1,5 @@
-"""Teaching the learned policy: tables, episodes that are sessions in small, and REINFORCE where the answer is known."""
+"""Teaching the learned policy: tables, episodes that are sessions in small, and REINFORCE where the
+answer is known."""
 
 from __future__ import annotations
 
@@ -41,7 +42,13 @@ from sayahead_lab.training.learned.tables import (
     one_sentence,
     save_tables,
 )
-from sayahead_lab.training.learned.task import Deciding, DecidingConfig, LearnedTask, advantages, reader
+from sayahead_lab.training.learned.task import (
+    Deciding,
+    DecidingConfig,
+    LearnedTask,
+    advantages,
+    reader,
+)
 from sayahead_lab.training.loop.recipe import recipe_from
 from sayahead_lab.training.loop.run import train
 from sayahead_lab.training.loop.saved_run import Trained, load_run_of
@@ -51,13 +58,20 @@ READER = list(clocks()).index("180 words/min")
 
 
 def toy_table(text: str) -> ClueTable:
-    """Words of a quarter of a second; those with a capital lose 3 in each part without lookahead, others nothing."""
+    """Words of a quarter of a second; those with a capital lose 3 in each part without lookahead,
+    others nothing."""
     words, needs = needed(text)
     apart = np.zeros((len(words), MOST + 1, 3))
     apart[[word.text[0].isupper() for word in words], 0] = 3.0
     ends = 20.0 * np.arange(1, len(words) + 1)
     return ClueTable(
-        text, words, needs, np.stack([ends - 20, ends], axis=1), 20 * len(words), apart, np.full(len(words), 9.0)
+        text,
+        words,
+        needs,
+        np.stack([ends - 20, ends], axis=1),
+        20 * len(words),
+        apart,
+        np.full(len(words), 9.0),
     )
 
 
@@ -65,7 +79,12 @@ def toy_episodes(texts: list[str]) -> ReadingEpisodes:
     clues = Clues(ToyTagger(), {}, np.zeros((1, 0), np.float32))
     tables = [toy_table(text) for text in texts]
     return ReadingEpisodes(
-        tables, clues, lambda word: len(word.text), scale=np.ones(3), frame_s=0.0125, hold_back_s=0.05
+        tables,
+        clues,
+        lambda word: len(word.text),
+        scale=np.ones(3),
+        frame_s=0.0125,
+        hold_back_s=0.05,
     )
 
 
@@ -91,7 +110,13 @@ def taught(tables: Path, out: Path, steps: int, **settings: Any) -> Trained[Lear
         "task": "learned",
         "model": {"hidden": [8]},
         "data": {"siblings": 6, "entropy_steps": steps, "least_price": 0.1, "largest_price": 0.3},
-        "train": {"batch_size": 12, "steps": steps, "learning_rate": 0.03, "final_share": 1.0, **settings},
+        "train": {
+            "batch_size": 12,
+            "steps": steps,
+            "learning_rate": 0.03,
+            "final_share": 1.0,
+            **settings,
+        },
     }
     train(recipe_from(recipe, name="toy", where="a test"), tables, out, device="cpu", threads=1)
     return load_run_of(LearnedTask, Deciding, out)
@@ -109,7 +134,8 @@ def test_reinforce_finds_the_words_that_are_worth_waiting_for(run: Path) -> None
     learned = load_run_of(LearnedTask, Deciding, run)
     episodes = learned.task.episodes("val")
     every = np.arange(len(episodes.counts))
-    on, prices = np.full(len(every), READER), np.full(len(every), 0.6)
+    on = np.full(len(every), READER)
+    prices = np.full(len(every), 0.6)
     draw = np.random.default_rng(0)
     outcome = episodes.play(every, on, prices, learned.model.choose(greedy=True), draw)
     lost = episodes.apart[every, : outcome.lookahead.shape[1], 0] > 0
@@ -129,7 +155,9 @@ def test_a_run_logs_its_cost_and_compares_with_fixed_lookahead(run: Path) -> Non
     (table,) = (json.loads(path.read_text()) for path in run.rglob("val.json"))
     assert list(table["units"]) == ["duration", "pitch", "frames"]
     reader = {name: row for name, row in table["val"].items() if name.startswith("180 words/min")}
-    assert reader["180 words/min, price 0.1"]["apart"] < 0.1 < reader["180 words/min, k = 0"]["apart"]
+    assert (
+        reader["180 words/min, price 0.1"]["apart"] < 0.1 < reader["180 words/min, k = 0"]["apart"]
+    )
 
 
 def test_a_run_becomes_a_voice_s_policy(run: Path, tmp_path: Path) -> None:
@@ -143,7 +171,8 @@ def test_a_run_becomes_a_voice_s_policy(run: Path, tmp_path: Path) -> None:
     finally:
         shutil.move(tmp_path / "tables", run.parent / "tables")
     learned = load_run_of(LearnedTask, Deciding, run)
-    voice, wanted = load_voice(folder), learned.task.network(learned.model)
+    voice = load_voice(folder)
+    wanted = learned.task.network(learned.model)
     policy: Any = voice.policy("learned")
     assert np.allclose(policy.network.layers[0][0], wanted.layers[0][0], rtol=2e-3)
     assert len(voice.synthesize("It waits.", policy=policy)) > 12000
@@ -174,14 +203,24 @@ def test_exported_weights_decide_as_the_network_in_training(run: Path) -> None:
 def test_an_advantage_is_what_siblings_paid_more() -> None:
     words = np.ones((2, 2), np.bool_)
     nothing = np.zeros((2, 2))
-    steps = Decisions(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 1), np.float32), np.zeros(0, np.bool_))
-    apart, lag = np.array([[1.0, 2.0], [0.0, 5.0]]), np.array([[0.0, 0.0], [1.0, 0.0]])
-    made = EpisodeOutcome(steps, words, np.zeros((2, 2), np.int64), apart, lag, nothing, np.zeros((2, 2, 2)))
+    steps = Decisions(
+        np.zeros(0, np.int64),
+        np.zeros(0, np.int64),
+        np.zeros((0, 1), np.float32),
+        np.zeros(0, np.bool_),
+    )
+    apart = np.array([[1.0, 2.0], [0.0, 5.0]])
+    lag = np.array([[0.0, 0.0], [1.0, 0.0]])
+    made = EpisodeOutcome(
+        steps, words, np.zeros((2, 2), np.int64), apart, lag, nothing, np.zeros((2, 2, 2))
+    )
     prices = np.array([1.0, 1.0])
     assert made.cost(prices).tolist() == [[1, 2], [1, 5]]
     gain = advantages(made, prices, siblings=2, discount=1.0)
     assert gain == pytest.approx(np.array([[3, 3], [-3, -3]]) / 0.8)
-    assert advantages(made, prices, siblings=2, discount=0.5)[:, 0] == pytest.approx(np.array([1.5, -1.5]) / 0.8)
+    assert advantages(made, prices, siblings=2, discount=0.5)[:, 0] == pytest.approx(
+        np.array([1.5, -1.5]) / 0.8
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +242,12 @@ class Noting:
 def heart_episodes(heart: Voice, clues: Clues) -> ReadingEpisodes:
     tables = make_tables(heart, [TEXT], hold_back_s=0.05)
     return ReadingEpisodes(
-        tables, clues, heart.phonemizer.phonemes, scale=scales(tables), frame_s=0.0125, hold_back_s=0.05
+        tables,
+        clues,
+        heart.phonemizer.phonemes,
+        scale=scales(tables),
+        frame_s=0.0125,
+        hold_back_s=0.05,
     )
 
 
@@ -216,7 +260,11 @@ def test_episodes_take_the_lookahead_that_sessions_take(heart: Voice) -> None:
 
     with torch.no_grad():
         for seed, weight in enumerate(model.parameters()):
-            weight.copy_(torch.from_numpy(np.random.default_rng(seed).normal(size=weight.shape).astype(np.float32)))
+            weight.copy_(
+                torch.from_numpy(
+                    np.random.default_rng(seed).normal(size=weight.shape).astype(np.float32)
+                )
+            )
     network = Network(model.arrays(), (",",), np.zeros((1, 0), np.float32))
     learned = LearnedPolicy(network, clues, 0.7, float(episodes.words_per_min[READER]))
     taken = list[int]()
@@ -226,7 +274,9 @@ def test_episodes_take_the_lookahead_that_sessions_take(heart: Voice) -> None:
     session.finish()
     assert list(session.chunks())
     one = np.zeros(1, np.int64)
-    made = episodes.play(one, one + READER, np.array([0.7]), model.choose(greedy=True), np.random.default_rng(0))
+    made = episodes.play(
+        one, one + READER, np.array([0.7]), model.choose(greedy=True), np.random.default_rng(0)
+    )
     assert made.lookahead[0].tolist() == taken
     assert len(set(taken)) > 1
 
@@ -276,7 +326,8 @@ def test_a_distance_is_of_partners() -> None:
     whole = np.zeros((10, 130), np.float32)
     whole[:, 128] = 100.0
     ours = whole.copy()
-    ours[:, 128], ours[:, 5] = 200.0, 3.0
+    ours[:, 128] = 200.0
+    ours[:, 5] = 3.0
     made = Frames(ours[:4], ours[4:], ((2, 8),), False)
     assert distance(made, 0, (2, 8), whole, (2, 6)) == pytest.approx([25.0, 4 * 1200, 4 * 3.0])
     assert distance(made, 0, (2, 2), whole, (2, 6)) == pytest.approx([50.0, 0, 0])
@@ -285,12 +336,16 @@ def test_a_distance_is_of_partners() -> None:
 def test_waits_cost_time_and_chance_is_no_placing() -> None:
     episodes = toy_episodes(toy_texts())
     every = np.arange(len(episodes.counts))
-    on, prices = np.full(len(every), READER), np.ones(len(every))
+    on = np.full(len(every), READER)
+    prices = np.ones(len(every))
 
     def by_chance(inputs: Floats, pending: Any, draw: np.random.Generator) -> Any:
         return draw.random(len(pending)) < 0.3
 
-    made = [episodes.play(every, on, prices, fixed(k), np.random.default_rng(0)).means() for k in range(4)]
+    made = [
+        episodes.play(every, on, prices, fixed(k), np.random.default_rng(0)).means()
+        for k in range(4)
+    ]
     assert [one["lag_s"] for one in made] == sorted(one["lag_s"] for one in made)
     assert made[0]["lookahead"] == 0
     assert made[1]["apart"] == 0
@@ -308,13 +363,17 @@ def test_waits_cost_time_and_chance_is_no_placing() -> None:
         ({"entropy_steps": 0}, "entropy_steps"),
     ],
 )
-def test_data_that_makes_no_sense_is_refused(data: dict[str, Any], error: str, tmp_path: Path) -> None:
+def test_data_that_makes_no_sense_is_refused(
+    data: dict[str, Any], error: str, tmp_path: Path
+) -> None:
     tables = LearnedTask.open(toy_tables(tmp_path / "tables", toy_texts()[:2]))
     with pytest.raises(ConfigError, match=error):
         LearnedTask({}, data, tables)
 
 
-def test_tables_are_made_of_a_voice_s_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tables_are_made_of_a_voice_s_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for split, texts in (("train", ["Two sentences. No.", TEXT]), ("val", ["It was so."])):
         lines = [f"{split}-{number}|{text}" for number, text in enumerate(texts)]
         (tmp_path / f"{split}.csv").write_text("\n".join(lines), encoding="utf-8")

@@ -1,4 +1,5 @@
-"""Deep Voice 3 as Ma et al. use it: sizes of the paper, steps against the whole, its data, and that it learns."""
+"""Deep Voice 3 as Ma et al. use it: sizes of the paper, steps against the whole, its data, and that
+it learns."""
 
 from __future__ import annotations
 
@@ -44,12 +45,16 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     return tones_corpus(tmp_path_factory.mktemp("tones"))
 
 
-def made(corpus: Corpus, model: dict[str, Any] = SMALL, data: dict[str, Any] = TRUE) -> DeepVoice3Task:
+def made(
+    corpus: Corpus, model: dict[str, Any] = SMALL, data: dict[str, Any] = TRUE
+) -> DeepVoice3Task:
     return DeepVoice3Task(model, data, corpus)
 
 
 def batches(task: DeepVoice3Task, **changes: Any) -> list[Any]:
-    return list(task.batches("train", **{"batch_size": 4, "seed": 5, "rank": 0, "ranks": 1, **changes}))
+    return list(
+        task.batches("train", **{"batch_size": 4, "seed": 5, "rank": 0, "ranks": 1, **changes})
+    )
 
 
 def inputs(batch: Any) -> Iterator[Tensor]:
@@ -59,8 +64,10 @@ def inputs(batch: Any) -> Iterator[Tensor]:
 def test_paper_preset_has_the_papers_blocks_and_sizes(corpus: Corpus) -> None:
     recipe = load_recipe(RECIPES / "dv3-paper.toml")
     model = made(corpus, dict(recipe.model), dict(recipe.data)).model()
-    encoder, decoder = model.encoder, model.decoder
-    # Ma 5.1: eleven blocks, seven, two attentions, 80 bands; window of 3. Ping et al. 2018, single speaker: the widths.
+    encoder = model.encoder
+    decoder = model.decoder
+    # Ma 5.1: eleven blocks, seven, two attentions, 80 bands; window of 3. Ping et al. 2018, single
+    # speaker: the widths.
     assert (len(encoder.blocks), len(decoder.blocks), len(decoder.attentions)) == (11, 7, 2)
     assert (model.config.window, model.config.n_mels, model.config.reduction) == (3, 80, 4)
     assert recipe.train.batch_size == 16
@@ -74,7 +81,9 @@ def test_paper_preset_has_the_papers_blocks_and_sizes(corpus: Corpus) -> None:
     assert [count(block) for block in encoder.blocks] == [conv(64)] * 11
     assert [count(block) for block in decoder.blocks] == [conv(256)] * 7
     assert [count(layer) for layer in decoder.prenet] == [320 * 128 + 128, 128 * 256 + 256]
-    assert [count(attention) for attention in decoder.attentions] == [3 * (256 * 128 + 128) + 128 * 256 + 256] * 2
+    assert [count(attention) for attention in decoder.attentions] == [
+        3 * (256 * 128 + 128) + 128 * 256 + 256
+    ] * 2
     assert count(decoder.frames) + count(decoder.stop) == 256 * 321 + 321
     assert count(encoder.embedding) == 256 * 7
     assert count(model) == 5_501_185 + 256 * 7
@@ -84,7 +93,8 @@ def test_paper_preset_has_the_papers_blocks_and_sizes(corpus: Corpus) -> None:
 def test_paper_preset_takes_a_training_step(corpus: Corpus) -> None:
     recipe = load_recipe(RECIPES / "dv3-paper.toml")
     task = made(corpus, dict(recipe.model), dict(recipe.data))
-    model, batch = task.model(), batches(task, batch_size=2)[0]
+    model = task.model()
+    batch = batches(task, batch_size=2)[0]
     optimizer = torch.optim.Adam(model.parameters(), recipe.train.learning_rate)
     before = [weight.clone() for weight in model.parameters()]
     loss, parts = task.loss(model, batch, 0)
@@ -98,10 +108,16 @@ def test_paper_preset_takes_a_training_step(corpus: Corpus) -> None:
 def test_small_preset_is_a_recipe(corpus: Corpus) -> None:
     recipe = load_recipe(RECIPES / "dv3-small.toml")
     model = made(corpus, dict(recipe.model), dict(recipe.data)).model()
-    assert (len(model.encoder.blocks), len(model.decoder.blocks), len(model.decoder.attentions)) == (11, 7, 2)
+    assert (
+        len(model.encoder.blocks),
+        len(model.decoder.blocks),
+        len(model.decoder.attentions),
+    ) == (11, 7, 2)
 
 
-@pytest.mark.parametrize(("changes", "window"), [({}, 0), ({"windowed_training": True, "clock": "attended"}, 3)])
+@pytest.mark.parametrize(
+    ("changes", "window"), [({}, 0), ({"windowed_training": True, "clock": "attended"}, 3)]
+)
 def test_steps_equal_the_whole(corpus: Corpus, changes: dict[str, Any], window: int) -> None:
     task = made(corpus, {**TINY, "weight_norm": True, **changes}, TRUE)
     torch.manual_seed(1)
@@ -114,7 +130,9 @@ def test_steps_equal_the_whole(corpus: Corpus, changes: dict[str, Any], window: 
         past = model.initial()
         for s in range(whole.frames.shape[1]):
             # Where attention is comes from the durations in both.
-            past = past._replace(attended=batch["attended"][0, s].repeat(2), stayed=batch["stayed"][0, s].repeat(2))
+            past = past._replace(
+                attended=batch["attended"][0, s].repeat(2), stayed=batch["stayed"][0, s].repeat(2)
+            )
             first = torch.tensor(0)
             frames, stop, weights, after = model.step(past, keys, values, first, window=window)
             assert torch.allclose(frames, whole.frames[0, s], atol=1e-4)
@@ -128,7 +146,8 @@ def test_steps_equal_the_whole(corpus: Corpus, changes: dict[str, Any], window: 
 
 def test_padding_of_a_batch_changes_nothing(corpus: Corpus) -> None:
     task = made(corpus)
-    model, items = task.model().eval(), [(i, corpus.split("val")[i]) for i in range(4)]
+    model = task.model().eval()
+    items = [(i, corpus.split("val")[i]) for i in range(4)]
     together = task.batch(items, None)
     with torch.no_grad():
         many = model(*inputs(together))
@@ -160,18 +179,21 @@ def test_batches_are_fixed_by_the_seed_prefixes_included(corpus: Corpus) -> None
 
 
 def test_prefixes_end_where_words_do(corpus: Corpus) -> None:
-    task, cut = made(corpus, data={**TRUE, "prefix_share": 1.0, "lookahead": 1}), 0
+    task = made(corpus, data={**TRUE, "prefix_share": 1.0, "lookahead": 1})
+    cut = 0
     for batch in batches(task):
         for row, number in enumerate(batch["items"].tolist()):
             item = corpus.split("train")[number]
-            shown, frames = int(batch["lengths"][row]), int(batch["counts"][row].sum())
+            shown = int(batch["lengths"][row])
+            frames = int(batch["counts"][row].sum())
             if shown == len(item.ids) + 2:
                 assert frames == len(item.mel)
                 assert batch["ends"][row].sum() == 1
                 continue
             cut += 1
             assert batch["ends"][row].sum() == 0
-            # What is seen ends in front of a word's space, and so does what is spoken, that word or the one before.
+            # What is seen ends in front of a word's space, and so does what is spoken, that word or
+            # the one before.
             assert item.ids[shown - 1] == SPACE
             said = int(np.searchsorted(np.cumsum(item.durations), frames)) + 1
             spaces = np.flatnonzero(item.ids == SPACE) + 1
@@ -195,8 +217,15 @@ def test_windows_hold_what_is_attended_to(corpus: Corpus) -> None:
 def test_scheduled_sampling_rises(corpus: Corpus) -> None:
     data = {**TRUE, "sampling_share": 0.5, "sampling_start": 100, "sampling_steps": 200}
     task = made(corpus, data=data)
-    assert [task.data.sampling(step) for step in (0, 100, 200, 300, 900)] == [0.0, 0.0, 0.25, 0.5, 0.5]
-    model, batch = task.model(), batches(task)[0]
+    assert [task.data.sampling(step) for step in (0, 100, 200, 300, 900)] == [
+        0.0,
+        0.0,
+        0.25,
+        0.5,
+        0.5,
+    ]
+    model = task.model()
+    batch = batches(task)[0]
     with torch.no_grad():
         own, true = (model(*inputs(batch), share).frames for share in (1.0, 0.0))
     assert torch.allclose(own[:, 0], true[:, 0], atol=1e-6)
@@ -205,8 +234,10 @@ def test_scheduled_sampling_rises(corpus: Corpus) -> None:
 
 def test_guided_attention_is_tachibanas() -> None:
     weights = torch.zeros(1, 2, 2)
-    lengths, learned = torch.tensor([2]), torch.ones(1, 2)
-    # All weight 1 everywhere: penalties of the two places half a sentence off the diagonal, over two steps.
+    lengths = torch.tensor([2])
+    learned = torch.ones(1, 2)
+    # All weight 1 everywhere: penalties of the two places half a sentence off the diagonal, over
+    # two steps.
     expected = 1 - np.exp(-(0.5**2) / (2 * 0.2**2))
     assert float(guided_attention(weights, lengths, learned, 0.2)) == pytest.approx(expected)
 

@@ -11,7 +11,16 @@ import torch
 from lab_support import tiny
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.systems.ma import AttentionAcoustic
-from support.attention import IDS, PLAIN, WORDS, Spy, exported, segment, word_by_word, words_are_the_sentence
+from support.attention import (
+    IDS,
+    PLAIN,
+    WORDS,
+    Spy,
+    exported,
+    segment,
+    word_by_word,
+    words_are_the_sentence,
+)
 
 from sayahead_lab.training.ma.export import export
 from sayahead_lab.training.ma.network import DeepVoice3, DeepVoice3Config, generate
@@ -23,7 +32,9 @@ def acoustic(model: DeepVoice3, folder: Path, **changes: Any) -> tuple[Attention
     return exported(paths, {**about, **changes})
 
 
-@pytest.mark.parametrize("config", tiny.CONFIGS, ids=lambda c: f"{c.clock}-{c.own_windows}-{c.weight_norm}")
+@pytest.mark.parametrize(
+    "config", tiny.CONFIGS, ids=lambda c: f"{c.clock}-{c.own_windows}-{c.weight_norm}"
+)
 def test_a_step_of_the_graphs_is_a_step_of_torch(config: DeepVoice3Config, tmp_path: Path) -> None:
     model = tiny.deepvoice3(config)
     (encoder, decoder), _ = export(model, tmp_path, frame_s=0.0125)
@@ -31,8 +42,11 @@ def test_a_step_of_the_graphs_is_a_step_of_torch(config: DeepVoice3Config, tmp_p
     with torch.no_grad():
         keys, values = model.encode(torch.from_numpy(IDS))
         memory = OnnxGraph(encoder)(ids=IDS, places=np.arange(first, first + len(IDS)))
-        past, graph = model.initial()._replace(attended=torch.tensor([first, first])), OnnxGraph(decoder)
-        cache = np.zeros((config.decoder_layers, (config.decoder_kernel - 1) * config.embedding), np.float32)
+        past = model.initial()._replace(attended=torch.tensor([first, first]))
+        graph = OnnxGraph(decoder)
+        cache = np.zeros(
+            (config.decoder_layers, (config.decoder_kernel - 1) * config.embedding), np.float32
+        )
         previous = np.zeros((1, 4 * 80), np.float32)
         for _ in range(40):
             leads = [past.attended[i if config.own_windows else 0] for i in (0, 1)]
@@ -50,18 +64,24 @@ def test_a_step_of_the_graphs_is_a_step_of_torch(config: DeepVoice3Config, tmp_p
             )
             frames, stop, weights, past = model.step(past, keys, values, torch.tensor(first))
             assert np.abs(out["next_frames"][0] - frames.numpy()).max() < 1e-4
-            assert np.abs(out["mel"] - (frames.view(4, 80) * model.std + model.mean).numpy()).max() < 2e-4
+            assert (
+                np.abs(out["mel"] - (frames.view(4, 80) * model.std + model.mean).numpy()).max()
+                < 2e-4
+            )
             assert abs(float(out["stop"][0, 0]) - float(stop)) < 1e-4
             for i in (0, 1):
                 seen = out[f"weights{i + 1}"][0]
                 assert np.abs(seen - weights[i][: len(seen)].numpy()).max() < 1e-4
             taken = past.caches.flatten(1).numpy()
             assert np.abs(out["next_cache"] - taken).max() < 1e-4
-            previous, cache = frames.numpy()[None], taken
+            previous = frames.numpy()[None]
+            cache = taken
     assert int(past.attended[0]) > first
 
 
-@pytest.mark.parametrize("config", tiny.CONFIGS, ids=lambda c: f"{c.clock}-{c.own_windows}-{c.weight_norm}")
+@pytest.mark.parametrize(
+    "config", tiny.CONFIGS, ids=lambda c: f"{c.clock}-{c.own_windows}-{c.weight_norm}"
+)
 def test_a_whole_sentence_is_what_torch_speaks(config: DeepVoice3Config, tmp_path: Path) -> None:
     model = tiny.deepvoice3(config)
     runtime, _, _ = acoustic(model, tmp_path, longest=200)
@@ -74,8 +94,12 @@ def test_a_whole_sentence_is_what_torch_speaks(config: DeepVoice3Config, tmp_pat
     assert np.abs(frames.final[:same] - mel[:same].numpy()).max() < 1e-3
 
 
-@pytest.mark.parametrize("config", tiny.CONFIGS, ids=lambda c: f"{c.clock}-{c.own_windows}-{c.weight_norm}")
-def test_words_that_see_enough_are_the_whole_sentence(config: DeepVoice3Config, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "config", tiny.CONFIGS, ids=lambda c: f"{c.clock}-{c.own_windows}-{c.weight_norm}"
+)
+def test_words_that_see_enough_are_the_whole_sentence(
+    config: DeepVoice3Config, tmp_path: Path
+) -> None:
     model, encoder, _ = acoustic(tiny.deepvoice3(config), tmp_path)
     words_are_the_sentence(model, encoder)
 

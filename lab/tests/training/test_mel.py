@@ -47,7 +47,9 @@ def network() -> MelVocoderNetwork:
 
 
 @pytest.fixture(scope="module")
-def exported(network: MelVocoderNetwork, tmp_path_factory: pytest.TempPathFactory) -> tuple[OnnxGraph, MelConfig]:
+def exported(
+    network: MelVocoderNetwork, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[OnnxGraph, MelConfig]:
     (path,), about = export(network, tmp_path_factory.mktemp("voice"))
     return OnnxGraph(path, threads=1), from_mapping(MelConfig, about, where="vocoder")
 
@@ -56,7 +58,9 @@ def mel(frames: int) -> Floats:
     return np.random.default_rng(3).normal(-5, 2, (frames, 80)).astype(np.float32)
 
 
-def test_graph_and_network_agree(network: MelVocoderNetwork, exported: tuple[OnnxGraph, MelConfig]) -> None:
+def test_graph_and_network_agree(
+    network: MelVocoderNetwork, exported: tuple[OnnxGraph, MelConfig]
+) -> None:
     graph, model = exported
     frames = mel(40)
     rows, width, channels = model.caches
@@ -77,26 +81,36 @@ def test_graph_and_network_agree(network: MelVocoderNetwork, exported: tuple[Onn
 
 
 def test_steps_with_all_their_context_are_the_whole(exported: tuple[OnnxGraph, MelConfig]) -> None:
-    vocoder, frames = Runtime(*exported), mel(60)
+    vocoder = Runtime(*exported)
+    frames = mel(60)
     nothing = np.zeros((0, 80), np.float32)
     whole, _ = vocoder.step(frames, nothing, vocoder.initial(0), seed=1, ended=True)
-    state, made = vocoder.initial(0), []
+    state = vocoder.initial(0)
+    made = []
     for first, end in ((0, 7), (7, 8), (8, 31), (31, 60)):
-        samples, state = vocoder.step(frames[first:end], frames[end:], state, seed=1, ended=end == 60)
+        samples, state = vocoder.step(
+            frames[first:end], frames[end:], state, seed=1, ended=end == 60
+        )
         made.append(samples)
     assert len(whole) == 60 * 300
     assert np.abs(np.concatenate(made) - whole).max() < 1e-4
 
 
 def test_the_context_it_names_is_all_that_it_sees(exported: tuple[OnnxGraph, MelConfig]) -> None:
-    vocoder, frames = Runtime(*exported), mel(40)
+    vocoder = Runtime(*exported)
+    frames = mel(40)
     other = frames.copy()
     other[20 + vocoder.context + 1 :] += 1
-    both = [vocoder.step(x[:20], x[20:], vocoder.initial(0), seed=1, ended=False)[0] for x in (frames, other)]
+    both = [
+        vocoder.step(x[:20], x[20:], vocoder.initial(0), seed=1, ended=False)[0]
+        for x in (frames, other)
+    ]
     assert np.array_equal(both[0], both[1])
     near = frames.copy()
     near[20:] += 1
-    assert not np.array_equal(both[0], vocoder.step(near[:20], near[20:], vocoder.initial(0), seed=1, ended=False)[0])
+    assert not np.array_equal(
+        both[0], vocoder.step(near[:20], near[20:], vocoder.initial(0), seed=1, ended=False)[0]
+    )
 
 
 def test_the_default_voices_taps_stay_where_they_see(network: MelVocoderNetwork) -> None:
@@ -106,7 +120,8 @@ def test_the_default_voices_taps_stay_where_they_see(network: MelVocoderNetwork)
     block = network.back[1]
     assert isinstance(block, Block)
     own = block.dw.weight.detach().numpy()[:, 0]
-    # This block sees one frame on the right, theirs three: offsets -3 to 1 are theirs, those before are new.
+    # This block sees one frame on the right, theirs three: offsets -3 to 1 are theirs, those before
+    # are new.
     assert np.array_equal(own[:, 2:], weight[:, :5])
     assert not own[:, :2].any()
 
@@ -125,7 +140,8 @@ def test_the_sound_that_is_learned_from_is_the_runtimes() -> None:
     unvoiced = synthesized(torch.from_numpy(parts)[None], 0 * pulses[None], noise[None])[0].numpy()
     silent, _ = runtime.step(parts, 0 * f0, runtime.initial(0), final=frames, seed=2, ended=True)
     assert np.abs(unvoiced - silent).max() < 1e-5
-    # The phase at the first sample differs by the two hops before it, so the pulses are compared by their power.
+    # The phase at the first sample differs by the two hops before it, so the pulses are compared by
+    # their power.
     power = ((made - unvoiced) ** 2).mean(), ((whole - silent) ** 2).mean()
     assert 0.8 < power[0] / power[1] < 1.25
 
@@ -138,7 +154,8 @@ def test_what_sounds_nearer_has_the_smaller_error() -> None:
 
 
 def test_a_vocoder_learns_from_sound_alone(tmp_path: Path) -> None:
-    """Steps on a made-up speaker come nearer to the sound, and the written graph has the layer that was learned."""
+    """Steps on a made-up speaker come nearer to the sound, and the written graph has the layer that
+    was learned."""
     corpus = tones_corpus(tmp_path / "corpus", Hummed())
     sizes = {"front_blocks": 1, "blocks": 3, "right": [2, 1, 0, 1, 2], "own_head": True}
     task = MelVocoderTask(sizes, {"target": "sound", "frames": 24, "edge": 2}, corpus)
@@ -176,7 +193,10 @@ def initial(vocoder: Runtime) -> dict[str, Floats]:
 
 @pytest.mark.parametrize(
     ("model", "data", "why"),
-    [({"own_head": True}, {}, "own_head is for"), ({}, {"target": "ear"}, "must be parameters or sound")],
+    [
+        ({"own_head": True}, {}, "own_head is for"),
+        ({}, {"target": "ear"}, "must be parameters or sound"),
+    ],
 )
 def test_what_cannot_be_learned_is_refused(
     tmp_path: Path, model: dict[str, Any], data: dict[str, Any], why: str

@@ -1,4 +1,5 @@
-"""The modified Tacotron 2 of Mohan et al.: spelling, scope, training at once, graphs, policies over characters."""
+"""The modified Tacotron 2 of Mohan et al.: spelling, scope, training at once, graphs, policies over
+characters."""
 
 from __future__ import annotations
 
@@ -60,7 +61,8 @@ def spoken(steps: int, *, ends: bool = True) -> Segment:
     return Segment(np.zeros(0, np.int64), 0, (), ends, steps=steps)
 
 
-# --- spelling -------------------------------------------------------------------------------------------------------
+# --- spelling
+# -------------------------------------------------------------------------------------------------------  # noqa: E501
 
 
 @pytest.mark.parametrize(
@@ -129,7 +131,9 @@ def test_words_are_spelled(word: str, letters: str, mark: str) -> None:
         ("nl", "reëel", "reëel"),
     ],
 )
-def test_other_languages_keep_their_letters_with_marks(language: str, word: str, letters: str) -> None:
+def test_other_languages_keep_their_letters_with_marks(
+    language: str, word: str, letters: str
+) -> None:
     speller = front_end(language).speller()
     assert speller.spelled(word) == letters
     assert "".join(speller.alphabet[i] for i in speller.ids(letters)) == letters
@@ -143,7 +147,10 @@ def test_letters_of_a_language_without_a_record_are_an_error() -> None:
 
 
 def test_letters_give_each_character_once_and_the_mark_at_the_end() -> None:
-    letters, text, places, spoken = Letters(WaitEnd(), EnglishSpeller()), "", list[tuple[int, int]](), list[Word]()
+    letters = Letters(WaitEnd(), EnglishSpeller())
+    text = ""
+    places = list[tuple[int, int]]()
+    spoken = list[Word]()
     words = [Word("Oh,", 0, 3), Word("—", 4, 5), Word("my.", 6, 9, ends=True)]
     letters.take(words)
     while (segment := letters.next(None)) is not None and segment.steps == 0:
@@ -159,10 +166,12 @@ def test_letters_give_each_character_once_and_the_mark_at_the_end() -> None:
 
 
 def test_words_with_letters_outside_the_alphabet_keep_their_places_in_the_source() -> None:
-    letters, text = Letters(WaitEnd(), EnglishSpeller()), ""
+    letters = Letters(WaitEnd(), EnglishSpeller())
+    text = ""
     words = [Word("Straße", 3, 9), Word("Москва", 10, 16), Word("œuvres.", 17, 24, ends=True)]
     letters.take(words)
-    spoken, places = list[Word](), list[tuple[int, int]]()
+    spoken = list[Word]()
+    places = list[tuple[int, int]]()
     while (segment := letters.next(None)) is not None and segment.steps == 0:
         text += ALPHABET[segment.ids[0]]
         places += segment.words
@@ -173,7 +182,8 @@ def test_words_with_letters_outside_the_alphabet_keep_their_places_in_the_source
 
 
 def item(text: str, words: list[tuple[int, int]], durations: list[int]) -> Item:
-    frames, ids = sum(durations), len(durations) - 2
+    frames = sum(durations)
+    ids = len(durations) - 2
     mel = np.random.default_rng(frames).normal(size=(frames, 4)).astype(np.float16)
     return Item(
         "one",
@@ -191,17 +201,23 @@ def test_characters_share_their_words_phonemes() -> None:
     made = spelling(item("Know me.", [(0, 2), (3, 6)], [2, 4, 6, 3, 2, 2, 2, 5, 4]), SPELLER)
     assert made is not None
     assert "".join(ALPHABET[i] for i in made.ids) == "know me."
-    # The first letter has the first pad; letters of "know" have half a phoneme each, the mark has all that is behind.
+    # The first letter has the first pad; letters of "know" have half a phoneme each, the mark has
+    # all that is behind.
     assert made.edges.tolist() == [0, 4, 6, 9, 12, 15, 18, 21, 30]
     assert made.groups.tolist() == [[0, 4]] * 4 + [[4, 7]] * 3 + [[7, 7]]
-    assert spelling(item("Know it me.", [(0, 2), (3, 6)], [2, 4, 6, 3, 2, 2, 2, 5, 4]), SPELLER) is None
+    assert (
+        spelling(item("Know it me.", [(0, 2), (3, 6)], [2, 4, 6, 3, 2, 2, 2, 5, 4]), SPELLER)
+        is None
+    )
 
 
-# --- the network ----------------------------------------------------------------------------------------------------
+# --- the network
+# ----------------------------------------------------------------------------------------------------  # noqa: E501
 
 
 def test_the_paper_preset_has_tacotron_2_s_sizes() -> None:
-    """Embedding, one LSTM, prenet, two LSTMs with attention between, frames and stop: no convolution, no postnet."""
+    """Embedding, one LSTM, prenet, two LSTMs with attention between, frames and stop: no
+    convolution, no postnet."""
     parts = {
         "embedding": len(ALPHABET) * 512,
         "encoder": 4 * 512 * (512 + 512 + 2),
@@ -235,19 +251,25 @@ def drive(model: ModifiedTacotron, ids: Any, scope: Any, frames: Any) -> tuple[A
     """Frames, stops and weights of steps one by one, each after the true frames before it."""
     size, steps = scope.shape
     memory = model.memory(model.encode(ids))
-    state, shape = model.initial(memory), (size, model.config.reduction, model.config.n_mels)
-    previous, made = torch.zeros(shape), []
+    state = model.initial(memory)
+    shape = (size, model.config.reduction, model.config.n_mels)
+    previous = torch.zeros(shape)
+    made = []
     for at in range(steps):
         step = model.step(memory, scope[:, at], state, previous)
         made.append((step.frames, step.stop, step.look.weights))
-        state, previous = step.state, frames[:, at].view(shape)
+        state = step.state
+        previous = frames[:, at].view(shape)
     parts = list(zip(*made, strict=True))
     return torch.cat(parts[0], 1), torch.stack(parts[1], 1), torch.stack(parts[2], 1)
 
 
-def batch(seed: int = 0, size: int = 3, characters: int = 14, steps: int = 20) -> tuple[Any, Any, Any]:
+def batch(
+    seed: int = 0, size: int = 3, characters: int = 14, steps: int = 20
+) -> tuple[Any, Any, Any]:
     torch.manual_seed(seed)
-    ids, frames = torch.randint(0, len(ALPHABET), (size, characters)), torch.randn(size, steps, 160)
+    ids = torch.randint(0, len(ALPHABET), (size, characters))
+    frames = torch.randn(size, steps, 160)
     return ids, torch.randint(1, characters + 1, (size, steps)).cummax(1).values, frames
 
 
@@ -255,7 +277,8 @@ def batch(seed: int = 0, size: int = 3, characters: int = 14, steps: int = 20) -
 def test_training_step_by_step_equals_speaking(window: tuple[int, ...]) -> None:
     model = tacotron(dataclasses.replace(CONFIG, window=window))
     ids, scope, frames = batch()
-    made, (mel, stop, weights) = model(ids, scope, frames), drive(model, ids, scope, frames)
+    made = model(ids, scope, frames)
+    mel, stop, weights = drive(model, ids, scope, frames)
     assert torch.allclose(made.frames, mel, atol=1e-5)
     assert torch.allclose(made.stop, stop, atol=1e-5)
     assert torch.allclose(made.weights.exp(), weights, atol=1e-5)
@@ -263,7 +286,8 @@ def test_training_step_by_step_equals_speaking(window: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("teaches", [True, False])
 def test_the_encoder_learns_through_what_attention_saw_before_if_told_to(teaches: bool) -> None:
-    model, (ids, scope, frames) = tacotron(dataclasses.replace(CONFIG, context_teaches=teaches)), batch(2)
+    model = tacotron(dataclasses.replace(CONFIG, context_teaches=teaches))
+    ids, scope, frames = batch(2)
     gradients = []
     for made in (model(ids, scope, frames).frames, drive(model, ids, scope, frames)[0]):
         model.zero_grad()
@@ -285,19 +309,25 @@ def test_training_at_once_equals_speaking_where_attention_is_where_it_is_taken_t
 
 
 def test_later_characters_change_no_earlier_state_and_nothing_outside_the_scope_is_heard() -> None:
-    model, (ids, _, frames) = tacotron(dataclasses.replace(CONFIG, window=())), batch()
+    model = tacotron(dataclasses.replace(CONFIG, window=()))
+    ids, _, frames = batch()
     other = ids.clone()
     other[:, 5:] = (other[:, 5:] + 1) % len(ALPHABET)
     assert torch.allclose(model.encode(ids)[:, :5], model.encode(other)[:, :5])
     few = torch.full((3, 20), 5)
-    assert torch.allclose(model(ids, few, frames).frames, model(other, few, frames).frames, atol=1e-6)
+    assert torch.allclose(
+        model(ids, few, frames).frames, model(other, few, frames).frames, atol=1e-6
+    )
     more = torch.full((3, 20), 6)
-    assert not torch.allclose(model(ids, more, frames).frames, model(other, more, frames).frames, atol=1e-4)
+    assert not torch.allclose(
+        model(ids, more, frames).frames, model(other, more, frames).frames, atol=1e-4
+    )
 
 
 def test_deferred_gradients_are_those_of_each_step() -> None:
     torch.manual_seed(0)
-    weight, x = torch.randn(5, 3, requires_grad=True), torch.randn(2, 3, requires_grad=True)
+    weight = torch.randn(5, 3, requires_grad=True)
+    x = torch.randn(2, 3, requires_grad=True)
 
     def loop(step: Any) -> Any:
         state = x
@@ -311,13 +341,16 @@ def test_deferred_gradients_are_those_of_each_step() -> None:
         assert torch.allclose(one, other, atol=1e-6)
 
 
-# --- the task -------------------------------------------------------------------------------------------------------
+# --- the task
+# -------------------------------------------------------------------------------------------------------  # noqa: E501
 
 
 def task(model: dict[str, Any], data: dict[str, Any], language: str = "en-US") -> MohanTask:
     bands = {"front_end": SimpleNamespace(n_mels=4), "mel_mean": np.zeros(4, np.float32)}
     source = {"language": language}
-    corpus: Any = SimpleNamespace(info=SimpleNamespace(**bands, mel_std=np.ones(4, np.float32), source=source))
+    corpus: Any = SimpleNamespace(
+        info=SimpleNamespace(**bands, mel_std=np.ones(4, np.float32), source=source)
+    )
     small = {
         "n_mels": 4,
         "reduction": 2,
@@ -342,7 +375,9 @@ def row(one: Item) -> tuple[int, Item, Spelling]:
 ONE = item("Know me.", [(0, 2), (3, 6)], [2, 4, 6, 3, 2, 2, 2, 5, 4])
 
 
-def test_attention_is_meant_to_be_at_the_spoken_character_and_what_follows_in_its_word_and_in_view() -> None:
+def test_attention_is_meant_to_be_at_the_spoken_character_and_what_follows_in_its_word_and_in_view() -> (  # noqa: E501
+    None
+):
     own = task({}, {"meant": [0.1, 0.4, 0.3, 0.2]})
     made = own.batch([row(ONE)], None)
     assert made["own"][0, :4].tolist() == [0, 0, 1, 2]
@@ -370,7 +405,8 @@ def test_the_task_learns_a_sentence(at_once: bool) -> None:
         {"at_once": at_once, "alignment_weight": 1.0, "sampling_share": 0.2, "sampling_start": 20},
     )
     torch.manual_seed(0)
-    model, made = own.model(), own.batch([row(ONE)], None)
+    model = own.model()
+    made = own.batch([row(ONE)], None)
     losses = [parts["alignment"] + parts["l2"] for parts in lessons(own, model, [made] * 60, 0.02)]
     assert losses[-1] < 0.6 * losses[0]
 
@@ -385,11 +421,15 @@ def test_settings_that_do_not_go_together_are_named() -> None:
             task(model, data)
 
 
-# --- at run time ----------------------------------------------------------------------------------------------------
+# --- at run time
+# ----------------------------------------------------------------------------------------------------  # noqa: E501
 
 
-def run(acoustic: CharacterAcoustic, segments: list[Segment], *, hold_back: int = 0) -> tuple[Floats, CharacterState]:
-    state, out = acoustic.initial(), []
+def run(
+    acoustic: CharacterAcoustic, segments: list[Segment], *, hold_back: int = 0
+) -> tuple[Floats, CharacterState]:
+    state = acoustic.initial()
+    out = []
     for segment in segments:
         frames, state = acoustic.step(segment, state, RENDERING, hold_back=hold_back)
         out.append(frames.final)
@@ -401,16 +441,26 @@ def run(acoustic: CharacterAcoustic, segments: list[Segment], *, hold_back: int 
 @pytest.mark.parametrize("window", [(), (3, 6)])
 def test_graphs_speak_as_the_network(tmp_path: Path, window: tuple[int, ...]) -> None:
     config = dataclasses.replace(CONFIG, window=window)
-    model, acoustic = tacotron(config), acoustic_of(tiny_mohan(tmp_path, config))
-    text, scope = "so it was.", [3, 3, 3, 5, 5, 6, 8, 8, 9, 10, 10, 10]
+    model = tacotron(config)
+    acoustic = acoustic_of(tiny_mohan(tmp_path, config))
+    text = "so it was."
+    scope = [3, 3, 3, 5, 5, 6, 8, 8, 9, 10, 10, 10]
     numbers = torch.from_numpy(SPELLER.ids(text))[None]
-    memory, read_so_far, segments = model.memory(model.encode(numbers)), 0, []
-    state, previous, made, looks = model.initial(memory), torch.zeros(1, 2, 80), [], []
+    memory = model.memory(model.encode(numbers))
+    read_so_far = 0
+    segments = []
+    state = model.initial(memory)
+    previous = torch.zeros(1, 2, 80)
+    made = []
+    looks = []
     for count in scope:
-        segments += [read(text[at], ends=at == 9) for at in range(read_so_far, count)] + [spoken(1, ends=False)]
+        segments += [read(text[at], ends=at == 9) for at in range(read_so_far, count)] + [
+            spoken(1, ends=False)
+        ]
         read_so_far = count
         step = model.step(memory, torch.tensor([count]), state, previous)
-        state, previous = step.state, step.frames
+        state = step.state
+        previous = step.frames
         made.append(step.frames[0] * model.std + model.mean)
         looks.append(step.look)
     # No step is the last one: what stops a sentence is tested below.
@@ -435,10 +485,14 @@ def test_what_is_observed_early_is_padded(voice: Voice) -> None:
     assert not len(made.final)
 
 
-def test_steps_twice_from_one_state_give_one_result_and_hold_back_keeps_that_much(voice: Voice) -> None:
+def test_steps_twice_from_one_state_give_one_result_and_hold_back_keeps_that_much(
+    voice: Voice,
+) -> None:
     acoustic = acoustic_of(voice)
     _, state = run(acoustic, [read(c, ends=False) for c in "hello"] + [spoken(3, ends=False)])
-    one, two = (acoustic.step(spoken(2, ends=False), state, RENDERING, hold_back=3)[0] for _ in range(2))
+    one, two = (
+        acoustic.step(spoken(2, ends=False), state, RENDERING, hold_back=3)[0] for _ in range(2)
+    )
     assert np.array_equal(one.final, two.final)
     assert len(one.final) == 1
     assert len(one.right) == 3
@@ -458,19 +512,25 @@ def policies(voice: Voice) -> list[Policy]:
     return [WaitEnd(), WaitKSteps(2), WaitKSteps(3), voice.policy("agent")]
 
 
-@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(12),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 @given(data=st.data())
 def test_any_split_gives_the_same_words_and_audio(voice: Voice, data: st.DataObject) -> None:
     text = data.draw(texts())[:60]
     fragments = data.draw(splits(text))
     policy = data.draw(st.sampled_from(policies(voice)))
-    whole, parts = list(voice.stream([text], policy=policy)), list(voice.stream(fragments, policy=policy))
+    whole = list(voice.stream([text], policy=policy))
+    parts = list(voice.stream(fragments, policy=policy))
     sounds = [[chunk.samples for chunk in chunks] for chunks in (whole, parts)]
     assert np.array_equal(np.concatenate([[0], *sounds[0]]), np.concatenate([[0], *sounds[1]]))
     words = [word for chunk in whole for word in chunk.words]
     assert words == [word for chunk in parts for word in chunk.words]
     for chunk in whole:
-        assert all(chunk.start <= word.onset < chunk.start + len(chunk.samples) for word in chunk.words)
+        assert all(
+            chunk.start <= word.onset < chunk.start + len(chunk.samples) for word in chunk.words
+        )
     edges = [edge for word in words for edge in (word.onset, word.offset)]
     assert edges == sorted(edges)
 
@@ -479,7 +539,8 @@ def test_the_agent_decides_as_its_network_and_remembers(voice: Voice) -> None:
     agent: Any = voice.policy("agent")
     draw = np.random.default_rng(0)
     observations = draw.normal(size=(6, 24 + 5 + 80)).astype(np.float32)
-    memory, path = None, []
+    memory = None
+    path = []
     for number, observation in enumerate(observations):
         action = agent.decide(LetterView(number + 1, 0, 0, False, observation, memory))
         path.append(action.memory)
@@ -502,11 +563,14 @@ def test_the_agent_decides_as_its_network_and_remembers(voice: Voice) -> None:
     ],
 )
 def test_benchmark_policies_walk_as_in_the_paper(policy: LetterPolicy, path: str) -> None:
-    seen, walked, steps = 1, "R", 0
+    seen = 1
+    walked = "R"
+    steps = 0
     while len(walked) < len(path):
         action = policy.decide(LetterView(seen, steps, 0, seen == 5))
         walked += "R" if action == READ else "S"
-        seen, steps = seen + (action == READ), steps + (action != READ)
+        seen = seen + (action == READ)
+        steps = steps + (action != READ)
     assert walked == path
 
 
@@ -532,7 +596,9 @@ def test_a_voice_without_agent_waits_and_says_so(tmp_path: Path) -> None:
     bare = load_voice(tmp_path / "bare")
     with pytest.raises(ConfigError, match="no policy 'agent'"):
         bare.policy("agent")
-    assert np.array_equal(bare.synthesize("One two."), bare.synthesize("One two.", policy=WaitKSteps(2)))
+    assert np.array_equal(
+        bare.synthesize("One two."), bare.synthesize("One two.", policy=WaitKSteps(2))
+    )
     about["model"]["alphabet"] = "abc"
     (tmp_path / "bare" / "voice.json").write_text(json.dumps(about))
     with pytest.raises(VoiceError, match="alphabet"):
@@ -569,20 +635,24 @@ def test_words_without_letters_are_timed_all_the_same(voice: Voice) -> None:
         assert all(word.onset <= word.offset for chunk in chunks for word in chunk.words)
 
 
-# --- languages --------------------------------------------------------------------------------------------------------
+# --- languages
+# --------------------------------------------------------------------------------------------------------  # noqa: E501
 
 
 def test_a_french_tacotron_knows_the_letters_of_an_english_one() -> None:
-    english, french = task({}, {}), task({}, {}, "fr-FR")
+    english = task({}, {})
+    french = task({}, {}, "fr-FR")
     assert english.config.characters == len(ALPHABET)
     assert french.config.characters == len(french.speller.alphabet) > len(ALPHABET)
     torch.manual_seed(0)
-    before, fresh = english.model().state_dict(), french.model().state_dict()
+    before = english.model().state_dict()
+    fresh = french.model().state_dict()
     carried = french.carried(before, english.corpus.info, fresh)
     assert {name: value.shape for name, value in carried.items()} == {
         name: value.shape for name, value in fresh.items()
     }
-    rows, numbers = carried["embedding.weight"], french.speller.ids
+    rows = carried["embedding.weight"]
+    numbers = french.speller.ids
     assert torch.equal(rows[: len(ALPHABET)], before["embedding.weight"])
     assert torch.equal(rows[numbers("é")[0]], rows[numbers("e")[0]])
     assert torch.allclose(rows[numbers("œ")[0]], rows[numbers("oe")].mean(0))
@@ -617,4 +687,9 @@ def test_a_french_voice_reads_letters_with_accents(tmp_path: Path) -> None:
     assert french.config.description.startswith("French; the modified Tacotron 2")
     assert "Taught by speech of Kokoro-82M" in (tmp_path / "NOTICE").read_text(encoding="utf-8")
     chunks = list(french.stream("Voilà l'été, 12 heures.", policy="wait-end"))
-    assert [word.text for chunk in chunks for word in chunk.words] == ["Voilà", "l'été,", "douze", "heures."]
+    assert [word.text for chunk in chunks for word in chunk.words] == [
+        "Voilà",
+        "l'été,",
+        "douze",
+        "heures.",
+    ]

@@ -1,4 +1,5 @@
-"""The agent's training on the modified Tacotron: what it runs on, that it goes on bit for bit, and its graph."""
+"""The agent's training on the modified Tacotron: what it runs on, that it goes on bit for bit, and
+its graph."""
 
 from __future__ import annotations
 
@@ -54,7 +55,11 @@ def speaker(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("speaker") / "run"
     settings = TrainSettings(batch_size=8, steps=2, sample_every=1000)
     model = {**SPEAKER, "n_mels": corpus.info.front_end.n_mels}
-    train(Recipe("tiny", "mohan", settings, str(corpus.path), model, {"samples": 0}), corpus.path, folder)
+    train(
+        Recipe("tiny", "mohan", settings, str(corpus.path), model, {"samples": 0}),
+        corpus.path,
+        folder,
+    )
     return folder
 
 
@@ -77,8 +82,10 @@ def recipe(corpus: Corpus, speaker: Path, steps: int) -> Recipe:
 
 
 def test_the_papers_recipe_has_the_papers_values() -> None:
-    paper, small = load_recipe(RECIPES / "agent-paper.toml"), load_recipe(RECIPES / "agent-small.toml")
-    rewards, learning = paper.data["rewards"], paper.data["learning"]
+    paper = load_recipe(RECIPES / "agent-paper.toml")
+    small = load_recipe(RECIPES / "agent-small.toml")
+    rewards = paper.data["rewards"]
+    learning = paper.data["learning"]
     found = [rewards[key] for key in ("omega", "consecutive", "beta", "proportion", "lam")]
     assert found == [-1, 4, -10, 0.5, -100]
     assert (learning["discount"], learning["entropy"], paper.model["recurrent"]) == (0.99, 0.0, 512)
@@ -97,16 +104,25 @@ def test_a_step_moves_the_agent_and_not_the_speaker(corpus: Corpus, speaker: Pat
     batch = next(task.batches("train", batch_size=5, seed=1, rank=0, ranks=1))
     loss, parts = task.loss(agent.train(), batch, 0)
     loss.backward()  # type: ignore[no-untyped-call]
-    assert all(weight.grad is not None and bool(weight.grad.any()) for weight in (agent.out.weight, agent.out.bias))
+    assert all(
+        weight.grad is not None and bool(weight.grad.any())
+        for weight in (agent.out.weight, agent.out.bias)
+    )
     assert all(weight.grad is None for weight in task.speaker.parameters())
-    assert all(torch.equal(value, before[name]) for name, value in task.speaker.state_dict().items())
-    assert parts["reward"] == pytest.approx(sum(parts[name] for name in ("consecutive", "delay", "quality", "unread")))
+    assert all(
+        torch.equal(value, before[name]) for name, value in task.speaker.state_dict().items()
+    )
+    assert parts["reward"] == pytest.approx(
+        sum(parts[name] for name in ("consecutive", "delay", "quality", "unread"))
+    )
     assert 0 < parts["d_T"] <= 1
     greedy, parts = task.loss(agent.eval(), batch, 0)
     assert float(greedy) == -parts["reward"]
 
 
-def test_a_batch_in_half_the_precision_is_about_the_same_and_still_teaches(corpus: Corpus, speaker: Path) -> None:
+def test_a_batch_in_half_the_precision_is_about_the_same_and_still_teaches(
+    corpus: Corpus, speaker: Path
+) -> None:
     task = made(corpus, speaker)
     batch = next(task.batches("train", batch_size=5, seed=1, rank=0, ranks=1))
     torch.manual_seed(0)
@@ -145,7 +161,9 @@ def test_a_pass_has_short_sentences_alone(corpus: Corpus, speaker: Path) -> None
             assert len(sentence.frames) == -(-lengths[item] // 2)
 
 
-def test_teacher_forced_with_everything_read_is_as_in_the_speakers_training(corpus: Corpus, speaker: Path) -> None:
+def test_teacher_forced_with_everything_read_is_as_in_the_speakers_training(
+    corpus: Corpus, speaker: Path
+) -> None:
     task = made(corpus, speaker)
     (sentence,) = task.said("train", [0])
     path = walk(task.episodes([sentence]), wait_end)
@@ -153,7 +171,9 @@ def test_teacher_forced_with_everything_read_is_as_in_the_speakers_training(corp
     frames = sentence.frames.flatten(1)[None]
     with torch.no_grad():
         whole = task.speaker(sentence.ids[None], scope, frames)
-    wrong = (whole.frames.view_as(frames) - frames).view(1, len(sentence.frames), -1, task.speaking.config.n_mels)
+    wrong = (whole.frames.view_as(frames) - frames).view(
+        1, len(sentence.frames), -1, task.speaking.config.n_mels
+    )
     unit = task.speaker.std / task.data.rewards.unit
     assert path.error.item() == pytest.approx((wrong * unit).square().mean().item(), rel=1e-4)
 
@@ -187,7 +207,8 @@ def test_policies_are_compared_on_the_same_sentences(corpus: Corpus, speaker: Pa
 
 
 def test_a_run_goes_on_bit_for_bit(corpus: Corpus, speaker: Path, tmp_path: Path) -> None:
-    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    whole = tmp_path / "whole"
+    parts = tmp_path / "parts"
     train(recipe(corpus, speaker, 2), corpus.path, whole)
     train(recipe(corpus, speaker, 1), corpus.path, parts)
     train(recipe(corpus, speaker, 2), corpus.path, parts, resume=True)
@@ -201,18 +222,25 @@ def test_a_run_goes_on_bit_for_bit(corpus: Corpus, speaker: Path, tmp_path: Path
 
 def test_another_speaker_is_refused(corpus: Corpus, speaker: Path, tmp_path: Path) -> None:
     train(recipe(corpus, speaker, 1), corpus.path, tmp_path / "agent")
-    with pytest.raises(ConfigError, match="a run of the task mohan-agent, but one of mohan is needed"):
+    with pytest.raises(
+        ConfigError, match="a run of the task mohan-agent, but one of mohan is needed"
+    ):
         made(corpus, tmp_path / "agent")
 
 
-def test_a_speaker_reads_another_corpus_by_the_mean_of_its_own(corpus: Corpus, speaker: Path, tmp_path: Path) -> None:
-    # As a reader of a published run makes the corpus again: other texts, other versions, other statistics.
+def test_a_speaker_reads_another_corpus_by_the_mean_of_its_own(
+    corpus: Corpus, speaker: Path, tmp_path: Path
+) -> None:
+    # As a reader of a published run makes the corpus again: other texts, other versions, other
+    # statistics.
     other = tmp_path / "other"
     shutil.copytree(corpus.path, other)
     info = json.loads((other / "corpus.json").read_text())
     changes = {"mel_mean": [mean + 1 for mean in info["mel_mean"]], "versions": {"numpy": "0.1"}}
     (other / "corpus.json").write_text(json.dumps(info | changes))
-    own, moved = (made(one, speaker).said("train", [0])[0].frames for one in (corpus, Corpus(other)))
+    own, moved = (
+        made(one, speaker).said("train", [0])[0].frames for one in (corpus, Corpus(other))
+    )
     assert torch.equal(own, moved)
     (other / "corpus.json").write_text(json.dumps(info | {"pad": info["pad"] + 100}))
     with pytest.raises(ConfigError, match="corpus of other phonemes or frames than"):
@@ -222,13 +250,17 @@ def test_a_speaker_reads_another_corpus_by_the_mean_of_its_own(corpus: Corpus, s
 def test_the_graph_decides_as_torch_does(tmp_path: Path) -> None:
     torch.manual_seed(3)
     agent = AgentNetwork(
-        AgentNetworkConfig(recurrent=48, dense=32, baseline=8, window_scale=3.0, frame_scale=0.5), 21, 10
+        AgentNetworkConfig(recurrent=48, dense=32, baseline=8, window_scale=3.0, frame_scale=0.5),
+        21,
+        10,
     ).eval()
     with torch.no_grad():
         agent.out.weight.normal_()
     agent_graph(agent).save(str(tmp_path / "agent.onnx"))
     graph = OnnxGraph(tmp_path / "agent.onnx")
-    hidden, state, seen = np.zeros(48, np.float32), agent.initial(1), torch.randn(60, 21)
+    hidden = np.zeros(48, np.float32)
+    state = agent.initial(1)
+    seen = torch.randn(60, 21)
     agree = 0
     for row in seen:
         with torch.no_grad():
@@ -248,7 +280,10 @@ def test_a_run_s_agent_joins_a_voice_by_the_command(
     train(recipe(corpus, speaker, 1), corpus.path, tmp_path / "run")
     tiny_mohan(tmp_path / "voice", replace(CONFIG, encoder=SPEAKER["encoder"]))
     before = (tmp_path / "voice" / "agent.onnx").read_bytes()
-    assert main(["train", "voice", "--agent", str(tmp_path / "run"), "-o", str(tmp_path / "voice")]) == 0
+    assert (
+        main(["train", "voice", "--agent", str(tmp_path / "run"), "-o", str(tmp_path / "voice")])
+        == 0
+    )
     assert (tmp_path / "voice" / "agent.onnx").read_bytes() != before
     graph = OnnxGraph(tmp_path / "voice" / "agent.onnx")
     wide = load_trained(tmp_path / "run").model.observed

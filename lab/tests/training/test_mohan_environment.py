@@ -21,7 +21,10 @@ SCALE = torch.full((BANDS,), PAPER.unit)
 
 
 def episodes(
-    *sentences: EpisodeSentence, taught: bool = True, rewards: RewardConfig = PAPER, most: int = 1000
+    *sentences: EpisodeSentence,
+    taught: bool = True,
+    rewards: RewardConfig = PAPER,
+    most: int = 1000,
 ) -> PathEpisodes:
     return PathEpisodes(Recital(), sentences, rewards, scale=SCALE, taught=taught, most=most)
 
@@ -36,9 +39,12 @@ def test_paths_of_the_paper_have_their_proportions() -> None:
     end = walk(episodes(one), wait_end)
     assert end.proportion.tolist() == [1.0]
     assert end.error.tolist() == [0.0]
-    # A character is read with every third action: each is there for the two SPEAKs that say it, and not before.
+    # A character is read with every third action: each is there for the two SPEAKs that say it, and
+    # not before.
     exact = walk(episodes(one), wait_k_steps(3))
-    assert exact.proportion.tolist() == pytest.approx([sum((1 + p) * STEPS for p in range(10)) / (10 * 20)])
+    assert exact.proportion.tolist() == pytest.approx(
+        [sum((1 + p) * STEPS for p in range(10)) / (10 * 20)]
+    )
     assert exact.error.tolist() == [0.0]
     assert exact.actions[0, :5].tolist() == [SPEAK, SPEAK, READ, SPEAK, SPEAK]
     more = walk(episodes(one), wait_k_steps(2))
@@ -47,18 +53,23 @@ def test_paths_of_the_paper_have_their_proportions() -> None:
     late = walk(episodes(one), wait_k_steps(4))
     assert late.error > 0
     assert late.proportion < exact.proportion
-    assert late.earned.unread.tolist() == [-3.0]  # six were read in the gaps between twenty SPEAKs, and the first
+    assert late.earned.unread.tolist() == [
+        -3.0
+    ]  # six were read in the gaps between twenty SPEAKs, and the first
 
 
 def test_each_part_of_the_reward_is_as_in_the_equations() -> None:
     world = episodes(sentence(1, characters=12))
     seen = [world.step(actions(letter)).consecutive.item() for letter in "RRRRRSRRR"]
-    # The opening READ counts: the third more is the fourth in a row (Eq. 4: sgn is 0 at c*, 1 beyond).
+    # The opening READ counts: the third more is the fourth in a row (Eq. 4: sgn is 0 at c*, 1
+    # beyond).
     assert seen == [0, 0, -1, -2, -2, 0, 0, 0, 0]
     world = episodes(sentence(1, characters=12))
     assert world.step(actions("S")).quality.item() == 0
     assert world.step(actions("S")).quality.item() == 0
-    wrong = world.step(actions("S"))  # the second character was not read: silence instead of a one among three bands
+    wrong = world.step(
+        actions("S")
+    )  # the second character was not read: silence instead of a one among three bands
     assert wrong.quality.item() == pytest.approx(-100 / BANDS)
     assert world.step(actions("R")).quality.item() == 0
     end = walk(episodes(sentence(1)), wait_end)
@@ -77,8 +88,12 @@ def test_the_two_ends_of_an_episode() -> None:
     path = walk(episodes(sentence(2, characters=3)), wait_end)
     assert path.decided.tolist() == [[True, True]]  # what is forced is nobody's decision
     assert path.rewards[0, 0].item() == 0
-    assert path.rewards[0, 1].item() == pytest.approx(-5.0)  # the delay, paid when the forced SPEAKs are over
-    only = walk(episodes(sentence(2, characters=3)), lambda seen, number: torch.full((len(seen),), SPEAK))
+    assert path.rewards[0, 1].item() == pytest.approx(
+        -5.0
+    )  # the delay, paid when the forced SPEAKs are over
+    only = walk(
+        episodes(sentence(2, characters=3)), lambda seen, number: torch.full((len(seen),), SPEAK)
+    )
     assert only.spoken.tolist() == [3 * STEPS]
     assert only.earned.unread.tolist() == [-2.0]
     assert only.proportion.item() == pytest.approx(1 / 3)
@@ -92,7 +107,8 @@ def test_an_observation_is_context_latest_weights_and_last_frame() -> None:
     assert seen[0, -BANDS:].tolist() == [0] * BANDS
     for letter in "SRRSRRRR":
         world.step(actions(letter))
-    # Seven are read, and the third SPEAK, of the second character, is next: it lies before the window of five.
+    # Seven are read, and the third SPEAK, of the second character, is next: it lies before the
+    # window of five.
     assert world.observe()[0, WIDE : WIDE + LOOK_BACK].tolist() == [0] * 5
     assert world.observe()[0, -BANDS:].tolist() == world.truth[0, 1, 0].tolist()
     weights = torch.arange(1.0, 9.0).expand(2, -1)
@@ -133,5 +149,8 @@ def test_free_speech_ends_with_the_networks_stop_when_all_is_read() -> None:
     path = walk(episodes(sentence(8, 5), taught=False), wait_k_steps(3))
     assert path.spoken.tolist() == [5 * STEPS + 1]
     assert path.earned.quality.tolist() == [0.0]
-    mute = walk(episodes(sentence(8, 5), taught=False, most=7), lambda seen, number: torch.ones(1, dtype=torch.int64))
+    mute = walk(
+        episodes(sentence(8, 5), taught=False, most=7),
+        lambda seen, number: torch.ones(1, dtype=torch.int64),
+    )
     assert mute.spoken.tolist() == [7]

@@ -1,4 +1,5 @@
-"""REINFORCE: its returns and gradients by hand, and that it finds the policy that is known to be right."""
+"""REINFORCE: its returns and gradients by hand, and that it finds the policy that is known to be
+right."""
 
 from __future__ import annotations
 
@@ -18,7 +19,14 @@ from sayahead_lab.training.mohan.environment import (
     wait_k_steps,
     walk,
 )
-from sayahead_lab.training.mohan.reinforce import ReinforceConfig, Sampled, common, outcome, reinforce, returns
+from sayahead_lab.training.mohan.reinforce import (
+    ReinforceConfig,
+    Sampled,
+    common,
+    outcome,
+    reinforce,
+    returns,
+)
 
 SMALL = AgentNetworkConfig(recurrent=24, dense=24, baseline=24)
 WIDE = 12
@@ -54,7 +62,8 @@ def test_the_loss_is_what_the_formula_says() -> None:
     path.rewards[0, 2] = 0  # behind the decisions nothing is paid
     loss, parts = reinforce(agent, path, ReinforceConfig(discount=0.9, unit=10.0))
     logits, expected = agent(seen)
-    logs, (b0, b1) = logits[0].log_softmax(-1), expected[0, :2].tolist()
+    logs = logits[0].log_softmax(-1)
+    (b0, b1) = expected[0, :2].tolist()
     apart = [-0.9 - b0, -1.0 - b1]
     # Two advantages, normalized, are 1 and -1.
     signs = [1.0, -1.0] if apart[0] > apart[1] else [-1.0, 1.0]
@@ -85,9 +94,12 @@ def test_what_paths_through_a_sentence_have_in_common_is_taken_off() -> None:
         nothing,
         nothing,
     )
-    values = torch.tensor([[1.0, 3.0, 5.0], [10.0, 20.0, 30.0], [7.0, 8.0, 9.0], [70.0, 80.0, 90.0]])
+    values = torch.tensor(
+        [[1.0, 3.0, 5.0], [10.0, 20.0, 30.0], [7.0, 8.0, 9.0], [70.0, 80.0, 90.0]]
+    )
     found = common(values, path, 2)
-    # The first path decides twice before it speaks: 1 and 3; the other has two SPEAKs behind it only at its end.
+    # The first path decides twice before it speaks: 1 and 3; the other has two SPEAKs behind it
+    # only at its end.
     assert found[:2].tolist() == [[10, 10, 20], [2, 5, 30]]
     # Alone, a decision is compared with itself; what is not decided stays.
     assert found[2:].tolist() == [[70, 8, 9], [7, 80, 90]]
@@ -98,7 +110,9 @@ def test_step_by_step_is_as_all_at_once() -> None:
     agent = AgentNetwork(SMALL, 7)
     with torch.no_grad():
         agent.out.weight.normal_()
-        seen, hidden, made = torch.randn(3, 9, 7), agent.initial(3), []
+        seen = torch.randn(3, 9, 7)
+        hidden = agent.initial(3)
+        made = []
         for j in range(9):
             logits, hidden = agent.step(seen[:, j], hidden)
             made.append(logits)
@@ -142,13 +156,22 @@ def test_it_learns_to_read_before_the_end() -> None:
 @pytest.mark.slow
 def test_it_learns_to_read_just_in_time() -> None:
     """The toy's right policy is known: wait-3-steps, whose error is 0 with the least d_T."""
-    agent, held_out = taught(200), HELD_OUT
-    right, early = walk(episodes(held_out), wait_k_steps(1 + STEPS)), walk(episodes(held_out), wait_k_steps(STEPS))
+    agent = taught(200)
+    held_out = HELD_OUT
+    right = walk(episodes(held_out), wait_k_steps(1 + STEPS))
+    early = walk(episodes(held_out), wait_k_steps(STEPS))
     learned = walk(episodes(held_out), Sampled(agent, greedy=True))
     assert right.error.max() == 0
     assert learned.error.mean() < 0.1 * walk(episodes(held_out), wait_k_steps(5)).error.mean()
-    assert learned.proportion.mean() < early.proportion.mean() < walk(episodes(held_out), wait_end).proportion.mean()
+    assert (
+        learned.proportion.mean()
+        < early.proportion.mean()
+        < walk(episodes(held_out), wait_end).proportion.mean()
+    )
     assert learned.earned.total().mean() > early.earned.total().mean()
     # It is no rhythm learned by heart: it has the right rhythm for a text of another length, too.
     longer = walk(episodes(held_out, 20), Sampled(agent, greedy=True))
-    assert longer.proportion.mean() < walk(episodes(held_out, 20), wait_k_steps(STEPS)).proportion.mean()
+    assert (
+        longer.proportion.mean()
+        < walk(episodes(held_out, 20), wait_k_steps(STEPS)).proportion.mean()
+    )

@@ -49,11 +49,14 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of good recordings, at several rates, as FLAC and as WAV, mono and stereo; and of bad ones."""
+    """A folder of good recordings, at several rates, as FLAC and as WAV, mono and stereo; and of
+    bad ones."""
     # A person is not at hand: the default voice speaks.
-    folder, made = tmp_path_factory.mktemp("recordings"), TeacherSpec(PRESETS["ma"], "all").open()
+    folder = tmp_path_factory.mktemp("recordings")
+    made = TeacherSpec(PRESETS["ma"], "all").open()
     (folder / "wavs").mkdir()
-    lines, pause = ["just a name"], np.zeros(2400, np.float32)
+    lines = ["just a name"]
+    pause = np.zeros(2400, np.float32)
     for number in range(16):
         text = TEXTS[number % len(TEXTS)]
         items, _ = made.items(f"R-{number:02}", text)
@@ -88,15 +91,34 @@ def without_listeners(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_recordings_become_a_voice_that_speaks_and_a_stop_loses_nothing(
-    recordings: Path, start: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    recordings: Path,
+    start: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    voice, work = tmp_path / "voice", tmp_path / "work"
-    command = ["train", "own", str(recordings), "--name", "mine", "--license", "CC0-1.0", "--start", str(start)]
+    voice = tmp_path / "voice"
+    work = tmp_path / "work"
+    command = [
+        "train",
+        "own",
+        str(recordings),
+        "--name",
+        "mine",
+        "--license",
+        "CC0-1.0",
+        "--start",
+        str(start),
+    ]
     command += ["-o", str(voice), "--work", str(work), "--steps", "1", "--threads", "1"]
     real = train
 
     def stopped(recipe: Any, *args: Any, **options: Any) -> TrainingOutcome:
-        return TrainingOutcome("signal", 0, 15) if recipe.name == "own-prosody" else real(recipe, *args, **options)
+        return (
+            TrainingOutcome("signal", 0, 15)
+            if recipe.name == "own-prosody"
+            else real(recipe, *args, **options)
+        )
 
     monkeypatch.setattr(making, "LEAST_MINUTES", 0.4)
     monkeypatch.setattr("sayahead_lab.training.own.stages.train", stopped)
@@ -131,12 +153,19 @@ def test_recordings_become_a_voice_that_speaks_and_a_stop_loses_nothing(
     # A step hardly changes what it began with.
     whole = loaded.synthesize("They saw a calm sea.")
     assert 0.5 * loaded.sample_rate < len(whole) < 4 * loaded.sample_rate
-    chunks = [chunk.samples for chunk in loaded.stream(iter(["They saw ", "a calm ", "sea."]), policy="lookahead:k=1")]
-    assert np.array_equal(np.concatenate(chunks), loaded.synthesize("They saw a calm sea.", policy="lookahead:k=1"))
+    chunks = [
+        chunk.samples
+        for chunk in loaded.stream(iter(["They saw ", "a calm ", "sea."]), policy="lookahead:k=1")
+    ]
+    assert np.array_equal(
+        np.concatenate(chunks), loaded.synthesize("They saw a calm sea.", policy="lookahead:k=1")
+    )
     told = (work / "report.md").read_text(encoding="utf-8")
     assert "2 sentences that it has not heard" in told
     assert "- Clipped.wav: is clipped" in told
-    assert re.search(r"^\| all recordings \(16\) \|.*\n\| voice, 16 other sentences \|", told, re.MULTILINE)
+    assert re.search(
+        r"^\| all recordings \(16\) \|.*\n\| voice, 16 other sentences \|", told, re.MULTILINE
+    )
     assert (work / "report.html").read_text(encoding="utf-8").count("<audio") == 4
 
 
@@ -144,7 +173,8 @@ def test_a_corpus_that_a_teacher_spoke_becomes_a_voice_of_its_own(
     start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(making, "LEAST_MINUTES", 0.01)
-    corpus, work = tmp_path / "corpus", tmp_path / "work"
+    corpus = tmp_path / "corpus"
+    work = tmp_path / "work"
     texts = [(f"A-{number}", text) for number, text in enumerate(TEXTS)]
     make_corpus(corpus, TeacherSpec(PRESETS["ma"], "all"), {"train": texts, "val": texts[:2]})
     options = {"device": "cpu", "threads": 1}
@@ -157,42 +187,60 @@ def test_a_corpus_that_a_teacher_spoke_becomes_a_voice_of_its_own(
         making.make_own_voice(replace(taught, work=tmp_path / "more"), options, print)
 
 
-def test_what_was_recorded_and_what_was_not_are_measured_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_recorded_and_what_was_not_are_measured_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Similarity is to the recordings of other sentences; words are counted by row."""
     heard = {1.0: "one", 2.0: "two", 3.0: "three", 5.0: "six"}
     described = {1.0: [1, 0], 2.0: [0, 1], 3.0: [1, 1], 5.0: [0, 1]}
     monkeypatch.setattr(report, "missing", lambda listener: None)
     monkeypatch.setattr(report, "missing_folder", lambda folder: None)
     monkeypatch.setattr(report, "at_16khz", lambda samples, rate: samples)
-    monkeypatch.setattr(report, "load_whisper", lambda folder, threads: lambda samples: heard[float(samples[0])])
+    monkeypatch.setattr(
+        report, "load_whisper", lambda folder, threads: lambda samples: heard[float(samples[0])]
+    )
     monkeypatch.setattr(report, "load_normalizer", lambda: str.lower)
     monkeypatch.setattr(report, "load_distillmos", lambda: lambda samples: float(samples[0]))
     monkeypatch.setattr(
-        report, "load_embedder", lambda: lambda samples, rate: np.array(described[float(samples[0])], np.float32)
+        report,
+        "load_embedder",
+        lambda: lambda samples, rate: np.array(described[float(samples[0])], np.float32),
     )
     one, two, three, five = (np.full(4, value, np.float32) for value in (1, 2, 3, 5))
-    recordings, other = SaidTexts(["one", "two"], [one, two]), SaidTexts(["five"], [five])
+    recordings = SaidTexts(["one", "two"], [one, two])
+    other = SaidTexts(["five"], [five])
     sentences = [HeldOut("one", {"recordings": one, "voice": three}, 24000)]
     rows = rows_of(sentences, recordings, other)
     figures, absent = measured(rows, recordings, 24000, "whisper")
     assert not absent
-    assert list(figures) == ["recordings", "voice", "all recordings (2)", "voice, 1 other sentences"]
+    assert list(figures) == [
+        "recordings",
+        "voice",
+        "all recordings (2)",
+        "voice, 1 other sentences",
+    ]
     assert [figures[who]["wer"] for who in figures] == [0, 100, 0, 100]
     assert [figures[who]["opinion"] for who in figures] == [1, 3, 1.5, 5]
     half = pytest.approx(0.5**0.5, abs=1e-6)
     assert [figures[who]["similarity"] for who in figures] == [0, half, 0, half]
 
 
-def test_the_beginning_speaks_as_high_as_slowly_and_as_loud_as_the_recordings(start: Path, tmp_path: Path) -> None:
-    corpus, found = Corpus(start.parent / "corpus" / "ann"), find_start(str(start), TASKS["heart-voice"])
+def test_the_beginning_speaks_as_high_as_slowly_and_as_loud_as_the_recordings(
+    start: Path, tmp_path: Path
+) -> None:
+    corpus = Corpus(start.parent / "corpus" / "ann")
+    found = find_start(str(start), TASKS["heart-voice"])
     task = HeartVoiceTask({}, {"fixed_context": True}, corpus)
     items = list(corpus.split("train"))
     high = [replace(item, f0=item.f0 * 1.3) for item in items]
     slow = [replace(item, durations=(item.durations * 1.5).astype(np.int16)) for item in items]
-    plain, higher, slower = (write_beginning(found, "bob", task, said, tmp_path) for said in (items, high, slow))
+    plain, higher, slower = (
+        write_beginning(found, "bob", task, said, tmp_path) for said in (items, high, slow)
+    )
     assert higher["pitch"] / plain["pitch"] == pytest.approx(1.3, rel=0.01)
     assert 1.2 < slower["pace"] / plain["pace"] < 1.8
-    run, model = find_start(str(tmp_path), TASKS["heart-voice"]), task.model().eval()
+    run = find_start(str(tmp_path), TASKS["heart-voice"])
+    model = task.model().eval()
     assert run.info is not None
     assert not run.info.joined
     model.load_state_dict(run.learned)
@@ -217,7 +265,9 @@ def test_a_folder_of_other_work_is_left_alone(recordings: Path, tmp_path: Path) 
         making.prepared(own(tmp_path / "none", tmp_path / "new"), None, print)
 
 
-def test_too_little_speech_is_told_and_more_can_be_recorded(recordings: Path, tmp_path: Path) -> None:
+def test_too_little_speech_is_told_and_more_can_be_recorded(
+    recordings: Path, tmp_path: Path
+) -> None:
     few = tmp_path / "few"
     few.mkdir()
     shutil.copy(recordings / "R-01.wav", few)
@@ -244,10 +294,13 @@ def test_another_speaker_than_the_rest_is_found() -> None:
     assert [number for number, _ in strangers(described, measure)] == [4]
     assert not strangers(described[:2], measure)
     high, low = (
-        speakers.pitch(np.sin(np.arange(24000) * hz * 2 * np.pi / 24000).astype(np.float32)) for hz in (200, 100)
+        speakers.pitch(np.sin(np.arange(24000) * hz * 2 * np.pi / 24000).astype(np.float32))
+        for hz in (200, 100)
     )
     assert high - low == pytest.approx(12, abs=0.1)
-    assert [number for number, _ in strangers([high, high, high, low], speakers.load_measure())] == [3]
+    assert [
+        number for number, _ in strangers([high, high, high, low], speakers.load_measure())
+    ] == [3]
 
 
 def test_sounds_are_looked_at() -> None:
@@ -261,7 +314,9 @@ def test_sounds_are_looked_at() -> None:
 
 
 def test_texts_may_have_more_columns_and_a_mark_at_their_begin(tmp_path: Path) -> None:
-    (tmp_path / "metadata.csv").write_text("\ufeffa|1 dog|one dog\n\nb.FLAC|two\nc|\n", encoding="utf-8")
+    (tmp_path / "metadata.csv").write_text(
+        "\ufeffa|1 dog|one dog\n\nb.FLAC|two\nc|\n", encoding="utf-8"
+    )
     assert read_texts(tmp_path) == (
         {"a": "one dog", "b": "two"},
         ["metadata.csv, line 4: 'c|' is not name|text: write it so."],

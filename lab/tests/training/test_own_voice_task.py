@@ -1,4 +1,5 @@
-"""Another speaker in the default voice's networks: the same network as the graph's, the sound where it belongs."""
+"""Another speaker in the default voice's networks: the same network as the graph's, the sound where
+it belongs."""
 
 from __future__ import annotations
 
@@ -27,14 +28,26 @@ from sayahead_lab.training.graph.builder import quantized
 from sayahead_lab.training.heart.decoder import AHEAD, DecoderWeights, HeartVoice, linears
 from sayahead_lab.training.heart.export import decoder_graph
 from sayahead_lab.training.heart.own_voice_data import Spoken, energy_of, spoken, whole_edges
-from sayahead_lab.training.heart.own_voice_task import HELD, PARTS, HeartVoiceTask, pace_error, taught_by
+from sayahead_lab.training.heart.own_voice_task import (
+    HELD,
+    PARTS,
+    HeartVoiceTask,
+    pace_error,
+    taught_by,
+)
 from sayahead_lab.training.heart.task import LEAD_UNITS, spread_rows
 from sayahead_lab.training.loop.recipe import load_recipe
 from sayahead_lab.training.loop.warm_start import Start, begin
 
 RECIPE = Path(__file__).parents[2] / "recipes" / "heart" / "family-sound.toml"
 FRONT = PRESETS["ma"]
-INFO: dict[str, Any] = {"phonemes": PHONEMES, "punctuation": "all", "pad": PAD, "front_end": FRONT, "joined": {}}
+INFO: dict[str, Any] = {
+    "phonemes": PHONEMES,
+    "punctuation": "all",
+    "pad": PAD,
+    "front_end": FRONT,
+    "joined": {},
+}
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +59,13 @@ def task() -> HeartVoiceTask:
 def alone(part: str, units: int = 40, crops: int = 3) -> HeartVoiceTask:
     """The task of a part of the networks."""
     corpus: Any = SimpleNamespace(info=SimpleNamespace(**INFO))
-    told = {"nothing_share": 1.0, "units": units, "spoken_steps": crops, "part": part, "fixed_context": True}
+    told = {
+        "nothing_share": 1.0,
+        "units": units,
+        "spoken_steps": crops,
+        "part": part,
+        "fixed_context": True,
+    }
     return HeartVoiceTask({}, told, corpus)
 
 
@@ -64,11 +83,17 @@ def items() -> list[Item]:
     return [teacher.items(f"S-{number}", text)[0][0] for number, text in enumerate(TEXTS)]
 
 
-def streamed(task: HeartVoiceTask, items: list[Item], said: list[Spoken], *, words: bool) -> dict[str, Any]:
+def streamed(
+    task: HeartVoiceTask, items: list[Item], said: list[Spoken], *, words: bool
+) -> dict[str, Any]:
     """A batch of the sentences, whole or word by word."""
     streams = [
         task.lessons.streamer.at(
-            item, [1] * 20 if words else [20], ahead=1 if words else 0, held=2 if words else 0, window=80
+            item,
+            [1] * 20 if words else [20],
+            ahead=1 if words else 0,
+            held=2 if words else 0,
+            window=80,
         )
         for item in items
     ]
@@ -90,7 +115,10 @@ def test_the_imported_voices_own_sound_is_learned_where_it_is(
     said = [spoken(item) for item in items]
     found = {}
     for shift in (-1, 0, 1):
-        moved = [replace(one, audio=np.roll(one.audio, 300 * shift), f0=np.roll(one.f0, shift)) for one in said]
+        moved = [
+            replace(one, audio=np.roll(one.audio, 300 * shift), f0=np.roll(one.f0, shift))
+            for one in said
+        ]
         found[shift] = parts_of(task, model, streamed(task, items, moved, words=words))
     # Word by word, the imported voice does not know what follows, and its pitch is a guess.
     for name in ("convergence", "magnitudes", *(() if words else ("pitch",))):
@@ -103,9 +131,13 @@ def test_the_imported_voices_own_sound_is_learned_where_it_is(
 
 
 @pytest.mark.parametrize("words", [False, True])
-def test_sound_alone_is_made_with_what_the_corpus_says(model: HeartVoice, items: list[Item], words: bool) -> None:
-    """Each crop is the same frames of a copy of the sentence, with the corpus's durations, pitch and energy."""
-    task, said = alone("sound"), [spoken(item) for item in items]
+def test_sound_alone_is_made_with_what_the_corpus_says(
+    model: HeartVoice, items: list[Item], words: bool
+) -> None:
+    """Each crop is the same frames of a copy of the sentence, with the corpus's durations, pitch
+    and energy."""
+    task = alone("sound")
+    said = [spoken(item) for item in items]
     batch = streamed(task, items, said, words=words)
     with torch.no_grad():
         out = model(batch)
@@ -113,22 +145,33 @@ def test_sound_alone_is_made_with_what_the_corpus_says(model: HeartVoice, items:
     errors = parts_of(task, model, batch)
     assert set(errors) == {"convergence", "magnitudes"}
     moved = [replace(one, audio=np.roll(one.audio, 300)) for one in said]
-    assert errors["magnitudes"] < 0.8 * parts_of(task, model, streamed(task, items, moved, words=words))["magnitudes"]
+    assert (
+        errors["magnitudes"]
+        < 0.8 * parts_of(task, model, streamed(task, items, moved, words=words))["magnitudes"]
+    )
     if not words:
         copy = task.speak(model, np.asarray(items[0].ids, np.int64), said[0])
         assert len(copy) == len(said[0].audio)
         quiet = replace(said[0], energy=said[0].energy - 3)
-        assert np.std(task.speak(model, np.asarray(items[0].ids, np.int64), quiet)) < 0.8 * np.std(copy)
+        assert np.std(task.speak(model, np.asarray(items[0].ids, np.int64), quiet)) < 0.8 * np.std(
+            copy
+        )
         # The energy that the corpus says is heard in a crop, too.
-        softer = task.cropped(batch, [replace(one, energy=one.energy - 3) for one in said], np.random.default_rng(1))
+        softer = task.cropped(
+            batch, [replace(one, energy=one.energy - 3) for one in said], np.random.default_rng(1)
+        )
         with torch.no_grad():
             assert (model({**batch, **softer})["parts"] - out["parts"]).abs().max() > 0.5
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_a_part_learns_alone_from_all_of_a_run(items: list[Item], part: str, tmp_path: Path) -> None:
-    """Networks that do not learn are as the run before has left them, too: its part would be lost otherwise."""
-    task, low = alone(part, units=14, crops=1), np.float32(0.5)
+def test_a_part_learns_alone_from_all_of_a_run(
+    items: list[Item], part: str, tmp_path: Path
+) -> None:
+    """Networks that do not learn are as the run before has left them, too: its part would be lost
+    otherwise."""
+    task = alone(part, units=14, crops=1)
+    low = np.float32(0.5)
     said = [replace(one, f0=one.f0 * low) for one in map(spoken, items)]
     network = task.model()
     with torch.no_grad():
@@ -139,17 +182,28 @@ def test_a_part_learns_alone_from_all_of_a_run(items: list[Item], part: str, tmp
     about = {"corpus": {"fingerprint": sha256(tmp_path / "corpus.json")}, "counters": {"step": 1}}
     task.check_start(voice=False, run=True)
     network = task.model()
-    begin(Start(tmp_path, {}, {"model": before, "ema": None, **about}), task, network, None, tmp_path)
+    begin(
+        Start(tmp_path, {}, {"model": before, "ema": None, **about}), task, network, None, tmp_path
+    )
     assert all(torch.equal(weight, before[name]) for name, weight in network.state_dict().items())
     steps = lessons(task, network, [streamed(task, items[:1], said[:1], words=False)], 3e-4)
-    changed = {name for name, weight in network.state_dict().items() if not torch.equal(weight, before[name])}
+    changed = {
+        name
+        for name, weight in network.state_dict().items()
+        if not torch.equal(weight, before[name])
+    }
     assert all(any(name.startswith(f"{own}.") for own in PARTS[part]) for name in changed)
     assert all(any(name.startswith(f"{own}.") for name in changed) for own in PARTS[part])
-    expected = {"sound": {"convergence", "magnitudes"}, "prosody": {"durations", "pitch", "energy", "pace"}}
+    expected = {
+        "sound": {"convergence", "magnitudes"},
+        "prosody": {"durations", "pitch", "energy", "pace"},
+    }
     assert set(steps[0]) == {*expected[part], "loss"}
 
 
-def test_a_whole_crop_is_what_the_decoder_makes_of_the_sentence(model: HeartVoice, items: list[Item]) -> None:
+def test_a_whole_crop_is_what_the_decoder_makes_of_the_sentence(
+    model: HeartVoice, items: list[Item]
+) -> None:
     corpus: Any = SimpleNamespace(info=SimpleNamespace(**INFO))
     wide = HeartVoiceTask({}, {"nothing_share": 1.0, "units": 300, "spoken_steps": 1}, corpus)
     one = spoken(items[0])
@@ -161,7 +215,9 @@ def test_a_whole_crop_is_what_the_decoder_makes_of_the_sentence(model: HeartVoic
         units = torch.from_numpy(one.units)[None]
         prosody = model.heart.prosody(*spread_rows(text, units))[0]
         frames, known = spread_rows(sound, 2 * units)
-        whole = model.decoder(frames, torch.from_numpy(one.f0)[None], 5 * prosody[:, 2:].reshape(1, -1), known)[0]
+        whole = model.decoder(
+            frames, torch.from_numpy(one.f0)[None], 5 * prosody[:, 2:].reshape(1, -1), known
+        )[0]
     assert len(whole) < len(made)
     assert float((made[: len(whole)] - whole).abs().max()) < 1e-3
 
@@ -176,25 +232,34 @@ def test_the_graph_computes_what_was_trained(model: HeartVoice, tmp_path: Path) 
     decoder_graph(DecoderWeights(decoder)).save(str(tmp_path / "decoder.onnx"))
     draw = np.random.default_rng(0)
     sound = draw.normal(size=(50, 128)).astype(np.float32)
-    f0, energy = draw.uniform(-1, 300, 50).astype(np.float32), draw.normal(size=50).astype(np.float32)
-    caches = {"input_cache": np.zeros((3, 130), np.float32), "cache": np.zeros((24, 256), np.float32)}
+    f0 = draw.uniform(-1, 300, 50).astype(np.float32)
+    energy = draw.normal(size=50).astype(np.float32)
+    caches = {
+        "input_cache": np.zeros((3, 130), np.float32),
+        "cache": np.zeros((24, 256), np.float32),
+    }
     rows = count(50)
     graph = OnnxGraph(tmp_path / "decoder.onnx")
-    made = graph(sound_encoding=sound, f0=f0, energy=energy, rows=rows, commit=rows, **caches)["spectrum"]
+    made = graph(sound_encoding=sound, f0=f0, energy=energy, rows=rows, commit=rows, **caches)[
+        "spectrum"
+    ]
     with torch.no_grad():
         given = [torch.from_numpy(one)[None] for one in (sound, f0, energy)]
         ours = decoder(*given, torch.ones(1, 50))[0].numpy()
     assert np.abs(made - ours).max() < 2e-3
 
 
-def test_crops_of_a_stream_end_where_the_next_word_begins_to_sound(task: HeartVoiceTask, items: list[Item]) -> None:
+def test_crops_of_a_stream_end_where_the_next_word_begins_to_sound(
+    task: HeartVoiceTask, items: list[Item]
+) -> None:
     said = [spoken(item) for item in items]
     batch = streamed(task, items, said, words=True)
     for row, owner in enumerate(batch["view_owner"].tolist()):
         edges = np.cumsum(said[owner].units)
         begin = int(batch["view_begin"][row])
         before = int(edges[begin] - said[owner].units[begin])
-        end, stop = begin + int(batch["view_end"][row]), before + int(batch["crop_end"][row])
+        end = begin + int(batch["view_end"][row])
+        stop = before + int(batch["crop_end"][row])
         assert stop == (edges[-1] if end == len(edges) else edges[end - 1] - HELD)
         start = before + int(batch["crop_first"][row])
         assert start == max(before, stop - 40)
@@ -221,7 +286,8 @@ def test_every_phoneme_lasts_a_unit_near_where_it_was() -> None:
 
 
 def test_an_item_is_moved_to_the_voices_clock(items: list[Item]) -> None:
-    one, item = spoken(items[0]), items[0]
+    one = spoken(items[0])
+    item = items[0]
     assert one.units[0] == LEAD_UNITS
     assert len(one.f0) == len(one.energy) == 2 * one.units.sum()
     assert len(one.audio) == 600 * one.units.sum()
@@ -235,7 +301,9 @@ def test_an_item_is_moved_to_the_voices_clock(items: list[Item]) -> None:
 
 
 @pytest.mark.parametrize("words", [False, True])
-def test_the_pace_is_that_of_what_is_spoken(task: HeartVoiceTask, items: list[Item], words: bool) -> None:
+def test_the_pace_is_that_of_what_is_spoken(
+    task: HeartVoiceTask, items: list[Item], words: bool
+) -> None:
     """Every row that a stream speaks counts once, whatever it thinks of those it only sees."""
     said = [spoken(item) for item in items]
     batch = streamed(task, items, said, words=words)
@@ -259,9 +327,17 @@ def test_energy_is_the_imported_voices(model: HeartVoice, items: list[Item]) -> 
         ids = torch.from_numpy(np.concatenate([[PAD], item.ids, [PAD]]).astype(np.int64))[None]
         with torch.no_grad():
             _, text, _ = model.heart.encode(ids, torch.ones_like(ids).bool(), torch.zeros(1, 64))
-            said = 5 * model.heart.prosody(*spread_rows(text, torch.from_numpy(one.units)[None]))[0, :, 2:].flatten()
+            said = (
+                5
+                * model.heart.prosody(*spread_rows(text, torch.from_numpy(one.units)[None]))[
+                    0, :, 2:
+                ].flatten()
+            )
         voiced = one.f0 > 0
-        agreed = {shift: np.corrcoef(one.energy, np.roll(said.numpy(), shift))[0, 1] for shift in (-1, 0, 1)}
+        agreed = {
+            shift: np.corrcoef(one.energy, np.roll(said.numpy(), shift))[0, 1]
+            for shift in (-1, 0, 1)
+        }
         assert agreed[0] > max(0.95, agreed[-1], agreed[1])
         assert abs(np.mean(one.energy[voiced] - said.numpy()[voiced])) < 0.5
 
@@ -270,7 +346,10 @@ def test_another_speaker_is_something_to_learn(task: HeartVoiceTask, items: list
     """The same sentences an octave lower, and half as loud."""
     said = [spoken(item) for item in items]
     half = np.float32(0.5)
-    lower = [replace(one, audio=one.audio * half, f0=one.f0 * half, energy=one.energy - 1) for one in said]
+    lower = [
+        replace(one, audio=one.audio * half, f0=one.f0 * half, energy=one.energy - 1)
+        for one in said
+    ]
     torch.manual_seed(0)
     network = task.model()
     batches = [streamed(task, items, lower, words=words) for words in (False, True)]
@@ -278,7 +357,15 @@ def test_another_speaker_is_something_to_learn(task: HeartVoiceTask, items: list
     for first, last in (steps[0], steps[-2]), (steps[1], steps[-1]):
         assert last["loss"] < 0.8 * first["loss"]
         assert last["pitch"] < 0.8 * first["pitch"]
-    assert set(steps[0]) == {"durations", "pitch", "energy", "pace", "convergence", "magnitudes", "loss"}
+    assert set(steps[0]) == {
+        "durations",
+        "pitch",
+        "energy",
+        "pace",
+        "convergence",
+        "magnitudes",
+        "loss",
+    }
 
 
 def test_a_corpus_that_does_not_fit_is_refused() -> None:
@@ -286,7 +373,8 @@ def test_a_corpus_that_does_not_fit_is_refused() -> None:
     corpus: Any = SimpleNamespace(info=info)
     with pytest.raises(ConfigError, match="--punctuation all"):
         HeartVoiceTask({}, {}, corpus)
-    info.punctuation, info.front_end = "all", PRESETS["saeki"]
+    info.punctuation = "all"
+    info.front_end = PRESETS["saeki"]
     with pytest.raises(ConfigError, match="--front-end ma"):
         HeartVoiceTask({}, {}, corpus)
     info.front_end = FRONT
@@ -312,7 +400,14 @@ def test_a_command_becomes_a_voice(
     ]
     (tmp_path / "train.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     corpus, run, voice = (str(tmp_path / name) for name in ("corpus", "run", "voice"))
-    told = ["--train", str(tmp_path / "train.csv"), "--val", str(tmp_path / "train.csv"), "--punctuation", "all"]
+    told = [
+        "--train",
+        str(tmp_path / "train.csv"),
+        "--val",
+        str(tmp_path / "train.csv"),
+        "--punctuation",
+        "all",
+    ]
     assert main(["train", "corpus", corpus, "--teacher", "heart", *told]) == 0
     item = Corpus(corpus).split("train")[0]
     comma = np.flatnonzero(item.ids == PHONEMES[","])
@@ -347,7 +442,8 @@ def test_a_command_becomes_a_voice(
 def test_sounds_are_compared_by_bins_or_bands(items: list[Item]) -> None:
     corpus: Any = SimpleNamespace(info=SimpleNamespace(**INFO))
     data = {"nothing_share": 1.0, "units": 14, "spoken_steps": 1, "part": "sound"}
-    task, said = HeartVoiceTask({}, {**data, "compared": "bands"}, corpus), [spoken(item) for item in items]
+    task = HeartVoiceTask({}, {**data, "compared": "bands"}, corpus)
+    said = [spoken(item) for item in items]
     assert set(parts_of(task, task.model(), streamed(task, items, said, words=False))) == {"bands"}
     with pytest.raises(ConfigError, match="must be one of bins, bands"):
         HeartVoiceTask({}, {**data, "compared": "ears"}, corpus)
@@ -355,7 +451,13 @@ def test_sounds_are_compared_by_bins_or_bands(items: list[Item]) -> None:
 
 def test_discriminators_learn_and_then_teach(items: list[Item]) -> None:
     corpus: Any = SimpleNamespace(info=SimpleNamespace(**INFO))
-    data = {"nothing_share": 1.0, "units": 30, "spoken_steps": 1, "part": "sound", "compared": "bands"}
+    data = {
+        "nothing_share": 1.0,
+        "units": 30,
+        "spoken_steps": 1,
+        "part": "sound",
+        "compared": "bands",
+    }
     without = HeartVoiceTask({}, data, corpus)
     task = HeartVoiceTask({}, {**data, "discriminators": 2, "alone": 10}, corpus)
     batch = streamed(task, items, [spoken(item) for item in items], words=False)
@@ -367,10 +469,15 @@ def test_discriminators_learn_and_then_teach(items: list[Item]) -> None:
         if model.discriminators is not None:
             weights.extend(one.get_parameter("last.weight") for one in model.discriminators.all)
         torch.manual_seed(0)
-        return list(torch.autograd.grad(task.loss(model, batch, step)[0], weights, materialize_grads=True))
+        return list(
+            torch.autograd.grad(task.loss(model, batch, step)[0], weights, materialize_grads=True)
+        )
 
-    (plain,), first, later = gradients(without, 20), gradients(task, 10), gradients(task, 20)
-    # One learns, from the first step on, but nothing from what it teaches; the decoder learns from it, after that.
+    (plain,) = gradients(without, 20)
+    first = gradients(task, 10)
+    later = gradients(task, 20)
+    # One learns, from the first step on, but nothing from what it teaches; the decoder learns from
+    # it, after that.
     assert torch.equal(first[0], plain)
     assert sum(bool(one.any()) for one in first[1:]) == 1
     assert all(torch.equal(one, other) for one, other in zip(later[1:], first[1:], strict=True))

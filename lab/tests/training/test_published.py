@@ -1,4 +1,5 @@
-"""Published checkpoints: random weights in their layouts, and what these compute by their descriptions."""
+"""Published checkpoints: random weights in their layouts, and what these compute by their
+descriptions."""
 
 from __future__ import annotations
 
@@ -25,8 +26,11 @@ from sayahead_lab.training.waveglow.published import waveglow
 Weights = dict[str, Tensor]
 
 
-def tacotron_weights(*, mels: int = 80, per_step: int = 1, wide: int = 12, letters: int = 9) -> Weights:
-    """Random weights in the layout of Tacotron 2: two convolutions, a prenet of (7, 6), layers of 10 and 14."""
+def tacotron_weights(
+    *, mels: int = 80, per_step: int = 1, wide: int = 12, letters: int = 9
+) -> Weights:
+    """Random weights in the layout of Tacotron 2: two convolutions, a prenet of (7, 6), layers of
+    10 and 14."""
     torch.manual_seed(0)
     shapes: dict[str, tuple[int, ...]] = {"embedding.weight": (letters, wide)}
     for part, widths in (("encoder", (wide, wide, wide)), ("postnet", (mels, 8, mels))):
@@ -41,7 +45,12 @@ def tacotron_weights(*, mels: int = 80, per_step: int = 1, wide: int = 12, lette
         ("decoder.attention_rnn", 6 + wide, 10, ""),
         ("decoder.decoder_rnn", 10 + wide, 14, ""),
     ):
-        for name, shape in (("weight_ih", (inputs,)), ("weight_hh", (size,)), ("bias_ih", ()), ("bias_hh", ())):
+        for name, shape in (
+            ("weight_ih", (inputs,)),
+            ("weight_hh", (size,)),
+            ("bias_ih", ()),
+            ("bias_hh", ()),
+        ):
             shapes[f"{layer}.{name}{end}"] = (4 * size, *shape)
     look = "decoder.attention_layer"
     shapes |= {
@@ -58,11 +67,17 @@ def tacotron_weights(*, mels: int = 80, per_step: int = 1, wide: int = 12, lette
         "decoder.gate_layer.linear_layer.bias": (1,),
     }
     made = {name: 0.3 * torch.randn(shape) for name, shape in shapes.items()}
-    return {name: value.abs() + 0.5 if "running_var" in name else value for name, value in made.items()}
+    return {
+        name: value.abs() + 0.5 if "running_var" in name else value for name, value in made.items()
+    }
 
 
 def convolved(
-    w: Weights, part: str, x: Tensor, last: Callable[[Tensor], Tensor], inner: Callable[[Tensor], Tensor]
+    w: Weights,
+    part: str,
+    x: Tensor,
+    last: Callable[[Tensor], Tensor],
+    inner: Callable[[Tensor], Tensor],
 ) -> Tensor:
     """Two convolutions (1, D, N) with batch normalization, each followed by its function."""
     for at, after in enumerate((inner, last)):
@@ -80,24 +95,31 @@ def filled(layer: nn.Module, w: Weights, prefix: str) -> Any:
 
 
 def spoken(w: Weights, embedded: Tensor, steps: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Frames (S, n_mels), the same after the postnet, and stops (S,), of embedded letters (P, D), as published."""
+    """Frames (S, n_mels), the same after the postnet, and stops (S,), of embedded letters (P, D),
+    as published."""
     memory = convolved(w, "encoder", embedded.T[None], torch.relu, torch.relu)[0].T
     wide = embedded.shape[1]
     memory = filled(nn.LSTM(wide, wide // 2, bidirectional=True), w, "encoder.lstm")(memory)[0]
     first = filled(nn.LSTMCell(6 + wide, 10), w, "decoder.attention_rnn")
     second = filled(nn.LSTMCell(10 + wide, 14), w, "decoder.decoder_rnn")
-    look, linear = "decoder.attention_layer", "linear_layer.weight"
-    frame, context = torch.zeros(80), torch.zeros(wide)
-    weights = total = torch.zeros(len(memory))
+    look = "decoder.attention_layer"
+    linear = "linear_layer.weight"
+    frame = torch.zeros(80)
+    context = torch.zeros(wide)
+    weights = torch.zeros(len(memory))
+    total = weights
     states: list[Any] = [None, None]
-    frames, stops = list[Tensor](), list[Tensor]()
+    frames = list[Tensor]()
+    stops = list[Tensor]()
     for _ in range(steps):
         x = frame
         for at in range(2):
             x = torch.relu(w[f"decoder.prenet.layers.{at}.{linear}"] @ x)
         states[0] = first(torch.cat([x, context])[None], states[0])
         place = functional.conv1d(
-            torch.stack([weights, total])[None], w[f"{look}.location_layer.location_conv.conv.weight"], padding=2
+            torch.stack([weights, total])[None],
+            w[f"{look}.location_layer.location_conv.conv.weight"],
+            padding=2,
         )[0].T
         energies = (
             w[f"{look}.query_layer.{linear}"] @ states[0][0][0]
@@ -116,16 +138,25 @@ def spoken(w: Weights, embedded: Tensor, steps: int) -> tuple[Tensor, Tensor, Te
         frames.append(frame)
         stops.append(stop[0])
     mel = torch.stack(frames)
-    return mel, mel + convolved(w, "postnet", mel.T[None], lambda y: y, torch.tanh)[0].T, torch.stack(stops)
+    return (
+        mel,
+        mel + convolved(w, "postnet", mel.T[None], lambda y: y, torch.tanh)[0].T,
+        torch.stack(stops),
+    )
 
 
 @torch.no_grad()
 def test_an_imported_tacotron_speaks_as_the_published_one_whatever_its_context() -> None:
     published = tacotron_weights()
-    model = tacotron(PublishedWeights({f"module.{name}": one for name, one in published.items()}, "x"), 5)
-    ids, embedding = torch.tensor([[1, 4, 2, 2, 0, 3]]), torch.randn(1, model.config.context.embedding)
+    model = tacotron(
+        PublishedWeights({f"module.{name}": one for name, one in published.items()}, "x"), 5
+    )
+    ids = torch.tensor([[1, 4, 2, 2, 0, 3]])
+    embedding = torch.randn(1, model.config.context.embedding)
     memory = model.memory(Texts(ids, torch.tensor([6])), embedding)
-    state, frames, stops = model.decoder.initial(memory), list[Tensor](), list[Tensor]()
+    state = model.decoder.initial(memory)
+    frames = list[Tensor]()
+    stops = list[Tensor]()
     for _ in range(7):
         frame, stop, _, state = model.decoder.advance(state, memory)
         frames.append(frame[0])
@@ -140,17 +171,32 @@ def test_an_imported_tacotron_speaks_as_the_published_one_whatever_its_context()
 
 
 def waveglow_weights(*, fused: bool = True, normed: bool = True, mels: int = 6) -> Weights:
-    """Random weights in the layout of WaveGlow: 3 flows of groups of 8, of which 2 channels leave after 2 flows."""
+    """Random weights in the layout of WaveGlow: 3 flows of groups of 8, of which 2 channels leave
+    after 2 flows."""
     torch.manual_seed(1)
-    made: Weights = {"upsample.weight": 0.2 * torch.randn(mels, mels, 48), "upsample.bias": 0.1 * torch.randn(mels)}
+    made: Weights = {
+        "upsample.weight": 0.2 * torch.randn(mels, mels, 48),
+        "upsample.bias": 0.1 * torch.randn(mels),
+    }
 
     def layer(name: str, out: int, inputs: int, kernel: int) -> None:
         direction = torch.randn(out, inputs, kernel) / (inputs * kernel) ** 0.5
-        parts = {"weight_g": 0.5 + torch.rand(out, 1, 1), "weight_v": direction} if normed else {"weight": direction}
-        made.update({f"{name}.{part}": value for part, value in {**parts, "bias": 0.1 * torch.randn(out)}.items()})
+        parts = (
+            {"weight_g": 0.5 + torch.rand(out, 1, 1), "weight_v": direction}
+            if normed
+            else {"weight": direction}
+        )
+        made.update(
+            {
+                f"{name}.{part}": value
+                for part, value in {**parts, "bias": 0.1 * torch.randn(out)}.items()
+            }
+        )
 
     for flow, channels in enumerate((8, 8, 6)):
-        made[f"convinv.{flow}.conv.weight"] = torch.linalg.qr(torch.randn(channels, channels))[0][..., None]
+        made[f"convinv.{flow}.conv.weight"] = torch.linalg.qr(torch.randn(channels, channels))[0][
+            ..., None
+        ]
         layer(f"WN.{flow}.start", 10, channels // 2, 1)
         for at in range(2):
             layer(f"WN.{flow}.in_layers.{at}", 20, 10, 3)
@@ -175,12 +221,13 @@ def plain(w: Weights, name: str) -> Tensor:
 
 def noise_of(w: Weights, audio: Tensor, mel: Tensor, hop: int) -> Tensor:
     """(G, U) the noise that the published network makes of samples (S,) and log mel (T, n_mels)."""
-    up = functional.conv_transpose1d(mel.T[None], w["upsample.weight"], w["upsample.bias"], stride=hop)[
-        ..., : len(audio)
-    ]
+    up = functional.conv_transpose1d(
+        mel.T[None], w["upsample.weight"], w["upsample.bias"], stride=hop
+    )[..., : len(audio)]
     # Each row's conditions: of each band the eight samples in their order.
     rows = torch.stack([up[0, :, at : at + 8].flatten() for at in range(0, len(audio), 8)], 1)[None]
-    x, early = torch.stack([audio[at : at + 8] for at in range(0, len(audio), 8)], 1)[None], list[Tensor]()
+    x = torch.stack([audio[at : at + 8] for at in range(0, len(audio), 8)], 1)[None]
+    early = list[Tensor]()
 
     def run(name: str, y: Tensor, dilation: int = 1) -> Tensor:
         weight = plain(w, name)
@@ -192,8 +239,10 @@ def noise_of(w: Weights, audio: Tensor, mel: Tensor, hop: int) -> Tensor:
             early.append(x[:, :2])
             x = x[:, 2:]
         x = functional.conv1d(x, w[f"convinv.{flow}.conv.weight"])
-        half, old = x.shape[1] // 2, f"WN.{flow}"
-        y, skipped = run(f"{old}.start", x[:, :half]), torch.zeros(())
+        half = x.shape[1] // 2
+        old = f"WN.{flow}"
+        y = run(f"{old}.start", x[:, :half])
+        skipped = torch.zeros(())
         for at in range(2):
             if f"{old}.cond_layer.bias" in w:
                 condition = run(f"{old}.cond_layer", rows)[:, 20 * at : 20 * at + 20]
@@ -202,7 +251,8 @@ def noise_of(w: Weights, audio: Tensor, mel: Tensor, hop: int) -> Tensor:
             both = run(f"{old}.in_layers.{at}", y, 2**at) + condition
             out = run(f"{old}.res_skip_layers.{at}", both[:, :10].tanh() * both[:, 10:].sigmoid())
             if at == 0:
-                y, out = y + out[:, :10], out[:, 10:]
+                y = y + out[:, :10]
+                out = out[:, 10:]
             skipped = skipped + out
         change = functional.conv1d(skipped, w[f"{old}.end.weight"], w[f"{old}.end.bias"])
         x = torch.cat([x[:, :half], change[:, half:].exp() * x[:, half:] + change[:, :half]], 1)
@@ -211,12 +261,23 @@ def noise_of(w: Weights, audio: Tensor, mel: Tensor, hop: int) -> Tensor:
 
 @pytest.mark.parametrize(("fused", "normed"), [(True, True), (False, True), (True, False)])
 @torch.no_grad()
-def test_an_imported_waveglow_makes_the_published_ones_noise_and_sound(fused: bool, normed: bool) -> None:
+def test_an_imported_waveglow_makes_the_published_ones_noise_and_sound(
+    fused: bool, normed: bool
+) -> None:
     published = waveglow_weights(fused=fused, normed=normed)
     model = waveglow(PublishedWeights(published, "x"), 16)
     c = model.config
-    assert (c.flows, c.group, c.early_every, c.early_size, c.layers, c.channels, c.window) == (3, 8, 2, 2, 2, 10, 48)
-    audio, mel = 0.3 * torch.randn(160), torch.randn(10, 6)
+    assert (c.flows, c.group, c.early_every, c.early_size, c.layers, c.channels, c.window) == (
+        3,
+        8,
+        2,
+        2,
+        2,
+        10,
+        48,
+    )
+    audio = 0.3 * torch.randn(160)
+    mel = torch.randn(10, 6)
     expected = noise_of(published, audio, mel, 16)
     assert torch.allclose(model(audio[None], mel[None]).z[0], expected, atol=1e-5)
     assert torch.allclose(model.infer(mel[None], expected[None])[0], audio, atol=1e-4)
@@ -233,13 +294,19 @@ def more(weights: Weights, name: str, *shape: int) -> Weights:
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (more(tacotron_weights(), "speaker_embedding.weight", 3, 4), "1 weights .* no place here, such as speaker_emb"),
+        (
+            more(tacotron_weights(), "speaker_embedding.weight", 3, 4),
+            "1 weights .* no place here, such as speaker_emb",
+        ),
         (
             less(tacotron_weights(), "decoder.gate_layer.linear_layer.bias"),
             "has no decoder.gate_layer.linear_layer.bias",
         ),
         (tacotron_weights(per_step=2), "makes 2 frames a step with one stop"),
-        (more(tacotron_weights(), "encoder.lstm.bias_hh_l0", 9), r"bias_hh_l0 is \[9\], but must be \[24\]"),
+        (
+            more(tacotron_weights(), "encoder.lstm.bias_hh_l0", 9),
+            r"bias_hh_l0 is \[9\], but must be \[24\]",
+        ),
         (more(tacotron_weights(), "embedding.weight", 9), "embedding.weight has 1 axes"),
     ],
 )
@@ -267,7 +334,10 @@ def test_a_file_with_code_in_it_is_not_run(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="Save the weights alone"):
         read_weights(tmp_path / "whole.pt")
     (tmp_path / "text.pt").write_text("no checkpoint", encoding="utf-8")
-    for file, message in (("text.pt", "holds more than weights|cannot be read"), ("none.pt", "cannot be read")):
+    for file, message in (
+        ("text.pt", "holds more than weights|cannot be read"),
+        ("none.pt", "cannot be read"),
+    ):
         with pytest.raises(ConfigError, match=message):
             read_weights(tmp_path / file)
     torch.save({"state_dict": {}}, tmp_path / "empty.pt")
@@ -275,7 +345,9 @@ def test_a_file_with_code_in_it_is_not_run(tmp_path: Path) -> None:
         read_weights(tmp_path / "empty.pt")
 
 
-def test_the_command_makes_runs_to_begin_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_makes_runs_to_begin_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     corpus = tones_corpus(tmp_path / "corpus", Tones(PRESETS["ma"]))
     torch.save({"iteration": 7, "state_dict": tacotron_weights()}, tmp_path / "tacotron2.pt")
     command = [

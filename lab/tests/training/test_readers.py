@@ -56,13 +56,17 @@ def test_vctk_is_read_in_both_of_its_layouts(tmp_path: Path) -> None:
 
 
 def test_somebody_s_own_layout_becomes_a_corpus(tmp_path: Path) -> None:
-    voice, text = load_voice("heart"), "The ship has left the harbour."
+    voice = load_voice("heart")
+    text = "The ship has left the harbour."
     samples = np.pad(voice.synthesize(text, policy="wait-all"), voice.sample_rate // 5)
     one = {"id": "first", "transcript": text, "audio": "deep.wav", "who": "me"}
     written(tmp_path / "in" / "manifest.jsonl", json.dumps(one))
     write_wav(tmp_path / "in" / "deep.wav", samples, voice.sample_rate)
     out = tmp_path / "corpus"
-    assert main(["train", "corpus", str(out), "--recordings", str(tmp_path / "in"), "--reader", LINES]) == 0
+    assert (
+        main(["train", "corpus", str(out), "--recordings", str(tmp_path / "in"), "--reader", LINES])
+        == 0
+    )
     (item,) = Corpus(out).split("train")
     assert item.name == "first"
     assert Corpus(out).info.source["reader"] == "jsonl_reader.py:read_lines"
@@ -73,4 +77,17 @@ def test_what_is_no_reader_is_an_error(tmp_path: Path) -> None:
         find_reader("vctc")
     with pytest.raises(ConfigError, match="finds no recordings"):
         recordings_of("vctk", tmp_path, "")
-    assert main(["train", "corpus", str(tmp_path / "c"), "--recordings", str(tmp_path), "--speaker", "x"]) == 2
+    assert (
+        main(
+            [
+                "train",
+                "corpus",
+                str(tmp_path / "c"),
+                "--recordings",
+                str(tmp_path),
+                "--speaker",
+                "x",
+            ]
+        )
+        == 2
+    )

@@ -41,9 +41,15 @@ steps = 20
 def test_a_key_has_another_value_without_a_copy_of_the_recipe(tmp_path: Path) -> None:
     path = tmp_path / "toy.toml"
     path.write_text(TOML, encoding="utf-8")
-    pairs = [override(text) for text in ("train.steps=7", "train.start=runs/one", "model.sizes=[1, 2]")]
+    pairs = [
+        override(text) for text in ("train.steps=7", "train.start=runs/one", "model.sizes=[1, 2]")
+    ]
     recipe = load_recipe(path, pairs)
-    assert (recipe.train.steps, recipe.train.start, recipe.model["sizes"]) == (7, "runs/one", [1, 2])
+    assert (recipe.train.steps, recipe.train.start, recipe.model["sizes"]) == (
+        7,
+        "runs/one",
+        [1, 2],
+    )
     with pytest.raises(ConfigError, match=r"unknown key 'stesp' \(did you mean 'steps'"):
         load_recipe(path, [override("train.stesp=7")])
     with pytest.raises(ConfigError, match="must be at least 1"):
@@ -55,15 +61,21 @@ def test_a_key_has_another_value_without_a_copy_of_the_recipe(tmp_path: Path) ->
 
 
 def test_a_corpus_whose_items_are_too_long_is_told_with_numbers() -> None:
-    corpus = SimpleNamespace(split=lambda _: SimpleNamespace(lengths=np.array([100, 150, 151, 900])))
-    recipe = recipe_from({"task": "toy", "train": {"batch_size": 5, "steps": 1}}, name="a", where="a")
+    corpus = SimpleNamespace(
+        split=lambda _: SimpleNamespace(lengths=np.array([100, 150, 151, 900]))
+    )
+    recipe = recipe_from(
+        {"task": "toy", "train": {"batch_size": 5, "steps": 1}}, name="a", where="a"
+    )
     assert too_few(corpus, recipe) == "The corpus has too few items for a batch of 5."
     told = too_few(corpus, replace(recipe, data={"longest": 150}))
     assert told.endswith("batch of 5: 2 of 4 are as short as [data] longest = 150 frames asks.")
 
 
 def test_the_rate_warms_up_halves_and_falls_to_zero() -> None:
-    settings = TrainSettings(8, 100, learning_rate=2.0, warmup_steps=10, half_life_steps=20.0, final_share=0.25)
+    settings = TrainSettings(
+        8, 100, learning_rate=2.0, warmup_steps=10, half_life_steps=20.0, final_share=0.25
+    )
     budget = Budget(settings, None, 0.0)
     assert [budget.rate(step) for step in (0, 4, 9, 10, 30, 50)] == [0.2, 1.0, 2.0, 2.0, 1.0, 0.5]
     assert budget.rate(75) == pytest.approx(2 * 0.5 ** (65 / 20))
@@ -80,10 +92,25 @@ def test_the_rate_warms_up_halves_and_falls_to_zero() -> None:
 
 def test_the_rate_is_held_before_it_halves_and_has_a_floor() -> None:
     settings = TrainSettings(
-        8, 100, learning_rate=2.0, warmup_steps=10, hold_steps=20, half_life_steps=10.0, least_rate=0.3
+        8,
+        100,
+        learning_rate=2.0,
+        warmup_steps=10,
+        hold_steps=20,
+        half_life_steps=10.0,
+        least_rate=0.3,
     )
     budget = Budget(settings, None, 0.0)
-    assert [budget.rate(step) for step in (4, 9, 29, 30, 40, 50, 60, 99)] == [1.0, 2.0, 2.0, 2.0, 1.0, 0.5, 0.3, 0.3]
+    assert [budget.rate(step) for step in (4, 9, 29, 30, 40, 50, 60, 99)] == [
+        1.0,
+        2.0,
+        2.0,
+        2.0,
+        1.0,
+        0.5,
+        0.3,
+        0.3,
+    ]
     assert Budget(replace(settings, final_share=0.5), None, 0.0).rate(75) == pytest.approx(0.15)
     # In warm-up the rate may be lower.
     assert budget.rate(0) == pytest.approx(0.2)
@@ -103,7 +130,12 @@ def test_the_paper_presets_have_the_papers_optimizer(
     name: str, betas: tuple[float, ...], eps: float, l2: float
 ) -> None:
     settings = load_recipe(RECIPES / f"{name}.toml").train
-    assert (tuple(settings.betas), settings.eps, settings.l2, settings.weight_decay) == (betas, eps, l2, 0.0)
+    assert (tuple(settings.betas), settings.eps, settings.l2, settings.weight_decay) == (
+        betas,
+        eps,
+        l2,
+        0.0,
+    )
 
 
 def test_mohan_s_preset_has_tacotron_2_s_schedule() -> None:
@@ -123,7 +155,8 @@ def test_adam_takes_epsilon_and_l2_from_the_recipe() -> None:
 
     assert moved() == pytest.approx(0.1, rel=0.11)
     assert moved(eps=1e-6) == pytest.approx(0.1 / 11, rel=0.01)
-    # L2 is a part of the gradient, which Adam brings to a step of the rate; decoupled decay is a share of the weight.
+    # L2 is a part of the gradient, which Adam brings to a step of the rate; decoupled decay is a
+    # share of the weight.
     assert moved(l2=1e-3, eps=1e-4) == pytest.approx(0.1 * 2e-3 / 2.1e-3, rel=0.01)
     assert moved(weight_decay=1e-3, eps=1e-4) == pytest.approx(0.1 * (1e-3 + 2e-3), rel=0.01)
 
@@ -137,7 +170,10 @@ def test_adam_takes_epsilon_and_l2_from_the_recipe() -> None:
         (TOML.replace("steps = 20", ""), "the key 'steps' is missing"),
         (TOML.replace("[train]", "[model]"), "the key 'train' is missing"),
         (TOML.replace("20", "0"), "train: steps must be at least 1, found int 0"),
-        (TOML + "l2 = 1e-6\nweight_decay = 1e-6\n", "weight_decay must be at least 0, and 0 beside l2"),
+        (
+            TOML + "l2 = 1e-6\nweight_decay = 1e-6\n",
+            "weight_decay must be at least 0, and 0 beside l2",
+        ),
         (TOML + "least_rate = 1.0\n", "least_rate must be from 0 to learning_rate"),
         (TOML + "anew = ['decoder']\n", "train: anew must be empty without start"),
         (TOML + "ema = 1.0\n", "train: ema must be from 0 to below 1"),
@@ -146,7 +182,9 @@ def test_adam_takes_epsilon_and_l2_from_the_recipe() -> None:
         ("task = [", "is not TOML"),
     ],
 )
-def test_a_recipe_that_does_not_fit_is_refused_with_its_key(tmp_path: Path, text: str, why: str) -> None:
+def test_a_recipe_that_does_not_fit_is_refused_with_its_key(
+    tmp_path: Path, text: str, why: str
+) -> None:
     path = tmp_path / "x.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match=why):
@@ -156,14 +194,18 @@ def test_a_recipe_that_does_not_fit_is_refused_with_its_key(tmp_path: Path, text
 def test_every_recipe_of_the_repository_loads() -> None:
     # A voice's and a clip's are read by commands of their own.
     paths = [
-        path for path in sorted(RECIPES.rglob("*.toml")) if path.name != "voice.toml" and path.parent.name != "clip"
+        path
+        for path in sorted(RECIPES.rglob("*.toml"))
+        if path.name != "voice.toml" and path.parent.name != "clip"
     ]
     recipes = {path: load_recipe(path) for path in paths}
     assert all(recipe.name == path.stem for path, recipe in recipes.items())
 
 
 @pytest.mark.parametrize(("old", "new"), [("deepvoice3", "ma"), ("melvocoder", "mel")])
-def test_tasks_are_known_by_the_names_of_earlier_versions(old: str, new: str, tmp_path: Path) -> None:
+def test_tasks_are_known_by_the_names_of_earlier_versions(
+    old: str, new: str, tmp_path: Path
+) -> None:
     path = tmp_path / "recipe.toml"
     path.write_text(TOML.replace("toy", old), encoding="utf-8")
     assert load_recipe(path).task == new
@@ -171,7 +213,11 @@ def test_tasks_are_known_by_the_names_of_earlier_versions(old: str, new: str, tm
 
 def test_a_recipe_survives_being_written() -> None:
     settings = replace(
-        TrainSettings(8, 20, ema=0.9), clip=math.inf, learning_rate=1e-5, half_life_steps=None, checkpoint_s=7.0
+        TrainSettings(8, 20, ema=0.9),
+        clip=math.inf,
+        learning_rate=1e-5,
+        half_life_steps=None,
+        checkpoint_s=7.0,
     )
     tables = {"name": 'a "quoted"\\ one', "sizes": (1, 2), "nested": {"on": True, "x": [0.5]}}
     recipe = Recipe("x", "toy", settings, corpus="a/b", model=tables)
@@ -181,7 +227,9 @@ def test_a_recipe_survives_being_written() -> None:
 
 def test_the_documents_name_every_setting() -> None:
     text = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
-    assert [field.name for field in fields(TrainSettings) if f"| `{field.name}` |" not in text] == []
+    assert [
+        field.name for field in fields(TrainSettings) if f"| `{field.name}` |" not in text
+    ] == []
 
 
 def test_a_log_that_was_cut_off_goes_on_whole(tmp_path: Path) -> None:
@@ -210,7 +258,9 @@ def test_a_log_goes_to_tensorboard_as_well(tmp_path: Path, monkeypatch: pytest.M
         def flush(self) -> None:
             pass
 
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Writer))
+    monkeypatch.setitem(
+        sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Writer)
+    )
     log = Log(tmp_path / "log.jsonl")
     log.scalars = scalar_writer(tmp_path)
     assert log.scalars.folder == str(tmp_path / "tensorboard")
@@ -224,17 +274,25 @@ def test_a_log_goes_to_tensorboard_as_well(tmp_path: Path, monkeypatch: pytest.M
 def test_a_published_run_is_a_start_and_a_part_but_not_resumed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    corpus, out = toy_corpus(tmp_path / "corpus"), tmp_path / "release"
+    corpus = toy_corpus(tmp_path / "corpus")
+    out = tmp_path / "release"
     recipe = Recipe("toy", "toy", TrainSettings(8, 3, ema=0.9, learning_rate=0.1))
     train(recipe, corpus, tmp_path / "run")
     assert main(["train", "publish", str(tmp_path / "run"), "-o", str(out)]) == 0
     assert main(["train", "publish", "--check", str(out)]) == 0
-    meant, found = load_trained(tmp_path / "run"), load_trained(out / "toy")
+    meant = load_trained(tmp_path / "run")
+    found = load_trained(out / "toy")
     assert found.step == 3
     for one, two in zip(meant.model.parameters(), found.model.parameters(), strict=True):
         assert torch.equal(one.half().float(), two)
-    assert (out / "toy" / "checkpoint.pt").stat().st_size < (tmp_path / "run" / "checkpoint.pt").stat().st_size
-    train(replace(recipe, train=replace(recipe.train, start=str(out / "toy"))), corpus, tmp_path / "next")
+    assert (out / "toy" / "checkpoint.pt").stat().st_size < (
+        tmp_path / "run" / "checkpoint.pt"
+    ).stat().st_size
+    train(
+        replace(recipe, train=replace(recipe.train, start=str(out / "toy"))),
+        corpus,
+        tmp_path / "next",
+    )
     with pytest.raises(ConfigError, match="is a published run, which cannot be resumed"):
         train(recipe.shortened(9), corpus, out / "toy", resume=True)
     assert str(corpus.resolve()).encode() in (tmp_path / "run" / "checkpoint.pt").read_bytes()
@@ -247,7 +305,8 @@ def test_a_published_run_is_a_start_and_a_part_but_not_resumed(
 
 
 def test_the_mean_of_runs_is_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    corpus, out = toy_corpus(tmp_path / "corpus"), tmp_path / "release"
+    corpus = toy_corpus(tmp_path / "corpus")
+    out = tmp_path / "release"
     recipe = Recipe("toy", "toy", TrainSettings(8, 3, ema=0.9, learning_rate=0.1))
     runs = [tmp_path / "first", tmp_path / "second"]
     for run, steps in zip(runs, (3, 6), strict=True):
@@ -267,7 +326,9 @@ def test_the_mean_of_runs_is_a_run(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def test_the_readme_lists_every_task() -> None:
-    listed = re.findall(r"^\| `([\w-]+)` \|", (RECIPES / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    listed = re.findall(
+        r"^\| `([\w-]+)` \|", (RECIPES / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert sorted(set(listed) - {"task"}) == sorted(set(TASKS) - {"toy"})
 
 
@@ -275,10 +336,12 @@ def test_the_readme_lists_every_task() -> None:
 def test_an_archive_of_runs_is_checked_unpacked_and_begun_with(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str
 ) -> None:
-    corpus, archive = toy_corpus(tmp_path / "corpus"), tmp_path / f"release{ending}"
+    corpus = toy_corpus(tmp_path / "corpus")
+    archive = tmp_path / f"release{ending}"
     recipe = Recipe("toy", "toy", TrainSettings(8, 3, ema=0.9, learning_rate=0.1))
     train(recipe, corpus, tmp_path / "run")
-    publish, lines = ["train", "publish"], list[str]()
+    publish = ["train", "publish"]
+    lines = list[str]()
     assert main([*publish, str(tmp_path / "run"), "-o", str(archive)]) == 0
     assert main([*publish, "--check", str(archive)]) == 0
     assert "4 files, all as they were" in capsys.readouterr().err
@@ -291,7 +354,9 @@ def test_an_archive_of_runs_is_checked_unpacked_and_begun_with(
     assert main([*publish, "--unpack", str(archive), "-o", str(tmp_path / "release")]) == 0
     unpacked, meant = (load_trained(tmp_path / name) for name in ("release/toy", "run"))
     begun = load_trained(tmp_path / "next")
-    for one, two, three in zip(*(run.model.parameters() for run in (meant, unpacked, begun)), strict=True):
+    for one, two, three in zip(
+        *(run.model.parameters() for run in (meant, unpacked, begun)), strict=True
+    ):
         assert torch.equal(one.half().float(), two)
         assert torch.allclose(two, three, atol=1e-6)
     # Bytes depend on the runs alone.
@@ -313,7 +378,9 @@ def test_an_archive_of_runs_is_checked_unpacked_and_begun_with(
     write_archive(tmp_path / "two", tmp_path / f"empty{ending}")
     with pytest.raises(ConfigError, match="There is no SHA256SUMS"):
         train(
-            replace(start, train=replace(start.train, start=str(tmp_path / f"empty{ending}"))), corpus, tmp_path / "x"
+            replace(start, train=replace(start.train, start=str(tmp_path / f"empty{ending}"))),
+            corpus,
+            tmp_path / "x",
         )
 
 

@@ -134,7 +134,8 @@ def write(path: Path, text: str, encoding: str = "utf-8") -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Two recordings in LJ Speech's layout: 150 Hz between 0.5 and 0.9 s, 250 Hz between 1.1 and 1.5 s."""
+    """Two recordings in LJ Speech's layout: 150 Hz between 0.5 and 0.9 s, 250 Hz between 1.1 and
+    1.5 s."""
     root = tmp_path / "LJSpeech-1.1"
     write(root / "metadata.csv", 'R-1|No. Say it!|No, "say it"!\nR-2|No. Say it!|No, say it.\n')
     time_s = np.arange(2 * RATE) / RATE
@@ -158,14 +159,33 @@ def test_long_and_short_text_grids(tmp_path: Path) -> None:
     tiers = read_textgrid(write(tmp_path / "a.TextGrid", LONG))
     assert list(tiers) == ["words", "phones"]
     assert tiers["words"][1] == Interval(0.5, 0.9, "no")
-    assert [phone.label for phone in tiers["phones"]] == ["", "N", "OW1", "sil", "S", "EY1", "IH1", "T", ""]
+    assert [phone.label for phone in tiers["phones"]] == [
+        "",
+        "N",
+        "OW1",
+        "sil",
+        "S",
+        "EY1",
+        "IH1",
+        "T",
+        "",
+    ]
     for encoding in ("utf-8", "utf-8-sig", "utf-16"):
         path = write(tmp_path / "b.TextGrid", SHORT, encoding)
-        assert tier(read_textgrid(path), "words", path) == [Interval(0, 0.5, ""), Interval(0.5, 1.5, 'says "hm"')]
+        assert tier(read_textgrid(path), "words", path) == [
+            Interval(0, 0.5, ""),
+            Interval(0.5, 1.5, 'says "hm"'),
+        ]
 
 
 def test_what_is_no_text_grid_is_named(tmp_path: Path) -> None:
-    for text in ("", "words", LONG[: len(LONG) // 2], SHORT.replace("1.5\n2\n", "1.5\n9\n"), SHORT[:-16]):
+    for text in (
+        "",
+        "words",
+        LONG[: len(LONG) // 2],
+        SHORT.replace("1.5\n2\n", "1.5\n9\n"),
+        SHORT[:-16],
+    ):
         with pytest.raises(ConfigError, match=r"a\.TextGrid is not a TextGrid"):
             read_textgrid(write(tmp_path / "a.TextGrid", text))
     with pytest.raises(ConfigError, match=r"b\.TextGrid cannot be read"):
@@ -189,7 +209,8 @@ def test_a_recording_becomes_an_item(folder: Path) -> None:
     symbols = {number: symbol for symbol, number in corpus.info.phonemes.items()}
     assert [symbols[i] for i in item.ids] == ["n", "ˈ", "O", " ", "s", "ˈ", "A", " ", "ˈ", "ɪ", "t"]
     assert item.words.tolist() == [[0, 3], [4, 7], [8, 11]]
-    # 12.5 ms a frame; 4 frames in front, 12 behind; the pause between two words belongs to the space.
+    # 12.5 ms a frame; 4 frames in front, 12 behind; the pause between two words belongs to the
+    # space.
     assert item.durations.tolist() == [4, 16, 0, 16, 16, 8, 0, 8, 0, 0, 8, 8, 12]
     assert item.audio is not None
     assert len(item.mel) == len(item.f0) == len(item.audio) / 300 == 96
@@ -203,16 +224,9 @@ def test_a_recording_becomes_an_item(folder: Path) -> None:
 
 def test_arpabet_becomes_the_front_end_s_symbols() -> None:
     own = voice_config().phonemes
-    assert [from_arpabet(label) for label in ("T", "W", "AH0", "AH1", "ER0", "ER2", "OY1", "NG")] == [
-        "t",
-        "w",
-        "ə",
-        "ˈʌ",
-        "əɹ",
-        "ˌɜɹ",
-        "ˈY",
-        "ŋ",
-    ]
+    assert [
+        from_arpabet(label) for label in ("T", "W", "AH0", "AH1", "ER0", "ER2", "OY1", "NG")
+    ] == ["t", "w", "ə", "ˈʌ", "əɹ", "ˌɜɹ", "ˈY", "ŋ"]
     assert [from_arpabet(label) for label in ("AH3", "X", "B1", "", "spn")] == [None] * 5
     assert all(
         symbol in own
@@ -246,14 +260,19 @@ def test_a_word_that_the_aligner_did_not_know_is_named(folder: Path) -> None:
     pytest.importorskip("soxr")
     grid = folder / "aligned" / "speaker" / "R-2.TextGrid"
     grid.write_text(LONG.replace('"OW1"', '"spn"'), encoding="utf-8")
-    spec = scan(RecordingSpec(PRESETS["ma"], folder / "LJSpeech-1.1", folder / "aligned"), ["R-1", "R-2"])
-    with pytest.raises(ConfigError, match=r"R-2\.TextGrid: the aligner did not know the word at 0\.70 s"):
+    spec = scan(
+        RecordingSpec(PRESETS["ma"], folder / "LJSpeech-1.1", folder / "aligned"), ["R-1", "R-2"]
+    )
+    with pytest.raises(
+        ConfigError, match=r"R-2\.TextGrid: the aligner did not know the word at 0\.70 s"
+    ):
         spec.open().items("R-2", "No, say it.")
 
 
 def test_splits_name_recordings(folder: Path) -> None:
     pytest.importorskip("soxr")
-    train, val = write(folder / "train.csv", "R-2|other text\n"), write(folder / "val.csv", "R-1|x|y\n")
+    train = write(folder / "train.csv", "R-2|other text\n")
+    val = write(folder / "val.csv", "R-1|x|y\n")
     assert command(folder, "--train", str(train), "--val", str(val), "--front-end", "saeki") == 0
     corpus = Corpus(folder / "out")
     assert [item.text for item in corpus.split("train")] == ["No, say it."]
@@ -283,14 +302,19 @@ WRONG = {
     "missing": r"recording .*R-2\.wav is missing",
     "cut": r"R-2\.wav cannot be read",
     "unaligned": r"has no R-2\.TextGrid",
-    "words": r"words of .*R-2\.TextGrid are not those of the transcript: 'tayit' where the text has 'ayit'",
+    "words": (
+        r"words of .*R-2\.TextGrid are not those of the transcript: 'tayit' where the text has"
+        r" 'ayit'"
+    ),
     "homeless": r"R-2\.TextGrid: some phones belong to no word",
     "long": r"R-2\.TextGrid goes on after the end of its recording",
 }
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_what_does_not_fit_is_named_or_skipped(folder: Path, what: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_does_not_fit_is_named_or_skipped(
+    folder: Path, what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     pytest.importorskip("soxr")
     damage(folder, what)
     assert command(folder) == 2

@@ -1,4 +1,5 @@
-"""Saeki et al.: sizes of the papers, segments, steps against the whole, what moves in which training, graphs."""
+"""Saeki et al.: sizes of the papers, segments, steps against the whole, what moves in which
+training, graphs."""
 
 from __future__ import annotations
 
@@ -56,9 +57,23 @@ SMALL = {
     "postnet_layers": 3,
     "dropout": 0.0,
     "taught": True,
-    "context": {"filters": [4, 4, 6], "strides": [2, 1, 2], "recurrent": 12, "tokens": 4, "heads": 2, "embedding": 16},
+    "context": {
+        "filters": [4, 4, 6],
+        "strides": [2, 1, 2],
+        "recurrent": 12,
+        "tokens": 4,
+        "heads": 2,
+        "embedding": 16,
+    },
 }
-DATA = {"windows": [1, 2], "past": 32, "lookahead": 2, "alignment_weight": 0.3, "l1_weight": 1.0, "stop_weight": 0.3}
+DATA = {
+    "windows": [1, 2],
+    "past": 32,
+    "lookahead": 2,
+    "alignment_weight": 0.3,
+    "l1_weight": 1.0,
+    "stop_weight": 0.3,
+}
 
 
 def count(part: nn.Module) -> int:
@@ -76,12 +91,19 @@ def made(corpus: Corpus, model: Any = SMALL, **data: Any) -> SaekiTask:
 
 def recipe(corpus: Corpus, settings: TrainSettings, **data: Any) -> Recipe:
     return Recipe(
-        name="tiny", task="saeki", corpus=str(corpus.path), model=SMALL, data={**DATA, **data}, train=settings
+        name="tiny",
+        task="saeki",
+        corpus=str(corpus.path),
+        model=SMALL,
+        data={**DATA, **data},
+        train=settings,
     )
 
 
 def batches(task: Any, split: str = "train", **changes: Any) -> list[Any]:
-    return list(task.batches(split, **{"batch_size": 4, "seed": 5, "rank": 0, "ranks": 1, **changes}))
+    return list(
+        task.batches(split, **{"batch_size": 4, "seed": 5, "rank": 0, "ranks": 1, **changes})
+    )
 
 
 def one_step(task: Any, batch: Any, rate: float = 1e-3) -> tuple[nn.Module, set[str]]:
@@ -89,13 +111,17 @@ def one_step(task: Any, batch: Any, rate: float = 1e-3) -> tuple[nn.Module, set[
     torch.manual_seed(0)
     model = task.model()
     before = {name: weight.clone() for name, weight in model.named_parameters()}
-    optimizer = torch.optim.Adam([weight for weight in model.parameters() if weight.requires_grad], rate)
+    optimizer = torch.optim.Adam(
+        [weight for weight in model.parameters() if weight.requires_grad], rate
+    )
     loss, parts = task.loss(model.train(), batch, 0)
     loss.backward()
     optimizer.step()
     assert np.isfinite(float(loss.detach()))
     assert all(np.isfinite(list(parts.values())))
-    return model, {name for name, weight in model.named_parameters() if not torch.equal(weight, before[name])}
+    return model, {
+        name for name, weight in model.named_parameters() if not torch.equal(weight, before[name])
+    }
 
 
 def test_paper_preset_is_the_published_tacotron_with_the_context_joined(corpus: Corpus) -> None:
@@ -104,11 +130,14 @@ def test_paper_preset_is_the_published_tacotron_with_the_context_joined(corpus: 
     assert SaekiTask(preset.model, preset.data, corpus).data.windows == (3,)
     with torch.device("meta"):
         model = Tacotron(TacotronConfig(phonemes=148))
-    context, e = model.contextual, 256
+    context = model.contextual
+    e = 256
     wider = e * (2 * 4 * 1024 + 128 + 80 + 1)
-    # 28,193,153: the parameters of the release of Tacotron 2 that Saeki et al. built on, with its 148 symbols.
+    # 28,193,153: the parameters of the release of Tacotron 2 that Saeki et al. built on, with its
+    # 148 symbols.
     assert count(model) - count(context) - wider == 28_193_153
-    # Style tokens' reference encoder: six 3 x 3 convolutions, stride 2, from 512 channels to 8; a GRU of 128.
+    # Style tokens' reference encoder: six 3 x 3 convolutions, stride 2, from 512 channels to 8; a
+    # GRU of 128.
     widths = (1, 32, 32, 64, 64, 128, 128)
     convolutions = sum(9 * a * b + 3 * b for a, b in itertools.pairwise(widths))
     assert count(context.reference) == convolutions + 3 * 128 * (128 * 8 + 128 + 2)
@@ -117,14 +146,27 @@ def test_paper_preset_is_the_published_tacotron_with_the_context_joined(corpus: 
 
 @pytest.mark.parametrize(
     ("row", "past", "future"),
-    [("full", False, False), ("independent", False, False), ("unicontext", True, False), ("", True, True)],
+    [
+        ("full", False, False),
+        ("independent", False, False),
+        ("unicontext", True, False),
+        ("", True, True),
+    ],
 )
-def test_each_row_of_the_papers_is_a_preset_of_its_own(corpus: Corpus, row: str, past: bool, future: bool) -> None:
-    preset, base = (load_recipe(RECIPES / f"tacotron-{name}paper.toml") for name in (f"{row}-" if row else "", ""))
+def test_each_row_of_the_papers_is_a_preset_of_its_own(
+    corpus: Corpus, row: str, past: bool, future: bool
+) -> None:
+    preset, base = (
+        load_recipe(RECIPES / f"tacotron-{name}paper.toml")
+        for name in (f"{row}-" if row else "", "")
+    )
     assert (preset.model, preset.train) == (base.model, base.train)
     task = SaekiTask(preset.model, preset.data, corpus)
-    items, draw = corpus.split("train"), np.random.default_rng(0)
-    drawn = [(item, task.draw(item, draw)) for _ in range(5) for item in items if len(item.words) > 3]
+    items = corpus.split("train")
+    draw = np.random.default_rng(0)
+    drawn = [
+        (item, task.draw(item, draw)) for _ in range(5) for item in items if len(item.words) > 3
+    ]
     assert any(len(piece.past) for _, piece in drawn) == past
     assert any(len(piece.future) for _, piece in drawn) == future
     assert all(piece.frames == item.durations.sum() for item, piece in drawn) == (row == "full")
@@ -136,12 +178,15 @@ def test_paper_preset_takes_a_training_step(corpus: Corpus) -> None:
     task = SaekiTask(preset.model, preset.data, corpus)
     assert not task.config.taught
     _, moved = one_step(task, batches(task, batch_size=2)[0])
-    # Of texts of up to 64 phonemes six strides of 2 leave one row, so that the recurrent layer has no past.
+    # Of texts of up to 64 phonemes six strides of 2 leave one row, so that the recurrent layer has
+    # no past.
     still = {name for name, _ in task.model().named_parameters()} - moved
     assert still <= {"tacotron.contextual.reference.recurrent.weight_hh_l0"}
 
 
-@pytest.mark.parametrize(("name", "hidden", "wide"), [("small", 100, 200), ("medium", 300, 600), ("large", 500, 1000)])
+@pytest.mark.parametrize(
+    ("name", "hidden", "wide"), [("small", 100, 200), ("medium", 300, 600), ("large", 500, 1000)]
+)
 def test_students_have_the_papers_sizes(name: str, hidden: int, wide: int) -> None:
     preset = load_recipe(RECIPES / f"student-{name}.toml")
     assert (preset.model["recurrent"], preset.model["wide"]) == (hidden, wide)
@@ -166,7 +211,9 @@ def test_steps_taken_one_by_one_are_those_of_the_whole(corpus: Corpus) -> None:
                 where = functional.one_hot(taught.attended[:, step], memory.rows.shape[1]).float()
                 seen = (where[..., None] * memory.rows).sum(1)
                 state = state._replace(weights=where, counts=taught.counts[:, step], context=seen)
-            one, stop, own, state = model.decoder.advance(state._replace(frame=previous[:, step]), memory)
+            one, stop, own, state = model.decoder.advance(
+                state._replace(frame=previous[:, step]), memory
+            )
             assert torch.allclose(one, whole[:, step], atol=1e-5)
             assert torch.allclose(stop, stops[:, step], atol=1e-5)
             at = taught.attended[:, step, None] + torch.arange(model.config.window)
@@ -185,7 +232,9 @@ def test_free_attention_trains_on_the_steps_that_it_speaks_by(corpus: Corpus) ->
         whole, stops, weights = model.decoder.one_by_one(previous, memory)
         state = model.decoder.initial(memory)
         for step in range(whole.shape[1]):
-            one, stop, own, state = model.decoder.advance(state._replace(frame=previous[:, step]), memory)
+            one, stop, own, state = model.decoder.advance(
+                state._replace(frame=previous[:, step]), memory
+            )
             assert torch.allclose(one, whole[:, step], atol=1e-5)
             assert torch.allclose(stop, stops[:, step], atol=1e-5)
             assert torch.allclose(own.exp(), weights[:, step].exp(), atol=1e-5)
@@ -194,7 +243,8 @@ def test_free_attention_trains_on_the_steps_that_it_speaks_by(corpus: Corpus) ->
 def test_free_attention_is_guided_and_measured_but_not_taught_by_durations(corpus: Corpus) -> None:
     task = made(corpus, {**SMALL, "taught": False}, alignment_weight=0.0, guided_weight=2.0)
     torch.manual_seed(0)
-    model, batch = task.model().eval(), batches(task, "val")[0]
+    model = task.model().eval()
+    batch = batches(task, "val")[0]
     unguided = made(corpus, {**SMALL, "taught": False}, alignment_weight=0.0)
     other = {**batch, "path": torch.zeros_like(batch["path"])}
     with torch.no_grad():
@@ -210,14 +260,19 @@ def test_free_attention_is_guided_and_measured_but_not_taught_by_durations(corpu
 
 
 def test_aligned_is_the_share_on_a_step_s_phonemes_and_beside_them() -> None:
-    weights = torch.tensor([[[0.1, 0.2, 0.3, 0.0, 0.4], [0.1, 0.2, 0.3, 0.0, 0.4], [1.0, 0, 0, 0, 0]]]).log()
+    weights = torch.tensor(
+        [[[0.1, 0.2, 0.3, 0.0, 0.4], [0.1, 0.2, 0.3, 0.0, 0.4], [1.0, 0, 0, 0, 0]]]
+    ).log()
     path = torch.tensor([[[0, 0], [1, 2], [4, 4]]])
-    assert float(aligned(weights, path, torch.tensor([[1.0, 1.0, 0.0]]))) == pytest.approx((0.3 + 0.6) / 2)
+    assert float(aligned(weights, path, torch.tensor([[1.0, 1.0, 0.0]]))) == pytest.approx(
+        (0.3 + 0.6) / 2
+    )
 
 
 def test_what_stands_beside_a_text_in_a_batch_does_not_change_it() -> None:
     model = tacotron()
-    short, long = torch.from_numpy(ids(7)), torch.from_numpy(ids(19, seed=1))
+    short = torch.from_numpy(ids(7))
+    long = torch.from_numpy(ids(19, seed=1))
     both = Texts(torch.stack([functional.pad(short, (0, 12)), long]), torch.tensor([7, 19]))
     alone = Texts(short[None], torch.tensor([7]))
     nothing = Texts(torch.zeros(1, 3, dtype=torch.long), torch.tensor([0]))
@@ -238,14 +293,20 @@ def test_segments_are_the_sentence_cut(corpus: Corpus) -> None:
     padded = cutter.padded(item)
     assert np.array_equal(np.concatenate([piece.ids for piece in pieces]), padded)
     assert np.array_equal(np.concatenate([piece.durations for piece in pieces]), item.durations)
-    assert [piece.first for piece in pieces] == [0, pieces[0].frames, pieces[0].frames + pieces[1].frames]
+    assert [piece.first for piece in pieces] == [
+        0,
+        pieces[0].frames,
+        pieces[0].frames + pieces[1].frames,
+    ]
     assert np.array_equal(pieces[1].past, pieces[0].ids)
     assert pieces[0].past.size == 0
     assert pieces[1].ids[0] == SPACE
     assert np.array_equal(pieces[0].future, pieces[1].ids)
     assert np.array_equal(pieces[1].future, pieces[2].ids)
     assert pieces[2].future.size == 0
-    assert [len(SegmentCutter(pad=PAD, space=SPACE, past=3, lookahead=1).cut(item, 2, 4).past)] == [3]
+    assert [len(SegmentCutter(pad=PAD, space=SPACE, past=3, lookahead=1).cut(item, 2, 4).past)] == [
+        3
+    ]
     alone = cutter.alone(item, 2, 4)
     assert alone.ids[0] == alone.ids[-1] == PAD
     assert alone.durations[0] == alone.durations[-1] == 0
@@ -257,7 +318,8 @@ def test_a_path_goes_on_within_its_window_and_rests_where_the_frames_are(corpus:
     cutter = SegmentCutter(pad=PAD, space=SPACE, past=0, lookahead=0)
     for item in corpus.split("train"):
         piece = cutter.cut(item, 0, len(item.words))
-        steps, draw = -(-piece.frames // 3), np.random.default_rng(0)
+        steps = -(-piece.frames // 3)
+        draw = np.random.default_rng(0)
         path = path_of(piece.durations, steps, reduction=3, window=4, draw=draw)
         moved = np.diff(path.attended)
         assert path.attended[0] == 0
@@ -268,24 +330,37 @@ def test_a_path_goes_on_within_its_window_and_rests_where_the_frames_are(corpus:
 
 
 def test_a_pass_has_windows_of_all_kinds_and_whole_sentences(corpus: Corpus) -> None:
-    task = made(corpus, unicontext_share=0.3, independent_share=0.3, sentence_share=0.3, sentence_batch=0.5)
+    task = made(
+        corpus, unicontext_share=0.3, independent_share=0.3, sentence_share=0.3, sentence_batch=0.5
+    )
     found = [batch for seed in range(8) for batch in batches(task, seed=seed)]
     sizes = {len(batch["ids"]) for batch in found}
     assert 2 in sizes
     kinds = {
         (bool(past), bool(future))
         for batch in found
-        for past, future in zip(batch["past_lengths"].tolist(), batch["future_lengths"].tolist(), strict=True)
+        for past, future in zip(
+            batch["past_lengths"].tolist(), batch["future_lengths"].tolist(), strict=True
+        )
     }
     assert kinds == {(False, False), (True, False), (False, True), (True, True)}
     halves = [batches(task, seed=3, batch_size=2, rank=rank, ranks=2) for rank in (0, 1)]
     assert [len(a["ids"]) == len(b["ids"]) for a, b in zip(*halves, strict=True)]
 
 
-@pytest.mark.parametrize(("steps", "left"), [(20, 0.9), pytest.param(120, 0.6, marks=pytest.mark.slow)])
-def test_it_learns_what_a_segment_sounds_like(corpus: Corpus, tmp_path: Path, steps: int, left: float) -> None:
+@pytest.mark.parametrize(
+    ("steps", "left"), [(20, 0.9), pytest.param(120, 0.6, marks=pytest.mark.slow)]
+)
+def test_it_learns_what_a_segment_sounds_like(
+    corpus: Corpus, tmp_path: Path, steps: int, left: float
+) -> None:
     settings = TrainSettings(
-        batch_size=8, steps=steps, learning_rate=1e-2, warmup_steps=10, sample_every=1000, log_every=5
+        batch_size=8,
+        steps=steps,
+        learning_rate=1e-2,
+        warmup_steps=10,
+        sample_every=1000,
+        log_every=5,
     )
     train(recipe(corpus, settings), corpus.path, tmp_path / "run")
     lines = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
@@ -302,14 +377,20 @@ def teacher(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     train(recipe(corpus, settings, samples=0), corpus.path, folder / "run")
     for split in ("train", "val"):
         lines = [
-            {"name": item.name, "words": words, "futures": [["bad", "cab."]] * (len(words) - 1) + [None]}
+            {
+                "name": item.name,
+                "words": words,
+                "futures": [["bad", "cab."]] * (len(words) - 1) + [None],
+            }
             for item in corpus.split(split)
             for words in [item.text.split()]
         ]
         (folder / f"{split}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     draw = np.random.default_rng(0)
     (folder / "vectors").mkdir()
-    table = WordVectors.of({"a": 0}, draw.normal(size=(9, 6)).astype(np.float32), buckets=8, shortest=3, longest=4)
+    table = WordVectors.of(
+        {"a": 0}, draw.normal(size=(9, 6)).astype(np.float32), buckets=8, shortest=3, longest=4
+    )
     table.save(folder / "vectors" / "words.npz")
     np.save(folder / "vectors" / "axes.npy", draw.normal(size=(6, 10)).astype(np.float32))
     return folder
@@ -337,7 +418,8 @@ def test_guided_training_moves_the_context_network_alone(corpus: Corpus, teacher
     assert -1 <= parts["similarity"] <= 1
     same = {**batch, "pseudo": batch["future"], "pseudo_lengths": batch["future_lengths"]}
     assert task.loss(fresh, same, 0)[1]["similarity"] == pytest.approx(1, abs=1e-5)
-    # Beside the similarity with a target that moves along there is one with the network before the fine-tuning.
+    # Beside the similarity with a target that moves along there is one with the network before the
+    # fine-tuning.
     with torch.no_grad():
         for weight in fresh.tacotron.contextual.parameters():
             weight.add_(torch.randn_like(weight))
@@ -353,7 +435,9 @@ def test_the_fine_tuning_weighs_what_is_missing_of_the_cosine(
     """Saeki-a, Eq. 5: the frames' loss, and alpha times (1 - cosine)."""
     losses = list[float]()
     for alpha in (0.0, 50.0):
-        task = GuidedTask({}, {**files(teacher), "similarity_weight": alpha, "fixed_target": fixed}, corpus)
+        task = GuidedTask(
+            {}, {**files(teacher), "similarity_weight": alpha, "fixed_target": fixed}, corpus
+        )
         model = task.model().eval()
         torch.manual_seed(0)
         for weight in model.tacotron.contextual.parameters():
@@ -375,7 +459,8 @@ def test_windows_without_a_past_keep_their_future(corpus: Corpus) -> None:
 
 
 def test_a_student_learns_the_teacher_s_embedding(corpus: Corpus, teacher: Path) -> None:
-    sizes, more = {"vectors": 10, "recurrent": 8, "wide": 12, "embedding": 16}, {"vectors": str(teacher / "vectors")}
+    sizes = {"vectors": 10, "recurrent": 8, "wide": 12, "embedding": 16}
+    more = {"vectors": str(teacher / "vectors")}
     task = StudentTask(sizes, {**files(teacher), **more}, corpus)
     batch = batches(task)[0]
     assert "frames" not in batch
@@ -383,11 +468,16 @@ def test_a_student_learns_the_teacher_s_embedding(corpus: Corpus, teacher: Path)
     model = task.model().train()
     steps = lessons(task, model, [batch] * 40, 1e-2)
     assert steps[-1]["distil"] < 0.3 * steps[0]["distil"]
-    # Saeki-b, Eq. 8, as its text has it: the mean over the embedding's dimensions, not the norm that its formula has.
+    # Saeki-b, Eq. 8, as its text has it: the mean over the embedding's dimensions, not the norm
+    # that its formula has.
     with torch.no_grad():
         apart = model.eval()(batch["vectors"], batch["tokens"], None)[0] - batch["meant"]
         loss, parts = task.loss(model, batch, 0)
-    assert float(loss) == pytest.approx(parts["distil"]) == pytest.approx(float(apart.square().sum(1).mean()) / 16)
+    assert (
+        float(loss)
+        == pytest.approx(parts["distil"])
+        == pytest.approx(float(apart.square().sum(1).mean()) / 16)
+    )
     # Without a language model the teacher sees what really follows: other embeddings.
     truth = StudentTask(sizes, {**files(teacher), **more, "truth": True}, corpus)
     assert not torch.allclose(truth.taught("train")[2], task.taught("train")[2])
@@ -400,7 +490,9 @@ def test_hidden_states_of_a_language_model_teach_as_word_vectors_do(
     weight: float, corpus: Corpus, teacher: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     language = ToyStates()
-    monkeypatch.setattr("sayahead_lab.training.distilled.states.TransformersModel", lambda name: language)
+    monkeypatch.setattr(
+        "sayahead_lab.training.distilled.states.TransformersModel", lambda name: language
+    )
     sizes = {"vectors": WIDTH, "recurrent": 8, "wide": 12, "embedding": 16}
     more = {**files(teacher), "lm": "toy", "most": 6, "distil_weight": weight}
     task = HiddenTask(sizes, more, corpus)
@@ -415,7 +507,9 @@ def test_hidden_states_of_a_language_model_teach_as_word_vectors_do(
     assert np.allclose(task.states.of(words), alone[-6:], atol=1e-2)
     model, moved = one_step(task, batch)
     assert all(name.startswith("student.") for name in moved)
-    run: Any = Trained(task, model.eval(), Recipe("one", "saeki-hidden", TrainSettings(1, 1)), corpus, 1)
+    run: Any = Trained(
+        task, model.eval(), Recipe("one", "saeki-hidden", TrainSettings(1, 1)), corpus, 1
+    )
     paths, about = write_states(run, tmp_path)
     assert about == {"graph": "hidden.onnx", "width": WIDTH, "model": "toy", "layer": -1, "most": 6}
     predictor = Hidden(OnnxGraph(paths[0]), HiddenConfig(**about), ToyStates())
@@ -430,7 +524,9 @@ def test_hidden_states_of_a_language_model_teach_as_word_vectors_do(
     extend_voice(tmp_path / "voice", student=run)
     monkeypatch.setattr("sayahead.contexts.hidden_states.TransformersModel", lambda name: language)
     voice = load_voice(tmp_path / "voice")
-    sounds = [voice.synthesize("Hello there, proud team.", context=name) for name in ("hidden", "none")]
+    sounds = [
+        voice.synthesize("Hello there, proud team.", context=name) for name in ("hidden", "none")
+    ]
     assert all(len(sound) > 0 for sound in sounds)
     assert len(sounds[0]) != len(sounds[1]) or not np.array_equal(sounds[0], sounds[1])
     with pytest.raises(ConfigError, match="vectors is 10, but the states of toy have 7"):
@@ -442,7 +538,12 @@ def test_hidden_states_of_a_language_model_teach_as_word_vectors_do(
         HiddenTask(sizes, {**more, "futures": ""}, corpus)
     truth = HiddenTask(sizes, {**more, "futures": "", "truth": True, "drawn": 2}, corpus)
     drawn, _, meant = truth.taught("train")
-    assert max(sum(one.item == number for one in drawn) for number in range(len(corpus.split("train")))) == 2
+    assert (
+        max(
+            sum(one.item == number for one in drawn) for number in range(len(corpus.split("train")))
+        )
+        == 2
+    )
     assert len(drawn) == len(meant)
 
 
@@ -454,7 +555,8 @@ def test_the_small_preset_of_hidden_states_is_the_student_s_but_for_what_it_read
 
 @pytest.mark.parametrize("weight", [0.0, 0.95])
 def test_frames_teach_the_student_alone(weight: float, corpus: Corpus, teacher: Path) -> None:
-    sizes, more = {"vectors": 10, "recurrent": 8, "wide": 12, "embedding": 16}, {"vectors": str(teacher / "vectors")}
+    sizes = {"vectors": 10, "recurrent": 8, "wide": 12, "embedding": 16}
+    more = {"vectors": str(teacher / "vectors")}
     task = StudentTask(sizes, {**files(teacher), **more, "distil_weight": weight}, corpus)
     batch = batches(task)[0]
     model, moved = one_step(task, batch)
@@ -462,7 +564,9 @@ def test_frames_teach_the_student_alone(weight: float, corpus: Corpus, teacher: 
     assert moved
     assert all(name.startswith("student.") for name in moved)
     loss, parts = task.loss(model.eval(), batch, 0)
-    assert float(loss.detach()) == pytest.approx((1 - weight) * parts["target"] + weight * parts["distil"], rel=1e-5)
+    assert float(loss.detach()) == pytest.approx(
+        (1 - weight) * parts["target"] + weight * parts["distil"], rel=1e-5
+    )
 
 
 def spoken(acoustic: SegmentalAcoustic, segment: Segment, **rendering: Any) -> Any:
@@ -471,34 +575,44 @@ def spoken(acoustic: SegmentalAcoustic, segment: Segment, **rendering: Any) -> A
 
 def test_graphs_say_what_torch_says(tmp_path: Path) -> None:
     voice: Any = tiny_saeki(tmp_path)
-    model, acoustic = tacotron(), voice.synthesizer.acoustic
+    model = tacotron()
+    acoustic = voice.synthesizer.acoustic
     pad = torch.zeros(1, dtype=torch.long)
     first, second, future = (torch.from_numpy(ids(size, seed=size)) for size in (8, 6, 9))
 
     def of(*parts: Tensor) -> Texts:
         joined = torch.cat(parts) if parts else pad[:0]
-        return Texts(functional.pad(joined, (0, max(0, 1 - len(joined))))[None], torch.tensor([len(joined)]))
+        return Texts(
+            functional.pad(joined, (0, max(0, 1 - len(joined))))[None], torch.tensor([len(joined)])
+        )
 
     with torch.no_grad():
-        one, two = model.embedding(of(), of(second, future)), model.embedding(of(pad, first), of(future, pad))
+        one = model.embedding(of(), of(second, future))
+        two = model.embedding(of(pad, first), of(future, pad))
     meant = [generate(model, torch.cat([pad, first]), one[0]), generate(model, second, two[0])]
-    state, found = acoustic.initial(), []
+    state = acoustic.initial()
+    found = []
     for own, seen, ends in ((first, torch.cat([second, future]), False), (second, future, True)):
         segment = Segment(torch.cat([own, seen]).numpy(), len(own), ((0, len(own)),), ends)
         frames, state = acoustic.step(segment, state, Rendering(), hold_back=0)
         found.append(frames.final)
     for mine, theirs in zip(found, meant, strict=True):
-        # The runtime moves attention on where it rests for too long, and ends there; until then both go the same way.
+        # The runtime moves attention on where it rests for too long, and ends there; until then
+        # both go the same way.
         rows = min(len(mine), len(theirs), 30)
         assert rows > 3
         assert np.abs(mine[: rows - 3] - theirs[: rows - 3].numpy()).max() < 0.15
 
 
 class Forced:
-    """A decoder's graph of which some outputs are given, whatever it computes: ``stop``, and where attention looks."""
+    """A decoder's graph of which some outputs are given, whatever it computes: ``stop``, and where
+    attention looks."""
 
     def __init__(self, graph: Any, *, stop: float, place: int | None = None) -> None:
-        self.graph, self.stop, self.place, self.steps = graph, stop, place, 0
+        self.graph = graph
+        self.stop = stop
+        self.place = place
+        self.steps = 0
 
     def __call__(self, **inputs: Any) -> dict[str, Any]:
         self.steps += 1
@@ -511,23 +625,29 @@ class Forced:
 
 def test_stop_and_resting_attention_are_rules_that_can_be_switched_off(tmp_path: Path) -> None:
     voice: Any = tiny_saeki(tmp_path)
-    own, segment = voice.synthesizer.acoustic, Segment(ids(10), 8, ((0, 8),), False)
+    own = voice.synthesizer.acoustic
+    segment = Segment(ids(10), 8, ((0, 8),), False)
 
     def frames(stop: float, place: int | None, **rules: Any) -> int:
         forced = {**own._graphs, "decoder": Forced(own._graphs["decoder"], stop=stop, place=place)}
-        return len(spoken(SegmentalAcoustic(forced, replace(own._model, **rules), pad=0), segment).final)
+        return len(
+            spoken(SegmentalAcoustic(forced, replace(own._model, **rules), pad=0), segment).final
+        )
 
-    # A stop that always fires: at once, or behind the last sound, which attention has to reach first.
+    # A stop that always fires: at once, or behind the last sound, which attention has to reach
+    # first.
     assert frames(1.0, None, early_stop=True) == 1
     assert frames(1.0, 0, longest=2) > 8 * 3
-    # Attention that never moves: moved on from phoneme to phoneme, or left where it is, up to the bound.
+    # Attention that never moves: moved on from phoneme to phoneme, or left where it is, up to the
+    # bound.
     assert frames(0.0, 0, longest=2) == (1 + 8) * 2 * 3
     assert frames(0.0, 0, longest=0) == pytest.approx((1 + 8) * 40, abs=3)
 
 
 def test_dropout_in_the_prenet_is_drawn_by_the_seed_and_an_option(tmp_path: Path) -> None:
     voice: Any = tiny_saeki(tmp_path, replace(CONFIG, prenet_dropout=0.5))
-    own, segment = voice.synthesizer.acoustic, Segment(ids(10), 8, ((0, 8),), False)
+    own = voice.synthesizer.acoustic
+    segment = Segment(ids(10), 8, ((0, 8),), False)
     assert own._model.prenet_dropout == 0.5
     still = SegmentalAcoustic(own._graphs, replace(own._model, prenet_dropout=0.0), pad=0)
     one, same, other = (spoken(own, segment, seed=seed).final for seed in (1, 1, 2))
@@ -546,20 +666,34 @@ def test_dropout_in_the_prenet_is_drawn_by_the_seed_and_an_option(tmp_path: Path
 def test_free_attention_speaks_as_torch_does(tmp_path: Path) -> None:
     config = replace(CONFIG, taught=False)
     voice: Any = tiny_saeki(tmp_path, config)
-    acoustic, model = voice.synthesizer.acoustic, tacotron(config)
-    assert (acoustic._model.window, acoustic._model.longest, acoustic._model.early_stop) == (0, 0, True)
-    given, embedding = ids(12), np.linspace(-1, 1, 16).astype(np.float32)
+    acoustic = voice.synthesizer.acoustic
+    model = tacotron(config)
+    assert (acoustic._model.window, acoustic._model.longest, acoustic._model.early_stop) == (
+        0,
+        0,
+        True,
+    )
+    given = ids(12)
+    embedding = np.linspace(-1, 1, 16).astype(np.float32)
     segment = Segment(given, 12, ((0, 6), (6, 12)), False, embedding=embedding)
-    made = spoken(SegmentalAcoustic(acoustic._graphs, replace(acoustic._model, early_stop=False), pad=0), segment)
+    made = spoken(
+        SegmentalAcoustic(acoustic._graphs, replace(acoustic._model, early_stop=False), pad=0),
+        segment,
+    )
     with torch.no_grad():
         padded = torch.cat([torch.zeros(1, dtype=torch.long), torch.from_numpy(given)])
-        memory = model.memory(Texts(padded[None], torch.tensor([13])), torch.from_numpy(embedding)[None])
-        state, rows = model.decoder.initial(memory), []
+        memory = model.memory(
+            Texts(padded[None], torch.tensor([13])), torch.from_numpy(embedding)[None]
+        )
+        state = model.decoder.initial(memory)
+        rows = []
         for _ in range(8):
             frame, _, _, state = model.decoder.advance(state, memory)
             rows.append(frame.view(-1, 80))
         mel = torch.cat(rows)[None]
-        meant = (mel + model.postnet(mel, torch.ones(mel.shape[:2], dtype=torch.bool)))[0] * model.std + model.mean
+        meant = (mel + model.postnet(mel, torch.ones(mel.shape[:2], dtype=torch.bool)))[
+            0
+        ] * model.std + model.mean
     # Close to the end the postnet sees what follows.
     assert np.abs(made.final[:18] - meant[:18].numpy()).max() < 0.1
     (first, middle), (begin, end) = made.words
@@ -571,7 +705,8 @@ def test_students_graph_says_what_torch_says(tmp_path: Path) -> None:
     torch.manual_seed(0)
     model = Student(StudentConfig(vectors=10, recurrent=8, wide=12, embedding=16)).eval()
     draw = np.random.default_rng(0)
-    axes, rows = draw.normal(size=(6, 10)).astype(np.float32), draw.normal(size=(5, 6)).astype(np.float32)
+    axes = draw.normal(size=(6, 10)).astype(np.float32)
+    rows = draw.normal(size=(5, 6)).astype(np.float32)
     student_graph(model, axes).save(str(tmp_path / "g.onnx"))
     with torch.no_grad():
         meant = model(torch.from_numpy(rows @ axes)[None], torch.tensor([5]))[0].numpy()
@@ -585,7 +720,8 @@ def test_an_embedding_takes_the_place_of_past_and_future(tmp_path: Path) -> None
     acoustic = voice.synthesizer.acoustic
     plain = Segment(ids(20), 8, ((0, 8),), False)
     given = replace(plain, embedding=np.full(16, 0.7, np.float32))
-    a, b = spoken(acoustic, plain).final, spoken(acoustic, given).final
+    a = spoken(acoustic, plain).final
+    b = spoken(acoustic, given).final
     rows = min(len(a), len(b))
     assert np.abs(a[:rows] - b[:rows]).max() > 1e-3
     other = replace(given, ids=np.concatenate([given.ids[:8], ids(12, seed=5)]))
@@ -617,7 +753,13 @@ def test_a_whole_text_is_spoken(tmp_path: Path) -> None:
     voice = tiny_saeki(tmp_path)
     text = "One two three four five."
     chunks = list(voice.stream([text]))
-    assert [timing.text for chunk in chunks for timing in chunk.words] == ["One", "two", "three", "four", "five."]
+    assert [timing.text for chunk in chunks for timing in chunk.words] == [
+        "One",
+        "two",
+        "three",
+        "four",
+        "five.",
+    ]
     assert len(chunks) == 3
 
 

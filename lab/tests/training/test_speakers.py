@@ -1,4 +1,5 @@
-"""Several speakers in the default voice's networks: what is each one's own, and that graphs say what the model says."""
+"""Several speakers in the default voice's networks: what is each one's own, and that graphs say
+what the model says."""
 
 from __future__ import annotations
 
@@ -54,30 +55,43 @@ def voice(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         opened.model.heart.prosody.pro_out.own[1] += torch.tensor([0.1, 0.1, 0, 0])
         opened.model.heart.dur_out.own[1] -= 0.1
         opened.model.decoder.norm.own[1, 1] += 0.05
-        # As publishing rounds what did not learn: the voice borrows the default voice's context network all the same.
+        # As publishing rounds what did not learn: the voice borrows the default voice's context
+        # network all the same.
         opened.model.heart.expect.out.weight += 1e-3
     folder = tmp_path_factory.mktemp("voice") / "two"
-    make_speaker(opened, folder, name="two", license="CC0-1.0", student="heart", borrow=True, observed=1)
+    make_speaker(
+        opened, folder, name="two", license="CC0-1.0", student="heart", borrow=True, observed=1
+    )
     return folder
 
 
 def test_a_joined_corpus_knows_who_says_what(corpus: Path, tmp_path: Path) -> None:
     joined = Corpus(corpus)
     assert joined.info.joined == {"ann": "en-US", "bob": "en-US"}
-    assert [(item.speaker, item.name) for item in joined.split("train")][::2] == [("ann", "ann-0"), ("bob", "bob-0")]
-    parts = [np.concatenate([item.mel for item in Corpus(corpus / name).split("train")]) for name in NAMES]
+    assert [(item.speaker, item.name) for item in joined.split("train")][::2] == [
+        ("ann", "ann-0"),
+        ("bob", "bob-0"),
+    ]
+    parts = [
+        np.concatenate([item.mel for item in Corpus(corpus / name).split("train")])
+        for name in NAMES
+    ]
     mean = np.concatenate(parts).astype(np.float64).mean(axis=0)
     assert np.allclose(joined.info.mel_mean, mean, atol=1e-3)
     with pytest.raises(ConfigError, match="corpus of its own"):
         join(corpus / "ann", ["bob"])
     shutil.copytree(corpus / "ann", tmp_path / "ann")
-    make_corpus(tmp_path / "other", TeacherSpec(PRESETS["ma"], "final"), {"train": [("x", "It is.")]})
+    make_corpus(
+        tmp_path / "other", TeacherSpec(PRESETS["ma"], "final"), {"train": [("x", "It is.")]}
+    )
     with pytest.raises(ConfigError, match="another punctuation"):
         join(tmp_path, ["ann", "other"])
 
 
 def test_a_batch_says_who_speaks_and_only_their_own_weights_learn(corpus: Path, run: Path) -> None:
-    task = HeartVoiceTask({}, {"units": 14, "spoken_steps": 1, "part": "sound", "fixed_context": True}, Corpus(corpus))
+    task = HeartVoiceTask(
+        {}, {"units": 14, "spoken_steps": 1, "part": "sound", "fixed_context": True}, Corpus(corpus)
+    )
     batch = next(task.batches("val", batch_size=2, seed=0, rank=0, ranks=1))
     assert sorted(batch["speaker"].tolist()) == [0, 1]
     model = task.model()
@@ -122,7 +136,8 @@ def test_new_speakers_begin_as_the_mean_of_all() -> None:
 
 def test_the_voices_graphs_say_what_the_model_says(voice: Path) -> None:
     two = load_voice(voice)
-    text, policy = "The quick brown fox jumps over the lazy dog.", WaitAll()
+    text = "The quick brown fox jumps over the lazy dog."
+    policy = WaitAll()
     ann, bob = (two.synthesize(text, policy=policy, speaker=name) for name in NAMES)
     assert len(bob) < 0.97 * len(ann)
     assert np.array_equal(ann, two.synthesize(text, policy=policy, speaker=0))
@@ -147,7 +162,8 @@ def test_a_table_of_other_speakers_is_an_error(voice: Path, tmp_path: Path) -> N
     config = (folder / "voice.json").read_text(encoding="utf-8")
     from sayahead.engine.files import sha256
 
-    old, new = sha256(voice / "speakers.npz"), sha256(folder / "speakers.npz")
+    old = sha256(voice / "speakers.npz")
+    new = sha256(folder / "speakers.npz")
     (folder / "voice.json").write_text(config.replace(old, new), encoding="utf-8")
     with pytest.raises(VoiceError, match="does not belong to text"):
         load_voice(folder)

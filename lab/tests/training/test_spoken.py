@@ -24,7 +24,14 @@ SAYS = "import sys; sys.stdin.read(); sys.stdout.buffer.write(open(sys.argv[1], 
 
 def corpus(folder: Path, *arguments: str, text: str = TEXT) -> Corpus:
     (folder / "train.csv").write_text(f"A-1|{text}\n", encoding="utf-8")
-    given = ["train", "corpus", str(folder / "made"), "--train", str(folder / "train.csv"), *arguments]
+    given = [
+        "train",
+        "corpus",
+        str(folder / "made"),
+        "--train",
+        str(folder / "train.csv"),
+        *arguments,
+    ]
     assert main(given) == 0
     return Corpus(folder / "made")
 
@@ -58,7 +65,9 @@ def test_a_voice_says_what_a_corpus_has(tmp_path: Path, capsys: pytest.CaptureFi
 def test_a_command_says_what_a_corpus_has(tmp_path: Path) -> None:
     """Its rate is that of what it writes, and its phonemes are the front end's."""
     text = "The printed letters should be beautiful."
-    write_wav(tmp_path / "said.wav", load_voice().synthesize(text, policy="wait-all"), sample_rate=24000)
+    write_wav(
+        tmp_path / "said.wav", load_voice().synthesize(text, policy="wait-all"), sample_rate=24000
+    )
     command = shlex.join([sys.executable, "-c", SAYS, str(tmp_path / "said.wav")])
     assert load_teacher(command).sample_rate == 24000
     made = corpus(tmp_path, "--teacher", command, "--front-end", "saeki", text=text)
@@ -68,7 +77,9 @@ def test_a_command_says_what_a_corpus_has(tmp_path: Path) -> None:
     assert made.info.phonemes == TeacherSpec(PRESETS["ma"]).about().phonemes
     # What does not sound like its text is an error, or left out.
     with pytest.raises(ConfigError, match="does not sound like its text"):
-        SpokenSpec(PRESETS["ma"], teacher=command).open().items("A-2", "Nobody would have believed it at that hour.")
+        SpokenSpec(PRESETS["ma"], teacher=command).open().items(
+            "A-2", "Nobody would have believed it at that hour."
+        )
     left = SpokenSpec(PRESETS["ma"], teacher=command, skip_missing=True).open()
     assert left.items("A-2", "Nobody would have believed it at that hour.")[0] == []
 
@@ -80,7 +91,10 @@ def test_a_command_says_what_a_corpus_has(tmp_path: Path) -> None:
         (["--teacher", ""], "neither a voice"),
         (["--teacher", "'"], "No closing quotation"),
         (["--teacher", shlex.join([sys.executable, "-c", "print('no sound')"])], "no WAV file"),
-        (["--teacher", shlex.join([sys.executable, "-c", "raise SystemExit(3)"])], "ended with code 3"),
+        (
+            ["--teacher", shlex.join([sys.executable, "-c", "raise SystemExit(3)"])],
+            "ended with code 3",
+        ),
         (["--teacher", "heart", "--features"], "leave it out, or --teacher"),
         (["--teacher", "heart", "--alignments", "somewhere"], "needs --recordings"),
         (["--teacher", "heart", "--recordings", "somewhere"], "applies to the voice"),
@@ -90,6 +104,18 @@ def test_what_is_no_teacher_is_refused(
     arguments: list[str], complaint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "train.csv").write_text(f"A-1|{TEXT}\n", encoding="utf-8")
-    assert main(["train", "corpus", str(tmp_path / "made"), "--train", str(tmp_path / "train.csv"), *arguments]) != 0
+    assert (
+        main(
+            [
+                "train",
+                "corpus",
+                str(tmp_path / "made"),
+                "--train",
+                str(tmp_path / "train.csv"),
+                *arguments,
+            ]
+        )
+        != 0
+    )
     assert complaint in capsys.readouterr().err
     assert not (tmp_path / "made").exists()

@@ -1,4 +1,5 @@
-"""The default voice as a teacher: its sentences are those of a session, and all that it says of them fits together."""
+"""The default voice as a teacher: its sentences are those of a session, and all that it says of
+them fits together."""
 
 from __future__ import annotations
 
@@ -70,8 +71,11 @@ class Listening:
 
 
 def test_sentences_are_those_that_a_session_hands_to_its_synthesizer(items: list[Item]) -> None:
-    config, heard = voice_config(), Listening()
-    sentence = Words(WaitAll(), EnglishPhonemizer(config.phonemes, stand_in=config.stand_in), NoContext())
+    config = voice_config()
+    heard = Listening()
+    sentence = Words(
+        WaitAll(), EnglishPhonemizer(config.phonemes, stand_in=config.stand_in), NoContext()
+    )
     session = Session(heard, Normalizer, sentence, rendering=Rendering())
     session.push(TEXT)
     session.finish()
@@ -90,7 +94,13 @@ def test_all_of_an_item_fits_together(items: list[Item]) -> None:
         assert item.features is not None
         frames = len(item.mel)
         assert len(item.durations) == len(item.ids) + 2
-        assert int(item.durations.sum()) == frames == len(item.f0) == len(item.features) == len(item.audio) / 300
+        assert (
+            int(item.durations.sum())
+            == frames
+            == len(item.f0)
+            == len(item.features)
+            == len(item.audio) / 300
+        )
         assert (item.durations > 0).all()
         assert item.features.shape == (frames, 256)
         heard = item.audio.astype(np.float32) / np.float32(32767)
@@ -116,9 +126,12 @@ def test_words_are_spans_of_what_sounds(items: list[Item], final: VoiceTeacher) 
 def test_final_punctuation_is_the_last_mark_alone(items: list[Item], final: VoiceTeacher) -> None:
     marks = PAUSES.strip()
     for item, bare in zip(items, final.items("text", TEXT)[0], strict=True):
-        whole, said = spoken(item), spoken(bare)
+        whole = spoken(item)
+        said = spoken(bare)
         assert sum(symbol in marks for symbol in whole) > 1
-        assert [symbol for symbol in said if symbol in marks] == [said[-1]] == [whole.rstrip('”"')[-1]]
+        assert (
+            [symbol for symbol in said if symbol in marks] == [said[-1]] == [whole.rstrip('”"')[-1]]
+        )
         assert "  " not in said
         assert said[0] != " "
         # The front end has read the punctuation: the words are the same.
@@ -129,7 +142,14 @@ def test_final_punctuation_is_the_last_mark_alone(items: list[Item], final: Voic
 
 @pytest.mark.parametrize(
     ("text", "end"),
-    [("Well,", ","), ("Well", ""), ('"Well."', "."), ("(Well?)", "?"), ("Well —", "—"), ("So — well.", ".")],
+    [
+        ("Well,", ","),
+        ("Well", ""),
+        ('"Well."', "."),
+        ("(Well?)", "?"),
+        ("Well —", "—"),
+        ("So — well.", "."),
+    ],
 )
 def test_what_is_left_at_the_end(final: VoiceTeacher, text: str, end: str) -> None:
     (item,), _ = final.items("text", text)
@@ -169,8 +189,12 @@ def test_features_are_what_the_last_layer_gets(items: list[Item]) -> None:
     window = slice(first, first + len(item.mel))
     # The graph quantizes the activations that this product takes as they are.
     assert np.abs(spectra[:, :601] - harmonic[0].T[window]).mean() < 0.1
-    assert np.abs(spectra[:, :601] - harmonic[0].T[first + 1 : first + 1 + len(item.mel)]).mean() > 0.2
-    np.testing.assert_array_equal(item.f0[item.f0 > 0], f0[0, window].astype(np.float16)[item.f0 > 0])
+    assert (
+        np.abs(spectra[:, :601] - harmonic[0].T[first + 1 : first + 1 + len(item.mel)]).mean() > 0.2
+    )
+    np.testing.assert_array_equal(
+        item.f0[item.f0 > 0], f0[0, window].astype(np.float16)[item.f0 > 0]
+    )
 
 
 def test_what_an_item_is_depends_on_its_name_and_seed_alone(teacher: VoiceTeacher) -> None:
@@ -202,8 +226,8 @@ def test_trimming_keeps_edges_and_sound_together() -> None:
     samples[12 * 300 : 20 * 300] = 0.5
     edges = np.array([0, 18, 22, 34, 40, 44])
     first, kept = trim(edges, samples, 1, lead=8, tail=12)
-    # Phonemes from 14 on where they are heard. The last audible frame, 19, is 13 after the cut of 6 frames; the phoneme
-    # gets two more, mark and pad five each.
+    # Phonemes from 14 on where they are heard. The last audible frame, 19, is 13 after the cut of 6
+    # frames; the phoneme gets two more, mark and pad five each.
     assert first == 6
     assert kept.tolist() == [0, 8, 12, 16, 21, 26]
     first, kept = trim(edges, samples, 1, lead=99, tail=99)
@@ -216,14 +240,25 @@ def test_trimming_keeps_edges_and_sound_together() -> None:
 
 
 def test_phonemes_are_where_they_are_heard(teacher: VoiceTeacher) -> None:
-    """How much of the mel phonemes explain is largest with the durations as they are, not moved to either side."""
-    text = "The overwhelming majority of people in this country know how to sift the wheat from the chaff. "
-    made = teacher.items("a", text + "Even the Caslon type when enlarged shows great shortcomings in this respect.")[0]
+    """How much of the mel phonemes explain is largest with the durations as they are, not moved to
+    either side."""
+    text = (
+        "The overwhelming majority of people in this country know how to sift the wheat from the"
+        " chaff. "
+    )
+    made = teacher.items(
+        "a", text + "Even the Caslon type when enlarged shows great shortcomings in this respect."
+    )[0]
     explained = {}
     for shift in range(-6, 7, 2):
         rows = np.concatenate([item.mel[10:-30] for item in made]).astype(np.float32)
         labels = np.concatenate(
-            [np.repeat([0, *item.ids, 0], item.durations)[10 + shift : len(item.mel) - 30 + shift] for item in made]
+            [
+                np.repeat([0, *item.ids, 0], item.durations)[
+                    10 + shift : len(item.mel) - 30 + shift
+                ]
+                for item in made
+            ]
         )
         means = {label: rows[labels == label].mean(axis=0) for label in np.unique(labels)}
         rest = rows - np.array([means[label] for label in labels])
@@ -238,7 +273,8 @@ def test_other_front_ends_have_the_same_times(teacher: VoiceTeacher) -> None:
     (native,), _ = teacher.items("a", "To be or not.")
     assert item.audio is not None
     assert int(item.durations.sum()) == len(item.mel) == len(item.f0) == len(item.audio) / 256
-    times_s, native_s = np.cumsum(item.durations) * 256 / 22050, np.cumsum(native.durations) * 300 / 24000
+    times_s = np.cumsum(item.durations) * 256 / 22050
+    native_s = np.cumsum(native.durations) * 300 / 24000
     assert np.abs(times_s - native_s).max() <= 0.5 * 256 / 22050 + 1e-9
     assert item.mel.shape[1] == 128
 
@@ -255,9 +291,20 @@ def test_specs_that_cannot_be() -> None:
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     texts = tmp_path / "texts.csv"
     texts.write_text("A1|One.\nA2|Two, to be. Three!\nA3|...\nA4|Four.\n", encoding="utf-8")
-    out, val = tmp_path / "out", tmp_path / "val.csv"
+    out = tmp_path / "out"
+    val = tmp_path / "val.csv"
     val.write_text("B1|Five.\n", encoding="utf-8")
-    options = ["--train", str(texts), "--val", str(val), "--punctuation", "final", "--count", "3", "--no-audio"]
+    options = [
+        "--train",
+        str(texts),
+        "--val",
+        str(val),
+        "--punctuation",
+        "final",
+        "--count",
+        "3",
+        "--no-audio",
+    ]
     assert main(["train", "corpus", str(out), *options]) == 0
     told = capsys.readouterr().err
     assert "val/00000: 1 of 2 shards" in told

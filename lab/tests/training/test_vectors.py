@@ -1,4 +1,5 @@
-"""Word vectors for students: fastText's two kinds of files, learning, principal axes, the command."""
+"""Word vectors for students: fastText's two kinds of files, learning, principal axes, the
+command."""
 
 from __future__ import annotations
 
@@ -14,7 +15,13 @@ from sayahead.contexts.word_vectors import WordVectors, fnv, ngrams
 from sayahead.errors import ConfigError
 from sayahead.types import Floats
 
-from sayahead_lab.training.distilled.vectors import MAGIC, VectorsConfig, learn, principal, read_vectors
+from sayahead_lab.training.distilled.vectors import (
+    MAGIC,
+    VectorsConfig,
+    learn,
+    principal,
+    read_vectors,
+)
 
 DRAW = np.random.default_rng(0)
 
@@ -29,7 +36,9 @@ def test_vectors_of_the_text_form(tmp_path: Path) -> None:
         read_vectors(path, ["the"])
 
 
-def write_bin(path: Path, words: Sequence[str], matrix: Floats, *, buckets: int, magic: int = MAGIC) -> None:
+def write_bin(
+    path: Path, words: Sequence[str], matrix: Floats, *, buckets: int, magic: int = MAGIC
+) -> None:
     """A model as fastText 0.9 writes it: header, arguments, dictionary, input matrix."""
     channels = matrix.shape[1]
     with path.open("wb") as file:
@@ -43,7 +52,8 @@ def write_bin(path: Path, words: Sequence[str], matrix: Floats, *, buckets: int,
 
 
 def test_vectors_of_the_binary_form_know_words_by_their_grams(tmp_path: Path) -> None:
-    path, matrix = tmp_path / "few.bin", DRAW.normal(size=(2 + 10, 5)).astype(np.float32)
+    path = tmp_path / "few.bin"
+    matrix = DRAW.normal(size=(2 + 10, 5)).astype(np.float32)
     write_bin(path, ["</s>", "cat"], matrix, buckets=10)
     found = read_vectors(path, ["cat", "catch"])
     for row, word in enumerate(["cat", "catch"]):
@@ -64,7 +74,9 @@ def test_words_in_like_places_come_to_lie_together() -> None:
     assert made.shape == (8 + 64, 12)
     again = learn(texts, words, how, seed=0, note=lambda line: None)
     assert np.array_equal(made, again)
-    table = WordVectors.of({w: i for i, w in enumerate(words)}, made, buckets=64, shortest=3, longest=6)
+    table = WordVectors.of(
+        {w: i for i, w in enumerate(words)}, made, buckets=64, shortest=3, longest=6
+    )
     own = table(words)
     own = own / np.linalg.norm(own, axis=1, keepdims=True)
     likeness = own @ own.T
@@ -81,16 +93,32 @@ def test_principal_axes_give_back_what_lies_on_few() -> None:
     assert np.abs(few @ two - vectors).max() > 0.01
 
 
-def test_the_command_lays_down_published_vectors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    texts, path = tmp_path / "texts.csv", tmp_path / "few.vec"
+def test_the_command_lays_down_published_vectors(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = tmp_path / "texts.csv"
+    path = tmp_path / "few.vec"
     texts.write_text("a|The cat sat.\nb|The cat ran.\n")
     path.write_text("3 4\nthe 1 0 0 2\ncat 0 1 0 0\n. 0 0 3 1\n")
-    command = ["train", "vectors", str(tmp_path / "out"), "--texts", str(texts), "--from", str(path), "--axes", "3"]
+    command = [
+        "train",
+        "vectors",
+        str(tmp_path / "out"),
+        "--texts",
+        str(texts),
+        "--from",
+        str(path),
+        "--axes",
+        "3",
+    ]
     assert main(command) == 0
     told = capsys.readouterr().err
     assert "100.0% of their square kept" in told
     # Words that the file does not have are counted, not passed over.
     assert re.search(r"few.vec has no vector of \d+ of \d+ words", told)
-    table, axes = WordVectors.load(tmp_path / "out" / "words.npz"), np.load(tmp_path / "out" / "axes.npy")
+    table = WordVectors.load(tmp_path / "out" / "words.npz")
+    axes = np.load(tmp_path / "out" / "axes.npy")
     assert list(table.words)[:3] == ["the", "cat", "."]
-    assert np.allclose(table(["the", "cat", "sat"]) @ axes, [[1, 0, 0, 2], [0, 1, 0, 0], [0, 0, 0, 0]], atol=0.03)
+    assert np.allclose(
+        table(["the", "cat", "sat"]) @ axes, [[1, 0, 0, 2], [0, 1, 0, 0], [0, 0, 0, 0]], atol=0.03
+    )

@@ -26,12 +26,21 @@ TEXT = "The nearest letters were stirring, and eight of them are here."
 
 @pytest.fixture(scope="module")
 def voice(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small VITS voice that reads espeak-ng's phonemes of English, all that the front end's become."""
+    """A small VITS voice that reads espeak-ng's phonemes of English, all that the front end's
+    become."""
     folder = tmp_path_factory.mktemp("vits")
     symbols = sorted({*"".join(ESPEAK.values()), *inventory()[0]})
     ids = {symbol: [number] for number, symbol in enumerate(["_", "^", "$", *symbols])}
-    english: dict[str, Any] = {"espeak": {"voice": "en-us"}, "language": {"code": "en_US"}, "num_symbols": 178}
-    add_piper(tiny_vits(folder, phoneme_type="espeak", phoneme_id_map=ids, **english), None, folder / "voice")
+    english: dict[str, Any] = {
+        "espeak": {"voice": "en-us"},
+        "language": {"code": "en_US"},
+        "num_symbols": 178,
+    }
+    add_piper(
+        tiny_vits(folder, phoneme_type="espeak", phoneme_id_map=ids, **english),
+        None,
+        folder / "voice",
+    )
     return folder / "voice"
 
 
@@ -40,11 +49,17 @@ def test_a_corpus_has_the_durations_of_the_graph_without_espeak_ng(
 ) -> None:
     monkeypatch.setenv("SAYAHEAD_ESPEAK", "/nonexistent")
     (tmp_path / "train.csv").write_text(f"A-1|{TEXT}\n", encoding="utf-8")
-    made, seeded = ["train", "corpus"], ["--seed", "3", "--train", str(tmp_path / "train.csv")]
+    made = ["train", "corpus"]
+    seeded = ["--seed", "3", "--train", str(tmp_path / "train.csv")]
     assert main([*made, str(tmp_path / "made"), "--teacher", str(voice), *seeded]) == 0
     corpus = Corpus(tmp_path / "made")
-    assert (corpus.info.source["kind"], corpus.info.punctuation, corpus.info.seed) == ("vits", "all", 3)
-    (item,), (own,) = corpus.split("train"), TeacherSpec(PRESETS["ma"]).open().items("A-1", TEXT)[0]
+    assert (corpus.info.source["kind"], corpus.info.punctuation, corpus.info.seed) == (
+        "vits",
+        "all",
+        3,
+    )
+    (item,) = corpus.split("train")
+    (own,) = TeacherSpec(PRESETS["ma"]).open().items("A-1", TEXT)[0]
     assert np.array_equal(item.ids, own.ids)
     assert np.array_equal(item.words, own.words)
     assert item.audio is not None
@@ -57,7 +72,10 @@ def test_a_corpus_has_the_durations_of_the_graph_without_espeak_ng(
     spec = VitsSpec(PRESETS["ma"], lead=10**6, tail=10**6, voice=str(voice))
     teacher = spec.open()
     take = teacher.speak(own.ids.astype(np.int64), "A-1")
-    tokens = sum(len(theirs) for _, theirs in spelled("".join(teacher._symbols[int(number)] for number in own.ids)))
+    tokens = sum(
+        len(theirs)
+        for _, theirs in spelled("".join(teacher._symbols[int(number)] for number in own.ids))
+    )
     assert len(take.edges) == len(own.ids) + 3
     assert take.edges[-1] * 300 == len(take.samples)
     assert take.edges[-1] * 300 / 24000 >= (2 * tokens + 3) * 256 / 22050 - 0.0125
@@ -65,15 +83,22 @@ def test_a_corpus_has_the_durations_of_the_graph_without_espeak_ng(
 
 
 @pytest.mark.parametrize(("more", "kind"), [([], VitsSpec), (["--align"], SpokenSpec)])
-def test_the_aligner_finds_the_phonemes_where_asked(voice: Path, more: list[str], kind: type) -> None:
+def test_the_aligner_finds_the_phonemes_where_asked(
+    voice: Path, more: list[str], kind: type
+) -> None:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
-    assert type(command.from_teacher(parser.parse_args(["out", "--teacher", str(voice), *more]))) is kind
+    assert (
+        type(command.from_teacher(parser.parse_args(["out", "--teacher", str(voice), *more])))
+        is kind
+    )
     with pytest.raises(ConfigError, match="--align needs --teacher"):
         command.from_voice(parser.parse_args(["out", "--align"]))
 
 
-def test_a_voice_without_a_phoneme_says_which(voice: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_voice_without_a_phoneme_says_which(
+    voice: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     about = json.loads((voice / "voice.json").read_text(encoding="utf-8"))
     del about["phonemes"]["ŋ"]
     poor = tmp_path / "poor"
@@ -82,7 +107,15 @@ def test_a_voice_without_a_phoneme_says_which(voice: Path, tmp_path: Path, capsy
         (poor / path.name).write_bytes(path.read_bytes())
     (poor / "voice.json").write_text(json.dumps(about), encoding="utf-8")
     (tmp_path / "train.csv").write_text(f"A-1|{TEXT}\n", encoding="utf-8")
-    given = ["train", "corpus", str(tmp_path / "made"), "--teacher", str(poor), "--train", str(tmp_path / "train.csv")]
+    given = [
+        "train",
+        "corpus",
+        str(tmp_path / "made"),
+        "--teacher",
+        str(poor),
+        "--train",
+        str(tmp_path / "train.csv"),
+    ]
     assert main(given) != 0
     assert "has no phoneme 'ŋ', which A-1 needs" in capsys.readouterr().err
 

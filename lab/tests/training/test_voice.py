@@ -44,13 +44,20 @@ class Hiss:
 
     def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
         draw = np.random.default_rng(len(text))
-        durations, ids = np.full(6, 12, np.int16), np.array([50, 83, 54, 4], np.int16)
+        durations = np.full(6, 12, np.int16)
+        ids = np.array([50, 83, 54, 4], np.int16)
         mel, features = (draw.normal(size=(72, width)).astype(np.float16) for width in (80, 256))
-        f0, audio = np.full(72, 200, np.float16), np.zeros(72 * 300, np.int16)
-        return [Item(name, text, ids, np.array([[0, 3]], np.int16), durations, f0, mel, audio, features)], []
+        f0 = np.full(72, 200, np.float16)
+        audio = np.zeros(72 * 300, np.int16)
+        return [
+            Item(name, text, ids, np.array([[0, 3]], np.int16), durations, f0, mel, audio, features)
+        ], []
 
 
-MODELS: dict[str, dict[str, Any]] = {"ma": tiny.SIZES, "mel": {"front_blocks": 1, "blocks": 1, "right": [1, 0, 1]}}
+MODELS: dict[str, dict[str, Any]] = {
+    "ma": tiny.SIZES,
+    "mel": {"front_blocks": 1, "blocks": 1, "right": [1, 0, 1]},
+}
 
 
 def test_two_runs_become_a_voice_that_speaks(
@@ -64,7 +71,12 @@ def test_two_runs_become_a_voice_that_speaks(
     for task, model in MODELS.items():
         data = {"start": "random"} if task == "mel" else {}
         table = {"task": task, "model": model, "data": data, "train": {"batch_size": 2, "steps": 1}}
-        train(recipe_from(table, name=task, where="a test"), tmp_path / "corpus", tmp_path / task, device="cpu")
+        train(
+            recipe_from(table, name=task, where="a test"),
+            tmp_path / "corpus",
+            tmp_path / task,
+            device="cpu",
+        )
 
     def key_rate() -> Any:
         model: Any = load_trained(tmp_path / "ma").model
@@ -82,7 +94,21 @@ def test_two_runs_become_a_voice_that_speaks(
     voice = load_voice(out)
     assert "(ma, 1 steps)" in voice.config.source
     assert len(voice.synthesize("Two words.")) > 0.4 * 24000
-    assert main(["train", "voice", *runs[:3], str(tmp_path / "nowhere"), "--name", "noise", "-o", str(out)]) == 2
+    assert (
+        main(
+            [
+                "train",
+                "voice",
+                *runs[:3],
+                str(tmp_path / "nowhere"),
+                "--name",
+                "noise",
+                "-o",
+                str(out),
+            ]
+        )
+        == 2
+    )
     assert "nowhere" in capsys.readouterr().err
 
 
@@ -127,7 +153,9 @@ def test_a_student_comes_from_another_voice(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="has no student"):
         extend_voice(tmp_path, student="ma-lj")
     assert main(["train", "voice", "--student", "heart", "-o", str(tmp_path)]) == 0
-    config, theirs = (json.loads((folder / "voice.json").read_text()) for folder in (tmp_path, HEART))
+    config, theirs = (
+        json.loads((folder / "voice.json").read_text()) for folder in (tmp_path, HEART)
+    )
     assert config["distilled"] == theirs["distilled"]
     for name in ("distilled.onnx", "words.npz"):
         assert config["files"][name] == theirs["files"][name]
@@ -141,10 +169,13 @@ def test_an_installed_voice_is_heard_with_another_vocoder(
     for lender in ("ma-lj", "saeki-lj"):
         folder = tmp_path / lender
         exchange_vocoder(lender, vocoder, folder, name=f"{lender}-tiny")
-        config, theirs = load_voice(folder).config, load_voice(lender).config
+        config = load_voice(folder).config
+        theirs = load_voice(lender).config
         assert config.model["acoustic"] == theirs.model["acoustic"]
         assert (config.defaults, config.distilled) == (theirs.defaults, theirs.distilled)
-        assert {name for name in config.files if config.files[name] != theirs.files.get(name)} == {"vocoder.onnx"}
+        assert {name for name in config.files if config.files[name] != theirs.files.get(name)} == {
+            "vocoder.onnx"
+        }
         assert "the mel vocoder" in config.source
         assert len(load_voice(folder).synthesize("Heard anew.")) > 12_000
     exchange_vocoder("ma-lj", vocoder, tmp_path / "other", name="tiny", license="CC-BY-4.0")
@@ -175,7 +206,9 @@ def test_a_vocoder_that_nobody_knows_is_named(tmp_path: Path) -> None:
     table = json.loads(path.read_text())
     table["model"]["vocoder"]["kind"] = "melvocode"
     path.write_text(json.dumps(table))
-    with pytest.raises(VoiceError, match=r"kind 'melvocode' is unknown \(known: clarinet, mel, waveglow, wavernn\)"):
+    with pytest.raises(
+        VoiceError, match=r"kind 'melvocode' is unknown \(known: clarinet, mel, waveglow, wavernn\)"
+    ):
         load_voice(tmp_path)
 
 
@@ -183,7 +216,11 @@ def test_a_folder_says_what_it_is_made_of(tmp_path: Path) -> None:
     make_voice(*trained_pair(), tmp_path, name="tiny", description="A tiny one")
     table = json.loads((tmp_path / "voice.json").read_text())
     assert (table["name"], table["kind"], table["description"]) == ("tiny", "ma", "A tiny one")
-    assert (table["license"], table["inner_punctuation"], table["speed"]) == ("Apache-2.0", False, [1.0, 1.0])
+    assert (table["license"], table["inner_punctuation"], table["speed"]) == (
+        "Apache-2.0",
+        False,
+        [1.0, 1.0],
+    )
     assert table["model"]["acoustic"]["past"] == 3
     assert sorted(table["files"]) == ["decoder.onnx", "encoder.onnx", "vocoder.onnx"]
     assert "Apache License" in (tmp_path / "LICENSE").read_text()

@@ -1,4 +1,5 @@
-"""A training begins with a voice, or with a run on another corpus: weights from graphs, frames normalized anew."""
+"""A training begins with a voice, or with a run on another corpus: weights from graphs, frames
+normalized anew."""
 
 from __future__ import annotations
 
@@ -39,15 +40,21 @@ MA: dict[str, Any] = {**tiny.SIZES, "weight_norm": False}
 
 def outputs(graph: Path) -> list[NDArray[Any]]:
     """What a graph makes of numbers that are always the same."""
-    session, draw, feed = ort.InferenceSession(str(graph)), np.random.default_rng(0), {}
+    session = ort.InferenceSession(str(graph))
+    draw = np.random.default_rng(0)
+    feed = {}
     for one in session.get_inputs():
         shape = [size if isinstance(size, int) else 5 for size in one.shape]
         if one.type == "tensor(int64)":
-            feed[one.name] = np.array([3]) if one.name in ("rows", "commit") else draw.integers(1, 5, shape)
+            feed[one.name] = (
+                np.array([3]) if one.name in ("rows", "commit") else draw.integers(1, 5, shape)
+            )
         else:
             feed[one.name] = draw.normal(size=shape).astype(np.float32)
     return [
-        value for value, one in zip(session.run(None, feed), session.get_outputs(), strict=True) if one.name != "mel"
+        value
+        for value, one in zip(session.run(None, feed), session.get_outputs(), strict=True)
+        if one.name != "mel"
     ]
 
 
@@ -84,8 +91,11 @@ def test_the_mel_vocoder_is_read_back_with_its_mean(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("recipe", ["ma/dv3-small", "ma/melvocoder"])
 def test_the_shipped_voice_fits_the_recipes_it_was_made_with(recipe: str, tmp_path: Path) -> None:
-    folder, settings = installed_voices()["ma-lj"], load_recipe(RECIPES / f"{recipe}.toml")
-    config, corpus, maker = read_config(folder), tones_corpus(tmp_path), TASKS[settings.task]
+    folder = installed_voices()["ma-lj"]
+    settings = load_recipe(RECIPES / f"{recipe}.toml")
+    config = read_config(folder)
+    corpus = tones_corpus(tmp_path)
+    maker = TASKS[settings.task]
     corpus.info = replace(corpus.info, phonemes=config.phonemes)
     task: Any = maker({**settings.model, **maker.found_in_voice(config)}, settings.data, corpus)
     model = task.model()
@@ -107,7 +117,9 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 
 def ma(corpus: Corpus, start: str = "", **settings: Any) -> Recipe:
-    return Recipe("ma", "ma", TrainSettings(4, 1, start=start, **settings), str(corpus.path), MA, {})
+    return Recipe(
+        "ma", "ma", TrainSettings(4, 1, start=start, **settings), str(corpus.path), MA, {}
+    )
 
 
 def changed(corpus: Corpus, folder: Path, **values: Any) -> Corpus:
@@ -121,14 +133,20 @@ def changed(corpus: Corpus, folder: Path, **values: Any) -> Corpus:
     return Corpus(folder)
 
 
-def test_a_run_goes_on_with_another_corpus_of_the_same_phonemes(corpus: Corpus, tmp_path: Path) -> None:
-    first, second = tmp_path / "first", tmp_path / "second"
+def test_a_run_goes_on_with_another_corpus_of_the_same_phonemes(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    first = tmp_path / "first"
+    second = tmp_path / "second"
     train(ma(corpus, ema=0.9), corpus.path, first, device="cpu")
     rate = load_checkpoint(first)["found"]["key_rate"]
     quieter = changed(corpus, tmp_path / "quieter", mel_mean=[-9.0] * 80)
     train(ma(quieter, str(first), ema=0.9, learning_rate=1e-9), quieter.path, second, device="cpu")
-    learned, begun = load_checkpoint(first)["ema"], load_checkpoint(second)
-    assert torch.allclose(begun["ema"]["encoder.embedding.weight"], learned["encoder.embedding.weight"], atol=1e-7)
+    learned = load_checkpoint(first)["ema"]
+    begun = load_checkpoint(second)
+    assert torch.allclose(
+        begun["ema"]["encoder.embedding.weight"], learned["encoder.embedding.weight"], atol=1e-7
+    )
     assert torch.equal(begun["ema"]["mean"], torch.full((80,), -9.0))
     assert begun["found"]["key_rate"] == rate
     other = changed(corpus, tmp_path / "other", phonemes={" ": 1, "a": 2})
@@ -136,18 +154,29 @@ def test_a_run_goes_on_with_another_corpus_of_the_same_phonemes(corpus: Corpus, 
         train(ma(other, str(first)), other.path, tmp_path / "third", device="cpu")
 
 
-def test_a_run_begins_with_a_voice_and_keeps_its_rate_when_resumed(corpus: Corpus, tmp_path: Path) -> None:
+def test_a_run_begins_with_a_voice_and_keeps_its_rate_when_resumed(
+    corpus: Corpus, tmp_path: Path
+) -> None:
     task = DeepVoice3Task(MA, {}, corpus)
-    folder, out = tmp_path / "voice", tmp_path / "out"
+    folder = tmp_path / "voice"
+    out = tmp_path / "out"
     tiny.tiny_voice(folder)
-    _, acoustic = ma_export.export(tiny.deepvoice3(replace(task.config, key_rate=1.75)), folder, frame_s=0.0125)
+    _, acoustic = ma_export.export(
+        tiny.deepvoice3(replace(task.config, key_rate=1.75)), folder, frame_s=0.0125
+    )
     voice = json.loads((folder / "voice.json").read_text())
     lines = list[str]()
     with pytest.raises(ConfigError, match="reads other phonemes than the corpus"):
         train(ma(corpus, str(folder)), corpus.path, out, device="cpu")
     changes = {"phonemes": corpus.info.phonemes, "model": {**voice["model"], "acoustic": acoustic}}
     (folder / "voice.json").write_text(json.dumps({**voice, **changes}))
-    train(ma(corpus, str(folder), learning_rate=1e-9), corpus.path, out, device="cpu", note=lines.append)
+    train(
+        ma(corpus, str(folder), learning_rate=1e-9),
+        corpus.path,
+        out,
+        device="cpu",
+        note=lines.append,
+    )
     assert "Beginning with the voice tiny." in lines
     assert load_trained(out).model.config.key_rate == 1.75
     begun = load_checkpoint(out)["model"]["decoder.frames.bias"]
@@ -162,24 +191,32 @@ def test_a_run_begins_with_a_voice_and_keeps_its_rate_when_resumed(corpus: Corpu
 
 
 @pytest.mark.parametrize("ema", [pytest.param(0.0, marks=pytest.mark.slow), 0.9])
-def test_parts_drawn_anew_are_those_of_a_run_without_a_start(corpus: Corpus, tmp_path: Path, ema: float) -> None:
+def test_parts_drawn_anew_are_those_of_a_run_without_a_start(
+    corpus: Corpus, tmp_path: Path, ema: float
+) -> None:
     still: dict[str, Any] = {"learning_rate": 1e-9, "seed": 3, "ema": ema}
     fresh = ma(corpus, "", **still)
     train(fresh, corpus.path, tmp_path / "fresh", device="cpu")
     train(ma(corpus, "", **{**still, "seed": 4}), corpus.path, tmp_path / "other", device="cpu")
-    part, lines = "decoder.frames", list[str]()
+    part = "decoder.frames"
+    lines = list[str]()
     recipe = ma(corpus, str(tmp_path / "other"), anew=(part,), **still)
     train(recipe, corpus.path, tmp_path / "out", device="cpu", note=lines.append)
     assert any("other after its step 1, but decoder.frames anew." in line for line in lines)
     key = "model" if not ema else "ema"
     own, new, old = (load_checkpoint(tmp_path / name)[key] for name in ("out", "fresh", "other"))
     for name, weight in own.items():
-        assert torch.allclose(weight, (new if name.startswith(f"{part}.") else old)[name], atol=1e-6), name
+        assert torch.allclose(
+            weight, (new if name.startswith(f"{part}.") else old)[name], atol=1e-6
+        ), name
     assert not torch.allclose(own[f"{part}.weight"], old[f"{part}.weight"], atol=1e-3)
     # Nothing is drawn again when it is resumed.
     train(recipe.shortened(2), corpus.path, tmp_path / "out", device="cpu", resume=True)
     wrong = ma(corpus, str(tmp_path / "other"), anew=("decoder.frame",))
-    with pytest.raises(ConfigError, match=r"anew names 'decoder.frame', which is no part of the model \(did you mean"):
+    with pytest.raises(
+        ConfigError,
+        match=r"anew names 'decoder.frame', which is no part of the model \(did you mean",
+    ):
         train(wrong, corpus.path, tmp_path / "wrong", device="cpu")
 
 
@@ -191,13 +228,17 @@ def test_a_recipe_does_not_begin_with_its_own_result(recipe: str) -> None:
 
 
 @pytest.mark.parametrize("recipe", ["mohan/tts-longer", "saeki/tacotron-longer"])
-def test_the_published_runs_fit_the_recipes_that_made_them(corpus: Corpus, recipe: str, tmp_path: Path) -> None:
+def test_the_published_runs_fit_the_recipes_that_made_them(
+    corpus: Corpus, recipe: str, tmp_path: Path
+) -> None:
     run = Path("archives", "runs", f"{Path(recipe).parent}.tar.xz", Path(recipe).name)
     settings = load_recipe(RECIPES / f"{recipe}.toml", [("train.start", str(run))])
     start = find_start(str(RECIPES.parents[1] / settings.train.start), TASKS[settings.task])
     assert start.state is not None
     assert start.info is not None
-    other = changed(corpus, tmp_path / "other", phonemes=dict(start.info.phonemes), pad=start.info.pad)
+    other = changed(
+        corpus, tmp_path / "other", phonemes=dict(start.info.phonemes), pad=start.info.pad
+    )
     task: Any = TASKS[settings.task](settings.model, settings.data, other)
     model = task.model()
     begin(start, task, model, None, other.path, settings.train.anew)
@@ -207,11 +248,16 @@ def test_the_published_runs_fit_the_recipes_that_made_them(corpus: Corpus, recip
             assert torch.equal(weight, start.state["model"][name].to(weight.dtype)), name
 
 
-def test_a_part_drawn_anew_may_have_other_sizes_than_the_run_has(corpus: Corpus, tmp_path: Path) -> None:
-    settings, anew = load_recipe(RECIPES / "saeki/tacotron-small.toml"), ("tacotron.contextual",)
+def test_a_part_drawn_anew_may_have_other_sizes_than_the_run_has(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    settings = load_recipe(RECIPES / "saeki/tacotron-small.toml")
+    anew = ("tacotron.contextual",)
     task: Any = TASKS["saeki"](settings.model, settings.data, corpus)
     model = task.model()
-    fresh = {name: weight.clone() for name, weight in model.tacotron.contextual.state_dict().items()}
+    fresh = {
+        name: weight.clone() for name, weight in model.tacotron.contextual.state_dict().items()
+    }
     narrow = {**settings.model, "context": {"filters": [16, 48], "strides": [2, 2]}}
     plain: Any = TASKS["saeki"](narrow, {}, corpus).model()
     state = {"model": plain.state_dict(), "ema": None, "counters": {"step": 1}}
@@ -220,19 +266,30 @@ def test_a_part_drawn_anew_may_have_other_sizes_than_the_run_has(corpus: Corpus,
     begin(run, task, model, None, corpus.path, anew)
     for name, weight in model.tacotron.contextual.state_dict().items():
         assert torch.equal(weight, fresh[name]), name
-    assert torch.equal(model.tacotron.encoder.embedding.weight, plain.tacotron.encoder.embedding.weight)
+    assert torch.equal(
+        model.tacotron.encoder.embedding.weight, plain.tacotron.encoder.embedding.weight
+    )
     with pytest.raises(ConfigError, match="contextual"):
         begin(run, task, model, None, corpus.path)
 
 
-def test_an_encoder_of_wider_kernels_begins_as_the_narrower_one(corpus: Corpus, tmp_path: Path) -> None:
+def test_an_encoder_of_wider_kernels_begins_as_the_narrower_one(
+    corpus: Corpus, tmp_path: Path
+) -> None:
     settings = load_recipe(RECIPES / "ma/dv3-whole-small.toml")
     narrow, wide = (
-        TASKS["ma"]({**settings.model, "encoder_kernel": kernel}, settings.data, corpus) for kernel in (3, 7)
+        TASKS["ma"]({**settings.model, "encoder_kernel": kernel}, settings.data, corpus)
+        for kernel in (3, 7)
     )
-    before, after = narrow.model().eval(), wide.model().eval()
+    before = narrow.model().eval()
+    after = wide.model().eval()
     digest = hashlib.sha256((corpus.path / "corpus.json").read_bytes()).hexdigest()
-    state = {"model": before.state_dict(), "ema": None, "counters": {"step": 1}, "corpus": {"fingerprint": digest}}
+    state = {
+        "model": before.state_dict(),
+        "ema": None,
+        "counters": {"step": 1},
+        "corpus": {"fingerprint": digest},
+    }
     begin(Start(tmp_path, {}, state), wide, after, None, corpus.path)
     ids = torch.arange(9) % len(corpus.info.phonemes)
     for one, other in zip(before.encode(ids), after.encode(ids), strict=True):
@@ -242,14 +299,21 @@ def test_an_encoder_of_wider_kernels_begins_as_the_narrower_one(corpus: Corpus, 
 def test_a_voice_that_cannot_be_begun_with_is_an_error(corpus: Corpus, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="has no checkpoint"):
         find_start(str(tmp_path / "nowhere"), TASKS["ma"])
-    recipe = replace(ma(corpus, "heart"), task="aligner", model={"channels": 8, "hidden": 12, "blocks": 2})
-    with pytest.raises(ConfigError, match=r"heart, but no weights of Aligner|heart reads other phonemes"):
+    recipe = replace(
+        ma(corpus, "heart"), task="aligner", model={"channels": 8, "hidden": 12, "blocks": 2}
+    )
+    with pytest.raises(
+        ConfigError, match=r"heart, but no weights of Aligner|heart reads other phonemes"
+    ):
         train(recipe, corpus.path, tmp_path / "out", device="cpu")
 
 
-def test_a_corpus_without_val_is_trained_on_without_validation(corpus: Corpus, tmp_path: Path) -> None:
+def test_a_corpus_without_val_is_trained_on_without_validation(
+    corpus: Corpus, tmp_path: Path
+) -> None:
     splits = {"train": json.loads((corpus.path / "corpus.json").read_text())["splits"]["train"]}
-    alone, lines = changed(corpus, tmp_path / "alone", splits=splits), list[str]()
+    alone = changed(corpus, tmp_path / "alone", splits=splits)
+    lines = list[str]()
     train(ma(alone), alone.path, tmp_path / "out", device="cpu", note=lines.append)
     assert any("no val split" in line for line in lines)
     assert not any("validation" in line for line in lines)

@@ -1,4 +1,5 @@
-"""WaveGlow: the published size, that it is invertible, that its likelihood is one, a training step; and in bands."""
+"""WaveGlow: the published size, that it is invertible, that its likelihood is one, a training step;
+and in bands."""
 
 from __future__ import annotations
 
@@ -22,10 +23,17 @@ from sayahead_lab.training.corpus.store import Corpus, Item
 from sayahead_lab.training.loop.checkpoint import KEYS, save_checkpoint
 from sayahead_lab.training.loop.recipe import load_recipe
 from sayahead_lab.training.waveglow.export import PART, export
-from sayahead_lab.training.waveglow.network import Bands, WaveGlow, WaveGlowConfig, negative_log_likelihood
+from sayahead_lab.training.waveglow.network import (
+    Bands,
+    WaveGlow,
+    WaveGlowConfig,
+    negative_log_likelihood,
+)
 from sayahead_lab.training.waveglow.task import WaveGlowTask
 
-TINY = WaveGlowConfig(n_mels=3, hop=6, window=16, flows=5, group=6, early_every=2, early_size=2, layers=2, channels=6)
+TINY = WaveGlowConfig(
+    n_mels=3, hop=6, window=16, flows=5, group=6, early_every=2, early_size=2, layers=2, channels=6
+)
 RECIPES = Path(__file__).parents[2] / "recipes" / "saeki"
 
 
@@ -40,14 +48,16 @@ def tiny(*, seed: int = 0) -> WaveGlow:
 
 
 def test_the_default_is_the_release_s_size() -> None:
-    # 87,879,272: the parameters of the network with 256 channels that WaveGlow's authors released, at its own hop.
+    # 87,879,272: the parameters of the network with 256 channels that WaveGlow's authors released,
+    # at its own hop.
     with torch.device("meta"):
         model = WaveGlow(WaveGlowConfig(hop=256, window=1024))
     assert sum(weight.numel() for weight in model.parameters()) == 87_879_272
 
 
 def test_sound_comes_back_from_its_noise() -> None:
-    model, mel = tiny(), torch.randn(2, 5, 3)
+    model = tiny()
+    mel = torch.randn(2, 5, 3)
     audio = torch.randn(2, 30)
     latent = model(audio, mel)
     assert latent.z.shape == (2, 6, 5)
@@ -57,9 +67,12 @@ def test_sound_comes_back_from_its_noise() -> None:
 
 
 def test_likelihood_counts_how_much_space_is_stretched() -> None:
-    model, mel = tiny().double(), torch.randn(1, 2, 3).double()
+    model = tiny().double()
+    mel = torch.randn(1, 2, 3).double()
     audio = torch.randn(1, 12).double()
-    jacobian: torch.Tensor = torch.func.jacrev(lambda x: model(x, mel).z.flatten())(audio)[:, 0].detach()
+    jacobian: torch.Tensor = torch.func.jacrev(lambda x: model(x, mel).z.flatten())(audio)[
+        :, 0
+    ].detach()
     with torch.no_grad():
         latent = model(audio, mel)
     stretched = torch.linalg.slogdet(jacobian)[1]
@@ -88,7 +101,8 @@ def test_the_graph_in_bands_makes_the_samples_of_torch(tmp_path: Path) -> None:
     model = waveglow(GLOWING_BANDS)
     paths, table = export(model, tmp_path, sample_rate=24000)
     assert [path.name for path in paths] == ["waveglow.onnx", "pitch.onnx"]
-    vocoder, draw = load_waveglow(table, tmp_path, 1), np.random.default_rng(0)
+    vocoder = load_waveglow(table, tmp_path, 1)
+    draw = np.random.default_rng(0)
     mel = draw.normal(-4, 1, (9, 80)).astype(np.float32)
     z, pulses = (draw.normal(size=(9, size)).astype(np.float32) for size in (300, 600))
     found = vocoder._render(np.hstack([mel, pulses]), z)
@@ -99,7 +113,9 @@ def test_the_graph_in_bands_makes_the_samples_of_torch(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("config", [GLOWING, GLOWING_BANDS], ids=["groups", "bands"])
-def test_steps_equal_the_whole_with_all_context_and_not_with_less(config: WaveGlowConfig, tmp_path: Path) -> None:
+def test_steps_equal_the_whole_with_all_context_and_not_with_less(
+    config: WaveGlowConfig, tmp_path: Path
+) -> None:
     model = waveglow(config)
     if isinstance(model.rows, Bands) and model.rows.conditioner.pitch is not None:
         # Voiced everywhere: a pulse that is off is heard.
@@ -108,7 +124,9 @@ def test_steps_equal_the_whole_with_all_context_and_not_with_less(config: WaveGl
     mel = np.random.default_rng(0).normal(-4, 1, (60, 80)).astype(np.float32)
 
     def render(sizes: list[int], **changes: int) -> Any:
-        vocoder, at, out = load_waveglow({**table, **changes}, tmp_path, 1), 0, []
+        vocoder = load_waveglow({**table, **changes}, tmp_path, 1)
+        at = 0
+        out = []
         state = vocoder.initial(0)
         for size in sizes:
             samples, state = vocoder.step(
@@ -136,7 +154,11 @@ class Sounding(Tones):
 
     def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
         (item,), _ = super().items(name, text)
-        audio = np.random.default_rng(0).integers(-9000, 9000, len(item.mel) * self.front_end.hop).astype(np.int16)
+        audio = (
+            np.random.default_rng(0)
+            .integers(-9000, 9000, len(item.mel) * self.front_end.hop)
+            .astype(np.int16)
+        )
         return [replace(item, audio=audio)], []
 
 
@@ -214,7 +236,9 @@ def small(corpus: Corpus, **data: Any) -> WaveGlowTask:
     return WaveGlowTask(sizes, {**recipe.data, "frames": 12, **data}, corpus)
 
 
-def test_a_training_step_in_bands_learns_all_that_is_weighed(hummed: Corpus, tmp_path: Path) -> None:
+def test_a_training_step_in_bands_learns_all_that_is_weighed(
+    hummed: Corpus, tmp_path: Path
+) -> None:
     task = small(hummed, samples=1)
     torch.manual_seed(0)
     model = task.model()
@@ -222,7 +246,9 @@ def test_a_training_step_in_bands_learns_all_that_is_weighed(hummed: Corpus, tmp
     first, *_, last = lessons(task, model, [batch] * 12, 3e-3)
     assert set(first) == {"nll", "pitch", "voicing", "log_frame", "loss"}
     assert all(last[name] < first[name] for name in first)
-    weighed = first["nll"] + first["pitch"] + first["voicing"] + task.data.log_frame * first["log_frame"]
+    weighed = (
+        first["nll"] + first["pitch"] + first["voicing"] + task.data.log_frame * first["log_frame"]
+    )
     assert first["loss"] == pytest.approx(weighed, rel=1e-5)
     task.samples(model.eval(), tmp_path)
     assert len(list(tmp_path.glob("*.wav"))) == 1
@@ -236,7 +262,8 @@ def test_spectra_are_rendered_where_they_are_weighed_alone(hummed: Corpus) -> No
 
 
 def test_discriminators_hear_what_the_inverse_renders(hummed: Corpus) -> None:
-    plain, judged = small(hummed, log_frame=0.0), small(hummed, log_frame=0.0, discriminators=2, alone=10)
+    plain = small(hummed, log_frame=0.0)
+    judged = small(hummed, log_frame=0.0, discriminators=2, alone=10)
     batch = next(plain.batches("train", batch_size=1, seed=0, rank=0, ranks=1))
 
     def taught(task: WaveGlowTask, step: int) -> torch.Tensor:
@@ -246,23 +273,30 @@ def test_discriminators_hear_what_the_inverse_renders(hummed: Corpus) -> None:
         torch.manual_seed(0)
         return torch.autograd.grad(task.loss(model, batch, step)[0], end)[0]
 
-    first, later = taught(judged, 10), taught(judged, 20)
-    # They learn alone at first. What is rendered is drawn after the dither: the likelihood is the same.
+    first = taught(judged, 10)
+    later = taught(judged, 20)
+    # They learn alone at first. What is rendered is drawn after the dither: the likelihood is the
+    # same.
     assert torch.allclose(first, taught(plain, 10))
     assert not torch.allclose(later, first)
     with torch.no_grad():
         assert "told" not in judged.loss(judged.model(), batch, 20)[1]
-    learned, fresh = plain.model().state_dict(), judged.model().state_dict()
+    learned = plain.model().state_dict()
+    fresh = judged.model().state_dict()
     assert set(judged.carried(learned, None, fresh)) == set(fresh)
     assert set(plain.carried(fresh, None, learned)) == set(learned)
 
 
 def test_discriminators_begin_as_those_of_another_run(hummed: Corpus, tmp_path: Path) -> None:
-    plain, other = small(hummed).model().state_dict(), small(hummed, discriminators=2).model().state_dict()
+    plain = small(hummed).model().state_dict()
+    other = small(hummed, discriminators=2).model().state_dict()
     save_checkpoint(tmp_path, {**dict.fromkeys(KEYS), "format": 1, "model": other})
     task = small(hummed, discriminators=2, judged_by=str(tmp_path))
     begun = task.carried(plain, None, task.model().state_dict())
-    assert all(torch.equal(begun[name], (other if "discriminators" in name else plain)[name]) for name in begun)
+    assert all(
+        torch.equal(begun[name], (other if "discriminators" in name else plain)[name])
+        for name in begun
+    )
     assert set(begun) == set(other)
     wider = small(hummed, discriminators=3, judged_by=str(tmp_path))
     with pytest.raises(ConfigError, match="has no such discriminators"):

@@ -1,4 +1,5 @@
-"""WaveRNN: its size, that it sees no future, that the runtime draws as torch expects, streamed as whole."""
+"""WaveRNN: its size, that it sees no future, that the runtime draws as torch expects, streamed as
+whole."""
 
 from __future__ import annotations
 
@@ -26,14 +27,17 @@ from sayahead_lab.training.wavernn.network import WaveRNN, WaveRNNConfig, decode
 from sayahead_lab.training.wavernn.task import WaveRNNTask
 
 RECIPES = Path(__file__).parents[2] / "recipes" / "mohan"
-TINY = WaveRNNConfig(n_mels=5, strides=(2, 3), left=2, right=1, blocks=2, channels=6, aux=8, rnn=10, dense=9, bits=5)
+TINY = WaveRNNConfig(
+    n_mels=5, strides=(2, 3), left=2, right=1, blocks=2, channels=6, aux=8, rnn=10, dense=9, bits=5
+)
 BANDED = replace(TINY, strides=(3, 5), bands=4, past=3, pitch=6)
 RATE = 24_000
 BOTH = pytest.mark.parametrize("config", [TINY, BANDED], ids=["samples", "bands"])
 
 
 def tiny(config: WaveRNNConfig = TINY) -> WaveRNN:
-    """Random weights, sharp enough that mel matters, with statistics that are not those at the start."""
+    """Random weights, sharp enough that mel matters, with statistics that are not those at the
+    start."""
     torch.manual_seed(0)
     model = WaveRNN(config).eval()
     model.conditions.mean.fill_(-2.0)
@@ -59,7 +63,8 @@ def tiny(config: WaveRNNConfig = TINY) -> WaveRNN:
 
 
 def banded(folder: Path, **changed: float) -> tuple[WaveRNN, BandsVocoder]:
-    """A network in bands, with weights that float16 holds, and its runtime; ``changed`` are entries of BandsModel."""
+    """A network in bands, with weights that float16 holds, and its runtime; ``changed`` are entries
+    of BandsModel."""
     model = tiny(BANDED)
     _, table = export(model, folder, sample_rate=RATE)
     table["bands"] |= changed
@@ -69,7 +74,9 @@ def banded(folder: Path, **changed: float) -> tuple[WaveRNN, BandsVocoder]:
 
 
 def mel(frames: int, *, seed: int = 1) -> torch.Tensor:
-    return torch.randn(1, frames, TINY.n_mels, generator=torch.Generator().manual_seed(seed)) * 2 - 2
+    return (
+        torch.randn(1, frames, TINY.n_mels, generator=torch.Generator().manual_seed(seed)) * 2 - 2
+    )
 
 
 def test_the_paper_preset_has_the_size_counted_by_hand() -> None:
@@ -80,9 +87,15 @@ def test_the_paper_preset_has_the_size_counted_by_hand() -> None:
     residual = 128 * 128 * 5 + 2 * 128 + 10 * 2 * (128 * 128 + 128 + 2 * 128) + 128 * 128 + 128
     smoothing = 9 + 17 + 17
     gates = 3 * 512 * (512 + 512 + 2)
-    layers = (1 + 128 + 32 + 1) * 512 + 2 * gates + 3 * 512 * 32 + 2 * (512 + 32 + 1) * 512 + 513 * 512
+    layers = (
+        (1 + 128 + 32 + 1) * 512 + 2 * gates + 3 * 512 * 32 + 2 * (512 + 32 + 1) * 512 + 513 * 512
+    )
     assert config == WaveRNNConfig()
-    assert sum(weight.numel() for weight in model.parameters()) == residual + smoothing + layers == 4_538_795
+    assert (
+        sum(weight.numel() for weight in model.parameters())
+        == residual + smoothing + layers
+        == 4_538_795
+    )
 
 
 def test_mu_law_goes_there_and_back() -> None:
@@ -94,7 +107,8 @@ def test_mu_law_goes_there_and_back() -> None:
 
 
 def test_a_sample_sees_no_later_one_and_few_frames() -> None:
-    model, given = tiny(), mel(9)
+    model = tiny()
+    given = mel(9)
     before = torch.rand(1, 54) * 2 - 1
     with torch.no_grad():
         whole = model(before, given)
@@ -111,14 +125,19 @@ def test_a_sample_sees_no_later_one_and_few_frames() -> None:
 
 
 def test_the_runtime_draws_from_what_torch_expects() -> None:
-    model, given = tiny(), mel(7)
+    model = tiny()
+    given = mel(7)
     vocoder = runtime(model)
-    made, _ = vocoder.step(given[0].numpy(), given[0, :0].numpy(), vocoder.initial(3), seed=11, ended=True)
+    made, _ = vocoder.step(
+        given[0].numpy(), given[0, :0].numpy(), vocoder.initial(3), seed=11, ended=True
+    )
     before = torch.from_numpy(np.concatenate([[0.0], made[:-1]]).astype(np.float32))[None]
     with torch.no_grad():
         below = model(before, given)[0].softmax(-1).cumsum(-1).numpy()
     classes = encoded(torch.from_numpy(made), TINY.classes).numpy()
-    drawn = np.concatenate([np.random.default_rng([11, 3 + at]).random(TINY.hop) for at in range(7)])
+    drawn = np.concatenate(
+        [np.random.default_rng([11, 3 + at]).random(TINY.hop) for at in range(7)]
+    )
     rows = np.arange(len(made))
     low = np.where(classes > 0, below[rows, np.maximum(classes - 1, 0)], 0)
     assert (drawn >= low - 1e-4).all()
@@ -127,12 +146,15 @@ def test_the_runtime_draws_from_what_torch_expects() -> None:
 
 
 def test_a_step_of_bands_sees_no_later_one_and_its_conditions_change_it() -> None:
-    model, given = tiny(BANDED), mel(6)
-    before, pulses = torch.randn(1, 90, 4), torch.randn(1, 2, 6 * BANDED.hop)
+    model = tiny(BANDED)
+    given = mel(6)
+    before = torch.randn(1, 90, 4)
+    pulses = torch.randn(1, 2, 6 * BANDED.hop)
     changed = before.clone()
     changed[0, 40:] += 1
     with torch.no_grad():
-        (mean, deviation, _), (other, other_deviation, _) = model(before, given, pulses), model(changed, given, pulses)
+        mean, deviation, _ = model(before, given, pulses)
+        other, other_deviation, _ = model(changed, given, pulses)
         unpulsed, _, _ = model(before, given, torch.zeros_like(pulses))
     assert mean.shape == deviation.shape == before.shape
     assert torch.equal(mean[0, :40], other[0, :40])
@@ -142,34 +164,51 @@ def test_a_step_of_bands_sees_no_later_one_and_its_conditions_change_it() -> Non
 
 
 @torch.no_grad()
-def spoken(model: WaveRNN, given: Tensor, noise: Floats, *, voiced: float, temperature: float) -> Floats:
-    """Samples (T * hop,) of log mel (1, T, n_mels) as torch has them, whose steps are drawn with noise (S, bands)."""
+def spoken(
+    model: WaveRNN, given: Tensor, noise: Floats, *, voiced: float, temperature: float
+) -> Floats:
+    """Samples (T * hop,) of log mel (1, T, n_mels) as torch has them, whose steps are drawn with
+    noise (S, bands)."""
     assert model.guide is not None
     hertz = model.guide.pitch.hertz(model.conditions.normalized(given))[0].numpy()
     assert set((hertz > 0).tolist()) == {True, False}
     curve = pitch_curve(hertz, None, hop=BANDED.hop)
     pulses = torch.from_numpy(pulse_train(np.cumsum(curve, dtype=np.float64) / RATE, curve))[None]
-    normal, nothing = torch.from_numpy(noise)[None], torch.zeros(1, 0, BANDED.bands)
-    x = model.drawn(nothing, given, pulses, normal, voiced=voiced, temperature=temperature, memory=0)
+    normal = torch.from_numpy(noise)[None]
+    nothing = torch.zeros(1, 0, BANDED.bands)
+    x = model.drawn(
+        nothing, given, pulses, normal, voiced=voiced, temperature=temperature, memory=0
+    )
     samples: Floats = model.guide.signal.join(x.transpose(1, 2), given)[0].numpy()
     return samples
 
 
 @pytest.mark.parametrize(("voiced", "temperature"), [(1.0, 1.0), (0.5, 1.0), (0.7, 0.0)])
-def test_the_runtime_draws_bands_as_torch_does(voiced: float, temperature: float, tmp_path: Path) -> None:
+def test_the_runtime_draws_bands_as_torch_does(
+    voiced: float, temperature: float, tmp_path: Path
+) -> None:
     model, vocoder = banded(tmp_path, voiced=voiced, temperature=temperature)
     given = mel(9, seed=4)
-    made, _ = vocoder.step(given[0].numpy(), given[0, :0].numpy(), vocoder.initial(3), seed=11, ended=True)
+    made, _ = vocoder.step(
+        given[0].numpy(), given[0, :0].numpy(), vocoder.initial(3), seed=11, ended=True
+    )
     shape = (BANDED.steps, BANDED.bands)
-    draws = [np.random.default_rng([11, 3 + at]).standard_normal(shape, dtype=np.float32) for at in range(9)]
+    draws = [
+        np.random.default_rng([11, 3 + at]).standard_normal(shape, dtype=np.float32)
+        for at in range(9)
+    ]
     meant = spoken(model, given, np.concatenate(draws), voiced=voiced, temperature=temperature)
     assert len(made) == 9 * BANDED.hop
     assert np.abs(made - meant).max() < 1e-4 * np.abs(meant).max()
 
 
-def test_what_is_drawn_is_what_is_expected_and_teaches_through_as_much_of_the_past_as_is_asked() -> None:
-    model, given = tiny(BANDED), mel(4)
-    pulses, noise = torch.randn(1, 2, 4 * BANDED.hop), torch.randn(1, 60, BANDED.bands)
+def test_what_is_drawn_is_what_is_expected_and_teaches_through_as_much_of_the_past_as_is_asked() -> (  # noqa: E501
+    None
+):
+    model = tiny(BANDED)
+    given = mel(4)
+    pulses = torch.randn(1, 2, 4 * BANDED.hop)
+    noise = torch.randn(1, 60, BANDED.bands)
     known = torch.randn(1, 10, BANDED.bands, requires_grad=True)
 
     def drawn(memory: int) -> Tensor:
@@ -199,19 +238,28 @@ def test_bands_want_frames_of_many_steps() -> None:
 
 @BOTH
 @pytest.mark.parametrize("cuts", [[1, 2, 4], [5], [1] * 14, [3, 4]])
-def test_streamed_is_as_whole_to_the_bit(config: WaveRNNConfig, cuts: list[int], tmp_path: Path) -> None:
+def test_streamed_is_as_whole_to_the_bit(
+    config: WaveRNNConfig, cuts: list[int], tmp_path: Path
+) -> None:
     vocoder: Any = runtime(tiny()) if config is TINY else banded(tmp_path)[1]
     given = mel(sum(cuts))[0].numpy()
     nothing = given[:0]
     whole, ended = vocoder.step(given, nothing, vocoder.initial(0), seed=2, ended=True)
-    state, parts, at = vocoder.initial(0), [], 0
+    state = vocoder.initial(0)
+    parts = []
+    at = 0
     for cut in cuts:
         right = given[at + cut : at + cut + vocoder.context]
-        made, after = vocoder.step(given[at : at + cut], right, state, seed=2, ended=at + cut == len(given))
-        again, _ = vocoder.step(given[at : at + cut], right, state, seed=2, ended=at + cut == len(given))
+        made, after = vocoder.step(
+            given[at : at + cut], right, state, seed=2, ended=at + cut == len(given)
+        )
+        again, _ = vocoder.step(
+            given[at : at + cut], right, state, seed=2, ended=at + cut == len(given)
+        )
         assert np.array_equal(made, again)
         parts.append(made)
-        state, at = after, at + cut
+        state = after
+        at = at + cut
     assert np.array_equal(np.concatenate(parts), whole)
     assert np.array_equal(state.second, ended.second)
     assert len(whole) == len(given) * vocoder.hop_length
@@ -223,7 +271,8 @@ def test_a_folder_has_what_is_needed(tmp_path: Path) -> None:
     model = tiny()
     (path,), table = export(model, tmp_path, sample_rate=RATE)
     assert path == tmp_path / "wavernn.npz"
-    vocoder, given = load_wavernn(table, tmp_path, 1), mel(3)[0].numpy()
+    vocoder = load_wavernn(table, tmp_path, 1)
+    given = mel(3)[0].numpy()
     assert isinstance(vocoder, WaveRNNVocoder)
     made, _ = vocoder.step(given, given[:0], vocoder.initial(0), seed=0, ended=True)
     assert made.shape == (18,)
@@ -239,7 +288,11 @@ class Hum(Tones):
         (item,), left = super().items(name, text)
         loud = np.repeat(np.clip(item.mel[:, 0].astype(np.float64), -2, 2) + 2.5, 300)
         audio = (3000 * loud * np.sin(np.arange(len(loud)) / 7)).astype(np.int16)
-        return [Item(item.name, item.text, item.ids, item.words, item.durations, item.f0, item.mel, audio)], left
+        return [
+            Item(
+                item.name, item.text, item.ids, item.words, item.durations, item.f0, item.mel, audio
+            )
+        ], left
 
 
 @pytest.fixture(scope="module")
@@ -258,9 +311,20 @@ def hummed(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     return Corpus(folder)
 
 
-@pytest.mark.parametrize(("steps", "left"), [(3, 0.97), pytest.param(12, 0.85, marks=pytest.mark.slow)])
-def test_the_task_learns_and_says_what_does_not_fit(corpus: Corpus, tmp_path: Path, steps: int, left: float) -> None:
-    sizes: dict[str, Any] = {"n_mels": 80, "strides": [5, 6, 10], "blocks": 3, "channels": 8, "aux": 8, "rnn": 16}
+@pytest.mark.parametrize(
+    ("steps", "left"), [(3, 0.97), pytest.param(12, 0.85, marks=pytest.mark.slow)]
+)
+def test_the_task_learns_and_says_what_does_not_fit(
+    corpus: Corpus, tmp_path: Path, steps: int, left: float
+) -> None:
+    sizes: dict[str, Any] = {
+        "n_mels": 80,
+        "strides": [5, 6, 10],
+        "blocks": 3,
+        "channels": 8,
+        "aux": 8,
+        "rnn": 16,
+    }
     task = WaveRNNTask({**sizes, "dense": 16, "bits": 6}, {"sample_frames": 2}, corpus)
     torch.manual_seed(0)
     model = task.model()
@@ -295,7 +359,14 @@ def test_the_small_recipe_learns_likelihood_and_pitch(hummed: Corpus, tmp_path: 
 def test_the_judged_recipe_learns_from_what_it_draws(hummed: Corpus, tmp_path: Path) -> None:
     judged = load_recipe(RECIPES / "wavernn-judged.toml")
     sizes = {**judged.model, "rnn": 24, "dense": 16, "channels": 8, "aux": 8, "pitch": 8}
-    data = {**judged.data, "frames": 18, "discriminators": 2, "alone": 0, "sample_frames": 2, "judged_by": ""}
+    data = {
+        **judged.data,
+        "frames": 18,
+        "discriminators": 2,
+        "alone": 0,
+        "sample_frames": 2,
+        "judged_by": "",
+    }
     task = WaveRNNTask(sizes, data, hummed)
     torch.manual_seed(0)
     model = task.model()
@@ -316,5 +387,8 @@ def test_the_paper_preset_takes_a_training_step() -> None:
     logits = model(audio, torch.randn(1, 2, 128))
     loss = torch.nn.functional.cross_entropy(logits.transpose(1, 2), encoded(audio, 512))
     loss.backward()  # type: ignore[no-untyped-call]
-    assert all(weight.grad is not None and bool(weight.grad.isfinite().all()) for weight in model.parameters())
+    assert all(
+        weight.grad is not None and bool(weight.grad.isfinite().all())
+        for weight in model.parameters()
+    )
     assert loss.item() == pytest.approx(np.log(512), rel=0.05)

@@ -19,9 +19,13 @@ def voice() -> Voice:
     return kept("ma-lj")
 
 
-@pytest.mark.parametrize("options", [{}, {"k2": 0, "delta": 0}, {"k2": 1}], ids=["own", "lookahead-1", "lookahead-2"])
+@pytest.mark.parametrize(
+    "options", [{}, {"k2": 0, "delta": 0}, {"k2": 1}], ids=["own", "lookahead-1", "lookahead-2"]
+)
 @pytest.mark.parametrize("policy", [LookaheadK(1), LookaheadK(1, 18, 6), LookaheadK(0)], ids=str)
-def test_any_split_gives_the_same_sound(voice: Voice, policy: Policy, options: dict[str, Any]) -> None:
+def test_any_split_gives_the_same_sound(
+    voice: Voice, policy: Policy, options: dict[str, Any]
+) -> None:
     same_by_letters(voice, TEXT, policy=policy, **options)
 
 
@@ -47,5 +51,6 @@ def test_the_papers_settings_on_the_command_line(sayahead: Command, tmp_path: Pa
 
 
 def test_it_can_be_shaped(voice: Voice) -> None:
-    low, plain = voice.synthesize("Hello there.", pitch=-7.0), voice.synthesize("Hello there.")
+    low = voice.synthesize("Hello there.", pitch=-7.0)
+    plain = voice.synthesize("Hello there.")
     assert pitch_of(low, 24000) < 0.8 * pitch_of(plain, 24000)

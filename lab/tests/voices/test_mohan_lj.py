@@ -1,4 +1,5 @@
-"""The voice mohan-lj: the modified Tacotron 2 with its agent and ma-lj's vocoder, as they are shipped."""
+"""The voice mohan-lj: the modified Tacotron 2 with its agent and ma-lj's vocoder, as they are
+shipped."""
 
 from __future__ import annotations
 
@@ -32,12 +33,18 @@ def voice() -> Voice:
 
 
 def policy(voice: Voice, name: str) -> Policy:
-    known: dict[str, Policy] = {"wait-end": WaitEnd(), "wait-2": WaitKSteps(2), "wait-3": WaitKSteps(3)}
+    known: dict[str, Policy] = {
+        "wait-end": WaitEnd(),
+        "wait-2": WaitKSteps(2),
+        "wait-3": WaitKSteps(3),
+    }
     return known.get(name) or voice.policy("agent")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_any_split_gives_the_same_sound_and_takes_as_long_as_speech_does(voice: Voice, name: str) -> None:
+def test_any_split_gives_the_same_sound_and_takes_as_long_as_speech_does(
+    voice: Voice, name: str
+) -> None:
     whole = same_by_letters(voice, TEXT, TEXT.replace("12", "twelve"), policy=policy(voice, name))
     assert 2.5 < len(whole) / 24000 < 7
 
@@ -67,7 +74,8 @@ def test_the_voice_is_small_and_borrows_its_vocoder(voice: Voice) -> None:
 
 def test_its_published_runs_make_it(tmp_path: Path) -> None:
     unpack_release(RUNS, tmp_path)
-    acoustic, agent = load_trained(tmp_path / "tts-longer"), load_trained(tmp_path / f"agent-longer-{SEED}")
+    acoustic = load_trained(tmp_path / "tts-longer")
+    agent = load_trained(tmp_path / f"agent-longer-{SEED}")
     make_voice(acoustic, "ma-lj", made := tmp_path / "voice", name="mohan-lj", agent=agent)
     shipped = installed_voices()["mohan-lj"]
     # One weight of this graph is a product of two, whose last bits depend on the processor.
@@ -75,22 +83,38 @@ def test_its_published_runs_make_it(tmp_path: Path) -> None:
     feed = {name: np.ones(size, np.float32) for name, size in sizes.items()}
     one, other = (OnnxGraph(folder / "attend.onnx")(**feed) for folder in (made, shipped))
     assert all(np.allclose(one[name], other[name], atol=1e-5) for name in other)
-    # The columns of this graph's inner matrix are scaled before they are rounded, those of the run after it.
+    # The columns of this graph's inner matrix are scaled before they are rounded, those of the run
+    # after it.
     draw = np.random.default_rng(0)
     walks = [OnnxGraph(folder / "agent.onnx") for folder in (made, shipped)]
-    size, hidden = int(walks[0].shapes["observation"][0]), np.zeros(512, np.float32)
+    size = int(walks[0].shapes["observation"][0])
+    hidden = np.zeros(512, np.float32)
     for _ in range(50):
         observation = draw.normal(size=size).astype(np.float32)
         one, other = (graph(observation=observation, hidden=hidden) for graph in walks)
         assert np.allclose(one["logits"], other["logits"], atol=0.05, rtol=0.02)
         hidden = other["next_hidden"]
-    one, other = (json.loads((folder / "voice.json").read_text(encoding="utf-8")) for folder in (made, shipped))
-    assert all(config["files"].pop(name) for config in (one, other) for name in ("attend.onnx", "agent.onnx"))
+    one, other = (
+        json.loads((folder / "voice.json").read_text(encoding="utf-8"))
+        for folder in (made, shipped)
+    )
+    assert all(
+        config["files"].pop(name)
+        for config in (one, other)
+        for name in ("attend.onnx", "agent.onnx")
+    )
     assert one == other
 
 
 @pytest.mark.parametrize(
-    "options", ["", "--policy agent", "--policy wait-end", "--policy wait-k-steps", "--policy wait-k-steps -k 3"]
+    "options",
+    [
+        "",
+        "--policy agent",
+        "--policy wait-end",
+        "--policy wait-k-steps",
+        "--policy wait-k-steps -k 3",
+    ],
 )
 def test_policies_on_the_command_line(sayahead: Command, options: str, tmp_path: Path) -> None:
     path = tmp_path / "one.wav"
@@ -101,12 +125,18 @@ def test_policies_on_the_command_line(sayahead: Command, options: str, tmp_path:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--voice", "mohan-lj", "--policy", "lookahead"], "decides on words, but this voice reads characters"),
+        (
+            ["--voice", "mohan-lj", "--policy", "lookahead"],
+            "decides on words, but this voice reads characters",
+        ),
         (["--voice", "mohan-lj", "-k", "1"], "choose an agent, wait-end or wait-k-steps"),
         (["--policy", "wait-end"], "decides on characters, but this voice reads words"),
         (["--policy", "agent"], "'heart' has no policy 'agent'"),
         (["--voice", "mohan-lj", "--policy", "wait-k-steps", "-k", "1"], "at least 2"),
-        (["--voice", "mohan-lj", "--policy", "wait-end", "-k", "2"], "policy 'wait-end': unknown option 'k'"),
+        (
+            ["--voice", "mohan-lj", "--policy", "wait-end", "-k", "2"],
+            "policy 'wait-end': unknown option 'k'",
+        ),
         (["--voice", "mohan-lj", "--context", "random"], "takes no context"),
     ],
 )
@@ -118,7 +148,7 @@ def test_what_does_not_fit_is_said(sayahead: Command, options: list[str], messag
 
 def test_it_speaks_without_torch() -> None:
     code = (
-        "import sys, sayahead; v = sayahead.load_voice('mohan-lj'); v.synthesize('Hi.', policy='agent'); "
-        "sys.exit('torch' in sys.modules)"
+        "import sys, sayahead; v = sayahead.load_voice('mohan-lj'); v.synthesize('Hi.',"
+        " policy='agent'); sys.exit('torch' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

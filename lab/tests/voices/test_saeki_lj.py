@@ -1,4 +1,5 @@
-"""The voice saeki-lj: Tacotron 2 by segments with ma-lj's vocoder and a student of context, as they are shipped."""
+"""The voice saeki-lj: Tacotron 2 by segments with ma-lj's vocoder and a student of context, as they
+are shipped."""
 
 from __future__ import annotations
 
@@ -50,7 +51,9 @@ def test_segments_take_as_long_as_the_sentence(voice: Voice) -> None:
 
 
 def test_contexts_are_heard(voice: Voice) -> None:
-    made = {name: joined(voice, [TEXT], context=context)[0] for name, context in contexts(voice).items()}
+    made = {
+        name: joined(voice, [TEXT], context=context)[0] for name, context in contexts(voice).items()
+    }
     for a, b in (("none", "random"), ("none", "truth"), ("random", "truth"), ("distilled", "none")):
         assert len(made[a]) != len(made[b]) or not np.array_equal(made[a], made[b])
 
@@ -77,7 +80,9 @@ def test_contexts_on_the_command_line(sayahead: Command, context: str, tmp_path:
 
 
 def test_voices_without_a_predictor_and_texts_that_are_to_come_are_named(sayahead: Command) -> None:
-    _, stderr = sayahead("say", "--voice", "ma-lj", "--context", "distilled", "-o", "x.wav", "Hello.", code=2)
+    _, stderr = sayahead(
+        "say", "--voice", "ma-lj", "--context", "distilled", "-o", "x.wav", "Hello.", code=2
+    )
     assert "'ma-lj' has no context 'distilled'" in stderr
     _, stderr = sayahead("say", "--context", "truth", "-o", "x.wav", "-f", "-", code=2)
     assert "--context truth needs the whole text" in stderr
@@ -85,7 +90,8 @@ def test_voices_without_a_predictor_and_texts_that_are_to_come_are_named(sayahea
 
 def test_a_lent_vocoder_is_the_one_that_was_meant(tmp_path: Path) -> None:
     folders = installed_voices()
-    own, lender = tmp_path / "saeki-lj", tmp_path / "ma-lj"
+    own = tmp_path / "saeki-lj"
+    lender = tmp_path / "ma-lj"
     shutil.copytree(folders["saeki-lj"], own)
     load_voice(own)
     # A voice beside it goes before one of the package.
@@ -105,7 +111,8 @@ def test_a_lent_vocoder_is_the_one_that_was_meant(tmp_path: Path) -> None:
 
 def test_its_published_runs_make_it(tmp_path: Path) -> None:
     unpack_release(RUNS, tmp_path)
-    acoustic, student = load_trained(tmp_path / "guided-small"), load_trained(tmp_path / "student-medium")
+    acoustic = load_trained(tmp_path / "guided-small")
+    student = load_trained(tmp_path / "student-medium")
     make_voice(acoustic, "ma-lj", made := tmp_path / "voice", name="saeki-lj", student=student)
     shipped = installed_voices()["saeki-lj"]
     assert (made / "words.npz").read_bytes() == (shipped / "words.npz").read_bytes()
@@ -115,5 +122,7 @@ def test_its_published_runs_make_it(tmp_path: Path) -> None:
         ("encoder", {"ids": np.arange(1, 12)}, "states", 0.06),
         ("distilled", {"vectors": noise}, "embedding", 0.005),
     ):
-        own, other = (OnnxGraph(folder / f"{graph}.onnx")(**feed)[output] for folder in (made, shipped))
+        own, other = (
+            OnnxGraph(folder / f"{graph}.onnx")(**feed)[output] for folder in (made, shipped)
+        )
         assert np.abs(own - other).max() < error < np.abs(own).max() / 5, graph

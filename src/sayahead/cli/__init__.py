@@ -1,7 +1,7 @@
 """The command line: ``sayahead COMMAND ...``. Each command is a module with add_arguments and run.
 
-It may have an EPILOG, and PARTS by name, which are commands themselves: ``sayahead voices add ...``.
-"""
+It may have an EPILOG, and PARTS by name, which are commands themselves: ``sayahead voices add
+...``."""
 
 from __future__ import annotations
 
@@ -25,12 +25,17 @@ HELP = {
     "doctor": "check that everything works on this machine",
 }
 """The package's own commands with a line each, so that the overview imports none of them."""
-COMMANDS: Extensible[Any] = Extensible("sayahead.commands", {name: f"sayahead.cli.{name}" for name in HELP})
+COMMANDS: Extensible[Any] = Extensible(
+    "sayahead.commands", {name: f"sayahead.cli.{name}" for name in HELP}
+)
 """Name to module; only the chosen command's module is imported, which keeps the start short."""
 ELSEWHERE = dict.fromkeys(("train", "eval", "bench", "loadtest"), "sayahead-lab")
 """Commands that come with packages of their own, for the hint where they are missing."""
 
-WRONG, FAILED, INTERRUPTED, TERMINATED = 2, 1, 130, 143
+WRONG = 2
+FAILED = 1
+INTERRUPTED = 130
+TERMINATED = 143
 
 
 class Part(NamedTuple):
@@ -62,7 +67,9 @@ class Parser(argparse.ArgumentParser):
             options = [option for option in self._option_string_actions if option.startswith("--")]
             if rest[0].startswith("-"):
                 self.error(f"there is no option {rest[0]!r}{near(rest[0].split('=')[0], options)}")
-            self.error(f"unexpected argument {rest[0]!r}{near(rest[0], self.parts) if self.parts else ''}")
+            self.error(
+                f"unexpected argument {rest[0]!r}{near(rest[0], self.parts) if self.parts else ''}"
+            )
         return parsed
 
 
@@ -84,7 +91,9 @@ def one_of(*known: str) -> Callable[[str], str]:
     return convert
 
 
-def number(kind: type[int] | type[float], least: float, most: float = float("inf")) -> Callable[[str], int | float]:
+def number(
+    kind: type[int] | type[float], least: float, most: float = float("inf")
+) -> Callable[[str], int | float]:
     """An argparse type: a number from ``least`` to ``most``."""
 
     def convert(text: str) -> int | float:
@@ -102,7 +111,8 @@ def number(kind: type[int] | type[float], least: float, most: float = float("inf
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code: 0 success, 1 failed on this machine, 2 wrong usage, 130 Ctrl-C."""
+    """Run the command line; the exit code: 0 success, 1 failed on this machine, 2 wrong usage, 130
+    Ctrl-C."""
     from sayahead.errors import SayaheadError
 
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -121,7 +131,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         missing = isinstance(error, OutputError) or isinstance(error.__cause__, ImportError)
         return complain(str(error), FAILED if missing else WRONG)
     except BrokenPipeError:
-        # The reader of our output has closed it. What is still buffered must not be written at exit.
+        # The reader of our output has closed it. What is still buffered must not be written at
+        # exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except OSError as error:
@@ -149,14 +160,24 @@ def command(words: list[str]) -> int:
         return WRONG
     if words[0] not in COMMANDS:
         if " " in words[0]:
-            return complain(f"{words[0]!r} is not a command. To speak it: sayahead say {words[0]!r}", WRONG)
+            return complain(
+                f"{words[0]!r} is not a command. To speak it: sayahead say {words[0]!r}", WRONG
+            )
         if words[0] in ELSEWHERE:
             return complain(not_installed(f"sayahead {words[0]}", ELSEWHERE[words[0]]), FAILED)
-        return complain(f"There is no command {words[0]!r}{near(words[0], COMMANDS)}. See: sayahead --help", WRONG)
-    module, name, words = COMMANDS[words[0]], words[0], words[1:]
+        return complain(
+            f"There is no command {words[0]!r}{near(words[0], COMMANDS)}. See: sayahead --help",
+            WRONG,
+        )
+    module = COMMANDS[words[0]]
+    name = words[0]
+    words = words[1:]
     parts = getattr(module, "PARTS", {})
     if words and words[0] in parts:
-        module, name, words, parts = parts[words[0]], f"{name} {words[0]}", words[1:], {}
+        module = parts[words[0]]
+        name = f"{name} {words[0]}"
+        words = words[1:]
+        parts = {}
     form = argparse.RawDescriptionHelpFormatter
     parser = Parser(prog=f"sayahead {name}", formatter_class=form, allow_abbrev=False)
     line = HELP.get(name) or module.HELP
@@ -179,8 +200,14 @@ def overview() -> Parser:
         prog="sayahead",
         usage="sayahead COMMAND ...",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Text-to-speech for text that is still being written: speech follows one word behind, or none.",
-        epilog=f"commands:\n{lines}\n\nTry:  sayahead say 'Hello, world!'\nMore: sayahead COMMAND --help",
+        description=(
+            "Text-to-speech for text that is still being written: speech follows one word behind,"
+            " or none."
+        ),
+        epilog=(
+            f"commands:\n{lines}\n\nTry:  sayahead say 'Hello, world!'\nMore: sayahead COMMAND"
+            " --help"
+        ),
     )
     parser.add_argument("--version", action="version", version=f"sayahead {__version__}")
     return parser

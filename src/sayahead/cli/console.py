@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sayahead.types import WordTiming
 
-CLEAR, MARK, DIM, PLAIN = "\r\x1b[K", "\x1b[7m", "\x1b[2m", "\x1b[0m"
+CLEAR = "\r\x1b[K"
+MARK = "\x1b[7m"
+DIM = "\x1b[2m"
+PLAIN = "\x1b[0m"
 
 
 class Console(logging.Handler):
@@ -22,7 +25,8 @@ class Console(logging.Handler):
 
     def __init__(self, *, quiet: bool = False) -> None:
         super().__init__(logging.WARNING)
-        self._quiet, self._line = quiet, ""
+        self._quiet = quiet
+        self._line = ""
         self._stream = sys.stderr
         self._writing = threading.RLock()
         self.terminal = self._stream is not None and self._stream.isatty()
@@ -69,9 +73,12 @@ class Display:
     TICK_S = 0.03
 
     def __init__(self, console: Console, played: Callable[[], float] | None = None) -> None:
-        """``played`` returns how many samples were heard; without it a word counts as heard when it is made."""
-        self._console, self._played = console, played
-        self._source, self._row = "", 0
+        """``played`` returns how many samples were heard; without it a word counts as heard when it
+        is made."""
+        self._console = console
+        self._played = played
+        self._source = ""
+        self._row = 0
         self._coming: deque[WordTiming] = deque()
         self._ended = threading.Event()
         self._clock = threading.Thread(target=self._follow, daemon=True) if played else None
@@ -134,9 +141,11 @@ class Display:
             self._console.settle()
             self._row = cut
             row, end = visible(self._source[self._row :])
-        first, last = max(0, word.start - self._row), max(0, word.end - self._row)
+        first = max(0, word.start - self._row)
+        last = max(0, word.end - self._row)
         self._console.progress(
-            f"{row[:first]}{MARK}{row[first:last].rstrip()}{PLAIN} {DIM}{row[last:].lstrip()}{PLAIN}"
+            f"{row[:first]}{MARK}{row[first:last].rstrip()}{PLAIN}"
+            f" {DIM}{row[last:].lstrip()}{PLAIN}"
         )
 
 

@@ -47,7 +47,11 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"{finding.state:9} {finding.name}: {finding.found}", flush=True)
     broken = any(finding.state == "broken" for finding in findings)
     if arguments.json:
-        print(json.dumps({"ok": not broken, "findings": [asdict(finding) for finding in findings]}, indent=1))
+        print(
+            json.dumps(
+                {"ok": not broken, "findings": [asdict(finding) for finding in findings]}, indent=1
+            )
+        )
     else:
         print("Something required is broken." if broken else "Everything required works.")
     return int(broken)
@@ -62,18 +66,26 @@ def examine() -> Iterator[Finding]:
     from sayahead.voices import installed_voices
 
     yield Finding("sayahead", __version__)
-    yield Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+    yield Finding(
+        "python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    )
     for name in ("numpy", "onnxruntime", "hibari-tts"):
         version = installed(name)
-        yield Finding(name, version or f"not installed: pip install {name}", "ok" if version else "broken")
+        yield Finding(
+            name, version or f"not installed: pip install {name}", "ok" if version else "broken"
+        )
     provider = "CPUExecutionProvider" in onnxruntime.get_available_providers()
-    yield Finding("onnxruntime on the CPU", "yes" if provider else "no", "ok" if provider else "broken")
+    yield Finding(
+        "onnxruntime on the CPU", "yes" if provider else "no", "ok" if provider else "broken"
+    )
     yield Finding("CPU cores", str(cores()))
     for extra, packages in EXTRAS.items():
         for name in packages:
             version = installed(name)
             yield Finding(
-                name, version or f"not installed: pip install 'sayahead[{extra}]'", "ok" if version else "optional"
+                name,
+                version or f"not installed: pip install 'sayahead[{extra}]'",
+                "ok" if version else "optional",
             )
     yield espeak()
     yield devices()
@@ -102,7 +114,9 @@ def espeak() -> Finding:
     try:
         version, library = ESPEAK.about()
     except SayaheadError:
-        return Finding("espeak-ng", f"not there (voices of most languages need it): {INSTALL}", "optional")
+        return Finding(
+            "espeak-ng", f"not there (voices of most languages need it): {INSTALL}", "optional"
+        )
     return Finding("espeak-ng", f"{version} ({library})")
 
 
@@ -117,7 +131,10 @@ def devices() -> Finding:
         player = Player()
         player.close()
     except SayaheadError:
-        hint = "none opens: connect one, or start a sound server (PipeWire, PulseAudio); -o and --raw need none"
+        hint = (
+            "none opens: connect one, or start a sound server (PipeWire, PulseAudio); -o and --raw"
+            " need none"
+        )
         return Finding("sound device", hint, "optional")
     return Finding("sound device", f"{player.backend}: {', '.join(Player.devices())}")
 
@@ -149,7 +166,10 @@ def speech() -> Finding:
         voice = load_voice()
         loaded = time.perf_counter() - begun
         voice.synthesize("Hello.")
-        session, first, audio, loudest = voice.session(), None, 0.0, 0.0
+        session = voice.session()
+        first = None
+        audio = 0.0
+        loudest = 0.0
         begun = time.perf_counter()
         session.push(SENTENCE)
         session.finish()
@@ -164,5 +184,10 @@ def speech() -> Finding:
         return Finding("speech", f"failed: {error}", "broken")
     if first is None or loudest < 10 * AUDIBLE or audio < 1:
         return Finding("speech", f"{audio:.1f} s, but it is silent or too short", "broken")
-    figures = f"loaded in {loaded:.2f} s, first audible sample after {1000 * first:.0f} ms, RTF {elapsed / audio:.3f}"
-    return Finding("speech", figures + ("" if elapsed < audio else ": too slow to speak without gaps"))
+    figures = (
+        f"loaded in {loaded:.2f} s, first audible sample after {1000 * first:.0f} ms, RTF"
+        f" {elapsed / audio:.3f}"
+    )
+    return Finding(
+        "speech", figures + ("" if elapsed < audio else ": too slow to speak without gaps")
+    )

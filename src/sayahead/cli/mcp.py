@@ -1,4 +1,5 @@
-"""``sayahead mcp``: a voice for agents, over the Model Context Protocol on standard input and output."""
+"""``sayahead mcp``: a voice for agents, over the Model Context Protocol on standard input and
+output."""
 
 from __future__ import annotations
 
@@ -21,19 +22,27 @@ EPILOG = """An MCP client starts it, for example:
 Texts are spoken one after another, also where several agents have a server of their own.
 """
 INSTRUCTIONS = (
-    "Speaks to the user through the loudspeaker of this machine. Use speak for short sentences that are meant to be "
-    "heard: results, questions, warnings. Leave out code, paths and tables."
+    "Speaks to the user through the loudspeaker of this machine. Use speak for short sentences that"
+    " are meant to be heard: results, questions, warnings. Leave out code, paths and tables."
 )
 MOST_CHARACTERS = 20_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--voice", default="heart", metavar="NAME", help="the default voice, a name or folder (default: heart)")
+    add(
+        "--voice",
+        default="heart",
+        metavar="NAME",
+        help="the default voice, a name or folder (default: heart)",
+    )
     add(
         "--device",
         metavar="NAME",
-        help="a part of a sound device's name; null: play into nothing, in real time, to try it without one",
+        help=(
+            "a part of a sound device's name; null: play into nothing, in real time, to try it"
+            " without one"
+        ),
     )
 
 
@@ -65,7 +74,8 @@ def device(kind: str | None, sample_rate: int) -> Device:
         # Whoever reads this is an agent, or asks one: it has no shell pipe to fall back on.
         reason = str(error).partition(". ")[0]
         raise OutputError(
-            f"{reason}. The user hears nothing: tell them in writing, and that `sayahead doctor` says what is missing."
+            f"{reason}. The user hears nothing: tell them in writing, and that `sayahead doctor`"
+            " says what is missing."
         ) from error
 
 
@@ -79,20 +89,26 @@ def make_server(narrator: Narrator, voice: str) -> MCPServer[Any]:
     from sayahead import __version__
     from sayahead.voices import installed_voices
 
-    server: MCPServer[Any] = MCPServer("sayahead", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
+    server: MCPServer[Any] = MCPServer(
+        "sayahead", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
+    )
     default = voice
 
     @server.tool()
-    async def speak(text: str, voice: str = "", speed: float = 1.0, wait: bool = False, interrupt: bool = False) -> str:
+    async def speak(
+        text: str, voice: str = "", speed: float = 1.0, wait: bool = False, interrupt: bool = False
+    ) -> str:
         """Speak a text to the user, after those that are still being spoken.
 
-        Returns as soon as it is queued, or with wait=True when it was heard. interrupt=True silences and drops what
-        is being spoken and what waits. speed is 0.5 to 2. voice is one of the tool voices.
-        """
+        Returns as soon as it is queued, or with wait=True when it was heard. interrupt=True
+        silences and drops what is being spoken and what waits. speed is 0.5 to 2. voice is one of
+        the tool voices."""
         if not text.strip():
             raise ToolError("text is empty: there is nothing to speak.")
         if len(text) > MOST_CHARACTERS:
-            raise ToolError(f"text has {len(text)} characters, at most {MOST_CHARACTERS} are spoken: divide it.")
+            raise ToolError(
+                f"text has {len(text)} characters, at most {MOST_CHARACTERS} are spoken: divide it."
+            )
         name = known(voice or default)
         if interrupt:
             await asyncio.to_thread(narrator.stop)
@@ -109,7 +125,9 @@ def make_server(narrator: Narrator, voice: str) -> MCPServer[Any]:
     async def stop() -> str:
         """Fall silent at once, drop what waits, and tell what the user has heard."""
         heard, dropped = await asyncio.to_thread(narrator.stop)
-        return describe(heard.words, heard.text) + (f" Dropped: {dropped} waiting." if dropped else "")
+        return describe(heard.words, heard.text) + (
+            f" Dropped: {dropped} waiting." if dropped else ""
+        )
 
     @server.tool()
     async def voices() -> list[str]:
@@ -127,4 +145,8 @@ def make_server(narrator: Narrator, voice: str) -> MCPServer[Any]:
 
 def describe(words: int, text: str) -> str:
     """What was heard, as a sentence."""
-    return f"Stopped. The user heard {words} words: {text}" if words else "Stopped. The user heard nothing of it."
+    return (
+        f"Stopped. The user heard {words} words: {text}"
+        if words
+        else "Stopped. The user heard nothing of it."
+    )

@@ -1,4 +1,5 @@
-"""A queue of texts that are spoken one after another, by one thread, in turn with other programs."""
+"""A queue of texts that are spoken one after another, by one thread, in turn with other
+programs."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ class Narrator:
 
     def __init__(self, voices: Callable[[str], Voice], output: Callable[[int], Device]) -> None:
         """``voices`` loads a voice by name; ``output`` opens the sound device for a sample rate."""
-        self._voices, self._output = voices, output
+        self._voices = voices
+        self._output = output
         self._jobs: queue.Queue[Job | None] = queue.Queue(self.MOST)
         self._lock = threading.Lock()
         self._epoch = 0
@@ -51,18 +53,22 @@ class Narrator:
         self._thread.start()
 
     def speak(self, text: str, voice: str, **options: Any) -> Job:
-        """Queue a text. SessionError if too many wait; ConfigError and VoiceError for what the voice refuses."""
+        """Queue a text. SessionError if too many wait; ConfigError and VoiceError for what the
+        voice refuses."""
         # What is wrong is told now, and not when its turn comes.
         self._voices(voice).session(**options)
         job = Job(text, voice, options, self._epoch)
         try:
             self._jobs.put_nowait(job)
         except queue.Full:
-            raise SessionError(f"{self.MOST} texts are waiting to be spoken: wait, or stop them first.") from None
+            raise SessionError(
+                f"{self.MOST} texts are waiting to be spoken: wait, or stop them first."
+            ) from None
         return job
 
     def stop(self) -> tuple[Heard, int]:
-        """Silence at once: what was heard of the text being spoken, and how many waiting ones were dropped."""
+        """Silence at once: what was heard of the text being spoken, and how many waiting ones were
+        dropped."""
         with self._lock:
             self._epoch += 1
         dropped = 0

@@ -19,21 +19,29 @@ def flag_of(name: str) -> str:
 
 
 def add_options(add: Callable[..., Any], names: Iterable[str], **told: str) -> None:
-    """Add the flags of some options; ``told`` has the help of those whose docstring is for programmers."""
-    hints, docs, chosen = hints_of(SessionOptions), documented(SessionOptions), set(names)
+    """Add the flags of some options; ``told`` has the help of those whose docstring is for
+    programmers."""
+    hints = hints_of(SessionOptions)
+    docs = documented(SessionOptions)
+    chosen = set(names)
     for field in fields(SessionOptions):
         if field.name not in chosen:
             continue
-        hint, bound, metavar = hints[field.name], bound_of(hints[field.name]), "NAME"
+        hint = hints[field.name]
+        bound = bound_of(hints[field.name])
+        metavar = "NAME"
         convert: Any = str
         kinds = typing.get_args(getattr(hint, "__origin__", hint)) or (hint.__origin__,)
         if bound is not None:
             convert, metavar = (int, "N") if int in kinds else (float, "X")
-        metavar = next((note for note in getattr(hint, "__metadata__", ()) if isinstance(note, str)), metavar)
+        metavar = next(
+            (note for note in getattr(hint, "__metadata__", ()) if isinstance(note, str)), metavar
+        )
         text = told.get(field.name) or docs.get(field.name, "").replace("``", "").rstrip(".")
         text += "" if field.default is None else f" (default: {field.default:g})"
         if bound is not None and field.name.endswith("_s"):
-            convert, metavar = number(float, 1000 * bound.least, 1000 * bound.most), "MS"
+            convert = number(float, 1000 * bound.least, 1000 * bound.most)
+            metavar = "MS"
             text = text.replace("Seconds", "Milliseconds")
         add(
             flag_of(field.name),
@@ -47,4 +55,8 @@ def add_options(add: Callable[..., Any], names: Iterable[str], **told: str) -> N
 def given(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options whose flags were given."""
     values = {field.name: getattr(arguments, field.name, None) for field in fields(SessionOptions)}
-    return {name: value / 1000 if name.endswith("_s") else value for name, value in values.items() if value is not None}
+    return {
+        name: value / 1000 if name.endswith("_s") else value
+        for name, value in values.items()
+        if value is not None
+    }

@@ -35,7 +35,7 @@ EPILOG = """examples:
 Columns: where the word starts and ends in the text, and its characters; the word as spoken; its phonemes (or letters),
 given the lookahead that the voice waits for; "|" at the end of a sentence; how many more characters, white space
 included, had to arrive before nothing could change the word ("end": only the end of the text settled it).
-"""
+"""  # noqa: E501
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,8 @@ class Reading:
     sound: str
     """Its phonemes, or letters where the voice reads these."""
     late: int | None
-    """Characters after its last one when it was final; None where only the end of the text settled it."""
+    """Characters after its last one when it was final; None where only the end of the text settled
+    it."""
     why: Why | None = None
     """What made the reading, where that was asked and it is not as the text is written."""
 
@@ -56,15 +57,38 @@ class Reading:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("text", nargs="*", metavar="TEXT", help="what to read; without it, standard input")
-    add("-f", "--file", metavar="FILE", help="read a text file (UTF-8, or UTF-16 with its mark; - is standard input)")
+    add(
+        "-f",
+        "--file",
+        metavar="FILE",
+        help="read a text file (UTF-8, or UTF-16 with its mark; - is standard input)",
+    )
     add("--voice", metavar="NAME", help="a voice's name or folder (default: heart)")
-    add("--language", metavar="TAG", help="instead of a voice: a language (de, pt-BR), with phonemes of its own")
-    add("-k", "--lookahead", type=number(int, 0), metavar="N", help="words of lookahead (default: the voice's)")
+    add(
+        "--language",
+        metavar="TAG",
+        help="instead of a voice: a language (de, pt-BR), with phonemes of its own",
+    )
+    add(
+        "-k",
+        "--lookahead",
+        type=number(int, 0),
+        metavar="N",
+        help="words of lookahead (default: the voice's)",
+    )
     add("--lexicon", metavar="FILE", help=LEXICON_HELP)
     add("--ssml", action="store_true", help=SSML_HELP)
     add("--json", action="store_true", help="one line of JSON per word")
-    add("--why", action="store_true", help="below each word the rule that read it, and the lines of the tables it used")
-    add("--report", action="store_true", help="an issue about a wrong reading, with its address, instead of the table")
+    add(
+        "--why",
+        action="store_true",
+        help="below each word the rule that read it, and the lines of the tables it used",
+    )
+    add(
+        "--report",
+        action="store_true",
+        help="an issue about a wrong reading, with its address, instead of the table",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -83,7 +107,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError("Give TEXT or --file, not both.")
     if arguments.voice is not None and arguments.language is not None:
         raise ConfigError(
-            "--language reads without a voice, with the language's phonemes: leave out --voice or --language."
+            "--language reads without a voice, with the language's phonemes: leave out --voice or"
+            " --language."
         )
     name = arguments.voice or "heart"
     config = read_config(located(name))
@@ -103,11 +128,18 @@ def run(arguments: argparse.Namespace) -> int:
     known = Pronunciations(lexicon, normalizer=front.normalizer, symbols=symbols, language=tag)
     words = functools.partial(pronouncing, front.normalizer, known)
     tags = Markup(
-        Resources(words, known, say_as_of(arguments.language or config.language), (config.speed[0], config.speed[-1]))
+        Resources(
+            words,
+            known,
+            say_as_of(arguments.language or config.language),
+            (config.speed[0], config.speed[-1]),
+        )
     )
     normalizer: Normalizer = tags(0) if arguments.ssml else words(0)
     said = sounds(config, front, k) if arguments.language is None else language_sounds(front, k)
-    watch = Watch(arguments.language or config.language) if arguments.why or arguments.report else None
+    watch = (
+        Watch(arguments.language or config.language) if arguments.why or arguments.report else None
+    )
     read = list(readings(text, normalizer, said, warn=console.warn, watch=watch))
     if arguments.report and read:
         print(report(text, read, arguments.language or f"{config.language}, voice {name}"))
@@ -147,21 +179,27 @@ def readings(
             sentence = late[begin : i + 1]
             begin = i + 1
             why = whys[i + 1 - len(sentence) : i + 1]
-            for (word, waited), sound, reason in zip(sentence, sounds([w for w, _ in sentence]), why, strict=True):
+            for (word, waited), sound, reason in zip(
+                sentence, sounds([w for w, _ in sentence]), why, strict=True
+            ):
                 yield Reading(word, text[word.start : word.end], sound, waited, reason)
 
 
 def sounds(config: VoiceConfig, front: FrontEnd, k: int) -> Callable[[list[Word]], list[str]]:
-    """What makes phonemes of a sentence's words with ``k`` words to the right in sight, or letters for some voices."""
+    """What makes phonemes of a sentence's words with ``k`` words to the right in sight, or letters
+    for some voices."""
     if not config.phonemes:
         speller = front.speller()
         return lambda words: [
-            speller.spelled(word.text) + (speller.final_mark(word.text) if word.ends else "") for word in words
+            speller.spelled(word.text) + (speller.final_mark(word.text) if word.ends else "")
+            for word in words
         ]
     from sayahead.text import pronounced
 
     symbols = {number: symbol for symbol, number in config.phonemes.items()}
-    phonemizer = front.phonemizer(config.phonemes, stand_in=config.stand_in, inner_punctuation=config.inner_punctuation)
+    phonemizer = front.phonemizer(
+        config.phonemes, stand_in=config.stand_in, inner_punctuation=config.inner_punctuation
+    )
 
     def phonemes(words: list[Word]) -> list[str]:
         read = []
@@ -199,11 +237,15 @@ def language_sounds(front: FrontEnd, k: int) -> Callable[[list[Word]], list[str]
 
 def as_line(reading: Reading) -> str:
     """A row of the table."""
-    word, late = reading.word, "end" if reading.late is None else f"+{reading.late}"
+    word = reading.word
+    late = "end" if reading.late is None else f"+{reading.late}"
     end = "|" if word.ends else " "
     said = f"(silence, {word.pause_s:g} s)" if word.pause_s else word.text
     said += f" (speed {word.speed:g})" if word.speed != 1.0 else ""
-    line = f"{word.start:>5} {word.end:>5}  {reading.source!r:24} {said:32} {reading.sound:32} {end} {late:>4}"
+    line = (
+        f"{word.start:>5} {word.end:>5}  {reading.source!r:24} {said:32} {reading.sound:32} {end}"
+        f" {late:>4}"
+    )
     return "\n".join([line, *(f"{'':13}{reason}" for reason in reasons(reading))])
 
 
@@ -230,7 +272,9 @@ def report(text: str, read: list[Reading], language: str) -> str:
             *(rows or ["- every word as it is written"]),
         ]
     )
-    asked = urllib.parse.urlencode({"title": f"Reading: {' '.join(text.split())[:60]}", "body": body})
+    asked = urllib.parse.urlencode(
+        {"title": f"Reading: {' '.join(text.split())[:60]}", "body": body}
+    )
     return f"{body}\n\nTo file it: {ISSUES}?{asked}"
 
 

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from sayahead.voice import Voice
 
 SSML_HELP = "the text has SSML tags: <break>, <phoneme>, <sub>, <say-as>, <prosody rate>, <p>, <s>"
-LEXICON_HELP = "how words are said: a file of lines such as Nguyen = /ˈwɪn/ or SQL = sequel, or a PLS file"
+LEXICON_HELP = (
+    "how words are said: a file of lines such as Nguyen = /ˈwɪn/ or SQL = sequel, or a PLS file"
+)
 EPILOG = """examples:
   sayahead say 'Hello, world!'                    play it
   sayahead say -o hello.wav 'Hello, world!'       write a file
@@ -51,38 +53,100 @@ PIECE = 256
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("text").add_argument
-    add("text", nargs="*", metavar="TEXT", help="text to say (default, or -: standard input, spoken as it arrives)")
-    add("-f", "--file", metavar="FILE", help="speak a text file (UTF-8, or UTF-16 with its mark; - is standard input)")
+    add(
+        "text",
+        nargs="*",
+        metavar="TEXT",
+        help="text to say (default, or -: standard input, spoken as it arrives)",
+    )
+    add(
+        "-f",
+        "--file",
+        metavar="FILE",
+        help="speak a text file (UTF-8, or UTF-16 with its mark; - is standard input)",
+    )
     idle = f"after so long without text, speak what is there, then go on (default: {IDLE_S:g})"
     add("--idle", type=number(float, 0.0), default=IDLE_S, metavar="SECONDS", help=idle)
     add = parser.add_argument_group("output (default: the sound device)").add_argument
     add(
-        "-o", "--output", metavar="FILE", help="write FILE.wav, .flac, .mp3, .opus, .aac, or WAV to standard output (-)"
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write FILE.wav, .flac, .mp3, .opus, .aac, or WAV to standard output (-)",
     )
-    add("--device", metavar="NAME", help="the sound device, by a part of its name (sayahead doctor lists them)")
-    add("--raw", action="store_true", help="write raw samples to standard output: 16-bit little-endian mono")
-    add("--timings", type=Path, metavar="FILE", help="write subtitles (FILE.srt, .vtt) or word times (.json)")
+    add(
+        "--device",
+        metavar="NAME",
+        help="the sound device, by a part of its name (sayahead doctor lists them)",
+    )
+    add(
+        "--raw",
+        action="store_true",
+        help="write raw samples to standard output: 16-bit little-endian mono",
+    )
+    add(
+        "--timings",
+        type=Path,
+        metavar="FILE",
+        help="write subtitles (FILE.srt, .vtt) or word times (.json)",
+    )
     add("--each-word", action="store_true", help="make a subtitle of each word")
-    add("--spoken", action="store_true", help="subtitles as it is spoken, nine thirty, not as it is written, 9:30")
-    add("-i", "--interactive", action="store_true", help="mark each word as it is heard; follow what you type")
-    add("--queue", action="store_true", help="take turns with other programs that use it, and with sayahead mcp")
+    add(
+        "--spoken",
+        action="store_true",
+        help="subtitles as it is spoken, nine thirty, not as it is written, 9:30",
+    )
+    add(
+        "-i",
+        "--interactive",
+        action="store_true",
+        help="mark each word as it is heard; follow what you type",
+    )
+    add(
+        "--queue",
+        action="store_true",
+        help="take turns with other programs that use it, and with sayahead mcp",
+    )
     add("-q", "--quiet", action="store_true", help="show nothing but errors")
     add = parser.add_argument_group("voice").add_argument
     add("--voice", metavar="NAME", help="name or folder (see: sayahead voices; default: heart)")
-    add("--language", metavar="TAG", help="without --voice: the first voice of this language (fr, en-GB)")
+    add(
+        "--language",
+        metavar="TAG",
+        help="without --voice: the first voice of this language (fr, en-GB)",
+    )
     add("--gender", type=one_of("female", "male"), metavar="female|male", help="and of this gender")
     names = {field.name for field in fields(SessionOptions)}
     add_options(add, names - {*TIMING, "markup"}, lexicon=LEXICON_HELP)
     add("--ssml", dest="markup", action="store_const", const="ssml", help=SSML_HELP)
-    cast = "who is NAME in the text, in lines such as NAME: ..., and [voice:NAME]; repeat it for each speaker"
+    cast = (
+        "who is NAME in the text, in lines such as NAME: ..., and [voice:NAME]; repeat it for each"
+        " speaker"
+    )
     add("--cast", action="append", default=[], metavar="NAME=VOICE", help=cast)
     add = parser.add_argument_group("when to speak (defaults: the voice's own)").add_argument
     policies = f"{', '.join(POLICIES.own)}; with options: learned:price=2,words_per_min=120"
-    contexts = f"what stands in for words to come: {', '.join(CONTEXTS.own)}; with options: random:count=3"
+    contexts = (
+        f"what stands in for words to come: {', '.join(CONTEXTS.own)}; with options: random:count=3"
+    )
     add_options(add, TIMING, policy=policies, context=contexts)
-    lookahead = "words of lookahead, the policy's option k: how many must follow before a word is spoken"
-    add("-k", "--k1", "--lookahead", dest="lookahead", type=number(int, 0), metavar="N", help=lookahead)
-    add("--lm", metavar="NAME", help="language model, a name or folder of transformers': --context lm:model=NAME")
+    lookahead = (
+        "words of lookahead, the policy's option k: how many must follow before a word is spoken"
+    )
+    add(
+        "-k",
+        "--k1",
+        "--lookahead",
+        dest="lookahead",
+        type=number(int, 0),
+        metavar="N",
+        help=lookahead,
+    )
+    add(
+        "--lm",
+        metavar="NAME",
+        help="language model, a name or folder of transformers': --context lm:model=NAME",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -92,7 +156,8 @@ def run(arguments: argparse.Namespace) -> int:
     source, typed = open_source(arguments, console)
     log = logging.getLogger("sayahead")
     log.addHandler(console)
-    # Callbacks run last to first, each whatever happens to the others, so that Ctrl-C leaves all files complete.
+    # Callbacks run last to first, each whatever happens to the others, so that Ctrl-C leaves all
+    # files complete.
     with contextlib.ExitStack() as stack:
         stack.callback(log.removeHandler, console)
         from sayahead.voice import load_voice
@@ -112,10 +177,14 @@ def run(arguments: argparse.Namespace) -> int:
             stack.enter_context(turn())
         sink = open_sink(arguments, voice.sample_rate, console)
         stack.callback(sink.close)
-        speaker.by_line, speaker.by_key = typed, typed and arguments.interactive
+        speaker.by_line = typed
+        speaker.by_key = typed and arguments.interactive
         speaker.by_key = speaker.by_key and stack.enter_context(keys(sys.stdin.fileno()))
         if speaker.by_key:
-            console.note("Type: each word is spoken as you finish it; until then it can be deleted. Ctrl-D ends.")
+            console.note(
+                "Type: each word is spoken as you finish it; until then it can be deleted. Ctrl-D"
+                " ends."
+            )
         elif typed:
             console.note("Type, and press Enter to hear each line; Ctrl-D ends.")
         if arguments.interactive and not arguments.quiet:
@@ -129,15 +198,20 @@ def run(arguments: argparse.Namespace) -> int:
 class Speaker:
     """A text from a source on its way into a sink, and what is shown of it."""
 
-    by_line = by_key = False
+    by_line = False
+    by_key = False
     """Whether each line is a text of its own, or each key is followed: somebody types."""
     display: Display | None = None
 
-    def __init__(self, session: Session, console: Console, source: Source, idle_s: float | None) -> None:
+    def __init__(
+        self, session: Session, console: Console, source: Source, idle_s: float | None
+    ) -> None:
         self.speech = Speech(session, self._items(), wakes=True)
         self._fragments = source.fragments(idle_s, self.speech.pause_s)
-        self._console, self._seconds = console, 0.0
-        self._begun, self._first_s = 0.0, math.nan
+        self._console = console
+        self._seconds = 0.0
+        self._begun = 0.0
+        self._first_s = math.nan
         self._outcome = ""
 
     def run(self, sink: Sink, *, live: bool) -> None:
@@ -207,16 +281,26 @@ class Speaker:
 
     def _figures(self) -> str:
         words = len(self.speech.words)
-        first = "" if math.isnan(self._first_s) else f", first sound {1000 * self._first_s:.0f} ms after its text"
+        first = (
+            ""
+            if math.isnan(self._first_s)
+            else f", first sound {1000 * self._first_s:.0f} ms after its text"
+        )
         return f"{self._seconds:.1f} s, {words} word{'s' * (words != 1)}{first}"
 
     def report(self, target: str) -> None:
         """The summary, in place of the progress line; nothing after an error, which says more."""
         self._console.progress("")
         if self.speech.words and self._outcome:
-            self._console.note(f"{target}: {self._figures()}{', stopped' * (self._outcome == 'stopped')}")
+            self._console.note(
+                f"{target}: {self._figures()}{', stopped' * (self._outcome == 'stopped')}"
+            )
         elif self._outcome == "done":
-            why = "the text has no words that can be spoken" if self.speech.text else "the text is empty"
+            why = (
+                "the text has no words that can be spoken"
+                if self.speech.text
+                else "the text is empty"
+            )
             self._console.warn(f"Nothing to say: {why}.")
 
 
@@ -233,7 +317,8 @@ def check(arguments: argparse.Namespace) -> None:
     if arguments.text and arguments.file is not None:
         raise ConfigError("Give TEXT or --file, not both.")
     if arguments.text == ["-"]:
-        arguments.text, arguments.file = [], "-"
+        arguments.text = []
+        arguments.file = "-"
     if arguments.device is not None and (arguments.raw or arguments.output is not None):
         raise ConfigError("--device is for sound that is played: leave it out, or -o and --raw.")
     check_timings(arguments)
@@ -246,16 +331,22 @@ def check(arguments: argparse.Namespace) -> None:
         raise ConfigError("Standard output is closed: open it, or write a file with -o hello.wav.")
     if to_stdout and sys.stdout.isatty():
         raise ConfigError(
-            "A terminal cannot play sound: pipe it on (| aplay -q ...), or write a file with -o hello.wav."
+            "A terminal cannot play sound: pipe it on (| aplay -q ...), or write a file with -o"
+            " hello.wav."
         )
     if arguments.context is not None:
         name, options = named("context", arguments.context)
         if arguments.lm is not None and name not in ("lm", "hidden"):
             raise ConfigError(f"--lm does not apply to --context {name}: leave one of them out.")
         if name == "lm" and arguments.lm is None and "model" not in options:
-            raise ConfigError("--context lm needs a language model: --lm NAME or --lm FOLDER, for example --lm gpt2.")
+            raise ConfigError(
+                "--context lm needs a language model: --lm NAME or --lm FOLDER, for example --lm"
+                " gpt2."
+            )
         if name == "truth" and not arguments.text and arguments.file in (None, "-"):
-            raise ConfigError("--context truth needs the whole text at the start: as an argument, or with --file.")
+            raise ConfigError(
+                "--context truth needs the whole text at the start: as an argument, or with --file."
+            )
 
 
 def check_timings(arguments: argparse.Namespace) -> None:
@@ -273,21 +364,29 @@ def check_timings(arguments: argparse.Namespace) -> None:
 def known_ending(option: str, path: Path, known: Mapping[str, object]) -> None:
     """ConfigError for an unsupported file extension."""
     if path.suffix.lower() not in known:
-        ending = f"unsupported extension {path.suffix!r}" if path.suffix else "the extension is missing"
+        ending = (
+            f"unsupported extension {path.suffix!r}" if path.suffix else "the extension is missing"
+        )
         raise ConfigError(f"{option} {path}: {ending}; use {', '.join(known)}.")
 
 
 def open_source(arguments: argparse.Namespace, console: Console) -> tuple[Source, bool]:
     """The text, being read from now on, and whether a person types it."""
     if arguments.text:
-        # Undecodable bytes of the command line become bytes again, and are treated as in any other source.
+        # Undecodable bytes of the command line become bytes again, and are treated as in any other
+        # source.
         data = " ".join(arguments.text).encode("utf-8", "surrogateescape")
         return Source(io.BytesIO(data), "The text", warn=console.warn), False
     if arguments.file in (None, "-"):
         if sys.stdin is None:
-            raise ConfigError("There is no text: give it as an argument, with --file, or on standard input.")
+            raise ConfigError(
+                "There is no text: give it as an argument, with --file, or on standard input."
+            )
         stdin = open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)  # noqa: SIM115
-        return Source(stdin, "Standard input", warn=console.warn), arguments.file is None and sys.stdin.isatty()
+        return (
+            Source(stdin, "Standard input", warn=console.warn),
+            arguments.file is None and sys.stdin.isatty(),
+        )
     try:
         file = open(arguments.file, "rb", buffering=0)  # noqa: SIM115
     except OSError as error:
@@ -305,11 +404,15 @@ def open_sink(arguments: argparse.Namespace, sample_rate: int, console: Console)
         stdout = open(sys.stdout.fileno(), "wb", buffering=0, closefd=False)  # noqa: SIM115
         if not arguments.raw:
             return WavWriter(stdout, "Standard output", sample_rate=sample_rate)
-        console.note(f"Raw sound: signed 16-bit little-endian, mono, {sample_rate} samples a second.")
+        console.note(
+            f"Raw sound: signed 16-bit little-endian, mono, {sample_rate} samples a second."
+        )
         return RawWriter(stdout, "Standard output")
     if arguments.output is not None:
         path = Path(arguments.output)
-        return kept_until_written(path, functools.partial(FORMATS[path.suffix.lower()], path, sample_rate=sample_rate))
+        return kept_until_written(
+            path, functools.partial(FORMATS[path.suffix.lower()], path, sample_rate=sample_rate)
+        )
     from sayahead.sound.device import Player
 
     return Player(sample_rate, device=arguments.device)
@@ -322,12 +425,16 @@ def target(arguments: argparse.Namespace) -> str:
     return arguments.output or "Spoken"
 
 
-def keep_timings(arguments: argparse.Namespace, speech: Speech, sample_rate: int) -> Callable[[], None]:
-    """A function that writes the word times; the file is opened now, so that a wrong path fails before any sound."""
+def keep_timings(
+    arguments: argparse.Namespace, speech: Speech, sample_rate: int
+) -> Callable[[], None]:
+    """A function that writes the word times; the file is opened now, so that a wrong path fails
+    before any sound."""
     from sayahead.sound.files import open_output
     from sayahead.sound.subtitles import write_timings
 
-    path, chosen = arguments.timings, {"each_word": arguments.each_word, "spoken": arguments.spoken}
+    path = arguments.timings
+    chosen = {"each_word": arguments.each_word, "spoken": arguments.spoken}
     open_output(path).close()
     return lambda: write_timings(path, speech.words, sample_rate=sample_rate, **chosen)
 
@@ -353,7 +460,9 @@ def session_of(arguments: argparse.Namespace, voice: Voice) -> Session:
     for entry in arguments.cast:
         name, _, played_by = (part.strip() for part in entry.partition("="))
         if not (name and played_by):
-            raise ConfigError(f"--cast {entry!r}: give a name and a voice, such as --cast Ann=heart.")
+            raise ConfigError(
+                f"--cast {entry!r}: give a name and a voice, such as --cast Ann=heart."
+            )
         cast[name] = played_by
     return Speakers(cast, SessionOptions(**options)).session()
 

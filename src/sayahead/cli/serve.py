@@ -16,8 +16,14 @@ EPILOG = """examples:
   sayahead serve --host 0.0.0.0 --keys-file keys  on the network, with API keys
   sayahead serve --config serve.toml --set limits.idle_s=60
 Every setting can also be set by an environment variable: SAYAHEAD_SERVE_PORT=9000, SAYAHEAD_SERVE_LIMITS_IDLE_S=60.
-"""
-FLAGS = {"voices": "voice", "origins": "origin", "hosts": "allowed-host", "breath_s": "breath", "drain_s": "drain"}
+"""  # noqa: E501
+FLAGS = {
+    "voices": "voice",
+    "origins": "origin",
+    "hosts": "allowed-host",
+    "breath_s": "breath",
+    "drain_s": "drain",
+}
 """Flags that have other names than their settings."""
 NO_FLAGS = ("keys", "token_secret", "usage_database", "limits", "protocols")
 """What are no flags: secrets, which other users of the machine would see, and tables."""
@@ -36,18 +42,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         for field in dataclasses.fields(record):
             if field.name in NO_FLAGS:
                 continue
-            flag, usual = "--" + FLAGS.get(field.name, field.name).replace("_", "-"), field.default
+            flag = "--" + FLAGS.get(field.name, field.name).replace("_", "-")
+            usual = field.default
             text = told.get(field.name, "").rstrip(".").replace("%", "%%")
             if isinstance(usual, bool):
-                add(flag, dest=field.name, action=argparse.BooleanOptionalAction, default=None, help=text)
+                add(
+                    flag,
+                    dest=field.name,
+                    action=argparse.BooleanOptionalAction,
+                    default=None,
+                    help=text,
+                )
             else:
-                text += "; may be repeated" if usual == () else "" if usual is None else f" (default: {usual})"
-                several, stand_in = "append" if usual == () else "store", field.name.rpartition("_")[2].upper()
+                text += (
+                    "; may be repeated"
+                    if usual == ()
+                    else ""
+                    if usual is None
+                    else f" (default: {usual})"
+                )
+                several = "append" if usual == () else "store"
+                stand_in = field.name.rpartition("_")[2].upper()
                 add(flag, dest=field.name, action=several, metavar=stand_in, help=text)
     add("--config", type=Path, metavar="FILE", help="TOML file with settings")
     check = "say what the settings leave open and whether the ports can be had, and end"
     add("--check", action="store_true", help=check)
-    add("--set", action="append", metavar="NAME=VALUE", help="any setting, such as limits.sessions=64")
+    add(
+        "--set",
+        action="append",
+        metavar="NAME=VALUE",
+        help="any setting, such as limits.sessions=64",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -70,7 +95,8 @@ def run(arguments: argparse.Namespace) -> int:
         hub.close()
         print(*check.findings(hub), *check.taken(settings), sep="\n")
         return 0
-    # Report problems with a port or a voice before anybody connects; gRPC and Wyoming open theirs too late for that.
+    # Report problems with a port or a voice before anybody connects; gRPC and Wyoming open theirs
+    # too late for that.
     try:
         check_ports(settings)
         hub.start()
@@ -90,9 +116,14 @@ def missing(error: ImportError) -> ConfigError:
 
 def given(arguments: argparse.Namespace) -> dict[str, Any]:
     """The settings that were given as flags."""
-    flags = {name: tuple(value) if isinstance(value, list) else value for name, value in vars(arguments).items()}
     flags = {
-        name: value for name, value in flags.items() if value is not None and name not in ("config", "check", "set")
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in vars(arguments).items()
+    }
+    flags = {
+        name: value
+        for name, value in flags.items()
+        if value is not None and name not in ("config", "check", "set")
     }
     for entry in arguments.set or ():
         name, equals, value = entry.partition("=")

@@ -1,4 +1,5 @@
-"""Text as it arrives from a pipe, a file or a terminal; a thread reads it, so that waiting can time out."""
+"""Text as it arrives from a pipe, a file or a terminal; a thread reads it, so that waiting can time
+out."""
 
 from __future__ import annotations
 
@@ -36,9 +37,11 @@ def keys(terminal: int) -> Iterator[bool]:
 
 
 class Typed:
-    """What somebody types on a terminal, without the sequences of keys that are no characters: arrows, Delete, F1."""
+    """What somebody types on a terminal, without the sequences of keys that are no characters:
+    arrows, Delete, F1."""
 
-    # ESC, then what an arrow or the like sends (ECMA-48's control sequences, SS3), or the key that Alt was held with.
+    # ESC, then what an arrow or the like sends (ECMA-48's control sequences, SS3), or the key that
+    # Alt was held with.
     _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O[ -~]|[^\[O\x00-\x1f\x7f])")
     _BEGUN = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|O)?\Z")
 
@@ -46,7 +49,8 @@ class Typed:
         self._begun = ""
 
     def characters(self, fragment: str | None) -> str:
-        """The characters of what came; a sequence may be cut anywhere. None: a pause, in which no sequence goes on."""
+        """The characters of what came; a sequence may be cut anywhere. None: a pause, in which no
+        sequence goes on."""
         if fragment is None:
             self._begun = ""
             return ""
@@ -59,10 +63,16 @@ class Typed:
 class Source:
     """Fragments of text from an unbuffered file; reading begins at once."""
 
-    def __init__(self, file: io.RawIOBase | io.BytesIO, name: str, *, warn: Callable[[str], None]) -> None:
-        self._file, self._name, self._warn = file, name, warn
+    def __init__(
+        self, file: io.RawIOBase | io.BytesIO, name: str, *, warn: Callable[[str], None]
+    ) -> None:
+        self._file = file
+        self._name = name
+        self._warn = warn
         self._arrived: queue.Queue[tuple[float, bytes | OSError]] = queue.Queue(maxsize=256)
-        self._tail, self._bytes, self._bad = b"", 0, 0
+        self._tail = b""
+        self._bytes = 0
+        self._bad = 0
         # The last character so far.
         self._last = ""
         # What it begins with, once that is known; what reads it then, if that is not UTF-8.
@@ -73,7 +83,8 @@ class Source:
     def fragments(
         self, idle_s: float | None = None, early_s: Callable[[], float] = lambda: math.inf
     ) -> Iterator[str | None]:
-        """The text in pieces as they arrive; None once after ``idle_s`` without any, "" after ``early_s()``."""
+        """The text in pieces as they arrive; None once after ``idle_s`` without any, "" after
+        ``early_s()``."""
         due = math.inf
         while True:
             item = self._next(min(due, time.monotonic() + early_s()))
@@ -88,7 +99,9 @@ class Source:
             if isinstance(data, OSError):
                 from sayahead.sound.files import OutputError
 
-                raise OutputError(f"{self._name} cannot be read: {data.strerror or data}.") from data
+                raise OutputError(
+                    f"{self._name} cannot be read: {data.strerror or data}."
+                ) from data
             due = math.inf if idle_s is None else at + idle_s
             text = self._decode(data)
             if text:
@@ -122,12 +135,14 @@ class Source:
                     return None
 
     def _decode(self, data: bytes) -> str:
-        """The text of all complete characters, in UTF-16 if its mark comes first. b"" is the end."""
+        """The text of all complete characters, in UTF-16 if its mark comes first. b"" is the
+        end."""
         if self._marked is None:
             self._tail += data
             if data and len(self._tail) < len(codecs.BOM_UTF8) and begins_mark(self._tail):
                 return ""
-            data, self._tail = self._tail, b""
+            data = self._tail
+            self._tail = b""
             self._marked = next((mark for mark in MARKS if data.startswith(mark)), b"")
             self._other = MARKS.get(self._marked, lambda: None)()
             self._bytes = len(self._marked)
@@ -136,10 +151,12 @@ class Source:
         return self._decoded(data, final=not data)
 
     def _decoded(self, data: bytes, *, final: bool) -> str:
-        """The same of what follows the mark; bytes that are no UTF-8 become Windows' characters, or U+FFFD."""
+        """The same of what follows the mark; bytes that are no UTF-8 become Windows' characters, or
+        U+FFFD."""
         if self._other is not None:
             return self._other.decode(data, final)
-        data, text = self._tail + data, ""
+        data = self._tail + data
+        text = ""
         while True:
             try:
                 piece, used = codecs.utf_8_decode(data, "strict", final)
@@ -147,15 +164,17 @@ class Source:
                 if error.end == len(data) and not final:
                     # What it is depends on what comes next.
                     text += data[: error.start].decode()
-                    self._bytes, self._tail = self._bytes + error.start, data[error.start :]
+                    self._bytes = self._bytes + error.start
+                    self._tail = data[error.start :]
                     break
                 text += data[: error.start].decode()
-                before, after = (self._last + text)[-1:], data[error.end : error.end + 1]
+                before = (self._last + text)[-1:]
+                after = data[error.end : error.end + 1]
                 text += guessed(before, data[error.start : error.end], after)
                 if not self._bad:
                     self._warn(
-                        f"{self._name} is not UTF-8 at byte {self._bytes + error.start}: such bytes are read as "
-                        "Windows-1252 beside letters, and left out elsewhere."
+                        f"{self._name} is not UTF-8 at byte {self._bytes + error.start}: such bytes"
+                        " are read as Windows-1252 beside letters, and left out elsewhere."
                     )
                 self._bad += 1
                 self._bytes += error.end
@@ -185,7 +204,8 @@ def begins_mark(data: bytes) -> bool:
 
 
 def guessed(before: str, data: bytes, after: bytes) -> str:
-    """Bytes that are no UTF-8 as Windows-1252 where they touch an English letter, or are punctuation; else U+FFFD."""
+    """Bytes that are no UTF-8 as Windows-1252 where they touch an English letter, or are
+    punctuation; else U+FFFD."""
     touches = (before.isascii() and before.isalpha()) or after.isalpha()
     if touches or PUNCTUATION.issuperset(data):
         return data.decode("cp1252", "replace")

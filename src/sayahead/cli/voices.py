@@ -1,4 +1,5 @@
-"""``sayahead voices``: the voices that ``--voice`` accepts; others are added, shaped, tried, packed and removed."""
+"""``sayahead voices``: the voices that ``--voice`` accepts; others are added, shaped, tried, packed
+and removed."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ EPILOG = """examples:
   sayahead voices remove en_US-joe-medium
 
 Added voices lie in SAYAHEAD_VOICES, by default in ~/.local/share/sayahead/voices.
-"""
+"""  # noqa: E501
 ADD = """examples:
   sayahead voices add en_US-joe-medium.onnx            with en_US-joe-medium.onnx.json beside it
   sayahead voices add de_DE-thorsten-medium            by its name in: sayahead voices catalogue
@@ -35,7 +36,7 @@ ADD = """examples:
   sayahead voices add https://example.org/voice.tar.gz --sha256 ...
 
 Only a name of the catalogue and an address are downloaded, and every download is checked by a digest.
-"""
+"""  # noqa: E501
 SHAPE = """examples:
   sayahead say --pitch -5 --formants 0.85 'Is this it?'          try it first
   sayahead voices shape bass --pitch -6 --formants 0.85
@@ -50,21 +51,38 @@ FROM_CLIP = """examples:
 
 CLIP: 5 to 20 seconds of one person, in any language, without noise or music. Make a voice only of yourself, or of
 somebody who has agreed to it: --consent is kept in the voice. It needs the package sayahead-voices-family.
-"""
+"""  # noqa: E501
 PACK = """examples:
   sayahead voices pack voices/ma-clarinet -o ma-clarinet.tar.gz
   sayahead voices add ma-clarinet.tar.gz
 
 Files that a voice of a package has too are left out: sayahead voices add takes them from there. The same voice gives
 the same archive, to the byte.
-"""
-COLUMNS = ("name", "language", "gender", "speakers", "rate", "size", "cost", "licence", "package", "description")
+"""  # noqa: E501
+COLUMNS = (
+    "name",
+    "language",
+    "gender",
+    "speakers",
+    "rate",
+    "size",
+    "cost",
+    "licence",
+    "package",
+    "description",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--language", metavar="TAG", help="only voices of this language: de, or pt-BR")
-    parser.add_argument("--gender", type=one_of("female", "male"), metavar="female|male", help="only such voices")
-    parser.add_argument("--all", action="store_true", help="voices for research, too: those that reproduce papers")
+    parser.add_argument(
+        "--language", metavar="TAG", help="only voices of this language: de, or pt-BR"
+    )
+    parser.add_argument(
+        "--gender", type=one_of("female", "male"), metavar="female|male", help="only such voices"
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="voices for research, too: those that reproduce papers"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -136,19 +154,35 @@ def line(row: dict[str, Any]) -> Sequence[str]:
 
 
 def print_table(rows: Iterable[Sequence[str]]) -> None:
-    """Rows in columns as wide as their longest cell, without a column that is empty below its head."""
+    """Rows in columns as wide as their longest cell, without a column that is empty below its
+    head."""
     table = list(rows)
-    columns = [c for c in range(len(table[0])) if len(table) == 1 or any(row[c] for row in table[1:])]
+    columns = [
+        c for c in range(len(table[0])) if len(table) == 1 or any(row[c] for row in table[1:])
+    ]
     widths = [max(len(row[c]) for row in table) for c in columns]
     for row in table:
-        print("  ".join(row[c].ljust(width) for c, width in zip(columns, widths, strict=True)).rstrip())
+        print(
+            "  ".join(
+                row[c].ljust(width) for c, width in zip(columns, widths, strict=True)
+            ).rstrip()
+        )
 
 
 def source_options(parser: argparse.ArgumentParser) -> None:
     option = parser.add_argument
-    option("source", metavar="VOICE", help="FILE.onnx, FOLDER, ARCHIVE, URL, or a name of the catalogue")
+    option(
+        "source",
+        metavar="VOICE",
+        help="FILE.onnx, FOLDER, ARCHIVE, URL, or a name of the catalogue",
+    )
     option("--name", metavar="NAME", help="what it is called (default: its own name)")
-    option("--config", metavar="FILE", type=Path, help="the description of a .onnx (default: the same name and .json)")
+    option(
+        "--config",
+        metavar="FILE",
+        type=Path,
+        help="the description of a .onnx (default: the same name and .json)",
+    )
     option("--sha256", metavar="DIGEST", help="what the SHA-256 of a download must be")
     option("--replace", action="store_true", help="take the place of a voice of this name")
     option("-q", "--quiet", action="store_true", help="show nothing but errors")
@@ -163,14 +197,18 @@ def add(arguments: argparse.Namespace) -> int:
     added = add(arguments.source, progress=progress, **options)
     if arguments.quiet:
         return 0
-    config, measured = added.config, added.measured
+    config = added.config
+    measured = added.measured
     print(f"Added {config.name}: {config.description}")
     print(f"It lies in {added.folder}. Licence: {config.license}.")
     if not for_trade(config.license):
         print("By its licence it is not for commercial use.")
     print(f"Word by word, a second of speech takes {measured.rtf:.2f} s of one core here.")
     if not measured.keeps_up:
-        print("That is too slow for real time: speak more words a step (--policy lookahead:words=4), or whole")
+        print(
+            "That is too slow for real time: speak more words a step (--policy lookahead:words=4),"
+            " or whole"
+        )
         print("sentences (--policy wait-all).")
     print(f"Hear it: sayahead voices try {config.name}")
     return 0
@@ -178,8 +216,12 @@ def add(arguments: argparse.Namespace) -> int:
 
 def download_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="a name of the catalogue, or kokoro")
-    parser.add_argument("-o", "--out", metavar="FOLDER", type=Path, help="where its files go (default: NAME)")
-    parser.add_argument("--print", action="store_true", help="download nothing: print the addresses, and what to do")
+    parser.add_argument(
+        "-o", "--out", metavar="FOLDER", type=Path, help="where its files go (default: NAME)"
+    )
+    parser.add_argument(
+        "--print", action="store_true", help="download nothing: print the addresses, and what to do"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="show nothing but errors")
 
 
@@ -189,7 +231,8 @@ def download(arguments: argparse.Namespace) -> int:
     from sayahead.voices.install import catalogue
     from sayahead.voices.install.add import unknown
 
-    name, progress = arguments.name, None if arguments.quiet or not sys.stderr.isatty() else show
+    name = arguments.name
+    progress = None if arguments.quiet or not sys.stderr.isatty() else show
     if not catalogue.downloads(name):
         raise ConfigError(f"There is {unknown(name)}")
     if arguments.print:
@@ -226,7 +269,13 @@ def shape_options(parser: argparse.ArgumentParser) -> None:
 
     option = parser.add_argument
     option("name", metavar="NAME", help="what the new voice is called")
-    option("--from", dest="base", default="heart", metavar="VOICE", help="the voice that is shaped (default: heart)")
+    option(
+        "--from",
+        dest="base",
+        default="heart",
+        metavar="VOICE",
+        help="the voice that is shaped (default: heart)",
+    )
     option("--speaker", metavar="NAME", help="one of its speakers, if it has several")
     add_options(option, ("pitch", "pitch_range", "formants"))
     option("--description", metavar="TEXT", help="one line about it")
@@ -243,14 +292,19 @@ def shape(arguments: argparse.Namespace) -> int:
     speaker = told.pop("speaker", None)
     options = {"description": arguments.description, "replace": arguments.replace}
     added = shape_voice(arguments.base, arguments.name, Shape(**told), speaker=speaker, **options)
-    print(f"Added {added.config.name}: {added.config.description}. Hear it: sayahead voices try {added.config.name}")
+    print(
+        f"Added {added.config.name}: {added.config.description}. Hear it: sayahead voices try"
+        f" {added.config.name}"
+    )
     return 0
 
 
 def try_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="the voice's name or folder")
     parser.add_argument("text", nargs="*", metavar="TEXT", help="another text than the sentence")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write FILE.wav instead of playing it")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="write FILE.wav instead of playing it"
+    )
 
 
 def try_it(arguments: argparse.Namespace) -> int:
@@ -268,8 +322,12 @@ def try_it(arguments: argparse.Namespace) -> int:
 
 
 def catalogue_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("language", nargs="?", metavar="LANGUAGE", help="only this language: fr, pt-BR, or French")
-    parser.add_argument("--json", action="store_true", help="print JSON, with addresses and digests")
+    parser.add_argument(
+        "language", nargs="?", metavar="LANGUAGE", help="only this language: fr, pt-BR, or French"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON, with addresses and digests"
+    )
 
 
 def show_catalogue(arguments: argparse.Namespace) -> int:
@@ -281,22 +339,39 @@ def show_catalogue(arguments: argparse.Namespace) -> int:
     from sayahead.voices import speaks
     from sayahead.voices.install.catalogue import archives, catalogue
 
-    wanted, entries = arguments.language, list(catalogue().values())
+    wanted = arguments.language
+    entries = list(catalogue().values())
     if wanted:
-        entries = [e for e in entries if speaks(e.language, wanted) or e.english.lower() == wanted.lower()]
+        entries = [
+            e for e in entries if speaks(e.language, wanted) or e.english.lower() == wanted.lower()
+        ]
     if not entries:
         known = sorted({entry.english for entry in catalogue().values()})
-        raise ConfigError(f"The catalogue has no voice for the language {wanted!r}{nearest(wanted, known)}.")
+        raise ConfigError(
+            f"The catalogue has no voice for the language {wanted!r}{nearest(wanted, known)}."
+        )
     if arguments.json:
         files = ({"files": {name: address for name, address, _ in e.downloads()}} for e in entries)
-        print(json.dumps([asdict(e) | more for e, more in zip(entries, files, strict=True)], indent=1))
+        print(
+            json.dumps([asdict(e) | more for e, more in zip(entries, files, strict=True)], indent=1)
+        )
         return 0
-    rows = [(e.key, e.language, e.english, str(e.speakers), f"{e.size / 1e6:.0f} MB") for e in entries]
+    rows = [
+        (e.key, e.language, e.english, str(e.speakers), f"{e.size / 1e6:.0f} MB") for e in entries
+    ]
     print_table([("name", "language", "", "speakers", "size"), *rows])
-    print("The licence of each is in its model card, which is downloaded and shown when the voice is added.")
-    print("Kokoro (Apache-2.0; English and five more languages, 121 MB) is added by name, too: kokoro.")
+    print(
+        "The licence of each is in its model card, which is downloaded and shown when the voice is"
+        " added."
+    )
+    print(
+        "Kokoro (Apache-2.0; English and five more languages, 121 MB) is added by name, too:"
+        " kokoro."
+    )
     if archives() and speaks("en-US", wanted or "en"):
-        print(f"Research voices of this version can be added by name, too: {', '.join(archives())}.")
+        print(
+            f"Research voices of this version can be added by name, too: {', '.join(archives())}."
+        )
     return 0
 
 
@@ -304,29 +379,56 @@ def from_clip_options(parser: argparse.ArgumentParser) -> None:
     from sayahead.cli import number
 
     option = parser.add_argument
-    option("clip", metavar="CLIP", type=Path, help="a WAV file; FLAC, MP3, M4A and others with sayahead[codecs]")
+    option(
+        "clip",
+        metavar="CLIP",
+        type=Path,
+        help="a WAV file; FLAC, MP3, M4A and others with sayahead[codecs]",
+    )
     option("--name", metavar="NAME", required=True, help="what the voice is called")
-    option("--near", metavar="0..1", type=number(float, 0, 1), help="0: natural; 1: most like the clip; default: 0.8")
-    option("--language", metavar="TAG", help="what it speaks, one of the family's languages (default: en-US)")
-    option("--consent", metavar="TEXT", default="", help="who agreed to the voice, to be kept in it")
-    option("--license", metavar="ID", help="the voice's licence: the speaker decides (default: private)")
+    option(
+        "--near",
+        metavar="0..1",
+        type=number(float, 0, 1),
+        help="0: natural; 1: most like the clip; default: 0.8",
+    )
+    option(
+        "--language",
+        metavar="TAG",
+        help="what it speaks, one of the family's languages (default: en-US)",
+    )
+    option(
+        "--consent", metavar="TEXT", default="", help="who agreed to the voice, to be kept in it"
+    )
+    option(
+        "--license",
+        metavar="ID",
+        help="the voice's licence: the speaker decides (default: private)",
+    )
     option("--description", metavar="TEXT", help="one line about it")
     option("--replace", action="store_true", help="take the place of a voice of this name")
 
 
 def from_clip(arguments: argparse.Namespace) -> int:
     """Make the voice and say what it is like; the exit code."""
-    # Read where numpy is loaded first: with several threads, its small products mostly wait for each other.
+    # Read where numpy is loaded first: with several threads, its small products mostly wait for
+    # each other.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     from sayahead.voices.install.clip.making import voice_from_clip
 
     names = ("near", "language", "consent", "license", "description", "replace")
-    told = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
+    told = {
+        name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None
+    }
     made = voice_from_clip(arguments.clip, arguments.name, **told)
-    config, heard = made.added.config, made.heard
+    config = made.added.config
+    heard = made.heard
     print(f"Heard {heard.spoken:.0f} s of speech at {heard.f0:.0f} Hz.")
-    print(f"Added {config.name}, which is like the clip by {made.similarity:.2f}: strangers are by 0.56, and the same")
+    print(
+        f"Added {config.name}, which is like the clip by {made.similarity:.2f}: strangers are by"
+        " 0.56, and the same"
+    )
     print("person on another day by 0.9.")
     if not config.consent:
         print('Who agreed to it is not stated: --replace --consent "..." keeps that in the voice.')
@@ -335,8 +437,17 @@ def from_clip(arguments: argparse.Namespace) -> int:
 
 
 def pack_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("voice", metavar="VOICE", help="a voice's folder, or the name of an added one")
-    parser.add_argument("-o", "--out", metavar="FILE", type=Path, required=True, help="the archive: .tar.gz, .zip, ...")
+    parser.add_argument(
+        "voice", metavar="VOICE", help="a voice's folder, or the name of an added one"
+    )
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="FILE",
+        type=Path,
+        required=True,
+        help="the archive: .tar.gz, .zip, ...",
+    )
 
 
 def pack(arguments: argparse.Namespace) -> int:
@@ -346,7 +457,10 @@ def pack(arguments: argparse.Namespace) -> int:
     from sayahead.voices.install.add import pack
 
     left = pack(located(arguments.voice), arguments.out)
-    print(f"{arguments.out}: {arguments.out.stat().st_size / 1e6:.1f} MB, SHA-256 {sha256(arguments.out)}")
+    print(
+        f"{arguments.out}: {arguments.out.stat().st_size / 1e6:.1f} MB, SHA-256"
+        f" {sha256(arguments.out)}"
+    )
     if left:
         print(f"Left out, as packaged voices have them: {', '.join(left)}.")
     return 0
@@ -354,17 +468,27 @@ def pack(arguments: argparse.Namespace) -> int:
 
 PARTS = {
     "add": Part(
-        "add a voice: a Piper voice's .onnx, a folder, an archive, an address, or a name of the catalogue",
+        "add a voice: a Piper voice's .onnx, a folder, an archive, an address, or a name of the"
+        " catalogue",
         source_options,
         add,
         ADD,
     ),
     "download": Part("download a voice's files, to be added elsewhere", download_options, download),
     "remove": Part("delete an added voice", remove_options, remove),
-    "shape": Part("make a voice of an installed one by changing its pitch and formants", shape_options, shape, SHAPE),
-    "from-clip": Part("make a voice of a few seconds of one person", from_clip_options, from_clip, FROM_CLIP),
+    "shape": Part(
+        "make a voice of an installed one by changing its pitch and formants",
+        shape_options,
+        shape,
+        SHAPE,
+    ),
+    "from-clip": Part(
+        "make a voice of a few seconds of one person", from_clip_options, from_clip, FROM_CLIP
+    ),
     "try": Part("hear a voice say a sentence of its language", try_options, try_it),
-    "catalogue": Part("list public Piper voices that can be added by name", catalogue_options, show_catalogue),
+    "catalogue": Part(
+        "list public Piper voices that can be added by name", catalogue_options, show_catalogue
+    ),
     "pack": Part("write a voice as an archive, to be passed on", pack_options, pack, PACK),
 }
 """What follows ``sayahead voices``."""

@@ -1,4 +1,5 @@
-"""An asyncio client of ``sayahead serve``: text goes in word by word, audio comes back while it is written."""
+"""An asyncio client of ``sayahead serve``: text goes in word by word, audio comes back while it is
+written."""
 
 from __future__ import annotations
 
@@ -48,20 +49,21 @@ class Client:
         resume: bool | None = None,
         **session: Unpack[Choices],
     ) -> None:
-        """``url``: a server (ws://HOST:PORT, or the address of its page), or several: if one is full, slow or gone, the
-        next one is tried, three times in all. With ``resume``, a broken connection is made anew, with another server
-        if there is one, and all speech continues where it was, without losing or repeating a word; None: if there
-        are several servers. ``session`` is what the server's session.update takes: voice, language, sample_rate,
-        idle_s, breath_s, and the fields of SessionOptions by name."""
+        """``url``: a server (ws://HOST:PORT, or the address of its page), or several: if one is
+        full, slow or gone, the next one is tried, three times in all. With ``resume``, a broken
+        connection is made anew, with another server if there is one, and all speech continues where
+        it was, without losing or repeating a word; None: if there are several servers. ``session``
+        is what the server's session.update takes: voice, language, sample_rate, idle_s, breath_s,
+        and the fields of SessionOptions by name."""
         if session.get("encoding", "pcm_s16le") != "pcm_s16le":
             raise ConfigError("Client: encoding must be pcm_s16le, or left out.")
         given = [url] if isinstance(url, str) else url
         if not isinstance(given, Sequence) or not given:
-            raise ConfigError(f"Client: url is {describe(url)}: give the address of at least one server.")
-        self._urls, self._session = (
-            random.sample([address(each) for each in given], len(given)),
-            cast(dict[str, Any], session),
-        )
+            raise ConfigError(
+                f"Client: url is {describe(url)}: give the address of at least one server."
+            )
+        self._urls = random.sample([address(each) for each in given], len(given))
+        self._session = cast(dict[str, Any], session)
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._resumes = len(given) > 1 if resume is None else bool(resume)
         self._open: dict[str, Speech] = {}
@@ -70,9 +72,11 @@ class Client:
         self._resuming = set[asyncio.Task[None]]()
         self._wire: Wire
         # Counts connections, and their losses: a text knows by it whether the server has it.
-        self._connection, self._needed = 0, asyncio.Event()
+        self._connection = 0
+        self._needed = asyncio.Event()
         self.created: dict[str, Any] = {}
-        """The server's first message: its voices, encodings and limits, and the session's id in its log."""
+        """The server's first message: its voices, encodings and limits, and the session's id in its
+        log."""
         self.sample_rate = 0
         """Samples per second of all audio."""
         self.resumed = 0
@@ -88,8 +92,15 @@ class Client:
                 break
             except (ServerError, TimeoutError) as error:
                 # Who may not connect here may not connect elsewhere.
-                if getattr(error, "code", "") not in ("", *ELSEWHERE) or at == len(self.TRIES_S) - 1:
-                    raise error if isinstance(error, ServerError) else ServerError("unreachable", SLOW) from error
+                if (
+                    getattr(error, "code", "") not in ("", *ELSEWHERE)
+                    or at == len(self.TRIES_S) - 1
+                ):
+                    raise (
+                        error
+                        if isinstance(error, ServerError)
+                        else ServerError("unreachable", SLOW)
+                    ) from error
         self._reading = asyncio.create_task(self._read())
         return self
 
@@ -101,12 +112,15 @@ class Client:
         if self.sample_rate not in (0, wire.sample_rate):
             await wire.end(clean=True)
             message = (
-                f"{url} speaks at {wire.sample_rate} Hz, the server before at {self.sample_rate}: name sample_rate."
+                f"{url} speaks at {wire.sample_rate} Hz, the server before at {self.sample_rate}:"
+                " name sample_rate."
             )
             raise ServerError("invalid_option", message)
         # The one in use is tried last, should it be lost.
         self._urls.sort(key=lambda each: each == url)
-        self._wire, self.created, self.sample_rate = wire, wire.created, wire.sample_rate
+        self._wire = wire
+        self.created = wire.created
+        self.sample_rate = wire.sample_rate
         self._connection += 1
 
     async def __aexit__(self, *error: object) -> None:
@@ -119,19 +133,25 @@ class Client:
     def speech(self) -> Speech:
         """Speech whose text you push. SessionError unless it is connected."""
         if not self.sample_rate:
-            raise SessionError("The client is not connected: use `async with Client(...) as client:`.")
+            raise SessionError(
+                "The client is not connected: use `async with Client(...) as client:`."
+            )
         name = f"c{next(self._names)}"
         self._open[name] = Speech(self, name)
         return self._open[name]
 
     def speak(self, text: str | Iterable[str] | AsyncIterable[str]) -> Speech:
-        """Speak text, which a task writes as it comes. Iterate over the result, play it, or cancel it: see Speech."""
+        """Speak text, which a task writes as it comes. Iterate over the result, play it, or cancel
+        it: see Speech."""
         speech = self.speech()
         speech.write_apart(text)
         return speech
 
-    async def stream(self, fragments: str | Iterable[str] | AsyncIterable[str]) -> AsyncIterator[AudioChunk]:
-        """The audio of the fragments, chunk by chunk as it arrives; leaving early silences the server."""
+    async def stream(
+        self, fragments: str | Iterable[str] | AsyncIterable[str]
+    ) -> AsyncIterator[AudioChunk]:
+        """The audio of the fragments, chunk by chunk as it arrives; leaving early silences the
+        server."""
         speech = self.speak(fragments)
         try:
             async for chunk in speech:
@@ -186,17 +206,27 @@ class Client:
         return any(speech._begun for speech in self._open.values())
 
     async def _go_on(self) -> None:
-        """Find a server, the last one last, and say there what is missing. ServerError if there is none for a while."""
-        end, pause_s = time.monotonic() + self.RESUME_S, PAUSES_S[0]
+        """Find a server, the last one last, and say there what is missing. ServerError if there is
+        none for a while."""
+        end = time.monotonic() + self.RESUME_S
+        pause_s = PAUSES_S[0]
         for again in itertools.count():
-            try_s = self.TRIES_S[min(again, len(self.TRIES_S) - 1)] if len(self._urls) > 1 else self.RESUME_S
+            try_s = (
+                self.TRIES_S[min(again, len(self.TRIES_S) - 1)]
+                if len(self._urls) > 1
+                else self.RESUME_S
+            )
             for url in list(self._urls):
                 try:
                     async with asyncio.timeout(try_s):
                         await self._connect(url)
                 except (ServerError, TimeoutError) as error:
                     if getattr(error, "code", "") not in ("", *ELSEWHERE) or time.monotonic() > end:
-                        raise error if isinstance(error, ServerError) else ServerError("unreachable", SLOW) from error
+                        raise (
+                            error
+                            if isinstance(error, ServerError)
+                            else ServerError("unreachable", SLOW)
+                        ) from error
                     continue
                 self.resumed += 1
                 for speech in self._open.values():

@@ -53,7 +53,9 @@ class SyncClient:
 
     def __enter__(self) -> Self:
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="sayahead client", daemon=True)
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name="sayahead client", daemon=True
+        )
         self._thread.start()
         try:
             self.wait(self._client.__aenter__())
@@ -77,21 +79,25 @@ class SyncClient:
                 await asyncio.wait(tasks, timeout=ENDING_S)
 
         with self._closing:
-            loop, self._loop = self._loop, None
+            loop = self._loop
+            self._loop = None
         if loop is not None:
-            # Whatever was asked before is there by now, and nobody must wait for what will not come.
+            # Whatever was asked before is there by now, and nobody must wait for what will not
+            # come.
             asyncio.run_coroutine_threadsafe(cancel(), loop).result()
             loop.call_soon_threadsafe(loop.stop)
             self._thread.join()
             loop.close()
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of a coroutine of its event loop; where the wait is interrupted, so is the work. SessionError
-        where the client is not connected, or is closed meanwhile."""
+        """The result of a coroutine of its event loop; where the wait is interrupted, so is the
+        work. SessionError where the client is not connected, or is closed meanwhile."""
         with self._closing:
             if self._loop is None:
                 work.close()
-                raise SessionError("The client is not connected: use `with SyncClient(...) as client:`.")
+                raise SessionError(
+                    "The client is not connected: use `with SyncClient(...) as client:`."
+                )
             future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
@@ -130,11 +136,14 @@ class SyncClient:
         """Speak fragments, which a thread pushes in the background."""
         given = synchronous(fragments)
         speech = self.speech()
-        threading.Thread(target=speech._write_apart, args=(given,), name="text", daemon=True).start()
+        threading.Thread(
+            target=speech._write_apart, args=(given,), name="text", daemon=True
+        ).start()
         return speech
 
     def stream(self, fragments: str | Iterable[str]) -> Iterator[AudioChunk]:
-        """The audio of the fragments, chunk by chunk as it arrives; leaving early silences the server."""
+        """The audio of the fragments, chunk by chunk as it arrives; leaving early silences the
+        server."""
         speech = self.speak(fragments)
         try:
             yield from speech
@@ -143,10 +152,12 @@ class SyncClient:
 
 
 class SyncSpeech:
-    """Text being spoken by the server; an iterator over its audio. The calls of ``client.Speech``, which wait here."""
+    """Text being spoken by the server; an iterator over its audio. The calls of ``client.Speech``,
+    which wait here."""
 
     def __init__(self, client: SyncClient, speech: Speech) -> None:
-        self._client, self._speech = client, speech
+        self._client = client
+        self._speech = speech
 
     @property
     def text(self) -> str:
@@ -180,7 +191,8 @@ class SyncSpeech:
         self._client.wait(self._speech.finish())
 
     def write(self, fragments: str | Iterable[str]) -> None:
-        """Push all fragments, then finish. Of a long text, the audio must be read by another thread meanwhile."""
+        """Push all fragments, then finish. Of a long text, the audio must be read by another thread
+        meanwhile."""
         for fragment in synchronous(fragments):
             self._client.wait(self._speech.write_piece(fragment))
         self.finish()
@@ -199,21 +211,22 @@ class SyncSpeech:
     def heard(self, played_s: float | None = None) -> Heard:
         """What the listener has heard after ``played_s`` seconds of sound.
 
-        None: of what ``play`` has played, or as much as ``played`` was last told; otherwise of all that was handed out.
-        Once the turn is over, by ``play`` or ``cancel``, it is what had been heard then.
-        """
+        None: of what ``play`` has played, or as much as ``played`` was last told; otherwise of all
+        that was handed out. Once the turn is over, by ``play`` or ``cancel``, it is what had been
+        heard then."""
         return self._speech.heard(played_s)
 
     def played(self, played_s: float) -> None:
-        """Say that ``played_s`` seconds have been played: ``heard`` and ``cancel`` go by it, and ``keep_up``."""
+        """Say that ``played_s`` seconds have been played: ``heard`` and ``cancel`` go by it, and
+        ``keep_up``."""
         self._client.wait(self._speech.played(played_s))
 
     def cancel(self, played_s: float | None = None) -> Heard:
         """Fall silent at once (barge-in), and return what was heard, as ``heard`` does.
 
-        A player of yours drops the rest, and stays open. Of a turn that is over, it returns what was heard, and nothing
-        else happens. ConfigError for more seconds than were handed out; it is silent even then.
-        """
+        A player of yours drops the rest, and stays open. Of a turn that is over, it returns what
+        was heard, and nothing else happens. ConfigError for more seconds than were handed out; it
+        is silent even then."""
         try:
             # Here and now: the event loop may be busy.
             return self._speech.turn.end(played_s, self._speech.hush)
@@ -236,9 +249,9 @@ class SyncSpeech:
     def play(self, player: Player | None = None) -> Heard:
         """Play to the end or to ``cancel``, and return what was heard. Needs the ``play`` extra.
 
-        ``player``: an open one of the same sample rate, which stays open; None: the system's default device. However it
-        ends, by an error or Ctrl-C too, it is silent then, and what was heard is decided.
-        """
+        ``player``: an open one of the same sample rate, which stays open; None: the system's
+        default device. However it ends, by an error or Ctrl-C too, it is silent then, and what was
+        heard is decided."""
         if player is None:
             with Player(self._client.sample_rate) as own:
                 return self.play(own)
@@ -262,7 +275,9 @@ class SyncSpeech:
         save(path, told(iter(self), on_chunk), self._client.sample_rate)
         if timings is not None:
             rate = self._client.sample_rate
-            write_timings(Path(timings), self.words, sample_rate=rate, each_word=each_word, spoken=spoken)
+            write_timings(
+                Path(timings), self.words, sample_rate=rate, each_word=each_word, spoken=spoken
+            )
 
 
 def synchronous(fragments: str | Iterable[str]) -> Iterable[str]:

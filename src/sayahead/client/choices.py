@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
 Named = str | Mapping[str, Any] | None
-"""A policy or context by name, ``learned:price=2``, or as a table, ``{"name": "learned", "price": 2}``."""
+"""A policy or context by name, ``learned:price=2``, or as a table, ``{"name": "learned", "price":
+2}``."""
 
 
 class Choices(TypedDict, total=False):

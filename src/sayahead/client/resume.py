@@ -1,8 +1,7 @@
 """A text that another server goes on with: from where it is said again, and what of that is new.
 
-The same text makes nearly the same sound, so the open sentence is said again from its beginning, and as much of it left
-out as has arrived: the cut is at the same place of the same word.
-"""
+The same text makes nearly the same sound, so the open sentence is said again from its beginning,
+and as much of it left out as has arrived: the cut is at the same place of the same word."""
 
 from __future__ import annotations
 
@@ -21,17 +20,21 @@ _ENDS = re.compile(r"[.!?…]['\")\]»”’]*\s+$|[。！？]\s*$|\n\s*$")
 
 
 def begin_again(text: str, words: Sequence[WordTiming], seams: Iterable[int] = ()) -> int:
-    """The character from which a text is said again whose last ``words`` have arrived: the open sentence's first.
+    """The character from which a text is said again whose last ``words`` have arrived: the open
+    sentence's first.
 
-    ``seams``: where the text was revised. What touches a word that had been spoken by then is a word of its own, and
-    would be read as one with it.
+    ``seams``: where the text was revised. What touches a word that had been spoken by then is a
+    word of its own, and would be read as one with it.
     """
     if not words:
         return 0
     ends = {word.end for word in words}
     seam = max((place for place in seams if place in ends and _GLUED.match(text, place)), default=0)
     for before, word in zip(reversed(words[:-1]), reversed(words), strict=False):
-        if _ENDS.search(text, before.start, word.start) or words[-1].start - before.start > MOST_AGAIN:
+        if (
+            _ENDS.search(text, before.start, word.start)
+            or words[-1].start - before.start > MOST_AGAIN
+        ):
             return max(seam, word.start)
     return max(seam, words[0].start)
 
@@ -47,26 +50,34 @@ class Splice:
         tail: Floats,
         part: Callable[[int, int], str] = lambda start, end: "",
     ) -> None:
-        """``last``: the last word that has arrived, and ``samples``: all samples, both counted over the whole text;
-        ``offset``: the text's character with which the new sound begins. ``tail`` (S,): the last samples, to which what
-        follows is joined where the waves fit best: half of their length earlier or later. ``part``: the text from one
-        character to another, as it is then."""
-        self._last, self._samples, self._offset = last, samples, offset
-        self._tail, self._reach, self._part = tail, len(tail) // 2, part
+        """``last``: the last word that has arrived, and ``samples``: all samples, both counted over
+        the whole text; ``offset``: the text's character with which the new sound begins. ``tail``
+        (S,): the last samples, to which what follows is joined where the waves fit best: half of
+        their length earlier or later. ``part``: the text from one character to another, as it is
+        then."""
+        self._last = last
+        self._samples = samples
+        self._offset = offset
+        self._tail = tail
+        self._reach = len(tail) // 2
+        self._part = part
         # The new sound's sample with which what is missing begins; None: not known yet.
         self._skip: int | None = None if last is not None else samples
         # The new sound up to `_seen` that may be needed to join it, and words in it.
-        self._seen, self._kept, self._fresh = 0, tail[:0], list[WordTiming]()
+        self._seen = 0
+        self._kept = tail[:0]
+        self._fresh = list[WordTiming]()
         self._joined = False
 
     @property
     def shift(self) -> int | None:
-        """By how many samples the new sound is ahead of the whole text's; None while that is not known."""
+        """By how many samples the new sound is ahead of the whole text's; None while that is not
+        known."""
         return self._skip - self._samples if self._joined and self._skip is not None else None
 
     def take(self, samples: Floats, words: Sequence[WordTiming]) -> tuple[Floats, list[WordTiming]]:
-        """What is new of a chunk: samples (S,), and words whose places are counted over the whole text. Their times
-        still count from the new sound's first sample."""
+        """What is new of a chunk: samples (S,), and words whose places are counted over the whole
+        text. Their times still count from the new sound's first sample."""
         last = self._last
         for word in words:
             start = word.start + self._offset
@@ -78,7 +89,8 @@ class Splice:
                     if start == last.start:
                         self._skip = self._after(word, last)
                     continue
-                word, start = rest, last.end
+                word = rest
+                start = last.end
             self._fresh.append(replace(word, start=start, end=end))
             # Before a word that is new, nothing is left out of it.
             if not self._joined and (self._skip is None or word.onset < self._skip):
@@ -88,34 +100,52 @@ class Splice:
             self._kept = np.concatenate([self._kept, samples])
             if self._skip is None or self._seen < self._skip + self._reach:
                 least = self._seen if self._skip is None else min(self._seen, self._skip)
-                self._kept = self._kept[max(0, least - len(self._tail) - self._reach - self._seen + len(self._kept)) :]
+                self._kept = self._kept[
+                    max(0, least - len(self._tail) - self._reach - self._seen + len(self._kept)) :
+                ]
                 return samples[:0], []
             self._joined, self._skip = True, self._best(self._skip)
-            samples, self._kept = self._kept[self._skip - self._seen + len(self._kept) :], self._tail[:0]
-        fresh, self._fresh = self._fresh, []
+            samples = self._kept[self._skip - self._seen + len(self._kept) :]
+            self._kept = self._tail[:0]
+        fresh = self._fresh
+        self._fresh = []
         return samples, fresh
 
     def _rest(self, word: WordTiming, last: WordTiming) -> WordTiming | None:
-        """What is new of the word that had arrived last, where a revision has put more to its end since."""
-        start, end = word.start + self._offset, word.end + self._offset
+        """What is new of the word that had arrived last, where a revision has put more to its end
+        since."""
+        start = word.start + self._offset
+        end = word.end + self._offset
         if end <= last.end or not any(map(str.isalnum, self._part(last.end, end))):
             return None
         onset = word.onset + (word.offset - word.onset) * (last.end - start) // (end - start)
         return replace(word, onset=onset)
 
     def _after(self, word: WordTiming, last: WordTiming) -> int:
-        """Where in the new sound the other stopped, which broke off in this word or in the pause after it."""
+        """Where in the new sound the other stopped, which broke off in this word or in the pause
+        after it."""
         if self._samples > last.offset:
             return word.offset + self._samples - last.offset
         return min(word.onset + self._samples - last.onset, word.offset)
 
     def _best(self, skip: int) -> int:
         """The place near ``skip`` before which the new sound is most like the tail."""
-        begin, size = self._seen - len(self._kept), len(self._tail)
-        places = [place for place in range(skip - self._reach, skip + self._reach + 1) if place - size >= begin]
+        begin = self._seen - len(self._kept)
+        size = len(self._tail)
+        places = [
+            place
+            for place in range(skip - self._reach, skip + self._reach + 1)
+            if place - size >= begin
+        ]
         if not size or not self._tail.any() or not places:
             return skip
         windows = np.stack([self._kept[place - size - begin : place - begin] for place in places])
-        likeness = windows @ self._tail / (np.linalg.norm(windows, axis=1) * np.linalg.norm(self._tail) + 1e-9)
+        likeness = (
+            windows
+            @ self._tail
+            / (np.linalg.norm(windows, axis=1) * np.linalg.norm(self._tail) + 1e-9)
+        )
         # Of equally good ones, the nearest.
-        return max(zip(likeness.round(3), (-abs(place - skip) for place in places), places, strict=True))[2]
+        return max(
+            zip(likeness.round(3), (-abs(place - skip) for place in places), places, strict=True)
+        )[2]

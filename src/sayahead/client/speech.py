@@ -32,9 +32,11 @@ PATIENCE_S = 15.0
 """How long a long text waits for room at the server without a word: longer than any break in it."""
 TAIL_S = 0.02
 SILENCE_S = 1.0
-"""How long a server may take to say that a text is cancelled: then what still comes of it is dropped."""
+"""How long a server may take to say that a text is cancelled: then what still comes of it is
+dropped."""
 IN_VAIN = 3
-"""How often a text is said again without more of it arriving: another server is not to end by it, too."""
+"""How often a text is said again without more of it arriving: another server is not to end by it,
+too."""
 
 
 class Line(Protocol):
@@ -59,9 +61,11 @@ class Speech:
     """Text being spoken by the server; an asynchronous iterator over its audio."""
 
     def __init__(self, client: Line, name: str) -> None:
-        self._client, self._name = client, name
+        self._client = client
+        self._name = name
         self._chunks: asyncio.Queue[AudioChunk | ServerError | None] = asyncio.Queue()
-        self._room, self._progress = asyncio.Event(), asyncio.Event()
+        self._room = asyncio.Event()
+        self._progress = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         # Samples that have arrived.
         self._samples = 0
@@ -70,26 +74,36 @@ class Speech:
         self._complete = False
         self.turn = Turn(self._transcript, client.sample_rate, lambda: self._complete)
         """What its listener hears."""
-        self._over = self._begun = self._silent = self._cancelling = False
+        self._over = False
+        self._begun = False
+        self._silent = False
+        self._cancelling = False
         self.words = list[WordTiming]()
         """The words of all sound that was handed out."""
         # What writes the text, and the error with which that ended.
         self._writing: asyncio.Task[None] | None = None
         self._failure: BaseException | None = None
         self._ended: asyncio.Future[None] = self._loop.create_future()
-        # While the answer to a revision is awaited, other text waits: what it follows is not known yet.
+        # While the answer to a revision is awaited, other text waits: what it follows is not known
+        # yet.
         self._order = asyncio.Lock()
         self._revised: asyncio.Future[int] | None = None
-        # The connection that has this text, where in the text its server's part begins, and what of that is new.
-        self._connection, self._offset = client._connection, 0
+        # The connection that has this text, where in the text its server's part begins, and what of
+        # that is new.
+        self._connection = client._connection
+        self._offset = 0
         self._splice: Splice | None = None
         # How far the text was sent, and how far the server that has it has spoken.
-        self._sent = self._spoken = 0
-        # The last words that have arrived, and the places of flushes that may have to be said again.
-        self._last_words, self._flushes = deque[WordTiming](maxlen=MOST_AGAIN), list[tuple[int, bool]]()
+        self._sent = 0
+        self._spoken = 0
+        # The last words that have arrived, and the places of flushes that may have to be said
+        # again.
+        self._last_words = deque[WordTiming](maxlen=MOST_AGAIN)
+        self._flushes = list[tuple[int, bool]]()
         # Where the text was revised.
         self._seams = deque[int](maxlen=MOST_AGAIN)
-        self._in_vain, self._arrived = 0, 0
+        self._in_vain = 0
+        self._arrived = 0
         # The end of the sound, to which what follows is joined.
         self._tail = np.zeros(0, np.float32)
 
@@ -117,7 +131,8 @@ class Speech:
             await self._send("input_text.append", text=text[at : at + most])
 
     async def _send(self, kind: str, **rest: Any) -> bool:
-        """Tell the server that has this text; where it is lost, the next one is told all anew. Whether it was told."""
+        """Tell the server that has this text; where it is lost, the next one is told all anew.
+        Whether it was told."""
         if self._connection == self._client._connection:
             try:
                 await self._client._say(kind, context_id=self._name, **rest)
@@ -134,9 +149,9 @@ class Speech:
     async def revise(self, at: int, text: str) -> int:
         """Replace the text from character ``at`` on: what was not spoken yet is taken back.
 
-        Returns the character from which the change could be made, as ``Session.revise`` does. ConfigError if ``at``
-        lies outside the text, SessionError after the end; neither changes anything.
-        """
+        Returns the character from which the change could be made, as ``Session.revise`` does.
+        ConfigError if ``at`` lies outside the text, SessionError after the end; neither changes
+        anything."""
         async with self._order:
             self._check_open("revise", text)
             at = check_whole("at", at, 0, len(self.text))
@@ -150,8 +165,10 @@ class Speech:
                 # It takes several messages: the first begins where the texts differ.
                 pairs = zip(text, self.text[at:], strict=False)
                 same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
-                at, text = at + same, text[same:]
-            answer = self._revised = asyncio.get_running_loop().create_future()
+                at = at + same
+                text = text[same:]
+            answer = asyncio.get_running_loop().create_future()
+            self._revised = answer
             # A slow reader must not hold up the answer.
             self._room.set()
             try:
@@ -171,7 +188,11 @@ class Speech:
     def _unspoken(self, at: int, text: str) -> tuple[int, str]:
         """A revision without what stands for words that have arrived."""
         spoken = self._last_words[-1].end if self._last_words else 0
-        return (spoken, unspoken(self.text[:at], self.text[at:spoken], text)) if at < spoken else (at, text)
+        return (
+            (spoken, unspoken(self.text[:at], self.text[at:spoken], text))
+            if at < spoken
+            else (at, text)
+        )
 
     def _rewrite(self, text: str, at: int) -> None:
         """The text is another from a character on."""
@@ -185,35 +206,42 @@ class Speech:
             raise SessionError(f"{call}() after the end: take a new speech().")
 
     async def flush(self, *, end: bool = False) -> None:
-        """Speak all text so far without waiting for more, for example before a tool call. ``end`` ends its sentence."""
+        """Speak all text so far without waiting for more, for example before a tool call. ``end``
+        ends its sentence."""
         async with self._order:
             if self._begun:
                 first = self._last_words[0].start if self._last_words else 0
                 place = self._transcript.characters
-                self._flushes = [*(flush for flush in self._flushes if flush[0] >= first), (place, end)]
+                self._flushes = [
+                    *(flush for flush in self._flushes if flush[0] >= first),
+                    (place, end),
+                ]
                 await self._send("input_text.flush", end=end)
 
     async def finish(self) -> None:
         """Declare that no more text comes."""
         async with self._order:
             if not self._over:
-                self._over = self._begun = self._transcript.ended = True
+                self._over = True
+                self._begun = True
+                self._transcript.ended = True
                 await self._send("input_text.end")
 
     def heard(self, played_s: float | None = None) -> Heard:
         """What the listener has heard after ``played_s`` seconds of sound.
 
-        None: of what ``aplay`` has played, or as much as ``played`` was last told; otherwise of all that was handed
-        out. Once the turn is over, by ``aplay`` or ``cancel``, it is what had been heard then. It works at any time,
-        even long after the server has sent everything. ConfigError for more than was handed out.
-        """
+        None: of what ``aplay`` has played, or as much as ``played`` was last told; otherwise of all
+        that was handed out. Once the turn is over, by ``aplay`` or ``cancel``, it is what had been
+        heard then. It works at any time, even long after the server has sent everything.
+        ConfigError for more than was handed out."""
         return self.turn.heard(played_s)
 
     async def played(self, played_s: float) -> None:
-        """Say that ``played_s`` seconds have been played: ``heard`` and ``cancel`` go by it, and ``keep_up``.
+        """Say that ``played_s`` seconds have been played: ``heard`` and ``cancel`` go by it, and
+        ``keep_up``.
 
-        Unless it is told, the server assumes that what it sends is played in real time. ConfigError for more than was
-        handed out.
+        Unless it is told, the server assumes that what it sends is played in real time. ConfigError
+        for more than was handed out.
         """
         self.turn.tell(played_s)
         shift = self._splice.shift if self._splice else 0
@@ -225,8 +253,8 @@ class Speech:
     async def cancel(self, played_s: float | None = None) -> Heard:
         """Fall silent at once (barge-in), and return what was heard, as ``heard`` does.
 
-        Of a turn that is over, it returns what was heard, and nothing else happens. ConfigError for more seconds than
-        were handed out; it is silent even then.
+        Of a turn that is over, it returns what was heard, and nothing else happens. ConfigError for
+        more seconds than were handed out; it is silent even then.
         """
         try:
             return self.turn.end(played_s, self.hush)
@@ -235,7 +263,8 @@ class Speech:
 
     def hush(self) -> None:
         """Take no more text and hand out no more sound; from any thread."""
-        self._over = self._silent = True
+        self._over = True
+        self._silent = True
         # Whoever waits for sound is to look again.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._chunks.put_nowait, None)
@@ -253,7 +282,8 @@ class Speech:
         self._end(None)
 
     async def _tell_silent(self) -> bool:
-        """Have the server stop, unless it has ended or been told; whether it was told now or before."""
+        """Have the server stop, unless it has ended or been told; whether it was told now or
+        before."""
         if self._name not in self._client._open or not self._begun:
             return False
         if not self._cancelling:
@@ -266,7 +296,8 @@ class Speech:
         return True
 
     def write_apart(self, text: str | Iterable[str] | AsyncIterable[str]) -> None:
-        """Have a text written by a task; an error in it is raised where the sound is awaited, as soon as it happens."""
+        """Have a text written by a task; an error in it is raised where the sound is awaited, as
+        soon as it happens."""
         given = fragments_of(text)
         self._writing = asyncio.create_task(self.write(given), name="text")
         self._writing.add_done_callback(self._written)
@@ -288,9 +319,8 @@ class Speech:
     async def aplay(self, player: Player | None = None) -> Heard:
         """Play to the end or to ``cancel``, and return what was heard. Needs the ``play`` extra.
 
-        ``player``: an open one of the same sample rate, which stays open; None: the system's default device. A task
-        that is cancelled meanwhile falls silent, and closes the text.
-        """
+        ``player``: an open one of the same sample rate, which stays open; None: the system's
+        default device. A task that is cancelled meanwhile falls silent, and closes the text."""
         if player is None:
             with Player(self._client.sample_rate) as own:
                 return await self.aplay(own)
@@ -318,8 +348,8 @@ class Speech:
     async def write(self, fragments: Iterable[str] | AsyncIterable[str]) -> None:
         """Push all fragments, then finish.
 
-        Of a long text it sends no more than the server lets wait, so the audio must be read meanwhile.
-        """
+        Of a long text it sends no more than the server lets wait, so the audio must be read
+        meanwhile."""
         async with contextlib.aclosing(asynchronous(fragments_of(fragments))) as pieces:  # type: ignore[type-var]
             async for fragment in pieces:
                 await self.write_piece(fragment)
@@ -338,10 +368,13 @@ class Speech:
         return int(min(limits["message_characters"], limits["pending_characters"]))
 
     async def _until_room(self, characters: int) -> None:
-        """Wait until the server takes ``characters`` more; after a while without a word from it, it shall decide."""
+        """Wait until the server takes ``characters`` more; after a while without a word from it, it
+        shall decide."""
         most = int(self._client.created["limits"]["pending_characters"])
         connection = self._client._connection
-        while self._sent - self._spoken + characters > most and connection == self._client._connection:
+        while (
+            self._sent - self._spoken + characters > most and connection == self._client._connection
+        ):
             if self._ended.done() or self._silent:
                 return
             self._progress.clear()
@@ -362,20 +395,29 @@ class Speech:
             self._revised.set_result(-1)
 
     async def _resume(self) -> None:
-        """Tell the new server what it has to say: the open sentence from its beginning, and all that follows."""
+        """Tell the new server what it has to say: the open sentence from its beginning, and all
+        that follows."""
         async with self._order:
             self._connection = self._client._connection
             if self._ended.done() or not self._begun:
                 return
-            text, words = self.text, list(self._last_words)
+            text = self.text
+            words = list(self._last_words)
             # Within markup, nothing but the beginning is outside of all tags.
             marked = self._client._session.get("markup", "none") != "none"
-            self._offset = self._sent = self._spoken = 0 if marked else begin_again(text, words, self._seams)
+            self._offset = 0 if marked else begin_again(text, words, self._seams)
+            self._sent = self._offset
+            self._spoken = self._offset
             self._splice = Splice(
-                words[-1] if words else None, self._samples, self._offset, self._tail, self._transcript.part
+                words[-1] if words else None,
+                self._samples,
+                self._offset,
+                self._tail,
+                self._transcript.part,
             )
             flushes = [flush for flush in self._flushes if flush[0] > self._offset]
-            at, size = self._offset, self._piece()
+            at = self._offset
+            size = self._piece()
             for place, end in [*flushes, (len(text), None)]:
                 for begin in range(at, place, size):
                     part = text[begin : min(begin + size, place)]
@@ -418,7 +460,8 @@ class Speech:
     def _check_failure(self) -> None:
         """Raise the error of the text, once."""
         if self._failure is not None:
-            failure, self._failure = self._failure, None
+            failure = self._failure
+            self._failure = None
             self._over = True
             self._empty()
             self._chunks.put_nowait(None)
@@ -427,7 +470,9 @@ class Speech:
     async def take(self, data: dict[str, Any], sound: bytes) -> None:
         """Take in a message of the server about this text."""
         if data["type"] == "speech.audio":
-            chunk = self._new(data["words"], np.frombuffer(sound, "<i2").astype(np.float32) / np.float32(32767))
+            chunk = self._new(
+                data["words"], np.frombuffer(sound, "<i2").astype(np.float32) / np.float32(32767)
+            )
             if chunk is None:
                 return
             while self._chunks.qsize() >= QUEUE and not self._silent and self._revised is None:
@@ -441,12 +486,22 @@ class Speech:
             if self._revised is not None and not self._revised.done():
                 self._revised.set_result(at)
         elif data["type"] == "speech.skipped":
-            start, end = self._offset + data["start"], self._offset + data["end"]
-            log.warning("Skipped %r (characters %d to %d): this voice cannot read it.", data["text"], start, end)
+            start = self._offset + data["start"]
+            end = self._offset + data["end"]
+            log.warning(
+                "Skipped %r (characters %d to %d): this voice cannot read it.",
+                data["text"],
+                start,
+                end,
+            )
         elif data["type"] in ("speech.cancelled", "speech.done"):
             # What another server has said again may end before it could be joined.
             rest = np.zeros(round(TAIL_S * self._client.sample_rate), np.float32)
-            if self._splice is not None and self._splice.shift is None and (chunk := self._new([], rest)) is not None:
+            if (
+                self._splice is not None
+                and self._splice.shift is None
+                and (chunk := self._new([], rest)) is not None
+            ):
                 self._chunks.put_nowait(chunk)
             self._complete = data["type"] == "speech.done"
             self._end(None)
@@ -457,7 +512,9 @@ class Speech:
                     await self._send("input_text.cancel")
             self._end(self._client._error(data["code"], data["message"]))
 
-    def _new(self, rows: list[dict[str, Any]], samples: np.ndarray[Any, np.dtype[np.float32]]) -> AudioChunk | None:
+    def _new(
+        self, rows: list[dict[str, Any]], samples: np.ndarray[Any, np.dtype[np.float32]]
+    ) -> AudioChunk | None:
         """What of a message's words and samples (S,) has not arrived yet; None if nothing."""
         rate = self._client.sample_rate
         words = [
@@ -481,7 +538,10 @@ class Speech:
             words = [replace(w, onset=w.onset - shift, offset=w.offset - shift) for w in words]
             if not (len(samples) or words):
                 return None
-        words = [replace(word, written=written_at(self._transcript, word.start, word.end)) for word in words]
+        words = [
+            replace(word, written=written_at(self._transcript, word.start, word.end))
+            for word in words
+        ]
         chunk = AudioChunk(samples, self._samples, rate, tuple(words))
         self._samples += len(samples)
         self._tail = np.concatenate([self._tail, samples])[-round(TAIL_S * rate) :]
@@ -495,7 +555,9 @@ class Speech:
         self._progress.set()
         self._client._forget(self._name)
         if self._revised is not None and not self._revised.done():
-            self._revised.set_exception(item or SessionError("The text was cancelled before it was revised."))
+            self._revised.set_exception(
+                item or SessionError("The text was cancelled before it was revised.")
+            )
         if not self._ended.done():
             self._ended.set_result(None)
         if self._silent:

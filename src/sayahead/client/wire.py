@@ -1,4 +1,5 @@
-"""One connection to a server in its native protocol: where it is, how it begins, and what can go wrong with it."""
+"""One connection to a server in its native protocol: where it is, how it begins, and what can go
+wrong with it."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ ENDED = (*ELSEWHERE, "too_long", "idle")
 """Codes of ends of a connection after which another one can go on."""
 GONE = "The server closed the connection."
 PING_S = 10.0
-"""A server that says nothing for so long is asked, and taken for gone if it does not answer in that time."""
+"""A server that says nothing for so long is asked, and taken for gone if it does not answer in that
+time."""
 DUE_S = 2.0
 """The same while something is due of it, for a client that can go on elsewhere."""
 END_S = 1.0
@@ -59,17 +61,26 @@ class Wire:
     async def connect(
         cls, url: str, headers: Mapping[str, str], session: Mapping[str, Any], *, resumed: str = ""
     ) -> Wire:
-        """Connect to a server, and have it take the session's options; ``resumed``: what proves that another one had
-        begun what is to be said. ServerError where it refuses or is not there."""
+        """Connect to a server, and have it take the session's options; ``resumed``: what proves
+        that another one had begun what is to be said. ServerError where it refuses or is not
+        there."""
         try:
             from websockets.asyncio.client import connect
             from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidStatus
         except ImportError as error:
-            raise ConfigError("sayahead.client needs websockets: pip install 'sayahead[client]'.") from error
-        times: dict[str, Any] = {"ping_interval": PING_S, "ping_timeout": PING_S, "close_timeout": END_S}
+            raise ConfigError(
+                "sayahead.client needs websockets: pip install 'sayahead[client]'."
+            ) from error
+        times: dict[str, Any] = {
+            "ping_interval": PING_S,
+            "ping_timeout": PING_S,
+            "close_timeout": END_S,
+        }
         try:
             place = f"{url}?resumed={quote(resumed)}" if resumed else url
-            socket = await connect(place, additional_headers=headers, compression=None, max_size=None, **times)
+            socket = await connect(
+                place, additional_headers=headers, compression=None, max_size=None, **times
+            )
         except (OSError, EOFError, InvalidHandshake, InvalidMessage) as error:
             status = error.response.status_code if isinstance(error, InvalidStatus) else 0
             code = CODES.get(status, "unreachable")
@@ -96,8 +107,8 @@ class Wire:
             raise self.error("gone", f"The server closed the connection: {error}.") from error
 
     async def hear(self) -> tuple[dict[str, Any], bytes]:
-        """The next message, with its audio if it has any. ServerError for the connection's end, or before its beginning
-        for any error."""
+        """The next message, with its audio if it has any. ServerError for the connection's end, or
+        before its beginning for any error."""
         from websockets.exceptions import ConnectionClosed
 
         self._waiting = True
@@ -109,12 +120,17 @@ class Wire:
         finally:
             self._waiting = False
         self._messages += 1
-        if data["type"] == "error" and data["context_id"] is None and (data["gone"] or not self._begun):
+        if (
+            data["type"] == "error"
+            and data["context_id"] is None
+            and (data["gone"] or not self._begun)
+        ):
             raise self.error(data["code"], data["message"])
         return data, sound if isinstance(sound, bytes) else b""
 
     async def watch(self, is_due: Callable[[], bool]) -> None:
-        """Cut the connection where something is due, nothing comes, and the server answers no ping."""
+        """Cut the connection where something is due, nothing comes, and the server answers no
+        ping."""
         from websockets.exceptions import ConnectionClosed
 
         with contextlib.suppress(ConnectionClosed):
@@ -134,7 +150,8 @@ class Wire:
         return ServerError(code, message, session=str(self.created.get("session_id", "")))
 
     async def end(self, *, clean: bool) -> None:
-        """Close; with ``clean``, nothing is open and the server ends the session, which it then counts as a success."""
+        """Close; with ``clean``, nothing is open and the server ends the session, which it then
+        counts as a success."""
         if clean:
             with contextlib.suppress(ServerError, TimeoutError):
                 async with asyncio.timeout(END_S):
@@ -144,11 +161,14 @@ class Wire:
 
 
 def address(url: object) -> str:
-    """Where a server's native protocol is spoken; ConfigError for what is no address of a server."""
+    """Where a server's native protocol is spoken; ConfigError for what is no address of a
+    server."""
     scheme, separator, rest = url.partition("://") if isinstance(url, str) else ("", "", "")
     scheme = {"http": "ws", "https": "wss"}.get(scheme, scheme)
     with contextlib.suppress(ValueError):
         found = urlsplit(f"{scheme}{separator}{rest}")
         if scheme in ("ws", "wss") and found.hostname and (found.port is None or found.port):
             return f"{scheme}://{rest.rstrip('/')}/v1/stream"
-    raise ConfigError(f"Client: url is {shown(url)}, but must be an address such as ws://127.0.0.1:8000.")
+    raise ConfigError(
+        f"Client: url is {shown(url)}, but must be an address such as ws://127.0.0.1:8000."
+    )

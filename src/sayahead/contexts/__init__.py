@@ -20,7 +20,8 @@ CONTEXTS: Extensible[Callable[..., ContextPredictor]] = Extensible(
         "truth": "sayahead.contexts.baselines:Truth.of",
     },
 )
-"""Every context predictor by its name, as ``policies.POLICIES``; what loads code, files or models is not ``served``."""
+"""Every context predictor by its name, as ``policies.POLICIES``; what loads code, files or models
+is not ``served``."""
 
 
 Maker = Callable[..., ContextPredictor]
@@ -29,5 +30,6 @@ Maker = Callable[..., ContextPredictor]
 def context(
     spec: Spec, voice: Mapping[str, Maker] | None = None, whose: str = "This voice", **options: Any
 ) -> ContextPredictor:
-    """The predictor that a name and options describe; ConfigError for anything unknown, with the nearest name."""
+    """The predictor that a name and options describe; ConfigError for anything unknown, with the
+    nearest name."""
     return chosen("context", spec, CONTEXTS, voice or {}, options, whose)

@@ -21,14 +21,16 @@ MOST = 1000
 
 @functools.cache
 def common_words() -> tuple[str, ...]:
-    """The thousand most frequent words of the LJ Speech training transcripts (public domain), the first one first."""
+    """The thousand most frequent words of the LJ Speech training transcripts (public domain), the
+    first one first."""
     path = Path(__file__).with_name("common_words.txt")
     return tuple(path.read_text(encoding="utf-8").split())
 
 
 @dataclass(frozen=True, slots=True)
 class RandomWords:
-    """Random words as the future: the control that a predicted future has to beat (Stephenson et al. 2021)."""
+    """Random words as the future: the control that a predicted future has to beat (Stephenson et
+    al. 2021)."""
 
     count: Annotated[int, Bound(0, MOST, client=16)] = 5
     """Words to draw."""
@@ -46,13 +48,15 @@ class RandomWords:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The words that really follow, the upper bound, for experiments (Saeki-a, IV-B: bicontext, truth).
+    """The words that really follow, the upper bound, for experiments (Saeki-a, IV-B: bicontext,
+    truth).
 
-    A sentence's end stops the prediction, as it stops lookahead. Words that are not in the text have no future.
-    """
+    A sentence's end stops the prediction, as it stops lookahead. Words that are not in the text
+    have no future."""
 
     words: tuple[Word, ...]
-    """All words of the session's text, as the normalizer gives them; ``Truth.of`` makes them of a text."""
+    """All words of the session's text, as the normalizer gives them; ``Truth.of`` makes them of a
+    text."""
     count: Annotated[int, Bound(0, MOST)] = 5
     """Most words to show."""
     served = False
@@ -80,7 +84,8 @@ class Truth:
         return Prediction(tuple(future))
 
     def _end_of(self, words: list[str]) -> int:
-        """Where the words end in the text: at its start, or later, since a session forgets old words."""
+        """Where the words end in the text: at its start, or later, since a session forgets old
+        words."""
         texts = [word.text for word in self.words]
         for end in range(len(words), len(texts) + 1):
             if texts[end - len(words) : end] == words:

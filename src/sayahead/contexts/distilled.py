@@ -1,7 +1,8 @@
-"""The distilled context predictor at run time (Saeki-b): from the words so far to an embedding of what will follow.
+"""The distilled context predictor at run time (Saeki-b): from the words so far to an embedding of
+what will follow.
 
-A network over word vectors replaces a language model and everything that reads its words: one graph, no sampling.
-"""
+A network over word vectors replaces a language model and everything that reads its words: one
+graph, no sampling."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ CLOSING = (".", "!", "?")
 
 @dataclass(frozen=True, slots=True)
 class DistilledConfig:
-    """What voice.json says about its predictor under ``distilled``; both files are the voice's own, or another's."""
+    """What voice.json says about its predictor under ``distilled``; both files are the voice's own,
+    or another's."""
 
     graph: str
     """File of the graph: ``vectors`` (N, K) of tokens -> ``embedding`` (D,)."""
@@ -37,7 +39,9 @@ class Distilled:
     taught = True
 
     def __init__(self, graph: OnnxGraph, vectors: WordVectors, *, most: int) -> None:
-        self._graph, self._vectors, self._most = graph, vectors, most
+        self._graph = graph
+        self._vectors = vectors
+        self._most = most
 
     @classmethod
     def load(cls, folder: Path, model: DistilledConfig, *, threads: int = 1) -> Distilled:

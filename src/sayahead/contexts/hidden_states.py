@@ -1,7 +1,8 @@
-"""Hidden states of a language model as context (LLM2Speech): one forward pass over the words so far, and no sampling.
+"""Hidden states of a language model as context (LLM2Speech): one forward pass over the words so
+far, and no sampling.
 
-A small network that a voice has learned makes an embedding of what will follow of the states of the open sentence.
-"""
+A small network that a voice has learned makes an embedding of what will follow of the states of the
+open sentence."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ LONGEST = 256
 
 @dataclass(frozen=True, slots=True)
 class HiddenConfig:
-    """What voice.json says about its network of hidden states under ``hidden``; the graph is listed under ``files``."""
+    """What voice.json says about its network of hidden states under ``hidden``; the graph is listed
+    under ``files``."""
 
     graph: str
     """File of the graph: ``vectors`` (N, width) -> ``embedding`` (E,)."""
@@ -53,10 +55,13 @@ class StatesModel(Protocol):
 class Hidden:
     """An embedding for the segment, no words."""
 
-    taught, served = True, False
+    taught = True
+    served = False
 
     def __init__(self, graph: OnnxGraph, config: HiddenConfig, model: StatesModel) -> None:
-        self._graph, self._config, self._model = graph, config, model
+        self._graph = graph
+        self._config = config
+        self._model = model
 
     def predict(self, words: Sequence[str]) -> Prediction:
         """The embedding of what follows the open sentence; nothing before its first word."""
@@ -68,8 +73,9 @@ class Hidden:
             return NOTHING
         if states.shape[1] != self._config.width:
             raise ConfigError(
-                f"context 'hidden': the language model's states have {states.shape[1]} channels, but the voice learned "
-                f"with those of {self._config.model}, which have {self._config.width}: name that one."
+                f"context 'hidden': the language model's states have {states.shape[1]} channels,"
+                f" but the voice learned with those of {self._config.model}, which have"
+                f" {self._config.width}: name that one."
             )
         return Prediction(embedding=self._graph(vectors=states[-self._config.most :])["embedding"])
 
@@ -77,8 +83,8 @@ class Hidden:
 def states_of(model: StatesModel, words: Sequence[str], layer: int) -> tuple[Floats, list[int]]:
     """States (N, D) of words, and after which of them each word ends.
 
-    Words are encoded one by one, so that the states of the first ones do not depend on what follows.
-    """
+    Words are encoded one by one, so that the states of the first ones do not depend on what
+    follows."""
     tokens = [model.encode((" " if number else "") + word) for number, word in enumerate(words)]
     ids = [token for word in tokens for token in word]
     ends = np.cumsum([len(word) for word in tokens]).tolist()

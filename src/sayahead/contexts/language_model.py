@@ -19,12 +19,13 @@ CLOSING = (".", "!", "?")
 
 
 class LanguageModel:
-    """Pseudo lookahead: the words with which a causal language model continues the text (Saeki-a, II-B).
+    """Pseudo lookahead: the words with which a causal language model continues the text (Saeki-a,
+    II-B).
 
-    Any causal model of transformers, by its hub name or its folder (``gpt2`` is the papers'); needs the ``lm`` extra.
-    The continuation is sampled from the ``top_k`` likeliest tokens (1: greedy, as in the papers' main results). It
-    stops at a sentence's end, as in Saeki-b; without ``stop_at_end`` it is always ``words`` long, as in Saeki-a
-    (III-A).
+    Any causal model of transformers, by its hub name or its folder (``gpt2`` is the papers'); needs
+    the ``lm`` extra. The continuation is sampled from the ``top_k`` likeliest tokens (1: greedy, as
+    in the papers' main results). It stops at a sentence's end, as in Saeki-b; without
+    ``stop_at_end`` it is always ``words`` long, as in Saeki-a (III-A).
     """
 
     HISTORY_WORDS = 64
@@ -41,9 +42,15 @@ class LanguageModel:
         load: Callable[[str], CausalModel] | None = None,
     ) -> None:
         if words < 1 or top_k < 1:
-            raise ConfigError(f"LanguageModel: words is {words!r} and top_k {top_k!r}, but both must be at least 1.")
+            raise ConfigError(
+                f"LanguageModel: words is {words!r} and top_k {top_k!r}, but both must be at"
+                " least 1."
+            )
         self._model = (load or TransformersModel)(str(model))
-        self._words, self._top_k, self._seed, self._stop_at_end = words, top_k, seed, stop_at_end
+        self._words = words
+        self._top_k = top_k
+        self._seed = seed
+        self._stop_at_end = stop_at_end
 
     def predict(self, words: Sequence[str]) -> Prediction:
         """With nothing to continue there is no prediction."""
@@ -51,8 +58,12 @@ class LanguageModel:
         if not history:
             return NOTHING
         draw = np.random.default_rng([self._seed, zlib.crc32(history.encode())])
-        ids, cache, tokens, text = self._model.encode(history), None, list[int](), ""
-        # A word is complete when the next one begins; four tokens a word is more than any needs on average.
+        ids = self._model.encode(history)
+        cache = None
+        tokens = list[int]()
+        text = ""
+        # A word is complete when the next one begins; four tokens a word is more than any needs on
+        # average.
         for _ in range(4 * self._words + 4):
             logits, cache = self._model.next(ids, cache)
             if not self._stop_at_end and self._model.end is not None:
@@ -62,7 +73,8 @@ class LanguageModel:
             token = int(top[0] if self._top_k == 1 else draw.choice(top, p=weights / weights.sum()))
             if token == self._model.end:
                 break
-            ids, tokens = [token], [*tokens, token]
+            ids = [token]
+            tokens = [*tokens, token]
             text = self._model.decode(tokens)
             if ended(text, self._words, anywhere=self._stop_at_end):
                 break
@@ -71,11 +83,14 @@ class LanguageModel:
 
 def ended(text: str, words: int, *, anywhere: bool = True) -> bool:
     """Whether a continuation has enough complete words, or ``anywhere`` its sentence has ended."""
-    return len(text.split()) > words or (anywhere and (text.rstrip()[-1:] in CLOSING or "\n" in text.strip(" ")))
+    return len(text.split()) > words or (
+        anywhere and (text.rstrip()[-1:] in CLOSING or "\n" in text.strip(" "))
+    )
 
 
 def future_words(text: str, words: int) -> list[str]:
-    """The first words of a continuation; text that does not begin with a space would only complete the last word."""
+    """The first words of a continuation; text that does not begin with a space would only complete
+    the last word."""
     return (text.split() if text[:1].isspace() else text.split()[1:])[:words]
 
 
@@ -104,7 +119,8 @@ class TransformersModel:
             from transformers import AutoModelForCausalLM, AutoTokenizer
         except ImportError as error:
             raise ConfigError(
-                f"The language model {name!r} needs torch and transformers: pip install 'sayahead[lm]'."
+                f"The language model {name!r} needs torch and transformers: pip install"
+                " 'sayahead[lm]'."
             ) from error
         self.torch: Any = torch
         try:
@@ -121,15 +137,22 @@ class TransformersModel:
         return str(self.tokenizer.decode(ids))
 
     def states(self, ids: list[int], layer: int) -> Floats:
-        """(N, D) hidden states of a layer after each token; ConfigError where there is no such layer."""
+        """(N, D) hidden states of a layer after each token; ConfigError where there is no such
+        layer."""
         with self.torch.inference_mode():
-            layers = self.model.base_model(input_ids=self.torch.tensor([ids]), output_hidden_states=True).hidden_states
+            layers = self.model.base_model(
+                input_ids=self.torch.tensor([ids]), output_hidden_states=True
+            ).hidden_states
         if not -len(layers) <= layer < len(layers):
-            raise ConfigError(f"The language model has states of {len(layers)} layers, but not of layer {layer}.")
+            raise ConfigError(
+                f"The language model has states of {len(layers)} layers, but not of layer {layer}."
+            )
         states: Floats = layers[layer][0].float().numpy()
         return states
 
     def next(self, ids: list[int], cache: Any) -> tuple[NDArray[np.float64], Any]:
         with self.torch.inference_mode():
-            out = self.model(input_ids=self.torch.tensor([ids]), past_key_values=cache, use_cache=True)
+            out = self.model(
+                input_ids=self.torch.tensor([ids]), past_key_values=cache, use_cache=True
+            )
         return out.logits[0, -1].double().numpy(), out.past_key_values

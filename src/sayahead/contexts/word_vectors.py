@@ -1,4 +1,5 @@
-"""Word vectors from subwords (Bojanowski et al. 2017): how the distilled context predictor reads words."""
+"""Word vectors from subwords (Bojanowski et al. 2017): how the distilled context predictor reads
+words."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ PUNCTUATION = ",;:.!?—…"
 
 @dataclass(frozen=True, slots=True)
 class WordVectors:
-    """A vector for any word: the mean of its own row, if it is known, and of the rows of its character n-grams."""
+    """A vector for any word: the mean of its own row, if it is known, and of the rows of its
+    character n-grams."""
 
     words: dict[str, int]
     """Known words to their rows."""
@@ -44,7 +46,10 @@ class WordVectors:
         own = [self.words[word]] if word in self.words else []
         if not self.buckets:
             return own
-        return own + [len(self.words) + fnv(gram) % self.buckets for gram in ngrams(word, self.shortest, self.longest)]
+        return own + [
+            len(self.words) + fnv(gram) % self.buckets
+            for gram in ngrams(word, self.shortest, self.longest)
+        ]
 
     def __call__(self, tokens: list[str]) -> Floats:
         """(N, K) vectors of tokens."""
@@ -56,16 +61,23 @@ class WordVectors:
         return vectors
 
     @classmethod
-    def of(cls, words: dict[str, int], vectors: Floats, *, buckets: int, shortest: int, longest: int) -> WordVectors:
+    def of(
+        cls, words: dict[str, int], vectors: Floats, *, buckets: int, shortest: int, longest: int
+    ) -> WordVectors:
         """The table of float vectors (R, K), each row rounded to 8 bits."""
         scale = np.maximum(np.abs(vectors).max(axis=1), 1e-12).astype(np.float32) / 127
         table = np.rint(vectors / scale[:, None]).astype(np.int8)
-        return cls(words, buckets, shortest, longest, table, scale.astype(np.float16).astype(np.float32))
+        return cls(
+            words, buckets, shortest, longest, table, scale.astype(np.float16).astype(np.float32)
+        )
 
     def save(self, path: Path) -> None:
         """Write the table as an ``.npz`` file; the same table gives the same bytes."""
         words = "\n".join(sorted(self.words, key=self.words.__getitem__)).encode()
-        arrays: dict[str, NDArray[Any]] = {"words": np.frombuffer(words, np.uint8), "table": self.table}
+        arrays: dict[str, NDArray[Any]] = {
+            "words": np.frombuffer(words, np.uint8),
+            "table": self.table,
+        }
         arrays["scale"] = self.scale.astype(np.float16)
         arrays["grams"] = np.array([self.buckets, self.shortest, self.longest])
         save_arrays(path, arrays)
@@ -77,17 +89,24 @@ class WordVectors:
             with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 listed = file["words"].tobytes().decode()
                 buckets, shortest, longest = (int(value) for value in file["grams"])
-                table, scale = file["table"], file["scale"].astype(np.float32)
+                table = file["table"]
+                scale = file["scale"].astype(np.float32)
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise VoiceError(f"{path} is not a file of word vectors: {error}. Install the voice again.") from error
+            raise VoiceError(
+                f"{path} is not a file of word vectors: {error}. Install the voice again."
+            ) from error
         words = {word: row for row, word in enumerate(listed.split("\n"))} if listed else {}
         if table.ndim != 2 or len(table) != len(words) + buckets or len(scale) != len(table):
-            raise VoiceError(f"{path} is damaged: it has {len(table)} rows for its words. Install the voice again.")
+            raise VoiceError(
+                f"{path} is damaged: it has {len(table)} rows for its words. Install the voice"
+                " again."
+            )
         return cls(words, buckets, shortest, longest, table, scale)
 
 
 def tokens_of(words: list[str]) -> list[str]:
-    """Words as the vectors know them: in lower case, with a mark after a word as a token of its own."""
+    """Words as the vectors know them: in lower case, with a mark after a word as a token of its
+    own."""
     made = []
     for word in words:
         bare = word.strip(" \"'()“”‘’" + PUNCTUATION).lower()
@@ -104,10 +123,15 @@ def ngrams(word: str, shortest: int, longest: int) -> list[str]:
 
     A mark alone is not one (as in fastText).
     """
-    marked, found = f"<{word}>", []
+    marked = f"<{word}>"
+    found = []
     for first in range(len(marked)):
         sizes = range(shortest, min(longest, len(marked) - first) + 1)
-        found += [marked[first : first + size] for size in sizes if size > 1 or 0 < first < len(marked) - 1]
+        found += [
+            marked[first : first + size]
+            for size in sizes
+            if size > 1 or 0 < first < len(marked) - 1
+        ]
     return found
 
 

@@ -1,8 +1,9 @@
-"""A fleet of servers on Ray Serve: the application as it is, in replicas behind Ray's own ingress (HAProxy).
+"""A fleet of servers on Ray Serve: the application as it is, in replicas behind Ray's own ingress
+(HAProxy).
 
-``serve run sayahead.deploy.ray:build replicas=2``, a ``serveConfigV2`` file, or ``serve.run(build({...}))``. The
-variables of ``ENVIRONMENT`` belong to the processes that Ray starts: set them before ``ray start``.
-"""
+``serve run sayahead.deploy.ray:build replicas=2``, a ``serveConfigV2`` file, or
+``serve.run(build({...}))``. The variables of ``ENVIRONMENT`` belong to the processes that Ray
+starts: set them before ``ray start``."""
 
 from __future__ import annotations
 
@@ -33,9 +34,10 @@ ENVIRONMENT = {
     "RAY_SERVE_DEFAULT_HTTP_HOST": "0.0.0.0",
     "RAY_worker_niceness": "0",
 }
-"""Traffic past Ray's Python proxy; no session cut when replicas come and go (HAProxy is reloaded then, and would end
-what is older than 120 s); replicas that the other machines' HAProxy can reach, and that other programs of their machine
-do not keep waiting (Ray has its workers run at niceness 15)."""
+"""Traffic past Ray's Python proxy; no session cut when replicas come and go (HAProxy is reloaded
+then, and would end what is older than 120 s); replicas that the other machines' HAProxy can reach,
+and that other programs of their machine do not keep waiting (Ray has its workers run at niceness
+15)."""
 REPORT_S = 2.0
 HOST = "0.0.0.0"
 
@@ -70,8 +72,8 @@ class Fleet:
             check_number(name, getattr(self, name), 0.0, 1e6)
         if self.most_replicas and self.most_replicas < self.replicas:
             raise ConfigError(
-                f"most_replicas is {self.most_replicas}, but there are at least {self.replicas} replicas: raise it, or "
-                "leave it out."
+                f"most_replicas is {self.most_replicas}, but there are at least {self.replicas}"
+                " replicas: raise it, or leave it out."
             )
 
     def settings(self) -> Settings:
@@ -79,18 +81,27 @@ class Fleet:
         listeners = [name for kind in declared() for name in hints_of(kind)]
         for name in ("host", "port", "certificate", "certificate_key", *listeners):
             if name in self.serve:
-                raise ConfigError(f"serve: {name} is not a replica's: Ray listens, and passes HTTP and WebSockets on.")
+                raise ConfigError(
+                    f"serve: {name} is not a replica's: Ray listens, and passes HTTP and"
+                    " WebSockets on."
+                )
         workers = max(1, round(self.cores))
-        given: dict[str, Any] = {"workers": workers, "limits.sessions": max(1, round(PLACES_PER_CORE * self.cores))}
+        given: dict[str, Any] = {
+            "workers": workers,
+            "limits.sessions": max(1, round(PLACES_PER_CORE * self.cores)),
+        }
         given |= {"drain_s": self.drain_s} | self.serve | {"host": HOST}
         if not given.get("token_secret") and (given.get("keys") or given.get("keys_file")):
             # A browser gets its token from one replica, and connects to another.
             given["token_secret"] = secrets.token_hex(32)
-        return load_settings(given={name: tuple(v) if isinstance(v, list) else v for name, v in given.items()})
+        return load_settings(
+            given={name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
+        )
 
 
 def build(arguments: Mapping[str, Any] | None = None) -> Application:
-    """The application of a fleet; the keys are Fleet's. ConfigError for what it cannot be, or without Ray."""
+    """The application of a fleet; the keys are Fleet's. ConfigError for what it cannot be, or
+    without Ray."""
     try:
         from ray import serve
     except ImportError as error:
@@ -99,7 +110,8 @@ def build(arguments: Mapping[str, Any] | None = None) -> Application:
     settings = fleet.settings()
     places = settings.limits.sessions
 
-    # Ray takes a plain function for one that builds the application, and anything else for the application.
+    # Ray takes a plain function for one that builds the application, and anything else for the
+    # application.
     def application() -> Starlette:
         return replica(settings)
 
@@ -129,7 +141,8 @@ def build(arguments: Mapping[str, Any] | None = None) -> Application:
 
 
 def parsed(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments, where ``serve run`` gives all of them as text: ``replicas=2 serve.voices=heart``."""
+    """The arguments, where ``serve run`` gives all of them as text: ``replicas=2
+    serve.voices=heart``."""
     given: dict[str, Any] = {"serve": dict(arguments.get("serve", {}))}
     for name, value in arguments.items():
         if name.startswith("serve."):
@@ -140,7 +153,8 @@ def parsed(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def replica(settings: Settings) -> Starlette:
-    """One server's application, in the process of a replica; its log is in the worker's ``.err`` file of Ray's."""
+    """One server's application, in the process of a replica; its log is in the worker's ``.err``
+    file of Ray's."""
     logs.set_up(settings.log, text=settings.log_text)
     hub = Hub(settings)
     threading.Thread(target=report, args=(hub,), name="report", daemon=True).start()
@@ -148,9 +162,11 @@ def replica(settings: Settings) -> Starlette:
 
 
 def report(hub: Hub) -> None:
-    """Tell Ray's metrics what the server's own say, for ever: a scrape through the ingress would meet any one replica.
+    """Tell Ray's metrics what the server's own say, for ever: a scrape through the ingress would
+    meet any one replica.
 
-    Every sample becomes a gauge of its name, which Ray exports with ``ray_`` before it, and by replica."""
+    Every sample becomes a gauge of its name, which Ray exports with ``ray_`` before it, and by
+    replica."""
     from ray.serve import metrics
 
     gauges: dict[str, Any] = {}

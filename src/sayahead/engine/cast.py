@@ -1,7 +1,8 @@
-"""A text with several speakers: one session after the other, each with its voice, as if they were one.
+"""A text with several speakers: one session after the other, each with its voice, as if they were
+one.
 
-``[voice:NAME]`` in the text, or in SSML ``<voice name="NAME">``, says who speaks from there on. A change of speakers
-ends the sentence.
+``[voice:NAME]`` in the text, or in SSML ``<voice name="NAME">``, says who speaks from there on. A
+change of speakers ends the sentence.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ MOST_TAG = 120
 MOST_OPEN = 64
 """Elements that are open at once."""
 _BRACKETS = r"\[(?:(?P<back>/)voice|voice\s*[:=]\s*[\"']?(?P<name>[^\[\]\"'\n]{1,80}?)[\"']?)\s*\]"
-_ELEMENT = r"<(?:(?P<closing>/)voice|voice(?=\s)[^<>]*?\sname\s*=\s*[\"'](?P<named>[^\"'<>]{1,80})[\"'][^<>]*)\s*>"
+_ELEMENT = r"<(?:(?P<closing>/)voice|voice(?=\s)[^<>]*?\sname\s*=\s*[\"'](?P<named>[^\"'<>]{1,80})[\"'][^<>]*)\s*>"  # noqa: E501
 _STARTS = "[voice", "[/voice", "<voice", "</voice"
 
 
@@ -32,7 +33,8 @@ class Tags:
     """What says who speaks in a text that comes in pieces."""
 
     def __init__(self, *, elements: bool = False, lines: Collection[str] = ()) -> None:
-        """``elements``: ``<voice>`` does, too; ``lines``: names that do where a line begins with one and a colon."""
+        """``elements``: ``<voice>`` does, too; ``lines``: names that do where a line begins with
+        one and a colon."""
         self._marks = "[<" if elements else "["
         self._lines = {name.lower(): name for name in lines}
         kinds = [_BRACKETS, *([_ELEMENT] if elements else [])]
@@ -49,12 +51,17 @@ class Tags:
         found = list[tuple[int, int, str | None]]()
         for tag in self._tag.finditer(("\n" if opens_line else " ") + text, 1):
             groups = tag.groupdict()
-            name = groups["name"] or groups.get("named") or self._lines.get((groups.get("line") or "").lower())
+            name = (
+                groups["name"]
+                or groups.get("named")
+                or self._lines.get((groups.get("line") or "").lower())
+            )
             found.append((tag.start() - 1, tag.end() - 1, name.strip() if name else None))
         return found
 
     def begun(self, text: str, *, opens_line: bool) -> int:
-        """Where a tag may have begun that the text's end has cut; the text's length if there is none."""
+        """Where a tag may have begun that the text's end has cut; the text's length if there is
+        none."""
         for mark in self._marks:
             at = text.rfind(mark, max(0, len(text) - MOST_TAG))
             rest = text[at:].lower()
@@ -63,7 +70,11 @@ class Tags:
                 return at
         line = text.rfind("\n") + 1
         rest = text[line:].strip(" \t").lower()
-        if self._lines and (line or opens_line) and any(name.startswith(rest) for name in self._lines):
+        if (
+            self._lines
+            and (line or opens_line)
+            and any(name.startswith(rest) for name in self._lines)
+        ):
             return line
         return len(text)
 
@@ -97,9 +108,11 @@ class Part:
 
     def timed(self, word: WordTiming) -> WordTiming:
         """A word of its session at its place in the whole."""
-        start, end = self.places.start(word.start), self.places.start(max(word.start, word.end - 1)) + 1
+        start = self.places.start(word.start)
+        end = self.places.start(max(word.start, word.end - 1)) + 1
         end = end if word.end > word.start else start
-        onset, offset = word.onset + self.first, word.offset + self.first
+        onset = word.onset + self.first
+        offset = word.offset + self.first
         return replace(word, start=start, end=end, onset=onset, offset=offset, speaker=self.name)
 
 
@@ -120,15 +133,23 @@ class Cast(Session):
 
         ``first``: who speaks before anybody is named; ``tags``: what names somebody in the text.
         """
-        self._opened, self._knows, self._rate, self._tags = opened, knows, sample_rate, tags or Tags()
-        self.step_words, self.transcript = step_words, Transcript()
+        self._opened = opened
+        self._knows = knows
+        self._rate = sample_rate
+        self._tags = tags or Tags()
+        self.step_words = step_words
+        self.transcript = Transcript()
         self.skipped = deque[tuple[int, int, str]](maxlen=MOST_SKIPPED)
-        self._parts, self._active = [Part(first, 0)], 0
+        self._parts = [Part(first, 0)]
+        self._active = 0
         # Who spoke before the elements that are open.
         self._before = deque[str](maxlen=MOST_OPEN)
-        self._held, self._delivery = "", PLAIN
-        self._samples = self._spoken_end = 0
-        self._ended = self._cancelled = False
+        self._held = ""
+        self._delivery = PLAIN
+        self._samples = 0
+        self._spoken_end = 0
+        self._ended = False
+        self._cancelled = False
 
     @property
     def sample_rate(self) -> int:
@@ -149,12 +170,16 @@ class Cast(Session):
         """Make the session of who speaks first now, so that its errors come now."""
         self._session(self._parts[0])
 
-    # ---- the text ------------------------------------------------------------------------------------------------
+    # ---- the text
+    # ------------------------------------------------------------------------------------------------  # noqa: E501
 
     def take(self, item: Item) -> None:
         if isinstance(item, Speaker):
             if not self._knows(item.name):
-                raise VoiceError(f"There is nobody called {item.name!r} to speak: use a voice's name, or the cast's.")
+                raise VoiceError(
+                    f"There is nobody called {item.name!r} to speak: use a voice's name, or the"
+                    " cast's."
+                )
             self._literal()
             self._change(item.name, self.transcript.characters)
         elif isinstance(item, Revision):
@@ -170,11 +195,13 @@ class Cast(Session):
 
     def _read_tags(self, text: str, start: int) -> None:
         """Give each speaker the text that is theirs; ``start``: where it is in the source."""
-        opens, at = self._opens_line(start), 0
+        opens = self._opens_line(start)
+        at = 0
         for begin, end, name in self._tags.find(text, opens_line=opens):
             self._give(text[at:begin], start + at)
             self._tagged(name, start + begin, start + end)
-            at, opens = end, False
+            at = end
+            opens = False
         cut = at + self._tags.begun(text[at:], opens_line=opens)
         self._give(text[at:cut], start + at)
         self._held = text[cut:]
@@ -201,7 +228,8 @@ class Cast(Session):
         if last.characters or last.session is not None:
             last.give(Flush.END)
             self._parts.append(last := Part(name, at))
-        last.name, last.begin = name, at
+        last.name = name
+        last.begin = at
         if self._delivery != PLAIN:
             last.give(self._delivery)
 
@@ -229,7 +257,8 @@ class Cast(Session):
     def finish(self) -> None:
         if not (self._cancelled or self._ended):
             self._literal()
-            self._ended = self.transcript.ended = True
+            self._ended = True
+            self.transcript.ended = True
             if (session := self._parts[-1].session) is not None:
                 session.finish()
 
@@ -242,7 +271,8 @@ class Cast(Session):
         del self._parts[index + 1 :]
         # What others have said before stays.
         at = max(at, self._parts[index].begin) if index else at
-        part, self._held = self._parts[index], ""
+        part = self._parts[index]
+        self._held = ""
         self._before.clear()
         session = self._session(part)
         opens = self._opens_line(at)
@@ -269,12 +299,14 @@ class Cast(Session):
         after = part.places.text[stretch + 1 :]
         return min([place, *after[:1]])
 
-    # ---- the sound -----------------------------------------------------------------------------------------------
+    # ---- the sound
+    # -----------------------------------------------------------------------------------------------  # noqa: E501
 
     def _session(self, part: Part) -> Session:
         """The session of a part, made where it is needed first."""
         if part.session is None:
-            part.session, part.first = self._opened(part.name), self._samples
+            part.session = self._opened(part.name)
+            part.first = self._samples
             for item in part.waiting:
                 if isinstance(item, Delivery):
                     part.session.deliver(item)
@@ -322,7 +354,8 @@ class Cast(Session):
         self._active += 1
         return True
 
-    # ---- how far it is -------------------------------------------------------------------------------------------
+    # ---- how far it is
+    # -------------------------------------------------------------------------------------------
 
     @property
     def _only(self) -> Session | None:

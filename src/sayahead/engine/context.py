@@ -1,4 +1,5 @@
-"""What stands in for the future: the words or the embedding that a model sees instead of waiting."""
+"""What stands in for the future: the words or the embedding that a model sees instead of
+waiting."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ class Prediction:
     """An expected future; its words are seen by the model but never spoken."""
 
     words: tuple[str, ...] = ()
-    """Words expected to follow, in order; punctuation on the last one marks the end of a sentence."""
+    """Words expected to follow, in order; punctuation on the last one marks the end of a
+    sentence."""
     embedding: Floats | None = None
     """(D,) an embedding of the expected future for voices that take one, or none."""
 
@@ -26,10 +28,12 @@ NOTHING = Prediction()
 
 
 class ContextPredictor(Protocol):
-    """Predicts what follows the words so far. Stateless: the same words give the same prediction."""
+    """Predicts what follows the words so far. Stateless: the same words give the same
+    prediction."""
 
     def predict(self, words: Sequence[str]) -> Prediction:
-        """The expected future of ``words``: all of the session's text so far up to the last visible word."""
+        """The expected future of ``words``: all of the session's text so far up to the last visible
+        word."""
         ...
 
 

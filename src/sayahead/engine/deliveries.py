@@ -23,7 +23,8 @@ class Deliveries:
     def __init__(self, speeds: tuple[float, float]) -> None:
         """``speeds``: the least and the most that a word's speed may become."""
         self._least, self._most = speeds
-        self._starts, self._deliveries = [0], [PLAIN]
+        self._starts = [0]
+        self._deliveries = [PLAIN]
 
     def begin(self, at: int, delivery: Delivery) -> None:
         """From ``at`` on, where the text ends so far, it is another."""
@@ -34,7 +35,8 @@ class Deliveries:
             self._deliveries.append(delivery)
 
     def revise(self, at: int) -> None:
-        """The text from ``at`` on is replaced: what was asked for last holds for all that follows."""
+        """The text from ``at`` on is replaced: what was asked for last holds for all that
+        follows."""
         last = self._deliveries[-1]
         kept = max(1, bisect.bisect_right(self._starts, at))
         del self._starts[kept:], self._deliveries[kept:]
@@ -55,7 +57,8 @@ class Deliveries:
 
 
 def tones_of(words: Sequence[Word], counts: NDArray[np.int64]) -> Floats | None:
-    """(P, 4) ``Segment.tones`` of words with so many phonemes each (N,); None where they change nothing."""
+    """(P, 4) ``Segment.tones`` of words with so many phonemes each (N,); None where they change
+    nothing."""
     deliveries = [word.delivery for word in words]
     if all(delivery is PLAIN for delivery in deliveries):
         return None
@@ -67,7 +70,8 @@ class Gain:
     """The volume of one session's samples, which changes where words begin."""
 
     def __init__(self, volume: float, sample_rate: int) -> None:
-        self._volume, self._gain = volume, volume
+        self._volume = volume
+        self._gain = volume
         self._ramp = max(1, round(RAMP_S * sample_rate))
         # Onsets of words in samples of the session, and the gain from there on.
         self._changes: list[tuple[int, float]] = []
@@ -84,7 +88,8 @@ class Gain:
         if not self._changes:
             return samples if self._gain == 1.0 else samples * np.float32(self._gain)
         # A ramp that the samples before have begun goes on where it was.
-        places, gains = [self._changes[0][0] - 1], [self._gain]
+        places = [self._changes[0][0] - 1]
+        gains = [self._gain]
         for onset, gain in self._changes:
             begin = max(onset, places[-1])
             places += [begin, begin + self._ramp]

@@ -1,4 +1,5 @@
-"""Files that a digest identifies: arrays whose bytes depend only on the arrays, and a voice's own files."""
+"""Files that a digest identifies: arrays whose bytes depend only on the arrays, and a voice's own
+files."""
 
 from __future__ import annotations
 
@@ -36,10 +37,19 @@ def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def inside(folder: Path, name: str) -> Path:
-    """The path of a folder's own file; VoiceError for a name or a link that leads out of the folder."""
+    """The path of a folder's own file; VoiceError for a name or a link that leads out of the
+    folder."""
     path = folder / name
-    if not name or name != path.name or "\\" in name or "\0" in name or path.resolve().parent != folder.resolve():
-        raise VoiceError(f"{name[:80]!r} is no file of the folder {folder}: a voice reads only its own.")
+    if (
+        not name
+        or name != path.name
+        or "\\" in name
+        or "\0" in name
+        or path.resolve().parent != folder.resolve()
+    ):
+        raise VoiceError(
+            f"{name[:80]!r} is no file of the folder {folder}: a voice reads only its own."
+        )
     return path
 
 
@@ -56,5 +66,6 @@ def check_file(path: Path, digest: str | None) -> None:
         actual = sha256(path)
         if actual != digest:
             raise VoiceError(
-                f"{path} is damaged: its SHA-256 is {actual}, but voice.json says {digest}. Install the voice again."
+                f"{path} is damaged: its SHA-256 is {actual}, but voice.json says {digest}. Install"
+                " the voice again."
             )

@@ -53,13 +53,17 @@ class Heard:
     """Whether words are missing: some were not heard, or the text itself had not ended."""
 
     def messages(self, api: str = "openai", *, mark: str = BROKEN_OFF) -> list[dict[str, Any]]:
-        """The assistant's message for a model's history: in a list, which is empty if nothing was heard.
+        """The assistant's message for a model's history: in a list, which is empty if nothing was
+        heard.
 
-        It has all of the text, or if that was interrupted, what was heard and then ``mark``. ``api``: whose form it
-        has: openai (which most others take, too), anthropic, ollama or gemini. ConfigError for another one.
-        """
+        It has all of the text, or if that was interrupted, what was heard and then ``mark``.
+        ``api``: whose form it has: openai (which most others take, too), anthropic, ollama or
+        gemini. ConfigError for another one."""
         if api not in MESSAGES:
-            raise ConfigError(f"messages(): api {api!r} is unknown{nearest(api, MESSAGES)}; use {', '.join(MESSAGES)}.")
+            raise ConfigError(
+                f"messages(): api {api!r} is unknown{nearest(api, MESSAGES)}; use"
+                f" {', '.join(MESSAGES)}."
+            )
         text = self.text if self.interrupted else self.text + self.unsaid
         if not text.strip():
             return []
@@ -71,13 +75,15 @@ class Transcript:
 
     def __init__(self) -> None:
         # The text in pieces, and where each begins.
-        self._source, self._starts = list[str](), list[int]()
+        self._source = list[str]()
+        self._starts = list[int]()
         self.characters = 0
         """Length of the text."""
         self.ended = False
         """Whether the text is over."""
         # Of each word: the sample in its middle, its end in the text.
-        self._middles, self._ends = list[int](), list[int]()
+        self._middles = list[int]()
+        self._ends = list[int]()
 
     @property
     def text(self) -> str:
@@ -99,7 +105,8 @@ class Transcript:
 
     def rewrite(self, text: str) -> None:
         """Replace the text, which differs only where nothing has been spoken yet."""
-        self._source, self._starts = [text], [0]
+        self._source = [text]
+        self._starts = [0]
         self.characters = len(text)
 
     def add(self, words: Iterable[WordTiming]) -> None:
@@ -108,13 +115,18 @@ class Transcript:
             self._ends.append(word.end)
             self._middles.append((word.onset + word.offset) // 2)
 
-    def heard(self, played_s: float | None, *, emitted_s: float, sample_rate: int, spoken: bool) -> Heard:
-        """What was heard in ``played_s`` seconds, of the ``emitted_s`` that there are; None: in all of them.
+    def heard(
+        self, played_s: float | None, *, emitted_s: float, sample_rate: int, spoken: bool
+    ) -> Heard:
+        """What was heard in ``played_s`` seconds, of the ``emitted_s`` that there are; None: in all
+        of them.
 
-        ``sample_rate`` is that of the words; ``spoken``: whether all sound of the whole text has been made. ConfigError
-        if ``played_s`` is not a number of seconds, or more than there is.
+        ``sample_rate`` is that of the words; ``spoken``: whether all sound of the whole text has
+        been made. ConfigError if ``played_s`` is not a number of seconds, or more than there is.
         """
-        played_s = emitted_s if played_s is None else check_number("played_s", played_s, 0.0, math.inf)
+        played_s = (
+            emitted_s if played_s is None else check_number("played_s", played_s, 0.0, math.inf)
+        )
         if played_s > emitted_s + TOLERANCE_S:
             raise ConfigError(
                 f"played_s is {played_s:.3f}, but only {emitted_s:.3f} s of sound were emitted: "

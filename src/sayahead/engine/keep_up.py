@@ -1,4 +1,5 @@
-"""Keeping up with text that is faster than speech, and waiting where a phrase may pause for text that is slower."""
+"""Keeping up with text that is faster than speech, and waiting where a phrase may pause for text
+that is slower."""
 
 from __future__ import annotations
 
@@ -21,13 +22,14 @@ DRY_S = 0.1
 class KeepUp:
     """How speech follows text that comes faster or slower than it.
 
-    The lag is the sound that was emitted but not played, plus the estimated duration of the text that was pushed but
-    not spoken. From half of ``lag_s`` to ``lag_s``, pauses become shorter, down to their bound; from there to four
-    thirds of it, speech becomes faster, up to its bound. Both return to normal as the lag shrinks. ``Session.played``
-    says what was played; until it is called, everything emitted counts as played.
+    The lag is the sound that was emitted but not played, plus the estimated duration of the text
+    that was pushed but not spoken. From half of ``lag_s`` to ``lag_s``, pauses become shorter, down
+    to their bound; from there to four thirds of it, speech becomes faster, up to its bound. Both
+    return to normal as the lag shrinks. ``Session.played`` says what was played; until it is
+    called, everything emitted counts as played.
 
-    If the player runs dry, text is slower than speech: the last sound is emitted, a little longer, and the next words
-    wait until they reach a place where a phrase may pause.
+    If the player runs dry, text is slower than speech: the last sound is emitted, a little longer,
+    and the next words wait until they reach a place where a phrase may pause.
     """
 
     lag_s: float = 1.5
@@ -37,7 +39,8 @@ class KeepUp:
     least_pause: float = 0.4
     """Bound: the shortest pauses within and after sentences, as a share of their normal length."""
     gather: int = 5
-    """At most so many words wait for the end of their phrase once the player has run dry; 0 or 1: none waits."""
+    """At most so many words wait for the end of their phrase once the player has run dry; 0 or 1:
+    none waits."""
     stretch: float = 1.4
     """Factor on the last sound before the player runs dry."""
 
@@ -50,7 +53,8 @@ class KeepUp:
 
 
 def keep_up(spec: object) -> KeepUp | None:
-    """A KeepUp from ``"lag_s=2,most_speed=1.4"``, a table of the same, True or "on" (the defaults); None from "off".
+    """A KeepUp from ``"lag_s=2,most_speed=1.4"``, a table of the same, True or "on" (the defaults);
+    None from "off".
 
     ConfigError for an unknown option, with the nearest one, and for a value out of range.
     """
@@ -67,33 +71,44 @@ def keep_up(spec: object) -> KeepUp | None:
         options = {"name": "keep_up", **spec}
     else:
         raise ConfigError(
-            f"keep_up is {describe(spec)}, but must be true (on), false (off), options such as lag_s=2, or a table of "
-            "them."
+            f"keep_up is {describe(spec)}, but must be true (on), false (off), options such as"
+            " lag_s=2, or a table of them."
         )
     return call(KeepUp, named("keep_up", options)[1], where="keep_up")
 
 
 class Pace:
-    """The lag of one session, and the speed that follows from it. It has no clock: what was played is told to it."""
+    """The lag of one session, and the speed that follows from it. It has no clock: what was played
+    is told to it."""
 
-    # What a character lasts until this session's own are known, and how many characters of its own outweigh that.
-    CHARACTER_S, CHARACTERS = 0.065, 100
+    # What a character lasts until this session's own are known, and how many characters of its own
+    # outweigh that.
+    CHARACTER_S = 0.065
+    CHARACTERS = 100
     # Share of the way to the wanted speed that each word makes.
     CHANGE = 0.25
-    # Share of ``lag_s`` beyond it in which speed goes from the session's own to its bound: the lag settles within it.
+    # Share of ``lag_s`` beyond it in which speed goes from the session's own to its bound: the lag
+    # settles within it.
     WITHIN = 1 / 3
 
     def __init__(self, keep_up: KeepUp | None, sample_rate: int) -> None:
-        self.keep_up, self._rate = keep_up, sample_rate
-        self._emitted, self._played_s = 0, math.nan
-        self._speed = self._pause = 1.0
+        self.keep_up = keep_up
+        self._rate = sample_rate
+        self._emitted = 0
+        self._played_s = math.nan
+        self._speed = 1.0
+        self._pause = 1.0
         # Seconds that the text spoken so far would have lasted at the session's own speed.
         self._own_s = 0.0
 
     @property
     def unplayed_s(self) -> float:
         """Seconds of sound that were emitted and not played; 0 if nobody has told."""
-        return 0.0 if math.isnan(self._played_s) else max(0.0, self._emitted / self._rate - self._played_s)
+        return (
+            0.0
+            if math.isnan(self._played_s)
+            else max(0.0, self._emitted / self._rate - self._played_s)
+        )
 
     @property
     def dry(self) -> bool:
@@ -102,7 +117,8 @@ class Pace:
         return self.keep_up is not None and told and self._emitted > 0 and self.unplayed_s <= DRY_S
 
     def played(self, played_s: float) -> None:
-        """So many seconds have been played in all. ConfigError if that is less than before, or more than there is."""
+        """So many seconds have been played in all. ConfigError if that is less than before, or more
+        than there is."""
         played_s = check_number("played_s", played_s, 0.0, math.inf)
         emitted_s = self._emitted / self._rate
         if played_s > emitted_s + TOLERANCE_S:
@@ -111,7 +127,9 @@ class Pace:
                 "count only the sound of this text, from its first sample."
             )
         if played_s < self._played_s - TOLERANCE_S:
-            raise ConfigError(f"played_s is {played_s:.3f}, but was {self._played_s:.3f} before: count on.")
+            raise ConfigError(
+                f"played_s is {played_s:.3f}, but was {self._played_s:.3f} before: count on."
+            )
         self._played_s = float(np.fmax(self._played_s, played_s))
 
     def emitted(self, samples: int) -> None:
@@ -121,7 +139,9 @@ class Pace:
 
     def lag_s(self, spoken: int, waiting: int) -> float:
         """The lag, where ``spoken`` characters have been spoken and ``waiting`` ones have not."""
-        character_s = (self._own_s + self.CHARACTER_S * self.CHARACTERS) / (spoken + self.CHARACTERS)
+        character_s = (self._own_s + self.CHARACTER_S * self.CHARACTERS) / (
+            spoken + self.CHARACTERS
+        )
         return self.unplayed_s + waiting * character_s
 
     def applied(self, segment: Segment, spoken: int, waiting: int) -> Segment:
@@ -132,18 +152,22 @@ class Pace:
         change = 1 - (1 - self.CHANGE) ** len(segment.words)
         hurry = min(max(over - 1, 0) / self.WITHIN, 1)
         self._speed += change * (1 + (self.keep_up.most_speed - 1) * hurry - self._speed)
-        self._pause += change * (1 - (1 - self.keep_up.least_pause) * min(max(2 * over - 1, 0), 1) - self._pause)
+        self._pause += change * (
+            1 - (1 - self.keep_up.least_pause) * min(max(2 * over - 1, 0), 1) - self._pause
+        )
         return paced(segment, self._speed, self._pause)
 
 
 def paced(segment: Segment, speed: float, pause: float) -> Segment:
-    """A segment said so many times as fast, with pauses, that of its end and those within it, of this share."""
+    """A segment said so many times as fast, with pauses, that of its end and those within it, of
+    this share."""
     if speed == pause == 1.0:
         return segment
     speeds = np.ones(len(segment.ids), np.float32) if segment.speeds is None else segment.speeds
     factors = np.full(len(segment.ids), speed, np.float32)
     factors[: segment.speak] /= np.float32(pause)
     for first, end in segment.words:
-        # Those of models that read characters count from their sentence's first one, and have no phonemes.
+        # Those of models that read characters count from their sentence's first one, and have no
+        # phonemes.
         factors[first:end] = speed
     return replace(segment, speeds=speeds * factors, pause=segment.pause * pause)

@@ -14,16 +14,20 @@ from sayahead.types import Floats, Segment, Speech, Word
 
 
 class Letters:
-    """The open sentence as characters: a space before each word but the first, a mark at the end."""
+    """The open sentence as characters: a space before each word but the first, a mark at the
+    end."""
 
-    # After this many decoder steps without a READ, one is carried out whatever the policy says: no sentence is endless.
+    # After this many decoder steps without a READ, one is carried out whatever the policy says: no
+    # sentence is endless.
     MOST_STEPS = 80
 
     def __init__(self, policy: LetterPolicy, speller: Speller) -> None:
-        self._policy, self._speller = policy, speller
+        self._policy = policy
+        self._speller = speller
         self._pending: deque[Word] = deque()
         self._action: Read | Steps = READ
-        self._start = self._end = 0
+        self._start = 0
+        self._end = 0
         # Whether the next word is the rest of the last one that was spelled.
         self._continues = False
         self._begin()
@@ -31,8 +35,12 @@ class Letters:
     def _begin(self) -> None:
         """A fresh sentence."""
         self._unread = ""
-        self._size = self._read = self._steps = self._rested = 0
-        self._ended, self._last = False, ""
+        self._size = 0
+        self._read = 0
+        self._steps = 0
+        self._rested = 0
+        self._ended = False
+        self._last = ""
         self._memory: Floats | None = None
         # Words whose characters come next, with their places in the sentence.
         self._words: list[tuple[Word, tuple[int, int]]] = []
@@ -96,7 +104,13 @@ class Letters:
         """The next character, or decoder steps, of which a policy says itself how many."""
         self._action = self._decide(observation) if self._read else READ
         if isinstance(self._action, Steps):
-            return Segment(self._speller.ids(""), 0, (), self._ended and not self._unread, steps=self._action.count)
+            return Segment(
+                self._speller.ids(""),
+                0,
+                (),
+                self._ended and not self._unread,
+                steps=self._action.count,
+            )
         while not self._unread:
             if not self._pending:
                 return None
@@ -107,23 +121,35 @@ class Letters:
             else:
                 self._spell(self._pending.popleft())
         places = tuple(place for _, place in self._words)
-        return Segment(self._speller.ids(self._unread[0]), 0, places, self._ended and len(self._unread) == 1, steps=0)
+        return Segment(
+            self._speller.ids(self._unread[0]),
+            0,
+            places,
+            self._ended and len(self._unread) == 1,
+            steps=0,
+        )
 
     def done(self, speech: Speech) -> Sequence[Word]:
         """A break ends the sentence before it."""
         if self._pending and self._pending[0].pause_s and not self._size:
-            self._start = self._end = self._pending.popleft().end
+            self._start = self._pending.popleft().end
+            self._end = self._start
             return ()
         if isinstance(self._action, Steps):
             count = self._action.count
-            self._steps, self._rested, self._memory = self._steps + count, self._rested + count, self._action.memory
+            self._steps = self._steps + count
+            self._rested = self._rested + count
+            self._memory = self._action.memory
             if speech.ended:
                 self._start = self._end
                 self._begin()
             return ()
         words = [word for word, _ in self._words]
-        self._unread, self._read, self._rested = self._unread[1:], self._read + 1, 0
-        self._words, self._memory = [], self._action.memory
+        self._unread = self._unread[1:]
+        self._read = self._read + 1
+        self._rested = 0
+        self._words = []
+        self._memory = self._action.memory
         return words
 
     def _decide(self, observation: Floats | None) -> Read | Steps:
@@ -134,11 +160,14 @@ class Letters:
         if isinstance(action, Read):
             if over:
                 raise SessionError(
-                    f"{self._policy!r} returned READ, but the whole sentence has been read: return Steps."
+                    f"{self._policy!r} returned READ, but the whole sentence has been read: return"
+                    " Steps."
                 )
             return action
         if action.count < 1:
-            raise SessionError(f"{self._policy!r} made {action.count} steps, but at least 1 is needed.")
+            raise SessionError(
+                f"{self._policy!r} made {action.count} steps, but at least 1 is needed."
+            )
         return READ if self._rested >= self.MOST_STEPS and not over else action
 
     def _spell(self, word: Word) -> None:
@@ -148,7 +177,9 @@ class Letters:
         first = self._size + len(space)
         self._words.append((word, (first, first + len(text))))
         self._add(space + text)
-        self._last, self._end, self._continues = word.text, word.end, word.continues
+        self._last = word.text
+        self._end = word.end
+        self._continues = word.continues
         if word.ends:
             self._finish()
 

@@ -25,7 +25,8 @@ def cores() -> int:
 
 
 def beside(*tasks: Callable[[], Any]) -> list[Any]:
-    """What each task returns; the last runs in this thread, the others beside it where there are cores for them."""
+    """What each task returns; the last runs in this thread, the others beside it where there are
+    cores for them."""
     if len(tasks) < 2 or cores() == 1:
         return [task() for task in tasks]
     *others, own = tasks
@@ -54,7 +55,8 @@ class OnnxGraph:
         options.log_severity_level = 3
         # Shapes change with every word: keeping a memory plan for each would grow without bound.
         options.enable_mem_pattern = False
-        # An arena keeps the most that a run has ever taken, for each graph, and is slower than the allocator.
+        # An arena keeps the most that a run has ever taken, for each graph, and is slower than the
+        # allocator.
         options.enable_cpu_mem_arena = False
         if not optimized:
             options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -72,7 +74,10 @@ class OnnxGraph:
     def zeros(self, prefix: str) -> dict[str, Array]:
         """Zeros for the inputs of fixed shape whose names begin so."""
         given = {name: shape for name, shape in self.shapes.items() if name.startswith(prefix)}
-        return {name: np.zeros([int(size) for size in shape], np.float32) for name, shape in given.items()}
+        return {
+            name: np.zeros([int(size) for size in shape], np.float32)
+            for name, shape in given.items()
+        }
 
     def __call__(self, **inputs: Array) -> dict[str, Array]:
         """The graph's outputs by name for its inputs by name."""
@@ -81,11 +86,16 @@ class OnnxGraph:
 
 def graphs_of(folder: Path, names: Iterable[str], threads: int) -> list[Callable[[], OnnxGraph]]:
     """What loads the graphs of a folder, each by itself (``beside``)."""
-    return [functools.partial(OnnxGraph, folder / f"{name}.onnx", threads=threads) for name in names]
+    return [
+        functools.partial(OnnxGraph, folder / f"{name}.onnx", threads=threads) for name in names
+    ]
 
 
-def shared_graphs_of(folder: Path, names: Iterable[str], threads: int) -> list[Callable[[], OnnxGraph]]:
-    """The same, where a graph that somebody uses already is shared: voices that borrow it need no memory of their own.
+def shared_graphs_of(
+    folder: Path, names: Iterable[str], threads: int
+) -> list[Callable[[], OnnxGraph]]:
+    """The same, where a graph that somebody uses already is shared: voices that borrow it need no
+    memory of their own.
 
     A file that has changed since is loaded anew.
     """
@@ -98,7 +108,8 @@ def shared_graphs_of(folder: Path, names: Iterable[str], threads: int) -> list[C
         key = path.resolve(), threads, state.st_mtime_ns, state.st_size
         graph = in_use.get(key)
         if graph is None:
-            graph = in_use[key] = OnnxGraph(path, threads=threads)
+            graph = OnnxGraph(path, threads=threads)
+            in_use[key] = graph
         return graph
 
     return [functools.partial(load, folder / f"{name}.onnx") for name in names]
@@ -109,7 +120,8 @@ in_use: WeakValueDictionary[tuple[Path, int, int, int], OnnxGraph] = WeakValueDi
 
 
 def simplify(source: bytes, target: Path) -> None:
-    """Write a graph without what can be computed once, in ONNX's own operators: any ONNX Runtime loads it sooner."""
+    """Write a graph without what can be computed once, in ONNX's own operators: any ONNX Runtime
+    loads it sooner."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     options.log_severity_level = 3
@@ -118,12 +130,15 @@ def simplify(source: bytes, target: Path) -> None:
 
 
 def session_of(source: Path | bytes, options: Any) -> Any:
-    """A graph's session from a file or its content. Raises VoiceError if it is not an ONNX graph."""
+    """A graph's session from a file or its content. Raises VoiceError if it is not an ONNX
+    graph."""
     given, name = (source, "The graph") if isinstance(source, bytes) else (str(source), source)
     try:
         return onnxruntime.InferenceSession(given, options, providers=["CPUExecutionProvider"])
     except Exception as error:
-        raise VoiceError(f"{name} cannot be loaded by ONNX Runtime {onnxruntime.__version__}: {error}") from error
+        raise VoiceError(
+            f"{name} cannot be loaded by ONNX Runtime {onnxruntime.__version__}: {error}"
+        ) from error
 
 
 def count(value: int) -> NDArray[np.int64]:

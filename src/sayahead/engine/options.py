@@ -1,4 +1,5 @@
-"""What a caller may choose for one session: the record that Python, the command line, clients and documents go by."""
+"""What a caller may choose for one session: the record that Python, the command line, clients and
+documents go by."""
 
 from __future__ import annotations
 
@@ -21,16 +22,19 @@ MARKUPS = ("none", "ssml")
 class SessionOptions:
     """What a caller may choose for one session; what is left out is as the voice has it.
 
-    A word in an annotation is what the command line calls the value. ConfigError for a value out of its bounds; what a
-    voice alone can tell, such as its speeds and speakers, it checks when the session begins.
-    """
+    A word in an annotation is what the command line calls the value. ConfigError for a value out of
+    its bounds; what a voice alone can tell, such as its speeds and speakers, it checks when the
+    session begins."""
 
     policy: Annotated[Policy | Spec | None, "NAME"] = None
-    """When to speak: a policy, or the name of one with its options, such as ``learned:price=2,words_per_min=120``."""
+    """When to speak: a policy, or the name of one with its options, such as
+    ``learned:price=2,words_per_min=120``."""
     context: Annotated[ContextPredictor | Spec | None, "NAME"] = None
-    """What stands in for the words to come: a predictor, or the name of one, such as ``random:count=3``."""
+    """What stands in for the words to come: a predictor, or the name of one, such as
+    ``random:count=3``."""
     hold_back_s: Annotated[float | None, Bound(0, 2)] = None
-    """Seconds of sound held back at the end until the next word is known; the voice's own depends on what it sees."""
+    """Seconds of sound held back at the end until the next word is known; the voice's own depends
+    on what it sees."""
     k2: Annotated[int, Bound(0, 16)] = 0
     """Chunks that must follow before one becomes sound: the second lookahead in Ma's paper."""
     delta: Annotated[int | None, Bound(0, 1000)] = None
@@ -44,17 +48,22 @@ class SessionOptions:
     speaker: str | int | None = None
     """Name or number of a speaker, if the voice has several; the first one if left out."""
     pitch: Annotated[float | None, Bound(-12, 12), "SEMITONES"] = None
-    """Semitones up, or down if negative. This and the next two are for voices that can be shaped, such as heart."""
+    """Semitones up, or down if negative. This and the next two are for voices that can be shaped,
+    such as heart."""
     pitch_range: Annotated[float | None, Bound(0, 2)] = None
     """Factor on how far the pitch moves: above 1 livelier, below 1 flatter; 0 is monotonous."""
     formants: Annotated[float | None, Bound(0.7, 1.4)] = None
-    """Factor on the resonances of the vocal tract: above 1 it sounds shorter, below 1 longer, like a large man's."""
+    """Factor on the resonances of the vocal tract: above 1 it sounds shorter, below 1 longer, like
+    a large man's."""
     keep_up: Annotated[KeepUp | Spec | bool | None, "OPTIONS"] = None
-    """Whether to keep up with the pace of the text: on, or options such as ``lag_s=2,most_speed=1.4``."""
+    """Whether to keep up with the pace of the text: on, or options such as
+    ``lag_s=2,most_speed=1.4``."""
     lexicon: Annotated[Lexicon | Mapping[str, str] | str | Path | None, "FILE"] = None
-    """How to say words: a Lexicon, a table such as ``{"Nguyen": "/ˈwɪn/", "SQL": "sequel"}``, or a file of them."""
+    """How to say words: a Lexicon, a table such as ``{"Nguyen": "/ˈwɪn/", "SQL": "sequel"}``, or a
+    file of them."""
     step_words: Annotated[int | None, Bound(1, 16)] = None
-    """Words that one step may say where the player has sound left, which costs less; a server has 6, others 1."""
+    """Words that one step may say where the player has sound left, which costs less; a server has
+    6, others 1."""
     markup: str = "none"
     """What tags in the text mean: ``none`` (they are silent), or ``ssml``."""
 
@@ -62,7 +71,9 @@ class SessionOptions:
         hints = hints_of(type(self))
         for field in fields(self):
             if (value := getattr(self, field.name)) is not field.default:
-                object.__setattr__(self, field.name, check_bound(field.name, value, hints[field.name]))
+                object.__setattr__(
+                    self, field.name, check_bound(field.name, value, hints[field.name])
+                )
         keep_up(self.keep_up)
         if self.markup not in MARKUPS:
             raise ConfigError(f"markup is {self.markup!r}{nearest(str(self.markup), MARKUPS)}.")

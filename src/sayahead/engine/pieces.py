@@ -1,4 +1,5 @@
-"""What one step may say: words that are long to say in pieces, and no more words than fit, whoever made them."""
+"""What one step may say: words that are long to say in pieces, and no more words than fit, whoever
+made them."""
 
 from __future__ import annotations
 
@@ -11,13 +12,17 @@ from sayahead.types import Word
 MOST_PHONEMES = 300
 """Phonemes of one step, spoken and seen: some 50 words. A step of more is spoken as several."""
 MOST_TOGETHER = 60
-"""Phonemes of words that are said in one step though a policy has them one by one: the step stays a short one."""
+"""Phonemes of words that are said in one step though a policy has them one by one: the step stays a
+short one."""
 FEW = 6
 """So many words are never more."""
 MOST_SYMBOLS = 48
-"""Phonemes of a word that has its own; of more, it is said in pieces: four seconds and more are no word."""
-MOST_CHARACTERS, PIECE = 96, 48
-"""Characters of a word that is read, and of its pieces where it has more: front ends' own portions have fewer."""
+"""Phonemes of a word that has its own; of more, it is said in pieces: four seconds and more are no
+word."""
+MOST_CHARACTERS = 96
+PIECE = 48
+"""Characters of a word that is read, and of its pieces where it has more: front ends' own portions
+have fewer."""
 
 _VOWELS = "aeiouyæøœɐɑɒɔəɘɵɚɛɜɝɞɤɨɪʉʊʌʏᵻᵊAIOQWY"
 _SYLLABLE = re.compile(f"(?<=[{_VOWELS}ːˑ])(?=[^{_VOWELS}ːˑ\u0300-\u036f\\s])|(?<=\\s)")
@@ -27,7 +32,8 @@ _MARKS = re.compile(r"[.,;:!?…—)]*$")
 
 
 def in_pieces(word: Word) -> list[Word]:
-    """A word as what is said of it at a time: itself, unless it is long to say. Pieces share its place in the text."""
+    """A word as what is said of it at a time: itself, unless it is long to say. Pieces share its
+    place in the text."""
     if len(word.phonemes) <= MOST_SYMBOLS and len(word.text) <= MOST_CHARACTERS:
         return [word]
     if word.phonemes:
@@ -38,17 +44,26 @@ def in_pieces(word: Word) -> list[Word]:
     else:
         texts = [text.strip() for text in cut(word.text, PIECE, _BLANK)]
         said = ["" for _ in texts]
-    size, count = word.end - word.start, len(texts)
+    size = word.end - word.start
+    count = len(texts)
     pieces = list[Word]()
     for number, (text, phonemes) in enumerate(zip(texts, said, strict=True)):
         start, end = (word.start + size * n // count for n in (number, number + 1))
         end = max(start + (size > 0), end)
-        pieces.append(replace(word, text=text, start=start, end=end, phonemes=phonemes, ends=False, continues=True))
-    return [*pieces[:-1], replace(pieces[-1], end=word.end, ends=word.ends, continues=word.continues)]
+        pieces.append(
+            replace(
+                word, text=text, start=start, end=end, phonemes=phonemes, ends=False, continues=True
+            )
+        )
+    return [
+        *pieces[:-1],
+        replace(pieces[-1], end=word.end, ends=word.ends, continues=word.continues),
+    ]
 
 
 def cut(text: str, most: int, places: re.Pattern[str]) -> list[str]:
-    """A text in parts of at most so many characters, cut at the last of the places that is in time, or anywhere."""
+    """A text in parts of at most so many characters, cut at the last of the places that is in time,
+    or anywhere."""
     parts = list[str]()
     at = 0
     while len(text) - at > most:

@@ -1,4 +1,5 @@
-"""What a policy decides on, and what it may decide. Policies hold no state and never see a clock."""
+"""What a policy decides on, and what it may decide. Policies hold no state and never see a
+clock."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ class Read:
     """Take in more text first: one character if the voice reads characters."""
 
     memory: Floats | None = field(default=None, compare=False)
-    """(H,) what a policy over characters finds again in its next view; None if it decides from the view alone."""
+    """(H,) what a policy over characters finds again in its next view; None if it decides from the
+    view alone."""
 
 
 READ = Read()
@@ -33,7 +35,8 @@ class Speak:
     lookahead: int
     """How many words after them the model may see; fewer if the sentence ends sooner."""
     alone: bool = False
-    """Whether they are an utterance of their own: the model sees nothing before them, and an end after them."""
+    """Whether they are an utterance of their own: the model sees nothing before them, and an end
+    after them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +54,8 @@ class View:
     """What a policy over words decides on."""
 
     pending: tuple[Word, ...]
-    """Final words that are not spoken, oldest first, up to and including the first that ends a sentence; at least
-    one."""
+    """Final words that are not spoken, oldest first, up to and including the first that ends a
+    sentence; at least one."""
     first: bool
     """Whether nothing of this sentence has been spoken."""
     phonemes: Callable[[Word], int]
@@ -60,7 +63,8 @@ class View:
     past: tuple[str, ...] = ()
     """The last words of this sentence that were spoken, as they are read aloud."""
     seen: int = 0
-    """How many of the pending words the last SPEAK showed to the model: already asked for, so there at any pace."""
+    """How many of the pending words the last SPEAK showed to the model: already asked for, so there
+    at any pace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,8 @@ class LetterView:
 
 
 class WordPolicy(Protocol):
-    """When to speak which words: the g(t) of the prefix-to-prefix framework (Ma, Eq. 6), as a decision."""
+    """When to speak which words: the g(t) of the prefix-to-prefix framework (Ma, Eq. 6), as a
+    decision."""
 
     @property
     def unit(self) -> str:
@@ -90,15 +95,17 @@ class WordPolicy(Protocol):
         ...
 
     def decide(self, view: View) -> Read | Speak:
-        """READ, or SPEAK with at least one word; a sentence whose end is pending must eventually be spoken."""
+        """READ, or SPEAK with at least one word; a sentence whose end is pending must eventually be
+        spoken."""
         ...
 
 
 class EagerPolicy(WordPolicy, Protocol):
-    """A policy over words that is shown text for which it has not asked, if that happens to be there.
+    """A policy over words that is shown text for which it has not asked, if that happens to be
+    there.
 
-    So its decisions, and the sound, depend on how the text arrives. Other policies have no ``eager``: they see the same
-    at each decision, whatever the arrival.
+    So its decisions, and the sound, depend on how the text arrives. Other policies have no
+    ``eager``: they see the same at each decision, whatever the arrival.
     """
 
     @property
@@ -126,18 +133,26 @@ Policy = WordPolicy | LetterPolicy
 def check_policy(policy: Any, unit: Unit) -> None:
     """ConfigError if an object is not a policy, or not one for a voice that reads this unit.
 
-    A policy over words holds no state, so it is asked for one decision here: one that returns nothing is caught before
-    the first word, not in the middle of a conversation.
+    A policy over words holds no state, so it is asked for one decision here: one that returns
+    nothing is caught before the first word, not in the middle of a conversation.
     """
     name = type(policy).__name__
     if isinstance(policy, type) or not callable(getattr(policy, "decide", None)):
-        raise ConfigError(f"policy is {policy!r}, which has no decide(view): pass a policy or the name of one.")
+        raise ConfigError(
+            f"policy is {policy!r}, which has no decide(view): pass a policy or the name of one."
+        )
     decides = getattr(policy, "unit", None)
     if decides not in ("words", "characters"):
         raise ConfigError(f'{name} has no unit: set unit = "words" (or "characters") in the class.')
     if decides != unit:
-        fitting = "an agent, wait-end or wait-k-steps" if unit == "characters" else "lookahead or wait-all, for example"
-        raise ConfigError(f"{policy!r} decides on {decides}, but this voice reads {unit}: choose {fitting}.")
+        fitting = (
+            "an agent, wait-end or wait-k-steps"
+            if unit == "characters"
+            else "lookahead or wait-all, for example"
+        )
+        raise ConfigError(
+            f"{policy!r} decides on {decides}, but this voice reads {unit}: choose {fitting}."
+        )
     if unit == "words":
         view = View((Word("Yes.", 0, 4, ends=True),), True, lambda word: len(word.text))
         check_action(policy, policy.decide(view), unit)
@@ -147,4 +162,6 @@ def check_action(policy: Policy, action: object, unit: Unit) -> None:
     """ConfigError if a policy returned something that is not an action of this unit."""
     speaking = Speak if unit == "words" else Steps
     if not isinstance(action, Read | speaking):
-        raise ConfigError(f"{policy!r} returned {action!r}, but must return READ or {speaking.__name__}(...).")
+        raise ConfigError(
+            f"{policy!r} returned {action!r}, but must return READ or {speaking.__name__}(...)."
+        )

@@ -1,7 +1,8 @@
-"""The open sentence of a session: what is pending, what a policy sees of it, what the synthesizer gets of it.
+"""The open sentence of a session: what is pending, what a policy sees of it, what the synthesizer
+gets of it.
 
-``Words`` for voices that read words; ``letters.Letters`` for those that read characters; the session's loop knows
-neither.
+``Words`` for voices that read words; ``letters.Letters`` for those that read characters; the
+session's loop knows neither.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ PAUSES = ",;:—–…"
 """Marks after which a phrase may pause."""
 
 CUT_LOOKAHEAD = 2
-"""Words that a model sees after those it speaks where a step is cut because it would be too large."""
+"""Words that a model sees after those it speaks where a step is cut because it would be too
+large."""
 
 
 class Sentence(Protocol):
@@ -39,7 +41,8 @@ class Sentence(Protocol):
 
     @property
     def fixed_until(self) -> tuple[int, int]:
-        """Where in the source the open sentence begins, and up to where nothing can be taken back."""
+        """Where in the source the open sentence begins, and up to where nothing can be taken
+        back."""
         ...
 
     @property
@@ -52,7 +55,8 @@ class Sentence(Protocol):
         ...
 
     def take_back(self) -> bool:
-        """Forget the pending words but the rest of a reading that was begun; whether some of that is still to come."""
+        """Forget the pending words but the rest of a reading that was begun; whether some of that
+        is still to come."""
         ...
 
     def end(self) -> None:
@@ -64,8 +68,8 @@ class Sentence(Protocol):
         ...
 
     def wants(self, together: int) -> bool:
-        """Whether it is to be shown more words, if they are there: an eager policy, or since so many may be said at
-        once."""
+        """Whether it is to be shown more words, if they are there: an eager policy, or since so
+        many may be said at once."""
         ...
 
     @property
@@ -79,23 +83,25 @@ class Sentence(Protocol):
         ...
 
     def phrase_ready(self, most: int) -> bool:
-        """Whether the pending words reach to where a phrase may pause, or there are ``most``, or no more is awaited."""
+        """Whether the pending words reach to where a phrase may pause, or there are ``most``, or no
+        more is awaited."""
         ...
 
     def release_held(self, stretch: float) -> Segment | None:
-        """A segment that emits what is held back, drawn out by a factor; None if nothing can be held back."""
+        """A segment that emits what is held back, drawn out by a factor; None if nothing can be
+        held back."""
         ...
 
     def next(self, observation: Floats | None, *, together: int = 1) -> Segment | None:
         """What the synthesizer gets next, or None if the policy wants more words first.
 
-        ``observation`` is that of the last step; ``together``: how many words the policy may decide on for one step.
-        Nothing changes until ``done``, so that an error loses no word.
-        """
+        ``observation`` is that of the last step; ``together``: how many words the policy may decide
+        on for one step. Nothing changes until ``done``, so that an error loses no word."""
         ...
 
     def done(self, speech: Speech) -> Sequence[Word]:
-        """Record that the last segment was rendered; returns its words, whose times follow from now on."""
+        """Record that the last segment was rendered; returns its words, whose times follow from now
+        on."""
         ...
 
 
@@ -105,7 +111,8 @@ def closes_phrase(word: Word) -> bool:
 
 
 def rest_of(last: bool, pending: Iterable[Word]) -> tuple[list[Word], bool]:
-    """Pending words that are the rest of a reading whose beginning was spoken, and whether some is still to come.
+    """Pending words that are the rest of a reading whose beginning was spoken, and whether some is
+    still to come.
 
     ``last``: whether the word that was spoken last goes on.
     """
@@ -118,8 +125,11 @@ def rest_of(last: bool, pending: Iterable[Word]) -> tuple[list[Word], bool]:
     return rest, last
 
 
-def before_break(words: tuple[Word, ...], visible: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
-    """What is spoken and what is seen after it, up to the first break: of that, only its mark is seen."""
+def before_break(
+    words: tuple[Word, ...], visible: tuple[Word, ...]
+) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+    """What is spoken and what is seen after it, up to the first break: of that, only its mark is
+    seen."""
     shown = (*words, *visible)
     at = next((i for i, word in enumerate(shown) if word.pause_s), None)
     if at is None:
@@ -145,15 +155,21 @@ class Words:
         openers: frozenset[str] = frozenset(),
     ) -> None:
         """``openers``: words of the language, in small letters, before which a phrase may pause."""
-        self._policy, self._phonemizer, self._context, self._openers = policy, phonemizer, context, openers
+        self._policy = policy
+        self._phonemizer = phonemizer
+        self._context = context
+        self._openers = openers
         self._pending: deque[Word] = deque()
         self._past: deque[str] = deque(maxlen=self.PAST_WORDS)
-        # Words of the open sentence that were spoken; the last few are the phonemizer's left context.
+        # Words of the open sentence that were spoken; the last few are the phonemizer's left
+        # context.
         self._open = 0
         # How many pending words the last SPEAK has shown.
         self._seen = 0
-        self._begin = self._end = 0
-        self._closes = self._breathes = False
+        self._begin = 0
+        self._end = 0
+        self._closes = False
+        self._breathes = False
         # Whether a phrase may pause after the last word that was spoken.
         self._closed = True
         # Whether the next word is the rest of the last one that was spoken.
@@ -185,7 +201,8 @@ class Words:
         rest, begun = rest_of(self._continues, self._pending)
         self._pending = deque(rest)
         self._seen = min(self._seen, len(rest))
-        self._closes = self._breathes = False
+        self._closes = False
+        self._breathes = False
         return begun
 
     def end(self) -> None:
@@ -206,7 +223,9 @@ class Words:
 
     @property
     def at_phrase_start(self) -> bool:
-        return self._closed or (bool(self._pending) and self._pending[0].text.lower() in self._openers)
+        return self._closed or (
+            bool(self._pending) and self._pending[0].text.lower() in self._openers
+        )
 
     @property
     def at_phrase_end(self) -> bool:
@@ -221,12 +240,14 @@ class Words:
     def release_held(self, stretch: float) -> Segment | None:
         if not self._open:
             return None
-        self._speaking, self._showing = (), 0
+        self._speaking = ()
+        self._showing = 0
         return Segment(np.zeros(0, np.int64), 0, (), False, breath=True, stretch=stretch)
 
     def next(self, observation: Floats | None, *, together: int = 1) -> Segment | None:
         if self._closes or (self._breathes and not self._pending):
-            self._speaking, self._showing = (), 0
+            self._speaking = ()
+            self._showing = 0
             return Segment(np.zeros(0, np.int64), 0, (), self._closes, breath=self._breathes)
         if not self._pending:
             return None
@@ -242,13 +263,20 @@ class Words:
         words, visible = self._bounded(pending, action)
         words, visible = before_break(words, visible)
         if action.alone:
-            words, visible = (*words[:-1], replace(words[-1], ends=True)), ()
-        self._speaking, self._showing = words, len(visible)
+            words = (*words[:-1], replace(words[-1], ends=True))
+            visible = ()
+        self._speaking = words
+        self._showing = len(visible)
         segment = self._segment(words, visible)
-        return replace(segment, breath=True) if self._breathes and len(words) == len(self._pending) else segment
+        return (
+            replace(segment, breath=True)
+            if self._breathes and len(words) == len(self._pending)
+            else segment
+        )
 
     def _further(self, pending: tuple[Word, ...], action: Speak, together: int) -> Speak:
-        """What the policy says in one decision after another, as far as one step may say it at once."""
+        """What the policy says in one decision after another, as far as one step may say it at
+        once."""
         most = fitting(pending[:together], self._count, MOST_TOGETHER)
         while not action.alone and action.words < most:
             seen = min(action.lookahead, len(pending) - action.words)
@@ -260,17 +288,22 @@ class Words:
 
     def _decide(self, pending: tuple[Word, ...], *, spoken: int, seen: int) -> Read | Speak:
         """What the policy says of the words behind the first ``spoken`` of the pending ones."""
-        rest, past = pending[spoken:], [*self._left(), *(word.text for word in pending[:spoken])]
+        rest = pending[spoken:]
+        past = [*self._left(), *(word.text for word in pending[:spoken])]
         view = View(rest, not past, self._count, past=tuple(past[-self.PAST_WORDS :]), seen=seen)
         action = self._policy.decide(view)
         check_action(self._policy, action, "words")
         if isinstance(action, Speak) and not 1 <= action.words <= len(rest):
-            raise SessionError(f"{self._policy!r} spoke {action.words} words where {len(rest)} were pending.")
+            raise SessionError(
+                f"{self._policy!r} spoke {action.words} words where {len(rest)} were pending."
+            )
         return action
 
     def done(self, speech: Speech) -> Sequence[Word]:
         if self._closes:
-            self._closes, self._open, self._begin = False, 0, self._end
+            self._closes = False
+            self._open = 0
+            self._begin = self._end
         if not self._speaking:
             self._breathes = False
             return ()
@@ -280,7 +313,8 @@ class Words:
             self._pending.popleft()
             self._past.append(word.text)
         self._open = 0 if self._speaking[-1].ends else self._open + len(self._speaking)
-        self._end, self._closed = self._speaking[-1].end, closes_phrase(self._speaking[-1])
+        self._end = self._speaking[-1].end
+        self._closed = closes_phrase(self._speaking[-1])
         self._begin = self._end if self._speaking[-1].ends else self._begin
         self._continues = self._speaking[-1].continues
         self._seen = self._showing
@@ -288,8 +322,10 @@ class Words:
         return self._speaking
 
     def _silence(self, word: Word) -> Segment:
-        """The silence that stands for a break, after the mark that opens it in a sentence; no model sees past it."""
-        self._speaking, self._showing = (word,), max(0, self._seen - 1)
+        """The silence that stands for a break, after the mark that opens it in a sentence; no model
+        sees past it."""
+        self._speaking = (word,)
+        self._showing = max(0, self._seen - 1)
         if not self._open:
             return Segment(np.zeros(0, np.int64), 0, (), False, silence_s=word.pause_s)
         said = pronounced(self._phonemizer, [word] if word.text else [], left=self._left())
@@ -298,7 +334,8 @@ class Words:
 
     def _silent(self, word: Word) -> Sequence[Word]:
         """Record that a break is over; it was no word."""
-        self._end, self._seen = word.end, self._showing
+        self._end = word.end
+        self._seen = self._showing
         self._begin = self._begin if self._open else self._end
         self._closes = word.ends and self._open > 0
         self._breathes = self._breathes and bool(self._pending)
@@ -321,8 +358,11 @@ class Words:
                 break
         return tuple(words)
 
-    def _bounded(self, pending: tuple[Word, ...], action: Speak) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
-        """What an action speaks and shows, as far as one step may; the rest of what it speaks comes in the next."""
+    def _bounded(
+        self, pending: tuple[Word, ...], action: Speak
+    ) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+        """What an action speaks and shows, as far as one step may; the rest of what it speaks comes
+        in the next."""
         shown = pending[: action.words + action.lookahead]
         # A few words fit, as none of them is long to say; to count takes time.
         fit = len(shown) if len(shown) <= FEW else fitting(shown, self._count, MOST_PHONEMES)
@@ -333,20 +373,27 @@ class Words:
         return shown[: action.words], shown[action.words : fit]
 
     def _segment(self, words: tuple[Word, ...], visible: tuple[Word, ...]) -> Segment:
-        """Phonemes of the words, then of what the model may see after them: real words, then predicted ones."""
+        """Phonemes of the words, then of what the model may see after them: real words, then
+        predicted ones."""
         shown = (*words, *visible)
-        ends, embedding, predicted = shown[-1].ends, None, list[Word]()
+        ends = shown[-1].ends
+        embedding = None
+        predicted = list[Word]()
         if not ends:
             prediction = self._context.predict([*self._past, *(word.text for word in shown)])
             if not isinstance(prediction, Prediction):
-                raise ConfigError(f"{self._context!r} returned {prediction!r}, but must return a Prediction.")
+                raise ConfigError(
+                    f"{self._context!r} returned {prediction!r}, but must return a Prediction."
+                )
             embedding = prediction.embedding
             predicted = [Word(text, 0, 0) for text in prediction.words]
             if predicted and predicted[-1].text[-1:] in ".!?":
-                ends, predicted[-1] = True, replace(predicted[-1], ends=True)
+                ends = True
+                predicted[-1] = replace(predicted[-1], ends=True)
         said = pronounced(self._phonemizer, [*words, *visible, *predicted], left=self._left())
         bounds = [0, *itertools.accumulate(len(word.ids) for word in said)]
-        spans = tuple((at + word.first, at + word.end) for at, word in zip(bounds, said[: len(words)]))  # noqa: B905
+        own = zip(bounds, said[: len(words)], strict=False)
+        spans = tuple((at + word.first, at + word.end) for at, word in own)
         real = bounds[len(words) + len(visible)]
         ids = np.concatenate([word.ids for word in said])
         speeds = None
@@ -355,5 +402,12 @@ class Words:
             speeds = np.repeat(np.array(rates, np.float32), np.diff(bounds))
         tones = tones_of([*shown, *predicted], np.diff(bounds))
         return Segment(
-            ids, bounds[len(words)], spans, ends, embedding, predicted=len(ids) - real, speeds=speeds, tones=tones
+            ids,
+            bounds[len(words)],
+            spans,
+            ends,
+            embedding,
+            predicted=len(ids) - real,
+            speeds=speeds,
+            tones=tones,
         )

@@ -1,4 +1,5 @@
-"""A session: text fragments in, audio chunks out. The only place where READ and SPEAK are carried out."""
+"""A session: text fragments in, audio chunks out. The only place where READ and SPEAK are carried
+out."""
 
 from __future__ import annotations
 
@@ -21,7 +22,17 @@ from sayahead.engine.written import written_at
 from sayahead.errors import SessionError
 from sayahead.text import Normalizer
 from sayahead.text.revision import reread, unspoken
-from sayahead.types import NOTHING, AudioChunk, Delivery, Floats, Rendering, Segment, Speech, Word, WordTiming
+from sayahead.types import (
+    NOTHING,
+    AudioChunk,
+    Delivery,
+    Floats,
+    Rendering,
+    Segment,
+    Speech,
+    Word,
+    WordTiming,
+)
 
 log = logging.getLogger("sayahead")
 MOST_SKIPPED = 1000
@@ -37,7 +48,8 @@ class Flush(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What can stand between pieces of text that come: from a character of the text so far on, it is now another."""
+    """What can stand between pieces of text that come: from a character of the text so far on, it
+    is now another."""
 
     at: int
     """The first character that changes."""
@@ -57,9 +69,11 @@ Item = str | Flush | Revision | Speaker
 
 
 class Session:
-    """One stream of speech; made by ``Voice.session``. Synchronous: it computes inside ``pull`` and nowhere else."""
+    """One stream of speech; made by ``Voice.session``. Synchronous: it computes inside ``pull`` and
+    nowhere else."""
 
-    # Characters of pushed text read at a time when a policy wants more: a long text costs nothing before its turn.
+    # Characters of pushed text read at a time when a policy wants more: a long text costs nothing
+    # before its turn.
     BITE = 48
 
     def __init__(
@@ -74,16 +88,20 @@ class Session:
         step_words: int | None = None,
         speeds: tuple[float, float] = (0.1, 10.0),
     ) -> None:
-        """``normalizer`` makes one for text from a place of the source on; ``step_words``: see SessionOptions.
+        """``normalizer`` makes one for text from a place of the source on; ``step_words``: see
+        SessionOptions.
 
         ``speeds``: the least and the most that a Delivery's speed may be.
         """
         self.step_words = step_words
-        """What it was made with: whoever knows what the player has left has ``prepare`` say several words."""
-        self._synthesizer, self._sentence = synthesizer, sentence
-        self._normalizer_from, self._normalizer = normalizer, normalizer(0)
-        # Text and flushes in the order they came; read only when the policy asks, so that it sees the same at each
-        # decision however the text arrived.
+        """What it was made with: whoever knows what the player has left has ``prepare`` say several
+        words."""
+        self._synthesizer = synthesizer
+        self._sentence = sentence
+        self._normalizer_from = normalizer
+        self._normalizer = normalizer(0)
+        # Text and flushes in the order they came; read only when the policy asks, so that it sees
+        # the same at each decision however the text arrived.
         self._inbox: deque[str | Flush] = deque()
         # Characters of the inbox's first text that were read.
         self._bitten = 0
@@ -98,8 +116,10 @@ class Session:
         # Whether the synthesizer has more of what the last segment says.
         self._more = False
         self._samples = 0
-        # Samples of breaks that were emitted; seconds of one that follows when the synthesizer has nothing more.
-        self._inserted, self._silence_s = 0, 0.0
+        # Samples of breaks that were emitted; seconds of one that follows when the synthesizer has
+        # nothing more.
+        self._inserted = 0
+        self._silence_s = 0.0
         self._pace = Pace(keep_up, self.sample_rate)
         self._deliveries, self._gain = Deliveries(speeds), Gain(volume, self.sample_rate)
         # Whether the end of what was spoken has been emitted before its time.
@@ -109,8 +129,10 @@ class Session:
         self.transcript = Transcript()
         """Its text, and where its words are in its sound."""
         self.skipped = deque[tuple[int, int, str]](maxlen=MOST_SKIPPED)
-        """What the voice cannot read: where in the text (start, end), and what. Remove what you have reported."""
-        self._ended = self._cancelled = False
+        """What the voice cannot read: where in the text (start, end), and what. Remove what you
+        have reported."""
+        self._ended = False
+        self._cancelled = False
 
     @property
     def sample_rate(self) -> int:
@@ -129,7 +151,8 @@ class Session:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing more will come: it was cancelled, or finished and everything was pulled."""
+        """Whether nothing more will come: it was cancelled, or finished and everything was
+        pulled."""
         return self._cancelled or self.spoken
 
     @property
@@ -139,14 +162,16 @@ class Session:
 
     @property
     def complete(self) -> bool:
-        """Whether its text is over and all words that are spoken have their times. Any thread may ask.
+        """Whether its text is over and all words that are spoken have their times. Any thread may
+        ask.
 
-        A step that is being made, or was when it was cancelled, shows in one of these at any moment.
-        """
+        A step that is being made, or was when it was cancelled, shows in one of these at any
+        moment."""
         return self.spoken and not (self._next or self._untimed or self._timed)
 
     def push(self, fragment: str) -> None:
-        """Take in a piece of text of any size. TextError if it is not text, SessionError after the end."""
+        """Take in a piece of text of any size. TextError if it is not text, SessionError after the
+        end."""
         self._check_open("push", fragment)
         if fragment:
             self.transcript.write(fragment)
@@ -160,12 +185,15 @@ class Session:
             case Revision(at, text):
                 self.revise(at, text)
             case Speaker(name):
-                raise SessionError(f"This text has one voice, so {name!r} cannot speak: use sayahead.dialogue().")
+                raise SessionError(
+                    f"This text has one voice, so {name!r} cannot speak: use sayahead.dialogue()."
+                )
             case _:
                 self.push(item)
 
     def deliver(self, delivery: Delivery) -> None:
-        """Say all text that is pushed from now on in another way; a word that was begun stays as it is."""
+        """Say all text that is pushed from now on in another way; a word that was begun stays as it
+        is."""
         self._deliveries.begin(self.transcript.characters, delivery)
 
     @property
@@ -176,15 +204,16 @@ class Session:
     def revise(self, at: int, text: str) -> int:
         """Replace the text from character ``at`` on: what was not spoken yet is taken back.
 
-        What was spoken stays, and is never spoken again; a number or the like that was begun is spoken to its end. If
-        the change reaches back into what was spoken, new words that correspond to spoken ones are left out, and so are
-        letters that would only lengthen the last of these. A flush that waits is taken back, too.
-        Returns the character of the text from which the change could be made. ConfigError if ``at`` lies outside the
-        text, TextError if the new text is no text, SessionError after the end.
-        """
+        What was spoken stays, and is never spoken again; a number or the like that was begun is
+        spoken to its end. If the change reaches back into what was spoken, new words that
+        correspond to spoken ones are left out, and so are letters that would only lengthen the last
+        of these. A flush that waits is taken back, too. Returns the character of the text from
+        which the change could be made. ConfigError if ``at`` lies outside the text, TextError if
+        the new text is no text, SessionError after the end."""
         self._check_open("revise", text)
         self._next = None
-        source, (begin, spoken) = self.text, self._sentence.fixed_until
+        source = self.text
+        begin, spoken = self._sentence.fixed_until
         at = check_whole("at", at, 0, len(source))
         if at <= spoken:
             text = unspoken(source[:at], source[at:spoken], text)
@@ -193,7 +222,8 @@ class Session:
         self._inbox.clear()
         self._bitten = 0
         self._deliveries.revise(at)
-        # The words of the open sentence that were spoken decide how what follows is read. So does their line.
+        # The words of the open sentence that were spoken decide how what follows is read. So does
+        # their line.
         opening, start = reread(source, begin)
         self._normalizer = self._normalizer_from(start - len(opening))
         self._normalizer.push(opening + source[start:spoken])
@@ -206,25 +236,29 @@ class Session:
     def flush(self, *, end: bool = True) -> None:
         """Speak all text so far without waiting for more, and emit held-back sound.
 
-        Later text begins a new sentence; with ``end=False`` it continues the same one after a breath, without the fall
-        and the pause of a sentence's end. Voices that read characters end the sentence either way.
-        """
+        Later text begins a new sentence; with ``end=False`` it continues the same one after a
+        breath, without the fall and the pause of a sentence's end. Voices that read characters end
+        the sentence either way."""
         if not (self._cancelled or self._ended):
             self._inbox.append(Flush.END if end else Flush.BREATH)
 
     def finish(self) -> None:
-        """Declare that no more text comes; further pulls speak what is left. Harmless when repeated."""
+        """Declare that no more text comes; further pulls speak what is left. Harmless when
+        repeated."""
         self.flush()
-        self._ended = self.transcript.ended = True
+        self._ended = True
+        self.transcript.ended = True
 
     def heard(self, played_s: float | None = None) -> Heard:
-        """What a listener has heard after playing ``played_s`` seconds of the sound that was emitted.
+        """What a listener has heard after playing ``played_s`` seconds of the sound that was
+        emitted.
 
-        Synthesis runs ahead of playback, often by many seconds: only the player knows how far it is. None: all that was
-        emitted. ConfigError where that is more than there is.
-        """
+        Synthesis runs ahead of playback, often by many seconds: only the player knows how far it
+        is. None: all that was emitted. ConfigError where that is more than there is."""
         emitted_s = self._samples / self.sample_rate
-        return self.transcript.heard(played_s, emitted_s=emitted_s, sample_rate=self.sample_rate, spoken=self.complete)
+        return self.transcript.heard(
+            played_s, emitted_s=emitted_s, sample_rate=self.sample_rate, spoken=self.complete
+        )
 
     @property
     def keeps_up(self) -> bool:
@@ -233,10 +267,11 @@ class Session:
 
     @property
     def unplayed_s(self) -> float:
-        """Seconds of sound that were emitted but, as far as ``played`` was told, not played; 0 if it was told nothing.
+        """Seconds of sound that were emitted but, as far as ``played`` was told, not played; 0 if
+        it was told nothing.
 
-        With ``keep_up``, tell ``played`` and pull some 50 ms before this time has gone by, so that a word whose end is
-        held back is finished before the player runs dry.
+        With ``keep_up``, tell ``played`` and pull some 50 ms before this time has gone by, so that
+        a word whose end is held back is finished before the player runs dry.
         """
         return self._pace.unplayed_s
 
@@ -247,36 +282,44 @@ class Session:
 
     @property
     def lag_s(self) -> float:
-        """Seconds from text to speech: sound that was not played, and the estimated duration of text not spoken."""
+        """Seconds from text to speech: sound that was not played, and the estimated duration of
+        text not spoken."""
         return self._pace.lag_s(*self._progress())
 
     def played(self, played_s: float) -> None:
-        """Say that ``played_s`` seconds have been played, from the first sample on, which ``keep_up`` needs to know.
+        """Say that ``played_s`` seconds have been played, from the first sample on, which
+        ``keep_up`` needs to know.
 
         ConfigError if that is less than before, or more than was emitted; nothing changes then.
         """
         self._pace.played(played_s)
 
     def cancel(self, played_s: float | None = None) -> Heard:
-        """Fall silent at once, and return what was heard. Pulls give nothing any more, even if ``heard`` raises."""
+        """Fall silent at once, and return what was heard. Pulls give nothing any more, even if
+        ``heard`` raises."""
         self._cancelled = True
         return self.heard(played_s)
 
     def prepare(self, characters: int | None = None, *, together: int = 1) -> int | None:
-        """How many phonemes or steps the synthesizer's next step has, at least 1; 0 where more text is needed first.
+        """How many phonemes or steps the synthesizer's next step has, at least 1; 0 where more text
+        is needed first.
 
-        ``characters``: how many of the text are read to find out, at most; None where that was not enough: call again.
-        ``pull`` does the same first. So whoever shares processors knows before what a pull will cost.
-        ``together``: up to so many words, of those that are there, may be said in one step where the policy has them
-        one by one. A word then costs down to a third, and its sound is nearer to that of the whole sentence, but
-        depends on when the text came.
+        ``characters``: how many of the text are read to find out, at most; None where that was not
+        enough: call again. ``pull`` does the same first. So whoever shares processors knows before
+        what a pull will cost. ``together``: up to so many words, of those that are there, may be
+        said in one step where the policy has them one by one. A word then costs down to a third,
+        and its sound is nearer to that of the whole sentence, but depends on when the text came.
         """
         if self._more or self._cancelled:
             return self._size if self._more else 0
         left = math.inf if characters is None else characters
         together = 1 if self.keeps_up else together
         while self._next is None:
-            more = bool(self._inbox) and self._inbox[0] is not Flush.BREATH and self._sentence.wants(together)
+            more = (
+                bool(self._inbox)
+                and self._inbox[0] is not Flush.BREATH
+                and self._sentence.wants(together)
+            )
             if not more and (segment := self._segment(together)) is not None:
                 self._next = segment
             elif left <= 0:
@@ -293,8 +336,9 @@ class Session:
         """SessionError where the text is over and the policy waits for more of it."""
         if self._ended and self._sentence.has_more and self._pace.keep_up is None:
             raise SessionError(
-                f"The policy reads on where the text has ended, and never speaks its rest, from character "
-                f"{self._sentence.spoken_until} on: a sentence whose last word is there must be spoken."
+                "The policy reads on where the text has ended, and never speaks its rest, from"
+                f" character {self._sentence.spoken_until} on: a sentence whose last word is there"
+                " must be spoken."
             )
 
     def pull(self) -> AudioChunk | None:
@@ -323,13 +367,17 @@ class Session:
     def _check_open(self, call: str, text: object) -> None:
         check_text(call, text)
         if self._cancelled or self._ended:
-            raise SessionError(f"{call}() after {'cancel' if self._cancelled else 'finish'}(): start a new session.")
+            raise SessionError(
+                f"{call}() after {'cancel' if self._cancelled else 'finish'}(): start a new"
+                " session."
+            )
 
     def _step(self) -> Speech | None:
         """Carry out the next decision; None if that takes more text than there is."""
         if self._more:
             speech, self._state = self._synthesizer.step(NOTHING, self._state)
-            self._more, self._observation = speech.more, speech.observation
+            self._more = speech.more
+            self._observation = speech.observation
             speech = self._silenced(speech)
             self._pace.emitted(len(speech.samples))
             return speech
@@ -341,7 +389,8 @@ class Session:
         else:
             segment = self._pace.applied(segment, *self._progress())
             speech, self._state = self._synthesizer.step(segment, self._state)
-        self._more, self._observation = speech.more, speech.observation
+        self._more = speech.more
+        self._observation = speech.observation
         self._untimed.extend(self._sentence.done(speech))
         # In this order: see ``complete``.
         self._next = None
@@ -352,25 +401,31 @@ class Session:
         return speech
 
     def _silenced(self, speech: Speech) -> Speech:
-        """Speech at its time in the session, with the break after it: the synthesizer knows nothing of breaks."""
+        """Speech at its time in the session, with the break after it: the synthesizer knows nothing
+        of breaks."""
         if self._inserted:
-            words = tuple((onset + self._inserted, end + self._inserted) for onset, end in speech.words)
+            words = tuple(
+                (onset + self._inserted, end + self._inserted) for onset, end in speech.words
+            )
             speech = replace(speech, words=words)
         if self._silence_s and not speech.more:
             silence = np.zeros(round(self._silence_s * self.sample_rate), np.float32)
             speech = replace(speech, samples=np.concatenate([speech.samples, silence]))
-            self._inserted, self._silence_s = self._inserted + len(silence), 0.0
+            self._inserted = self._inserted + len(silence)
+            self._silence_s = 0.0
         return speech
 
     def _segment(self, together: int) -> Segment | None:
         """What is spoken next; None if more text must be read first.
 
-        Where the player is about to run dry, words wait for the end of their phrase, and what is held back does not.
-        """
-        keep_up, dry = self._pace.keep_up, self._pace.dry
+        Where the player is about to run dry, words wait for the end of their phrase, and what is
+        held back does not."""
+        keep_up = self._pace.keep_up
+        dry = self._pace.dry
         if keep_up is None or not (dry or self._slow):
             return self._sentence.next(self._observation, together=together)
-        segment, ready = None, self._sentence.phrase_ready(keep_up.gather)
+        segment = None
+        ready = self._sentence.phrase_ready(keep_up.gather)
         # Once it has run dry, each phrase waits, until there is one in time.
         self._slow = dry or not (ready and self._sentence.at_phrase_start)
         if ready or not (dry or self._sentence.at_phrase_start):
@@ -389,11 +444,15 @@ class Session:
         return spoken, max(0, self.transcript.characters - spoken)
 
     def _read(self) -> int:
-        """Take in some of the pushed text; how many characters, a flush like one, 0 if there is none."""
+        """Take in some of the pushed text; how many characters, a flush like one, 0 if there is
+        none."""
         if not self._inbox:
             return 0
-        text, at = self._inbox[0], self._bitten
-        self._bitten = 0 if isinstance(text, Flush) or at + self.BITE >= len(text) else at + self.BITE
+        text = self._inbox[0]
+        at = self._bitten
+        self._bitten = (
+            0 if isinstance(text, Flush) or at + self.BITE >= len(text) else at + self.BITE
+        )
         if not self._bitten:
             self._inbox.popleft()
         if text is Flush.END:
@@ -405,7 +464,9 @@ class Session:
         else:
             self._take_words(self._normalizer.push(text[at : at + self.BITE]))
         for start, end, skipped in self._normalizer.skipped:
-            log.warning("Skipped %r (characters %d to %d): this voice cannot read it.", skipped, start, end)
+            log.warning(
+                "Skipped %r (characters %d to %d): this voice cannot read it.", skipped, start, end
+            )
         self.skipped += self._normalizer.skipped
         self._normalizer.skipped.clear()
         return 1 if isinstance(text, Flush) else min(self.BITE, len(text) - at)
@@ -416,16 +477,17 @@ class Session:
     def _time(self, speech: Speech) -> None:
         """Give words their times: each time belongs to the first of those spoken that has none.
 
-        A step may have times and no samples, such as that of a mark by itself, whose sound is cut to the pause before
-        it: that word begins with the next sample that comes.
-        """
+        A step may have times and no samples, such as that of a mark by itself, whose sound is cut
+        to the pause before it: that word begins with the next sample that comes."""
         for onset, offset in speech.words:
             word = self._untimed[0]
             onset = max(onset, self._samples)
             written = written_at(self.transcript, word.start, word.end)
             self._gain.begin(onset, word.delivery)
             times = (onset, max(onset, offset))
-            self._timed.append(WordTiming(word.text, word.start, word.end, *times, written, ends=word.ends))
+            self._timed.append(
+                WordTiming(word.text, word.start, word.end, *times, written, ends=word.ends)
+            )
             self._untimed.popleft()
 
     def _chunk(self, samples: Floats) -> AudioChunk:

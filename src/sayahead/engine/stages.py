@@ -1,4 +1,5 @@
-"""The two stages of a voice: an acoustic model turns a segment into frames, a vocoder turns frames into sound."""
+"""The two stages of a voice: an acoustic model turns a segment into frames, a vocoder turns frames
+into sound."""
 
 from __future__ import annotations
 
@@ -24,14 +25,17 @@ class Frames:
     ended: bool
     """Whether the sentence is over with these frames."""
     drawn: tuple[tuple[int, int], ...] = ()
-    """Held-back sound may turn out longer than it was: (frame, count) pairs; places at and after a frame, counted from
-    the start of the sentence, move by that many frames."""
+    """Held-back sound may turn out longer than it was: (frame, count) pairs; places at and after a
+    frame, counted from the start of the sentence, move by that many frames."""
     observation: Floats | None = None
     """(D,) what a policy over decoder steps sees of this one; none for models that act on words."""
 
 
-def moved(words: Sequence[tuple[int, int]], drawn: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """First and end frames of words after something before or in them was lengthened (``Frames.drawn``)."""
+def moved(
+    words: Sequence[tuple[int, int]], drawn: Sequence[tuple[int, int]]
+) -> tuple[tuple[int, int], ...]:
+    """First and end frames of words after something before or in them was lengthened
+    (``Frames.drawn``)."""
 
     def place(frame: int) -> int:
         return frame + sum(by for first, by in drawn if frame >= first)
@@ -46,7 +50,9 @@ class AcousticModel(Protocol[State]):
         """The state at the start of a sentence."""
         ...
 
-    def step(self, segment: Segment, state: State, rendering: Rendering, *, hold_back: int) -> tuple[Frames, State]:
+    def step(
+        self, segment: Segment, state: State, rendering: Rendering, *, hold_back: int
+    ) -> tuple[Frames, State]:
         """Frames for the segment's words, the last ``hold_back`` of them kept as provisional."""
         ...
 
@@ -60,14 +66,18 @@ class Vocoder(Protocol[State]):
     """Frames of right context that make a difference."""
 
     def initial(self, frame: int) -> State:
-        """The state at the start of a sentence whose first frame is number ``frame`` of the session."""
+        """The state at the start of a sentence whose first frame is number ``frame`` of the
+        session."""
         ...
 
-    def step(self, final: Floats, right: Floats, state: State, *, seed: int, ended: bool) -> tuple[Floats, State]:
-        """Samples for the final frames, ``hop_length`` each; equal to those of the whole if ``right`` really follows.
+    def step(
+        self, final: Floats, right: Floats, state: State, *, seed: int, ended: bool
+    ) -> tuple[Floats, State]:
+        """Samples for the final frames, ``hop_length`` each; equal to those of the whole if
+        ``right`` really follows.
 
-        ``final`` (T, D) and ``right`` (R, D) follow the final frames given before; nothing follows where ``ended``.
-        """
+        ``final`` (T, D) and ``right`` (R, D) follow the final frames given before; nothing follows
+        where ``ended``."""
         ...
 
 

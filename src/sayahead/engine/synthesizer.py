@@ -1,4 +1,5 @@
-"""Synthesizers: segments to sound. TwoStage joins an acoustic model and a vocoder, and owns everything held back."""
+"""Synthesizers: segments to sound. TwoStage joins an acoustic model and a vocoder, and owns
+everything held back."""
 
 from __future__ import annotations
 
@@ -29,10 +30,11 @@ class Synthesizer(Protocol[State]):
         ...
 
     def step(self, segment: Segment, state: State) -> tuple[Speech, State]:
-        """The sound that is final after this segment, and the next state; ``state`` itself is left as it was.
+        """The sound that is final after this segment, and the next state; ``state`` itself is left
+        as it was.
 
-        Where it is said to have ``more``, the segment ``NOTHING`` gives the rest; any other one gives it with its own.
-        """
+        Where it is said to have ``more``, the segment ``NOTHING`` gives the rest; any other one
+        gives it with its own."""
         ...
 
 
@@ -55,7 +57,8 @@ class Progress:
     emitted: int = 0
     """Samples emitted over the session."""
     lead: Floats | None = None
-    """The last silent samples, not emitted, until something audible comes in this sentence; then None."""
+    """The last silent samples, not emitted, until something audible comes in this sentence; then
+    None."""
     silence: int = 0
     """Silent samples at the end of what was emitted."""
     unheard: tuple[tuple[int, int], ...] = ()
@@ -83,20 +86,21 @@ class TwoStageState(Generic[A, V]):
     frames: int = 0
     """Final frames of this sentence that the vocoder has taken."""
     rest: tuple[Floats, Floats, int | None] | None = None
-    """What the second stage has not taken of the last step: final and right frames, and the pause after them where
-    they end the sentence."""
+    """What the second stage has not taken of the last step: final and right frames, and the pause
+    after them where they end the sentence."""
 
 
 class TwoStage(Generic[A, V]):
-    """Acoustic model, then vocoder: the place of hold-back, Ma's k2 and delta, and of the silence around sentences.
+    """Acoustic model, then vocoder: the place of hold-back, Ma's k2 and delta, and of the silence
+    around sentences.
 
-    With k2 = 0 the vocoder's right context is what the acoustic model expects to come: held-back and lookahead frames.
-    With k2 > 0 a SPEAK's frames wait until those of k2 more are final (Ma, Eq. 7 and 10). ``delta`` bounds the context
-    in frames.
+    With k2 = 0 the vocoder's right context is what the acoustic model expects to come: held-back
+    and lookahead frames. With k2 > 0 a SPEAK's frames wait until those of k2 more are final (Ma,
+    Eq. 7 and 10). ``delta`` bounds the context in frames.
 
-    With ``first_frames``, so many of a sentence go through the vocoder first, and then at most ``GROWTH`` times as many
-    as have before: its first sound does not wait for all of its first step, however long. No piece has more than
-    ``MOST_S`` seconds, with any voice.
+    With ``first_frames``, so many of a sentence go through the vocoder first, and then at most
+    ``GROWTH`` times as many as have before: its first sound does not wait for all of its first
+    step, however long. No piece has more than ``MOST_S`` seconds, with any voice.
     """
 
     GROWTH = 4
@@ -111,13 +115,17 @@ class TwoStage(Generic[A, V]):
         pauses: Pauses,
         first_frames: int = 0,
     ) -> None:
-        self.sample_rate, self._first_frames = sample_rate, first_frames
-        self.acoustic, self.vocoder, self.pauses = acoustic, vocoder, pauses
+        self.sample_rate = sample_rate
+        self._first_frames = first_frames
+        self.acoustic = acoustic
+        self.vocoder = vocoder
+        self.pauses = pauses
 
     def shaped(self, shape: Shape) -> TwoStage[A, V]:
         if not isinstance(self.vocoder, Shapeable):
             raise ConfigError(
-                "This voice has no source and filter, so pitch, pitch_range and formants stay as they are."
+                "This voice has no source and filter, so pitch, pitch_range and formants stay as"
+                " they are."
             )
         other = copy.copy(self)
         other.vocoder = self.vocoder.shaped(shape)
@@ -127,36 +135,52 @@ class TwoStage(Generic[A, V]):
         progress = Progress(lead=np.zeros(0, np.float32))
         return TwoStageState(rendering, self.acoustic.initial(), self.vocoder.initial(0), progress)
 
-    def step(self, segment: Segment, state: TwoStageState[A, V]) -> tuple[Speech, TwoStageState[A, V]]:
+    def step(
+        self, segment: Segment, state: TwoStageState[A, V]
+    ) -> tuple[Speech, TwoStageState[A, V]]:
         speeches = list[Speech]()
         while state.rest is not None:
-            speech, state = self._vocode(*state.rest, state, state.acoustic, state.waiting, state.progress.unheard)
+            speech, state = self._vocode(
+                *state.rest, state, state.acoustic, state.waiting, state.progress.unheard
+            )
             if segment is NOTHING:
                 return speech, state
             speeches.append(speech)
         speech, state = self._advance(segment, state)
         return joined([*speeches, speech]), state
 
-    def _advance(self, segment: Segment, state: TwoStageState[A, V]) -> tuple[Speech, TwoStageState[A, V]]:
+    def _advance(
+        self, segment: Segment, state: TwoStageState[A, V]
+    ) -> tuple[Speech, TwoStageState[A, V]]:
         """A step of both stages."""
-        rendering, held_s = state.rendering, state.rendering.hold_back_s
-        if rendering.blind_hold_back_s is not None and segment.speak + segment.predicted == len(segment.ids):
+        rendering = state.rendering
+        held_s = state.rendering.hold_back_s
+        if rendering.blind_hold_back_s is not None and segment.speak + segment.predicted == len(
+            segment.ids
+        ):
             held_s = rendering.blind_hold_back_s
         if segment.breath:
             held_s = 0.0
         hold_back = round(held_s * self.sample_rate / self.vocoder.hop_length)
-        frames, acoustic = self.acoustic.step(segment, state.acoustic, rendering, hold_back=hold_back)
+        frames, acoustic = self.acoustic.step(
+            segment, state.acoustic, rendering, hold_back=hold_back
+        )
 
         # Reading characters speaks nothing, so it does not count as a SPEAK.
         waiting = [*state.waiting, *([] if segment.steps == 0 else [frames.final])]
         keep = 0 if frames.ended or segment.breath else min(rendering.k2, len(waiting))
-        ready, waiting = waiting[: len(waiting) - keep], waiting[len(waiting) - keep :]
+        ready = waiting[: len(waiting) - keep]
+        waiting = waiting[len(waiting) - keep :]
         final = np.concatenate([frames.final[:0], *ready])
         right = np.concatenate([frames.final[:0], *waiting]) if rendering.k2 else frames.right
         pause = round(self.pauses.pause * segment.pause) if frames.ended else None
         words = moved(state.progress.unheard, frames.drawn) + frames.words
         speech, state = self._vocode(final, right, pause, state, acoustic, tuple(waiting), words)
-        return speech if frames.observation is None else replace(speech, observation=frames.observation), state
+        return (
+            speech
+            if frames.observation is None
+            else replace(speech, observation=frames.observation)
+        ), state
 
     def _vocode(
         self,
@@ -168,49 +192,73 @@ class TwoStage(Generic[A, V]):
         waiting: tuple[Floats, ...],
         words: tuple[tuple[int, int], ...],
     ) -> tuple[Speech, TwoStageState[A, V]]:
-        """The second stage for final frames, or for the first of them where there are too many for one piece.
+        """The second stage for final frames, or for the first of them where there are too many for
+        one piece.
 
-        ``acoustic`` and ``waiting`` are the first stage's next state; ``words``: frames of those not heard.
-        """
-        rendering, most = state.rendering, round(self.MOST_S * self.sample_rate / self.vocoder.hop_length)
+        ``acoustic`` and ``waiting`` are the first stage's next state; ``words``: frames of those
+        not heard."""
+        rendering = state.rendering
+        most = round(self.MOST_S * self.sample_rate / self.vocoder.hop_length)
         if self._first_frames:
             most = min(most, max(self._first_frames, self.GROWTH * state.frames))
         reach = self.vocoder.context if rendering.delta is None else rendering.delta
         rest = (final[most:], right, pause) if most < len(final) else None
         if rest is not None:
-            final, right, pause = final[:most], np.concatenate([rest[0], right]), None
+            final = final[:most]
+            right = np.concatenate([rest[0], right])
+            pause = None
         ended = pause is not None
-        samples, vocoder = self.vocoder.step(final, right[:reach], state.vocoder, seed=rendering.seed, ended=ended)
+        samples, vocoder = self.vocoder.step(
+            final, right[:reach], state.vocoder, seed=rendering.seed, ended=ended
+        )
         speech, progress = self._emit(samples, state.progress, words, pause=pause)
         frames = state.frames + len(final)
         if ended or rest is not None:
             speech = replace(speech, ended=ended, more=rest is not None)
         if ended:
-            frame, at = state.frame + frames, progress.emitted
+            frame = state.frame + frames
+            at = progress.emitted
             progress = Progress(origin=at, emitted=at, lead=np.zeros(0, np.float32))
-            return speech, TwoStageState(rendering, acoustic, self.vocoder.initial(frame), progress, frame=frame)
-        return speech, TwoStageState(rendering, acoustic, vocoder, progress, waiting, state.frame, frames, rest)
+            return speech, TwoStageState(
+                rendering, acoustic, self.vocoder.initial(frame), progress, frame=frame
+            )
+        return speech, TwoStageState(
+            rendering, acoustic, vocoder, progress, waiting, state.frame, frames, rest
+        )
 
     def vocode(self, frames: Floats, *, seed: int = 0) -> Floats:
         """Samples (S,) of a whole sentence's frames (T, D), without bounds on silence."""
-        return self.vocoder.step(frames, frames[:0], self.vocoder.initial(0), seed=seed, ended=True)[0]
+        return self.vocoder.step(
+            frames, frames[:0], self.vocoder.initial(0), seed=seed, ended=True
+        )[0]
 
     def _emit(
-        self, samples: Floats, progress: Progress, timings: tuple[tuple[int, int], ...], *, pause: int | None
+        self,
+        samples: Floats,
+        progress: Progress,
+        timings: tuple[tuple[int, int], ...],
+        *,
+        pause: int | None,
     ) -> tuple[Speech, Progress]:
         """Bound the silence at both ends of a sentence, and time the words that begin in the rest.
 
-        ``timings``: the frames of the words that were not heard; ``pause``: how many samples of silence follow; None:
-        it goes on.
+        ``timings``: the frames of the words that were not heard; ``pause``: how many samples of
+        silence follow; None: it goes on.
         """
-        origin, lead, silence, timed = progress.origin, progress.lead, progress.silence, progress.timed
+        origin = progress.origin
+        lead = progress.lead
+        silence = progress.silence
+        timed = progress.timed
         loud = audible_ends(samples)
         first, quiet = (len(samples), 0) if loud is None else (loud[0], len(samples) - 1 - loud[1])
         if lead is not None:
             cut = max(0, len(lead) + first - self.pauses.lead_in)
-            samples, origin = np.concatenate([lead, samples])[cut:], origin - cut
+            samples = np.concatenate([lead, samples])[cut:]
+            origin = origin - cut
             if loud is None and pause is None:
-                return Speech(samples[:0], ()), replace(progress, lead=samples, origin=origin, unheard=timings)
+                return Speech(samples[:0], ()), replace(
+                    progress, lead=samples, origin=origin, unheard=timings
+                )
         silence = silence + len(samples) if loud is None else quiet
         if pause is not None:
             change = pause - silence
@@ -218,27 +266,32 @@ class TwoStage(Generic[A, V]):
             samples = np.concatenate([samples, np.zeros(max(0, change), np.float32)])
         emitted = progress.emitted + len(samples)
         hop = self.vocoder.hop_length
-        words, unheard = [], []
+        words = []
+        unheard = []
         for first_frame, end_frame in timings:
             # What was held back may have become shorter than the end of its word that was told.
             onset = max(origin + first_frame * hop, progress.emitted, timed)
             offset = origin + end_frame * hop
             if pause is not None:
                 # A model may count the silence after a sentence as part of its last phoneme.
-                onset, offset = min(onset, emitted - 1), min(offset, emitted - pause)
+                onset = min(onset, emitted - 1)
+                offset = min(offset, emitted - pause)
             if onset < emitted:
                 timed = max(onset, offset)
                 words.append((onset, timed))
             else:
                 unheard.append((first_frame, end_frame))
-        return Speech(samples, tuple(words)), Progress(origin, emitted, None, silence, tuple(unheard), timed)
+        return Speech(samples, tuple(words)), Progress(
+            origin, emitted, None, silence, tuple(unheard), timed
+        )
 
 
 def joined(parts: list[Speech]) -> Speech:
     """Several speeches as one; what is true of the last is true of all."""
     if len(parts) == 1:
         return parts[0]
-    samples, words = np.concatenate([part.samples for part in parts]), [word for part in parts for word in part.words]
+    samples = np.concatenate([part.samples for part in parts])
+    words = [word for part in parts for word in part.words]
     return replace(parts[-1], samples=samples, words=tuple(words))
 
 

@@ -7,7 +7,8 @@ import re
 from sayahead.engine.heard import Transcript
 
 _TAG = re.compile(
-    r"</?(?:speak|break|phoneme|sub|say-as|prosody|p|s|emphasis|mark|voice|lang|w|audio|desc)\b[^<>]*>", re.IGNORECASE
+    r"</?(?:speak|break|phoneme|sub|say-as|prosody|p|s|emphasis|mark|voice|lang|w|audio|desc)\b[^<>]*>",
+    re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"\]\([^()]*(?:\([^()]*\)[^()]*)*\)")
 """The end of a link: ``](https://...)``."""
@@ -27,8 +28,8 @@ MOST_CLOSING = 3
 def as_written(source: str) -> str:
     """The source text of a word as a reader sees it; empty where it has none of its own.
 
-    SSML's tags, links' addresses and the signs of emphasis and code are left out, and so is a bracket whose partner is
-    not there. White space is one blank.
+    SSML's tags, links' addresses and the signs of emphasis and code are left out, and so is a
+    bracket whose partner is not there. White space is one blank.
     """
     text = _ADDRESS.sub("", _TAG.sub("", source))
     if "[" in text and "]" not in text:
@@ -40,7 +41,8 @@ def as_written(source: str) -> str:
 
 
 def written_at(transcript: Transcript, start: int, end: int) -> str:
-    """A word of a text as a reader sees it, with the quotes and brackets that touch it, if they are there."""
+    """A word of a text as a reader sees it, with the quotes and brackets that touch it, if they are
+    there."""
     source = transcript.part(start, end)
     before = transcript.part(max(0, start - MOST_CLOSING), start) if source else ""
     behind = transcript.part(end, end + MOST_CLOSING) if source else ""

@@ -22,18 +22,23 @@ POLICIES: Extensible[Callable[..., Policy]] = Extensible(
         "agent": "sayahead.policies.agent:Agent",
     },
 )
-"""Every policy by its name in Python, on the command line, in experiments and on sockets; options are its fields.
+"""Every policy by its name in Python, on the command line, in experiments and on sockets; options
+are its fields.
 
-A class that sets ``taught = True`` is made by voices that have learned it alone; one that sets ``served = False`` is
-not offered to the clients of a server.
+A class that sets ``taught = True`` is made by voices that have learned it alone; one that sets
+``served = False`` is not offered to the clients of a server.
 """
 
 
 def policy(
-    spec: Spec, voice: Mapping[str, Callable[..., Policy]] | None = None, whose: str = "This voice", **options: Any
+    spec: Spec,
+    voice: Mapping[str, Callable[..., Policy]] | None = None,
+    whose: str = "This voice",
+    **options: Any,
 ) -> Policy:
-    """The policy that a name and options describe; ConfigError for anything unknown, with the nearest name.
+    """The policy that a name and options describe; ConfigError for anything unknown, with the
+    nearest name.
 
-    ``voice`` has a voice's own: those that it has learned, and others with its own values for their options.
-    """
+    ``voice`` has a voice's own: those that it has learned, and others with its own values for their
+    options."""
     return chosen("policy", spec, POLICIES, voice or {}, options, whose)

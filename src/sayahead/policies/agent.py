@@ -1,4 +1,5 @@
-"""An agent that has learned when to READ and when to SPEAK (Mohan et al. 2020, 4.4), as a policy at run time."""
+"""An agent that has learned when to READ and when to SPEAK (Mohan et al. 2020, 4.4), as a policy at
+run time."""
 
 from __future__ import annotations
 
@@ -14,20 +15,23 @@ from sayahead.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class AgentConfig:
-    """What voice.json says about its agent under ``agent``; the file is listed under ``files``, with its digest."""
+    """What voice.json says about its agent under ``agent``; the file is listed under ``files``,
+    with its digest."""
 
     graph: str
-    """File of the graph: observation (D,), hidden (H,) -> logits (2,) of READ and SPEAK, next_hidden (H,)."""
+    """File of the graph: observation (D,), hidden (H,) -> logits (2,) of READ and SPEAK,
+    next_hidden (H,)."""
     hidden: int
     """H, of its recurrent unit."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Agent:
-    """The likelier of READ and SPEAK given all observations of the sentence (5.1: greedy); see LetterPolicy.
+    """The likelier of READ and SPEAK given all observations of the sentence (5.1: greedy); see
+    LetterPolicy.
 
-    It has no state: what its recurrent unit remembers travels as the ``memory`` of actions and views.
-    """
+    It has no state: what its recurrent unit remembers travels as the ``memory`` of actions and
+    views."""
 
     graph: OnnxGraph
     """The network."""
@@ -46,7 +50,9 @@ class Agent:
         if view.over:
             return Steps()
         if view.observation is None:
-            raise ConfigError("An agent needs observations, but this voice makes none: choose another policy.")
+            raise ConfigError(
+                "An agent needs observations, but this voice makes none: choose another policy."
+            )
         memory = np.zeros(self.hidden, np.float32) if view.memory is None else view.memory
         out = self.graph(observation=view.observation, hidden=memory)
         after = out["next_hidden"]

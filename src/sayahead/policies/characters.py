@@ -1,4 +1,5 @@
-"""Fixed rules over characters and decoder steps, for voices that read characters (Mohan et al., 5.2)."""
+"""Fixed rules over characters and decoder steps, for voices that read characters (Mohan et al.,
+5.2)."""
 
 from __future__ import annotations
 
@@ -23,9 +24,9 @@ class WaitEnd:
 class WaitKSteps:
     """A READ every k-th action, SPEAK in between (Mohan 5.2).
 
-    k = 2 is READ, SPEAK, READ, SPEAK; k = 3 is READ, SPEAK, SPEAK. After a sentence's end there is only SPEAK. A head
-    start, which the paper's rules do not have, keeps a rule whose rate is right from running into the end of the text.
-    """
+    k = 2 is READ, SPEAK, READ, SPEAK; k = 3 is READ, SPEAK, SPEAK. After a sentence's end there is
+    only SPEAK. A head start, which the paper's rules do not have, keeps a rule whose rate is right
+    from running into the end of the text."""
 
     k: Annotated[int, Bound(2, client=16)] = 2
     """Actions from one READ to the next, at least 2."""

@@ -13,11 +13,12 @@ from sayahead.types import Word
 
 @dataclass(frozen=True, slots=True)
 class LookaheadK:
-    """Speak a chunk as soon as the ``k`` words after it are there: g(t) = min(k + t, |x|) (Ma, Eq. 7).
+    """Speak a chunk as soon as the ``k`` words after it are there: g(t) = min(k + t, |x|) (Ma, Eq.
+    7).
 
-    A chunk is the smallest number of words with at least a given number of phonemes (Ma 5.1). Ma's settings are 18 for
-    the first chunk of a sentence and 6 for the others, or 7 for all, with ``in_chunks``: his t counts chunks.
-    1 and 1 speak word by word.
+    A chunk is the smallest number of words with at least a given number of phonemes (Ma 5.1). Ma's
+    settings are 18 for the first chunk of a sentence and 6 for the others, or 7 for all, with
+    ``in_chunks``: his t counts chunks. 1 and 1 speak word by word.
     """
 
     k: Annotated[int, Bound(client=16)] = 1
@@ -41,7 +42,8 @@ class LookaheadK:
             return READ
         if view.pending[number - 1].ends:
             return Speak(number, self.k)
-        after, lookahead = view.pending[number:], self.k
+        after = view.pending[number:]
+        lookahead = self.k
         if self.in_chunks:
             lookahead = 0
             for _ in range(self.k):
@@ -49,7 +51,9 @@ class LookaheadK:
                 if not more and not view.pending[-1].ends:
                     return READ
                 lookahead += more
-        return Speak(number, lookahead) if len(after) >= lookahead or view.pending[-1].ends else READ
+        return (
+            Speak(number, lookahead) if len(after) >= lookahead or view.pending[-1].ends else READ
+        )
 
     def _chunk(self, view: View, pending: Sequence[Word], least: int) -> int:
         """Number of words of the next chunk; 0 where its end is not there."""
@@ -65,8 +69,8 @@ class LookaheadK:
 class Opportunistic:
     """Speak a word the moment it is complete, with the words that happen to be there as lookahead.
 
-    It never waits. Its sound depends on how the text arrives: the same text, sent faster, sounds different. The other
-    policies give the same sound however the text arrives.
+    It never waits. Its sound depends on how the text arrives: the same text, sent faster, sounds
+    different. The other policies give the same sound however the text arrives.
     """
 
     most: Annotated[int, Bound(client=16)] = 3
@@ -86,11 +90,13 @@ class Opportunistic:
 
 @dataclass(frozen=True, slots=True)
 class WaitAll:
-    """Speak each sentence at once when it is complete: what other engines do, and the reference for quality."""
+    """Speak each sentence at once when it is complete: what other engines do, and the reference for
+    quality."""
 
     max_words: Annotated[int, Bound(1, client=120)] = 120
-    """A sentence without end is spoken in pieces of at most this many words, cut after a comma if there is one; of more
-    than 300 phonemes, some 50 words, a sentence is more than one step (``engine/pieces.py``)."""
+    """A sentence without end is spoken in pieces of at most this many words, cut after a comma if
+    there is one; of more than 300 phonemes, some 50 words, a sentence is more than one step
+    (``engine/pieces.py``)."""
     unit = "words"
 
     def __post_init__(self) -> None:
@@ -101,13 +107,18 @@ class WaitAll:
             return Speak(len(view.pending), 0)
         if len(view.pending) < self.max_words:
             return READ
-        pauses = [i for i, word in enumerate(view.pending[: self.max_words], 1) if word.text[-1:] in ",;:—"]
+        pauses = [
+            i
+            for i, word in enumerate(view.pending[: self.max_words], 1)
+            if word.text[-1:] in ",;:—"
+        ]
         return Speak(pauses[-1] if pauses else self.max_words, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Independent:
-    """Speak every few words as an utterance of their own: no past, no future (Saeki-a's independent baseline).
+    """Speak every few words as an utterance of their own: no past, no future (Saeki-a's independent
+    baseline).
 
     The lower bound that every incremental method has to beat.
     """
@@ -122,4 +133,8 @@ class Independent:
     def decide(self, view: View) -> Read | Speak:
         if len(view.pending) >= self.words:
             return Speak(self.words, 0, alone=True)
-        return Speak(len(view.pending), 0, alone=True) if view.pending[-1:] and view.pending[-1].ends else READ
+        return (
+            Speak(len(view.pending), 0, alone=True)
+            if view.pending[-1:] and view.pending[-1].ends
+            else READ
+        )

@@ -1,8 +1,9 @@
-"""A learned policy: decides word by word whether to wait for one more, at a stated price of waiting.
+"""A learned policy: decides word by word whether to wait for one more, at a stated price of
+waiting.
 
-A network of a few thousand weights, run by numpy, maps part of speech, phonemes, punctuation and vectors of the words
-so far, the price of a second and the pace of the text to READ or SPEAK. ``training/learned`` trains it by REINFORCE.
-"""
+A network of a few thousand weights, run by numpy, maps part of speech, phonemes, punctuation and
+vectors of the words so far, the price of a second and the pace of the text to READ or SPEAK.
+``training/learned`` trains it by REINFORCE."""
 
 from __future__ import annotations
 
@@ -24,7 +25,10 @@ from sayahead.types import Floats, Word
 
 MOST = 3
 """Most words of lookahead: with this many after a word, it is spoken."""
-GROUPS = "DT PDT WDT PRP$ WP$ POS, IN TO RP, CC, PRP WP EX, MD, VB VBD VBG VBN VBP VBZ, NN NNS, NNP NNPS, JJ JJR JJS"
+GROUPS = (
+    "DT PDT WDT PRP$ WP$ POS, IN TO RP, CC, PRP WP EX, MD, VB VBD VBG VBN VBP VBZ, NN NNS, NNP"
+    " NNPS, JJ JJR JJS"
+)
 CLASSES = tuple(tuple(group.split()) for group in f"{GROUPS}, RB RBR RBS WRB, CD".split(", "))
 """Parts of speech that are distinguished; all others form one more class."""
 CLASS_OF = {tag: number for number, tags in enumerate(CLASSES) for tag in tags}
@@ -40,7 +44,8 @@ PACES = (10.0, 6000.0)
 
 @dataclass(frozen=True, slots=True)
 class LearnedConfig:
-    """What voice.json says about its learned policy under ``learned``; the file is listed under ``files``."""
+    """What voice.json says about its learned policy under ``learned``; the file is listed under
+    ``files``."""
 
     weights: str
     """File of the network (``Network.save``)."""
@@ -64,11 +69,15 @@ class Clues:
 
     def __init__(self, reader: Reader, words: dict[str, int], vectors: Floats) -> None:
         """``vectors`` (V, K) of frequent ``words`` by their rows; any other word has zeros."""
-        self._reader, self._words, self._vectors = reader, words, vectors
+        self._reader = reader
+        self._words = words
+        self._vectors = vectors
         self._each = len(CLASSES) + 1 + 6 + vectors.shape[1]
         self.size = PLACES * self._each + MOST + 4
 
-    def __call__(self, past: Sequence[str], pending: Sequence[Word], phonemes: Callable[[Word], int]) -> Floats:
+    def __call__(
+        self, past: Sequence[str], pending: Sequence[Word], phonemes: Callable[[Word], int]
+    ) -> Floats:
         """(F,) features of one to three pending words after the ``past`` ones of their sentence."""
         clues = np.zeros(self.size, np.float32)
         texts = [*past[-2:], *(word.text for word in pending)]
@@ -84,7 +93,12 @@ class Clues:
         rest = clues[PLACES * self._each :]
         rest[len(pending) - 1] = 1.0
         since = next((n for n, text in enumerate(reversed(past)) if text[-1:] in MARKS), len(past))
-        rest[MOST:] = not past, math.log1p(len(past)), math.log1p(since), 0.05 * sum(map(len, past[-8:]))
+        rest[MOST:] = (
+            not past,
+            math.log1p(len(past)),
+            math.log1p(since),
+            0.05 * sum(map(len, past[-8:])),
+        )
         return clues
 
     def _describe(self, row: Floats, text: str, bare: str, tag: str) -> None:
@@ -105,7 +119,8 @@ class Network:
     """The weights: three layers, ReLU between them, and the vectors of frequent words."""
 
     layers: tuple[tuple[Floats, Floats], ...]
-    """Weight (out, in) and bias (out,) of each layer; the first reads the clues, then price and pace (``terms``)."""
+    """Weight (out, in) and bias (out,) of each layer; the first reads the clues, then price and
+    pace (``terms``)."""
     words: tuple[str, ...]
     """Frequent words."""
     vectors: Floats
@@ -117,7 +132,8 @@ class Network:
         taken = self.layers[0][0].shape[1]
         if taken != clues.size + TERMS:
             raise VoiceError(
-                f"The learned policy takes {taken} inputs, not {clues.size + TERMS}: install the voice again."
+                f"The learned policy takes {taken} inputs, not {clues.size + TERMS}: install the"
+                " voice again."
             )
         return clues
 
@@ -130,9 +146,15 @@ class Network:
     def save(self, path: Path) -> None:
         """Write an ``.npz`` file; the same weights give the same bytes."""
         words = np.frombuffer("\n".join(self.words).encode(), np.uint8)
-        arrays: dict[str, NDArray[Any]] = {"words": words, "vectors": self.vectors.astype(np.float16)}
+        arrays: dict[str, NDArray[Any]] = {
+            "words": words,
+            "vectors": self.vectors.astype(np.float16),
+        }
         for number, (weight, bias) in enumerate(self.layers):
-            arrays |= {f"weight{number}": weight.astype(np.float16), f"bias{number}": bias.astype(np.float16)}
+            arrays |= {
+                f"weight{number}": weight.astype(np.float16),
+                f"bias{number}": bias.astype(np.float16),
+            }
         save_arrays(path, arrays)
 
     @classmethod
@@ -148,9 +170,13 @@ class Network:
                     for at in range(count)
                 )
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise VoiceError(f"{path} is not a learned policy: {error}. Install the voice again.") from error
+            raise VoiceError(
+                f"{path} is not a learned policy: {error}. Install the voice again."
+            ) from error
         if not layers or vectors.ndim != 2 or len(vectors) != len(words):
-            raise VoiceError(f"{path} is not a learned policy: its parts do not match. Install the voice again.")
+            raise VoiceError(
+                f"{path} is not a learned policy: its parts do not match. Install the voice again."
+            )
         return cls(layers, words, vectors)
 
 
@@ -158,23 +184,26 @@ TERMS = 3
 
 
 def terms(price: float, words_per_min: float, seen: int) -> tuple[float, float, float]:
-    """The inputs after the clues: logarithms of price and pace, and how many words are visible anyway."""
+    """The inputs after the clues: logarithms of price and pace, and how many words are visible
+    anyway."""
     return math.log(price), math.log(words_per_min / 180), seen / MOST
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedPolicy:
-    """READ, or SPEAK one word with everything read after it, as a network decides; ``Voice.policy`` makes it.
+    """READ, or SPEAK one word with everything read after it, as a network decides; ``Voice.policy``
+    makes it.
 
-    It never looks at more than it asked for: words that are pending because text came fast are considered one by one.
-    """
+    It never looks at more than it asked for: words that are pending because text came fast are
+    considered one by one."""
 
     network: Network
     """The weights."""
     clues: Clues
     """What they read."""
     price: Annotated[float, Bound(*PRICES)] = 1.0
-    """What a second of lag costs, averaged over words, in units of the quality lost at ``k = 0``."""
+    """What a second of lag costs, averaged over words, in units of the quality lost at ``k =
+    0``."""
     words_per_min: Annotated[float, Bound(*PACES)] = 180.0
     """The pace at which text is expected."""
     unit = "words"

@@ -17,15 +17,20 @@ log = logging.getLogger("sayahead.server")
 
 
 async def serve_session(
-    hub: Hub, commands: AsyncIterator[m.Command], send: m.Send, *, lease: Lease, idle_s: float | None = None
+    hub: Hub,
+    commands: AsyncIterator[m.Command],
+    send: m.Send,
+    *,
+    lease: Lease,
+    idle_s: float | None = None,
 ) -> m.Outcome:
     """How a connection ended, after all of it was served.
 
-    ``commands`` gives what the peer wants; when the peer leaves it raises GoneError, or ends without an End. ``send``
-    hands an event to the peer: it waits while the peer does not read, which pauses the synthesis of this connection
-    alone, and raises GoneError when the peer has left. It is never called twice at once. ``idle_s`` is how long the
-    connection may be without an utterance; None: as the server's limits say.
-    """
+    ``commands`` gives what the peer wants; when the peer leaves it raises GoneError, or ends
+    without an End. ``send`` hands an event to the peer: it waits while the peer does not read,
+    which pauses the synthesis of this connection alone, and raises GoneError when the peer has
+    left. It is never called twice at once. ``idle_s`` is how long the connection may be without an
+    utterance; None: as the server's limits say."""
 
     async def billed(event: m.Event) -> None:
         await hub.usage.settled()
@@ -43,7 +48,10 @@ async def serve_session(
             task.cancel()
         await asyncio.gather(reading, watching, return_exceptions=True)
         await connection.drop()
-    log.info("closed", extra={"session": lease.id, "outcome": outcome.code, **who(lease), **connection.figures()})
+    log.info(
+        "closed",
+        extra={"session": lease.id, "outcome": outcome.code, **who(lease), **connection.figures()},
+    )
     return outcome
 
 
@@ -51,15 +59,21 @@ class Connection:
     """One peer, with its utterances."""
 
     def __init__(self, hub: Hub, lease: Lease, outbox: Outbox, idle_s: float | None) -> None:
-        self._hub, self._lease, self._outbox, self._limits = hub, lease, outbox, hub.limits
+        self._hub = hub
+        self._lease = lease
+        self._outbox = outbox
+        self._limits = hub.limits
         self._idle_s = None if idle_s is None else min(idle_s, hub.limits.idle_most_s)
         self._loop = asyncio.get_running_loop()
         self._utterances: dict[str, Utterance] = {}
-        self._start = self._last_command = self._loop.time()
-        self._first, self._ending = True, False
+        self._start = self._loop.time()
+        self._last_command = self._start
+        self._first = True
+        self._ending = False
         # Whether a command is being carried out, which may have to wait for its client's turn.
         self._carrying = False
-        self._characters, self._audio_s = 0, 0.0
+        self._characters = 0
+        self._audio_s = 0.0
         # Whether a text was spoken to its end, or to where its client wanted.
         self._spoke = False
         # The utterance that was refused last: further commands for it cause no more errors.
@@ -69,7 +83,8 @@ class Connection:
         """Carry out the commands."""
         try:
             async for command in commands:
-                self._first, self._last_command = False, self._loop.time()
+                self._first = False
+                self._last_command = self._loop.time()
                 if not self._ending:
                     self._carrying = True
                     await self._carry_out(command)
@@ -86,7 +101,8 @@ class Connection:
             await self._outbox.fail("failed", message)
 
     def _left(self) -> None:
-        """The peer has left: once it had heard all of its texts, as some do, or in the middle of one."""
+        """The peer has left: once it had heard all of its texts, as some do, or in the middle of
+        one."""
         self._outbox.end("done" if self._spoke and not self._utterances else "gone")
 
     async def _carry_out(self, command: m.Command) -> None:
@@ -126,15 +142,22 @@ class Connection:
             if name != self._refused_name:
                 what = "is not open" if utterance is None else "takes no more text"
                 message = f"The context {name[:80]!r} {what}."
-                await self._outbox.send(m.Failed("unknown_context", message, name, mark=revision_mark(command)))
+                await self._outbox.send(
+                    m.Failed("unknown_context", message, name, mark=revision_mark(command))
+                )
             return
-        refusal, code = None, "too_much_text"
+        refusal = None
+        code = "too_much_text"
         match command:
             case m.Text(_, text) | m.Revise(text=text):
                 if (refusal := utterance.bill.refusal(utterance.more(command))) is not None:
                     code = "quota"
                 else:
-                    refusal = utterance.push(text) if isinstance(command, m.Text) else utterance.revise(command)
+                    refusal = (
+                        utterance.push(text)
+                        if isinstance(command, m.Text)
+                        else utterance.revise(command)
+                    )
                 if refusal is None:
                     self._characters += len(text)
             case m.Flush():
@@ -147,11 +170,18 @@ class Connection:
                 await utterance.cancel(played_s, live=live)
         if refusal is not None:
             caller = self._lease.caller
-            self._hub.refused(code, caller.address, self._lease.protocol, caller=caller.name, session=self._lease.id)
+            self._hub.refused(
+                code,
+                caller.address,
+                self._lease.protocol,
+                caller=caller.name,
+                session=self._lease.id,
+            )
             await self._outbox.send(m.Failed(code, refusal, name, mark=revision_mark(command)))
 
     async def _open(self, command: m.Open) -> None:
-        name, options = command.utterance, command.options
+        name = command.utterance
+        options = command.options
         try:
             options = self._hub.permitted(self._lease.caller, options)
             bill = self._hub.bill(self._lease, options)
@@ -165,7 +195,9 @@ class Connection:
             return
         self._refused_name = None
         bill.begin()
-        utterance = Utterance(name, options, self._hub, self._lease, self._outbox, bill, leave=self._leave)
+        utterance = Utterance(
+            name, options, self._hub, self._lease, self._outbox, bill, leave=self._leave
+        )
         self._utterances[name] = utterance
         utterance.start()
 
@@ -194,14 +226,17 @@ class Connection:
 
     async def watch(self) -> None:
         """End what is idle or open for too long."""
-        limits, fail = self._limits, self._outbox.fail
+        limits = self._limits
+        fail = self._outbox.fail
         closing = asyncio.ensure_future(self._hub.closing.wait())
         lost = asyncio.ensure_future(self._lease.lost.wait())
         try:
             while not self._outbox.ended.done():
                 limit = self._idle_s or (limits.first_message_s if self._first else limits.idle_s)
                 timeout = min(1.0, limit / 4, limits.session_s / 4)
-                await asyncio.wait({closing, lost}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(
+                    {closing, lost}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
+                )
                 now = self._loop.time()
                 if self._waits():
                     self._last_command = now
@@ -214,26 +249,39 @@ class Connection:
                 elif self._hub.draining and not self._utterances:
                     await fail("shutdown", "The server is shutting down: reconnect in a moment.")
                 elif now - self._start > limits.session_s:
-                    await fail("too_long", f"The connection was open for {limits.session_s:g} seconds.")
+                    await fail(
+                        "too_long", f"The connection was open for {limits.session_s:g} seconds."
+                    )
                 elif not self._utterances and now - self._last_command > limit:
                     await fail("idle", f"Nothing arrived for {limit:g} seconds.")
                 for utterance in list(self._utterances.values()):
                     if utterance.idle(now):
-                        await utterance.fail("idle", f"No text arrived for {utterance.idle_s:g} seconds.")
+                        await utterance.fail(
+                            "idle", f"No text arrived for {utterance.idle_s:g} seconds."
+                        )
         finally:
             closing.cancel()
             lost.cancel()
 
     def _waits(self) -> bool:
-        """Whether something that the client has sent waits for us: then it is not the client who is silent."""
+        """Whether something that the client has sent waits for us: then it is not the client who is
+        silent."""
         reading = self._lease.reading
         return self._carrying or (reading is not None and reading.waiting)
 
     def figures(self) -> dict[str, Any]:
         """What the log says of the connection."""
-        lasted, lease = self._loop.time() - self._start, self._lease
-        figures: dict[str, Any] = {"voice": ",".join(lease.voices), "language": ",".join(lease.languages)}
-        figures |= {"texts": lease.texts, "characters": self._characters, "audio_s": round(self._audio_s, 3)}
+        lasted = self._loop.time() - self._start
+        lease = self._lease
+        figures: dict[str, Any] = {
+            "voice": ",".join(lease.voices),
+            "language": ",".join(lease.languages),
+        }
+        figures |= {
+            "texts": lease.texts,
+            "characters": self._characters,
+            "audio_s": round(self._audio_s, 3),
+        }
         if lease.first_audio_s is not None:
             figures["first_audio_s"] = round(lease.first_audio_s, 3)
         return figures | {"underruns": lease.underruns, "lasted_s": round(lasted, 3)}

@@ -36,7 +36,8 @@ class RequestError(SayaheadError):
 
     def __init__(self, code: str, message: str, *, field: str | None = None) -> None:
         super().__init__(message)
-        self.code, self.field = code, field
+        self.code = code
+        self.field = field
 
     @property
     def status(self) -> int:
@@ -59,16 +60,21 @@ Endpoint: TypeAlias = Callable[[Request, Caller], Awaitable[ASGIApp]]
 def answers(
     hub: Hub, failure: Failure, *, tokens: bool = True, writes: str = ""
 ) -> Callable[[Endpoint], Callable[[Request], Awaitable[ASGIApp]]]:
-    """Makes an endpoint of a function of the request and its caller, for whom (without ``tokens``) a token is not
-    enough; ``failure`` answers what it raises. ``writes``: the protocol whose things its requests change, but for GET,
-    which a key that may only ask, or use other protocols, may not."""
+    """Makes an endpoint of a function of the request and its caller, for whom (without ``tokens``)
+    a token is not enough; ``failure`` answers what it raises. ``writes``: the protocol whose things
+    its requests change, but for GET, which a key that may only ask, or use other protocols, may
+    not."""
 
     def endpoint(answer: Endpoint) -> Callable[[Request], Awaitable[ASGIApp]]:
         @functools.wraps(answer, assigned=("__doc__",))
         async def guarded(request: Request) -> ASGIApp:
             try:
                 caller = caller_of(hub, request, tokens=tokens)
-                if writes and request.method not in ("GET", "HEAD") and (why := hub.may_not(caller, writes)):
+                if (
+                    writes
+                    and request.method not in ("GET", "HEAD")
+                    and (why := hub.may_not(caller, writes))
+                ):
                     raise RequestError("forbidden", why)
                 return await answer(request, caller)
             except RequestError as error:
@@ -88,16 +94,21 @@ def caller_of(hub: Hub, request: Request, *, tokens: bool = True) -> Caller:
     address = request.client.host if request.client else None
     key = credential(request.headers, request.query_params)
     name = request_id(request.scope)
-    caller = hub.access.caller(key, address=address, tokens=tokens, request=name, trace=request.headers.get(PARENT))
+    caller = hub.access.caller(
+        key, address=address, tokens=tokens, request=name, trace=request.headers.get(PARENT)
+    )
     if caller is None:
         hub.refused("unauthorized", address, session=name)
-        raise RequestError("unauthorized", "A valid API key is required: Authorization: Bearer KEY.")
+        raise RequestError(
+            "unauthorized", "A valid API key is required: Authorization: Bearer KEY."
+        )
     request.scope["caller"] = caller
     return caller
 
 
 async def json_body(hub: Hub, request: Request) -> dict[str, Any]:
-    """The request's body. MessageError if it is not a JSON object, RequestError if it is too big or late."""
+    """The request's body. MessageError if it is not a JSON object, RequestError if it is too big or
+    late."""
     return json_object(await body_of(hub, request))
 
 
@@ -109,12 +120,17 @@ async def body_of(hub: Hub, request: Request) -> bytes:
             async for part in request.stream():
                 body += part
                 if len(body) > hub.limits.message_bytes:
-                    raise RequestError("too_big", f"The body has more than {hub.limits.message_bytes} bytes.")
+                    raise RequestError(
+                        "too_big", f"The body has more than {hub.limits.message_bytes} bytes."
+                    )
     except TimeoutError as error:
-        raise RequestError("idle", f"The body did not arrive within {hub.limits.first_message_s:g} seconds.") from error
+        raise RequestError(
+            "idle", f"The body did not arrive within {hub.limits.first_message_s:g} seconds."
+        ) from error
     except ClientDisconnect as error:
         raise RequestError("invalid_message", "The body is incomplete.") from error
-    # What comes faster than a client's bytes may waits, or comes again: bodies that wait take memory.
+    # What comes faster than a client's bytes may waits, or comes again: bodies that wait take
+    # memory.
     if not await account_of(hub, request).bytes.turn(len(body), most_s=PATIENCE_S):
         raise RequestError("overloaded", "Too much was sent: try again in a few seconds.")
     return bytes(body)
@@ -135,11 +151,16 @@ async def aside(hub: Hub, request: Request, job: Callable[[], T]) -> T:
 
 def text_of(hub: Hub, body: dict[str, Any], field: str) -> str:
     """The text to speak in a body. RequestError if there is none, or too much."""
-    text, most = body.get(field), hub.limits.pending_characters
+    text = body.get(field)
+    most = hub.limits.pending_characters
     if not isinstance(text, str) or not text:
         raise RequestError("invalid_option", f"{field} is missing: the text to speak.", field=field)
     if len(text) > most:
-        raise RequestError("invalid_option", f"{field} has {len(text)} characters; {most} are allowed.", field=field)
+        raise RequestError(
+            "invalid_option",
+            f"{field} has {len(text)} characters; {most} are allowed.",
+            field=field,
+        )
     return text
 
 
@@ -154,7 +175,8 @@ class Wrapping(Protocol):
 
 
 class SpeechResponse:
-    """An answer whose body is spoken while it is sent. Errors before the first audio have a status of their own."""
+    """An answer whose body is spoken while it is sent. Errors before the first audio have a status
+    of their own."""
 
     def __init__(
         self,
@@ -168,10 +190,16 @@ class SpeechResponse:
         failure: Failure,
         turns: Sequence[tuple[str, str]] = (),
     ) -> None:
-        """``turns``: who says which parts of the text, voices by name; none: the voice of the options says all."""
-        self._hub, self._caller, self._protocol = hub, caller, protocol
+        """``turns``: who says which parts of the text, voices by name; none: the voice of the
+        options says all."""
+        self._hub = hub
+        self._caller = caller
+        self._protocol = protocol
         options = replace(options, file=options.format.width is None)
-        self._text, self._options, self._wrapping, self._failure = text, options, wrapping, failure
+        self._text = text
+        self._options = options
+        self._wrapping = wrapping
+        self._failure = failure
         self._turns = turns
         self._started = False
         self._error: RequestError | None = None
@@ -184,13 +212,17 @@ class SpeechResponse:
             return
         try:
             commands = self._commands(receive)
-            outcome = await serve_session(self._hub, commands, lambda event: self._send(send, event), lease=lease)
+            outcome = await serve_session(
+                self._hub, commands, lambda event: self._send(send, event), lease=lease
+            )
         finally:
             self._hub.leave(lease)
         if outcome.code == "done" and self._error is None:
             await self._body(send, b"", more=False)
         elif not self._started and outcome.code != "gone":
-            await self._failure(self._error or RequestError(outcome.code, outcome.message))(scope, receive, send)
+            await self._failure(self._error or RequestError(outcome.code, outcome.message))(
+                scope, receive, send
+            )
         elif outcome.code != "gone":
             # What was sent is incomplete, and it is too late for a status: the connection breaks.
             abort = scope.get("state", {}).get("abort")
@@ -222,7 +254,11 @@ class SpeechResponse:
             if not self._started:
                 self._started = True
                 kind = self._wrapping.media_type.encode("latin-1")
-                headers = [(b"content-type", kind), (b"cache-control", b"no-store"), (b"x-accel-buffering", b"no")]
+                headers = [
+                    (b"content-type", kind),
+                    (b"cache-control", b"no-store"),
+                    (b"x-accel-buffering", b"no"),
+                ]
                 told = self._hub.concurrency(self._caller)
                 headers += [(name.encode(), value.encode()) for name, value in told.items()]
                 await send({"type": "http.response.start", "status": 200, "headers": headers})

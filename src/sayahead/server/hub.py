@@ -37,11 +37,16 @@ T = TypeVar("T")
 log = logging.getLogger("sayahead.server")
 NEEDED = "This connection was idle and another client needed its place: reconnect in a few seconds."
 PLACES_PER_CORE = 16
-# A connection without a text keeps its place for so long when others want it, and before, while its last one is heard.
-GRACE_S, HEARD_S = 1.0, 10.0
-# Part of the places that is left to others by who has more than its half, and how long a refusal counts as a wish.
-BELIEVED = 0.1  # Part of the places for those who say so, and cannot prove it, that another server began their text.
-RESERVE, WANTED_S = 0.25, 30.0
+# A connection without a text keeps its place for so long when others want it, and before, while its
+# last one is heard.
+GRACE_S = 1.0
+HEARD_S = 10.0
+# Part of the places that is left to others by who has more than its half, and how long a refusal
+# counts as a wish. Part of the places for those who say so, and cannot prove it, that another
+# server began their text.
+BELIEVED = 0.1
+RESERVE = 0.25
+WANTED_S = 30.0
 OPENERS = 4  # Threads that open texts, which takes no time but for an encoder's start.
 
 
@@ -57,22 +62,34 @@ class Lease:
     """A connection that was admitted; ends with ``Hub.leave``."""
 
     def __init__(
-        self, protocol: str, caller: Caller, account: Account, *, resumed: bool = False, believed: bool = False
+        self,
+        protocol: str,
+        caller: Caller,
+        account: Account,
+        *,
+        resumed: bool = False,
+        believed: bool = False,
     ) -> None:
         self.account = account
         """What its client takes."""
         self.id = caller.request or secrets.token_hex(8)
         """Names the connection in the log, and to its client."""
-        self.voices, self.languages = dict[str, None](), dict[str, None]()
+        self.voices = dict[str, None]()
+        self.languages = dict[str, None]()
         """What it was spoken with, in order."""
-        self.texts = self.underruns = 0
+        self.texts = 0
+        self.underruns = 0
         self.first_audio_s: float | None = None
         """Time to first audio of its first text."""
-        self.protocol, self.caller = protocol, caller
-        self.gathers, self.resumed, self.believed = False, resumed, believed
-        """Whether what is sent waits in its transport for its bill, as over a WebSocket; whether it goes on with
-        another's text, and whether that was believed without proof."""
-        self.utterances, self.idle_since = 0, time.monotonic()
+        self.protocol = protocol
+        self.caller = caller
+        self.gathers = False
+        self.resumed = resumed
+        self.believed = believed
+        """Whether what is sent waits in its transport for its bill, as over a WebSocket; whether it
+        goes on with another's text, and whether that was believed without proof."""
+        self.utterances = 0
+        self.idle_since = time.monotonic()
         self.reading: Reading | None = None
         """What is read of its messages, where that is bounded."""
         self.lost = asyncio.Event()
@@ -96,14 +113,18 @@ class Hub:
         config: Path | None = None,
         reread: Callable[[], Settings] | None = None,
     ) -> None:
-        """``voices`` take the place of those of the settings, for tests. ``config`` is the file of the settings, if
-        any, and ``reread`` gives those that it and the environment say now."""
-        self.settings, self.limits = settings, settings.limits
-        self.config, self.given_voices = config, voices is not None
+        """``voices`` take the place of those of the settings, for tests. ``config`` is the file of
+        the settings, if any, and ``reread`` gives those that it and the environment say now."""
+        self.settings = settings
+        self.limits = settings.limits
+        self.config = config
+        self.given_voices = voices is not None
         self.reread = reread or (lambda: settings)
         self.changed = list[Callable[[], None]]()
         """Called when settings were taken over."""
-        self.access, self.metrics, self.traces = Access(settings), Metrics(), Traces(settings)
+        self.access = Access(settings)
+        self.metrics = Metrics()
+        self.traces = Traces(settings)
         self.usage = Usage(store_of(settings), self.metrics)
         self.voices = voices or Voices(settings.voices)
         self.lexicon = None if settings.lexicon is None else Lexicon.of(settings.lexicon)
@@ -111,9 +132,12 @@ class Hub:
         self.shared: dict[type, Any] = {}
         """What several protocols share, by its class."""
         self._lexicons: WeakKeyDictionary[Lexicon, Lexicon] = WeakKeyDictionary()
-        self.pool, self.lateness = Pool(settings.workers or cores(), step_words=settings.step_words), Lateness()
-        # Loading takes seconds: it has its own thread, and whoever asks for a loaded voice does not wait.
-        self._loader, self._openers = ThreadPoolExecutor(1, "load"), ThreadPoolExecutor(OPENERS, "open")
+        self.pool = Pool(settings.workers or cores(), step_words=settings.step_words)
+        self.lateness = Lateness()
+        # Loading takes seconds: it has its own thread, and whoever asks for a loaded voice does not
+        # wait.
+        self._loader = ThreadPoolExecutor(1, "load")
+        self._openers = ThreadPoolExecutor(OPENERS, "open")
         self._aside = ThreadPoolExecutor(1, "aside")
         # Places that the machine was measured to have.
         self._measured = 0
@@ -135,26 +159,35 @@ class Hub:
         self.metrics.wanted.set_function(lambda: self.wanted)
         fair = self.places if self.access.keys == 1 else max(1, self.places // 2)
         self.share = self.limits.sessions_per_key or fair
-        """Places that one key, or one address, is sure of; it may go beyond them while others leave enough free."""
+        """Places that one key, or one address, is sure of; it may go beyond them while others leave
+        enough free."""
         self.accounts = Accounts(self.limits, self.share)
         """What each client takes of what all share."""
 
-    def adopt(self, settings: Settings, access: Access, lexicon: Lexicon | None, voices: Voices) -> None:
-        """Go on with other settings; connections that are open keep the limits that they began with."""
-        self.settings, self.limits = settings, settings.limits
-        self.access, self.voices = access, voices
-        self.lexicon, self._lexicons = lexicon, WeakKeyDictionary()
+    def adopt(
+        self, settings: Settings, access: Access, lexicon: Lexicon | None, voices: Voices
+    ) -> None:
+        """Go on with other settings; connections that are open keep the limits that they began
+        with."""
+        self.settings = settings
+        self.limits = settings.limits
+        self.access = access
+        self.voices = voices
+        self.lexicon = lexicon
+        self._lexicons = WeakKeyDictionary()
         self._count_places()
         for tell in self.changed:
             tell()
 
     def own(self) -> None:
-        """This thread's event loop owns places, usage and what each client takes: no other may touch them."""
+        """This thread's event loop owns places, usage and what each client takes: no other may
+        touch them."""
         self._owner.take()
         self.usage.own()
 
     def start(self) -> None:
-        """Load voices, so that the first word need not wait for them, and measure how many texts the machine holds."""
+        """Load voices, so that the first word need not wait for them, and measure how many texts
+        the machine holds."""
         for name in self.voices.configs if self.settings.preload else (self.voices.default,):
             self.voices.load(name).pronunciations(self.lexicon)
         if self.settings.measure_s and not (self.limits.sessions or self._measured):
@@ -162,12 +195,23 @@ class Hub:
             cost = cost_of(voice, self.settings.measure_s, self.pool.share)
             self._measured = places_for(cost, granted(self.pool.threads))
             self._count_places()
-            log.info("measured", extra={"places": self.most, "at_most": self.places, "ms_per_s": round(1000 * cost, 1)})
+            log.info(
+                "measured",
+                extra={
+                    "places": self.most,
+                    "at_most": self.places,
+                    "ms_per_s": round(1000 * cost, 1),
+                },
+            )
 
     def _chosen(self, options: m.Options) -> m.Options:
-        """A client's options with a voice that is offered, its speaker, and the server's lexicon after its own."""
-        name, speaker = self.voices.find(options.voice, any_voice=options.any_voice, language=options.language)
-        session, (least, most) = options.session, self.voices.configs[name].speed
+        """A client's options with a voice that is offered, its speaker, and the server's lexicon
+        after its own."""
+        name, speaker = self.voices.find(
+            options.voice, any_voice=options.any_voice, language=options.language
+        )
+        session = options.session
+        (least, most) = self.voices.configs[name].speed
         speed = min(max(session.speed, least), most) if options.any_voice else session.speed
         lexicon = self._with_own(session.lexicon)
         who = speaker if session.speaker is None else session.speaker
@@ -180,19 +224,23 @@ class Hub:
         if self.lexicon is None or not lexicon:
             return lexicon or self.lexicon
         if (both := self._lexicons.get(lexicon)) is None:
-            both = self._lexicons[lexicon] = self.lexicon | lexicon
+            both = self.lexicon | lexicon
+            self._lexicons[lexicon] = both
         return both
 
     def check(self, options: m.Options) -> None:
-        """VoiceError or ConfigError for options that an utterance cannot take, as far as a voice's description, or the
-        voice itself if it is loaded, can tell."""
+        """VoiceError or ConfigError for options that an utterance cannot take, as far as a voice's
+        description, or the voice itself if it is loaded, can tell."""
         options = self._chosen(options)
         voice = self.voices.loaded.get(str(options.voice))
         if voice is not None:
             voice.session(options.session)
 
-    async def speaking(self, options: m.Options, account: Account, caller: Caller | None = None) -> Speaking:
-        """A new text to be spoken, on somebody's account; ``caller``: whose key says who may speak in it.
+    async def speaking(
+        self, options: m.Options, account: Account, caller: Caller | None = None
+    ) -> Speaking:
+        """A new text to be spoken, on somebody's account; ``caller``: whose key says who may speak
+        in it.
 
         VoiceError for an unknown voice, ConfigError for options that it cannot take.
         """
@@ -207,16 +255,20 @@ class Hub:
             except VoiceError as error:
                 # What is wrong with it is the operator's: files, paths, digests.
                 log.warning("voice not loaded", extra={"voice": name, "why": str(error)})
-                raise VoiceError(f"The voice {name!r} cannot be loaded: the server's log says why.") from error
+                raise VoiceError(
+                    f"The voice {name!r} cannot be loaded: the server's log says why."
+                ) from error
         lexicon = options.session.lexicon
         if lexicon is not None and not voice.knows(lexicon):
             await self.aside(account, functools.partial(voice.pronunciations, lexicon))
         others = functools.partial(self._member, voice.sample_rate, caller)
-        return await loop.run_in_executor(self._openers, Speaking, voice, options, self.pool, account, others)
+        return await loop.run_in_executor(
+            self._openers, Speaking, voice, options, self.pool, account, others
+        )
 
     def _member(self, rate: int, caller: Caller | None, name: str) -> Member | None:
-        """Who is called that in a text whose sound has so many samples a second; None for nobody, or nobody whom the
-        caller may use."""
+        """Who is called that in a text whose sound has so many samples a second; None for nobody,
+        or nobody whom the caller may use."""
         if not self.voices.known(name):
             return None
         voice, speaker = self.voices.find(name)
@@ -226,11 +278,15 @@ class Hub:
         return lambda: (self.voices.load(voice), speaker)
 
     async def aside(self, account: Account, job: Callable[[], T], *, most_s: float = math.inf) -> T:
-        """The result of work that is no speech and grows with what a client sends, such as reading a lexicon: in a
-        thread of its own, at a client's own pace. RefusedError where it would have to wait longer than ``most_s``."""
+        """The result of work that is no speech and grows with what a client sends, such as reading
+        a lexicon: in a thread of its own, at a client's own pace. RefusedError where it would have
+        to wait longer than ``most_s``."""
         if (wait_s := account.work.take(0.0)) > most_s:
             self.refused("overloaded", None)
-            raise RefusedError("overloaded", f"Too much to read, too often: try again in {math.ceil(wait_s)} seconds.")
+            raise RefusedError(
+                "overloaded",
+                f"Too much to read, too often: try again in {math.ceil(wait_s)} seconds.",
+            )
         await asyncio.sleep(wait_s)
 
         def timed() -> T:
@@ -250,16 +306,21 @@ class Hub:
     @property
     def ready(self) -> bool:
         """Whether a new connection would be admitted: who has no text makes room for it."""
-        return not self.draining and not self.late and (not self._full(self.most) or bool(self._idle()))
+        return (
+            not self.draining
+            and not self.late
+            and (not self._full(self.most) or bool(self._idle()))
+        )
 
     @property
     def most(self) -> int:
-        """How many places there are now: fewer than were measured, where other programs take what they had."""
+        """How many places there are now: fewer than were measured, where other programs take what
+        they had."""
         return max(1, round(self.places * self.pool.share.part)) if self._measured else self.places
 
     def _full(self, places: int) -> bool:
-        """Whether so many are taken. Who has more than it could take now, as there were more places when it came, keeps
-        nobody out of the rest."""
+        """Whether so many are taken. Who has more than it could take now, as there were more places
+        when it came, keeps nobody out of the rest."""
         most = places if self.access.keys == 1 else max(1, places - self._reserve(places))
         return self._counted(most) >= places
 
@@ -270,25 +331,30 @@ class Hub:
 
     @property
     def wanted(self) -> int:
-        """Places taken, and those that clients were refused lately, which are counted once for each place at most."""
+        """Places taken, and those that clients were refused lately, which are counted once for each
+        place at most."""
         late = time.monotonic() - WANTED_S
         refused = sum(at > late for at in list(self._refusals))
         return self.taken + min(refused, self.most)
 
     @property
     def late(self) -> bool:
-        """Whether those who are there are served too late already: nobody else is admitted. Who takes too much is late
-        by himself, and keeps nobody out."""
+        """Whether those who are there are served too late already: nobody else is admitted. Who
+        takes too much is late by himself, and keeps nobody out."""
         each = self.most if self.access.keys == 1 else self.pool.threads
         return self.lateness.too_late and self._counted(each) > self.pool.threads
 
     def _counted(self, most: int) -> int:
-        """Places taken, of one client at most so many; of this machine's, who may be several, all."""
-        return sum(min(places, most) if share else places for share, places in self._by_caller.items())
+        """Places taken, of one client at most so many; of this machine's, who may be several,
+        all."""
+        return sum(
+            min(places, most) if share else places for share, places in self._by_caller.items()
+        )
 
     @property
     def taken(self) -> int:
-        """Places taken: one by each connection, and one by each of its utterances after the first."""
+        """Places taken: one by each connection, and one by each of its utterances after the
+        first."""
         return sum(max(1, lease.utterances) for lease in self._leases)
 
     @property
@@ -296,12 +362,17 @@ class Hub:
         """Open connections."""
         return len(self._leases)
 
-    def enter(self, protocol: str, caller: Caller, *, characters: int = 0, resumed: str = "") -> Lease:
-        """Admit a connection, which must ``leave``; ``characters``: how much it will have spoken, if that is known.
-        ``resumed``: by what it proves that another server had begun its text. RefusedError if there is no place, or
-        others are late (but for who proves that), or its key may not."""
+    def enter(
+        self, protocol: str, caller: Caller, *, characters: int = 0, resumed: str = ""
+    ) -> Lease:
+        """Admit a connection, which must ``leave``; ``characters``: how much it will have spoken,
+        if that is known. ``resumed``: by what it proves that another server had begun its text.
+        RefusedError if there is no place, or others are late (but for who proves that), or its key
+        may not."""
         if self.draining:
-            raise self._refuse(caller, "shutdown", "The server is shutting down: reconnect in a moment.", protocol)
+            raise self._refuse(
+                caller, "shutdown", "The server is shutting down: reconnect in a moment.", protocol
+            )
         terms = caller.terms
         if (refusal := self.may_not(caller, protocol)) is not None:
             raise RefusedError("forbidden", refusal)
@@ -324,12 +395,16 @@ class Hub:
         terms = caller.terms
         if not (terms.read_only or (terms.protocols and protocol not in terms.protocols)):
             return None
-        what = "speak or change anything: it may only ask" if terms.read_only else f"use the protocol {protocol}"
+        what = (
+            "speak or change anything: it may only ask"
+            if terms.read_only
+            else f"use the protocol {protocol}"
+        )
         return str(self._refuse(caller, "forbidden", f"This key may not {what}.", protocol))
 
     def _may_believe(self) -> bool:
-        """Whether somebody may go on with another server's text on its word alone: where no secret is shared by which
-        it could prove it, one in ten places."""
+        """Whether somebody may go on with another server's text on its word alone: where no secret
+        is shared by which it could prove it, one in ten places."""
         if self.settings.token_secret:
             return False
         return sum(lease.believed for lease in self._leases) < max(1, round(BELIEVED * self.places))
@@ -352,13 +427,18 @@ class Hub:
 
     def open_utterance(self, lease: Lease) -> None:
         """Take a place for one more utterance. RefusedError if there is none."""
-        most, caller = self.limits.contexts, lease.caller
+        most = self.limits.contexts
+        caller = lease.caller
         if not self.access.knows(caller):
-            raise self._refuse(caller, "unauthorized", "The key of this connection is not valid any more.")
+            raise self._refuse(
+                caller, "unauthorized", "The key of this connection is not valid any more."
+            )
         if lease.lost.is_set():
             raise self._refuse(caller, "overloaded", NEEDED)
         if lease.utterances >= most:
-            sentence = f"This connection has {most} open contexts, the limit: finish or cancel one first."
+            sentence = (
+                f"This connection has {most} open contexts, the limit: finish or cancel one first."
+            )
             raise self._refuse(caller, "too_many_contexts", sentence)
         if (refusal := self.usage.begin(caller.name, caller.terms)) is not None:
             raise self._refuse(caller, "quota", refusal)
@@ -370,22 +450,26 @@ class Hub:
     def close_utterance(self, lease: Lease, *, unheard_s: float = 0.0) -> None:
         """An utterance's place is free again, of which so many seconds are yet to be heard."""
         lease.utterances -= 1
-        lease.idle_since = max(lease.idle_since, time.monotonic() + max(0.0, min(unheard_s, HEARD_S)))
+        lease.idle_since = max(
+            lease.idle_since, time.monotonic() + max(0.0, min(unheard_s, HEARD_S))
+        )
         self._count(lease.caller, -int(lease.utterances > 0))
 
     def texts_of(self, lease: Lease) -> int:
-        """How many texts its client speaks: on all connections of its key or address, or where it is of this machine on
-        this one."""
+        """How many texts its client speaks: on all connections of its key or address, or where it
+        is of this machine on this one."""
         share = lease.caller.share
         return max(1, lease.utterances, self._by_caller[share] if share else 0)
 
     def permitted(self, caller: Caller, options: m.Options) -> m.Options:
-        """A client's options with a voice that its key may use. RefusedError for another one that it names, VoiceError
-        for one that is not offered."""
+        """A client's options with a voice that its key may use. RefusedError for another one that
+        it names, VoiceError for one that is not offered."""
         allowed = caller.terms.voices
         if not allowed:
             return options
-        name, _ = self.voices.find(options.voice, any_voice=options.any_voice, language=options.language)
+        name, _ = self.voices.find(
+            options.voice, any_voice=options.any_voice, language=options.language
+        )
         if name in allowed:
             return options
         if (options.voice or "").partition(":")[0] != name and allowed[0] in self.voices.configs:
@@ -395,8 +479,11 @@ class Hub:
     def bill(self, lease: Lease, options: m.Options) -> Bill:
         """What a text costs its client; its voice is one that is offered."""
         whose = (lease.caller.name, lease.caller.terms, lease.protocol)
-        name, _ = self.voices.find(options.voice, any_voice=options.any_voice, language=options.language)
-        lease.voices[name] = lease.languages[self.voices.configs[name].language] = None
+        name, _ = self.voices.find(
+            options.voice, any_voice=options.any_voice, language=options.language
+        )
+        lease.voices[name] = None
+        lease.languages[self.voices.configs[name].language] = None
         return self.usage.bill(*whose, name, whole=options.whole)
 
     def share_of(self, caller: Caller) -> int:
@@ -404,8 +491,8 @@ class Hub:
         return caller.terms.sessions or (self.share if caller.share else self.places)
 
     def places_of(self, caller: Caller) -> int:
-        """Places that somebody has taken, or where that is not counted, that all have; of a key whose number is set, in
-        all servers that share their usage."""
+        """Places that somebody has taken, or where that is not counted, that all have; of a key
+        whose number is set, in all servers that share their usage."""
         named = caller.terms.sessions or (self.limits.sessions_per_key and not self.access.open)
         elsewhere = self.usage.elsewhere(caller.share) if named else 0
         return self._by_caller[caller.share] + elsewhere if caller.share else self.taken
@@ -413,7 +500,10 @@ class Hub:
     def concurrency(self, caller: Caller) -> dict[str, str]:
         """Headers that tell how many places somebody takes, and may take."""
         taken = self.places_of(caller)
-        return {"current-concurrent-requests": str(taken), "maximum-concurrent-requests": str(self.share_of(caller))}
+        return {
+            "current-concurrent-requests": str(taken),
+            "maximum-concurrent-requests": str(self.share_of(caller)),
+        }
 
     def _check_place(self, caller: Caller, resumed: bool) -> None:
         most = self.share_of(caller)
@@ -422,31 +512,43 @@ class Hub:
             whose = "This address" if self.access.open else "This key"
             sentence = f"{whose} uses {most} places, its limit: close a connection first."
             raise self._refuse(caller, "overloaded", sentence)
-        # A place that other programs use just now will do for what a server that has gone had begun.
+        # A place that other programs use just now will do for what a server that has gone had
+        # begun.
         places = self.places if resumed else self.most
         if (self.late and not resumed) or (self._full(places) and not self._make_room(caller)):
             self._refusals.append(time.monotonic())
-            raise self._refuse(caller, "overloaded", "The server is at capacity: try again in a few seconds.")
+            raise self._refuse(
+                caller, "overloaded", "The server is at capacity: try again in a few seconds."
+            )
 
     def _may_exceed(self, caller: Caller) -> bool:
-        """Whether somebody may take more places than it is sure of: nobody has set its number, and enough are free."""
+        """Whether somebody may take more places than it is sure of: nobody has set its number, and
+        enough are free."""
         named = caller.terms.sessions or self.limits.sessions_per_key
         return not named and self.taken < self.most - self._reserve(self.most)
 
     def _exceeds(self, share: str) -> bool:
         """Whether somebody has more places than it is sure of."""
-        return bool(share) and not self.limits.sessions_per_key and self._by_caller[share] > self.share
+        return (
+            bool(share) and not self.limits.sessions_per_key and self._by_caller[share] > self.share
+        )
 
     def _make_room(self, caller: Caller) -> bool:
-        """Whether a connection without a text could be let go: of whoever has most places, the one longest idle. Who
-        has more than it is sure of loses them at once to who has fewer."""
+        """Whether a connection without a text could be let go: of whoever has most places, the one
+        longest idle. Who has more than it is sure of loses them at once to who has fewer."""
         idle = self._idle()
         if self._by_caller[caller.share] < self.share:
-            beyond = [lease for lease in self._leases if not lease.utterances and self._exceeds(lease.caller.share)]
+            beyond = [
+                lease
+                for lease in self._leases
+                if not lease.utterances and self._exceeds(lease.caller.share)
+            ]
             idle = idle or [lease for lease in beyond if lease.caller.share != caller.share]
         if not idle:
             return False
-        lease = min(idle, key=lambda lease: (-self._by_caller[lease.caller.share], lease.idle_since))
+        lease = min(
+            idle, key=lambda lease: (-self._by_caller[lease.caller.share], lease.idle_since)
+        )
         lease.lost.set()
         self.leave(lease)
         return True
@@ -467,7 +569,8 @@ class Hub:
         log.warning("refused", extra={name: value for name, value in told.items() if value})
 
     async def drain(self) -> None:
-        """Admit no more, wait for texts being spoken as long as the settings say, then end what is left."""
+        """Admit no more, wait for texts being spoken as long as the settings say, then end what is
+        left."""
         self.draining = True
         end = time.monotonic() + self.settings.drain_s
         while self._leases and time.monotonic() < end:

@@ -30,12 +30,17 @@ class MessageError(SayaheadError):
 def json_object(message: str | bytes, *, halves: Collection[str] = ()) -> dict[str, Any]:
     """A message as a JSON object. MessageError for anything else.
 
-    ``halves``: fields whose text may have half of a surrogate pair, as at its end where a client cuts between two."""
+    ``halves``: fields whose text may have half of a surrogate pair, as at its end where a client
+    cuts between two."""
     try:
         text = message if isinstance(message, str) else message.decode()
         data = json.loads(text, parse_constant=no_constant, parse_float=finite)
         if _SURROGATE.search(text):
-            rest = {k: v for k, v in data.items() if k not in halves} if isinstance(data, dict) else data
+            rest = (
+                {k: v for k, v in data.items() if k not in halves}
+                if isinstance(data, dict)
+                else data
+            )
             json.dumps(rest, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         raise MessageError(
@@ -62,14 +67,16 @@ def finite(digits: str) -> float:
 
 
 def text_frame(message: str | bytes) -> dict[str, Any]:
-    """A WebSocket's message as a JSON object. MessageError for anything else, and for binary frames."""
+    """A WebSocket's message as a JSON object. MessageError for anything else, and for binary
+    frames."""
     if isinstance(message, bytes):
         raise MessageError("Messages must be JSON in text frames, not in binary ones.")
     return json_object(message, halves=TEXTS)
 
 
 def joined(text: str) -> tuple[str, str]:
-    """Text in whole characters, and the first half of one at its end, which the next text may complete.
+    """Text in whole characters, and the first half of one at its end, which the next text may
+    complete.
 
     A half that nothing completes is U+FFFD, which is silent.
     """
@@ -93,12 +100,15 @@ def utterance_name(name: object) -> str:
 
 
 def mark_of(data: dict[str, Any], field: str) -> str | int | None:
-    """What a client calls a flush or a revision; None for what is no name. MessageError for one that is too long."""
+    """What a client calls a flush or a revision; None for what is no name. MessageError for one
+    that is too long."""
     mark = data.get(field)
     if not isinstance(mark, str | int):
         return None
     if len(mark) > MOST_NAME if isinstance(mark, str) else abs(mark) >= 2**63:
-        raise MessageError(f"{field} must be a string of at most {MOST_NAME} characters, or a number below 2^63.")
+        raise MessageError(
+            f"{field} must be a string of at most {MOST_NAME} characters, or a number below 2^63."
+        )
     return mark
 
 

@@ -14,7 +14,8 @@ class Outbox:
 
     def __init__(self, transport: Send, *, stall_s: float) -> None:
         """``stall_s`` is how long the peer may take to read an event."""
-        self._transport, self._stall_s = transport, stall_s
+        self._transport = transport
+        self._stall_s = stall_s
         self._turn = asyncio.Lock()
         self.ended: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         """How the connection ended, once it has."""
@@ -34,8 +35,10 @@ class Outbox:
             await self._hand(event)
 
     async def send_each(self, events: Iterator[Event]) -> None:
-        """Hand events over, each made when it is its turn: others that wait come between. GoneError as ``send``."""
-        loop, since = asyncio.get_running_loop(), 0.0
+        """Hand events over, each made when it is its turn: others that wait come between. GoneError
+        as ``send``."""
+        loop = asyncio.get_running_loop()
+        since = 0.0
         async with self._patience() as patience:
             while True:
                 async with self._turn:

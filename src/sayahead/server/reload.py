@@ -1,4 +1,5 @@
-"""What a running server takes over from changed files, and on SIGHUP: no conversation ends, and nothing half-way."""
+"""What a running server takes over from changed files, and on SIGHUP: no conversation ends, and
+nothing half-way."""
 
 from __future__ import annotations
 
@@ -26,15 +27,18 @@ log = logging.getLogger("sayahead.server")
 LOOK_S = 0.1
 """Between two looks at the files."""
 QUIET_S = 1.0
-"""A file that is written in place is taken when it was the same for so long: half of it may be there. One that was
-renamed into its place is whole, and taken when it was the same at two looks."""
+"""A file that is written in place is taken when it was the same for so long: half of it may be
+there. One that was renamed into its place is whole, and taken when it was the same at two looks."""
 FEWER_S = 10.0
 """The same for a keys file that has fewer than half of its keys."""
 RENAME = "Write another file beside it, and rename that one."
 UNLOAD_EACH = 250
 """Looks until voices are looked for that nobody uses."""
 FILES = ("certificate", "certificate_key", "keys_file", "lexicon")
-TAKEN_OVER = "voices lexicon keys keys_file token_s hosts certificate certificate_key breath_s drain_s unload_s limits"
+TAKEN_OVER = (
+    "voices lexicon keys keys_file token_s hosts certificate certificate_key breath_s drain_s"
+    " unload_s limits"
+)
 """Settings that a running server takes over; the others need a new one."""
 
 
@@ -76,16 +80,20 @@ class Reloader:
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        # Keys that are to go wait behind no lexicon, no voice, and nothing else that takes long or hangs.
-        self._keys_thread, self._thread = Worker("reload-keys"), Worker("reload")
-        # Files as they were at the last look, when they were last taken over, and when that was last tried.
+        # Keys that are to go wait behind no lexicon, no voice, and nothing else that takes long or
+        # hangs.
+        self._keys_thread = Worker("reload-keys")
+        self._thread = Worker("reload")
+        # Files as they were at the last look, when they were last taken over, and when that was
+        # last tried.
         self._seen = {path: Seen(state(path), -math.inf) for path in self._files()}
         self._taken = {path: seen.state for path, seen in self._seen.items()}
         self._tried = dict(self._taken)
         # Keys files that have suspiciously few keys.
         self._fewer = dict[Path, State]()
         # One after the other: what is read later holds.
-        self._one, self._one_of_keys = asyncio.Lock(), asyncio.Lock()
+        self._one = asyncio.Lock()
+        self._one_of_keys = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self._parts = (
             Part(("keys", "keys_file", "hosts", "token_s"), self._access, keys=True),
@@ -95,7 +103,8 @@ class Reloader:
         )
 
     def _files(self) -> list[Path]:
-        settings, config = self._hub.settings, self._hub.config
+        settings = self._hub.settings
+        config = self._hub.config
         names = (config, *(getattr(settings, name) for name in FILES))
         return [Path(name) for name in names if name is not None]
 
@@ -106,18 +115,26 @@ class Reloader:
         now = time.monotonic()
         before = self._seen
         self._seen = {
-            path: before[path] if path in before and before[path].state == found else Seen(found, now)
+            path: (
+                before[path] if path in before and before[path].state == found else Seen(found, now)
+            )
             for path, found in zip(paths, states, strict=True)
         }
 
     def _new(self, *files: str | Path | None) -> list[Path]:
         """Those of the files that are others than were taken over, or tried."""
         paths = [Path(file) for file in files if file is not None]
-        return [path for path in paths if path in self._seen and self._seen[path].state != self._tried.get(path)]
+        return [
+            path
+            for path in paths
+            if path in self._seen and self._seen[path].state != self._tried.get(path)
+        ]
 
     def _in_place(self, path: Path) -> bool:
-        """Whether a file was written where it was, or is a new one, so that half of it may be there."""
-        seen, taken = self._seen[path].state, self._taken.get(path)
+        """Whether a file was written where it was, or is a new one, so that half of it may be
+        there."""
+        seen = self._seen[path].state
+        taken = self._taken.get(path)
         return taken is None or (seen is not None and seen[2] == taken[2])
 
     def _quiet_s(self, path: Path) -> float:
@@ -135,7 +152,8 @@ class Reloader:
         return QUIET_S if self._in_place(path) else LOOK_S / 2
 
     async def watch(self) -> None:
-        """Reload when a file has changed, for ever; and give back the memory of voices that nobody uses."""
+        """Reload when a file has changed, for ever; and give back the memory of voices that nobody
+        uses."""
         for looks in itertools.count(1):
             await asyncio.sleep(LOOK_S)
             try:
@@ -153,13 +171,15 @@ class Reloader:
         keys = self._new(settings.keys_file)
         if keys and self._settled(keys):
             await self._take_over_keys(keys)
-        others = self._new(self._hub.config, *(getattr(settings, name) for name in FILES if name != "keys_file"))
+        others = self._new(
+            self._hub.config, *(getattr(settings, name) for name in FILES if name != "keys_file")
+        )
         if others and self._settled(others) and (self._task is None or self._task.done()):
             self._task = asyncio.create_task(self._reload(every=False))
 
     async def reload(self) -> None:
-        """Take over what the files say now, and voices that were installed. What is wrong is told, and stays as it was;
-        what changes meanwhile is for the next look."""
+        """Take over what the files say now, and voices that were installed. What is wrong is told,
+        and stays as it was; what changes meanwhile is for the next look."""
         end = time.monotonic() + FEWER_S
         await self._look()
         while not self._settled(self._new(*self._files())) and time.monotonic() < end:
@@ -173,7 +193,9 @@ class Reloader:
         async with self._one:
             settings = await self._reread(every)
             for part in self._parts:
-                files = self._new(*(getattr(settings, name) for name in part.names if name in FILES))
+                files = self._new(
+                    *(getattr(settings, name) for name in part.names if name in FILES)
+                )
                 if not (every or files or self._differs(settings, part.names)):
                     continue
                 if not part.keys:
@@ -183,7 +205,8 @@ class Reloader:
 
     async def _reread(self, every: bool) -> Settings:
         """The settings as their file says now, of which those that are no part are taken over."""
-        hub, settings = self._hub, self._hub.settings
+        hub = self._hub
+        settings = self._hub.settings
         if hub.config is not None:
             self._tried |= {path: self._seen[path].state for path in self._new(hub.config)}
         elif not every:
@@ -224,7 +247,9 @@ class Reloader:
         hub.adopt(settings, wanted.access or hub.access, lexicon, wanted.voices or hub.voices)
         hub.metrics.reloads.labels("done").inc()
         told = {"keys": hub.access.keys, "voices": ", ".join(hub.voices.configs)}
-        log.info("reloaded", extra={"settings": ",".join(names) if len(names) < 5 else "others", **told})
+        log.info(
+            "reloaded", extra={"settings": ",".join(names) if len(names) < 5 else "others", **told}
+        )
 
     @contextlib.contextmanager
     def _telling(self) -> Iterator[None]:
@@ -239,21 +264,32 @@ class Reloader:
         before = self._hub.access
         path = Path(wanted.settings.keys_file or "")
         # One that was named only now was read at no earlier time.
-        seen, taken = self._seen.get(path), self._taken.get(path)
-        in_place = seen is not None and taken is not None and seen.state != taken and self._in_place(path)
+        seen = self._seen.get(path)
+        taken = self._taken.get(path)
+        in_place = (
+            seen is not None and taken is not None and seen.state != taken and self._in_place(path)
+        )
 
         def read() -> Access:
             if in_place and not ends_a_line(path):
-                raise ConfigError(f"{path} does not end with a line's end: is it being written? {RENAME}")
+                raise ConfigError(
+                    f"{path} does not end with a line's end: is it being written? {RENAME}"
+                )
             return Access(wanted.settings, before=before)
 
         access = await self._keys_thread.run(read)
-        if seen is not None and in_place and 2 * access.keys < before.keys and self._quiet_s(path) < FEWER_S:
+        if (
+            seen is not None
+            and in_place
+            and 2 * access.keys < before.keys
+            and self._quiet_s(path) < FEWER_S
+        ):
             # It is tried again once it has been the same for longer.
-            self._fewer[path], self._tried[path] = seen.state, taken
+            self._fewer[path] = seen.state
+            self._tried[path] = taken
             raise ConfigError(
-                f"{path} has {access.keys} of {before.keys} keys: is it being written? It is taken when it has been "
-                f"the same for {FEWER_S:g} seconds. {RENAME}"
+                f"{path} has {access.keys} of {before.keys} keys: is it being written? It is taken"
+                f" when it has been the same for {FEWER_S:g} seconds. {RENAME}"
             )
         wanted.access = access
 
@@ -261,7 +297,8 @@ class Reloader:
         await self._thread.run(lambda: check_certificate(wanted.settings))
 
     async def _lexicon(self, wanted: Wanted) -> None:
-        path, voices = wanted.settings.lexicon, self._hub.voices
+        path = wanted.settings.lexicon
+        voices = self._hub.voices
 
         def read() -> Lexicon | None:
             if path is None:
@@ -285,7 +322,8 @@ def ends_a_line(path: Path) -> bool:
 
 
 def taken_over(old: Settings, new: Settings) -> tuple[Settings, list[str]]:
-    """The new settings as far as a running server takes them over, and the names of others that have changed."""
+    """The new settings as far as a running server takes them over, and the names of others that
+    have changed."""
     names = TAKEN_OVER.split()
     if (old.certificate is None) != (new.certificate is None):
         names = [name for name in names if not name.startswith("certificate")]

@@ -1,4 +1,5 @@
-"""One text on one connection: fed by commands, spoken chunk by chunk, each made once the last was sent."""
+"""One text on one connection: fed by commands, spoken chunk by chunk, each made once the last was
+sent."""
 
 from __future__ import annotations
 
@@ -47,32 +48,51 @@ class Utterance:
         leave: Callable[[Utterance, str], None],
     ) -> None:
         """``leave`` is called with the outcome once it is over."""
-        self.name, self.finishing, self.bill = name, False, bill
-        self._options, self._hub, self._lease, self._outbox, self._leave = options, hub, lease, outbox, leave
+        self.name = name
+        self.finishing = False
+        self.bill = bill
+        self._options = options
+        self._hub = hub
+        self._lease = lease
+        self._outbox = outbox
+        self._leave = leave
         limits = hub.limits
         self.idle_s = min(options.idle_s or limits.idle_s, limits.idle_most_s)
         self._breath_s = hub.settings.breath_s if options.breath_s is None else options.breath_s
         # When a breath is due, unless more text comes; None: all was flushed.
         self._breath_at: float | None = None
-        self.sent_s = self._played_s = self.unheard_s = 0.0
-        # What came and was not yet passed on to the session; of revisions, how many, and when each came.
+        self.sent_s = 0.0
+        self._played_s = 0.0
+        self.unheard_s = 0.0
+        # What came and was not yet passed on to the session; of revisions, how many, and when each
+        # came.
         self._inbox: deque[str | m.Flush | m.Revise | m.Deliver | m.Speaker] = deque()
         self._revisions = deque[float]()
         self._wake = asyncio.Event()
-        # The text from `_reported_end` on, which no chunk has reported yet; how long all of it is, and how much came.
-        self._text, self._reported_end, self._characters, self._received = "", 0, 0, 0
+        # The text from `_reported_end` on, which no chunk has reported yet; how long all of it is,
+        # and how much came.
+        self._text = ""
+        self._reported_end = 0
+        self._characters = 0
+        self._received = 0
         # How long it will be once the revisions that wait are carried out.
         self._expected = 0
         # The first half of a character, which the next text completes.
         self._half = ""
         # End of the last word that was sent; blanks after it may have been reported, too.
         self._spoken_end = 0
-        self._waiting = self._flushes = 0
+        self._waiting = 0
+        self._flushes = 0
         # Words whose audio an encoder still holds, and how long that is.
-        self._held, self._held_s = list[m.SpokenWord](), 0.0
-        # Until there is a word after the last flush: what the voice cannot read, and the sound that waits for a word.
-        self._wordless, self._unread, self._mute = True, list[str](), list[EncodedChunk]()
-        self._over = self._resting = False
+        self._held = list[m.SpokenWord]()
+        self._held_s = 0.0
+        # Until there is a word after the last flush: what the voice cannot read, and the sound that
+        # waits for a word.
+        self._wordless = True
+        self._unread = list[str]()
+        self._mute = list[EncodedChunk]()
+        self._over = False
+        self._resting = False
         self._loop = asyncio.get_running_loop()
         self._pacing = Pacing(hub.metrics, self._loop, hub.lateness, lease.account)
         self._last_sign = self._loop.time()
@@ -113,7 +133,8 @@ class Utterance:
         return None
 
     def more(self, command: m.Text | m.Revise) -> int:
-        """How many characters more would wait to be spoken: a revision replaces those that wait from a place on."""
+        """How many characters more would wait to be spoken: a revision replaces those that wait
+        from a place on."""
         if isinstance(command, m.Text):
             return len(command.text)
         return max(self._spoken_end, command.at + len(command.text)) - self._expected
@@ -218,7 +239,8 @@ class Utterance:
         self._over = True
         if (task := self._end_task()) is not None:
             await asyncio.gather(task, return_exceptions=True)
-        # It keeps how it was cancelled, with all frames up to here: a circle, which would be collected much later.
+        # It keeps how it was cancelled, with all frames up to here: a circle, which would be
+        # collected much later.
         self._task = None
 
     def _end_task(self) -> asyncio.Task[None] | None:
@@ -232,9 +254,12 @@ class Utterance:
 
     async def _run(self) -> None:
         try:
-            # Those of a client who begins too many wait, and hold up nothing else of it; who is cancelled is no burden.
+            # Those of a client who begins too many wait, and hold up nothing else of it; who is
+            # cancelled is no burden.
             await self._lease.account.texts.turn()
-            self._speaking = await self._hub.speaking(self._options, self._lease.account, self._lease.caller)
+            self._speaking = await self._hub.speaking(
+                self._options, self._lease.account, self._lease.caller
+            )
             await self._speak(self._speaking)
         except m.GoneError:
             return
@@ -244,10 +269,13 @@ class Utterance:
         except Exception as error:
             log.exception("An utterance failed", extra={"session": self._lease.id})
             with contextlib.suppress(m.GoneError):
-                await self.fail("failed", f"Internal error ({type(error).__name__}): the text is not at fault.")
+                await self.fail(
+                    "failed", f"Internal error ({type(error).__name__}): the text is not at fault."
+                )
 
     async def _speak(self, speaking: Speaking) -> None:
-        flush, ending = None, False
+        flush = None
+        ending = False
         while True:
             while self._revisions:
                 flush = await self._revise(speaking, flush)
@@ -300,11 +328,21 @@ class Utterance:
         """What the log and traces are to say of this text, which is over."""
         self.bill.spoken(self._spoken_end, self.sent_s)
         self.bill.close()
-        lease.texts, lease.underruns = lease.texts + 1, lease.underruns + self._pacing.underruns
+        lease.texts = lease.texts + 1
+        lease.underruns = lease.underruns + self._pacing.underruns
         if lease.first_audio_s is None:
             lease.first_audio_s = self._pacing.first_audio_s
-        figures = {"characters": self._characters, "audio_s": self.sent_s, "underruns": self._pacing.underruns}
-        whose = {"session": lease.id, "protocol": lease.protocol, "key": lease.caller.name, "voice": self.bill.voice}
+        figures = {
+            "characters": self._characters,
+            "audio_s": self.sent_s,
+            "underruns": self._pacing.underruns,
+        }
+        whose = {
+            "session": lease.id,
+            "protocol": lease.protocol,
+            "key": lease.caller.name,
+            "voice": self.bill.voice,
+        }
         self._hub.traces.tell(lease.caller.trace, self._pacing, outcome, whose | figures)
 
     def _keep_up(self, speaking: Speaking) -> None:
@@ -314,13 +352,14 @@ class Utterance:
             speaking.session.played(self._played_s)
 
     def _deadline(self) -> float:
-        """When the next chunk is needed; later for who has many texts, so that one who has few waits for none of them.
-        What is late already has no precedence over what is needed now."""
+        """When the next chunk is needed; later for who has many texts, so that one who has few
+        waits for none of them. What is late already has no precedence over what is needed now."""
         needed = max(self._pacing.deadline(), self._loop.time())
         return needed + PATIENCE_S * (self._hub.texts_of(self._lease) - 1)
 
     def _feed(self, speaking: Speaking) -> m.Flush | None:
-        """Pass on the text up to the next flush, which is returned, or all of it, and the end if that came."""
+        """Pass on the text up to the next flush, which is returned, or all of it, and the end if
+        that came."""
         while self._inbox:
             item = self._inbox.popleft()
             if isinstance(item, m.Flush):
@@ -336,18 +375,23 @@ class Utterance:
     async def _revise(self, speaking: Speaking, flush: m.Flush | None) -> m.Flush | None:
         """Carry out the next revision, and all that came before it; the flush that still waits.
 
-        Flushes that wait are taken back with what they were to speak, and answered, unless the revision is refused.
-        """
-        session, inbox = speaking.session, list(self._inbox)
+        Flushes that wait are taken back with what they were to speak, and answered, unless the
+        revision is refused."""
+        session = speaking.session
+        inbox = list(self._inbox)
         place = next(i for i, item in enumerate(inbox) if isinstance(item, m.Revise))
-        before, revision, time = inbox[:place], inbox[place], self._revisions.popleft()
+        before = inbox[:place]
+        revision = inbox[place]
+        time = self._revisions.popleft()
         assert isinstance(revision, m.Revise)
         del self._inbox[place]
         most = len(session.text) + sum(len(item) for item in before if isinstance(item, str))
         if revision.at > most:
             self._waiting -= len(revision.text)
             self._expect_known()
-            message = f"at is {revision.at}, but the text has {most} characters: nothing was revised."
+            message = (
+                f"at is {revision.at}, but the text has {most} characters: nothing was revised."
+            )
             await self._send(m.Failed("invalid_option", message, self.name, mark=revision.mark))
             return flush
         flushes = [] if flush is None else [flush]
@@ -362,7 +406,8 @@ class Utterance:
         later = "".join(item for item in self._inbox if isinstance(item, str))
         text = session.text
         self._reported_end = min(self._reported_end, at)
-        self._text, self._characters = text[self._reported_end :] + later, len(text) + len(later)
+        self._text = text[self._reported_end :] + later
+        self._characters = len(text) + len(later)
         self._waiting = self._characters - self._spoken_end
         self._expect_known()
         self._pacing.revised(at, len(text), time)
@@ -390,7 +435,8 @@ class Utterance:
         surplus = len(self._text) - self._hub.limits.pending_characters
         if surplus > 0:
             # Text without words, such as blanks without end, is not kept.
-            self._text, self._reported_end = self._text[surplus:], self._reported_end + surplus
+            self._text = self._text[surplus:]
+            self._reported_end = self._reported_end + surplus
         self._resting = True
         breath_at = math.inf if self._breath_at is None else self._breath_at
         early_at = self._loop.time() + early_s(speaking.session)
@@ -413,7 +459,8 @@ class Utterance:
         if self._wordless and self._unread:
             self._mute.append(chunk)
             return
-        mute, self._mute = self._mute, []
+        mute = self._mute
+        self._mute = []
         for each in (*mute, chunk):
             await self._give(each, rate)
 
@@ -436,9 +483,14 @@ class Utterance:
             return
         if words:
             self._waiting = min(self._waiting, self._characters - words[-1].end)
-        width, out_rate = self._options.format.width, self._options.format.sample_rate or rate
-        chunk_s = len(chunk.data) / width / out_rate if width else self._held_s + chunk.samples / rate
-        step, before_s, self._held_s = len(chunk.data), self.sent_s, 0.0
+        width = self._options.format.width
+        out_rate = self._options.format.sample_rate or rate
+        chunk_s = (
+            len(chunk.data) / width / out_rate if width else self._held_s + chunk.samples / rate
+        )
+        step = len(chunk.data)
+        before_s = self.sent_s
+        self._held_s = 0.0
         if width and self._options.frame_s is not None:
             step = width * max(1, round(self._options.frame_s * out_rate))
         try:
@@ -455,19 +507,24 @@ class Utterance:
                 return
             data = chunk[at : at + step]
             duration_s = chunk_s * len(data) / len(chunk)
-            yield self._audio(data, duration_s, self.sent_s + duration_s if at + step < len(chunk) else math.inf)
+            yield self._audio(
+                data, duration_s, self.sent_s + duration_s if at + step < len(chunk) else math.inf
+            )
 
     def _audio(self, data: bytes, duration_s: float, end_s: float) -> m.Audio:
         """Audio with the words that begin before ``end_s``; from now on it counts as sent."""
         # A sum of seconds is not exact: who begins where this ends, comes next.
         words = tuple(word for word in self._held if word.onset_s < end_s - 1e-5)
         self._held = self._held[len(words) :]
-        start_s, start, text = self.sent_s, self._reported_end, ""
+        start_s = self.sent_s
+        start = self._reported_end
+        text = ""
         if words:
             self._spoken_end = max(self._spoken_end, words[-1].end)
             rest = self._text[max(0, self._spoken_end - start) :].lstrip(CLOSING).lstrip()
             text = self._text[: len(self._text) - len(rest)]
-            self._text, self._reported_end = rest, start + len(text)
+            self._text = rest
+            self._reported_end = start + len(text)
         self.sent_s += duration_s
         self.bill.spoken(self._spoken_end, self.sent_s)
         return m.Audio(self.name, data, start_s, duration_s, words, text, start)
@@ -476,19 +533,29 @@ class Utterance:
 def unreadable(voice: str, parts: list[str]) -> str:
     """Why a text of which nothing can be read is an error."""
     text = " ".join(parts)
-    return f"The voice {voice} can read nothing of this text, {shown(text)}: choose a voice of its language."
+    return (
+        f"The voice {voice} can read nothing of this text, {shown(text)}: choose a voice of its"
+        " language."
+    )
 
 
 def spoken_word(word: WordTiming, rate: int) -> m.SpokenWord:
     """A word as protocols get it, its times in seconds."""
     times = (word.onset / rate, word.offset / rate)
     return m.SpokenWord(
-        word.text, word.start, word.end, *times, speaker=word.speaker, written=word.written, ends=word.ends
+        word.text,
+        word.start,
+        word.end,
+        *times,
+        speaker=word.speaker,
+        written=word.written,
+        ends=word.ends,
     )
 
 
 def pass_on(item: str | m.Deliver | m.Speaker, session: Session) -> None:
-    """Give a session a piece of its text, or who says the next one, or how. VoiceError for nobody."""
+    """Give a session a piece of its text, or who says the next one, or how. VoiceError for
+    nobody."""
     match item:
         case m.Deliver(_, delivery):
             session.deliver(delivery)

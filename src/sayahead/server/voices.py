@@ -25,7 +25,8 @@ class Voices:
 
     def __init__(self, names: tuple[str, ...]) -> None:
         """``names`` or folders, the default one first; empty: all that are installed."""
-        installed, explicit = installed_voices(), names
+        installed = installed_voices()
+        explicit = names
         names = names or tuple(sorted(installed, key=lambda name: (name != DEFAULT, name)))
         self._folders: dict[str, Path] = {}
         self.configs: dict[str, VoiceConfig] = {}
@@ -38,7 +39,8 @@ class Voices:
                     raise
                 log.warning("voice left out", extra={"voice": name, "why": str(error)})
                 continue
-            self._folders[config.name], self.configs[config.name] = folder, config
+            self._folders[config.name] = folder
+            self.configs[config.name] = config
         if not self.configs:
             raise VoiceError("No voice is installed: reinstall sayahead, or name a voice.")
         self.default = next(iter(self.configs))
@@ -50,20 +52,26 @@ class Voices:
     def known(self, request: str) -> bool:
         """Whether that means one of these voices, or a speaker of one."""
         name, _, speaker = request.partition(":")
-        return request in self.configs or (name in self.configs and speaker in self.configs[name].speakers)
+        return request in self.configs or (
+            name in self.configs and speaker in self.configs[name].speakers
+        )
 
-    def name(self, request: str | None, *, any_voice: bool = False, language: str | None = None) -> str:
+    def name(
+        self, request: str | None, *, any_voice: bool = False, language: str | None = None
+    ) -> str:
         """The name of the voice that is meant: see ``find``."""
         return self.find(request, any_voice=any_voice, language=language)[0]
 
     def find(
         self, request: str | None, *, any_voice: bool = False, language: str | None = None
     ) -> tuple[str, str | None]:
-        """The voice that is meant, and its speaker where one is named: ``NAME`` or ``NAME:SPEAKER``.
+        """The voice that is meant, and its speaker where one is named: ``NAME`` or
+        ``NAME:SPEAKER``.
 
-        Without a name, or with ``any_voice`` where there is none of that name, the first that speaks the language, a
-        BCP 47 tag, is meant; without a language, or where none speaks it, the default one. VoiceError for a name, or
-        without ``any_voice`` a language, that is unknown.
+        Without a name, or with ``any_voice`` where there is none of that name, the first that
+        speaks the language, a BCP 47 tag, is meant; without a language, or where none speaks it,
+        the default one. VoiceError for a name, or without ``any_voice`` a language, that is
+        unknown.
         """
         name, _, speaker = (request or "").partition(":")
         config = self.configs.get(name)
@@ -73,10 +81,13 @@ class Voices:
             return name, speaker
         if config is not None and not any_voice:
             raise VoiceError(
-                f"The voice {name!r} has no speaker {speaker[:80]!r}{nearest(speaker[:80], config.speakers)}."
+                f"The voice {name!r} has no speaker"
+                f" {speaker[:80]!r}{nearest(speaker[:80], config.speakers)}."
             )
         if request is not None and not any_voice:
-            raise VoiceError(f"There is no voice {request[:80]!r}{nearest(request[:80], self.configs)}.")
+            raise VoiceError(
+                f"There is no voice {request[:80]!r}{nearest(request[:80], self.configs)}."
+            )
         found = self.speaking(language) if language is not None else None
         if found is None and language is not None and not any_voice:
             spoken = sorted({config.language for config in self.configs.values()})
@@ -84,22 +95,26 @@ class Voices:
         return (name if config is not None else found or self.default), None
 
     def speaking(self, language: str) -> str | None:
-        """The first voice of a language, of its variety if there is one, the default voice before others."""
+        """The first voice of a language, of its variety if there is one, the default voice before
+        others."""
         tags = {name: config.language.lower() for name, config in self.configs.items()}
-        order, tag = sorted(tags, key=lambda name: name != self.default), language.lower().replace("_", "-")
+        order = sorted(tags, key=lambda name: name != self.default)
+        tag = language.lower().replace("_", "-")
         exact = (name for name in order if f"{tag}-".startswith(f"{tags[name]}-"))
         akin = (name for name in order if tags[name].split("-")[0] == tag.split("-")[0])
         return next(exact, None) or next(akin, None)
 
     def listed(self) -> Iterator[tuple[str, VoiceConfig]]:
-        """All names that mean a voice, for lists that know no speakers: of a voice with several, one for each."""
+        """All names that mean a voice, for lists that know no speakers: of a voice with several,
+        one for each."""
         for name, config in self.configs.items():
             yield name, config
             if len(config.speakers) > 1:
                 yield from ((f"{name}:{speaker}", config) for speaker in config.speakers)
 
     def load(self, name: str) -> Voice:
-        """A voice by a name from ``name``; slow the first time. VoiceError where it cannot be loaded."""
+        """A voice by a name from ``name``; slow the first time. VoiceError where it cannot be
+        loaded."""
         with self._locks[name]:
             begun = time.perf_counter()
             failed_at, failure = self._failed.get(name, (-RETRY_S, None))
@@ -111,7 +126,10 @@ class Voices:
                 except VoiceError as error:
                     self._failed[name] = time.perf_counter(), error
                     raise
-                log.info("voice loaded", extra={"voice": name, "took_s": round(time.perf_counter() - begun, 3)})
+                log.info(
+                    "voice loaded",
+                    extra={"voice": name, "took_s": round(time.perf_counter() - begun, 3)},
+                )
             return self.loaded[name]
 
     def in_use(self, name: str) -> Voice | None:
@@ -120,8 +138,8 @@ class Voices:
         return self.loaded.get(name)
 
     def unload(self, idle_s: float) -> None:
-        """Forget the voices, but the default one, that nobody has begun to use for so long; 0: none. Texts that are
-        being spoken keep theirs, whose memory is free when they end."""
+        """Forget the voices, but the default one, that nobody has begun to use for so long; 0:
+        none. Texts that are being spoken keep theirs, whose memory is free when they end."""
         late = time.monotonic() - idle_s
         for name in list(self.loaded) if idle_s else ():
             if name != self.default and self._used.setdefault(name, time.monotonic()) < late:
@@ -132,8 +150,11 @@ class Voices:
     def take_over(self, old: Voices) -> None:
         """Keep what another list has loaded of the same voices."""
         for name, voice in list(old.loaded.items()):
-            if self._folders.get(name) == old._folders.get(name) and self.configs.get(name) == old.configs.get(name):
-                self.loaded[name], self._locks[name] = voice, old._locks[name]
+            if self._folders.get(name) == old._folders.get(name) and self.configs.get(
+                name
+            ) == old.configs.get(name):
+                self.loaded[name] = voice
+                self._locks[name] = old._locks[name]
                 self._used[name] = old._used.get(name, time.monotonic())
 
     def unit(self, name: str) -> Unit:
@@ -142,12 +163,17 @@ class Voices:
             return self.loaded[name].loaded.unit
         config = self.configs[name]
         if config.kind == SHAPED:
-            return self.unit(config.model["voice"]) if config.model.get("voice") in self.configs else "words"
+            return (
+                self.unit(config.model["voice"])
+                if config.model.get("voice") in self.configs
+                else "words"
+            )
         return getattr(KINDS.get(config.kind), "unit", "words")
 
     def put(self, voice: Voice) -> None:
         """Offer a voice that is already loaded, as the default one."""
         name = voice.config.name
-        self.loaded[name], self._locks[name] = voice, threading.Lock()
+        self.loaded[name] = voice
+        self._locks[name] = threading.Lock()
         self.configs = {name: voice.config, **self.configs}
         self.default = name

@@ -1,4 +1,5 @@
-"""WebSockets: what all protocols on them share, so that one is a class with ``read`` and ``write``."""
+"""WebSockets: what all protocols on them share, so that one is a class with ``read`` and
+``write``."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ RESUME_S = 60.0
 
 
 class SocketProtocol:
-    """One protocol for the life of one connection; subclasses translate, and keep what translating needs."""
+    """One protocol for the life of one connection; subclasses translate, and keep what translating
+    needs."""
 
     name: ClassVar[str] = ""
     """In metrics and the log."""
@@ -50,7 +52,8 @@ class SocketProtocol:
         raise NotImplementedError
 
     def read(self, message: str | bytes) -> Iterable[m.Command | m.Later]:
-        """The commands in a message, or what makes them. A SayaheadError becomes a Refuse by ``refuse``."""
+        """The commands in a message, or what makes them. A SayaheadError becomes a Refuse by
+        ``refuse``."""
         raise NotImplementedError
 
     def write(self, event: m.Event) -> Iterable[str | bytes]:
@@ -71,15 +74,24 @@ async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol)
     """Serve one connection, from the handshake to its end."""
     key = credential(websocket.headers, websocket.query_params, websocket.scope["subprotocols"])
     address = websocket.client.host if websocket.client else None
-    protocol.session = request = request_id(websocket.scope)
-    known: dict[str, Any] = {"address": address, "request": request, "trace": websocket.headers.get(PARENT)}
+    protocol.session = request_id(websocket.scope)
+    request = protocol.session
+    known: dict[str, Any] = {
+        "address": address,
+        "request": request,
+        "trace": websocket.headers.get(PARENT),
+    }
     caller = hub.access.caller(key, **known)
     if caller is None and (key is not None or not protocol.key_in_first_message):
         hub.refused("unauthorized", address, protocol.name, session=request)
-        await websocket.send_denial_response(JSONResponse({"error": "A valid API key is required."}, 401))
+        await websocket.send_denial_response(
+            JSONResponse({"error": "A valid API key is required."}, 401)
+        )
         return
     # A browser that offers subprotocols expects one to be chosen; its token came as one.
-    subprotocol = next((name for name in websocket.scope["subprotocols"] if name.startswith(SUBPROTOCOL)), None)
+    subprotocol = next(
+        (name for name in websocket.scope["subprotocols"] if name.startswith(SUBPROTOCOL)), None
+    )
     await websocket.accept(subprotocol=subprotocol)
     transport = Transport(websocket, protocol, hub.limits)
     try:
@@ -90,14 +102,16 @@ async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol)
                 hub.refused("unauthorized", address, protocol.name, session=request)
                 await transport.refuse("unauthorized", "A valid API key is required.")
                 return
-        await serve_caller(hub, transport, caller, resumed=websocket.query_params.get("resumed", ""))
+        await serve_caller(
+            hub, transport, caller, resumed=websocket.query_params.get("resumed", "")
+        )
     except m.GoneError:
         return
 
 
 async def serve_caller(hub: Hub, transport: Transport, caller: Caller, *, resumed: str) -> None:
-    """Serve a caller, if there is a place; one who proves by ``resumed`` that its server has gone also while others
-    are late."""
+    """Serve a caller, if there is a place; one who proves by ``resumed`` that its server has gone
+    also while others are late."""
     try:
         lease = hub.enter(transport.protocol.name, caller, resumed=resumed)
     except RefusedError as refused:
@@ -108,7 +122,11 @@ async def serve_caller(hub: Hub, transport: Transport, caller: Caller, *, resume
     try:
         await transport.greet()
         outcome = await serve_session(
-            hub, transport.commands(hub, lease), transport.send, lease=lease, idle_s=transport.protocol.idle_s
+            hub,
+            transport.commands(hub, lease),
+            transport.send,
+            lease=lease,
+            idle_s=transport.protocol.idle_s,
         )
     finally:
         hub.leave(lease)
@@ -120,7 +138,8 @@ class Transport:
 
     def __init__(self, websocket: WebSocket, protocol: SocketProtocol, limits: Limits) -> None:
         self.protocol = protocol
-        self._websocket, self._first_message_s = websocket, limits.first_message_s
+        self._websocket = websocket
+        self._first_message_s = limits.first_message_s
         self.state: Mapping[str, Any] = websocket.scope.get("state", {})
         """What the server's own connections say of themselves."""
         self._first: str | bytes | None = None
@@ -137,7 +156,8 @@ class Transport:
 
     async def commands(self, hub: Hub, lease: Lease) -> AsyncIterator[m.Command]:
         """What the peer wants, message by message."""
-        reading = lease.reading = Reading(lease.account, hub.limits)
+        reading = Reading(lease.account, hub.limits)
+        lease.reading = reading
         while True:
             message = self._first if self._first is not None else await self._receive()
             self._first = None
@@ -148,7 +168,7 @@ class Transport:
                     if not isinstance(command, m.Later):
                         yield command
                         continue
-                    for later in await hub.aside(lease.account, lambda command=command: list(command.make())):  # type: ignore[misc]
+                    for later in await hub.aside(lease.account, command.made):
                         yield later
             except SayaheadError as error:
                 yield self.protocol.refuse(error)
@@ -178,7 +198,9 @@ class Transport:
             if outcome.code == "stalled":
                 raise TimeoutError
             async with asyncio.timeout(CLOSE_S):
-                await self._websocket.close(code, reason.encode()[:MOST_REASON].decode(errors="ignore"))
+                await self._websocket.close(
+                    code, reason.encode()[:MOST_REASON].decode(errors="ignore")
+                )
         except TimeoutError:
             abort = getattr(self._websocket.state, "abort", None)
             if abort is not None:

@@ -22,7 +22,8 @@ class Resampled:
             AudioFormat("pcm_f32le", target).check()
         self.rate = target or source
         """Samples per second of what comes out."""
-        self._source, self._samples = source, 0
+        self._source = source
+        self._samples = 0
         self._resampler = None if self.rate == source else Resampler(source, self.rate)
 
     def push(self, chunk: AudioChunk) -> AudioChunk:
@@ -30,7 +31,9 @@ class Resampled:
         if self._resampler is None:
             return chunk
         samples = self._resampler.push(chunk.samples)
-        made = AudioChunk(samples, self._samples, self.rate, tuple(self._word(word) for word in chunk.words))
+        made = AudioChunk(
+            samples, self._samples, self.rate, tuple(self._word(word) for word in chunk.words)
+        )
         self._samples += len(samples)
         return made
 
@@ -51,13 +54,16 @@ class Source(Iterable[AudioChunk], AsyncIterable[AudioChunk], Protocol):
 
 
 class Encoded:
-    """Chunks as bytes of one format: ``for`` or ``async for``, once. All of them joined are a file or a stream."""
+    """Chunks as bytes of one format: ``for`` or ``async for``, once. All of them joined are a file
+    or a stream."""
 
     def __init__(self, source: Source, form: AudioFormat, source_rate: int) -> None:
         """ConfigError for a format that cannot be."""
-        self._source, self._source_rate = source, source_rate
+        self._source = source
+        self._source_rate = source_rate
         self._encoder: Encoder = encoder(form, source_rate=source_rate)
-        self.media_type, self.sample_rate = form.media_type, rate_of(form, source_rate)
+        self.media_type = form.media_type
+        self.sample_rate = rate_of(form, source_rate)
         """Its MIME type, and samples per second of what is sent."""
         self._end_s = 0.0
 
@@ -72,9 +78,14 @@ class Encoded:
         yield self._finish()
 
     def _push(self, chunk: AudioChunk) -> EncodedChunk:
-        begin_s, self._end_s = self._end_s, self._end_s + chunk.duration_s
+        begin_s = self._end_s
+        self._end_s = self._end_s + chunk.duration_s
         return EncodedChunk(
-            self._encoder.push(chunk.samples), begin_s, chunk.duration_s, chunk.sample_rate, chunk.words
+            self._encoder.push(chunk.samples),
+            begin_s,
+            chunk.duration_s,
+            chunk.sample_rate,
+            chunk.words,
         )
 
     def _finish(self) -> EncodedChunk:

@@ -15,14 +15,15 @@ from sayahead.sound.queue import SoundQueue, Track
 from sayahead.types import AudioChunk, Floats, WordTiming
 
 IN_FILES = (
-    'To write a file instead: -o hello.wav (in Python, .save("hello.wav")); to send the sound to another program: '
-    "sayahead say --raw ... | aplay -q -f S16_LE -r 24000"
+    'To write a file instead: -o hello.wav (in Python, .save("hello.wav")); to send the sound to'
+    " another program: sayahead say --raw ... | aplay -q -f S16_LE -r 24000"
 )
 ELSEWHERE = f"{IN_FILES}; to go on without sound: SAYAHEAD_DEVICE=null"
 
 
 def real_backends(miniaudio: Any) -> list[Any]:
-    """The backends for sound devices; miniaudio's own choice would end at its null device, which plays nothing."""
+    """The backends for sound devices; miniaudio's own choice would end at its null device, which
+    plays nothing."""
     return [backend for backend in miniaudio.Backend if backend.name not in ("NULL", "CUSTOM")]
 
 
@@ -31,15 +32,19 @@ def require_miniaudio() -> Any:
     try:
         import miniaudio
     except ImportError as error:
-        raise OutputError(f"Playing sound needs miniaudio: pip install 'sayahead[play]'. {IN_FILES}") from error
+        raise OutputError(
+            f"Playing sound needs miniaudio: pip install 'sayahead[play]'. {IN_FILES}"
+        ) from error
     return miniaudio
 
 
 @contextlib.contextmanager
 def hushed() -> Iterator[None]:
-    """Keep standard error quiet for a while: sound libraries report every device that they do not find."""
+    """Keep standard error quiet for a while: sound libraries report every device that they do not
+    find."""
     try:
-        saved, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+        saved = os.dup(2)
+        nothing = os.open(os.devnull, os.O_WRONLY)
     except OSError:
         yield
         return
@@ -60,7 +65,9 @@ def unopened(close: Callable[[], object] = lambda: None) -> Iterator[None]:
         yield
     except miniaudio.MiniaudioError as error:
         close()
-        raise OutputError(f"No sound device could be opened ({error.args[0]}). {ELSEWHERE}") from error
+        raise OutputError(
+            f"No sound device could be opened ({error.args[0]}). {ELSEWHERE}"
+        ) from error
 
 
 class Player:
@@ -73,8 +80,8 @@ class Player:
                 player.write(chunk)
             player.drain()
 
-    Any thread may call its methods. With asyncio, call ``write`` and ``drain`` by ``asyncio.to_thread``, or leave that
-    to ``Speech.aplay``. Needs the ``play`` extra.
+    Any thread may call its methods. With asyncio, call ``write`` and ``drain`` by
+    ``asyncio.to_thread``, or leave that to ``Speech.aplay``. Needs the ``play`` extra.
     """
 
     # Buffered audio; more would only delay the effect of Ctrl-C on the synthesis.
@@ -91,10 +98,11 @@ class Player:
         on_word: Callable[[WordTiming], object] | None = None,
         backends: Sequence[Any] | None = None,
     ) -> None:
-        """``sample_rate``: that of everything it will be given. ``device``: part of a name in ``Player.devices()``, or
-        "null", which plays silently in real time; None: what ``SAYAHEAD_DEVICE`` names, or the system's default.
-        ``volume``: a factor, which you may change at any time. ``on_word``: called with each word when it begins to be
-        heard, on a thread of the player.
+        """``sample_rate``: that of everything it will be given. ``device``: part of a name in
+        ``Player.devices()``, or "null", which plays silently in real time; None: what
+        ``SAYAHEAD_DEVICE`` names, or the system's default. ``volume``: a factor, which you may
+        change at any time. ``on_word``: called with each word when it begins to be heard, on a
+        thread of the player.
 
         OutputError without the ``play`` extra, or if no device opens.
         """
@@ -125,7 +133,8 @@ class Player:
         """miniaudio's device."""
         miniaudio = require_miniaudio()
         if device == "null":
-            device, backends = None, [miniaudio.Backend.NULL]
+            device = None
+            backends = [miniaudio.Backend.NULL]
         backends = list(backends or real_backends(miniaudio))
         with unopened(), hushed():
             return miniaudio.PlaybackDevice(
@@ -150,7 +159,10 @@ class Player:
         miniaudio = require_miniaudio()
         with hushed():
             try:
-                return [device["name"] for device in miniaudio.Devices(real_backends(miniaudio)).get_playbacks()]
+                return [
+                    device["name"]
+                    for device in miniaudio.Devices(real_backends(miniaudio)).get_playbacks()
+                ]
             except miniaudio.MiniaudioError:
                 return []
 
@@ -200,7 +212,8 @@ class Player:
         self._queue.pause(False)
 
     def clear(self) -> None:
-        """Drop whatever was not heard yet, for example when somebody interrupts: who is speaking is cancelled.
+        """Drop whatever was not heard yet, for example when somebody interrupts: who is speaking is
+        cancelled.
 
         You may go on writing, and speak again.
         """
@@ -209,8 +222,8 @@ class Player:
     def track(self, on_over: Callable[[], object] | None = None) -> Track:
         """A track of its own for the sound of one turn; what has none shares one.
 
-        ``on_over``: called once when the player is cleared or closed before the track is dropped, on that thread.
-        """
+        ``on_over``: called once when the player is cleared or closed before the track is dropped,
+        on that thread."""
         return self._queue.track(on_over)
 
     def write(self, sound: Floats | AudioChunk) -> None:

@@ -19,7 +19,8 @@ from sayahead.types import Floats
 
 
 class OutputError(SayaheadError):
-    """Output that this machine cannot deliver: no sound device, a full disk, an extra that is not installed."""
+    """Output that this machine cannot deliver: no sound device, a full disk, an extra that is not
+    installed."""
 
 
 WAV_CODES = {"pcm_s16le": (1, 2), "pcm_f32le": (3, 4), "alaw": (6, 1), "mulaw": (7, 1)}
@@ -27,8 +28,8 @@ WAV_CODES = {"pcm_s16le": (1, 2), "pcm_f32le": (3, 4), "alaw": (6, 1), "mulaw": 
 
 
 def wav_header(sample_rate: int, data_bytes: int | None, samples: str = "pcm_s16le") -> bytes:
-    """The header of mono samples, 44 bytes for those of 16 bits; without a size, the one that readers take as "until
-    the end". ``samples``: one of WAV_CODES."""
+    """The header of mono samples, 44 bytes for those of 16 bits; without a size, the one that
+    readers take as "until the end". ``samples``: one of WAV_CODES."""
     code, width = WAV_CODES[samples]
     form = struct.pack("<HHIIHH", code, 1, sample_rate, width * sample_rate, width, 8 * width)
     chunks = [(b"fmt ", form)]
@@ -37,7 +38,8 @@ def wav_header(sample_rate: int, data_bytes: int | None, samples: str = "pcm_s16
         count = 0xFFFFFFFF if data_bytes is None else data_bytes // width
         chunks = [(b"fmt ", form + bytes(2)), (b"fact", struct.pack("<I", count))]
     head = b"".join(name + struct.pack("<I", len(data)) + data for name, data in chunks)
-    size, riff = 0xFFFFFFFF, 0xFFFFFFFF
+    size = 0xFFFFFFFF
+    riff = 0xFFFFFFFF
     if data_bytes is not None:
         size = min(data_bytes, 0xFFFFFFFF - len(head) - 13)
         riff = size + len(head) + 12
@@ -64,7 +66,8 @@ class RawWriter:
     """Signed 16-bit little-endian mono samples, unbuffered."""
 
     def __init__(self, file: io.RawIOBase, name: str) -> None:
-        self._file, self._name = file, name
+        self._file = file
+        self._name = name
 
     def write(self, samples: Floats) -> None:
         try:
@@ -90,7 +93,8 @@ class RawWriter:
 
 
 class WavWriter(RawWriter):
-    """A WAV file whose header is right after every chunk, or says "until the end" if it cannot be changed later."""
+    """A WAV file whose header is right after every chunk, or says "until the end" if it cannot be
+    changed later."""
 
     def __init__(self, file: io.RawIOBase, name: str, *, sample_rate: int) -> None:
         super().__init__(file, name)
@@ -131,17 +135,25 @@ class FlacWriter:
         try:
             import soundfile
         except (ImportError, OSError) as error:
-            raise OutputError(f"Writing {path.name} needs soundfile: pip install 'sayahead[flac]'.") from error
+            raise OutputError(
+                f"Writing {path.name} needs soundfile: pip install 'sayahead[flac]'."
+            ) from error
         open_output(path).close()
-        self._path, self._empty, self._error = path, True, soundfile.LibsndfileError
-        self._file: Any = soundfile.SoundFile(path, "w", samplerate=sample_rate, channels=1, subtype="PCM_16")
+        self._path = path
+        self._empty = True
+        self._error = soundfile.LibsndfileError
+        self._file: Any = soundfile.SoundFile(
+            path, "w", samplerate=sample_rate, channels=1, subtype="PCM_16"
+        )
 
     def write(self, samples: Floats) -> None:
         try:
             self._file.write(to_pcm16(samples))
         except self._error as error:
             reason = error.error_string.rstrip(".")
-            raise OutputError(f"{self._path} cannot be written: is the disk full? ({reason})") from error
+            raise OutputError(
+                f"{self._path} cannot be written: is the disk full? ({reason})"
+            ) from error
         self._empty = self._empty and not len(samples)
 
     def drain(self) -> None:
@@ -180,7 +192,9 @@ def open_output(path: Path) -> io.FileIO:
     except FileNotFoundError as error:
         raise ConfigError(f"{path} cannot be written: there is no folder {path.parent}.") from error
     except IsADirectoryError as error:
-        raise ConfigError(f"{path} cannot be written: it is a folder; name a file in it.") from error
+        raise ConfigError(
+            f"{path} cannot be written: it is a folder; name a file in it."
+        ) from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror or error}.") from error
 
@@ -191,7 +205,8 @@ def wav_file(path: Path, *, sample_rate: int) -> WavWriter:
 
 
 def write_wav(path: Path, samples: Floats, sample_rate: int) -> None:
-    """Write samples (S,) as a WAV file, creating missing folders. ConfigError or OutputError on failure."""
+    """Write samples (S,) as a WAV file, creating missing folders. ConfigError or OutputError on
+    failure."""
     path.parent.mkdir(parents=True, exist_ok=True)
     writer = wav_file(path, sample_rate=sample_rate)
     writer.write(samples)
@@ -199,15 +214,22 @@ def write_wav(path: Path, samples: Floats, sample_rate: int) -> None:
 
 
 def read_wav(path: Path) -> tuple[Floats, int]:
-    """Samples (S,) in [-1, 1) and sample rate of a 16-bit mono WAV file; ConfigError if it is not one."""
+    """Samples (S,) in [-1, 1) and sample rate of a 16-bit mono WAV file; ConfigError if it is not
+    one."""
     try:
         with wave.open(str(path)) as file:
-            channels, width, rate = file.getnchannels(), file.getsampwidth(), file.getframerate()
+            channels = file.getnchannels()
+            width = file.getsampwidth()
+            rate = file.getframerate()
             data = file.readframes(file.getnframes())
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror or error}.") from error
     except (EOFError, wave.Error) as error:
-        raise ConfigError(f"{path} cannot be read as a WAV file: {str(error) or 'it is empty'}.") from error
+        raise ConfigError(
+            f"{path} cannot be read as a WAV file: {str(error) or 'it is empty'}."
+        ) from error
     if (channels, width) != (1, 2):
-        raise ConfigError(f"{path} is not 16-bit mono (bits: {8 * width}, channels: {channels}): convert it.")
+        raise ConfigError(
+            f"{path} is not 16-bit mono (bits: {8 * width}, channels: {channels}): convert it."
+        )
     return from_pcm16(data), rate

@@ -1,4 +1,5 @@
-"""How audio is sent and kept: streaming encoders from samples to bytes, and files by the endings of their names."""
+"""How audio is sent and kept: streaming encoders from samples to bytes, and files by the endings of
+their names."""
 
 from __future__ import annotations
 
@@ -34,14 +35,26 @@ class AudioFormat:
     def check(self) -> None:
         """ConfigError for an unknown format, or one that needs an extra that is not installed."""
         if self.encoding not in ENCODINGS:
-            raise ConfigError(f"The encoding {self.encoding!r} is unknown{nearest(self.encoding, ENCODINGS)}.")
+            raise ConfigError(
+                f"The encoding {self.encoding!r} is unknown{nearest(self.encoding, ENCODINGS)}."
+            )
         rate = self.sample_rate
         if rate is not None and rate not in RATES:
-            raise ConfigError(f"The sample rate is {shown(rate)}, but must be one of {listed(RATES)}.")
+            raise ConfigError(
+                f"The sample rate is {shown(rate)}, but must be one of {listed(RATES)}."
+            )
         if rate is not None and rate not in OWN_RATES.get(self.encoding, RATES):
-            raise ConfigError(f"{self.encoding} has no sample rate {rate} (known: {listed(OWN_RATES[self.encoding])}).")
+            raise ConfigError(
+                f"{self.encoding} has no sample rate {rate} (known:"
+                f" {listed(OWN_RATES[self.encoding])})."
+            )
         if self.bit_rate is not None:
-            check_whole(f"The bit rate of {self.encoding}", self.bit_rate, 8000, MOST_BITS.get(self.encoding, 512000))
+            check_whole(
+                f"The bit rate of {self.encoding}",
+                self.bit_rate,
+                8000,
+                MOST_BITS.get(self.encoding, 512000),
+            )
         if self.encoding in CODECS:
             codecs()
 
@@ -70,8 +83,8 @@ ENCODINGS = {
     "opus": "audio/ogg",
     "aac": "audio/aac",
 }
-"""What can be sent, and its MIME type: wav is 16 bits after a header that says "until it ends", or other samples, opus
-comes in Ogg pages, aac as ADTS."""
+"""What can be sent, and its MIME type: wav is 16 bits after a header that says "until it ends", or
+other samples, opus comes in Ogg pages, aac as ADTS."""
 IN_WAV = {"wav": "pcm_s16le", "wav_f32le": "pcm_f32le", "wav_mulaw": "mulaw", "wav_alaw": "alaw"}
 """The samples in a WAV file."""
 WIDTHS = {"pcm_s16le": 2, "pcm_f32le": 4, "mulaw": 1, "alaw": 1}
@@ -100,11 +113,13 @@ class Encoder(Protocol):
         ...
 
 
-def encoder(form: AudioFormat, *, source_rate: int, file: io.RawIOBase | io.BufferedIOBase | None = None) -> Encoder:
+def encoder(
+    form: AudioFormat, *, source_rate: int, file: io.RawIOBase | io.BufferedIOBase | None = None
+) -> Encoder:
     """An encoder of samples at ``source_rate`` per second. ConfigError for an unknown format.
 
-    ``file``: one that can seek, to which codecs write themselves; ``push`` and ``finish`` then give nothing.
-    """
+    ``file``: one that can seek, to which codecs write themselves; ``push`` and ``finish`` then give
+    nothing."""
     form.check()
     rate = rate_of(form, source_rate)
     resampler = Resampler(source_rate, rate) if rate != source_rate else None
@@ -149,7 +164,8 @@ class Bare:
         return self._out(self._resampler.finish() if self._resampler else np.zeros(0, np.float32))
 
     def _out(self, samples: Floats) -> bytes:
-        head, self._head = self._head, b""
+        head = self._head
+        self._head = b""
         return head + self._convert(samples)
 
 
@@ -164,15 +180,20 @@ class Packed:
         resampler: Resampler | None,
         file: io.RawIOBase | io.BufferedIOBase | None = None,
     ) -> None:
-        """``file``: where the bytes go, and headers are completed at the end; None: they come from ``push``."""
+        """``file``: where the bytes go, and headers are completed at the end; None: they come from
+        ``push``."""
         av = codecs()
         codec, container, self._form = CODECS[encoding]
-        self._av, self._rate, self._resampler, self._samples = av, rate, resampler, 0
+        self._av = av
+        self._rate = rate
+        self._resampler = resampler
+        self._samples = 0
         self._file = io.BytesIO()
         # Pages of at most 60 ms, or an Ogg reader would wait a second for the first audio.
         options = {"page_duration": "60000"} if container == "ogg" else {}
         if container == "mp3":
-            # How long it is, and what the encoder has put before the first sample, can only be said at the end.
+            # How long it is, and what the encoder has put before the first sample, can only be said
+            # at the end.
             options |= {"write_xing": "0" if file is None else "1", "id3v2_version": "0"}
         target = _Unseekable(self._file) if file is None else file
         self._container: Any = av.open(target, "w", format=container, options=options)
@@ -197,9 +218,14 @@ class Packed:
 
     def _encode(self, samples: Floats) -> bytes:
         if len(samples):
-            data: NDArray[Any] = to_pcm16(samples) if self._form.startswith("s16") else samples.astype("<f4")
-            frame = self._av.AudioFrame.from_ndarray(data[None, :], format=self._form, layout="mono")
-            frame.sample_rate, frame.pts = self._rate, self._samples
+            data: NDArray[Any] = (
+                to_pcm16(samples) if self._form.startswith("s16") else samples.astype("<f4")
+            )
+            frame = self._av.AudioFrame.from_ndarray(
+                data[None, :], format=self._form, layout="mono"
+            )
+            frame.sample_rate = self._rate
+            frame.pts = self._samples
             self._samples += len(samples)
             self._fifo.write(frame)
         # A codec has a frame size only once it is open.
@@ -233,7 +259,9 @@ def codecs() -> Any:
     try:
         import av
     except ImportError as error:
-        raise ConfigError("mp3, opus, aac and flac need PyAV: pip install 'sayahead[codecs]'.") from error
+        raise ConfigError(
+            "mp3, opus, aac and flac need PyAV: pip install 'sayahead[codecs]'."
+        ) from error
     return av
 
 
@@ -269,7 +297,8 @@ class EncodedWriter:
     """A file of an encoder's bytes."""
 
     def __init__(self, path: Path, *, sample_rate: int, encoding: str) -> None:
-        self._path, self._file = path, open_output(path)
+        self._path = path
+        self._file = open_output(path)
         seekable = self._file if self._file.seekable() else None
         self._encoder = encoder(AudioFormat(encoding), source_rate=sample_rate, file=seekable)
 
@@ -310,5 +339,7 @@ FORMATS: dict[str, Callable[..., Sink]] = {
 def writer(path: Path) -> Callable[..., Sink]:
     """What opens a file, by the extension of its name; ConfigError for an unknown one."""
     if path.suffix.lower() not in FORMATS:
-        raise ConfigError(f"{path}: unsupported extension {path.suffix!r}; use {', '.join(FORMATS)}.")
+        raise ConfigError(
+            f"{path}: unsupported extension {path.suffix!r}; use {', '.join(FORMATS)}."
+        )
     return FORMATS[path.suffix.lower()]

@@ -7,20 +7,27 @@ from numpy.typing import NDArray
 
 from sayahead.types import Floats
 
-BLOCK_S, STEP_S = 0.4, 0.1
-SILENT_LUFS, BELOW_MEAN_LU = -70.0, 10.0
-# Frequency in Hz and quality of the shelf and of the high pass, gain in dB of the shelf (BS.1770-4, annex 1; given
-# there as coefficients at 48 kHz, here as the filters they come from, for any rate).
-SHELF_HZ, SHELF_Q, SHELF_DB = 1681.974450955533, 0.7071752369554196, 3.999843853973347
-PASS_HZ, PASS_Q = 38.13547087602444, 0.5003270373238773
+BLOCK_S = 0.4
+STEP_S = 0.1
+SILENT_LUFS = -70.0
+BELOW_MEAN_LU = 10.0
+# Frequency in Hz and quality of the shelf and of the high pass, gain in dB of the shelf (BS.1770-4,
+# annex 1; given there as coefficients at 48 kHz, here as the filters they come from, for any rate).
+SHELF_HZ = 1681.974450955533
+SHELF_Q = 0.7071752369554196
+SHELF_DB = 3.999843853973347
+PASS_HZ = 38.13547087602444
+PASS_Q = 0.5003270373238773
 
 
 def loudness(samples: Floats, sample_rate: int) -> float:
-    """Integrated loudness in LUFS of mono samples (S,) at full scale 1; -inf where all is silent or shorter than 0.4 s.
+    """Integrated loudness in LUFS of mono samples (S,) at full scale 1; -inf where all is silent or
+    shorter than 0.4 s.
 
-    Blocks of 0.4 s, a tenth of a second apart; those below -70 LUFS, then those 10 LU below the mean, are left out.
-    """
-    block, step = round(BLOCK_S * sample_rate), round(STEP_S * sample_rate)
+    Blocks of 0.4 s, a tenth of a second apart; those below -70 LUFS, then those 10 LU below the
+    mean, are left out."""
+    block = round(BLOCK_S * sample_rate)
+    step = round(STEP_S * sample_rate)
     if len(samples) < block:
         return float("-inf")
     sums = np.concatenate([[0.0], np.cumsum(weighted(samples, sample_rate) ** 2)])
@@ -43,7 +50,8 @@ def weighted(samples: Floats, sample_rate: int) -> NDArray[np.float64]:
     size = len(samples) + sample_rate
     z = np.exp(-2j * np.pi * np.fft.rfftfreq(size))
     k = np.tan(np.pi * SHELF_HZ / sample_rate)
-    high, middle = 10 ** (SHELF_DB / 20), 10 ** (SHELF_DB / 20 * 0.4996667741545416)
+    high = 10 ** (SHELF_DB / 20)
+    middle = 10 ** (SHELF_DB / 20 * 0.4996667741545416)
     above = (high + middle * k / SHELF_Q + k * k) + 2 * (k * k - high) * z
     above = above + (high - middle * k / SHELF_Q + k * k) * z * z
     shelf = above / resonance(k, SHELF_Q, z)

@@ -1,4 +1,5 @@
-"""Samples, or chunks of them, out of the program: played on the sound device, or saved in a file."""
+"""Samples, or chunks of them, out of the program: played on the sound device, or saved in a
+file."""
 
 from __future__ import annotations
 
@@ -24,9 +25,9 @@ RATES = (1000, 192_000)
 def play(sound: Floats | AudioChunk | Iterable[AudioChunk], sample_rate: int | None = None) -> None:
     """Play samples (S,), or chunks as they come, and wait until the end. Needs the ``play`` extra.
 
-    ``sample_rate`` is only needed for samples; chunks have their own. To play chunk by chunk without waiting,
-    ``write`` them to a ``Player``. ConfigError for samples that are not floats in one dimension.
-    """
+    ``sample_rate`` is only needed for samples; chunks have their own. To play chunk by chunk
+    without waiting, ``write`` them to a ``Player``. ConfigError for samples that are not floats in
+    one dimension."""
     rate, given = opened(sound, sample_rate)
     with Player(rate) as player:
         for samples in given:
@@ -34,12 +35,17 @@ def play(sound: Floats | AudioChunk | Iterable[AudioChunk], sample_rate: int | N
         player.drain()
 
 
-def save(path: str | Path, sound: Floats | AudioChunk | Iterable[AudioChunk], sample_rate: int | None = None) -> None:
-    """Write samples (S,), or chunks as they come, to a file: .wav, .flac, .mp3, .opus, .ogg or .aac.
+def save(
+    path: str | Path,
+    sound: Floats | AudioChunk | Iterable[AudioChunk],
+    sample_rate: int | None = None,
+) -> None:
+    """Write samples (S,), or chunks as they come, to a file: .wav, .flac, .mp3, .opus, .ogg or
+    .aac.
 
-    ``sample_rate`` is only needed for samples; chunks have their own. ConfigError for another ending, a folder that
-    does not exist, and samples that are not floats in one dimension. A file that is there stays where there is no
-    sound.
+    ``sample_rate`` is only needed for samples; chunks have their own. ConfigError for another
+    ending, a folder that does not exist, and samples that are not floats in one dimension. A file
+    that is there stays where there is no sound.
     """
     path = Path(path)
     make = writer(path)
@@ -78,19 +84,23 @@ class Late:
 
 
 def kept_until_written(path: Path, make: Callable[[], Sink]) -> Sink:
-    """The file that ``make`` opens; one that holds something keeps that until there is sound to write."""
+    """The file that ``make`` opens; one that holds something keeps that until there is sound to
+    write."""
     kept = path.is_file() and path.stat().st_size > 0 and os.access(path, os.W_OK)
     return Late(make) if kept else make()
 
 
 def opened(sound: object, sample_rate: int | None) -> tuple[int, Iterator[Floats]]:
-    """The samples per second of a sound, and its samples (S,) piece by piece. ConfigError where one is wrong."""
+    """The samples per second of a sound, and its samples (S,) piece by piece. ConfigError where one
+    is wrong."""
     if sample_rate is not None:
         sample_rate = check_whole("sample_rate", sample_rate, *RATES)
     if isinstance(sound, np.ndarray | AudioChunk):
         sound = [sound]
     if not isinstance(sound, Iterable):
-        raise ConfigError(f"The sound is {describe(sound)}, but must be samples, or chunks of them.")
+        raise ConfigError(
+            f"The sound is {describe(sound)}, but must be samples, or chunks of them."
+        )
     pieces = iter(sound)
     if sample_rate is None:
         first = list(itertools.islice(pieces, 1))
@@ -103,10 +113,13 @@ def opened(sound: object, sample_rate: int | None) -> tuple[int, Iterator[Floats
 
 
 def samples_of(sound: object) -> Floats:
-    """The samples (S,) of a chunk, or those given. ConfigError unless they are floats in one dimension."""
+    """The samples (S,) of a chunk, or those given. ConfigError unless they are floats in one
+    dimension."""
     samples = sound.samples if isinstance(sound, AudioChunk) else sound
     if not isinstance(samples, np.ndarray):
-        raise ConfigError(f"The sound has {describe(sound)}, but must be samples in a NumPy array, or chunks.")
+        raise ConfigError(
+            f"The sound has {describe(sound)}, but must be samples in a NumPy array, or chunks."
+        )
     if samples.ndim != 1 or not np.issubdtype(samples.dtype, np.floating):
         what = f"an array of {samples.dtype}, {samples.ndim}-dimensional"
         raise ConfigError(f"The sound is {what}, but must be floats from -1 to 1 in one dimension.")

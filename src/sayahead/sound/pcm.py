@@ -20,7 +20,9 @@ def audible_ends(samples: Floats) -> tuple[int, int] | None:
     """The first and the last of the samples (S,) above -50 dBFS; None where there is none."""
     loud = np.abs(samples) > AUDIBLE
     first = int(loud.argmax()) if len(loud) else 0
-    return (first, len(loud) - 1 - int(loud[::-1].argmax())) if loud[first : first + 1].any() else None
+    return (
+        (first, len(loud) - 1 - int(loud[::-1].argmax())) if loud[first : first + 1].any() else None
+    )
 
 
 def to_pcm16(samples: Floats) -> NDArray[np.int16]:

@@ -1,8 +1,8 @@
 """Pitch from sound alone, for engines that report none: Boersma's autocorrelation method.
 
-P. Boersma, "Accurate short-term analysis of the fundamental frequency and the harmonics-to-noise ratio of a sampled
-sound", IFA Proceedings 17 (1993). A model's own pitch (``prosody.Recorder``) is better where there is one.
-"""
+P. Boersma, "Accurate short-term analysis of the fundamental frequency and the harmonics-to-noise
+ratio of a sampled sound", IFA Proceedings 17 (1993). A model's own pitch (``prosody.Recorder``) is
+better where there is one."""
 
 from __future__ import annotations
 
@@ -13,26 +13,32 @@ from sayahead.types import Floats
 
 HOP_S = 0.010
 """Time between frames; frame i is centred at i hops."""
-FLOOR_HZ, CEILING_HZ = 65.0, 500.0
+FLOOR_HZ = 65.0
+CEILING_HZ = 500.0
 """Lowest and highest pitch searched."""
 PERIODS = 3
 """Periods of the lowest pitch in a window."""
 CANDIDATES = 6
 """Candidate pitches of a frame, besides voiceless."""
 # The costs that the paper recommends; those of transitions are for frames 10 ms apart.
-SILENCE, VOICING, OCTAVE, OCTAVE_JUMP, VOICED_UNVOICED = 0.03, 0.45, 0.01, 0.35, 0.14
+SILENCE = 0.03
+VOICING = 0.45
+OCTAVE = 0.01
+OCTAVE_JUMP = 0.35
+VOICED_UNVOICED = 0.14
 
 Values = NDArray[np.float64]
 
 
 def pitch_hz(samples: Floats, rate: int) -> Floats:
-    """(T,) pitch in Hz of samples (S,), 0 where there is no voice; frame i at ``i * HOP_S``, T = 1 + S / (rate HOP_S).
+    """(T,) pitch in Hz of samples (S,), 0 where there is no voice; frame i at ``i * HOP_S``, T = 1
+    + S / (rate HOP_S).
 
-    For each frame the normalised autocorrelation ``r(tau) = r_xw(tau) / r_w(tau)`` of the windowed signal over that of
-    the window, its highest maxima as candidates with strength ``r(tau) - OCTAVE log2(FLOOR tau)``, a voiceless one with
-    ``VOICING + max(0, 2 - peak (1 + VOICING) / SILENCE)``, where peak is the frame's over the whole sound's, and of all
-    paths the one with the largest sum of strengths less costs.
-    """
+    For each frame the normalised autocorrelation ``r(tau) = r_xw(tau) / r_w(tau)`` of the windowed
+    signal over that of the window, its highest maxima as candidates with strength ``r(tau) - OCTAVE
+    log2(FLOOR tau)``, a voiceless one with ``VOICING + max(0, 2 - peak (1 + VOICING) / SILENCE)``,
+    where peak is the frame's over the whole sound's, and of all paths the one with the largest sum
+    of strengths less costs."""
     if not len(samples):
         return np.zeros(0, np.float32)
     r, loudness = autocorrelations(samples, rate)
@@ -44,45 +50,61 @@ def pitch_hz(samples: Floats, rate: int) -> Floats:
 
 
 def autocorrelations(samples: Floats, rate: int) -> tuple[Values, Values]:
-    """Normalised autocorrelation (T, L) of each frame at lags 0 to L - 1, and its peak over the whole sound's (T,)."""
-    half, longest = round(PERIODS * rate / FLOOR_HZ / 2), int(rate / FLOOR_HZ) + 2
+    """Normalised autocorrelation (T, L) of each frame at lags 0 to L - 1, and its peak over the
+    whole sound's (T,)."""
+    half = round(PERIODS * rate / FLOOR_HZ / 2)
+    longest = int(rate / FLOOR_HZ) + 2
     size = 1 << (2 * half + longest - 1).bit_length()
     window = np.hanning(2 * half + 2)[1:-1].astype(np.float32)
     padded = np.pad(samples.astype(np.float32), half)
     hop = HOP_S * rate
     starts = np.round(np.arange(1 + int(len(samples) / hop)) * hop).astype(np.int64)
-    frames = np.lib.stride_tricks.sliding_window_view(padded, 2 * half)[np.minimum(starts, len(samples))]
+    frames = np.lib.stride_tricks.sliding_window_view(padded, 2 * half)[
+        np.minimum(starts, len(samples))
+    ]
     frames = frames - frames.mean(axis=1, keepdims=True)
     peaks = np.abs(frames).max(axis=1)
     power = np.abs(np.fft.rfft(frames * window, size, axis=1)) ** 2
     r = np.fft.irfft(power, size, axis=1)[:, :longest].astype(np.float64)
     of_window = np.fft.irfft(np.abs(np.fft.rfft(window, size)) ** 2, size)[:longest]
     energy = r[:, :1]
-    normal = np.divide(r, energy, out=np.zeros_like(r), where=energy > 1e-12) * of_window[0] / of_window
+    normal = (
+        np.divide(r, energy, out=np.zeros_like(r), where=energy > 1e-12) * of_window[0] / of_window
+    )
     return normal, peaks / max(float(np.abs(samples - samples.mean()).max()), 1e-9)
 
 
 def candidates(r: Values, rate: int) -> tuple[Values, Values]:
-    """Lags (T, C) of the strongest maxima, to parts of a sample by a parabola, and their strengths; -inf where none."""
+    """Lags (T, C) of the strongest maxima, to parts of a sample by a parabola, and their strengths;
+    -inf where none."""
     shortest = int(rate / CEILING_HZ)
-    before, at, after = r[:, shortest - 1 : -2], r[:, shortest:-1], r[:, shortest + 1 :]
+    before = r[:, shortest - 1 : -2]
+    at = r[:, shortest:-1]
+    after = r[:, shortest + 1 :]
     maximum = (at > before) & (at >= after) & (at > VOICING / 2)
     lags = shortest + np.arange(at.shape[1])
     strength = np.where(maximum, at - OCTAVE * np.log2(FLOOR_HZ * lags / rate), -np.inf)
     best = np.argpartition(-strength, CANDIDATES - 1, axis=1)[:, :CANDIDATES]
-    left, peak, right, chosen = (np.take_along_axis(x, best, axis=1) for x in (before, at, after, strength))
+    left, peak, right, chosen = (
+        np.take_along_axis(x, best, axis=1) for x in (before, at, after, strength)
+    )
     bend = left - 2 * peak + right
     shift = np.where(bend < 0, 0.5 * (left - right) / np.where(bend < 0, bend, 1), 0)
-    # A sharp maximum lies above its samples: without this, a pitch between two lags would seem weaker than its octave.
-    strengths: Values = np.where(np.isfinite(chosen), chosen - 0.25 * (left - right) * shift, -np.inf)
+    # A sharp maximum lies above its samples: without this, a pitch between two lags would seem
+    # weaker than its octave.
+    strengths: Values = np.where(
+        np.isfinite(chosen), chosen - 0.25 * (left - right) * shift, -np.inf
+    )
     return np.asarray(lags[best] + shift, np.float64), strengths
 
 
 def cheapest(hertz: Values, strength: Values) -> NDArray[np.int64]:
-    """(T,) the candidate of each frame on the path of the largest strength less the costs of its steps (Viterbi)."""
+    """(T,) the candidate of each frame on the path of the largest strength less the costs of its
+    steps (Viterbi)."""
     octaves = np.log2(np.where(hertz > 0, hertz, 1.0))
     voiced = hertz > 0
-    score, back = strength[0], np.zeros(hertz.shape, np.int64)
+    score = strength[0]
+    back = np.zeros(hertz.shape, np.int64)
     for frame in range(1, len(hertz)):
         both = voiced[frame - 1][:, None] & voiced[frame][None, :]
         jump = OCTAVE_JUMP * np.abs(octaves[frame - 1][:, None] - octaves[frame][None, :])

@@ -1,4 +1,5 @@
-"""Sound that waits for a device, as tracks: each turn's own, so that nobody drops or counts what is another's."""
+"""Sound that waits for a device, as tracks: each turn's own, so that nobody drops or counts what is
+another's."""
 
 from __future__ import annotations
 
@@ -56,8 +57,8 @@ class Track:
 class SoundQueue:
     """What a device plays: of all tracks with sound, the one that has had it longest.
 
-    The device calls ``take``; nothing here has a clock but the watch for a device that stands still.
-    """
+    The device calls ``take``; nothing here has a clock but the watch for a device that stands
+    still."""
 
     def __init__(
         self,
@@ -69,9 +70,9 @@ class SoundQueue:
         advice: str = "",
         on_word: Callable[[WordTiming], object] | None = None,
     ) -> None:
-        """``ahead_s``: how much sound a track may have waiting; ``stuck_s``: how long a device may take nothing;
-        ``period``: samples that it takes at a time, about. ``advice``: what to do without a device. ``on_word``: see
-        Player."""
+        """``ahead_s``: how much sound a track may have waiting; ``stuck_s``: how long a device may
+        take nothing; ``period``: samples that it takes at a time, about. ``advice``: what to do
+        without a device. ``on_word``: see Player."""
         self.sample_rate = sample_rate
         self.volume = 1.0
         self.paused = False
@@ -79,10 +80,12 @@ class SoundQueue:
         self.played = 0
         """Samples that the device has taken, of all tracks."""
         self._most_bytes = int(2 * ahead_s * sample_rate)
-        self._stuck_s, self._advice = stuck_s, advice
+        self._stuck_s = stuck_s
+        self._advice = advice
         self._hold = DEVICE_PERIODS * period
         self._changed = threading.Condition()
-        # Those that are not over; of them, those that have sound, in the order in which they came to it.
+        # Those that are not over; of them, those that have sound, in the order in which they came
+        # to it.
         self._open = weakref.WeakSet[Track]()
         self._tracks: deque[Track] = deque()
         # What was written without a track of its own.
@@ -143,8 +146,9 @@ class SoundQueue:
         """Queue sound of a track: see ``Track.write``."""
         if isinstance(sound, AudioChunk) and sound.sample_rate != self.sample_rate:
             raise ConfigError(
-                f"The player takes {self.sample_rate} samples a second, but the chunk has {sound.sample_rate}: "
-                f"Player({sound.sample_rate}), or speak with sample_rate={self.sample_rate}."
+                f"The player takes {self.sample_rate} samples a second, but the chunk has"
+                f" {sound.sample_rate}: Player({sound.sample_rate}), or speak with"
+                f" sample_rate={self.sample_rate}."
             )
         data = to_pcm16(sound.samples if isinstance(sound, AudioChunk) else sound).tobytes()
         with self._changed:
@@ -160,7 +164,8 @@ class SoundQueue:
         self._wait(lambda: len(track.waiting) <= self._most_bytes)
 
     def drain(self, track: Track | None = None) -> None:
-        """Wait until all of a track, or of all of them, has been played, and the device has let go of it."""
+        """Wait until all of a track, or of all of them, has been played, and the device has let go
+        of it."""
 
         def played() -> bool:
             return not (self._tracks if track is None else track.waiting)
@@ -169,7 +174,9 @@ class SoundQueue:
         # What was dropped is not held, and nor is what never was.
         if not self.closed and (self.played if track is None else track.written):
             until = self._asked + self._hold
-            self._wait(lambda: self.closed or (track is not None and track.over) or self._asked >= until)
+            self._wait(
+                lambda: self.closed or (track is not None and track.over) or self._asked >= until
+            )
 
     def drop(self, track: Track) -> int:
         """Drop what was not played of a track: see ``Track.drop``."""
@@ -178,7 +185,8 @@ class SoundQueue:
         return track.played
 
     def clear(self) -> None:
-        """Drop everything that was not played, for good: each track is over, and new ones may begin."""
+        """Drop everything that was not played, for good: each track is over, and new ones may
+        begin."""
         with self._changed:
             tracks = list(self._open)
             self._end(tracks)
@@ -210,14 +218,19 @@ class SoundQueue:
     def _wait(self, until: Callable[[], bool]) -> None:
         """Wait until something is so; OutputError if the device stands still meanwhile."""
         with self._changed:
-            last, since = self._asked, time.monotonic()
+            last = self._asked
+            since = time.monotonic()
             while not until():
                 # With a time limit, so that Ctrl-C gets through on every system.
                 self._changed.wait(0.2)
                 if self._asked != last:
-                    last, since = self._asked, time.monotonic()
+                    last = self._asked
+                    since = time.monotonic()
                 elif time.monotonic() - since > self._stuck_s:
-                    raise OutputError(f"The sound device has accepted no sound for {self._stuck_s:g} s. {self._advice}")
+                    raise OutputError(
+                        f"The sound device has accepted no sound for {self._stuck_s:g} s."
+                        f" {self._advice}"
+                    )
 
     def _tell(self) -> None:
         """Call ``on_word`` for each word when the device has come to it."""
@@ -235,6 +248,7 @@ class SoundQueue:
 def tell_over(tracks: Sequence[Track]) -> None:
     """Call ``on_over`` of each, without a lock that others may wait for."""
     for track in tracks:
-        on_over, track.on_over = track.on_over, None
+        on_over = track.on_over
+        track.on_over = None
         if on_over is not None:
             on_over()

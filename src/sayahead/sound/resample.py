@@ -9,7 +9,8 @@ import numpy as np
 
 from sayahead.types import Floats
 
-# Zero crossings of the filter to each side, at the lower of the two rates: 24 of them are 3 ms at 8 kHz.
+# Zero crossings of the filter to each side, at the lower of the two rates: 24 of them are 3 ms at 8
+# kHz.
 CROSSINGS = 24
 # Kaiser's beta: 80 dB down outside the band.
 BETA = 8.0
@@ -22,19 +23,22 @@ PIECE = 4096
 class Resampler:
     """From ``source`` to ``target`` samples per second; sample n of either is at n / rate seconds.
 
-    The output, joined, does not depend on how the input was cut. It lags by half the filter (at most 3 ms) until
-    ``finish``.
+    The output, joined, does not depend on how the input was cut. It lags by half the filter (at
+    most 3 ms) until ``finish``.
     """
 
     def __init__(self, source: int, target: int) -> None:
         common = gcd(source, target)
-        self._up, self._down = target // common, source // common
+        self._up = target // common
+        self._down = source // common
         # Half the filter in input samples.
         self._half = -(-CROSSINGS * max(self._up, self._down) // self._up)
         self._filter = phases(self._up, self._down, self._half)
         # The input from sample number `_first` on; before the first sample there is silence.
         self._tail: Floats = np.zeros(self._half, np.float32)
-        self._first, self._samples, self._taken = -self._half, 0, 0
+        self._first = -self._half
+        self._samples = 0
+        self._taken = 0
 
     def push(self, samples: Floats) -> Floats:
         """(S,) the output that no later input changes."""
@@ -57,20 +61,25 @@ class Resampler:
         windows = np.lib.stride_tricks.sliding_window_view(self._tail, 2 * self._half)
         out: Floats = np.concatenate(
             [
-                np.einsum("nk,nk->n", windows[base[n : n + PIECE]], self._filter[at[n : n + PIECE] % self._up])
+                np.einsum(
+                    "nk,nk->n",
+                    windows[base[n : n + PIECE]],
+                    self._filter[at[n : n + PIECE] % self._up],
+                )
                 for n in range(0, len(at), PIECE)
             ]
         )
         keep = max(0, self._samples * self._down // self._up - self._half + 1 - self._first)
-        self._tail, self._first = self._tail[keep:], self._first + keep
+        self._tail = self._tail[keep:]
+        self._first = self._first + keep
         return out
 
 
 # A rate of a client's choice would have a bank of its own; formats.RATES bounds how many there are.
 @lru_cache(maxsize=16)
 def phases(up: int, down: int, half: int) -> Floats:
-    """(up, 2 * half) filters: row p weighs input samples from ``half - 1`` before to ``half`` after, for an output
-    that lies p / up after an input sample."""
+    """(up, 2 * half) filters: row p weighs input samples from ``half - 1`` before to ``half``
+    after, for an output that lies p / up after an input sample."""
     distance = np.arange(-half + 1, half + 1)[None, :] - np.arange(up)[:, None] / up
     band = EDGE * min(1.0, up / down)
     window = np.i0(BETA * np.sqrt(np.maximum(0.0, 1.0 - (distance / half) ** 2))) / np.i0(BETA)

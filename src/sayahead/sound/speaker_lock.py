@@ -27,14 +27,18 @@ def place() -> Path:
 def turn(leave: Callable[[], bool] = lambda: False, *, path: Path | None = None) -> Iterator[bool]:
     """Wait for a turn and keep it; False, without one, as soon as ``leave()`` is true.
 
-    The lock is the operating system's: it ends with the program that holds it, however that ends. OutputError if the
-    file cannot be opened.
+    The lock is the operating system's: it ends with the program that holds it, however that ends.
+    OutputError if the file cannot be opened.
     """
     path = path or place()
     try:
-        file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600), "r+b")
+        file = os.fdopen(
+            os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600), "r+b"
+        )
     except OSError as error:
-        raise OutputError(f"Taking turns needs {path}, which cannot be opened: {error.strerror or error}.") from error
+        raise OutputError(
+            f"Taking turns needs {path}, which cannot be opened: {error.strerror or error}."
+        ) from error
     with file:
         while not (mine := _try(file)) and not leave():
             time.sleep(POLL_S)

@@ -22,13 +22,15 @@ ITEM = re.compile(r"\(?(?:\d{1,3}|[A-Za-z]|[IVXivx]+)[.)]")
 def timings_json(
     words: Sequence[WordTiming], *, sample_rate: int, each_word: bool = False, spoken: bool = False
 ) -> str:
-    """Everything known about each word: as it is spoken and written, its place in the text (characters), its times in
-    samples and seconds."""
+    """Everything known about each word: as it is spoken and written, its place in the text
+    (characters), its times in samples and seconds."""
     rows = [asdict(word) | seconds(word, sample_rate) for word in words]
     for row in rows:
         if not row["speaker"]:
             del row["speaker"]
-    return json.dumps({"sample_rate": sample_rate, "words": rows}, ensure_ascii=False, indent=1) + "\n"
+    return (
+        json.dumps({"sample_rate": sample_rate, "words": rows}, ensure_ascii=False, indent=1) + "\n"
+    )
 
 
 def seconds(word: WordTiming, sample_rate: int) -> dict[str, float]:
@@ -36,23 +38,32 @@ def seconds(word: WordTiming, sample_rate: int) -> dict[str, float]:
     return {f"{key}_s": round(getattr(word, key) / sample_rate, 4) for key in ("onset", "offset")}
 
 
-def timings_srt(words: Sequence[WordTiming], *, sample_rate: int, each_word: bool = False, spoken: bool = False) -> str:
+def timings_srt(
+    words: Sequence[WordTiming], *, sample_rate: int, each_word: bool = False, spoken: bool = False
+) -> str:
     """Numbered subtitles of one line each, or of one word each."""
     blocks = []
     for number, line in enumerate(cues(shown(words, spoken=spoken), each_word), start=1):
-        start, end = clock(line[0].onset / sample_rate, ","), clock(line[-1].offset / sample_rate, ",")
+        start = clock(line[0].onset / sample_rate, ",")
+        end = clock(line[-1].offset / sample_rate, ",")
         who = f"{line[0].speaker}: " if line[0].speaker else ""
         blocks.append(f"{number}\n{start} --> {end}\n{who}{' '.join(word.text for word in line)}\n")
     return "\n".join(blocks)
 
 
-def timings_vtt(words: Sequence[WordTiming], *, sample_rate: int, each_word: bool = False, spoken: bool = False) -> str:
-    """Subtitles of one line each, with a time stamp before every word, so that players can follow; or of one word."""
+def timings_vtt(
+    words: Sequence[WordTiming], *, sample_rate: int, each_word: bool = False, spoken: bool = False
+) -> str:
+    """Subtitles of one line each, with a time stamp before every word, so that players can follow;
+    or of one word."""
     blocks = ["WEBVTT\n"]
     for line in cues(shown(words, spoken=spoken), each_word):
-        start, end = clock(line[0].onset / sample_rate, "."), clock(line[-1].offset / sample_rate, ".")
+        start = clock(line[0].onset / sample_rate, ".")
+        end = clock(line[-1].offset / sample_rate, ".")
         text = [escape(line[0].text)]
-        text += [f"<{clock(word.onset / sample_rate, '.')}>{escape(word.text)}" for word in line[1:]]
+        text += [
+            f"<{clock(word.onset / sample_rate, '.')}>{escape(word.text)}" for word in line[1:]
+        ]
         who = f"<v {escape(line[0].speaker)}>" if line[0].speaker else ""
         blocks.append(f"{start} --> {end}\n{who}{' '.join(text)}\n")
     return "\n".join(blocks)
@@ -72,8 +83,8 @@ class Caption:
 
 
 def shown(words: Sequence[WordTiming], *, spoken: bool) -> list[Caption]:
-    """The words as they are written, or spoken. What several are spoken for is written once: "$1,234.56". A mark that
-    stands alone, such as a dash, goes with the word before it."""
+    """The words as they are written, or spoken. What several are spoken for is written once:
+    "$1,234.56". A mark that stands alone, such as a dash, goes with the word before it."""
     captions: list[Caption] = []
     for word in words:
         text = word.text if spoken else word.written
@@ -81,7 +92,9 @@ def shown(words: Sequence[WordTiming], *, spoken: bool) -> list[Caption]:
         continues = not text and word.start == word.end
         if captions and (continues or not re.search(r"\w", word.text)):
             before = captions[-1]
-            captions[-1] = replace(before, text=f"{before.text} {text}".rstrip(), offset=word.offset, ends=ends)
+            captions[-1] = replace(
+                before, text=f"{before.text} {text}".rstrip(), offset=word.offset, ends=ends
+            )
         else:
             captions.append(Caption(text or word.text, word.onset, word.offset, ends, word.speaker))
     return captions
@@ -93,7 +106,8 @@ def cues(words: Sequence[Caption], each_word: bool) -> Iterator[list[Caption]]:
 
 
 def lines(words: Sequence[Caption]) -> Iterator[list[Caption]]:
-    """The words in lines: a new one after each sentence, for another speaker, and when the line is full."""
+    """The words in lines: a new one after each sentence, for another speaker, and when the line is
+    full."""
     line: list[Caption] = []
     for word in words:
         over = bool(line) and (line[-1].ends or line[-1].speaker != word.speaker)
@@ -116,24 +130,34 @@ def escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-FORMS: dict[str, Callable[..., str]] = {".json": timings_json, ".srt": timings_srt, ".vtt": timings_vtt}
+FORMS: dict[str, Callable[..., str]] = {
+    ".json": timings_json,
+    ".srt": timings_srt,
+    ".vtt": timings_vtt,
+}
 """How timings are written, by the extension of the file's name."""
 
 
 def form_of(path: Path) -> Callable[..., str]:
-    """What writes the word times in the format that the extension names; ConfigError for an unknown one."""
+    """What writes the word times in the format that the extension names; ConfigError for an unknown
+    one."""
     if path.suffix.lower() not in FORMS:
         raise ConfigError(f"{path}: unsupported extension {path.suffix!r}; use {', '.join(FORMS)}.")
     return FORMS[path.suffix.lower()]
 
 
 def write_timings(
-    path: Path, words: Sequence[WordTiming], *, sample_rate: int, each_word: bool = False, spoken: bool = False
+    path: Path,
+    words: Sequence[WordTiming],
+    *,
+    sample_rate: int,
+    each_word: bool = False,
+    spoken: bool = False,
 ) -> None:
     """Write the word times in the format that the extension names.
 
-    ``each_word``: a subtitle for each. ``spoken``: subtitles say "nine thirty" where the text says "9:30".
-    """
+    ``each_word``: a subtitle for each. ``spoken``: subtitles say "nine thirty" where the text says
+    "9:30"."""
     try:
         text = form_of(path)(words, sample_rate=sample_rate, each_word=each_word, spoken=spoken)
         path.write_text(text, encoding="utf-8")

@@ -40,16 +40,16 @@ if TYPE_CHECKING:
 class Speech:
     """Text being spoken: iterate over its chunks of sound, by ``for`` or ``async for``, once.
 
-    ``Voice.speak`` makes one from text, or from an iterator that yields text; ``Voice.speech`` makes one whose text
-    you push. ``words`` has the timings of all words handed out so far. If you leave a ``for`` early, the next one
-    continues there. Iterating again after the end is a SessionError, as is a second ``async for``. Any thread may
-    call the methods.
+    ``Voice.speak`` makes one from text, or from an iterator that yields text; ``Voice.speech``
+    makes one whose text you push. ``words`` has the timings of all words handed out so far. If you
+    leave a ``for`` early, the next one continues there. Iterating again after the end is a
+    SessionError, as is a second ``async for``. Any thread may call the methods.
 
-    The text may be an async iterator, and may have a Flush or a Revision between its pieces. It is read as fast as it
-    comes (a plain iterator in a thread of its own), up to 20,000 characters ahead of the voice; an error in it is
-    raised as soon as it happens. After ``idle_s`` seconds without text, everything so far is spoken; None: never.
-    ``sample_rate`` is that of the chunks, if not the voice's own.
-    """
+    The text may be an async iterator, and may have a Flush or a Revision between its pieces. It is
+    read as fast as it comes (a plain iterator in a thread of its own), up to 20,000 characters
+    ahead of the voice; an error in it is raised as soon as it happens. After ``idle_s`` seconds
+    without text, everything so far is spoken; None: never. ``sample_rate`` is that of the chunks,
+    if not the voice's own."""
 
     def __init__(
         self,
@@ -62,33 +62,42 @@ class Speech:
     ) -> None:
         """``text`` None: it is pushed. TextError if ``text`` is neither text nor an iterable.
 
-        ``wakes``: whether its iterator gives an empty piece after ``pause_s()`` without text; it is then read where the
-        chunks are.
+        ``wakes``: whether its iterator gives an empty piece after ``pause_s()`` without text; it is
+        then read where the chunks are.
         """
         if idle_s is not None:
             idle_s = check_number("idle_s", idle_s, 0.0, 3600.0)
         self.words: list[WordTiming] = []
-        self._session, self._idle_s = session, math.inf if idle_s is None else idle_s
+        self._session = session
+        self._idle_s = math.inf if idle_s is None else idle_s
         self._resampled = Resampled(session.sample_rate, sample_rate)
-        self._turn = Turn(session.transcript, self.sample_rate, lambda: session.complete, session.sample_rate)
+        self._turn = Turn(
+            session.transcript, self.sample_rate, lambda: session.complete, session.sample_rate
+        )
         self._text = None if text is None else fragments_of(text)
         self._in_memory = isinstance(self._text, list | tuple)
         self._wakes = wakes
-        # Pieces that are read where the chunks are; None: they come by themselves, through the reader or by push.
+        # Pieces that are read where the chunks are; None: they come by themselves, through the
+        # reader or by push.
         self._pieces: Iterator[Item] | None = None
         self._reader: Reader = NoReader()
         self._failure: BaseException | None = None
         # Whether an iteration has begun, and whether that was an `async for`.
-        self._begun = self._begun_async = False
-        self._playback, self._told = Playback(), False
+        self._begun = False
+        self._begun_async = False
+        self._playback = Playback()
+        self._told = False
         # Whether somebody listens meanwhile; the steps that are due.
         self._live = True
         whole = self._in_memory and len(self._text) == 1  # type: ignore[arg-type]
         self._due = Due(session, awaited=wakes or not self._in_memory, whole=whole)
         # When text came last, if it has not been flushed since.
         self._came_at = math.inf
-        # One step, or change of the text, at a time; who writes; and who takes a piece that is read here.
-        self._steps, self._writing, self._taking = threading.Lock(), threading.Lock(), threading.Lock()
+        # One step, or change of the text, at a time; who writes; and who takes a piece that is read
+        # here.
+        self._steps = threading.Lock()
+        self._writing = threading.Lock()
+        self._taking = threading.Lock()
         # Has whoever waits for text look again; from any thread.
         self._came = threading.Event()
         self._wake: Callable[[], object] = self._came.set
@@ -105,7 +114,8 @@ class Speech:
 
     @property
     def text(self) -> str:
-        """All text so far, with its revisions: what was read may be far ahead of what was spoken."""
+        """All text so far, with its revisions: what was read may be far ahead of what was
+        spoken."""
         return self._session.text
 
     @property
@@ -133,7 +143,9 @@ class Speech:
         with self._writing, steps:
             self._session.take(item)
             self._due.took(item)
-            self._came_at = math.inf if isinstance(item, Flush) else time.monotonic() if item else self._came_at
+            self._came_at = (
+                math.inf if isinstance(item, Flush) else time.monotonic() if item else self._came_at
+            )
 
     def write(self, fragments: str | Iterable[str]) -> None:
         """Push all fragments, then finish. An async iterator is for ``Voice.speak``."""
@@ -152,7 +164,9 @@ class Speech:
 
     def _check_pushed(self, call: str) -> None:
         if self._text is not None:
-            raise SessionError(f"{call}(): this text comes by itself; voice.speech() has one that is pushed.")
+            raise SessionError(
+                f"{call}(): this text comes by itself; voice.speech() has one that is pushed."
+            )
 
     def take(self, item: Item) -> bool:
         """For a reader of the text: take a piece; whether more are wanted."""
@@ -185,9 +199,9 @@ class Speech:
     def revise(self, at: int, text: str) -> int:
         """Replace the text from character ``at`` on: what was not spoken yet is taken back.
 
-        Returns the character from which the change could be made (see ``Session.revise``). ConfigError if ``at`` lies
-        outside the text, SessionError after the end; neither changes anything.
-        """
+        Returns the character from which the change could be made (see ``Session.revise``).
+        ConfigError if ``at`` lies outside the text, SessionError after the end; neither changes
+        anything."""
         with self._writing, self._steps:
             place = self._session.revise(at, text)
             self._came_at = time.monotonic()
@@ -195,16 +209,18 @@ class Speech:
         return place
 
     def flush(self, *, end: bool = False) -> None:
-        """Speak all text so far now, for example before a tool call. ``end`` also ends its sentence."""
+        """Speak all text so far now, for example before a tool call. ``end`` also ends its
+        sentence."""
         self._write(Flush.END if end else Flush.BREATH)
         self._wake()
 
     def played(self, played_s: float) -> None:
-        """Say that ``played_s`` seconds have been played: ``heard`` and ``cancel`` go by it, and ``keep_up``.
+        """Say that ``played_s`` seconds have been played: ``heard`` and ``cancel`` go by it, and
+        ``keep_up``.
 
-        Until this is called, ``keep_up`` takes playback to start with the first chunk and to run in real time; ``play``
-        asks the sound device. ConfigError for less than before, and for more than there is.
-        """
+        Until this is called, ``keep_up`` takes playback to start with the first chunk and to run in
+        real time; ``play`` asks the sound device. ConfigError for less than before, and for more
+        than there is."""
         if self._turn.over:
             return
         self._told = True
@@ -227,23 +243,24 @@ class Speech:
         return min(left_s, self._session.unplayed_s) if self._told else left_s
 
     def pause_s(self) -> float:
-        """How long more text may be awaited before its chunks are asked for again; infinite where none is due."""
+        """How long more text may be awaited before its chunks are asked for again; infinite where
+        none is due."""
         return min(early_s(self._session), self._due.spare_s(self._left_s) or math.inf)
 
     def heard(self, played_s: float | None = None) -> Heard:
         """What the listener has heard after ``played_s`` seconds of sound.
 
-        None: of what ``play`` has played, or as much as ``played`` was last told; otherwise of all that was handed out.
-        Once the turn is over, by ``play`` or ``cancel``, it is what had been heard then.
-        """
+        None: of what ``play`` has played, or as much as ``played`` was last told; otherwise of all
+        that was handed out. Once the turn is over, by ``play`` or ``cancel``, it is what had been
+        heard then."""
         return self._turn.heard(played_s)
 
     def cancel(self, played_s: float | None = None) -> Heard:
         """Stop speaking at once, and return what was heard, as ``heard`` does. The text is closed.
 
-        A player of yours drops the rest, and stays open. Of a turn that is over, it returns what was heard, and nothing
-        else happens. ConfigError for more seconds than were handed out; it is silent even then.
-        """
+        A player of yours drops the rest, and stays open. Of a turn that is over, it returns what
+        was heard, and nothing else happens. ConfigError for more seconds than were handed out; it
+        is silent even then."""
         return self._turn.end(played_s, self._stop)
 
     def _stop(self) -> None:
@@ -271,9 +288,12 @@ class Speech:
         return self._iterated()
 
     def _iterated(self, *, live: bool = True) -> Iterator[AudioChunk]:
-        """An iterator over the chunks; ``live``, if it is the first: whether somebody listens meanwhile."""
+        """An iterator over the chunks; ``live``, if it is the first: whether somebody listens
+        meanwhile."""
         if isinstance(self._text, AsyncIterable):
-            raise ConfigError("The text is an async iterator: use `async for`, or `await speech.aplay()`.")
+            raise ConfigError(
+                "The text is an async iterator: use `async for`, or `await speech.aplay()`."
+            )
         if self._begun_async or (self._begun and self._session.finished):
             self._check_fresh()
         if not self._begun:
@@ -283,7 +303,8 @@ class Speech:
     def _begin(self, live: bool) -> None:
         """Begin to read the text."""
         self._begun = True
-        self._live = self._due.live = live
+        self._live = live
+        self._due.live = live
         if self._text is None or self._session.cancelled:
             return
         if isinstance(self._text, AsyncIterable):
@@ -298,12 +319,16 @@ class Speech:
         self._reader.start()
 
     def _check_fresh(self) -> None:
-        """SessionError for sound that was handed out: it is not kept. What was cancelled is silent."""
+        """SessionError for sound that was handed out: it is not kept. What was cancelled is
+        silent."""
         if not self._session.cancelled:
-            raise SessionError("This text has been spoken, and its sound is not kept: call speak() again.")
+            raise SessionError(
+                "This text has been spoken, and its sound is not kept: call speak() again."
+            )
 
     def into(self, sink: Sink, *, live: bool = True) -> Iterator[AudioChunk]:
-        """Write to a sink, and yield each chunk once it is written; ``live``: whether somebody listens meanwhile.
+        """Write to a sink, and yield each chunk once it is written; ``live``: whether somebody
+        listens meanwhile.
 
         If the sink can say how many samples it has ``played``, these count as heard.
         """
@@ -327,7 +352,8 @@ class Speech:
             self._came.wait(min(step, 3600.0))
 
     def _advance(self) -> AudioChunk | float | None:
-        """The next chunk; or how many seconds more text is awaited, if none comes; None at the end."""
+        """The next chunk; or how many seconds more text is awaited, if none comes; None at the
+        end."""
         while True:
             self._check_failure()
             self._tell()
@@ -346,7 +372,8 @@ class Speech:
     def _check_failure(self) -> None:
         """Raise the error of the text, once."""
         if self._failure is not None:
-            failure, self._failure = self._failure, None
+            failure = self._failure
+            self._failure = None
             self._stop()
             raise failure
 
@@ -416,10 +443,10 @@ class Speech:
     def play(self, player: Player | None = None) -> Heard:
         """Play to the end or to ``cancel``, and return what was heard. Needs the ``play`` extra.
 
-        ``player``: an open one of the same sample rate, which stays open, and may be paused or made louder meanwhile;
-        None: the system's default device. However it ends, by an error or Ctrl-C too, it is silent then, and what was
-        heard is decided. ConfigError if the text is an async iterator: use ``await aplay()``.
-        """
+        ``player``: an open one of the same sample rate, which stays open, and may be paused or made
+        louder meanwhile; None: the system's default device. However it ends, by an error or Ctrl-C
+        too, it is silent then, and what was heard is decided. ConfigError if the text is an async
+        iterator: use ``await aplay()``."""
         if self._session.cancelled:
             return self.cancel()
         chunks = self._iterated()
@@ -429,7 +456,8 @@ class Speech:
             return play(self._turn, chunks, own, self.cancel)
 
     async def aplay(self, player: Player | None = None) -> Heard:
-        """The same as ``play``, for asyncio. A task that is cancelled meanwhile falls silent, and closes the text."""
+        """The same as ``play``, for asyncio. A task that is cancelled meanwhile falls silent, and
+        closes the text."""
         if self._session.cancelled:
             return self.cancel()
         self._begin_async()
@@ -439,11 +467,14 @@ class Speech:
         with Player(self.sample_rate) as own:
             return await aplay(self._turn, self._afollowing, own, self.cancel, closed)
 
-    def encoded(self, format: str, *, sample_rate: int | None = None, bit_rate: int | None = None) -> Encoded:
-        """Its chunks as bytes, by ``for`` or ``async for``, once: those of ``Voice.stream`` with a format.
+    def encoded(
+        self, format: str, *, sample_rate: int | None = None, bit_rate: int | None = None
+    ) -> Encoded:
+        """Its chunks as bytes, by ``for`` or ``async for``, once: those of ``Voice.stream`` with a
+        format.
 
-        ``sample_rate`` and ``bit_rate``: None is a good one. ConfigError for a format that is unknown, has no such
-        rate, or needs an extra that is not installed.
+        ``sample_rate`` and ``bit_rate``: None is a good one. ConfigError for a format that is
+        unknown, has no such rate, or needs an extra that is not installed.
         """
         return Encoded(self, AudioFormat(format, sample_rate, bit_rate), self.sample_rate)
 
@@ -458,20 +489,29 @@ class Speech:
     ) -> None:
         """Speak into a file: ``.wav``, ``.flac``, ``.mp3``, ``.opus``, ``.ogg`` or ``.aac``.
 
-        ``timings``: a file for the words' times, ``.srt``, ``.vtt`` or ``.json``. Subtitles have the words as they are
-        written ("9:30"), with ``spoken`` as they are spoken ("nine thirty"), .json has both; ``each_word``: a subtitle
-        for each word. ``on_chunk`` is called with each chunk, to show how far it is. ConfigError for other endings, or
-        if the text comes by ``async for``.
+        ``timings``: a file for the words' times, ``.srt``, ``.vtt`` or ``.json``. Subtitles have
+        the words as they are written ("9:30"), with ``spoken`` as they are spoken ("nine thirty"),
+        .json has both; ``each_word``: a subtitle for each word. ``on_chunk`` is called with each
+        chunk, to show how far it is. ConfigError for other endings, or if the text comes by ``async
+        for``.
         """
         if timings is not None:
             form_of(Path(timings))
         # A file has no listener who could be late.
         save(path, told(self._iterated(live=False), on_chunk), self.sample_rate)
         if timings is not None:
-            write_timings(Path(timings), self.words, sample_rate=self.sample_rate, each_word=each_word, spoken=spoken)
+            write_timings(
+                Path(timings),
+                self.words,
+                sample_rate=self.sample_rate,
+                each_word=each_word,
+                spoken=spoken,
+            )
 
 
-def told(chunks: Iterator[AudioChunk], on_chunk: Callable[[AudioChunk], object] | None) -> Iterator[AudioChunk]:
+def told(
+    chunks: Iterator[AudioChunk], on_chunk: Callable[[AudioChunk], object] | None
+) -> Iterator[AudioChunk]:
     """The chunks, of each of which somebody is told."""
     for chunk in chunks:
         if on_chunk is not None:
@@ -482,8 +522,11 @@ def told(chunks: Iterator[AudioChunk], on_chunk: Callable[[AudioChunk], object] 
 class Chunks(Iterator[AudioChunk]):
     """The chunks of a speech, one after another."""
 
-    def __init__(self, following: Callable[[], AudioChunk | None], stop: Callable[[], object]) -> None:
-        self._following, self._stop = following, stop
+    def __init__(
+        self, following: Callable[[], AudioChunk | None], stop: Callable[[], object]
+    ) -> None:
+        self._following = following
+        self._stop = stop
 
     def close(self) -> None:
         """Make no more of them, and close the text."""

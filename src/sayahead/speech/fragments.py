@@ -22,12 +22,15 @@ def fragments_of(text: object) -> Iterable[Any] | AsyncIterable[Any]:
     if isinstance(text, bytes | bytearray | memoryview):
         check_text("speak", text)
     if not isinstance(text, Iterable | AsyncIterable):
-        raise TextError(f"speak() takes text, or an iterable of pieces of text, not {type(text).__name__}.")
+        raise TextError(
+            f"speak() takes text, or an iterable of pieces of text, not {type(text).__name__}."
+        )
     return text
 
 
 def asynchronous(text: Iterable[T] | AsyncIterable[T]) -> AsyncIterator[T]:
-    """A text's fragments, from an iterable of either kind; to be closed. One that may block has a thread of its own."""
+    """A text's fragments, from an iterable of either kind; to be closed. One that may block has a
+    thread of its own."""
     if isinstance(text, AsyncIterable):
         return passed_on(text)
     return at_once(text) if isinstance(text, list | tuple) else threaded(text)
@@ -57,7 +60,9 @@ AHEAD = 16
 
 async def threaded(text: Iterable[T]) -> AsyncIterator[T]:
     """The fragments of an iterator, which a thread of its own reads and closes."""
-    loop, room, stopped = asyncio.get_running_loop(), threading.Semaphore(AHEAD), threading.Event()
+    loop = asyncio.get_running_loop()
+    room = threading.Semaphore(AHEAD)
+    stopped = threading.Event()
     came = asyncio.Queue[tuple[T] | BaseException | None]()
 
     def put(item: tuple[T] | BaseException | None) -> None:
@@ -80,7 +85,9 @@ async def threaded(text: Iterable[T]) -> AsyncIterator[T]:
             close_quietly(pieces)
         put(error)
 
-    threading.Thread(target=contextvars.copy_context().run, args=(read,), name="text", daemon=True).start()
+    threading.Thread(
+        target=contextvars.copy_context().run, args=(read,), name="text", daemon=True
+    ).start()
     try:
         while (item := await came.get()) is not None:
             if isinstance(item, BaseException):

@@ -15,13 +15,15 @@ IDLE_S = 0.6
 
 
 class Playback:
-    """What a player has heard that begins with the first sound and plays in real time: assumed of one that is silent.
+    """What a player has heard that begins with the first sound and plays in real time: assumed of
+    one that is silent.
 
     Times are those of one clock, in seconds.
     """
 
     def __init__(self) -> None:
-        self.given_s, self._dry = 0.0, math.inf
+        self.given_s = 0.0
+        self._dry = math.inf
         """Seconds of sound that it was given."""
 
     def give(self, seconds: float, now: float) -> None:
@@ -39,20 +41,30 @@ class Playback:
 
 
 class Due:
-    """The steps of a session that says several words in one where the player has sound left (``step_words``)."""
+    """The steps of a session that says several words in one where the player has sound left
+    (``step_words``)."""
 
     def __init__(
-        self, session: Session, *, awaited: bool, whole: bool, clock: Callable[[], float] = time.monotonic
+        self,
+        session: Session,
+        *,
+        awaited: bool,
+        whole: bool,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``awaited``: whether its text may be awaited, as somebody comes back in time; ``whole``: its first piece is
-        all of it. ``clock``: the time in seconds."""
+        """``awaited``: whether its text may be awaited, as somebody comes back in time; ``whole``:
+        its first piece is all of it. ``clock``: the time in seconds."""
         self.live = True
         """Whether somebody listens meanwhile."""
-        self._session, self._clock, self._awaited = session, clock, awaited and not session.keeps_up
-        self._together, self._step_s = Together(session.step_words or 1), UNKNOWN_S
+        self._session = session
+        self._clock = clock
+        self._awaited = awaited and not session.keeps_up
+        self._together = Together(session.step_words or 1)
+        self._step_s = UNKNOWN_S
         self._whole = whole and self._together.most > 1
         # When text came last; whether all of it is wanted now.
-        self._settled, self._pressed = 0.0, False
+        self._settled = 0.0
+        self._pressed = False
 
     def took(self, item: Item) -> None:
         """The session was given a piece of the text."""
@@ -62,8 +74,14 @@ class Due:
         self._pressed = self._pressed or isinstance(item, Flush)
 
     def spare_s(self, left_s: Callable[[], float]) -> float:
-        """How long more text is awaited although some could be spoken; ``left_s`` tells what is left to play."""
-        if self._together.most == 1 or not (self.live and self._awaited) or self._pressed or self._session.ended:
+        """How long more text is awaited although some could be spoken; ``left_s`` tells what is
+        left to play."""
+        if (
+            self._together.most == 1
+            or not (self.live and self._awaited)
+            or self._pressed
+            or self._session.ended
+        ):
             return 0.0
         quiet_s = self._clock() - self._settled
         return self._together.spare_s(self._session.unspoken, left_s=left_s(), quiet_s=quiet_s)
@@ -75,7 +93,9 @@ class Due:
         if self.spare_s(left_s):
             return None
         begun = time.thread_time()
-        self._session.prepare(together=self._together.words(left_s(), self._step_s, ended=self._session.ended))
+        self._session.prepare(
+            together=self._together.words(left_s(), self._step_s, ended=self._session.ended)
+        )
         chunk = self._session.pull()
         if chunk is None:
             self._pressed = False
@@ -92,7 +112,8 @@ EARLY_S = 0.05
 
 
 def early_s(session: Session) -> float:
-    """Seconds until then; infinite where the player has run dry, or the session does not go by it."""
+    """Seconds until then; infinite where the player has run dry, or the session does not go by
+    it."""
     left_s = session.unplayed_s - EARLY_S
     # Not at once: a player that stands still must not keep a processor busy.
     return max(0.02, left_s) if session.keeps_up and left_s > 0 else math.inf

@@ -1,4 +1,5 @@
-"""Reading a text as fast as it comes, apart from whoever listens: its writer is never held up by the listener."""
+"""Reading a text as fast as it comes, apart from whoever listens: its writer is never held up by
+the listener."""
 
 from __future__ import annotations
 
@@ -72,12 +73,14 @@ class NoReader:
 class ThreadReader:
     """Reads an iterator in a thread of its own: each piece may be long in coming.
 
-    A piece that is awaited cannot be interrupted: where it is stopped meanwhile, the text is closed when that comes.
-    """
+    A piece that is awaited cannot be interrupted: where it is stopped meanwhile, the text is closed
+    when that comes."""
 
     def __init__(self, text: Iterable[Item], listener: Listener) -> None:
-        self._text, self._listener = text, weakref.ref(listener)
-        self._moved, self._stopped = threading.Event(), False
+        self._text = text
+        self._listener = weakref.ref(listener)
+        self._moved = threading.Event()
+        self._stopped = False
 
     def start(self) -> None:
         """Begin."""
@@ -132,9 +135,12 @@ class TaskReader:
     """Reads an asynchronous iterator in a task of the loop that runs."""
 
     def __init__(self, text: AsyncIterable[Item], listener: Listener) -> None:
-        self._text, self._listener = text, weakref.ref(listener)
-        self._moved, self._waits = asyncio.Event(), False
-        self._stopped = self._cancelled = False
+        self._text = text
+        self._listener = weakref.ref(listener)
+        self._moved = asyncio.Event()
+        self._waits = False
+        self._stopped = False
+        self._cancelled = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
 

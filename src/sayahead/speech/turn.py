@@ -1,4 +1,5 @@
-"""A turn: what a listener hears of one text. Decided in one place, once, and the same for speech of every origin."""
+"""A turn: what a listener hears of one text. Decided in one place, once, and the same for speech of
+every origin."""
 
 from __future__ import annotations
 
@@ -58,20 +59,26 @@ class OwnDevice:
 class Turn:
     """How much of a text was handed out, and how much of that was played.
 
-    A turn goes on until ``end``, however that comes about; from then on what was heard does not change, and nobody's
-    sound is touched any more. Any thread may call its methods.
-    """
+    A turn goes on until ``end``, however that comes about; from then on what was heard does not
+    change, and nobody's sound is touched any more. Any thread may call its methods."""
 
     def __init__(
-        self, transcript: Transcript, sample_rate: int, spoken: Callable[[], bool], words_rate: int | None = None
+        self,
+        transcript: Transcript,
+        sample_rate: int,
+        spoken: Callable[[], bool],
+        words_rate: int | None = None,
     ) -> None:
-        """``sample_rate`` is that of the chunks, ``words_rate`` that of the transcript, if it is another; ``spoken``
-        tells whether all sound of the whole text has been made."""
-        self._transcript, self._spoken = transcript, spoken
-        self._rate, self._words_rate = sample_rate, words_rate or sample_rate
+        """``sample_rate`` is that of the chunks, ``words_rate`` that of the transcript, if it is
+        another; ``spoken`` tells whether all sound of the whole text has been made."""
+        self._transcript = transcript
+        self._spoken = spoken
+        self._rate = sample_rate
+        self._words_rate = words_rate or sample_rate
         self._lock = threading.RLock()
         self._handed = 0
-        # What the caller says was played; where the sound is played, and how much was handed out before.
+        # What the caller says was played; where the sound is played, and how much was handed out
+        # before.
         self._told_s: float | None = None
         self._place: Place | None = None
         self._before = 0
@@ -99,10 +106,11 @@ class Turn:
                 self._told_s = self._measure(played_s).played_s
 
     def track_on(self, player: Player, end: Callable[[], object]) -> Track:
-        """A track of a player on which what comes from now on is played; all before counts as heard.
+        """A track of a player on which what comes from now on is played; all before counts as
+        heard.
 
-        ``end`` is called, to end the turn, as soon as the player is cleared or closed: its text may wait for long.
-        """
+        ``end`` is called, to end the turn, as soon as the player is cleared or closed: its text may
+        wait for long."""
         track = player.track(end)
         self._play_on(track)
         return track
@@ -113,7 +121,8 @@ class Turn:
 
     def _play_on(self, place: Place) -> None:
         with self._lock:
-            self._before, self._place = self._handed, place
+            self._before = self._handed
+            self._place = place
             if self._heard is not None:
                 place.drop()
 
@@ -125,10 +134,11 @@ class Turn:
         return min(self._handed, self._before + self._place.played) / self._rate
 
     def heard(self, played_s: float | None = None) -> Heard:
-        """What was heard after ``played_s`` seconds of sound; at the end of the turn, if it has ended.
+        """What was heard after ``played_s`` seconds of sound; at the end of the turn, if it has
+        ended.
 
-        None: after what the player has played, or the caller has told; else after all that was handed out. ConfigError
-        for more than that.
+        None: after what the player has played, or the caller has told; else after all that was
+        handed out. ConfigError for more than that.
         """
         with self._lock:
             return self._heard or self._measure(self.played_s() if played_s is None else played_s)
@@ -136,8 +146,8 @@ class Turn:
     def end(self, played_s: float | None, settle: Callable[[], object]) -> Heard:
         """Silence it at once, and decide what was heard: see ``heard``.
 
-        ``settle`` is called in between, and stops whatever is done for the turn. It ends even if this raises. If it has
-        ended before, nothing happens.
+        ``settle`` is called in between, and stops whatever is done for the turn. It ends even if
+        this raises. If it has ended before, nothing happens.
         """
         with self._lock:
             if self._heard is None:
@@ -153,11 +163,16 @@ class Turn:
 
     def _measure(self, played_s: float | None) -> Heard:
         handed_s = self._handed / self._rate
-        return self._transcript.heard(played_s, emitted_s=handed_s, sample_rate=self._words_rate, spoken=self._spoken())
+        return self._transcript.heard(
+            played_s, emitted_s=handed_s, sample_rate=self._words_rate, spoken=self._spoken()
+        )
 
 
-def play(turn: Turn, chunks: Iterable[AudioChunk], player: Player, end: Callable[[], object]) -> Heard:
-    """Play chunks on a track of a player's. However that ends, ``end`` is called, which ends the turn."""
+def play(
+    turn: Turn, chunks: Iterable[AudioChunk], player: Player, end: Callable[[], object]
+) -> Heard:
+    """Play chunks on a track of a player's. However that ends, ``end`` is called, which ends the
+    turn."""
     track = turn.track_on(player, end)
     try:
         for chunk in chunks:
@@ -177,8 +192,8 @@ async def aplay(
 ) -> Heard:
     """The same for asyncio, of chunks that ``following`` gives until None.
 
-    If the task is cancelled, ``end`` silences it first; then ``close`` waits until the text is closed.
-    """
+    If the task is cancelled, ``end`` silences it first; then ``close`` waits until the text is
+    closed."""
     track = turn.track_on(player, end)
     try:
         while (chunk := await following()) is not None:

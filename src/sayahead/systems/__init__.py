@@ -13,9 +13,11 @@ KINDS: Extensible[Callable[[VoiceConfig, Path, int], Loaded]] = Extensible(
     "sayahead.systems",
     {
         **{
-            name: f"sayahead.systems.{name}:load_{name}" for name in ("heart", "ma", "saeki", "mohan", "vits", "kokoro")
+            name: f"sayahead.systems.{name}:load_{name}"
+            for name in ("heart", "ma", "saeki", "mohan", "vits", "kokoro")
         },
         "process": "sayahead.systems.external:load_process",
     },
 )
-"""Each kind's loader by its name in voice.json; it takes a voice's description, its folder and CPU threads."""
+"""Each kind's loader by its name in voice.json; it takes a voice's description, its folder and CPU
+threads."""

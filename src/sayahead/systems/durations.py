@@ -26,8 +26,8 @@ def speeds_of(left: Floats, segment: Segment, count: int) -> Floats:
 
 
 def tones_of(left: Floats, segment: Segment, count: int) -> Floats | None:
-    """(count, 4) ``Segment.tones`` of phonemes of the past, of a segment's, and of what follows them; None where all
-    are plain."""
+    """(count, 4) ``Segment.tones`` of phonemes of the past, of a segment's, and of what follows
+    them; None where all are plain."""
     if segment.tones is None and (left == PLAIN_TONE).all():
         return None
     tones = np.tile(PLAIN_TONE, (count, 1))
@@ -51,12 +51,14 @@ def toned_pitch(f0: Floats, tones: Floats) -> Floats:
 def whole_units(
     lasting: Floats, least: Ids, hurried: NDArray[np.bool_], owed: float
 ) -> tuple[Ids, NDArray[np.float64]]:
-    """(N,) durations (N,) in whole units, ``least`` (N,) or more; (N + 1,) what is owed before each and in the end.
+    """(N,) durations (N,) in whole units, ``least`` (N,) or more; (N + 1,) what is owed before each
+    and in the end.
 
-    Where a phoneme is ``hurried`` (N,), not at the voice's own speed, what rounding takes or adds is made up for by the
-    next ones: by itself, a speed of 1.3 would take a third of three units and nothing of two. Others are rounded.
-    """
-    units, carried = np.maximum(np.rint(lasting).astype(np.int64), least), np.zeros(len(lasting) + 1)
+    Where a phoneme is ``hurried`` (N,), not at the voice's own speed, what rounding takes or adds
+    is made up for by the next ones: by itself, a speed of 1.3 would take a third of three units and
+    nothing of two. Others are rounded."""
+    units = np.maximum(np.rint(lasting).astype(np.int64), least)
+    carried = np.zeros(len(lasting) + 1)
     if not hurried.any():
         return units, carried
     carried[0] = owed

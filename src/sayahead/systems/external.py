@@ -1,8 +1,8 @@
-"""Any engine that speaks whole texts, as a voice: a command that writes WAV, or a function that returns samples.
+"""Any engine that speaks whole texts, as a voice: a command that writes WAV, or a function that
+returns samples.
 
-It says each SPEAK as a separate utterance, so it is for whole sentences (``wait-all``, its default) or for pieces of
-them (``independent``): a fallback, and a peer to compare with.
-"""
+It says each SPEAK as a separate utterance, so it is for whole sentences (``wait-all``, its default)
+or for pieces of them (``independent``): a fallback, and a peer to compare with."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from sayahead.voices import VoiceConfig
 Speaks = Callable[[str], Floats]
 """A text to its samples (S,) in [-1, 1]."""
 ALLOWED = "SAYAHEAD_COMMANDS"
-"""Environment variable: what voices' folders may run, separated by commas: programs, with whatever arguments a folder
-chooses, or whole commands, with these arguments and no others."""
+"""Environment variable: what voices' folders may run, separated by commas: programs, with whatever
+arguments a folder chooses, or whole commands, with these arguments and no others."""
 LONGEST_S = 60.0
 
 
@@ -38,15 +38,16 @@ class ProcessConfig:
     """The ``model`` table of a voice that is a command."""
 
     command: tuple[str, ...]
-    """Program and arguments: reads a text on standard input, writes 16-bit mono WAV on standard output. An argument
-    ``{text}`` stands for the text, which is then not on standard input."""
+    """Program and arguments: reads a text on standard input, writes 16-bit mono WAV on standard
+    output. An argument ``{text}`` stands for the text, which is then not on standard input."""
 
 
 class Characters:
     """A word's characters, with a space before each but the first of a sentence."""
 
     def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
-        made, inside = list[Pronunciation](), bool(left)
+        made = list[Pronunciation]()
+        inside = bool(left)
         for word in words:
             text = " " * inside + word.text
             made.append(Pronunciation(self.ids(text), int(inside), len(text)))
@@ -69,7 +70,8 @@ class WholeTexts:
     """
 
     def __init__(self, speaks: Speaks, *, sample_rate: int) -> None:
-        self.sample_rate, self._speaks = sample_rate, speaks
+        self.sample_rate = sample_rate
+        self._speaks = speaks
 
     def initial(self, rendering: Rendering) -> int:
         return 0
@@ -78,17 +80,26 @@ class WholeTexts:
         ended = segment.ends and segment.speak == len(segment.ids)
         text = "".join(map(chr, segment.ids[: segment.speak])).strip()
         if not text:
-            return Speech(np.zeros(0, np.float32), ((state, state),) * len(segment.words), ended=ended), state
+            return (
+                Speech(
+                    np.zeros(0, np.float32), ((state, state),) * len(segment.words), ended=ended
+                ),
+                state,
+            )
         samples = np.asarray(self._speaks(text), np.float32).reshape(-1)
         heard = audible(samples)
         first, last = (int(heard[0]), int(heard[-1]) + 1) if len(heard) else (0, len(samples))
         letter = (last - first) / segment.speak
-        words = tuple((state + first + round(a * letter), state + first + round(b * letter)) for a, b in segment.words)
+        words = tuple(
+            (state + first + round(a * letter), state + first + round(b * letter))
+            for a, b in segment.words
+        )
         return Speech(samples, words, ended=ended), state + len(samples)
 
 
 def by_command(command: Sequence[str], *, sample_rate: int) -> Speaks:
-    """A function that runs a command for each text; VoiceError where it fails, or writes no WAV of this rate."""
+    """A function that runs a command for each text; VoiceError where it fails, or writes no WAV of
+    this rate."""
     return lambda text: samples_of(output_of(command, text), command[0], sample_rate)
 
 
@@ -98,17 +109,22 @@ def output_of(command: Sequence[str], text: str) -> bytes:
     arguments = [text if argument == "{text}" else argument for argument in command]
     entry = b"" if "{text}" in command else text.encode()
     try:
-        done = subprocess.run(arguments, input=entry, capture_output=True, timeout=LONGEST_S, check=False)
+        done = subprocess.run(
+            arguments, input=entry, capture_output=True, timeout=LONGEST_S, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise VoiceError(f"{program} cannot be run: {error}.") from error
     if done.returncode:
         last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise VoiceError(f"{program} ended with code {done.returncode}: {last or 'it said nothing'}.")
+        raise VoiceError(
+            f"{program} ended with code {done.returncode}: {last or 'it said nothing'}."
+        )
     return done.stdout
 
 
 def samples_of(data: bytes, program: str, sample_rate: int) -> Floats:
-    """The samples of a WAV file, whatever length its header claims, as programs write it to a pipe."""
+    """The samples of a WAV file, whatever length its header claims, as programs write it to a
+    pipe."""
     try:
         with wave.open(io.BytesIO(data)) as file:
             form = (file.getframerate(), file.getnchannels(), file.getsampwidth())
@@ -118,15 +134,20 @@ def samples_of(data: bytes, program: str, sample_rate: int) -> Floats:
         ) from error
     if form != (sample_rate, 1, 2):
         raise VoiceError(
-            f"{program} wrote {form[0]} Hz, {form[1]} channels, {8 * form[2]} bits, not {sample_rate}, 1, 16."
+            f"{program} wrote {form[0]} Hz, {form[1]} channels, {8 * form[2]} bits, not"
+            f" {sample_rate}, 1, 16."
         )
     return from_pcm16(data[data.index(b"data") + 8 :])
 
 
 def whole_texts(speaks: Speaks, *, sample_rate: int, language: str) -> Loaded:
-    """The parts of a voice that says each SPEAK by a function; words are those of the language's front end."""
-    synthesizer, front = WholeTexts(speaks, sample_rate=sample_rate), front_end(language)
-    return Loaded(synthesizer, front.normalizer, Characters(), openers=front.openers, policy="wait-all")
+    """The parts of a voice that says each SPEAK by a function; words are those of the language's
+    front end."""
+    synthesizer = WholeTexts(speaks, sample_rate=sample_rate)
+    front = front_end(language)
+    return Loaded(
+        synthesizer, front.normalizer, Characters(), openers=front.openers, policy="wait-all"
+    )
 
 
 def is_allowed(command: Sequence[str]) -> bool:
@@ -136,13 +157,15 @@ def is_allowed(command: Sequence[str]) -> bool:
 
 
 def load_process(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
-    """A voice that is a command. ConfigError unless ``SAYAHEAD_COMMANDS`` allows it: a folder is untrusted."""
+    """A voice that is a command. ConfigError unless ``SAYAHEAD_COMMANDS`` allows it: a folder is
+    untrusted."""
     command = from_mapping(ProcessConfig, config.model, where="model").command
     if not command:
         raise ConfigError("model: command is empty, but must be a program and its arguments.")
     if not is_allowed(command):
         raise ConfigError(
-            f"it runs {shlex.join(command)}: set {ALLOWED}={command[0]} to let voices do so, or to the whole command."
+            f"it runs {shlex.join(command)}: set {ALLOWED}={command[0]} to let voices do so, or to"
+            " the whole command."
         )
     speaks = by_command(command, sample_rate=config.sample_rate)
     return whole_texts(speaks, sample_rate=config.sample_rate, language=config.language)

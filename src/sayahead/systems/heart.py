@@ -1,4 +1,5 @@
-"""The default voice: text encoders and prosody with the past as state, then decoder and source-filter synthesis."""
+"""The default voice: text encoders and prosody with the past as state, then decoder and
+source-filter synthesis."""
 
 from __future__ import annotations
 
@@ -44,21 +45,25 @@ class HeartState:
     done: int
     """Units that are final, over the whole sentence."""
     memory: Mapping[str, Floats]
-    """(4, 2, 1, 2, M, 64) and (6, 2, 1, 2, M, 96), by the graph's names: keys and values of the last final phonemes, as
-    they were when they became final, in each layer and head of the two text encoders."""
+    """(4, 2, 1, 2, M, 64) and (6, 2, 1, 2, M, 96), by the graph's names: keys and values of the
+    last final phonemes, as they were when they became final, in each layer and head of the two text
+    encoders."""
     recent: Floats
-    """(2, 832) what the text encoders' convolutions see of the last two; the prosody encoding comes last."""
+    """(2, 832) what the text encoders' convolutions see of the last two; the prosody encoding comes
+    last."""
     cache: Floats
     """(54, 192) the past of the prosody convolutions, at the last final unit."""
     pitch: float = 0.0
     """Hz of the last final frame."""
     owed: float = 0.0
-    """Units by which what was spoken before ``ids`` is shorter than its speeds asked for; negative: longer."""
+    """Units by which what was spoken before ``ids`` is shorter than its speeds asked for; negative:
+    longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeartConfig:
-    """The default voice's kind: text encoders and prosody, then decoder and source-filter synthesis."""
+    """The default voice's kind: text encoders and prosody, then decoder and source-filter
+    synthesis."""
 
     pad: int
     """Id at both ends of a sentence."""
@@ -73,11 +78,14 @@ class HeartConfig:
     early: int
     """Frames by which the sound of a phoneme is ahead of its nominal place, for word timings."""
     right: int = 27
-    """Provisional frames that the decoder sees after those whose spectra it makes; 27 is all that it could."""
+    """Provisional frames that the decoder sees after those whose spectra it makes; 27 is all that
+    it could."""
     glide_s: float = 0.0
-    """Time constant of the glide from the pitch spoken before a join to the one expected after it; 0: a jump."""
+    """Time constant of the glide from the pitch spoken before a join to the one expected after it;
+    0: a jump."""
     futures: tuple[int, ...] = ()
-    """Ids of the tokens that follow the visible words of an open sentence; none: a continuation follows instead."""
+    """Ids of the tokens that follow the visible words of an open sentence; none: a continuation
+    follows instead."""
     context: int = 0
     """Channels of the tokens' context embedding."""
     expect: Borrowed | None = None
@@ -85,7 +93,8 @@ class HeartConfig:
     graphs: Borrowed | None = None
     """The voice whose graphs this one uses, as a speaker more of it; none: its own."""
     languages: dict[str, str] = field(default_factory=dict)
-    """BCP 47 tags of the speakers who read other phonemes than the voice: another language's, or British ones."""
+    """BCP 47 tags of the speakers who read other phonemes than the voice: another language's, or
+    British ones."""
 
 
 class HeartAcoustic:
@@ -107,7 +116,8 @@ class HeartAcoustic:
         "memory": (6, 2, 1, 2, 0, 96),
     }
     RECENT = (2, 832)
-    FEATURES, PITCH = 130, 128
+    FEATURES = 130
+    PITCH = 128
 
     def __init__(
         self,
@@ -118,26 +128,37 @@ class HeartAcoustic:
         right_frames: int,
         speakers: Speakers | None = None,
     ) -> None:
-        """``graphs`` by name: text, prosody, and expect if the future tokens take a context embedding.
+        """``graphs`` by name: text, prosody, and expect if the future tokens take a context
+        embedding.
 
-        ``phonemes``: ids of the symbols of continuations; ``right_frames``: provisional frames that the second stage
-        can use; ``speakers``: if there are several.
+        ``phonemes``: ids of the symbols of continuations; ``right_frames``: provisional frames that
+        the second stage can use; ``speakers``: if there are several.
         """
-        self._speakers, self._width = speakers, self.FEATURES + (speakers is not None)
-        self._text, self._prosody, self._expect = graphs["text"], graphs["prosody"], graphs.get("expect")
+        self._speakers = speakers
+        self._width = self.FEATURES + (speakers is not None)
+        self._text = graphs["text"]
+        self._prosody = graphs["prosody"]
+        self._expect = graphs.get("expect")
         self._right_units = -(-right_frames // self.FRAMES_PER_UNIT)
-        self._pad, self._lead_units, self._window = config.pad, config.lead_units, config.window
+        self._pad = config.pad
+        self._lead_units = config.lead_units
+        self._window = config.window
         self._continuation = ids_of(config.continuation, phonemes)
         self._blind_continuation = ids_of(config.blind_continuation, phonemes)
-        self._early, self._context = config.early, config.context
-        frames = np.arange(1, 1 + round(self.FADED * config.glide_s / self.FRAME_S), dtype=np.float32)
+        self._early = config.early
+        self._context = config.context
+        frames = np.arange(
+            1, 1 + round(self.FADED * config.glide_s / self.FRAME_S), dtype=np.float32
+        )
         self._fading = np.exp(-frames * np.float32(self.FRAME_S / (config.glide_s or 1)))
         self._futures = np.array(config.futures, np.int64) if config.futures else None
 
     def initial(self) -> HeartState:
-        empty, speeds = np.zeros(0, np.int64), np.zeros(0, np.float32)
+        empty = np.zeros(0, np.int64)
+        speeds = np.zeros(0, np.float32)
         memory = {name: np.zeros(size, np.float32) for name, size in self.MEMORY.items()}
-        recent, cache = np.zeros(self.RECENT, np.float32), np.zeros(self.CACHE, np.float32)
+        recent = np.zeros(self.RECENT, np.float32)
+        cache = np.zeros(self.CACHE, np.float32)
         tones = np.zeros((0, len(PLAIN_TONE)), np.float32)
         return HeartState(empty, empty, speeds, tones, 0, 0, memory, recent, cache)
 
@@ -151,14 +172,21 @@ class HeartAcoustic:
             end = max(0, (state.done + state.held) * self.FRAMES_PER_UNIT - self._early)
             nothing = np.zeros((0, self._width), np.float32)
             return Frames(nothing, nothing, ((end, end),) * len(segment.words), False), state
-        left, left_units, left_speeds, held = state.ids, state.units, state.speeds, state.held
+        left = state.ids
+        left_units = state.units
+        left_speeds = state.speeds
+        held = state.held
         left_tones = state.tones
         first = state.done + held == 0
         if first:
-            left, left_units = np.array([self._pad], np.int64), np.array([self._lead_units], np.int64)
-            left_speeds, left_tones, held = np.ones(1, np.float32), PLAIN_TONE[None], self._lead_units
+            left = np.array([self._pad], np.int64)
+            left_units = np.array([self._lead_units], np.int64)
+            left_speeds = np.ones(1, np.float32)
+            left_tones = PLAIN_TONE[None]
+            held = self._lead_units
         ids, seen = self._seen(left, segment)
-        speeds, tones = speeds_of(left_speeds, segment, len(ids)), tones_of(left_tones, segment, len(ids))
+        speeds = speeds_of(left_speeds, segment, len(ids))
+        tones = tones_of(left_tones, segment, len(ids))
         # Of the first phoneme, this much is final already.
         past = int(left_units.sum()) - held
         seen |= {"speed": np.array([rendering.speed], np.float32), "recent": state.recent}
@@ -166,21 +194,28 @@ class HeartAcoustic:
         text = self._text(ids=ids, **state.memory, **seen)
         lasting = np.asarray(text["durations"] / speeds, np.float32)
         lasting[: len(left)] *= np.float32(segment.stretch)
-        # Held-back sound may be lengthened by what is known now. It is never shortened: its end has been reported.
+        # Held-back sound may be lengthened by what is known now. It is never shortened: its end has
+        # been reported.
         least = np.ones(len(ids), np.int64)
         least[: len(left)] = left_units
         if state.done < self._lead_units:
             # The first pad, even if only its start is final.
             lasting[0] = self._lead_units
-        units, owed = whole_units(lasting, least, speeds * np.float32(rendering.speed) != 1, state.owed)
+        units, owed = whole_units(
+            lasting, least, speeds * np.float32(rendering.speed) != 1, state.owed
+        )
         end = len(ids) if ended else len(left) + segment.speak
         spoken = int(units[:end].sum())
-        commit = spoken - past if ended else max(0, spoken - past - hold_back // self.FRAMES_PER_UNIT)
+        commit = (
+            spoken - past if ended else max(0, spoken - past - hold_back // self.FRAMES_PER_UNIT)
+        )
         features, cache = self._features(text, units, tones, state, past, commit, rendering.speaker)
 
         cut = commit * self.FRAMES_PER_UNIT
         heard = self._heard(units, state.done - past)
-        words = tuple((int(heard[len(left) + a]), int(heard[len(left) + b])) for a, b in segment.words)
+        words = tuple(
+            (int(heard[len(left) + a]), int(heard[len(left) + b])) for a, b in segment.words
+        )
         drawn = self._drawn(units[: len(left)] - left_units, left_units, state.done - past)
         frames = Frames(features[:cut], features[cut:], words, ended, drawn=drawn)
         if ended:
@@ -214,17 +249,20 @@ class HeartAcoustic:
         commit: int,
         speaker: int,
     ) -> tuple[Floats, Floats]:
-        """(T, 130 or 131) of the units that become final and those expected after them, and the prosody's next cache.
+        """(T, 130 or 131) of the units that become final and those expected after them, and the
+        prosody's next cache.
 
-        ``units`` (N,): durations of the encoded rows; ``past`` of them are final already; ``tones`` (N, 4) of them.
-        """
-        # The last final unit's prosody is computed once more, to see how it has changed with what is known now.
+        ``units`` (N,): durations of the encoded rows; ``past`` of them are final already; ``tones``
+        (N, 4) of them."""
+        # The last final unit's prosody is computed once more, to see how it has changed with what
+        # is known now.
         again = min(1, state.done)
         rows = np.repeat(np.arange(len(units)), units.astype(np.intp))[max(0, past - again) :]
         encoding = text["prosody_encoding"]
         if again and not past:
             # It is the last of a phoneme that is not encoded again.
-            encoding, rows = np.concatenate([state.recent[1:, -encoding.shape[1] :], encoding]), np.append(0, rows + 1)
+            encoding = np.concatenate([state.recent[1:, -encoding.shape[1] :], encoding])
+            rows = np.append(0, rows + 1)
         wanted = min(commit + self._right_units, len(rows) - again)
         prosody = self._prosody(
             prosody_encoding=encoding[rows[: again + commit + self._right_units + self.REACH]],
@@ -234,13 +272,18 @@ class HeartAcoustic:
             **self._own("prosody", speaker),
         )
         sound = text["sound_encoding"]
-        frames = np.repeat(rows[again : again + wanted] - (len(encoding) - len(sound)), self.FRAMES_PER_UNIT)
-        before, f0 = again * self.FRAMES_PER_UNIT, prosody["f0"]
+        frames = np.repeat(
+            rows[again : again + wanted] - (len(encoding) - len(sound)), self.FRAMES_PER_UNIT
+        )
+        before = again * self.FRAMES_PER_UNIT
+        f0 = prosody["f0"]
         energy = prosody["energy"][before:]
         if tones is not None:
-            # The unit that is computed once more has the tone of the next one, to which the pitch then glides.
+            # The unit that is computed once more has the tone of the next one, to which the pitch
+            # then glides.
             shown = np.concatenate([tones[frames[:1]].repeat(before, axis=0), tones[frames]])
-            f0, energy = toned_pitch(f0, shown), energy + np.log(tones[frames, 2])
+            f0 = toned_pitch(f0, shown)
+            energy = energy + np.log(tones[frames, 2])
         f0 = self._glided(f0, before, state.pitch)
         columns = [sound[frames], f0[:, None], energy[:, None]]
         if self._speakers is not None:
@@ -252,7 +295,8 @@ class HeartAcoustic:
         return {} if self._speakers is None else {SPEAKER: self._speakers[speaker][graph]}
 
     def _heard(self, units: Ids, begin: int) -> Ids:
-        """(P + 1,) frames at which phonemes of these durations audibly begin, and at which the last one ends.
+        """(P + 1,) frames at which phonemes of these durations audibly begin, and at which the last
+        one ends.
 
         The first begins at unit ``begin`` of the sentence.
         """
@@ -264,13 +308,16 @@ class HeartAcoustic:
         if not grown.any():
             return ()
         ends = self._heard(before, begin)
-        return tuple((int(ends[n + 1]), int(grown[n]) * self.FRAMES_PER_UNIT) for n in np.flatnonzero(grown))
+        return tuple(
+            (int(ends[n + 1]), int(grown[n]) * self.FRAMES_PER_UNIT) for n in np.flatnonzero(grown)
+        )
 
     def _glided(self, f0: Floats, first: int, before: float) -> Floats:
-        """Pitch from frame ``first`` on, in Hz, continuing from ``before``, the pitch of the frame spoken before it.
+        """Pitch from frame ``first`` on, in Hz, continuing from ``before``, the pitch of the frame
+        spoken before it.
 
-        Expectations change with every new word, and pitch with them; the listener must not hear it jump.
-        """
+        Expectations change with every new word, and pitch with them; the listener must not hear it
+        jump."""
         new = f0[first:]
         if not (first and len(self._fading) and min(before, f0[first - 1]) > self.VOICED_HZ):
             return new
@@ -283,7 +330,9 @@ class HeartAcoustic:
     def _seen(self, left: Ids, segment: Segment) -> tuple[Ids, dict[str, Floats]]:
         """(N,) what the text encoders read, and the context embedding if the voice takes one."""
         if self._futures is None:
-            tail = self._continuation if segment.speak < len(segment.ids) else self._blind_continuation
+            tail = (
+                self._continuation if segment.speak < len(segment.ids) else self._blind_continuation
+            )
             if segment.ends:
                 tail = np.array([self._pad], np.int64)
             return np.concatenate([left, segment.ids, tail]), {}
@@ -299,27 +348,36 @@ class HeartAcoustic:
 
 
 def remembered(before: Floats, new: Floats, window: int) -> Floats:
-    """The last ``window`` keys and values (..., M, C) of those before and of new ones after them."""
+    """The last ``window`` keys and values (..., M, C) of those before and of new ones after
+    them."""
     known = max(0, window - new.shape[-2])
     before = before[..., max(0, before.shape[-2] - known) :, :]
     return np.concatenate([before, new[..., -window:, :]], axis=-2)
 
 
 def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
-    """A voice whose folder has ``text.onnx``, ``prosody.onnx``, ``decoder.onnx`` and perhaps ``expect.onnx``.
+    """A voice whose folder has ``text.onnx``, ``prosody.onnx``, ``decoder.onnx`` and perhaps
+    ``expect.onnx``.
 
-    The last may be another voice's, in place. One of several speakers has ``speakers.npz``, too. One that borrows all
-    graphs has nothing else: it is a speaker more of the voice that lends them, with whose speakers it can be blended.
-    """
+    The last may be another voice's, in place. One of several speakers has ``speakers.npz``, too.
+    One that borrows all graphs has nothing else: it is a speaker more of the voice that lends them,
+    with whose speakers it can be blended."""
     heart = from_mapping(HeartConfig, config.model, where="model")
-    home, lender = folder, None
+    home = folder
+    lender = None
     if heart.graphs is not None:
-        home = lent(heart.graphs, folder, "the graphs", [f"{name}.onnx" for name in OWN] + [SPEAKERS])
+        home = lent(
+            heart.graphs, folder, "the graphs", [f"{name}.onnx" for name in OWN] + [SPEAKERS]
+        )
         lender = read_config(home)
     load = shared_graphs_of if config.speakers else graphs_of
     makers = load(home, OWN, threads)
     if heart.context:
-        place = folder if heart.expect is None else lent(heart.expect, folder, "the context network", ["expect.onnx"])
+        place = (
+            folder
+            if heart.expect is None
+            else lent(heart.expect, folder, "the context network", ["expect.onnx"])
+        )
         makers += load(place, ("expect",), threads)
 
     def stages(*loaded: OnnxGraph) -> Stages:
@@ -334,7 +392,9 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
             tables = speaker_tables(folder / SPEAKERS, own, len(config.speakers))
             if lender is not None:
                 theirs = speaker_tables(home / SPEAKERS, own, len(lender.speakers))
-                tables = {name: np.concatenate([table, theirs[name]]) for name, table in tables.items()}
+                tables = {
+                    name: np.concatenate([table, theirs[name]]) for name, table in tables.items()
+                }
             several.append(Speakers(tables))
         return heart_stages(graphs, heart, config.phonemes, several[0] if several else None)
 
@@ -350,22 +410,33 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
     def reading(language: str) -> Loaded:
         from sayahead.systems.kokoro import reader
 
-        front, english = reader(language), language.lower().startswith("en")
+        front = reader(language)
+        english = language.lower().startswith("en")
         phonemizer = front.phonemizer(config.phonemes, stand_in=config.stand_in if english else "")
-        return replace(voice, normalizer=front.normalizer, phonemizer=phonemizer, openers=front.openers)
+        return replace(
+            voice, normalizer=front.normalizer, phonemizer=phonemizer, openers=front.openers
+        )
 
-    speakers, languages = dict(config.speakers), dict(heart.languages)
+    speakers = dict(config.speakers)
+    languages = dict(heart.languages)
     if lender is not None:
-        speakers = {name: number + len(speakers) for name, number in lender.speakers.items()} | speakers
+        speakers = {
+            name: number + len(speakers) for name, number in lender.speakers.items()
+        } | speakers
         languages = from_mapping(HeartConfig, lender.model, where="model").languages | languages
     numbers = {speakers[name]: language for name, language in languages.items() if name in speakers}
     return of_speakers(voice, several[0], speakers, numbers, reading)
 
 
 def heart_stages(
-    graphs: Mapping[str, OnnxGraph], heart: HeartConfig, phonemes: Mapping[str, int], speakers: Speakers | None
+    graphs: Mapping[str, OnnxGraph],
+    heart: HeartConfig,
+    phonemes: Mapping[str, int],
+    speakers: Speakers | None,
 ) -> Stages:
     """Both stages of a voice, of its graphs by name."""
     vocoder = HeartVocoder(graphs["decoder"], right=heart.right, speakers=speakers)
-    acoustic = HeartAcoustic(graphs, heart, phonemes, right_frames=vocoder.context, speakers=speakers)
+    acoustic = HeartAcoustic(
+        graphs, heart, phonemes, right_frames=vocoder.context, speakers=speakers
+    )
     return acoustic, vocoder

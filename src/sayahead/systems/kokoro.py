@@ -1,9 +1,10 @@
-"""Kokoro word by word: its text encoders read a window, prosody and decoder go on from where they were.
+"""Kokoro word by word: its text encoders read a window, prosody and decoder go on from where they
+were.
 
-Kokoro-82M (hexgrad, Apache-2.0) is a StyleTTS 2 (Li et al., NeurIPS 2023), whose norms read the whole utterance: here
-they have fixed statistics of each style, so that frames depend on their surroundings alone. Nothing was trained for
-increments; the prefix-to-prefix scheme is Ma et al. 2020, 4. Its graph is cut by ``voices.install.kokoro``.
-"""
+Kokoro-82M (hexgrad, Apache-2.0) is a StyleTTS 2 (Li et al., NeurIPS 2023), whose norms read the
+whole utterance: here they have fixed statistics of each style, so that frames depend on their
+surroundings alone. Nothing was trained for increments; the prefix-to-prefix scheme is Ma et al.
+2020, 4. Its graph is cut by ``voices.install.kokoro``."""
 
 from __future__ import annotations
 
@@ -36,9 +37,11 @@ TOKENS = ("tokens", "input_ids")
 """Names that exporters give the input of ids."""
 GRAPHS = ("text", "prosody", "decoder", "style")
 TABLES = ("row", "mean", "variance", "low", "high", "middle")
-"""Of each style: itself, the statistics of its norms, the ranges of its products, and the middle of its pitch in Hz."""
+"""Of each style: itself, the statistics of its norms, the ranges of its products, and the middle of
+its pitch in Hz."""
 BEGINNINGS = {"hidden": 1, "cell": 1, "past": 1, "final": 3, "source": 3, "tail": 1}
-"""What the networks have seen, besides caches, and how many rows of it there are before a sentence."""
+"""What the networks have seen, besides caches, and how many rows of it there are before a
+sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,8 @@ class KokoroConfig:
     """A Kokoro voice's ``model`` table."""
 
     right: tuple[int, ...]
-    """Units of 25 ms to the right that make a difference, to prosody's convolutions and to the decoder."""
+    """Units of 25 ms to the right that make a difference, to prosody's convolutions and to the
+    decoder."""
     languages: dict[str, str] = field(default_factory=dict)
     """BCP 47 tags of the styles that speak another language than the voice's."""
     window: int = 48
@@ -58,8 +62,9 @@ class KokoroConfig:
     early: int = 2
     """Units by which the sound of a phoneme is ahead of its nominal place, for word timings."""
     long_steps: int = 2
-    """Steps of a sentence that see all of its language's tail, and one more where no word after the spoken ones is
-    visible: what looks like a short sentence begins low. Later steps see its first word."""
+    """Steps of a sentence that see all of its language's tail, and one more where no word after the
+    spoken ones is visible: what looks like a short sentence begins low. Later steps see its first
+    word."""
     seen: int = 20
     """Units that prosody's recurrent network sees after those that its convolutions do."""
     first_units: int = 12
@@ -69,7 +74,10 @@ class KokoroConfig:
 
     def __post_init__(self) -> None:
         if len(self.right) != 2 or min(self.right) < 0:
-            raise ConfigError(f"right is {self.right!r}, but must be two counts of units: prosody's, the decoder's.")
+            raise ConfigError(
+                f"right is {self.right!r}, but must be two counts of units: prosody's, the"
+                " decoder's."
+            )
 
 
 class Styles(Blends):
@@ -79,7 +87,9 @@ class Styles(Blends):
     sound: int
     """Channels of the text's encoding that the decoder takes."""
 
-    def __init__(self, path: Path, style: OnnxGraph, prosody: OnnxGraph, decoder: OnnxGraph) -> None:
+    def __init__(
+        self, path: Path, style: OnnxGraph, prosody: OnnxGraph, decoder: OnnxGraph
+    ) -> None:
         """Raises VoiceError for a file that is damaged, or does not belong to the graphs."""
         try:
             with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
@@ -89,7 +99,9 @@ class Styles(Blends):
             raise VoiceError(f"{path} cannot be read: {error}") from error
         super().__init__(len(self._tables["row"]))
         sizes = {len(table) for table in self._tables.values()}
-        self._style, self._graphs, self._places = style, {"prosody": prosody, "decoder": decoder}, places
+        self._style = style
+        self._graphs = {"prosody": prosody, "decoder": decoder}
+        self._places = places
         ranges = [int(graph.shapes["scales"][0]) for graph in self._graphs.values()]
         statistics = int(style.shapes["mean"][0])
         if (
@@ -97,7 +109,9 @@ class Styles(Blends):
             or self._tables["mean"].shape[1:] != (statistics,)
             or (self._tables["low"].shape[1:] != (sum(ranges),))
         ):
-            raise VoiceError(f"{path} does not belong to the graphs beside it: add the voice again.")
+            raise VoiceError(
+                f"{path} does not belong to the graphs beside it: add the voice again."
+            )
         self.sound = int(decoder.shapes["rows"][1])
         self._styled = functools.lru_cache(maxsize=64)(self._make)
 
@@ -107,24 +121,44 @@ class Styles(Blends):
     def _make(self, number: int) -> Styled:
         numbers, shares = self.parts(number)
         tables = {name: table[numbers] for name, table in self._tables.items()}
-        mixed = {name: np.tensordot(shares, tables[name], 1).astype(np.float32) for name in ("row", "mean")}
-        variance = np.square(np.tensordot(shares, np.sqrt(tables["variance"]), 1)).astype(np.float32)
-        low, high = np.minimum(tables["low"].min(0), 0), np.maximum(tables["high"].max(0), 0)
+        mixed = {
+            name: np.tensordot(shares, tables[name], 1).astype(np.float32)
+            for name in ("row", "mean")
+        }
+        variance = np.square(np.tensordot(shares, np.sqrt(tables["variance"]), 1)).astype(
+            np.float32
+        )
+        low = np.minimum(tables["low"].min(0), 0)
+        high = np.maximum(tables["high"].max(0), 0)
         scales = np.maximum((high - low) / 255, 1e-9).astype(np.float32)
         zeros = np.clip(np.rint(-low / scales), 0, 255).astype(np.uint8)
         made = self._style(style=mixed["row"][None], mean=mixed["mean"], variance=variance)
-        given, past, at = dict[str, dict[str, Array]](), dict[str, dict[str, Array]](), 0
+        given = dict[str, dict[str, Array]]()
+        past = dict[str, dict[str, Array]]()
+        at = 0
         for name, graph in self._graphs.items():
             size = int(graph.shapes["scales"][0])
-            given[name] = {"style": made[name], "scales": scales[at : at + size], "zeros": zeros[at : at + size]}
+            given[name] = {
+                "style": made[name],
+                "scales": scales[at : at + size],
+                "zeros": zeros[at : at + size],
+            }
             past[name] = before(graph, given[name]["zeros"], self._places[name])
             at += size
         middle = float(np.exp(shares @ np.log(tables["middle"])))
-        return Styled(mixed["row"], given["prosody"], given["decoder"], past["prosody"], past["decoder"], middle)
+        return Styled(
+            mixed["row"],
+            given["prosody"],
+            given["decoder"],
+            past["prosody"],
+            past["decoder"],
+            middle,
+        )
 
 
 def before(graph: OnnxGraph, zeros: Array | None, places: list[int]) -> dict[str, Array]:
-    """What a network has seen before a sentence: silence, in integers that stand for zero where it takes these."""
+    """What a network has seen before a sentence: silence, in integers that stand for zero where it
+    takes these."""
     nothing: dict[str, Array] = {}
     for name, shape in graph.shapes.items():
         if name.startswith("cache"):
@@ -141,7 +175,8 @@ class KokoroState:
     """The past of a sentence."""
 
     ids: Ids
-    """(P,) spoken phonemes that the text encoders still see, from the edge that begins the sentence on."""
+    """(P,) spoken phonemes that the text encoders still see, from the edge that begins the sentence
+    on."""
     units: Ids
     """(P,) their durations."""
     speeds: Floats
@@ -159,7 +194,8 @@ class KokoroState:
 
 
 class KokoroAcoustic:
-    """Text encoders, durations, pitch and energy; a unit's features are (encoding C, pitch 2, energy 2, style)."""
+    """Text encoders, durations, pitch and energy; a unit's features are (encoding C, pitch 2,
+    energy 2, style)."""
 
     def __init__(
         self,
@@ -169,13 +205,19 @@ class KokoroAcoustic:
         styles: Styles,
         tails: Callable[[int], tuple[Ids, Ids]],
     ) -> None:
-        """``tails``: of a style by its number, phonemes that stand for the future, the long ones and the short."""
-        self._text, self._prosody, self._config, self._styles, self._tails = text, prosody, config, styles, tails
+        """``tails``: of a style by its number, phonemes that stand for the future, the long ones
+        and the short."""
+        self._text = text
+        self._prosody = prosody
+        self._config = config
+        self._styles = styles
+        self._tails = tails
         self._tokens = next(name for name in TOKENS if name in text.shapes)
         self._width = styles.sound + 5
 
     def initial(self) -> KokoroState:
-        empty, nothing = np.zeros(0, np.int64), np.zeros(0, np.float32)
+        empty = np.zeros(0, np.int64)
+        nothing = np.zeros(0, np.float32)
         return KokoroState(empty, empty, nothing, nothing, {})
 
     def step(
@@ -187,7 +229,8 @@ class KokoroAcoustic:
         closes = ended and not (first and not len(segment.ids))
         if not (segment.speak or closes or (segment.breath and state.held)):
             # Words without sound: nothing to say, and nothing new about the future.
-            at, nothing = max(0, state.done + state.held - self._config.early), np.zeros((0, self._width), np.float32)
+            at = max(0, state.done + state.held - self._config.early)
+            nothing = np.zeros((0, self._width), np.float32)
             return Frames(nothing, nothing, ((at, at),) * len(segment.words), ended), state
         left = np.array([EDGE], np.int64) if first else state.ids
         before = np.zeros(1, np.int64) if first else state.units
@@ -198,7 +241,8 @@ class KokoroAcoustic:
         lasting /= speeds * np.float32(rendering.speed)
         lasting[: len(left)] *= np.float32(segment.stretch)
         lasting[-1] = min(lasting[-1], self._config.last_units)
-        # What is not final of a phoneme that is partly final stays as it is; those after it are as expected now.
+        # What is not final of a phoneme that is partly final stays as it is; those after it are as
+        # expected now.
         redo = 0 if first else int(np.searchsorted(np.cumsum(before) - before, past))
         hurried = (speeds * np.float32(rendering.speed) != 1)[redo:]
         debt = float(state.owed[redo]) if redo < len(state.owed) else 0.0
@@ -210,55 +254,88 @@ class KokoroAcoustic:
 
         rows = np.repeat(np.arange(len(ids)), units)[past:]
         features, seen = self._features(prosody, sound, rows, commit, state, rendering.speaker)
-        edges, were = (np.concatenate([[0], np.cumsum(these)]) + state.done - past for these in (units, before))
-        heard, early = np.maximum(edges - self._config.early, 0), self._config.early
-        words = tuple((int(heard[len(left) + a]), int(heard[len(left) + b])) for a, b in segment.words)
+        edges, were = (
+            np.concatenate([[0], np.cumsum(these)]) + state.done - past for these in (units, before)
+        )
+        heard = np.maximum(edges - self._config.early, 0)
+        early = self._config.early
+        words = tuple(
+            (int(heard[len(left) + a]), int(heard[len(left) + b])) for a, b in segment.words
+        )
         grown = units[: len(left)] - before
-        drawn = () if first else tuple((max(0, int(were[n + 1]) - early), int(grown[n])) for n in np.flatnonzero(grown))
+        drawn = (
+            ()
+            if first
+            else tuple(
+                (max(0, int(were[n + 1]) - early), int(grown[n])) for n in np.flatnonzero(grown)
+            )
+        )
         frames = Frames(features[:commit], features[commit:], words, ended, drawn=drawn)
         if ended:
             return frames, self.initial()
         debts = np.concatenate([state.owed[:redo], owed[: end - redo]]).astype(np.float32)
         steps = state.steps + bool(segment.speak)
         after = KokoroState(
-            ids[:end], units[:end], speeds[:end], debts, seen, spoken - commit, state.done + commit, steps
+            ids[:end],
+            units[:end],
+            speeds[:end],
+            debts,
+            seen,
+            spoken - commit,
+            state.done + commit,
+            steps,
         )
         return frames, self._forget(after)
 
     def _behind(self, segment: Segment, state: KokoroState, speaker: int) -> Ids:
-        """Phonemes after the visible words: the sentence's end, or what stands for its future where nothing does."""
+        """Phonemes after the visible words: the sentence's end, or what stands for its future where
+        nothing does."""
         if segment.ends or segment.predicted:
             return np.array([EDGE], np.int64)
-        # What is held back without a lookahead word is rendered again a step later: the third step still begins.
+        # What is held back without a lookahead word is rendered again a step later: the third step
+        # still begins.
         blind = segment.speak == len(segment.ids)
         long = state.steps < self._config.long_steps + blind
         return np.append(self._tails(speaker)[0 if long else 1], EDGE)
 
     def _read(self, ids: Ids, speaker: int) -> tuple[Floats, Floats, Floats]:
-        """(P,) durations in units at speed 1, (P, D) and (P, C) encodings for prosody and for sound."""
+        """(P,) durations in units at speed 1, (P, D) and (P, C) encodings for prosody and for
+        sound."""
         edge = int(ids[0] != EDGE)
         tokens = np.concatenate([[EDGE], ids])[1 - edge :]
         if len(tokens) > self._config.longest:
             raise VoiceError(
-                f"{len(tokens)} phonemes are more than Kokoro reads at once, {self._config.longest}: the sentence is "
-                "too long to be said as a whole, so let it be said word by word."
+                f"{len(tokens)} phonemes are more than Kokoro reads at once,"
+                f" {self._config.longest}: the sentence is too long to be said as a whole, so let"
+                " it be said word by word."
             )
         made = self._text(**{self._tokens: tokens[None], "style": self._styles[speaker].row[None]})
-        durations, prosody, sound = (made[name][edge:].copy() for name in ("durations", "prosody", "sound"))
+        durations, prosody, sound = (
+            made[name][edge:].copy() for name in ("durations", "prosody", "sound")
+        )
         return durations, prosody, sound
 
     def _features(
-        self, prosody: Floats, sound: Floats, rows: Ids, commit: int, state: KokoroState, speaker: int
+        self,
+        prosody: Floats,
+        sound: Floats,
+        rows: Ids,
+        commit: int,
+        state: KokoroState,
+        speaker: int,
     ) -> tuple[Floats, Mapping[str, Array]]:
-        """(T, C + 5) units that become final and those expected after them, and what prosody has seen then."""
+        """(T, C + 5) units that become final and those expected after them, and what prosody has
+        seen then."""
         if not commit:
             return np.zeros((0, self._width), np.float32), state.past
         near, right = self._config.right
-        style, seen = self._styles[speaker], rows[: commit + near + self._config.seen]
+        style = self._styles[speaker]
+        seen = rows[: commit + near + self._config.seen]
         past = state.past or style.prosody_past
         made = self._prosody(rows=prosody[seen], commit=count(commit), **style.prosody, **past)
         pitch, energy = (made.pop(name).reshape(-1, 2) for name in ("pitch", "energy"))
-        number, wanted = np.full((len(seen), 1), speaker, np.float32), commit + right
+        number = np.full((len(seen), 1), speaker, np.float32)
+        wanted = commit + right
         features = np.concatenate([sound[seen], pitch, energy, number], axis=1)[:wanted]
         return features, {name.removeprefix("next_"): value for name, value in made.items()}
 
@@ -274,7 +351,8 @@ class KokoroAcoustic:
 
 
 def reader(language: str) -> FrontEnd:
-    """The front end of a language, in Kokoro's spelling: our own of English, for others that of espeak-ng's voice."""
+    """The front end of a language, in Kokoro's spelling: our own of English, for others that of
+    espeak-ng's voice."""
     if language.lower().startswith("en"):
         return front_end(language)
     return front_end(language, espeak=voice_of(language), layout=Misaki(language=language))
@@ -294,28 +372,35 @@ class Reading:
 
 def reading(language: str, phonemes: Mapping[str, int]) -> Reading:
     """What reads a language for a voice of these phonemes; ConfigError where nothing does."""
-    front, english = reader(language), language.lower().startswith("en")
+    front = reader(language)
+    english = language.lower().startswith("en")
     phonemizer = front.phonemizer(phonemes, stand_in="people" if english else "")
     base = language.split("-")[0]
     words = [Word(word, 0, 0) for word in (record_of(base).tail if base in RECORDS else "").split()]
     made = [word.ids for word in phonemizer.phonemize(words, left=["a"])] if words else []
     nothing = np.zeros(0, np.int64)
-    return Reading(front, phonemizer, (np.concatenate([nothing, *made]), made[0] if made else nothing))
+    return Reading(
+        front, phonemizer, (np.concatenate([nothing, *made]), made[0] if made else nothing)
+    )
 
 
 def load_kokoro(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
     """A voice whose folder has its four graphs, and ``styles.npz``."""
     if "model.onnx" in config.files:
         raise VoiceError(
-            f"{folder} was added by an earlier version, and speaks whole sentences only: add it again, with "
-            "`sayahead voices add kokoro.onnx --replace`."
+            f"{folder} was added by an earlier version, and speaks whole sentences only: add it"
+            " again, with `sayahead voices add kokoro.onnx --replace`."
         )
     kokoro = from_mapping(KokoroConfig, config.model, where="model")
     read = functools.cache(lambda language: reading(language, config.phonemes))
     *loaded, own = beside(*graphs_of(folder, GRAPHS, threads), lambda: read(config.language))
     text, prosody, decoder, style = loaded
     styles = Styles(folder / Styles.FILE, style, prosody, decoder)
-    numbers = {number: kokoro.languages[name] for name, number in config.speakers.items() if name in kokoro.languages}
+    numbers = {
+        number: kokoro.languages[name]
+        for name, number in config.speakers.items()
+        if name in kokoro.languages
+    }
 
     def tails(speaker: int) -> tuple[Ids, Ids]:
         return read(numbers.get(styles.first(speaker), config.language)).tails
@@ -329,4 +414,6 @@ def load_kokoro(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
         front = read.front
         return Loaded(synthesizer, front.normalizer, read.phonemizer, openers=front.openers)
 
-    return of_speakers(made(own), styles, config.speakers, numbers, lambda language: made(read(language)))
+    return of_speakers(
+        made(own), styles, config.speakers, numbers, lambda language: made(read(language))
+    )

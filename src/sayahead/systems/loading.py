@@ -21,7 +21,8 @@ from sayahead.voices import VoiceConfig
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A voice's parts: what reads and what speaks. A phonemizer reads words, a speller reads characters."""
+    """A voice's parts: what reads and what speaks. A phonemizer reads words, a speller reads
+    characters."""
 
     synthesizer: AnySynthesizer
     """What speaks."""
@@ -39,9 +40,11 @@ class Loaded:
     contexts: Mapping[str, Callable[..., ContextPredictor]] = field(default_factory=dict)
     """The same of context predictors."""
     blend: Callable[[str], int] | None = None
-    """The number of a speaker who is none of the voice's, but a blend of these; ConfigError for what is no blend."""
+    """The number of a speaker who is none of the voice's, but a blend of these; ConfigError for
+    what is no blend."""
     other: Callable[[int], tuple[str, Loaded] | None] | None = None
-    """For a speaker by number who speaks another language than the voice's: its tag, and the same voice reading it."""
+    """For a speaker by number who speaks another language than the voice's: its tag, and the same
+    voice reading it."""
 
     @property
     def unit(self) -> Unit:
@@ -54,31 +57,45 @@ Loader = TypeVar("Loader", bound=Callable[..., Loaded])
 
 
 def reads_characters(load: Loader) -> Loader:
-    """Marks the loader of a kind whose voices read characters, for those who ask before a voice is loaded."""
+    """Marks the loader of a kind whose voices read characters, for those who ask before a voice is
+    loaded."""
     vars(load)["unit"] = "characters"
     return load
 
 
-def phoneme_voice(config: VoiceConfig, *tasks: Callable[[], Any], stages: Callable[..., Stages]) -> Loaded:
-    """A voice of two stages that reads the phonemes of its language; ConfigError for one without a front end.
+def phoneme_voice(
+    config: VoiceConfig, *tasks: Callable[[], Any], stages: Callable[..., Stages]
+) -> Loaded:
+    """A voice of two stages that reads the phonemes of its language; ConfigError for one without a
+    front end.
 
-    ``tasks`` load its graphs while its front end is loaded; ``stages`` makes the stages of what they return.
-    """
+    ``tasks`` load its graphs while its front end is loaded; ``stages`` makes the stages of what
+    they return."""
     if not config.phonemes:
         raise ConfigError("phonemes is empty: the voice would read nothing.")
 
     def reads() -> tuple[FrontEnd, Phonemizer]:
-        front, inner = front_end(config.reads or config.language), config.inner_punctuation
-        return front, front.phonemizer(config.phonemes, stand_in=config.stand_in, inner_punctuation=inner)
+        front = front_end(config.reads or config.language)
+        inner = config.inner_punctuation
+        return front, front.phonemizer(
+            config.phonemes, stand_in=config.stand_in, inner_punctuation=inner
+        )
 
     *loaded, (front, phonemizer) = beside(*tasks, reads)
-    return Loaded(two_stages(config, *stages(*loaded)), front.normalizer, phonemizer, openers=front.openers)
+    return Loaded(
+        two_stages(config, *stages(*loaded)), front.normalizer, phonemizer, openers=front.openers
+    )
 
 
 def two_stages(
-    config: VoiceConfig, acoustic: AcousticModel[Any], vocoder: Vocoder[Any], *, first_frames: int = 0
+    config: VoiceConfig,
+    acoustic: AcousticModel[Any],
+    vocoder: Vocoder[Any],
+    *,
+    first_frames: int = 0,
 ) -> TwoStage[Any, Any]:
-    """The synthesizer of two stages, with the voice's pauses around sentences; ``first_frames``: see TwoStage."""
+    """The synthesizer of two stages, with the voice's pauses around sentences; ``first_frames``:
+    see TwoStage."""
     rate = config.sample_rate
     pauses = Pauses(lead_in=round(config.lead_in_s * rate), pause=round(config.pause_s * rate))
     return TwoStage(acoustic, vocoder, sample_rate=rate, pauses=pauses, first_frames=first_frames)

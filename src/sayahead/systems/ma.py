@@ -1,4 +1,5 @@
-"""Deep Voice 3 at run time, incremental as in Ma et al. 2020, 4.1: attention shows how far each step has got.
+"""Deep Voice 3 at run time, incremental as in Ma et al. 2020, 4.1: attention shows how far each
+step has got.
 
 Places number the phonemes of a sentence; its first pad is 0. Steps are decoder steps of r frames.
 """
@@ -56,9 +57,11 @@ class AttentionConfig:
     past: int
     """Phonemes before the attended one that the encoder receives: as many as it sees."""
     longest: int
-    """Most steps that attention may rest on a phoneme before it is moved on; 0: never moved, as in the paper."""
+    """Most steps that attention may rest on a phoneme before it is moved on; 0: never moved, as in
+    the paper."""
     early_stop: bool = False
-    """Whether the stop ends a complete text wherever it fires, as in the paper, or from its last sound on."""
+    """Whether the stop ends a complete text wherever it fires, as in the paper, or from its last
+    sound on."""
 
     def __post_init__(self) -> None:
         check_whole("model: acoustic: window", self.window, 1, 10_000)
@@ -88,11 +91,13 @@ class AttentionState:
     past: Past
     """The decoder's, after the last final step."""
     ids: Ids
-    """(P,) spoken phonemes that the encoder still receives, including the first pad; empty before the first word."""
+    """(P,) spoken phonemes that the encoder still receives, including the first pad; empty before
+    the first word."""
     first: int
     """Place of the first of them."""
     held: tuple[Places, ...]
-    """Where the attentions went in the steps that are not final: computed again, they go to the same places."""
+    """Where the attentions went in the steps that are not final: computed again, they go to the
+    same places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +128,15 @@ class Step:
 
 
 class AttentionAcoustic:
-    """Deep Voice 3 as the first stage: frames are log mel, cut between final and provisional ones at whole steps.
+    """Deep Voice 3 as the first stage: frames are log mel, cut between final and provisional ones
+    at whole steps.
 
-    Words are spoken when the first attention's argmax has passed them (Ma 4.1): that step is the next word's, and is
-    computed again with it. A sentence is over when the stop fires after its last sounding phoneme. Attention that
-    rests on a phoneme for more than ``longest`` steps is moved to the next; at the end of the text it ends the
-    sentence. Both rules can be switched off (``early_stop``, ``longest``); a bound on the frames of a SPEAK remains,
-    so that no network goes on forever.
+    Words are spoken when the first attention's argmax has passed them (Ma 4.1): that step is the
+    next word's, and is computed again with it. A sentence is over when the stop fires after its
+    last sounding phoneme. Attention that rests on a phoneme for more than ``longest`` steps is
+    moved to the next; at the end of the text it ends the sentence. Both rules can be switched off
+    (``early_stop``, ``longest``); a bound on the frames of a SPEAK remains, so that no network goes
+    on forever.
     """
 
     def __init__(
@@ -142,9 +149,13 @@ class AttentionAcoustic:
         pad: int,
         continuations: tuple[Ids, Ids],
     ) -> None:
-        """``continuations`` follow the visible words of an open sentence; the second one if none is visible."""
-        self._encoder, self._decoder, self._model = encoder, decoder, model
-        self._right_frames, self._pad = right_frames, pad
+        """``continuations`` follow the visible words of an open sentence; the second one if none is
+        visible."""
+        self._encoder = encoder
+        self._decoder = decoder
+        self._model = model
+        self._right_frames = right_frames
+        self._pad = pad
         self._continuation, self._blind_continuation = continuations
 
     def initial(self) -> AttentionState:
@@ -162,7 +173,9 @@ class AttentionAcoustic:
         if not (segment.speak or ended or (segment.breath and state.held)):
             # Words without sound: nothing to say, and nothing new about the future.
             end = (state.past.number + len(state.held)) * r
-            return Frames(self._joined([]), self._joined([]), ((end, end),) * len(segment.words), False), state
+            return Frames(
+                self._joined([]), self._joined([]), ((end, end),) * len(segment.words), False
+            ), state
         left = state.ids if len(state.ids) else np.array([self._pad], np.int64)
         tail = self._continuation if segment.speak < len(segment.ids) else self._blind_continuation
         if segment.ends:
@@ -171,9 +184,12 @@ class AttentionAcoustic:
         begin = state.first + len(left)
         sounded = begin + (segment.words[-1][1] if segment.words else 0)
 
-        walk, steps = self._walk(text, state), list[Step]()
+        walk = self._walk(text, state)
+        steps = list[Step]()
         for made in walk:
-            stuck = self._stuck(made, text) or (len(steps) + 1) * r >= MOST_FRAMES * max(1, len(text.memories[0]))
+            stuck = self._stuck(made, text) or (len(steps) + 1) * r >= MOST_FRAMES * max(
+                1, len(text.memories[0])
+            )
             if not ended and (made.past.attended[0] >= begin + segment.speak or stuck):
                 break
             steps.append(made)
@@ -189,7 +205,9 @@ class AttentionAcoustic:
 
         visited = [step.past.attended[0] for step in steps]
         places = [(begin + a, begin + b) for a, b in segment.words]
-        at = (state.past.number + np.searchsorted(visited, np.array(places, np.int64).reshape(-1, 2))) * r
+        at = (
+            state.past.number + np.searchsorted(visited, np.array(places, np.int64).reshape(-1, 2))
+        ) * r
         words = tuple((int(a), int(b)) for a, b in at)
         frames = Frames(self._joined(steps[:commit]), self._joined(ahead[:wanted]), words, ended)
         if ended:
@@ -204,7 +222,11 @@ class AttentionAcoustic:
         """Provisional steps that the second stage can use."""
         if rendering.k2:
             return 0
-        frames = self._right_frames if rendering.delta is None else min(rendering.delta, self._right_frames)
+        frames = (
+            self._right_frames
+            if rendering.delta is None
+            else min(rendering.delta, self._right_frames)
+        )
         return -(-frames // self._model.reduction)
 
     def _text(self, ids: Ids, first: int) -> Encoded:
@@ -212,7 +234,8 @@ class AttentionAcoustic:
         return Encoded(first, (made["memory1"], made["memory2"]))
 
     def _walk(self, text: Encoded, state: AttentionState) -> Iterator[Step]:
-        """An endless sequence of steps: first those held back, then where the attentions go by themselves."""
+        """An endless sequence of steps: first those held back, then where the attentions go by
+        themselves."""
         past = state.past
         for places in itertools.chain(state.held, itertools.repeat(None)):
             made = self._decode(text, past, places)
@@ -224,28 +247,47 @@ class AttentionAcoustic:
         m = self._model
         leads = (0, 1) if m.own_windows else (0, 0)
         starts = [min(max(past.attended[lead], text.first), text.end - 1) for lead in leads]
-        clocks = [past.number if m.clock == "steps" else starts[i] * m.key_rate + past.stayed[leads[i]] for i in (0, 1)]
-        windows = [
-            memory[start - text.first :][: m.window] for memory, start in zip(text.memories, starts, strict=True)
+        clocks = [
+            past.number if m.clock == "steps" else starts[i] * m.key_rate + past.stayed[leads[i]]
+            for i in (0, 1)
         ]
-        positions, (memory1, memory2) = np.array(clocks, np.float32)[:, None], windows
-        out = self._decoder(frames=past.frames, cache=past.cache, memory1=memory1, memory2=memory2, positions=positions)
-        attended, stayed = [], []
+        windows = [
+            memory[start - text.first :][: m.window]
+            for memory, start in zip(text.memories, starts, strict=True)
+        ]
+        positions = np.array(clocks, np.float32)[:, None]
+        (memory1, memory2) = windows
+        out = self._decoder(
+            frames=past.frames,
+            cache=past.cache,
+            memory1=memory1,
+            memory2=memory2,
+            positions=positions,
+        )
+        attended = []
+        stayed = []
         for i, start in enumerate(starts):
             place = start + int(out[f"weights{i + 1}"].argmax()) if places is None else places[i]
             rested = past.stayed[i] + 1 if place == past.attended[i] else 1
             if 0 < m.longest < rested and place + 1 < text.end:
-                place, rested = place + 1, 1
+                place = place + 1
+                rested = 1
             attended.append(place)
             stayed.append(rested)
         after = Past(
-            out["next_frames"], out["next_cache"], (attended[0], attended[1]), (stayed[0], stayed[1]), past.number + 1
+            out["next_frames"],
+            out["next_cache"],
+            (attended[0], attended[1]),
+            (stayed[0], stayed[1]),
+            past.number + 1,
         )
         return Step(out["mel"], float(out["stop"][0, 0]), after)
 
     def _stuck(self, made: Step, text: Encoded) -> bool:
         """Whether attention has rested on the last phoneme in view for the longest time allowed."""
-        return made.past.attended[0] >= text.end - 1 and 0 < self._model.longest <= made.past.stayed[0]
+        return (
+            made.past.attended[0] >= text.end - 1 and 0 < self._model.longest <= made.past.stayed[0]
+        )
 
     def _joined(self, steps: list[Step]) -> Floats:
         nothing = np.zeros((0, self._model.n_mels), np.float32)
@@ -271,14 +313,20 @@ class MaConfig:
 def load_ma(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
     """A voice whose folder has ``encoder.onnx``, ``decoder.onnx`` and the vocoder's graphs."""
     ma = from_mapping(MaConfig, config.model, where="model")
-    continuations = ids_of(ma.continuation, config.phonemes), ids_of(ma.blind_continuation, config.phonemes)
+    continuations = (
+        ids_of(ma.continuation, config.phonemes),
+        ids_of(ma.blind_continuation, config.phonemes),
+    )
 
     def stages(vocoder: Vocoder[Any], encoder: OnnxGraph, decoder: OnnxGraph) -> Stages:
-        reach, pad = vocoder.context, ma.pad
+        reach = vocoder.context
+        pad = ma.pad
         acoustic = AttentionAcoustic(
             encoder, decoder, ma.acoustic, right_frames=reach, pad=pad, continuations=continuations
         )
         return acoustic, vocoder
 
     vocoder = functools.partial(load_mel_vocoder, ma.vocoder, folder, threads)
-    return phoneme_voice(config, vocoder, *graphs_of(folder, ("encoder", "decoder"), threads), stages=stages)
+    return phoneme_voice(
+        config, vocoder, *graphs_of(folder, ("encoder", "decoder"), threads), stages=stages
+    )

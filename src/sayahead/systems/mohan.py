@@ -1,8 +1,9 @@
-"""The modified Tacotron 2 at run time (Mohan et al. 2020): reads one character or speaks one decoder step at a time.
+"""The modified Tacotron 2 at run time (Mohan et al. 2020): reads one character or speaks one
+decoder step at a time.
 
-Places number the characters of a sentence. Attention is soft and sees what has been read; a step's place is the peak of
-its attention. Frames are final when they are made; they are held back only for the vocoder.
-"""
+Places number the characters of a sentence. Attention is soft and sees what has been read; a step's
+place is the peak of its attention. Frames are final when they are made; they are held back only for
+the vocoder."""
 
 from __future__ import annotations
 
@@ -53,14 +54,16 @@ class CharacterConfig:
     ahead: int
     """Characters after it."""
     longest: int
-    """Most steps that a place may be attended before attention is moved on; 0: never moved, as in the paper."""
+    """Most steps that a place may be attended before attention is moved on; 0: never moved, as in
+    the paper."""
     pace: float
-    """Approximate frames per character: how long a word is expected to last when its onset is reported."""
+    """Approximate frames per character: how long a word is expected to last when its onset is
+    reported."""
     look_back: int = 5
     """Latest characters whose weights are observed (Mohan 5.1)."""
     early_stop: bool = False
-    """Whether the stop ends a sentence that was read to its end wherever it fires, as in the paper, or from its last
-    letters on."""
+    """Whether the stop ends a sentence that was read to its end wherever it fires, as in the paper,
+    or from its last letters on."""
 
     def __post_init__(self) -> None:
         check_whole("model: acoustic: longest", self.longest, 0, 10_000)
@@ -91,7 +94,8 @@ class DecoderState:
     context: Floats
     """(1, M) what attention saw in it."""
     attention: Floats
-    """(2, D) output and cell of the first recurrent layer, after taking in the frame and the context."""
+    """(2, D) output and cell of the first recurrent layer, after taking in the frame and the
+    context."""
     query: Floats
     """(1, A) the next query."""
     decoder: Floats
@@ -131,11 +135,13 @@ class CharacterState:
 
 
 class CharacterAcoustic:
-    """Tacotron 2 over characters: frames are log mel. A segment brings characters that were read, or asks for steps."""
+    """Tacotron 2 over characters: frames are log mel. A segment brings characters that were read,
+    or asks for steps."""
 
     def __init__(self, graphs: Mapping[str, OnnxGraph], model: CharacterConfig) -> None:
         """``graphs`` by the names in GRAPHS."""
-        self._graphs, self._model = dict(graphs), model
+        self._graphs = dict(graphs)
+        self._model = model
 
     def initial(self) -> CharacterState:
         m = self._model
@@ -144,7 +150,8 @@ class CharacterAcoustic:
             return np.zeros(shape, np.float32)
 
         text = ReadSoFar(zeros(2, m.encoder), zeros(0, m.encoder), zeros(0, m.attention))
-        frame, context = zeros(1, m.reduction * m.n_mels), zeros(1, m.encoder)
+        frame = zeros(1, m.reduction * m.n_mels)
+        context = zeros(1, m.encoder)
         layers = zeros(2, m.attention_rnn), zeros(1, m.attention), zeros(2, m.decoder_rnn)
         decoder = DecoderState(frame, context, *layers, weights=zeros(0), seen=zeros(0))
         return CharacterState(text, decoder, (zeros(0), context), zeros(0, m.n_mels))
@@ -153,7 +160,8 @@ class CharacterAcoustic:
         self, segment: Segment, state: CharacterState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, CharacterState]:
         """Reads the segment's characters, then makes as many steps as it asks for."""
-        pieces, ended = [state.held], False
+        pieces = [state.held]
+        ended = False
         if len(segment.ids):
             state = self._read(segment, state)
         for _ in range(segment.steps or 0):
@@ -170,54 +178,77 @@ class CharacterAcoustic:
 
     def _read(self, segment: Segment, state: CharacterState) -> CharacterState:
         """The state with the segment's characters read, and what attention sees now."""
-        text, decoder = state.text, state.decoder
+        text = state.text
+        decoder = state.decoder
         if not len(text.rows):
             decoder = self._asked(decoder)
         for number in segment.ids:
             out = self._graphs["encoder"](id=np.array([number]), state=text.state)
-            rows, keys = np.concatenate([text.rows, out["row"]]), np.concatenate([text.keys, out["key"]])
+            rows = np.concatenate([text.rows, out["row"]])
+            keys = np.concatenate([text.keys, out["key"]])
             text = replace(text, state=out["next_state"], rows=rows, keys=keys)
         text = replace(text, words=text.words + segment.words, over=segment.ends)
         return replace(state, text=text, decoder=decoder, look=self._look(text, decoder))
 
     def _asked(self, decoder: DecoderState) -> DecoderState:
         """The decoder with its query after the last frame."""
-        out = self._graphs["ask"](frame=decoder.frame, context=decoder.context, attention=decoder.attention)
+        out = self._graphs["ask"](
+            frame=decoder.frame, context=decoder.context, attention=decoder.attention
+        )
         return replace(decoder, attention=out["next_attention"], query=out["query"])
 
     def _look(self, text: ReadSoFar, decoder: DecoderState) -> tuple[Floats, Floats]:
-        """(P,) weights and (1, M) context of what attention sees: a window from the last place on."""
-        model, size, half = self._model, len(text.rows), self._model.location_kernel // 2
-        stuck, place = 0 < model.longest <= decoder.rested, decoder.place
+        """(P,) weights and (1, M) context of what attention sees: a window from the last place
+        on."""
+        model = self._model
+        size = len(text.rows)
+        half = self._model.location_kernel // 2
+        stuck = 0 < model.longest <= decoder.rested
+        place = decoder.place
         first = min(place + 1, size - 1) if stuck else max(0, place - model.back)
         window = slice(first, max(first, place) + model.ahead + 1)
         past = np.zeros((2, size + 2 * half), np.float32)
         past[:, half : half + len(decoder.weights)] = decoder.weights, decoder.seen
-        around = np.lib.stride_tricks.sliding_window_view(past, model.location_kernel, axis=1)[:, window]
+        around = np.lib.stride_tricks.sliding_window_view(past, model.location_kernel, axis=1)[
+            :, window
+        ]
         seen = around.transpose(1, 0, 2).reshape(-1, 2 * model.location_kernel)
-        out = self._graphs["attend"](query=decoder.query, rows=text.rows[window], keys=text.keys[window], seen=seen)
+        out = self._graphs["attend"](
+            query=decoder.query, rows=text.rows[window], keys=text.keys[window], seen=seen
+        )
         weights = np.zeros(size, np.float32)
         weights[window] = out["weights"][0]
         return weights, out["context"]
 
     def _speak(self, state: CharacterState) -> tuple[CharacterState, Floats, bool]:
-        """One step: the state after it, its frames (r, n_mels), and whether the sentence is over."""
-        model, text, decoder, (weights, context) = self._model, state.text, state.decoder, state.look
-        out = self._graphs["make"](asked=decoder.attention[:1], context=context, decoder=decoder.decoder)
+        """One step: the state after it, its frames (r, n_mels), and whether the sentence is
+        over."""
+        model = self._model
+        text = state.text
+        decoder = state.decoder
+        weights, context = state.look
+        out = self._graphs["make"](
+            asked=decoder.attention[:1], context=context, decoder=decoder.decoder
+        )
         place = int(weights.argmax())
         seen = weights.copy()
         seen[: len(decoder.seen)] += decoder.seen
         rested = decoder.rested + 1 if place == decoder.place else 1
         layers = decoder.attention, decoder.query, out["next_decoder"]
-        decoder = self._asked(DecoderState(out["frame"], context, *layers, weights, seen, place, rested))
+        decoder = self._asked(
+            DecoderState(out["frame"], context, *layers, weights, seen, place, rested)
+        )
         reached = state.reached + (state.made,) * (place + 1 - len(state.reached))
         state = replace(state, decoder=decoder, look=self._look(text, decoder), reached=reached)
         state = replace(state, made=state.made + model.reduction, closing=state.closing + text.over)
         return state, out["mel"], self._ends(state, float(out["stop"][0]))
 
     def _ends(self, state: CharacterState, stop: float) -> bool:
-        """Whether a sentence is over: the stop fired after its last letters, or attention got stuck."""
-        model, decoder, size = self._model, state.decoder, len(state.text.rows)
+        """Whether a sentence is over: the stop fired after its last letters, or attention got
+        stuck."""
+        model = self._model
+        decoder = state.decoder
+        size = len(state.text.rows)
         if not state.text.over or state.made < state.promised:
             return False
         late = decoder.place >= size - 3
@@ -228,25 +259,36 @@ class CharacterAcoustic:
     def _told(
         self, state: CharacterState, *, final: int, ended: bool
     ) -> tuple[CharacterState, tuple[tuple[int, int], ...]]:
-        """First and end frame of the words that begin before frame ``final`` and were not reported yet.
+        """First and end frame of the words that begin before frame ``final`` and were not reported
+        yet.
 
-        The length of a word that attention has not passed is estimated from its letters; the next begins no earlier.
-        """
-        words, end = list[tuple[int, int]](), state.promised
+        The length of a word that attention has not passed is estimated from its letters; the next
+        begins no earlier."""
+        words = list[tuple[int, int]]()
+        end = state.promised
         for first, after in state.text.words[state.told :]:
-            begun, passed = first < len(state.reached), after < len(state.reached)
+            begun = first < len(state.reached)
+            passed = after < len(state.reached)
             begin = max(end, state.reached[first] if begun else state.made)
             if not ended and (not begun or (begin >= final and not passed)):
                 break
-            expected = state.made if ended else max(state.made, begin + round(self._model.pace * (after - first)))
+            expected = (
+                state.made
+                if ended
+                else max(state.made, begin + round(self._model.pace * (after - first)))
+            )
             end = max(begin, state.reached[after] if passed else expected)
             words.append((begin, end))
         return replace(state, told=state.told + len(words), promised=end), tuple(words)
 
     def _observation(self, state: CharacterState) -> Floats:
-        """(M + look_back + n_mels,) what an agent sees: context, latest characters' weights, last frame (4.3.1)."""
-        model, (weights, context) = self._model, state.look
-        latest = np.concatenate([np.zeros(model.look_back, np.float32), weights])[-model.look_back :]
+        """(M + look_back + n_mels,) what an agent sees: context, latest characters' weights, last
+        frame (4.3.1)."""
+        model = self._model
+        weights, context = state.look
+        latest = np.concatenate([np.zeros(model.look_back, np.float32), weights])[
+            -model.look_back :
+        ]
         return np.concatenate([context[0], latest, state.decoder.frame[0, -model.n_mels :]])
 
 
@@ -259,7 +301,8 @@ class MohanConfig:
     acoustic: CharacterConfig
     """Settings of the Tacotron."""
     vocoder: dict[str, Any]
-    """The vocoder's ``kind`` and the settings of that kind, or another voice's vocoder (see Borrowed)."""
+    """The vocoder's ``kind`` and the settings of that kind, or another voice's vocoder (see
+    Borrowed)."""
 
 
 @reads_characters
@@ -269,7 +312,10 @@ def load_mohan(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
     front = front_end(config.language)
     speller = front.speller()
     if mohan.alphabet != speller.alphabet:
-        raise ConfigError(f"model: alphabet is {mohan.alphabet!r}, but this version spells with {speller.alphabet!r}.")
+        raise ConfigError(
+            f"model: alphabet is {mohan.alphabet!r}, but this version spells with"
+            f" {speller.alphabet!r}."
+        )
     graphs = {name: OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in GRAPHS}
     acoustic = CharacterAcoustic(graphs, mohan.acoustic)
     synthesizer = two_stages(config, acoustic, load_mel_vocoder(mohan.vocoder, folder, threads))

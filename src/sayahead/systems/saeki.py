@@ -1,7 +1,7 @@
 """Tacotron 2 at run time: a segment of words at a time, each given its context (Saeki et al. 2021).
 
-Past and future reach a segment only through one embedding; its frames are made in one go, and are final. Places number
-the phonemes of a segment.
+Past and future reach a segment only through one embedding; its frames are made in one go, and are
+final. Places number the phonemes of a segment.
 """
 
 from __future__ import annotations
@@ -50,17 +50,22 @@ class SegmentalConfig:
     location_kernel: int
     """Phonemes of past attention that each place sees."""
     window: int
-    """Phonemes that a step attends to, from the last attended one on; 0: all, as in the papers (free attention)."""
+    """Phonemes that a step attends to, from the last attended one on; 0: all, as in the papers
+    (free attention)."""
     past: int
     """Most phonemes of the past in the context; 0: the whole sentence."""
     longest: int
-    """Most steps that attention may rest on a phoneme before it is moved on; 0: never moved, as in the papers."""
+    """Most steps that attention may rest on a phoneme before it is moved on; 0: never moved, as in
+    the papers."""
     copies: int = 1
-    """How often a segment's last frame is repeated as the vocoder's right context (Saeki-b, 4.2: delta)."""
+    """How often a segment's last frame is repeated as the vocoder's right context (Saeki-b, 4.2:
+    delta)."""
     independent: bool = False
-    """Whether each segment is a separate utterance, without past or future (Saeki-a, IV-B: Independent)."""
+    """Whether each segment is a separate utterance, without past or future (Saeki-a, IV-B:
+    Independent)."""
     early_stop: bool = False
-    """Whether the stop ends a segment wherever it fires, as in the papers, or from the last sounding phoneme on."""
+    """Whether the stop ends a segment wherever it fires, as in the papers, or from the last
+    sounding phoneme on."""
     prenet: int = 0
     """Units of the prenet's layers in all; 0: its graph has no input for which of them are kept."""
     prenet_dropout: float = 0.0
@@ -69,7 +74,9 @@ class SegmentalConfig:
     def __post_init__(self) -> None:
         check_number("model: acoustic: prenet_dropout", self.prenet_dropout, 0, 0.9)
         if self.prenet_dropout and not self.prenet:
-            raise ConfigError("model: acoustic: prenet_dropout: this voice's decoder was written without dropout.")
+            raise ConfigError(
+                "model: acoustic: prenet_dropout: this voice's decoder was written without dropout."
+            )
         for name in ("window", "longest", "past", "copies", "prenet"):
             check_whole(f"model: acoustic: {name}", getattr(self, name), 0, 10_000)
 
@@ -79,7 +86,8 @@ class SegmentalState:
     """The past of a sentence."""
 
     ids: Ids
-    """(P,) spoken phonemes that are still context, including the first pad; empty before the first word."""
+    """(P,) spoken phonemes that are still context, including the first pad; empty before the first
+    word."""
     held: Floats
     """(T, n_mels) frames that are made but held back."""
     frames: int
@@ -107,11 +115,16 @@ class DecoderState:
 
 
 class SegmentalAcoustic:
-    """Tacotron 2 over segments: frames are log mel. A segment's embedding, if any, stands for past and future."""
+    """Tacotron 2 over segments: frames are log mel. A segment's embedding, if any, stands for past
+    and future."""
 
-    def __init__(self, graphs: Mapping[str, OnnxGraph], model: SegmentalConfig, *, pad: int) -> None:
+    def __init__(
+        self, graphs: Mapping[str, OnnxGraph], model: SegmentalConfig, *, pad: int
+    ) -> None:
         """``graphs`` by the names in GRAPHS."""
-        self._graphs, self._model, self._pad = dict(graphs), model, np.array([pad], np.int64)
+        self._graphs = dict(graphs)
+        self._model = model
+        self._pad = np.array([pad], np.int64)
 
     def initial(self) -> SegmentalState:
         return SegmentalState(NO_IDS, np.zeros((0, self._model.n_mels), np.float32), 0)
@@ -126,24 +139,39 @@ class SegmentalAcoustic:
             if ended:
                 return Frames(state.held, state.held[:0], words, True), self.initial()
             if segment.breath:
-                return Frames(state.held, state.held[:0], words, False), replace(state, held=state.held[:0])
+                return Frames(state.held, state.held[:0], words, False), replace(
+                    state, held=state.held[:0]
+                )
             return Frames(state.held[:0], state.held, words, False), state
-        past, spoken, first = state.ids, segment.ids[: segment.speak], 0
+        past = state.ids
+        spoken = segment.ids[: segment.speak]
+        first = 0
         if self._model.independent:
             # Without the space before its first word.
             first = segment.words[0][0] if segment.words else 0
-            segment, past, spoken = replace(segment, ids=spoken, embedding=None), NO_IDS, spoken[first:]
+            segment = replace(segment, ids=spoken, embedding=None)
+            past = NO_IDS
+            spoken = spoken[first:]
         apart = self._model.independent or ended
         front = NO_IDS if len(past) else self._pad
         ids = np.concatenate([front, spoken, self._pad if apart else NO_IDS])
-        embedding = self._embedding(segment, past, ended) if segment.embedding is None else segment.embedding
+        embedding = (
+            self._embedding(segment, past, ended)
+            if segment.embedding is None
+            else segment.embedding
+        )
         begin = len(front) - first
         sounded = begin + (segment.words[-1][1] if segment.words else segment.speak) - 1
         random = np.random.default_rng([rendering.seed, state.frames])
         mel, visited = self._decode(ids, embedding, sounded, random)
 
-        places = np.array([(begin + a, begin + b) for a, b in segment.words], np.int64).reshape(-1, 2)
-        at = np.minimum(np.searchsorted(visited, places) * self._model.reduction, len(mel)) + state.frames
+        places = np.array([(begin + a, begin + b) for a, b in segment.words], np.int64).reshape(
+            -1, 2
+        )
+        at = (
+            np.minimum(np.searchsorted(visited, places) * self._model.reduction, len(mel))
+            + state.frames
+        )
         words = tuple((int(a), int(b)) for a, b in at)
         frames = np.concatenate([state.held, mel])
         if ended:
@@ -160,7 +188,10 @@ class SegmentalAcoustic:
         shut = segment.ends and not ended and not self._model.independent
         future = np.concatenate([segment.ids[segment.speak :], self._pad if shut else NO_IDS])
         # A missing text is a row that does not count.
-        sides = [self._graphs["encoder"](ids=ids if len(ids) else self._pad)["states"] for ids in (past, future)]
+        sides = [
+            self._graphs["encoder"](ids=ids if len(ids) else self._pad)["states"]
+            for ids in (past, future)
+        ]
         there = np.array([len(past) > 0, len(future) > 0], np.float32)[:, None]
         return self._graphs["context"](past=sides[0], future=sides[1], there=there)["embedding"]
 
@@ -173,8 +204,11 @@ class SegmentalAcoustic:
         """
         model = self._model
         states = self._graphs["encoder"](ids=ids)["states"]
-        memory = self._graphs["memory"](states=states, embedding=np.asarray(embedding, np.float32)[None])
-        rows, keys = memory["rows"], memory["keys"]
+        memory = self._graphs["memory"](
+            states=states, embedding=np.asarray(embedding, np.float32)[None]
+        )
+        rows = memory["rows"]
+        keys = memory["keys"]
         half = model.location_kernel // 2
         # Past attention, with room for the places around a window.
         seen = np.zeros((2, len(ids) + model.window + 2 * half), np.float32)
@@ -185,7 +219,9 @@ class SegmentalAcoustic:
             np.zeros((2, model.attention_rnn), np.float32),
             np.zeros((2, model.decoder_rnn), np.float32),
         )
-        steps, visited, last = list[Floats](), list[int](), len(ids) - 1
+        steps = list[Floats]()
+        visited = list[int]()
+        last = len(ids) - 1
         while True:
             decoder, stops = self._advance(decoder, rows, keys, seen, self._kept(random))
             seen[0, half : half + len(ids)] = decoder.weights
@@ -205,28 +241,41 @@ class SegmentalAcoustic:
 
     def _kept(self, random: np.random.Generator) -> dict[str, Floats]:
         """The decoder's input (1, prenet): a factor for each unit, whose mean is 1."""
-        units, share = self._model.prenet, self._model.prenet_dropout
+        units = self._model.prenet
+        share = self._model.prenet_dropout
         if not units:
             return {}
         kept = (random.random((1, units)) >= share) / (1 - share) if share else np.ones((1, units))
         return {"kept": kept.astype(np.float32)}
 
     def _advance(
-        self, decoder: DecoderState, rows: Floats, keys: Floats, seen: Floats, kept: Mapping[str, Floats]
+        self,
+        decoder: DecoderState,
+        rows: Floats,
+        keys: Floats,
+        seen: Floats,
+        kept: Mapping[str, Floats],
     ) -> tuple[DecoderState, Floats]:
         """One step, and the stops (r,) of its frames."""
-        model, at = self._model, decoder.place
+        model = self._model
+        at = decoder.place
         first, end = (at, min(at + model.window, len(rows))) if model.window else (0, len(rows))
         around = np.lib.stride_tricks.sliding_window_view(seen, model.location_kernel, axis=1)
         window = slice(first, end)
         visited = around[:, window].transpose(1, 0, 2).reshape(-1, 2 * model.location_kernel)
-        frame, context, attention, layer = decoder.frame, decoder.context, decoder.attention, decoder.decoder
+        frame = decoder.frame
+        context = decoder.context
+        attention = decoder.attention
+        layer = decoder.decoder
         past = {"frame": frame, "context": context, "attention": attention, "decoder": layer}
-        out = self._graphs["decoder"](**past, rows=rows[window], keys=keys[window], seen=visited, **kept)
+        out = self._graphs["decoder"](
+            **past, rows=rows[window], keys=keys[window], seen=visited, **kept
+        )
         place = first + int(out["weights"].argmax())
         rested = decoder.rested + 1 if place == at else 1
         if 0 < model.longest < rested and place + 1 < len(rows):
-            place, rested = place + 1, 1
+            place = place + 1
+            rested = 1
         weights = np.zeros(len(rows), np.float32)
         if model.window:
             weights[place] = 1
@@ -234,19 +283,23 @@ class SegmentalAcoustic:
             weights[:] = out["weights"][0]
         context = rows[place][None] if model.window else weights[None] @ rows
         layers = out["next_attention"], out["next_decoder"]
-        return DecoderState(out["next_frame"], context, weights, *layers, place=place, rested=rested), out["stop"]
+        return DecoderState(
+            out["next_frame"], context, weights, *layers, place=place, rested=rested
+        ), out["stop"]
 
 
 @dataclass(frozen=True, slots=True)
 class SaekiConfig:
-    """Tacotron 2 with a contextual embedding, a segment of words at a time, and any vocoder of its mel frames."""
+    """Tacotron 2 with a contextual embedding, a segment of words at a time, and any vocoder of its
+    mel frames."""
 
     pad: int
     """Id at both ends of a sentence."""
     acoustic: SegmentalConfig
     """Settings of the Tacotron."""
     vocoder: dict[str, Any]
-    """The vocoder's ``kind`` and the settings of that kind, or another voice's vocoder (see Borrowed)."""
+    """The vocoder's ``kind`` and the settings of that kind, or another voice's vocoder (see
+    Borrowed)."""
 
 
 def load_saeki(config: VoiceConfig, folder: Path, threads: int) -> Loaded:

@@ -1,4 +1,5 @@
-"""Voices of several speakers: their numbers, blends of them, the languages they read, and what is each one's own."""
+"""Voices of several speakers: their numbers, blends of them, the languages they read, and what is
+each one's own."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ SPEAKER = "speaker"
 
 
 class Blends:
-    """Numbers of speakers: those of the voice first, then blends in the order in which they were asked for."""
+    """Numbers of speakers: those of the voice first, then blends in the order in which they were
+    asked for."""
 
     MOST = 10_000
     """Blends that a loaded voice keeps the numbers of."""
@@ -39,15 +41,20 @@ class Blends:
         return max(self._parts(number), key=lambda part: part[1])[0]
 
     def blend(self, shares: Mapping[int, float]) -> int:
-        """The number of a blend of speakers by their shares, which need not sum to one; ConfigError for too many."""
+        """The number of a blend of speakers by their shares, which need not sum to one; ConfigError
+        for too many."""
         total = sum(shares.values())
-        parts = tuple((number, round(share / total, 3)) for number, share in sorted(shares.items()) if share)
+        parts = tuple(
+            (number, round(share / total, 3)) for number, share in sorted(shares.items()) if share
+        )
         if len(parts) == 1:
             return parts[0][0]
         with self._lock:
             if parts not in self._blends:
                 if len(self._blends) >= self.MOST:
-                    raise ConfigError(f"{self.MOST} blends are in use, and no more can be: name one of them.")
+                    raise ConfigError(
+                        f"{self.MOST} blends are in use, and no more can be: name one of them."
+                    )
                 self._blends.append(parts)
             return self.count + self._blends.index(parts)
 
@@ -61,7 +68,8 @@ class Blends:
 
 
 def shares(text: str, speakers: Mapping[str, int]) -> dict[int, float]:
-    """Shares of speakers by number, of a blend such as ``af_heart:0.7+am_michael:0.3``; ConfigError for none."""
+    """Shares of speakers by number, of a blend such as ``af_heart:0.7+am_michael:0.3``; ConfigError
+    for none."""
     found = dict[int, float]()
     for part in text.split("+"):
         name, _, share = part.strip().partition(":")
@@ -72,7 +80,9 @@ def shares(text: str, speakers: Mapping[str, int]) -> dict[int, float]:
         except ValueError:
             value = -1.0
         if not 0 <= value <= 1000:
-            raise ConfigError(f"The share of {name} is {share!r}, but must be a number from 0 up: {name}:0.5.")
+            raise ConfigError(
+                f"The share of {name} is {share!r}, but must be a number from 0 up: {name}:0.5."
+            )
         found[speakers[name]] = found.get(speakers[name], 0.0) + value
     if not sum(found.values()) > 0:
         raise ConfigError(f"The shares of {text!r} are all 0: give one of the speakers a share.")
@@ -80,7 +90,8 @@ def shares(text: str, speakers: Mapping[str, int]) -> dict[int, float]:
 
 
 class Speakers(Blends):
-    """What is a speaker's own in the networks of a voice: scales and offsets, mixed where speakers are blended."""
+    """What is a speaker's own in the networks of a voice: scales and offsets, mixed where speakers
+    are blended."""
 
     def __init__(self, tables: Mapping[str, Floats]) -> None:
         """``tables`` (S, V) by graph: a row for each speaker."""
@@ -94,11 +105,15 @@ class Speakers(Blends):
 
     def _make(self, number: int) -> dict[str, Floats]:
         numbers, mix = self.parts(number)
-        return {name: np.asarray(mix @ table[numbers], np.float32) for name, table in self._tables.items()}
+        return {
+            name: np.asarray(mix @ table[numbers], np.float32)
+            for name, table in self._tables.items()
+        }
 
 
 def speaker_tables(path: Path, graphs: Mapping[str, OnnxGraph], count: int) -> dict[str, Floats]:
-    """(S, V) by graph, of a speakers.npz; VoiceError for a file that is damaged, or of other graphs or speakers."""
+    """(S, V) by graph, of a speakers.npz; VoiceError for a file that is damaged, or of other graphs
+    or speakers."""
     try:
         with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             tables = {name: np.asarray(file[name], np.float32) for name in graphs}
@@ -106,7 +121,9 @@ def speaker_tables(path: Path, graphs: Mapping[str, OnnxGraph], count: int) -> d
         raise VoiceError(f"{path} cannot be read: {error}") from error
     for name, graph in graphs.items():
         if tables[name].shape != (count, *graph.shapes[SPEAKER]):
-            raise VoiceError(f"{path} does not belong to {name}.onnx beside it, or to {count} speakers.")
+            raise VoiceError(
+                f"{path} does not belong to {name}.onnx beside it, or to {count} speakers."
+            )
     return tables
 
 
@@ -117,7 +134,8 @@ def of_speakers(
     languages: Mapping[int, str],
     reading: Callable[[str], Loaded],
 ) -> Loaded:
-    """A voice whose speakers can be blended, and read the languages that some of them have by number."""
+    """A voice whose speakers can be blended, and read the languages that some of them have by
+    number."""
     # Every text asks for its speaker's.
     read = functools.cache(reading)
 

@@ -29,7 +29,8 @@ def taught_policies(
         phonemizer: Any = loaded.phonemizer
         if not isinstance(phonemizer, Reader):
             raise VoiceError(
-                f"The voice {config.name!r} has a learned policy, but its front end lacks parts of speech."
+                f"The voice {config.name!r} has a learned policy, but its front end lacks parts of"
+                " speech."
             )
         makers["learned"] = functools.partial(LearnedPolicy, network, network.clues(phonemizer))
     if config.agent is not None:
@@ -38,13 +39,19 @@ def taught_policies(
     return makers
 
 
-def taught_contexts(config: VoiceConfig, folder: Path, threads: int) -> dict[str, Callable[..., ContextPredictor]]:
+def taught_contexts(
+    config: VoiceConfig, folder: Path, threads: int
+) -> dict[str, Callable[..., ContextPredictor]]:
     """Makers of the context predictors that a voice has learned, by name."""
     makers = dict[str, Callable[..., ContextPredictor]]()
     if config.distilled is not None:
         about = config.distilled
         names = about.graph, about.vectors
-        place = folder if about.borrowed is None else lent(about.borrowed, folder, "the predictor of context", names)
+        place = (
+            folder
+            if about.borrowed is None
+            else lent(about.borrowed, folder, "the predictor of context", names)
+        )
         distilled = Distilled.load(place, about, threads=threads)
         makers["distilled"] = lambda: distilled
     if config.hidden is not None:

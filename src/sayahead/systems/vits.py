@@ -1,8 +1,9 @@
-"""Any VITS voice word by word: tokens of the past in a window, frozen durations, noise by absolute place.
+"""Any VITS voice word by word: tokens of the past in a window, frozen durations, noise by absolute
+place.
 
-The voice's own networks, cut by ``sayahead.voices.install`` (Kim et al., ICML 2021, as Piper exports it). Nothing was
-trained for increments; the prefix-to-prefix scheme is Ma et al. 2020, 4. Tokens are phonemes with a pad after each.
-"""
+The voice's own networks, cut by ``sayahead.voices.install`` (Kim et al., ICML 2021, as Piper
+exports it). Nothing was trained for increments; the prefix-to-prefix scheme is Ma et al. 2020, 4.
+Tokens are phonemes with a pad after each."""
 
 from __future__ import annotations
 
@@ -51,11 +52,11 @@ class VitsConfig:
     window: int = 48
     """Tokens of the past that the text encoder sees."""
     tail: str = ""
-    """Words that follow the visible ones of an open sentence: all in its first steps, later the first alone.
-    Empty: the sentence's own words do, again."""
+    """Words that follow the visible ones of an open sentence: all in its first steps, later the
+    first alone. Empty: the sentence's own words do, again."""
     long_steps: int = 2
-    """Steps of a sentence that see all of the tail, and one more where no word after the spoken ones is visible: what
-    looks like a short sentence begins low."""
+    """Steps of a sentence that see all of the tail, and one more where no word after the spoken
+    ones is visible: what looks like a short sentence begins low."""
     first_frames: int = 8
     """Frames of a sentence that are decoded first, so that its sound begins early."""
     fade_s: float = 0.008
@@ -63,7 +64,10 @@ class VitsConfig:
 
     def __post_init__(self) -> None:
         if len(self.right) != 2 or min(self.right) < 0:
-            raise ConfigError(f"right is {self.right!r}, but must be two counts of frames: the flow's, the decoder's.")
+            raise ConfigError(
+                f"right is {self.right!r}, but must be two counts of frames: the flow's, the"
+                " decoder's."
+            )
         if self.spelling not in ("espeak", "text"):
             raise ConfigError(f"spelling is {self.spelling!r}, but must be 'espeak' or 'text'.")
 
@@ -73,7 +77,8 @@ class VitsState:
     """The past of a sentence."""
 
     ids: Ids
-    """(P,) spoken tokens that the text encoder still sees, with the one that begins the sentence while it is there."""
+    """(P,) spoken tokens that the text encoder still sees, with the one that begins the sentence
+    while it is there."""
     units: Ids
     """(P,) their durations in frames."""
     speeds: Floats
@@ -89,18 +94,29 @@ class VitsState:
 
 
 class VitsAcoustic:
-    """Text encoder and durations; a frame's features are its token's (mean C, deviation C), and the speaker if many.
+    """Text encoder and durations; a frame's features are its token's (mean C, deviation C), and the
+    speaker if many.
 
-    What was spoken keeps its durations. Tokens whose whole sound is held back get new ones with each step: sampled
-    durations are as likely to be shorter, and taking the longer of two would drag the speech.
-    """
+    What was spoken keeps its durations. Tokens whose whole sound is held back get new ones with
+    each step: sampled durations are as likely to be shorter, and taking the longer of two would
+    drag the speech."""
 
     def __init__(
-        self, text: OnnxGraph, config: VitsConfig, tails: tuple[Ids, Ids], *, right_frames: int, speakers: int = 1
+        self,
+        text: OnnxGraph,
+        config: VitsConfig,
+        tails: tuple[Ids, Ids],
+        *,
+        right_frames: int,
+        speakers: int = 1,
     ) -> None:
-        """``tails``: phonemes of the long and of the short one, both empty where the sentence's own words are used."""
-        self._text, self._config, self._tails = text, config, tails
-        self._right, self._speakers = right_frames, speakers
+        """``tails``: phonemes of the long and of the short one, both empty where the sentence's own
+        words are used."""
+        self._text = text
+        self._config = config
+        self._tails = tails
+        self._right = right_frames
+        self._speakers = speakers
 
     def initial(self) -> VitsState:
         return VitsState(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
@@ -114,17 +130,21 @@ class VitsAcoustic:
         closes = ended and not (first and not len(segment.ids))
         if not (segment.speak or closes or (segment.breath and state.held)):
             # Words without sound: nothing to say, and nothing new about the future.
-            at, nothing = state.done + state.held, np.zeros((0, self._width), np.float32)
+            at = state.done + state.held
+            nothing = np.zeros((0, self._width), np.float32)
             return Frames(nothing, nothing, ((at, at),) * len(segment.words), ended), state
         left = np.array([self._config.begin, self._config.pad], np.int64) if first else state.ids
         before = np.zeros(2, np.int64) if first else state.units
         past = int(before.sum()) - state.held
         ids = np.concatenate([left, self.padded(segment.ids), self._behind(segment, state)])
-        speeds = speeds_of(np.ones(2, np.float32) if first else state.speeds, tokens_of(segment), len(ids))
+        speeds = speeds_of(
+            np.ones(2, np.float32) if first else state.speeds, tokens_of(segment), len(ids)
+        )
         means, deviations, lasting = self.read(ids, state.token, rendering)
         lasting[: len(left)] *= np.float32(segment.stretch)
         said = np.maximum(np.ceil(lasting / speeds), 1).astype(np.int64)
-        # What is not final of a token that is partly final stays as it is; those after it are as expected now.
+        # What is not final of a token that is partly final stays as it is; those after it are as
+        # expected now.
         redo = 0 if first else int(np.searchsorted(np.cumsum(before) - before, past))
         units = np.concatenate([before[:redo], said[redo:]])
         end = len(ids) if ended else len(left) + 2 * segment.speak
@@ -134,16 +154,25 @@ class VitsAcoustic:
         rows = np.repeat(np.arange(len(ids)), units)[past : past + commit + self._right]
         features = np.concatenate([means[rows], deviations[rows]], axis=1)
         if self._speakers > 1:
-            features = np.concatenate([features, np.full((len(rows), 1), rendering.speaker, np.float32)], axis=1)
-        edges, were = (np.concatenate([[0], np.cumsum(these)]) + state.done - past for these in (units, before))
-        words = tuple((int(edges[len(left) + 2 * a]), int(edges[len(left) + 2 * b])) for a, b in segment.words)
+            features = np.concatenate(
+                [features, np.full((len(rows), 1), rendering.speaker, np.float32)], axis=1
+            )
+        edges, were = (
+            np.concatenate([[0], np.cumsum(these)]) + state.done - past for these in (units, before)
+        )
+        words = tuple(
+            (int(edges[len(left) + 2 * a]), int(edges[len(left) + 2 * b])) for a, b in segment.words
+        )
         grown = units[: len(left)] - before
-        drawn = () if first else tuple((int(were[n + 1]), int(grown[n])) for n in np.flatnonzero(grown))
+        drawn = (
+            () if first else tuple((int(were[n + 1]), int(grown[n])) for n in np.flatnonzero(grown))
+        )
         frames = Frames(features[:commit], features[commit:], words, ended, drawn=drawn)
         if ended:
             return frames, replace(self.initial(), token=state.token + len(ids))
         steps = state.steps + bool(segment.speak)
-        held, done = spoken - commit, state.done + commit
+        held = spoken - commit
+        done = state.done + commit
         after = VitsState(ids[:end], units[:end], speeds[:end], held, done, state.token, steps)
         return frames, self._forget(after)
 
@@ -157,12 +186,14 @@ class VitsAcoustic:
         return np.stack([phonemes, np.full_like(phonemes, self._config.pad)], axis=1).reshape(-1)
 
     def _behind(self, segment: Segment, state: VitsState) -> Ids:
-        """Tokens after the visible words: the sentence's end, or what stands for its future where nothing does."""
+        """Tokens after the visible words: the sentence's end, or what stands for its future where
+        nothing does."""
         if segment.ends:
             return np.array([self._config.end], np.int64)
         if segment.predicted:
             return np.zeros(0, np.int64)
-        # What is held back without a lookahead word is rendered again a step later: the third step still begins.
+        # What is held back without a lookahead word is rendered again a step later: the third step
+        # still begins.
         blind = segment.speak == len(segment.ids)
         long = state.steps < self._config.long_steps + blind
         if len(self._tails[0]):
@@ -170,8 +201,10 @@ class VitsAcoustic:
         return self.padded(np.tile(segment.ids, 4) if long else segment.ids[: segment.speak])
 
     def read(self, ids: Ids, token: int, rendering: Rendering) -> tuple[Floats, Floats, Floats]:
-        """(P, C) means and scaled deviations, and (P,) durations in frames, of tokens from number ``token`` on."""
-        config, known = self._config, self._text.shapes
+        """(P, C) means and scaled deviations, and (P,) durations in frames, of tokens from number
+        ``token`` on."""
+        config = self._config
+        known = self._text.shapes
         scales = [config.noise_scale, config.length_scale / rendering.speed, config.noise_w]
         given: dict[str, Array] = {
             "input": ids[None],
@@ -191,13 +224,17 @@ class VitsAcoustic:
             return state
         final = int(state.units.sum()) - state.held
         over = min(over, int(np.searchsorted(np.cumsum(state.units), final - 1, side="right")))
-        ids, units, speeds = state.ids[over:], state.units[over:], state.speeds[over:]
+        ids = state.ids[over:]
+        units = state.units[over:]
+        speeds = state.speeds[over:]
         return replace(state, ids=ids, units=units, speeds=speeds, token=state.token + over)
 
 
 def tokens_of(segment: Segment) -> Segment:
     """The segment with a speed for each token."""
-    return segment if segment.speeds is None else replace(segment, speeds=np.repeat(segment.speeds, 2))
+    return (
+        segment if segment.speeds is None else replace(segment, speeds=np.repeat(segment.speeds, 2))
+    )
 
 
 def load_vits(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
@@ -207,7 +244,9 @@ def load_vits(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
     phonemizer: Phonemizer = LettersPhonemizer(config.phonemes)
     if vits.spelling == "espeak":
         marks = config.inner_punctuation
-        phonemizer = front.phonemizer(config.phonemes, stand_in=config.stand_in, inner_punctuation=marks)
+        phonemizer = front.phonemizer(
+            config.phonemes, stand_in=config.stand_in, inner_punctuation=marks
+        )
     acoustic, vocoder = vits_stages(config, folder, threads, tails(vits.tail, phonemizer))
     synthesizer = two_stages(config, acoustic, vocoder, first_frames=vits.first_frames)
     return Loaded(synthesizer, front.normalizer, phonemizer, openers=front.openers)
@@ -216,12 +255,17 @@ def load_vits(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
 def vits_stages(
     config: VoiceConfig, folder: Path, threads: int, tails: tuple[Ids, Ids]
 ) -> tuple[VitsAcoustic, LatentVocoder]:
-    """What speaks the phonemes of a voice, whatever reads them; ``tails`` as ``VitsAcoustic`` has them."""
+    """What speaks the phonemes of a voice, whatever reads them; ``tails`` as ``VitsAcoustic`` has
+    them."""
     vits = from_mapping(VitsConfig, config.model, where="model")
-    text, flow, decoder = (OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in ("text", "flow", "decoder"))
+    text, flow, decoder = (
+        OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in ("text", "flow", "decoder")
+    )
     fade = min(round(vits.fade_s * config.sample_rate), vits.right[1] * config.hop_length)
     right = vits.right[0], vits.right[1]
-    vocoder = LatentVocoder(flow, decoder, channels=vits.channels, hop_length=config.hop_length, right=right, fade=fade)
+    vocoder = LatentVocoder(
+        flow, decoder, channels=vits.channels, hop_length=config.hop_length, right=right, fade=fade
+    )
     speakers = max(1, len(config.speakers))
     return VitsAcoustic(text, vits, tails, right_frames=vocoder.context, speakers=speakers), vocoder
 

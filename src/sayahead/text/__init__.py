@@ -1,4 +1,5 @@
-"""Text in a language: characters to final words, words to phonemes or letters; a front end for each language."""
+"""Text in a language: characters to final words, words to phonemes or letters; a front end for each
+language."""
 
 from __future__ import annotations
 
@@ -13,28 +14,33 @@ from sayahead.types import Ids, Pronunciation, Word
 
 
 class Normalizer(Protocol):
-    """Fragments of any size to words that no later text can change; it holds what waits, for one session."""
+    """Fragments of any size to words that no later text can change; it holds what waits, for one
+    session."""
 
     skipped: list[tuple[int, int, str]]
     """Stretches that the voice cannot read (start, end, text), for the session to take away."""
 
     def push(self, fragment: str) -> list[Word]:
-        """The words that became final through this fragment; they do not depend on how the text is cut."""
+        """The words that became final through this fragment; they do not depend on how the text is
+        cut."""
         ...
 
     def flush(self) -> list[Word]:
-        """The words that were waiting, as if the text were over; the next fragment begins a new sentence."""
+        """The words that were waiting, as if the text were over; the next fragment begins a new
+        sentence."""
         ...
 
     def breathe(self) -> list[Word]:
-        """The words that were waiting, as they stand; the next fragment goes on with the sentence."""
+        """The words that were waiting, as they stand; the next fragment goes on with the
+        sentence."""
         ...
 
     def forget_spoken(self, *, begun: bool, over: bool) -> list[Word]:
-        """Take all the text so far for spoken; returns the words that were still waiting, for the caller to drop.
+        """Take all the text so far for spoken; returns the words that were still waiting, for the
+        caller to drop.
 
-        ``begun``: the last word was spoken in part; its rest comes with later text (see ``Word.continues``).
-        ``over``: the text's last sentence has ended.
+        ``begun``: the last word was spoken in part; its rest comes with later text (see
+        ``Word.continues``). ``over``: the text's last sentence has ended.
         """
         ...
 
@@ -91,9 +97,9 @@ class FrontEnd(Protocol):
     ) -> Phonemizer:
         """Phonemes for a voice with these ids.
 
-        ``stand_in`` is read after the visible words while a sentence goes on, for their pronunciation alone; with
-        ``inner_punctuation`` off, only a sentence's last word keeps its mark.
-        """
+        ``stand_in`` is read after the visible words while a sentence goes on, for their
+        pronunciation alone; with ``inner_punctuation`` off, only a sentence's last word keeps its
+        mark."""
         ...
 
     def speller(self) -> Speller:
@@ -110,12 +116,16 @@ PROSODIC = frozenset("ˈˌːˑʰʲʷˠˤʼ")
 """Letters of the IPA that say how a sound is spoken."""
 
 
-def pronounced(phonemizer: Phonemizer, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
-    """How each word is said: as its own phonemes have it, if it has any, or as the phonemizer reads it."""
+def pronounced(
+    phonemizer: Phonemizer, words: Sequence[Word], *, left: Sequence[str]
+) -> list[Pronunciation]:
+    """How each word is said: as its own phonemes have it, if it has any, or as the phonemizer reads
+    it."""
     pronunciations = phonemizer.phonemize(words, left=left)
     for i, word in enumerate(words):
         if word.phonemes:
-            whole, own = pronunciations[i], phonemizer.ids(word.phonemes)
+            whole = pronunciations[i]
+            own = phonemizer.ids(word.phonemes)
             ids = np.concatenate([whole.ids[: whole.first], own, whole.ids[whole.end :]])
             pronunciations[i] = Pronunciation(ids, whole.first, whole.first + len(own))
     return pronunciations
@@ -124,9 +134,9 @@ def pronounced(phonemizer: Phonemizer, words: Sequence[Word], *, left: Sequence[
 def front_end(language: str, *, espeak: str = "", layout: Layout | None = None) -> FrontEnd:
     """The front end of a language by its BCP 47 tag; ConfigError where there is none.
 
-    ``espeak`` names a voice of espeak-ng ("en-us") for voices that learned from its phonemes; without it, all
-    languages but English are read by the voice of that language. ``layout`` says how such a voice lays its ids out.
-    """
+    ``espeak`` names a voice of espeak-ng ("en-us") for voices that learned from its phonemes;
+    without it, all languages but English are read by the voice of that language. ``layout`` says
+    how such a voice lays its ids out."""
     name = language.lower().replace("_", "-").split("-")[0]
     own = name in LANGUAGES and not (espeak or layout)
     module, attribute = (LANGUAGES[name] if own else OTHERS).rsplit(".", 1)
@@ -136,7 +146,8 @@ def front_end(language: str, *, espeak: str = "", layout: Layout | None = None) 
 
 
 LANGUAGES = {"en": "sayahead.text.english.front_end.English"}
-"""Front ends of their own by the first part of a language's tag; each is imported when it is first wanted."""
+"""Front ends of their own by the first part of a language's tag; each is imported when it is first
+wanted."""
 
 OTHERS = "sayahead.text.espeak.front_end.EspeakFrontEnd"
 """The front end of all others."""

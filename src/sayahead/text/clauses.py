@@ -1,4 +1,5 @@
-"""Words to phonemes in the clause that is in sight, whatever makes the phonemes, laid out as the voice wants them."""
+"""Words to phonemes in the clause that is in sight, whatever makes the phonemes, laid out as the
+voice wants them."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ from sayahead.types import Ids, Pronunciation, Word
 LEFT_WORDS = 24
 """Words to the left that are read again for their influence."""
 
-_ENDS = dict(zip(".。।።۔։॥．｡!！?？؟՞፧…‥,，、،፣､;；؛·:：—–", ".........!!?????……,,,,,,;;;;::——", strict=True))
+_ENDS = dict(
+    zip(".。।።۔։॥．｡!！?？؟՞፧…‥,，、،፣､;；؛·:：—–", ".........!!?????……,,,,,,;;;;::——", strict=True)
+)
 """Marks of all scripts, as the five that voices know, a dash and an ellipsis."""
 _TRAIL = "".join(_ENDS) + "\"'’”»›)]}」』】》〉*_`~ "
 _LEAD = "\"'‘“„«‹([{「『【《〈¿¡*_`~.,;:!?—–… "
@@ -32,7 +35,8 @@ class Token:
     bare: str
     """Without the marks around it."""
     mark: str
-    """The strongest mark after it, or a comma where a round bracket closes; it closes the clause."""
+    """The strongest mark after it, or a comma where a round bracket closes; it closes the
+    clause."""
     opens: bool = False
     """Whether a round bracket stands before it."""
     phonemes: str = ""
@@ -72,8 +76,10 @@ class ClausePhonemizer:
         layout: Layout | None = None,
         inner_punctuation: bool = True,
     ) -> None:
-        self._sounds, self._ids = sounds, dict(phonemes)
-        self._layout, self._inner_punctuation = layout or Layout(), inner_punctuation
+        self._sounds = sounds
+        self._ids = dict(phonemes)
+        self._layout = layout or Layout()
+        self._inner_punctuation = inner_punctuation
 
     def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
         """A word that does not open its sentence begins with the space before it."""
@@ -81,9 +87,13 @@ class ClausePhonemizer:
             return []
         inside = bool(left)
         near = list(left[-LEFT_WORDS:])
-        readings = self.read([*near, *(word.text for word in words)], first=len(near), ends=words[-1].ends)
+        readings = self.read(
+            [*near, *(word.text for word in words)], first=len(near), ends=words[-1].ends
+        )
         return [
-            self._laid_out(word, reading, inside=inside or any(sound + sign for sound, sign in readings[:i]))
+            self._laid_out(
+                word, reading, inside=inside or any(sound + sign for sound, sign in readings[:i])
+            )
             for i, (word, reading) in enumerate(zip(words, readings, strict=True))
         ]
 
@@ -93,12 +103,17 @@ class ClausePhonemizer:
     def ids(self, phonemes: str) -> Ids:
         return self._layout.ids(phonemes, self._ids)
 
-    def read(self, texts: Sequence[str], *, first: int = 0, ends: bool = True) -> list[tuple[str, str]]:
-        """Phonemes and final mark of each text from ``first`` on, all in one sentence that ``ends`` or goes on."""
+    def read(
+        self, texts: Sequence[str], *, first: int = 0, ends: bool = True
+    ) -> list[tuple[str, str]]:
+        """Phonemes and final mark of each text from ``first`` on, all in one sentence that ``ends``
+        or goes on."""
         tokens, parts = clauses(texts, ends=ends)
         for clause in parts:
             if clause.tokens and clause.tokens[-1].owner >= first:
-                said = self._sounds.clause([token.bare for token in clause.tokens], closed=clause.closed)
+                said = self._sounds.clause(
+                    [token.bare for token in clause.tokens], closed=clause.closed
+                )
                 for token, phonemes in zip(clause.tokens, said, strict=True):
                     token.phonemes = phonemes
         found = []
@@ -118,7 +133,8 @@ class ClausePhonemizer:
     def _laid_out(self, word: Word, reading: tuple[str, str], *, inside: bool) -> Pronunciation:
         sound, sign = reading
         marks = self._mark(sign) if self._inner_punctuation or word.ends else ""
-        layout, table = self._layout, self._ids
+        layout = self._layout
+        table = self._ids
         before = layout.ids((" " if sound else "") if inside else layout.begin, table)
         sounding = layout.ids(sound, table)
         after = layout.ids(marks, table)
@@ -128,7 +144,8 @@ class ClausePhonemizer:
 
 
 def clauses(texts: Sequence[str], *, ends: bool) -> tuple[list[Token], list[Clause]]:
-    """The words of texts, with their marks, and by the clauses that the marks close; the last one where it ``ends``."""
+    """The words of texts, with their marks, and by the clauses that the marks close; the last one
+    where it ``ends``."""
     tokens = [token for owner, text in enumerate(texts) for token in tokens_of(owner, text)]
     for before, token in itertools.pairwise(tokens):
         before.mark = before.mark or "," * token.opens
@@ -144,7 +161,8 @@ def clauses(texts: Sequence[str], *, ends: bool) -> tuple[list[Token], list[Clau
 
 
 def tokens_of(owner: int, text: str) -> list[Token]:
-    """The words of a text with the marks after them; a mark that stands alone is a token without characters."""
+    """The words of a text with the marks after them; a mark that stands alone is a token without
+    characters."""
     tokens: list[Token] = []
     for piece in text.split():
         opened = piece.lstrip(_LEAD)
@@ -156,5 +174,12 @@ def tokens_of(owner: int, text: str) -> list[Token]:
         elif core or sign:
             if ")" in trail and "(" not in core:
                 sign = sign or ","
-            tokens.append(Token(owner, core.replace("|", " "), sign, opens="(" in piece[: len(piece) - len(opened)]))
+            tokens.append(
+                Token(
+                    owner,
+                    core.replace("|", " "),
+                    sign,
+                    opens="(" in piece[: len(piece) - len(opened)],
+                )
+            )
     return tokens

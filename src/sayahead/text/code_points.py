@@ -13,7 +13,8 @@ PAUSES = ' ;:,.!?—…"“”«»()'
 
 
 class LettersPhonemizer:
-    """Code points of a word in canonical decomposition, those that the voice knows; a word begins with a space.
+    """Code points of a word in canonical decomposition, those that the voice knows; a word begins
+    with a space.
 
     A character that a voice does not know is tried without case, in small letters and in capitals.
     """
@@ -22,9 +23,11 @@ class LettersPhonemizer:
         self._ids = dict(phonemes)
 
     def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
-        pronunciations, inside = list[Pronunciation](), bool(left)
+        pronunciations = list[Pronunciation]()
+        inside = bool(left)
         for word in words:
-            sounding, whole = self.ids(word.text.rstrip(PAUSES)), self.ids(word.text)
+            sounding = self.ids(word.text.rstrip(PAUSES))
+            whole = self.ids(word.text)
             before = self.ids(" " if inside and len(whole) else "")
             end = len(before) + (len(sounding) or len(whole))
             pronunciations.append(Pronunciation(np.concatenate([before, whole]), len(before), end))

@@ -26,7 +26,8 @@ class Entry:
     said: str
     """Words that are read in its place, or a pronunciation."""
     alphabet: str = ""
-    """What the pronunciation is written in, one of ``transcription.ALPHABETS``; empty: it is words."""
+    """What the pronunciation is written in, one of ``transcription.ALPHABETS``; empty: it is
+    words."""
     where: str = ""
     """Where it stands, for errors."""
 
@@ -34,21 +35,26 @@ class Entry:
 class Lexicon:
     """Words and phrases, and how they are said.
 
-    A word in small letters stands for any spelling of it; one with capitals only for itself, and before the other. The
-    longest phrase wins. ``lexicon | other`` has the entries of both, the other's where they differ.
-    """
+    A word in small letters stands for any spelling of it; one with capitals only for itself, and
+    before the other. The longest phrase wins. ``lexicon | other`` has the entries of both, the
+    other's where they differ."""
 
     def __init__(self, entries: Mapping[str, Entry]) -> None:
-        """ConfigError for a word without letters or figures, a phrase that is too long, or nothing to say."""
+        """ConfigError for a word without letters or figures, a phrase that is too long, or nothing
+        to say."""
         self.entries = {spaced(word): entry for word, entry in entries.items()}
         for word, entry in self.entries.items():
             place = f"{entry.where}: " if entry.where else "lexicon: "
             if not any(map(str.isalnum, word)):
-                raise ConfigError(f"{place}{word!r} is no word: it has neither letters nor figures.")
+                raise ConfigError(
+                    f"{place}{word!r} is no word: it has neither letters nor figures."
+                )
             if len(word.split()) > MOST_WORDS:
                 raise ConfigError(f"{place}{word!r} has more than {MOST_WORDS} words.")
             if not entry.said.strip():
-                raise ConfigError(f"{place}{word!r} has no pronunciation: give words, or IPA as in /ˈwɪn/.")
+                raise ConfigError(
+                    f"{place}{word!r} has no pronunciation: give words, or IPA as in /ˈwɪn/."
+                )
 
     def __or__(self, other: Lexicon) -> Lexicon:
         both = Lexicon({})
@@ -63,18 +69,23 @@ class Lexicon:
 
     @classmethod
     def of(cls, source: object) -> Lexicon:
-        """A lexicon from itself, from a mapping of words to pronunciations, or from the path of a file.
+        """A lexicon from itself, from a mapping of words to pronunciations, or from the path of a
+        file.
 
-        A pronunciation is words to be read instead ("sequel"), IPA between slashes ("/ˈsiːkwəl/"), ARPAbet in braces
-        ("{S IY1 K W AH0 L}") or the voice's own symbols in brackets ("[sˈikwəl]"). ConfigError for anything else.
-        """
+        A pronunciation is words to be read instead ("sequel"), IPA between slashes ("/ˈsiːkwəl/"),
+        ARPAbet in braces ("{S IY1 K W AH0 L}") or the voice's own symbols in brackets
+        ("[sˈikwəl]"). ConfigError for anything else."""
         if isinstance(source, Lexicon):
             return source
         if isinstance(source, str | Path):
             return read_lexicon(Path(source))
         if isinstance(source, Mapping):
-            return cls({word_of(key): pronunciation(value, word=str(key)) for key, value in source.items()})
-        raise ConfigError(f"lexicon is {describe(source)}, but must be a table of words, or a file's path.")
+            return cls(
+                {word_of(key): pronunciation(value, word=str(key)) for key, value in source.items()}
+            )
+        raise ConfigError(
+            f"lexicon is {describe(source)}, but must be a table of words, or a file's path."
+        )
 
 
 def word_of(key: object) -> str:
@@ -85,31 +96,39 @@ def word_of(key: object) -> str:
 
 
 def spaced(word: str) -> str:
-    """A word or phrase with single spaces and one kind of apostrophe, and without characters that nobody sees."""
+    """A word or phrase with single spaces and one kind of apostrophe, and without characters that
+    nobody sees."""
     if word.isascii():
         return " ".join(word.split())
     return " ".join(_HIDDEN.sub("", unicodedata.normalize("NFC", word)).replace("’", "'").split())
 
 
 def pronunciation(value: object, *, word: str, where: str = "") -> Entry:
-    """An entry from its written form, see ``Lexicon.of``. ConfigError for one that is no text or lacks a bracket."""
+    """An entry from its written form, see ``Lexicon.of``. ConfigError for one that is no text or
+    lacks a bracket."""
     place = f"{where}: " if where else "lexicon: "
     if not isinstance(value, str):
-        raise ConfigError(f"{place}the pronunciation of {word!r} is {describe(value)}, but must be text.")
+        raise ConfigError(
+            f"{place}the pronunciation of {word!r} is {describe(value)}, but must be text."
+        )
     text = value.strip()
     if text[:1] not in _BRACKETS:
         return Entry(text, where=where)
     close, alphabet = _BRACKETS[text[0]]
     if len(text) < 2 or not text.endswith(close):
-        raise ConfigError(f"{place}the pronunciation {text!r} of {word!r} begins with {text[0]}: end it with {close}.")
+        raise ConfigError(
+            f"{place}the pronunciation {text!r} of {word!r} begins with {text[0]}: end it with"
+            f" {close}."
+        )
     return Entry(text[1:-1], alphabet, where)
 
 
 def read_lexicon(path: Path) -> Lexicon:
-    """A lexicon from a file: lines ``word = pronunciation``, or W3C's PLS where it ends with ``.pls`` or ``.xml``.
+    """A lexicon from a file: lines ``word = pronunciation``, or W3C's PLS where it ends with
+    ``.pls`` or ``.xml``.
 
-    Empty lines and lines that begin with ``#`` are skipped. ConfigError with file and line for a bad one, a word that
-    comes twice, and a file that cannot be read.
+    Empty lines and lines that begin with ``#`` are skipped. ConfigError with file and line for a
+    bad one, a word that comes twice, and a file that cannot be read.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -117,11 +136,15 @@ def read_lexicon(path: Path) -> Lexicon:
         raise ConfigError(f"{path} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} cannot be read as UTF-8 text: {error}.") from error
-    items = pls(text, str(path)) if path.suffix.lower() in (".pls", ".xml") else lines(text, str(path))
+    items = (
+        pls(text, str(path)) if path.suffix.lower() in (".pls", ".xml") else lines(text, str(path))
+    )
     entries = dict[str, Entry]()
     for word, entry in items:
         if (earlier := entries.get(word)) is not None:
-            raise ConfigError(f"{entry.where}: {word!r} stands in {earlier.where.rpartition(', ')[2]}, too.")
+            raise ConfigError(
+                f"{entry.where}: {word!r} stands in {earlier.where.rpartition(', ')[2]}, too."
+            )
         entries[word] = entry
     return Lexicon(entries)
 
@@ -132,9 +155,13 @@ def lines(text: str, name: str) -> Iterator[tuple[str, Entry]]:
         where = f"{name}, line {number}"
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        word, separator, reading = line.partition("\t" if "\t" in line.strip() and "=" not in line else "=")
+        word, separator, reading = line.partition(
+            "\t" if "\t" in line.strip() and "=" not in line else "="
+        )
         if not (separator and word.strip() and reading.strip()):
-            raise ConfigError(f"{where}: expected WORD = PRONUNCIATION, found {line.strip()[:60]!r}.")
+            raise ConfigError(
+                f"{where}: expected WORD = PRONUNCIATION, found {line.strip()[:60]!r}."
+            )
         yield spaced(word), pronunciation(reading, word=word.strip(), where=where)
 
 
@@ -149,7 +176,10 @@ def pls(text: str, name: str) -> Iterator[tuple[str, Entry]]:
     alphabet = root.get("alphabet", "ipa")
     for number, lexeme in enumerate((e for e in root if local(e) == "lexeme"), start=1):
         where = f"{name}, lexeme {number}"
-        parts = {kind: [e for e in lexeme if local(e) == kind] for kind in ("grapheme", "phoneme", "alias")}
+        parts = {
+            kind: [e for e in lexeme if local(e) == kind]
+            for kind in ("grapheme", "phoneme", "alias")
+        }
         readings = [*parts["alias"], *parts["phoneme"]]
         if not parts["grapheme"] or not readings or not readings[0].text:
             raise ConfigError(f"{where}: expected a grapheme, and an alias or a phoneme.")

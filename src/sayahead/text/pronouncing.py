@@ -1,8 +1,9 @@
-"""A lexicon at work: words of a normalizer of any language, said as the lexicon or the text itself has them.
+"""A lexicon at work: words of a normalizer of any language, said as the lexicon or the text itself
+has them.
 
-The text reaches the normalizer as it is, and its words are replaced where their characters in the source are in the
-lexicon. So words wait for nothing but the rest of a phrase that has begun. ``[word](/ipa/)`` in the text gives a
-pronunciation, too.
+The text reaches the normalizer as it is, and its words are replaced where their characters in the
+source are in the lexicon. So words wait for nothing but the rest of a phrase that has begun.
+``[word](/ipa/)`` in the text gives a pronunciation, too.
 """
 
 from __future__ import annotations
@@ -71,14 +72,19 @@ class Pronunciations:
         language: str = "",
         read: Callable[[str], str] | None = None,
     ) -> None:
-        """``normalizer`` reads the words of respellings, or ``read``, which may keep them; ``symbols`` are the voice's
-        phonemes, none where it reads letters: then entries that are pronunciations are left out, with a warning.
-        ``language``: the tag of that whose phonemes it reads.
+        """``normalizer`` reads the words of respellings, or ``read``, which may keep them;
+        ``symbols`` are the voice's phonemes, none where it reads letters: then entries that are
+        pronunciations are left out, with a warning. ``language``: the tag of that whose phonemes it
+        reads.
 
         ConfigError for a pronunciation that the voice cannot say.
         """
-        self._exact, self._folded, self._normalizer = Table(), Table(), normalizer
-        self.transcriber = Transcriber(symbols, british=language.lower() == "en-gb") if symbols else None
+        self._exact = Table()
+        self._folded = Table()
+        self._normalizer = normalizer
+        self.transcriber = (
+            Transcriber(symbols, british=language.lower() == "en-gb") if symbols else None
+        )
         dropped = list[str]()
         for word, entry in lexicon.entries.items() if lexicon else ():
             if entry.alphabet and self.transcriber is None:
@@ -89,7 +95,10 @@ class Pronunciations:
             place = f"{entry.where}: " if entry.where else "lexicon: "
             if entry.alphabet and self.transcriber:
                 try:
-                    reading = Said(phonemes=self.transcriber.read(entry.said, entry.alphabet), dotted=word[-1] == ".")
+                    reading = Said(
+                        phonemes=self.transcriber.read(entry.said, entry.alphabet),
+                        dotted=word[-1] == ".",
+                    )
                 except ConfigError as error:
                     raise ConfigError(f"{place}{word!r}: {error}.") from error
             else:
@@ -98,10 +107,14 @@ class Pronunciations:
                     raise ConfigError(f"{place}{word!r}: nothing of {entry.said!r} can be read.")
             table.entries[tokens] = reading
             for n in range(1, len(tokens)):
-                table.following.setdefault(tokens[:n], set()).add(unicodedata.normalize("NFD", tokens[n]))
+                table.following.setdefault(tokens[:n], set()).add(
+                    unicodedata.normalize("NFD", tokens[n])
+                )
         if dropped:
             names = ", ".join(map(repr, dropped[:3])) + (", ..." if len(dropped) > 3 else "")
-            log.warning("This voice reads letters: phonemes of the lexicon are left out (%s).", names)
+            log.warning(
+                "This voice reads letters: phonemes of the lexicon are left out (%s).", names
+            )
 
     def read(self, text: str) -> str:
         """A respelling as words to be spoken, without the mark at its end."""
@@ -111,11 +124,16 @@ class Pronunciations:
 
     def entry(self, tokens: Tokens) -> Said | None:
         """How a word or phrase is said, if it is in the lexicon."""
-        return self._exact.entries.get(tokens) or self._folded.entries.get(tuple(map(str.lower, tokens)))
+        return self._exact.entries.get(tokens) or self._folded.entries.get(
+            tuple(map(str.lower, tokens))
+        )
 
     def begins(self, tokens: Tokens) -> bool:
         """Whether a longer phrase begins with these words."""
-        return tokens in self._exact.following or tuple(map(str.lower, tokens)) in self._folded.following
+        return (
+            tokens in self._exact.following
+            or tuple(map(str.lower, tokens)) in self._folded.following
+        )
 
     def may_follow(self, tokens: Tokens, start: str) -> bool:
         """Whether a longer phrase goes on with a word that begins so, as far as it is there."""
@@ -134,9 +152,11 @@ class Pronouncing:
 
     def __init__(self, inner: Normalizer, pronunciations: Pronunciations, start: int = 0) -> None:
         self.skipped = inner.skipped
-        self._inner, self._lexicon = inner, pronunciations
+        self._inner = inner
+        self._lexicon = pronunciations
         # The text from ``_base`` on, and words that may be part of a phrase.
-        self._source, self._base = "", start
+        self._source = ""
+        self._base = start
         self._held: list[Word] = []
 
     def push(self, fragment: str) -> list[Word]:
@@ -153,7 +173,8 @@ class Pronouncing:
         return self._settle(self._inner.forget_spoken(begun=begun, over=over), over=True)
 
     def _settle(self, words: list[Word], *, over: bool) -> list[Word]:
-        """Words that are settled, of those that wait and these; all of them where no more come for now."""
+        """Words that are settled, of those that wait and these; all of them where no more come for
+        now."""
         self._held += words
         out: list[Word] = []
         while self._held:
@@ -165,16 +186,22 @@ class Pronouncing:
             del self._held[:count]
         if out:
             end = (self._held[0].start if self._held else out[-1].end) - self._base
-            self._source, self._base = self._source[end:], self._base + end
+            self._source = self._source[end:]
+            self._base = self._base + end
         elif not self._held and len(self._source) > 4 * MOST_SOURCE:
             cut = len(self._source) - 2 * MOST_SOURCE
-            self._source, self._base = self._source[cut:], self._base + cut
+            self._source = self._source[cut:]
+            self._base = self._base + cut
         return out
 
     def _characters(self, word: Word) -> str:
         """The word in the source."""
         start = word.start - self._base
-        return self._source[start : word.end - self._base] if start >= 0 and word.end - word.start < MOST_SOURCE else ""
+        return (
+            self._source[start : word.end - self._base]
+            if start >= 0 and word.end - word.start < MOST_SOURCE
+            else ""
+        )
 
     def _next_token(self, word: Word) -> str:
         """What has come of the token after a word."""
@@ -184,10 +211,14 @@ class Pronouncing:
 
     def _between(self, word: Word, next_word: Word) -> bool:
         """Whether anything but white space stands between two words."""
-        return _WHITE.fullmatch(self._source[word.end - self._base : next_word.start - self._base]) is None
+        return (
+            _WHITE.fullmatch(self._source[word.end - self._base : next_word.start - self._base])
+            is None
+        )
 
     def _first(self, *, over: bool) -> tuple[int, list[Word]] | None:
-        """How many of the waiting words are settled, and the words that are said for them; None: more may follow."""
+        """How many of the waiting words are settled, and the words that are said for them; None:
+        more may follow."""
         word = self._held[0]
         source = spaced(self._characters(word))
         if "](/" in source and (own := self._own(word)):
@@ -202,14 +233,20 @@ class Pronouncing:
             tokens += here if tokens else (here[0].lstrip(_OPENING) or here[0], *here[1:])
             if (ending := self._ending(tokens)) or (count == 1 and (ending := self._ending(here))):
                 best = count, *ending
-            elif count > 1 and len(here) == 1 and (parts := self._parts(self._held[:count], here[0], tokens[:-1])):
+            elif (
+                count > 1
+                and len(here) == 1
+                and (parts := self._parts(self._held[:count], here[0], tokens[:-1]))
+            ):
                 compound = count, parts
             if not self._lexicon.begins(tokens):
                 break
             if count < len(self._held):
                 if next_word.ends or self._between(next_word, self._held[count]):
                     break
-            elif not (over or next_word.ends) and self._lexicon.may_follow(tokens, self._next_token(next_word)):
+            elif not (over or next_word.ends) and self._lexicon.may_follow(
+                tokens, self._next_token(next_word)
+            ):
                 return None
         if compound is not None and (best is None or best[0] < compound[0]):
             return compound
@@ -219,7 +256,8 @@ class Pronouncing:
         return 1, self._parts([word], source) or [word]
 
     def _ending(self, tokens: Tokens) -> tuple[Said, str] | None:
-        """The entry for these words, the marks after the last aside, and the ``'s`` that follows it."""
+        """The entry for these words, the marks after the last aside, and the ``'s`` that follows
+        it."""
         last = tokens[-1]
         if last.endswith("--"):
             last = last.rstrip("-")
@@ -239,19 +277,29 @@ class Pronouncing:
         return said_so(words, entry, after)
 
     def _own(self, word: Word) -> list[Word] | None:
-        """The pronunciation that ``[word](/ipa/)`` gives, with what touches it; none for a link that looks so."""
+        """The pronunciation that ``[word](/ipa/)`` gives, with what touches it; none for a link
+        that looks so."""
         source = self._characters(word)
-        if not (link := _GIVEN.search(source)) or link[2].isascii() or self._lexicon.transcriber is None:
+        if (
+            not (link := _GIVEN.search(source))
+            or link[2].isascii()
+            or self._lexicon.transcriber is None
+        ):
             return None
         try:
             entry = Said(phonemes=self._lexicon.transcriber.read(link[2], "ipa"))
         except ConfigError as error:
             log.warning("%s: %s.", link[0], error)
             return None
-        before, after = source[: link.start()], source[link.end() :]
+        before = source[: link.start()]
+        after = source[link.end() :]
         if after.replace("’", "'")[:2] == "'s" and not any(map(str.isalnum, after[2:])):
-            entry, after = Said(phonemes=self._lexicon.transcriber.genitive(entry.phonemes)), ""
-        first, last = (self._lexicon.read(part) if any(map(str.isalnum, part)) else "" for part in (before, after))
+            entry = Said(phonemes=self._lexicon.transcriber.genitive(entry.phonemes))
+            after = ""
+        first, last = (
+            self._lexicon.read(part) if any(map(str.isalnum, part)) else ""
+            for part in (before, after)
+        )
         if not (first or last):
             return [said_so([word], entry, "")]
         places = [word.start, word.start + link.start(), word.start + link.end(), word.end]
@@ -262,22 +310,31 @@ class Pronouncing:
         ]
         words[1] = replace(words[1], phonemes=entry.phonemes)
         words = [one for one in words if one.text]
-        return [*words[:-1], replace(words[-1], text=words[-1].text + mark, ends=word.ends, continues=word.continues)]
+        return [
+            *words[:-1],
+            replace(
+                words[-1], text=words[-1].text + mark, ends=word.ends, continues=word.continues
+            ),
+        ]
 
     def _parts(self, words: list[Word], source: str, before: Tokens = ()) -> list[Word] | None:
-        """The words of a compound ("Nguyen-led") of which one is in the lexicon; None where there is none.
+        """The words of a compound ("Nguyen-led") of which one is in the lexicon; None where there
+        is none.
 
-        Where words stand ``before`` it ("New York-based"), the first one must be in the lexicon together with these.
-        """
+        Where words stand ``before`` it ("New York-based"), the first one must be in the lexicon
+        together with these."""
         written = _HYPHEN.split(source)
         if len(written) == 1:
             return None
         bare = [part.lstrip(_OPENING) for part in written]
-        endings = [self._ending((*before * (not i), part)) if part else None for i, part in enumerate(bare)]
+        endings = [
+            self._ending((*before * (not i), part)) if part else None for i, part in enumerate(bare)
+        ]
         if not (endings[0] if before else any(endings)):
             return None
         word = words[-1]
-        places, mark = list(_HYPHEN.finditer(self._characters(word))), _MARKS.search(word.text)
+        places = list(_HYPHEN.finditer(self._characters(word)))
+        mark = _MARKS.search(word.text)
         text = word.text[: mark.start()] if mark else word.text
         spoken = _SPOKEN_HYPHEN.split(text) if _SPOKEN_HYPHEN.search(text) else text.split(" ")
         if any(map(str.isdecimal, source)):
@@ -285,29 +342,43 @@ class Pronouncing:
             spoken = [self._lexicon.read(part) for part in written]
         if not len(written) == len(spoken) == len(places) + 1 or not all(spoken):
             return None
-        result, at = list[Word](), word.start
+        result = list[Word]()
+        at = word.start
         for i, (part, entry) in enumerate(zip(spoken, endings, strict=True)):
             last = i + 1 == len(spoken)
             end = word.end if last else word.start + places[i].end()
-            one = replace(word, text=part + (word.text[len(text) :] if last else ""), start=at, end=end)
+            one = replace(
+                word, text=part + (word.text[len(text) :] if last else ""), start=at, end=end
+            )
             one = replace(one, ends=word.ends and last, continues=word.continues and last)
-            result.append(self._genitive([*(words[:-1] if not i else ()), one], *entry) if entry else one)
+            result.append(
+                self._genitive([*(words[:-1] if not i else ()), one], *entry) if entry else one
+            )
             at = end
         return result
 
 
-def pronouncing(normalizer: Callable[[int], Normalizer], pronunciations: Pronunciations, start: int = 0) -> Pronouncing:
+def pronouncing(
+    normalizer: Callable[[int], Normalizer], pronunciations: Pronunciations, start: int = 0
+) -> Pronouncing:
     """A normalizer, from a place of the text on, with a lexicon."""
     return Pronouncing(normalizer(start), pronunciations, start)
 
 
 def said_so(words: list[Word], entry: Said, after: str) -> Word:
-    """One word for these, said as an entry has it, with the marks around them and ``'s`` after it or not."""
-    first, last = words[0], words[-1]
+    """One word for these, said as an entry has it, with the marks around them and ``'s`` after it
+    or not."""
+    first = words[0]
+    last = words[-1]
     if entry.phonemes or not entry.text:
         text = " ".join(word.text for word in words)
         return replace(
-            first, text=text, end=last.end, ends=last.ends, phonemes=entry.phonemes, continues=last.continues
+            first,
+            text=text,
+            end=last.end,
+            ends=last.ends,
+            phonemes=entry.phonemes,
+            continues=last.continues,
         )
     mark = _MARKS.search(last.text)
     trail = mark[0] if mark else ""

@@ -1,4 +1,5 @@
-"""Pronunciations that people write - IPA, CMU's ARPAbet, a voice's own symbols - in the symbols of one voice."""
+"""Pronunciations that people write - IPA, CMU's ARPAbet, a voice's own symbols - in the symbols of
+one voice."""
 
 from __future__ import annotations
 
@@ -23,26 +24,29 @@ _MISAKI = frozenset("AIOWYʤʧ")
 _TO_AMERICAN = dict(
     pair.split(">")
     for pair in (
-        "eɪ>A aɪ>I aɪə>Iə oʊ>O əʊ>O aʊ>W aʊə>Wə ɔɪ>Y ɔʏ>Y ɔʊ>O eɪ̯>A ei>A ai>I ou>O au>W ɔi>Y oi>Y tʃ>ʧ dʒ>ʤ ts>ts "
-        "ɜːɹ>ɜɹ ɜː>ɜɹ ɜɹ>ɜɹ eə>ɛɹ eəɹ>ɛɹ ɪə>ɪɹ ɪəɹ>ɪɹ ʊə>ʊɹ ʊəɹ>ʊɹ ɒ>ɑ ɐ>ə ɘ>ə ɵ>ʊ ɤ>ʌ ɞ>ɜ ɨ>ɪ ʉ>u ʏ>ɪ y>i ø>ɜ œ>ɜ e>ɛ "
-        "eː>A a>ɑ o>O ɲ>nj ʎ>lj ʁ>ɹ ʀ>ɹ ɻ>ɹ ɣ>ɡ x>k χ>k ç>h ħ>h ɦ>h β>v ʋ>v ɸ>f ɬ>l ɫ>l ʟ>l ɭ>l ɳ>n ɴ>n ɱ>m ʂ>ʃ ʐ>ʒ "
-        "ʈ>t ɖ>d c>k ɟ>ʤ ɕ>ʃ ʑ>ʒ ʍ>w ɥ>w ɰ>w q>k ɽ>ɾ ʦ>ts ʣ>dz ʨ>ʧ ʥ>ʤ ː>"
+        "eɪ>A aɪ>I aɪə>Iə oʊ>O əʊ>O aʊ>W aʊə>Wə ɔɪ>Y ɔʏ>Y ɔʊ>O eɪ̯>A ei>A ai>I ou>O au>W ɔi>Y oi>Y"
+        " tʃ>ʧ dʒ>ʤ ts>ts ɜːɹ>ɜɹ ɜː>ɜɹ ɜɹ>ɜɹ eə>ɛɹ eəɹ>ɛɹ ɪə>ɪɹ ɪəɹ>ɪɹ ʊə>ʊɹ ʊəɹ>ʊɹ ɒ>ɑ ɐ>ə ɘ>ə ɵ>ʊ"
+        " ɤ>ʌ ɞ>ɜ ɨ>ɪ ʉ>u ʏ>ɪ y>i ø>ɜ œ>ɜ e>ɛ eː>A a>ɑ o>O ɲ>nj ʎ>lj ʁ>ɹ ʀ>ɹ ɻ>ɹ ɣ>ɡ x>k χ>k ç>h"
+        " ħ>h ɦ>h β>v ʋ>v ɸ>f ɬ>l ɫ>l ʟ>l ɭ>l ɳ>n ɴ>n ɱ>m ʂ>ʃ ʐ>ʒ ʈ>t ɖ>d c>k ɟ>ʤ ɕ>ʃ ʑ>ʒ ʍ>w ɥ>w"
+        " ɰ>w q>k ɽ>ɾ ʦ>ts ʣ>dz ʨ>ʧ ʥ>ʤ ː>"
     ).split()
 )
 _AS_BRITISH = frozenset("ɪə ɪəɹ ʊə ʊəɹ ɒ a ː".split())
 _TO_BRITISH = {ipa: own for ipa, own in _TO_AMERICAN.items() if ipa not in _AS_BRITISH} | dict(
     pair.split(">")
-    for pair in "oʊ>Q əʊ>Q ɔʊ>Q ou>Q æ>a ɜːɹ>ɜːɹ ɜː>ɜː ɜɹ>ɜːɹ eə>ɛː eəɹ>ɛːɹ o>ɔ eː>ɛː ø>ɜː œ>ɜː iə>ɪə".split()
+    for pair in "oʊ>Q əʊ>Q ɔʊ>Q ou>Q æ>a ɜːɹ>ɜːɹ ɜː>ɜː ɜɹ>ɜːɹ eə>ɛː eəɹ>ɛːɹ o>ɔ eː>ɛː ø>ɜː œ>ɜː iə>ɪə".split()  # noqa: E501
 )
 _ARPABET = dict(
     pair.split(">")
     for pair in (
-        "AA>ɑ AE>æ AH>ʌ AO>ɔ AW>aʊ AX>ə AY>aɪ B>b CH>tʃ D>d DH>ð EH>ɛ ER>ɜɹ EY>eɪ F>f G>ɡ HH>h IH>ɪ IY>i JH>dʒ K>k L>l "
-        "M>m N>n NG>ŋ OW>oʊ OY>ɔɪ P>p R>ɹ S>s SH>ʃ T>t TH>θ UH>ʊ UW>u V>v W>w Y>j Z>z ZH>ʒ"
+        "AA>ɑ AE>æ AH>ʌ AO>ɔ AW>aʊ AX>ə AY>aɪ B>b CH>tʃ D>d DH>ð EH>ɛ ER>ɜɹ EY>eɪ F>f G>ɡ HH>h IH>ɪ"
+        " IY>i JH>dʒ K>k L>l M>m N>n NG>ŋ OW>oʊ OY>ɔɪ P>p R>ɹ S>s SH>ʃ T>t TH>θ UH>ʊ UW>u V>v W>w"
+        " Y>j Z>z ZH>ʒ"
     ).split()
 )
 _REDUCED = {"AH": "ə", "ER": "əɹ"}
-_SIBILANTS, _VOICELESS = "szʃʒʧʤ", "ptkfθ"
+_SIBILANTS = "szʃʒʧʤ"
+_VOICELESS = "ptkfθ"
 
 
 class Transcriber:
@@ -52,18 +56,21 @@ class Transcriber:
         """``symbols``: the voice's; in misaki's alphabet they are ``british`` or American."""
         self._symbols = frozenset(symbols)
         rewritten = (_TO_BRITISH if british else _TO_AMERICAN) if self._symbols >= _MISAKI else {}
-        self._rewritten = {ipa: own for ipa, own in rewritten.items() if self._symbols.issuperset(own)}
+        self._rewritten = {
+            ipa: own for ipa, own in rewritten.items() if self._symbols.issuperset(own)
+        }
         self._longest = max(map(len, self._rewritten), default=1)
 
     def read(self, text: str, alphabet: str) -> str:
         """A pronunciation in the voice's symbols.
 
-        Sounds that a voice of English lacks become their nearest. ConfigError, a part of a sentence, where
-        there is no sound in it, or one that the voice does not have.
-        """
+        Sounds that a voice of English lacks become their nearest. ConfigError, a part of a
+        sentence, where there is no sound in it, or one that the voice does not have."""
         if alphabet not in ALPHABETS:
             raise ConfigError(f"the alphabet {alphabet!r} is unknown: use {', '.join(ALPHABETS)}")
-        phonemes = {"ipa": self._ipa, "cmu-arpabet": self._arpabet, "voice": self._own}[alphabet](text.strip())
+        phonemes = {"ipa": self._ipa, "cmu-arpabet": self._arpabet, "voice": self._own}[alphabet](
+            text.strip()
+        )
         if not any(unicodedata.category(char)[0] == "L" and char not in "ˈˌː" for char in phonemes):
             raise ConfigError(f"there is no sound in the pronunciation {text!r}")
         return phonemes
@@ -91,24 +98,32 @@ class Transcriber:
     def _arpabet(self, text: str) -> str:
         ipa = ""
         for sound in text.split():
-            name, stress = sound.rstrip("012").upper(), sound[-1:]
+            name = sound.rstrip("012").upper()
+            stress = sound[-1:]
             if name not in _ARPABET:
-                raise ConfigError(f"{sound!r} is no sound of ARPAbet: write them apart, as in W IH1 N")
+                raise ConfigError(
+                    f"{sound!r} is no sound of ARPAbet: write them apart, as in W IH1 N"
+                )
             vowel = _REDUCED.get(name) if stress == "0" else None
             ipa += {"1": "ˈ", "2": "ˌ"}.get(stress, "") + (vowel or _ARPABET[name])
         return self._ipa(ipa)
 
     def _ipa(self, text: str) -> str:
         text = unicodedata.normalize("NFC", text).translate(_SILENT)
-        text = "".join(_ALIKE[c] if c in _ALIKE and self._symbols.issuperset(_ALIKE[c]) else c for c in text)
+        text = "".join(
+            _ALIKE[c] if c in _ALIKE and self._symbols.issuperset(_ALIKE[c]) else c for c in text
+        )
         # Voices know stress before the vowel, not before the syllable.
         text = _STRESS.sub(r"\2\1", text)
-        out, at = "", 0
+        out = ""
+        at = 0
         while at < len(text):
             for size in range(min(self._longest, len(text) - at), 0, -1):
                 if (piece := text[at : at + size]) in self._rewritten:
-                    out, at = out + self._rewritten[piece], at + size
+                    out = out + self._rewritten[piece]
+                    at = at + size
                     break
             else:
-                out, at = out + self._checked(text[at]), at + 1
+                out = out + self._checked(text[at])
+                at = at + 1
         return out

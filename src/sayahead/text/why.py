@@ -1,7 +1,8 @@
-"""Why a text is read as it is: the rule that made each reading, what it captured, which rules it was preferred to.
+"""Why a text is read as it is: the rule that made each reading, what it captured, which rules it
+was preferred to.
 
-Below these stand the lines of the language's tables that have a piece of the source and say a word of the reading.
-"""
+Below these stand the lines of the language's tables that have a piece of the source and say a word
+of the reading."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ class Why:
     where: str
     """The rule's file and line."""
     lines: tuple[str, ...]
-    """What the rule captured, the rules that it was preferred to, and lines of the language's tables."""
+    """What the rule captured, the rules that it was preferred to, and lines of the language's
+    tables."""
 
 
 class Watch:
@@ -53,16 +55,22 @@ class Watch:
         self._tokens += tokens
 
     def why(self, word: Word, source: str) -> Why | None:
-        """Why a word was read otherwise than it is written; None where it was not, or where no rule read it."""
+        """Why a word was read otherwise than it is written; None where it was not, or where no rule
+        read it."""
         self._end = word.end
         token = self._token(word) if _bare(word.text) != _bare(source) else None
         if token is None:
             return None
         kind = token.rule.name.rpartition(".")[2].replace("_", " ")
         captured = ", ".join(f"{name} = {text}" for name, text in token.captured.items())
-        losers = dict.fromkeys(f"{rule.name} ({rule.place})" for rule in token.losers if rule is not token.rule)
+        losers = dict.fromkeys(
+            f"{rule.name} ({rule.place})" for rule in token.losers if rule is not token.rule
+        )
         others = ", ".join([*losers][:_MOST_LOSERS])
-        told = [f"captured: {captured}" if captured else "", f"rather than: {others}" if others else ""]
+        told = [
+            f"captured: {captured}" if captured else "",
+            f"rather than: {others}" if others else "",
+        ]
         lines = (*filter(None, told), *_lines(self._language, source, word.text))
         return Why(kind, token.rule.source, token.rule.place, lines)
 
@@ -84,7 +92,10 @@ def _bare(text: str) -> str:
 def _tables(language: str) -> tuple[tuple[str, str, str], ...]:
     """The lines of a language's tables: file and number, keys, what they say."""
     tag = language.lower().replace("_", "-")
-    data = [_FOLDER / "languages" / "data" / f"{name}.txt" for name in dict.fromkeys((tag, tag.partition("-")[0]))]
+    data = [
+        _FOLDER / "languages" / "data" / f"{name}.txt"
+        for name in dict.fromkeys((tag, tag.partition("-")[0]))
+    ]
     rows = []
     for path in filter(Path.exists, data):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -95,9 +106,14 @@ def _tables(language: str) -> tuple[tuple[str, str, str], ...]:
 
 
 def _lines(language: str, source: str, said: str) -> tuple[str, ...]:
-    """The lines of the tables that have a piece of the source as a key and say a word of the reading."""
+    """The lines of the tables that have a piece of the source as a key and say a word of the
+    reading."""
     pieces = set(re.findall(r"[^\W\d_]+\.?|[^\w\s]+", source)) | set(source.split())
-    words = {word for word in re.findall(r"[^\W\d_]{2,}", said.lower()) if word not in source.lower().split()}
+    words = {
+        word
+        for word in re.findall(r"[^\W\d_]{2,}", said.lower())
+        if word not in source.lower().split()
+    }
     found = [
         f"{place}: {keys} = {says}"[:_LONGEST]
         for place, keys, says in _tables(language)

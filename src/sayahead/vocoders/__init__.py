@@ -16,23 +16,33 @@ from sayahead.voices.loans import lent
 
 
 def borrowed(table: Mapping[str, Any], folder: Path) -> tuple[dict[str, Any], Path]:
-    """The lender's vocoder table and folder; VoiceError where its files are not there, or are others."""
+    """The lender's vocoder table and folder; VoiceError where its files are not there, or are
+    others."""
     lender = lent(from_mapping(Borrowed, table, where="model: vocoder"), folder, "the vocoder")
     return read_config(lender).model["vocoder"], lender
 
 
 def load_mel_vocoder(table: Mapping[str, Any], folder: Path, threads: int) -> Vocoder[Any]:
-    """The vocoder of mel frames that a ``model`` table has under ``vocoder``; ConfigError for an unknown kind."""
+    """The vocoder of mel frames that a ``model`` table has under ``vocoder``; ConfigError for an
+    unknown kind."""
     if "voice" in table:
         table, folder = borrowed(table, folder)
     kind = table.get("kind")
     if not isinstance(kind, str) or kind not in VOCODERS:
-        raise ConfigError(f"model: vocoder: kind {kind!r} is unknown{nearest(str(kind), VOCODERS)}.")
-    return VOCODERS[kind]({key: value for key, value in table.items() if key != "kind"}, folder, threads)
+        raise ConfigError(
+            f"model: vocoder: kind {kind!r} is unknown{nearest(str(kind), VOCODERS)}."
+        )
+    return VOCODERS[kind](
+        {key: value for key, value in table.items() if key != "kind"}, folder, threads
+    )
 
 
 VOCODERS: Extensible[Callable[[Mapping[str, Any], Path, int], Vocoder[Any]]] = Extensible(
     "sayahead.vocoders",
-    {name: f"sayahead.vocoders.{name}:load_{name}" for name in ("mel", "clarinet", "wavernn", "waveglow")},
+    {
+        name: f"sayahead.vocoders.{name}:load_{name}"
+        for name in ("mel", "clarinet", "wavernn", "waveglow")
+    },
 )
-"""Loaders of vocoders of mel frames, for any kind that makes these; by the name of the task that trained them."""
+"""Loaders of vocoders of mel frames, for any kind that makes these; by the name of the task that
+trained them."""

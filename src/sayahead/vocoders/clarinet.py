@@ -1,4 +1,5 @@
-"""ClariNet's student at run time: mel frames to samples, and the pulse train that a small student hears beside them."""
+"""ClariNet's student at run time: mel frames to samples, and the pulse train that a small student
+hears beside them."""
 
 from __future__ import annotations
 
@@ -37,25 +38,31 @@ class ClariNetModel:
     pitch_right: int = 0
     """Frames on the right."""
     delta: int | None = None
-    """Frames that are rendered again before new ones (Ma's delta); None: all that make a difference."""
+    """Frames that are rendered again before new ones (Ma's delta); None: all that make a
+    difference."""
     fade: int = 0
-    """Samples over which a step's sound grows out of what the one before expected, for a delta that is too small."""
+    """Samples over which a step's sound grows out of what the one before expected, for a delta that
+    is too small."""
     temperature: float = 1.0
     """Factor on the noise."""
 
 
 class ClariNetVocoder(PulsedOverlap):
-    """ClariNet's student. The pitch is read from the mel where it wants pulses, the rest is OverlapVocoder's."""
+    """ClariNet's student. The pitch is read from the mel where it wants pulses, the rest is
+    OverlapVocoder's."""
 
     def __init__(self, model: ClariNetModel, folder: Path, *, threads: int = 1) -> None:
         """Load ``student.onnx``, and ``pitch.onnx`` where there are pulses."""
-        self._model, hop = model, model.hop_length
+        self._model = model
+        hop = model.hop_length
         self._student = OnnxGraph(folder / "student.onnx", threads=threads)
         read = PulseModel(model.sample_rate, model.pitch_left, model.pitch_right)
         sizes = {"n_mels": model.n_mels, "hop_length": hop, "threads": threads}
         pulses = Pulses(read, folder, **sizes) if model.pulses else None
         left = model.left if model.delta is None else min(model.delta, model.left)
-        overlap = OverlapVocoder(self._render, hop_length=hop, left=left, right=model.right, fade=model.fade)
+        overlap = OverlapVocoder(
+            self._render, hop_length=hop, left=left, right=model.right, fade=model.fade
+        )
         super().__init__(overlap, pulses)
 
     def _render(self, frames: Floats, z: Floats) -> Floats:
@@ -68,4 +75,6 @@ class ClariNetVocoder(PulsedOverlap):
 
 def load_clarinet(table: Mapping[str, Any], folder: Path, threads: int) -> ClariNetVocoder:
     """The student in a voice's folder, by what its ``model`` table has under ``vocoder``."""
-    return ClariNetVocoder(from_mapping(ClariNetModel, table, where="model: vocoder"), folder, threads=threads)
+    return ClariNetVocoder(
+        from_mapping(ClariNetModel, table, where="model: vocoder"), folder, threads=threads
+    )

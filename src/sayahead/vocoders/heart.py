@@ -24,11 +24,14 @@ class HeartVocoder(SpectralVocoder):
     REACH = 27
     """Frames that the decoder sees to each side."""
 
-    def __init__(self, decoder: OnnxGraph, *, right: int = REACH, speakers: Own | None = None) -> None:
-        """``right``: how many of the provisional frames it is given; what is left out changes the last of them most.
+    def __init__(
+        self, decoder: OnnxGraph, *, right: int = REACH, speakers: Own | None = None
+    ) -> None:
+        """``right``: how many of the provisional frames it is given; what is left out changes the
+        last of them most.
 
-        ``speakers``: of each by number, what is its own in the decoder; frames then have the number in a last column.
-        """
+        ``speakers``: of each by number, what is its own in the decoder; frames then have the number
+        in a last column."""
         self._speakers = speakers
         super().__init__(decoder, right=right, input_cache=(3, 130), cache=(24, 256), anew=True)
 

@@ -28,13 +28,15 @@ class MelConfig:
 class MelVocoder(SpectralVocoder):
     """Mel to spectral parts: frames are natural logarithms of mel magnitudes.
 
-    Taught on the default voice's own frame parameters (``training/mel/network.py``); 24 kHz, hop 300.
-    """
+    Taught on the default voice's own frame parameters (``training/mel/network.py``); 24 kHz, hop
+    300."""
 
     def __init__(self, graph: OnnxGraph, config: MelConfig) -> None:
         input_rows, rows, channels = config.caches
         input_cache = (input_rows, config.n_mels)
-        super().__init__(graph, right=config.right_frames, input_cache=input_cache, cache=(rows, channels))
+        super().__init__(
+            graph, right=config.right_frames, input_cache=input_cache, cache=(rows, channels)
+        )
 
     def inputs(self, frames: Floats) -> dict[str, Array]:
         return {"mel": frames}

@@ -1,8 +1,9 @@
-"""Any vocoder that turns a whole window of frames and noise into samples, made incremental (Ma et al. 2020, 4.2).
+"""Any vocoder that turns a whole window of frames and noise into samples, made incremental (Ma et
+al. 2020, 4.2).
 
-Each step gives it the new frames with some that were before them and some that are expected next, under noise that
-belongs to the place in the session, and cuts off what was not asked for. With as many frames around as the vocoder sees
-to each side, sentences in steps are sentences as a whole.
+Each step gives it the new frames with some that were before them and some that are expected next,
+under noise that belongs to the place in the session, and cuts off what was not asked for. With as
+many frames around as the vocoder sees to each side, sentences in steps are sentences as a whole.
 """
 
 from __future__ import annotations
@@ -38,18 +39,31 @@ class OverlapState:
 class OverlapVocoder:
     """Ma's incremental vocoder around any whole-window one.
 
-    ``left`` and ``right`` are Ma's delta, in frames: what is rendered again before the new frames, and what is rendered
-    in advance after them. Where they are smaller than what the vocoder sees, ``fade`` samples of a step's end are
-    blended into the start of the next. A window begins at a ``multiple`` of frames from the sentence's start.
-    """
+    ``left`` and ``right`` are Ma's delta, in frames: what is rendered again before the new frames,
+    and what is rendered in advance after them. Where they are smaller than what the vocoder sees,
+    ``fade`` samples of a step's end are blended into the start of the next. A window begins at a
+    ``multiple`` of frames from the sentence's start."""
 
     def __init__(
-        self, render: Render, *, hop_length: int, left: int, right: int, fade: int = 0, multiple: int = 1
+        self,
+        render: Render,
+        *,
+        hop_length: int,
+        left: int,
+        right: int,
+        fade: int = 0,
+        multiple: int = 1,
     ) -> None:
         if fade > right * hop_length:
-            raise ValueError(f"a fade of {fade} samples needs more than {right} frames on the right")
-        self.hop_length, self.left, self.context, self.fade = hop_length, left, right, fade
-        self._render, self._multiple = render, multiple
+            raise ValueError(
+                f"a fade of {fade} samples needs more than {right} frames on the right"
+            )
+        self.hop_length = hop_length
+        self.left = left
+        self.context = right
+        self.fade = fade
+        self._render = render
+        self._multiple = multiple
 
     def initial(self, frame: int) -> OverlapState:
         return OverlapState(frame, None, np.zeros(0, np.float32))
@@ -64,13 +78,17 @@ class OverlapVocoder:
         window = np.concatenate([past, final, right])
         z = noise(seed, (state.frame - len(past)) * self.hop_length, len(window) * self.hop_length)
         samples = self._render(window, z.reshape(-1, self.hop_length)).reshape(-1)
-        begin, end = len(past) * self.hop_length, (len(past) + len(final)) * self.hop_length
+        begin = len(past) * self.hop_length
+        end = (len(past) + len(final)) * self.hop_length
         blended = blend(state.tail, samples[begin:end])
-        done, before = state.done + len(final), window[: len(past) + len(final)]
+        done = state.done + len(final)
+        before = window[: len(past) + len(final)]
         kept = min(len(before), self.left)
         kept += (done - kept) % self._multiple
         past = before[len(before) - kept :]
-        return blended, OverlapState(state.frame + len(final), past, samples[end : end + self.fade], done)
+        return blended, OverlapState(
+            state.frame + len(final), past, samples[end : end + self.fade], done
+        )
 
 
 def blend(old: Floats, new: Floats) -> Floats:
@@ -83,8 +101,10 @@ def blend(old: Floats, new: Floats) -> Floats:
 
 
 def noise(seed: int, first: int, size: int) -> Floats:
-    """(size,) standard normal noise for the session's samples from ``first`` on, whatever the steps they come in."""
-    begin, end = first // NOISE_BLOCK, (first + size - 1) // NOISE_BLOCK + 1
+    """(size,) standard normal noise for the session's samples from ``first`` on, whatever the steps
+    they come in."""
+    begin = first // NOISE_BLOCK
+    end = (first + size - 1) // NOISE_BLOCK + 1
     blocks = np.concatenate([noise_block(seed, block) for block in range(begin, end)])
     return blocks[first - begin * NOISE_BLOCK :][:size]
 

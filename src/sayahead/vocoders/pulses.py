@@ -1,4 +1,5 @@
-"""Pulse trains at the pitch of log mel, which small vocoders hear beside it: read from the mel, carried on in steps."""
+"""Pulse trains at the pitch of log mel, which small vocoders hear beside it: read from the mel,
+carried on in steps."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from sayahead.engine.onnx import OnnxGraph
 from sayahead.types import Floats
 from sayahead.vocoders.overlap import OverlapState, OverlapVocoder
 
-VOICED_HZ, TOP_HZ = 40.0, 11000.0
+VOICED_HZ = 40.0
+TOP_HZ = 11000.0
 """Pitch from which on there are pulses, and up to where their harmonics go."""
 
 
@@ -47,10 +49,15 @@ class PulseState:
 
 
 class Pulses:
-    """Log mel to log mel with pulses beside it; the pitch is read by ``pitch.onnx`` in a voice's folder."""
+    """Log mel to log mel with pulses beside it; the pitch is read by ``pitch.onnx`` in a voice's
+    folder."""
 
-    def __init__(self, model: PulseModel, folder: Path, *, n_mels: int, hop_length: int, threads: int = 1) -> None:
-        self._model, self._n_mels, self._hop = model, n_mels, hop_length
+    def __init__(
+        self, model: PulseModel, folder: Path, *, n_mels: int, hop_length: int, threads: int = 1
+    ) -> None:
+        self._model = model
+        self._n_mels = n_mels
+        self._hop = hop_length
         self._pitch = OnnxGraph(folder / "pitch.onnx", threads=threads)
         # A frame's pulses depend on the pitch of the frame after it.
         self.context = 1 + model.right
@@ -63,17 +70,24 @@ class Pulses:
         """Pitch (T,) in Hz, 0 where unvoiced, of log mel (T, n_mels)."""
         return self._pitch(mel=mel)["f0"]
 
-    def beside(self, final: Floats, right: Floats, state: PulseState) -> tuple[Floats, Floats, PulseState]:
-        """Final frames (T, n_mels) and those expected after them, each with its pulses, and the next state.
+    def beside(
+        self, final: Floats, right: Floats, state: PulseState
+    ) -> tuple[Floats, Floats, PulseState]:
+        """Final frames (T, n_mels) and those expected after them, each with its pulses, and the
+        next state.
 
-        A row becomes (n_mels + 2 * hop,): log mel, pulses, their quadrature. The last ``context`` frames of all are
-        not what they will be once more follow.
+        A row becomes (n_mels + 2 * hop,): log mel, pulses, their quadrature. The last ``context``
+        frames of all are not what they will be once more follow.
         """
         past = state.past
         hertz = self.hertz(np.concatenate([past, final, right]))[len(past) :]
         curve = pitch_curve(hertz, state.f0, hop=self._hop)
-        turns = np.cumsum(curve.reshape(-1, self._hop), axis=1, dtype=np.float64) / self._model.sample_rate
-        # From frame to frame, so that the phase is the same to the bit, however many of them come at once.
+        turns = (
+            np.cumsum(curve.reshape(-1, self._hop), axis=1, dtype=np.float64)
+            / self._model.sample_rate
+        )
+        # From frame to frame, so that the phase is the same to the bit, however many of them come
+        # at once.
         phases = [state.phase]
         for end in turns[:, -1].tolist():
             phases.append((phases[-1] + end) % 1.0)
@@ -82,7 +96,11 @@ class Pulses:
         past = np.concatenate([past, final])
         kept = past[max(0, len(past) - self._model.left) :]
         after = PulseState(kept, float(hertz[len(final) - 1]), phases[len(final)])
-        return np.hstack([final, train[: len(final)]]), np.hstack([right, train[len(final) :]]), after
+        return (
+            np.hstack([final, train[: len(final)]]),
+            np.hstack([right, train[len(final) :]]),
+            after,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +114,19 @@ class PulsedState:
 
 
 class PulsedOverlap:
-    """OverlapVocoder, whose frames of log mel have pulses beside them where the vocoder hears any."""
+    """OverlapVocoder, whose frames of log mel have pulses beside them where the vocoder hears
+    any."""
 
     def __init__(self, overlap: OverlapVocoder, pulses: Pulses | None) -> None:
-        self.hop_length, self._overlap, self._pulses = overlap.hop_length, overlap, pulses
+        self.hop_length = overlap.hop_length
+        self._overlap = overlap
+        self._pulses = pulses
         self.context = overlap.context + (pulses.context if pulses else 0)
 
     def initial(self, frame: int) -> PulsedState:
-        return PulsedState(self._pulses.initial() if self._pulses else None, self._overlap.initial(frame))
+        return PulsedState(
+            self._pulses.initial() if self._pulses else None, self._overlap.initial(frame)
+        )
 
     def step(
         self, final: Floats, right: Floats, state: PulsedState, *, seed: int, ended: bool
@@ -120,16 +143,18 @@ class PulsedOverlap:
 
 
 def pitch_curve(f0: Floats, before: float | None, *, hop: int) -> Floats:
-    """(T * hop,) Hz at each sample, at least 40, for the pitch (T,) of frames, taken in each one's middle.
+    """(T * hop,) Hz at each sample, at least 40, for the pitch (T,) of frames, taken in each one's
+    middle.
 
-    ``before`` is the pitch of the frame before the first; at a sentence's ends the pitch is held, and so it is to the
-    edge of a voiced frame beside one that is not: there is no way from 0 Hz to a voice's.
-    """
+    ``before`` is the pitch of the frame before the first; at a sentence's ends the pitch is held,
+    and so it is to the edge of a voiced frame beside one that is not: there is no way from 0 Hz to
+    a voice's."""
     held = np.concatenate([[f0[0] if before is None else before], f0, f0[-1:]]).astype(np.float64)
     place = (np.arange(hop) + 0.5) / hop + 0.5
     share = place % 1.0
     left = np.arange(len(f0))[:, None] + place.astype(np.int64)
-    one, other = held[left], held[left + 1]
+    one = held[left]
+    other = held[left + 1]
     voiced = np.minimum(one, other) > VOICED_HZ
     curve = np.where(voiced, one + share * (other - one), np.where(share < 0.5, one, other))
     hertz: Floats = np.maximum(curve, VOICED_HZ).astype(np.float32).reshape(-1)
@@ -137,12 +162,14 @@ def pitch_curve(f0: Floats, before: float | None, *, hop: int) -> Floats:
 
 
 def pulse_train(turns: NDArray[np.float64], hertz: Floats) -> Floats:
-    """(2, S): pulses of unit power once a turn, of all harmonics below 11 kHz, and the same with sines for cosines.
+    """(2, S): pulses of unit power once a turn, of all harmonics below 11 kHz, and the same with
+    sines for cosines.
 
     sum_(h = 1 .. H) cos(h t) = sin((H + 1/2) t) / (2 sin(t / 2)) - 1/2 and
-    sum_(h = 1 .. H) sin(h t) = (cos(t / 2) - cos((H + 1/2) t)) / (2 sin(t / 2)). Nothing where the pitch is 40 Hz.
-    """
-    # From the nearest pulse on and in double precision: high harmonics are many turns away from a rounded phase.
+    sum_(h = 1 .. H) sin(h t) = (cos(t / 2) - cos((H + 1/2) t)) / (2 sin(t / 2)). Nothing where the
+    pitch is 40 Hz."""
+    # From the nearest pulse on and in double precision: high harmonics are many turns away from a
+    # rounded phase.
     angle = 2 * np.pi * (turns - np.round(turns))
     order = np.floor(TOP_HZ / hertz.astype(np.float64))
     below = 2 * np.sin(angle / 2)
@@ -151,5 +178,7 @@ def pulse_train(turns: NDArray[np.float64], hertz: Floats) -> Floats:
     top = (order + 0.5) * angle
     pulses = np.where(flat, order, np.sin(top) / below - 0.5)
     quadrature = np.where(flat, 0, (np.cos(angle / 2) - np.cos(top)) / below)
-    heard: Floats = (np.stack([pulses, quadrature]) * np.sqrt(2 / order) * (hertz > VOICED_HZ)).astype(np.float32)
+    heard: Floats = (
+        np.stack([pulses, quadrature]) * np.sqrt(2 / order) * (hertz > VOICED_HZ)
+    ).astype(np.float32)
     return heard

@@ -1,4 +1,5 @@
-"""What WaveRNNs have in common at run time: their conditions, frame by frame, and their recurrent layers."""
+"""What WaveRNNs have in common at run time: their conditions, frame by frame, and their recurrent
+layers."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ Past = tuple[Floats, Floats, Floats]
 
 @dataclass(frozen=True, slots=True)
 class WaveRNNModel:
-    """What a voice's ``model`` table says of its WaveRNN under ``vocoder``, one in bands under ``vocoder: bands``."""
+    """What a voice's ``model`` table says of its WaveRNN under ``vocoder``, one in bands under
+    ``vocoder: bands``."""
 
     n_mels: int
     """Mel bands."""
@@ -33,14 +35,15 @@ class Conditions:
     """What the recurrent layers hear beside their own past."""
 
     def __init__(self, weights: Weights) -> None:
-        self._w, self._sight = weights, weights["sight"].astype(bool)
+        self._w = weights
+        self._sight = weights["sight"].astype(bool)
         self._blocks = sum(name.startswith("block") and name.endswith(".first") for name in weights)
 
     def __call__(self, window: Floats) -> tuple[Floats, Floats, Floats]:
         """For one frame's steps S, of the normalized frames (left + 1 + right, n_mels) around it.
 
-        Beside the input (S, D); beside the second GRU's gates (3 D); beside the first dense layer and the second one,
-        side by side.
+        Beside the input (S, D); beside the second GRU's gates (3 D); beside the first dense layer
+        and the second one, side by side.
         """
         w = self._w
         x = np.maximum(window[self._sight].reshape(-1) @ w["entry"] + w["entry.bias"], 0)
@@ -51,7 +54,9 @@ class Conditions:
         a, b, c, d = np.split(beside, 4)
         joined = w["spread"] @ (window @ w["input.mel"]) + (a @ w["input.part"] + w["input.bias"])
         second = b @ w["second.part"] + w["second.inner.bias"]
-        later = np.concatenate([c @ w["dense0.part"] + w["dense0.bias"], d @ w["dense1.part"] + w["dense1.bias"]])
+        later = np.concatenate(
+            [c @ w["dense0.part"] + w["dense0.bias"], d @ w["dense1.part"] + w["dense1.bias"]]
+        )
         return joined, second, later
 
 
@@ -59,22 +64,38 @@ class Recurrent:
     """The layers that run step by step. A step is K values: a sample, or one in each band."""
 
     def __init__(self, weights: Weights, heard: Floats) -> None:
-        """``heard`` (P K, 4 D): what the last steps add to the input and to the first GRU's gates, side by side."""
-        self._w, self._heard = weights, heard
+        """``heard`` (P K, 4 D): what the last steps add to the input and to the first GRU's gates,
+        side by side."""
+        self._w = weights
+        self._heard = heard
 
     def steps(
-        self, conditions: tuple[Floats, Floats, Floats], past: Past, count: int, draw: Callable[[int, Floats], Floats]
+        self,
+        conditions: tuple[Floats, Floats, Floats],
+        past: Past,
+        count: int,
+        draw: Callable[[int, Floats], Floats],
     ) -> tuple[Floats, Past]:
         """The first ``count`` steps of a frame (count, K), and the past of the next one.
 
-        ``conditions`` are those of Conditions; ``draw`` makes a step (K,) of its number in the frame and the output
-        layer's row.
+        ``conditions`` are those of Conditions; ``draw`` makes a step (K,) of its number in the
+        frame and the output layer's row.
         """
-        w, (joined, beside, later), (last, first, second) = self._w, conditions, past
+        w = self._w
+        (joined, beside, later) = conditions
+        (last, first, second) = past
         given = np.hstack([joined, joined @ w["first.inner"] + w["first.inner.bias"]])
-        heard, wide, deep, (lag, values) = self._heard, len(first), w["dense0"].shape[1], last.shape
-        outer, outer_bias = (w["first.outer"], w["second.outer"]), (w["first.outer.bias"], w["second.outer.bias"])
-        inner, dense0, dense1, out, bias = w["second.inner"], w["dense0"], w["dense1"], w["out"], w["out.bias"]
+        heard = self._heard
+        wide = len(first)
+        deep = w["dense0"].shape[1]
+        (lag, values) = last.shape
+        outer = (w["first.outer"], w["second.outer"])
+        outer_bias = (w["first.outer.bias"], w["second.outer.bias"])
+        inner = w["second.inner"]
+        dense0 = w["dense0"]
+        dense1 = w["dense1"]
+        out = w["out"]
+        bias = w["out.bias"]
         made = np.concatenate([last, np.empty((count, values), np.float32)])
         line = made.reshape(-1)
         for at in range(count):
@@ -90,7 +111,8 @@ class Recurrent:
 
 
 def gru(inner: Floats, outer: Floats, was: Floats, wide: int) -> Floats:
-    """The next state (D,) of a GRU: gates (3 D,) of reset, update and new, from its input and from its state."""
+    """The next state (D,) of a GRU: gates (3 D,) of reset, update and new, from its input and from
+    its state."""
     both = inner[: 2 * wide] + outer[: 2 * wide]
     # The logistic function by way of tanh, which does not overflow.
     both = 0.5 * np.tanh(0.5 * both) + 0.5

@@ -1,4 +1,5 @@
-"""Frames to spectral parts by a network, then source-filter synthesis: what the default voice and mel voices share."""
+"""Frames to spectral parts by a network, then source-filter synthesis: what the default voice and
+mel voices share."""
 
 from __future__ import annotations
 
@@ -33,13 +34,21 @@ class SpectralVocoder:
     hop_length = SourceFilter.HOP
 
     def __init__(
-        self, graph: OnnxGraph, *, right: int, input_cache: tuple[int, int], cache: tuple[int, int], anew: bool = False
+        self,
+        graph: OnnxGraph,
+        *,
+        right: int,
+        input_cache: tuple[int, int],
+        cache: tuple[int, int],
+        anew: bool = False,
     ) -> None:
-        """``right`` frames of context after those whose spectra overlap into the last final one; shapes of caches.
+        """``right`` frames of context after those whose spectra overlap into the last final one;
+        shapes of caches.
 
         ``anew``: see SourceFilter.
         """
-        self.graph, self._filter = graph, SourceFilter(anew=anew)
+        self.graph = graph
+        self._filter = SourceFilter(anew=anew)
         self._caches = np.zeros(input_cache, np.float32), np.zeros(cache, np.float32)
         self.context = SourceFilter.OVERHANG + right
         self._shape: Shape | None = None
@@ -66,11 +75,15 @@ class SpectralVocoder:
         f0 = out["f0"] if "f0" in out else inputs["f0"]
         spectrum = out["spectrum"]
         if self._shape is not None:
-            before, f0 = f0, shaped_pitch(f0, self._shape)
+            before = f0
+            f0 = shaped_pitch(f0, self._shape)
             spectrum = shaped_spectrum(spectrum, before, f0, self._shape)
-        samples, past = self._filter.step(spectrum, f0, state.filter, final=len(final), seed=seed, ended=ended)
+        samples, past = self._filter.step(
+            spectrum, f0, state.filter, final=len(final), seed=seed, ended=ended
+        )
         return samples, SpectralState(out["next_input_cache"], out["next_cache"], past)
 
     def inputs(self, frames: Floats) -> Mapping[str, Array]:
-        """The network's inputs of frames (T, D), by name; the pitch ``f0`` (T,) is one, or else an output."""
+        """The network's inputs of frames (T, D), by name; the pitch ``f0`` (T,) is one, or else an
+        output."""
         raise NotImplementedError

@@ -1,8 +1,9 @@
-"""The second stage of a VITS: noise and the prior's rows make a latent, a flow and a decoder make samples of it.
+"""The second stage of a VITS: noise and the prior's rows make a latent, a flow and a decoder make
+samples of it.
 
-Both networks are convolutions with caches at the commit (``voices.install.onnx.stateful_conv``), so nothing of the past
-is computed again. The prior's noise belongs to the frame of the session (Ma et al. 2020, 4.2: the fixed z).
-"""
+Both networks are convolutions with caches at the commit (``voices.install.onnx.stateful_conv``), so
+nothing of the past is computed again. The prior's noise belongs to the frame of the session (Ma et
+al. 2020, 4.2: the fixed z)."""
 
 from __future__ import annotations
 
@@ -36,14 +37,28 @@ class LatentState:
 
 
 class LatentVocoder:
-    """A VITS decoder: frames are the prior's (mean C, deviation C), and the speaker's number if there are several."""
+    """A VITS decoder: frames are the prior's (mean C, deviation C), and the speaker's number if
+    there are several."""
 
     def __init__(
-        self, flow: OnnxGraph, decoder: OnnxGraph, *, channels: int, hop_length: int, right: tuple[int, int], fade: int
+        self,
+        flow: OnnxGraph,
+        decoder: OnnxGraph,
+        *,
+        channels: int,
+        hop_length: int,
+        right: tuple[int, int],
+        fade: int,
     ) -> None:
-        """``right``: frames to the right that the flow and the decoder see; ``fade``: samples of a cross-fade."""
-        self._flow, self._decoder, self._channels, self._fade = flow, decoder, channels, fade
-        self.hop_length, self._right, self.context = hop_length, max(1, right[1]), right[0] + right[1]
+        """``right``: frames to the right that the flow and the decoder see; ``fade``: samples of a
+        cross-fade."""
+        self._flow = flow
+        self._decoder = decoder
+        self._channels = channels
+        self._fade = fade
+        self.hop_length = hop_length
+        self._right = max(1, right[1])
+        self.context = right[0] + right[1]
         self._empty = self._caches(flow), self._caches(decoder)
 
     @staticmethod
@@ -60,7 +75,8 @@ class LatentVocoder:
     ) -> tuple[Floats, LatentState]:
         if not len(final):
             return np.zeros(0, np.float32), state
-        frames, c = np.concatenate([final, right[:0] if ended else right]), self._channels
+        frames = np.concatenate([final, right[:0] if ended else right])
+        c = self._channels
         prior = rows_of_noise(seed, state.frame, len(frames), c)
         latent = (frames[:, :c] + frames[:, c : 2 * c] * prior).T[None]
         speaker = {"sid": frames[:1, 2 * c].astype(np.int64)} if frames.shape[1] > 2 * c else {}
@@ -78,16 +94,20 @@ class LatentVocoder:
     def _run(
         graph: OnnxGraph, rows: Floats, commit: int, caches: Caches, speaker: dict[str, Array]
     ) -> tuple[Floats, Caches]:
-        """One part's output for rows (1, C, T) from the commit of the step before on, and its caches at the next."""
+        """One part's output for rows (1, C, T) from the commit of the step before on, and its
+        caches at the next."""
         known = speaker if "sid" in graph.shapes else {}
         given = {f"cache{number}": cache for number, cache in enumerate(caches)}
-        made = list(graph(rows=np.ascontiguousarray(rows), commit=count(commit), **known, **given).values())
+        made = list(
+            graph(rows=np.ascontiguousarray(rows), commit=count(commit), **known, **given).values()
+        )
         return made[0], tuple(made[1:])
 
 
 def rows_of_noise(seed: int, first: int, rows: int, channels: int) -> Floats:
     """(T, C) standard normal noise for absolute rows, whatever the steps they come in."""
-    begin, end = first // NOISE_BLOCK, (first + rows - 1) // NOISE_BLOCK
+    begin = first // NOISE_BLOCK
+    end = (first + rows - 1) // NOISE_BLOCK
     blocks = np.concatenate([noise_block(seed, block, channels) for block in range(begin, end + 1)])
     return blocks[first - begin * NOISE_BLOCK :][:rows]
 

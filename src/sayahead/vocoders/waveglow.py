@@ -1,8 +1,9 @@
-"""WaveGlow at run time: mel frames and noise to samples, in windows that overlap (Prenger et al. 2018).
+"""WaveGlow at run time: mel frames and noise to samples, in windows that overlap (Prenger et al.
+2018).
 
-The network is not causal: it sees a second to each side at its published size. With all of that around each step, steps
-make the samples of the whole; ``delta`` takes less of it, as Saeki et al. do, at the price of the joins. A small one
-hears pulses at the pitch beside the mel.
+The network is not causal: it sees a second to each side at its published size. With all of that
+around each step, steps make the samples of the whole; ``delta`` takes less of it, as Saeki et al.
+do, at the price of the joins. A small one hears pulses at the pitch beside the mel.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class WaveGlowModel:
     right: int
     """Frames on the right that make a difference."""
     delta: int | None = None
-    """Frames on both sides that are rendered with the new ones (Ma's delta); None: all that make a difference."""
+    """Frames on both sides that are rendered with the new ones (Ma's delta); None: all that make a
+    difference."""
     temperature: float = 0.6
     """Deviation of the noise."""
     pulses: PulseModel | None = None
@@ -58,20 +60,29 @@ class WaveGlowVocoder(PulsedOverlap):
 
     def __init__(self, model: WaveGlowModel, folder: Path, *, threads: int = 1) -> None:
         """Load ``waveglow.onnx``, and ``pitch.onnx`` where there are pulses."""
-        self._model, hop = model, model.hop_length
+        self._model = model
+        hop = model.hop_length
         self._graph = OnnxGraph(folder / "waveglow.onnx", threads=threads)
         self._multiple = model.group // math.gcd(hop, model.group)
-        left, right = (side if model.delta is None else min(side, model.delta) for side in (model.left, model.right))
-        overlap = OverlapVocoder(self._render, hop_length=hop, left=left, right=right, multiple=self._multiple)
+        left, right = (
+            side if model.delta is None else min(side, model.delta)
+            for side in (model.left, model.right)
+        )
+        overlap = OverlapVocoder(
+            self._render, hop_length=hop, left=left, right=right, multiple=self._multiple
+        )
         sizes = {"n_mels": model.n_mels, "hop_length": hop, "threads": threads}
-        super().__init__(overlap, None if model.pulses is None else Pulses(model.pulses, folder, **sizes))
+        super().__init__(
+            overlap, None if model.pulses is None else Pulses(model.pulses, folder, **sizes)
+        )
 
     def _render(self, frames: Floats, noise: Floats) -> Floats:
         """Samples (T, hop) of frames (T, n_mels), or with pulses (T, n_mels + 2 * hop).
 
         The last frame is repeated where whole rows need another.
         """
-        missing, n_mels = -len(frames) % self._multiple, self._model.n_mels
+        missing = -len(frames) % self._multiple
+        n_mels = self._model.n_mels
         rows = np.concatenate([frames, np.repeat(frames[-1:], missing, axis=0)]).astype(np.float32)
         z = np.concatenate([noise, np.zeros((missing, self.hop_length), np.float32)])
         inputs = {"mel": rows[:, :n_mels], "z": np.float32(self._model.temperature) * z}
@@ -82,4 +93,6 @@ class WaveGlowVocoder(PulsedOverlap):
 
 def load_waveglow(table: Mapping[str, Any], folder: Path, threads: int) -> WaveGlowVocoder:
     """The WaveGlow in a voice's folder, by what its ``model`` table has under ``vocoder``."""
-    return WaveGlowVocoder(from_mapping(WaveGlowModel, table, where="model: vocoder"), folder, threads=threads)
+    return WaveGlowVocoder(
+        from_mapping(WaveGlowModel, table, where="model: vocoder"), folder, threads=threads
+    )

@@ -1,8 +1,9 @@
-"""WaveRNN at run time: mel frames to samples, one after the other, in numpy, with all that it remembers as a state.
+"""WaveRNN at run time: mel frames to samples, one after the other, in numpy, with all that it
+remembers as a state.
 
-Frame by frame the few mel frames around it become what the recurrent layers hear; everything of a sample that does not
-wait for the one before is made once a frame. So frames make the same samples however they come, to the bit. The module
-``wavernn_bands`` has those that speak in bands.
+Frame by frame the few mel frames around it become what the recurrent layers hear; everything of a
+sample that does not wait for the one before is made once a frame. So frames make the same samples
+however they come, to the bit. The module ``wavernn_bands`` has those that speak in bands.
 """
 
 from __future__ import annotations
@@ -41,10 +42,13 @@ class WaveRNNState:
 
 
 class WaveRNNVocoder:
-    """WaveRNN: frames are log mel. Weights are those of ``arrays`` in training/wavernn/export.py."""
+    """WaveRNN: frames are log mel. Weights are those of ``arrays`` in
+    training/wavernn/export.py."""
 
     def __init__(self, model: WaveRNNModel, weights: Weights) -> None:
-        self.hop_length, self.context, self._model = model.hop_length, model.right, model
+        self.hop_length = model.hop_length
+        self.context = model.right
+        self._model = model
         self._w = {name: np.ascontiguousarray(value, np.float32) for name, value in weights.items()}
         self._conditions = Conditions(self._w)
         heard = np.concatenate([self._w["input.sample"], self._w["input.sample.gates"]])
@@ -62,15 +66,18 @@ class WaveRNNVocoder:
         """Where nothing follows, the mean frame stands on the right."""
         if not len(final):
             return np.zeros(0, np.float32), state
-        model, w = self._model, self._w
+        model = self._model
+        w = self._w
         follows = right[:0] if ended else right[: model.right]
         given = (np.concatenate([final, follows]) - w["mean"]) / w["std"]
         missing = np.zeros((model.right - len(follows), model.n_mels), np.float32)
         rows = np.concatenate([state.past, given, missing]).astype(np.float32)
-        sound, width = list[Floats](), model.left + 1 + model.right
+        sound = list[Floats]()
+        width = model.left + 1 + model.right
         now = (state.last, state.first, state.second)
         for at in range(len(final)):
-            beside, draw = self._conditions(rows[at : at + width]), self._drawn(seed, state.frame + at)
+            beside = self._conditions(rows[at : at + width])
+            draw = self._drawn(seed, state.frame + at)
             samples, now = self._recurrent.steps(beside, now, model.hop_length, draw)
             sound.append(samples[:, 0])
         past = rows[len(final) : len(final) + model.left]
@@ -82,7 +89,9 @@ class WaveRNNVocoder:
 
         def draw(at: int, logits: Floats) -> Floats:
             below = np.exp(logits - logits.max()).cumsum()
-            place = min(int(below.searchsorted(drawn[at] * below[-1], side="right")), len(below) - 1)
+            place = min(
+                int(below.searchsorted(drawn[at] * below[-1], side="right")), len(below) - 1
+            )
             return self._values[place : place + 1]
 
         return draw
@@ -96,7 +105,9 @@ def load_wavernn(table: Mapping[str, Any], folder: Path, threads: int) -> Vocode
             weights = {name: file[name] for name in file.files}
     except (OSError, ValueError) as error:
         raise VoiceError(f"{path} cannot be read: {error}. Install the voice again.") from error
-    model = from_mapping(WaveRNNModel, {key: value for key, value in table.items() if key != "bands"}, where=WHERE)
+    model = from_mapping(
+        WaveRNNModel, {key: value for key, value in table.items() if key != "bands"}, where=WHERE
+    )
     if "bands" not in table:
         return WaveRNNVocoder(model, weights)
     bands = from_mapping(BandsModel, table["bands"], where=f"{WHERE}: bands")

@@ -1,9 +1,10 @@
-"""WaveRNN in bands at run time: mel frames to steps, a value in each band, one after the other, and these to samples.
+"""WaveRNN in bands at run time: mel frames to steps, a value in each band, one after the other, and
+these to samples.
 
-What a step does not have to wait for is made frame by frame, and so is the way of pulses into bands and of bands to
-samples: frames make the same samples however they come, to the bit. A frame's last samples want the first steps of the
-frame after it: these are drawn from what is expected to follow, and drawn again once it is final.
-"""
+What a step does not have to wait for is made frame by frame, and so is the way of pulses into bands
+and of bands to samples: frames make the same samples however they come, to the bit. A frame's last
+samples want the first steps of the frame after it: these are drawn from what is expected to follow,
+and drawn again once it is final."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ class BandsModel:
     temperature: float = 0.8
     """Factor on the deviation of what is drawn, where there is no pitch."""
     voiced: float = 0.3
-    """The same where there is one: what the network is not sure of is then seldom noise (as in LPCNet, Valin 2019)."""
+    """The same where there is one: what the network is not sure of is then seldom noise (as in
+    LPCNet, Valin 2019)."""
 
     def __post_init__(self) -> None:
         check_whole("model: vocoder: bands: count", self.count, 2, 1000)
@@ -50,7 +52,8 @@ class BandsState:
     pulses: PulseState
     """The pitch's."""
     train: Floats | None
-    """(2, hop) pulses and their quadrature of the frame before it; None before a sentence's first frame."""
+    """(2, hop) pulses and their quadrature of the frame before it; None before a sentence's first
+    frame."""
     last: Floats
     """(P, bands) the last steps, relative to the level, which the next one hears."""
     first: Floats
@@ -62,19 +65,33 @@ class BandsState:
 
 
 class BandsVocoder:
-    """WaveRNN in bands: frames are log mel. Weights are those of ``arrays`` in training/wavernn/export.py."""
+    """WaveRNN in bands: frames are log mel. Weights are those of ``arrays`` in
+    training/wavernn/export.py."""
 
     def __init__(
-        self, model: WaveRNNModel, bands: BandsModel, weights: Weights, folder: Path, *, threads: int = 1
+        self,
+        model: WaveRNNModel,
+        bands: BandsModel,
+        weights: Weights,
+        folder: Path,
+        *,
+        threads: int = 1,
     ) -> None:
         """Take the weights, and load ``pitch.onnx`` from the folder."""
         w = {name: np.ascontiguousarray(value, np.float32) for name, value in weights.items()}
-        self.hop_length, self._model, self._bands, self._w = model.hop_length, model, bands, w
-        self._conditions, self._recurrent = Conditions(w), Recurrent(w, w["input.step"])
-        self._pulses = Pulses(bands.pulses, folder, n_mels=model.n_mels, hop_length=model.hop_length, threads=threads)
+        self.hop_length = model.hop_length
+        self._model = model
+        self._bands = bands
+        self._w = w
+        self._conditions = Conditions(w)
+        self._recurrent = Recurrent(w, w["input.step"])
+        self._pulses = Pulses(
+            bands.pulses, folder, n_mels=model.n_mels, hop_length=model.hop_length, threads=threads
+        )
         # Beyond a frame: the next one's conditions, and its pulses.
         self.context = 1 + max(model.right, 2, self._pulses.context)
-        self._steps, self._side = model.hop_length // bands.count, len(w["split"]) // bands.count // 2
+        self._steps = model.hop_length // bands.count
+        self._side = len(w["split"]) // bands.count // 2
         self._share = ((np.arange(self._steps) + 0.5) / self._steps).astype(np.float32)[:, None]
 
     def initial(self, frame: int) -> BandsState:
@@ -82,10 +99,14 @@ class BandsVocoder:
         def rest(*shape: int) -> Floats:
             return np.zeros(shape, np.float32)
 
-        wide, bands = len(self._w["first.outer"]), self._bands.count
-        past, tail = rest(self._model.left, self._model.n_mels), rest(self._side, bands)
+        wide = len(self._w["first.outer"])
+        bands = self._bands.count
+        past = rest(self._model.left, self._model.n_mels)
+        tail = rest(self._side, bands)
         last = rest(len(self._w["input.step"]) // bands, bands)
-        return BandsState(frame, past, self._pulses.initial(), None, last, rest(wide), rest(wide), tail)
+        return BandsState(
+            frame, past, self._pulses.initial(), None, last, rest(wide), rest(wide), tail
+        )
 
     def step(
         self, final: Floats, right: Floats, state: BandsState, *, seed: int, ended: bool
@@ -93,22 +114,30 @@ class BandsVocoder:
         """Where nothing follows, the mean frame stands on the right."""
         if not len(final):
             return np.zeros(0, np.float32), state
-        model, w, count = self._model, self._w, len(final)
+        model = self._model
+        w = self._w
+        count = len(final)
         follows = right[:0] if ended else right[: self.context]
         *trains, pulses = self._pulses.beside(final, follows, state.pulses)
         train = np.concatenate(trains)[:, model.n_mels :].reshape(-1, 2, model.hop_length)
         given = np.concatenate([final, follows])
         missing = np.zeros((model.right + 1, model.n_mels), np.float32)
-        rows = np.concatenate([state.past, (given - w["mean"]) / w["std"], missing]).astype(np.float32)
-        voices, levels = self._voices(rows, len(given)), self._levels(given)
+        rows = np.concatenate([state.past, (given - w["mean"]) / w["std"], missing]).astype(
+            np.float32
+        )
+        voices = self._voices(rows, len(given))
+        levels = self._levels(given)
         now = (state.last, state.first, state.second)
-        sound, after = [state.tail], now
+        sound = [state.tail]
+        after = now
         for at in range(min(count + 1, len(given))):
             before = state.train if at == 0 else train[at - 1]
             voice = self._voice(voices[at : at + 2], [before, *train[at : at + 2]])
             beside = self._conditions(rows[at : at + model.left + 1 + model.right])
             noise = self._noise(seed, state.frame + at, voice)
-            steps, now = self._frame(beside, voice, noise, now, self._steps if at < count else self._side)
+            steps, now = self._frame(
+                beside, voice, noise, now, self._steps if at < count else self._side
+            )
             sound.append(steps * np.exp(self._between(levels[at : at + 2])[: len(steps)]))
             if at < count:
                 after = now
@@ -120,16 +149,21 @@ class BandsVocoder:
         return self._joined(scaled, count), state
 
     def _noise(self, seed: int, frame: int, voice: Floats) -> Floats:
-        """(S, bands) what is drawn in a frame, by its number in the session, with a voice (S, bands) or none."""
+        """(S, bands) what is drawn in a frame, by its number in the session, with a voice (S,
+        bands) or none."""
         drawn = np.random.default_rng([seed, frame]).standard_normal(voice.shape, dtype=np.float32)
         pitched = voice.any(1, keepdims=True)
-        noise: Floats = drawn * np.where(pitched, self._bands.voiced, self._bands.temperature).astype(np.float32)
+        noise: Floats = drawn * np.where(
+            pitched, self._bands.voiced, self._bands.temperature
+        ).astype(np.float32)
         return noise
 
     def _voices(self, rows: Floats, count: int) -> list[Floats]:
-        """Each frame's weights of the pulses, of normalized frames that begin ``left`` before it: count + 1, the last
-        one twice."""
-        w, left, made = self._w, self._model.left, list[Floats]()
+        """Each frame's weights of the pulses, of normalized frames that begin ``left`` before it:
+        count + 1, the last one twice."""
+        w = self._w
+        left = self._model.left
+        made = list[Floats]()
         for at in range(left, left + count):
             hidden = rows[at - 1 : at + 2].reshape(-1) @ w["voice.first"] + w["voice.first.bias"]
             made.append(gelu(hidden) @ w["voice.last"] + w["voice.last.bias"])
@@ -138,7 +172,10 @@ class BandsVocoder:
     def _levels(self, mel: Floats) -> list[Floats]:
         """Each frame's log of the bands' level; the last one twice."""
         w = self._w
-        made = [(0.5 * np.log(np.exp(2 * row) @ w["level"] + w["least"])).astype(np.float32) for row in mel]
+        made = [
+            (0.5 * np.log(np.exp(2 * row) @ w["level"] + w["least"])).astype(np.float32)
+            for row in mel
+        ]
         return [*made, made[-1]]
 
     def _between(self, pair: list[Floats]) -> Floats:
@@ -147,16 +184,23 @@ class BandsVocoder:
         return line
 
     def _voice(self, weights: list[Floats], trains: list[Floats | None]) -> Floats:
-        """(S, bands) of a frame's weights and the next one's, and of pulses before, in and, perhaps, after it."""
-        w, bands, steps, hop = self._w, self._bands.count, self._steps, self.hop_length
+        """(S, bands) of a frame's weights and the next one's, and of pulses before, in and,
+        perhaps, after it."""
+        w = self._w
+        bands = self._bands.count
+        steps = self._steps
+        hop = self.hop_length
         taps = w["voice.last"].shape[1] // (2 * bands)
         edge = taps // 2
         around = np.zeros((2, 3 * hop), np.float32)
         for place, train in enumerate(trains):
             if train is not None:
                 around[:, place * hop : (place + 1) * hop] = train
-        width, first = len(w["split"]), hop - (edge + self._side) * bands
-        windows = sliding_window_view(around[:, first:], width, axis=1)[:, ::bands][:, : steps + 2 * edge]
+        width = len(w["split"])
+        first = hop - (edge + self._side) * bands
+        windows = sliding_window_view(around[:, first:], width, axis=1)[:, ::bands][
+            :, : steps + 2 * edge
+        ]
         near = (np.ascontiguousarray(windows).reshape(-1, width) @ w["split"]).reshape(2, -1, bands)
         # Beyond a sentence's ends there are no steps.
         if trains[0] is None:
@@ -168,18 +212,27 @@ class BandsVocoder:
         return voice
 
     def _joined(self, scaled: Floats, count: int) -> Floats:
-        """Samples of so many frames, of steps (S, bands) from ``side`` before them to ``side`` after them."""
-        side, steps, w = self._side, self._steps, self._w["join"]
+        """Samples of so many frames, of steps (S, bands) from ``side`` before them to ``side``
+        after them."""
+        side = self._side
+        steps = self._steps
+        w = self._w["join"]
         padded = np.zeros((count * steps + 2 * side, scaled.shape[1]), np.float32)
         padded[: len(scaled)] = scaled
         windows = sliding_window_view(padded, 2 * side + 1, axis=0).reshape(count, steps, -1)
         return np.concatenate([window @ w for window in windows]).reshape(-1)
 
     def _frame(
-        self, conditions: tuple[Floats, Floats, Floats], voice: Floats, noise: Floats, past: Past, count: int
+        self,
+        conditions: tuple[Floats, Floats, Floats],
+        voice: Floats,
+        noise: Floats,
+        past: Past,
+        count: int,
     ) -> tuple[Floats, Past]:
         """The first ``count`` steps of a frame (count, bands), and the past of the next one."""
-        (joined, beside, later), bands = conditions, self._bands.count
+        (joined, beside, later) = conditions
+        bands = self._bands.count
 
         def draw(at: int, said: Floats) -> Floats:
             step: Floats = voice[at] + said[:bands] + np.exp(said[bands:]) * noise[at]

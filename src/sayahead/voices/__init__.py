@@ -104,11 +104,13 @@ class VoiceConfig:
     phonemes: dict[str, int] = field(default_factory=dict)
     """Phoneme symbol to id, if the voice reads phonemes."""
     speakers: dict[str, int] = field(default_factory=dict)
-    """Name of a speaker to its number, if the voice has several; one alone if it is one speaker of another voice."""
+    """Name of a speaker to its number, if the voice has several; one alone if it is one speaker of
+    another voice."""
     gender: str = ""
     """How the voice sounds: female or male; empty where its maker has not said."""
     reads: str = ""
-    """Tag of the language whose phonemes the voice learned, where that is another: a Briton taught by American ones."""
+    """Tag of the language whose phonemes the voice learned, where that is another: a Briton taught
+    by American ones."""
     stand_in: str = ""
     """Word read after the visible ones while the sentence goes on, only for their pronunciation."""
     inner_punctuation: bool = True
@@ -135,7 +137,9 @@ class VoiceConfig:
         check_number("gain", self.gain, 0.0, 100.0)
         check_shape(self.shape)
         if len(self.speed) != 2:
-            raise ConfigError(f"speed is {self.speed!r}, but must be two numbers: the least and the largest.")
+            raise ConfigError(
+                f"speed is {self.speed!r}, but must be two numbers: the least and the largest."
+            )
         check_number("speed[1]", self.speed[1], 0.1, 10.0)
         check_number("speed[0]", self.speed[0], 0.1, self.speed[1])
         for name in ("hold_back_s", "blind_hold_back_s"):
@@ -154,27 +158,35 @@ def check_shape(shape: Shape) -> None:
 
 
 def read_config(folder: Path) -> VoiceConfig:
-    """A voice's description, without loading it. VoiceError if it is missing, damaged or of another version."""
+    """A voice's description, without loading it. VoiceError if it is missing, damaged or of another
+    version."""
     path = folder / "voice.json"
     if not path.is_file():
         if str(folder) in ELSEWHERE:
             raise VoiceError(not_installed(f"The voice {str(folder)!r}", ELSEWHERE[str(folder)]))
         known = nearest(str(folder), installed_voices())
         raise VoiceError(
-            f"There is no voice {str(folder)!r}{known}: it is neither installed nor a folder with voice.json. "
-            "To add one by name: sayahead voices add NAME (sayahead voices catalogue lists them)."
+            f"There is no voice {str(folder)!r}{known}: it is neither installed nor a folder with"
+            " voice.json. To add one by name: sayahead voices add NAME (sayahead voices catalogue"
+            " lists them)."
         )
     try:
-        config = from_mapping(VoiceConfig, upgraded(json.loads(path.read_text(encoding="utf-8"))), where=str(path))
+        config = from_mapping(
+            VoiceConfig, upgraded(json.loads(path.read_text(encoding="utf-8"))), where=str(path)
+        )
     except (ConfigError, ValueError, RecursionError, OSError) as error:
         raise VoiceError(f"The voice in {folder} cannot be read: {error}") from error
     if config.format != FORMAT:
-        raise VoiceError(f"{path}: format {config.format} is not supported; this version of sayahead reads {FORMAT}.")
+        raise VoiceError(
+            f"{path}: format {config.format} is not supported; this version of sayahead reads"
+            f" {FORMAT}."
+        )
     return config
 
 
 def chosen(language: str | None = None, gender: str | None = None) -> str:
-    """The name of the first installed voice of a language, a BCP 47 tag, and a gender: the default one before others.
+    """The name of the first installed voice of a language, a BCP 47 tag, and a gender: the default
+    one before others.
 
     Voices of one speaker come before those of several. VoiceError where none is installed.
     """
@@ -208,7 +220,8 @@ def why_none(language: str | None, gender: str | None) -> str:
 
 
 def speaks(language: str, wanted: str) -> bool:
-    """Whether a language is the one that is wanted, or a variety of it; any is where nothing is wanted."""
+    """Whether a language is the one that is wanted, or a variety of it; any is where nothing is
+    wanted."""
     own, asked = (tag.lower().replace("_", "-").split("-") for tag in (language, wanted))
     return not wanted or own[: len(asked)] == asked
 

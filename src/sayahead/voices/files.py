@@ -1,4 +1,5 @@
-"""What a voice's folder must hold: all that voice.json lists, and nothing else that would be loaded."""
+"""What a voice's folder must hold: all that voice.json lists, and nothing else that would be
+loaded."""
 
 from __future__ import annotations
 
@@ -15,8 +16,11 @@ LOADED = (".onnx", ".npz")
 
 
 def check_files(config: VoiceConfig, folder: Path, *, verify: bool) -> None:
-    """VoiceError unless the folder has all files of the voice, as voice.json lists them, and no others to be loaded."""
-    files = ((inside(folder, file), digest if verify else None) for file, digest in config.files.items())
+    """VoiceError unless the folder has all files of the voice, as voice.json lists them, and no
+    others to be loaded."""
+    files = (
+        (inside(folder, file), digest if verify else None) for file, digest in config.files.items()
+    )
     beside(*(functools.partial(check_file, *file) for file in files))
     used = {path.name for path in folder.iterdir() if path.suffix in LOADED}
     used |= {config.learned.weights} if config.learned else set()
@@ -25,4 +29,7 @@ def check_files(config: VoiceConfig, folder: Path, *, verify: bool) -> None:
     if config.distilled and config.distilled.borrowed is None:
         used |= {config.distilled.graph, config.distilled.vectors}
     for file in sorted(used - config.files.keys()):
-        raise VoiceError(f"{folder / 'voice.json'}: files does not list {file[:80]!r}, which the voice would load.")
+        raise VoiceError(
+            f"{folder / 'voice.json'}: files does not list {file[:80]!r}, which the voice would"
+            " load."
+        )

@@ -1,4 +1,5 @@
-"""Hidden folders beside the added voices, in which a voice is made or deleted: what killed processes left of them."""
+"""Hidden folders beside the added voices, in which a voice is made or deleted: what killed
+processes left of them."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ def owner() -> str:
 
 
 def is_left(path: Path) -> bool:
-    """Whether a hidden folder belongs to a process of this machine that is gone, or was not touched for long."""
+    """Whether a hidden folder belongs to a process of this machine that is gone, or was not touched
+    for long."""
     _, host, process, _ = [*path.name.split("-", 3), "", "", ""][:4]
     if host == owner().rpartition("-")[0] and process.isdecimal() and hasattr(os, "getuid"):
         try:
@@ -33,7 +35,8 @@ def is_left(path: Path) -> bool:
 
 
 def sweep(parent: Path) -> None:
-    """Delete what was left by processes that were killed: whenever a voice is added, removed, or a server starts."""
+    """Delete what was left by processes that were killed: whenever a voice is added, removed, or a
+    server starts."""
     for path in (*parent.glob(".adding-*"), *parent.glob(".removed-*")):
         with contextlib.suppress(OSError, OverflowError):
             if is_left(path):

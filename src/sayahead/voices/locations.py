@@ -1,4 +1,5 @@
-"""Where voices live: the folders that come with this and other packages, and the user's own folder of added ones."""
+"""Where voices live: the folders that come with this and other packages, and the user's own folder
+of added ones."""
 
 from __future__ import annotations
 
@@ -46,11 +47,14 @@ def home() -> Path:
     try:
         return Path.home() / ".local" / "share" / "sayahead" / "voices"
     except RuntimeError as error:
-        raise ConfigError(f"There is no home folder for voices: set {VARIABLE} to a folder.") from error
+        raise ConfigError(
+            f"There is no home folder for voices: set {VARIABLE} to a folder."
+        ) from error
 
 
 def packaged_voices() -> dict[str, Path]:
-    """The voices that came with this package and with others (entry points ``sayahead.voices``), by name."""
+    """The voices that came with this package and with others (entry points ``sayahead.voices``), by
+    name."""
     voices = folders(FOLDER)
     for package in extensions.folders("sayahead.voices"):
         voices |= {name: path for name, path in folders(package).items() if name not in voices}
@@ -58,7 +62,8 @@ def packaged_voices() -> dict[str, Path]:
 
 
 def package_of(folder: Path) -> str:
-    """The package that a voice's folder came with, as pip calls it; empty for a folder of the user's own."""
+    """The package that a voice's folder came with, as pip calls it; empty for a folder of the
+    user's own."""
     if folder.parent == FOLDER:
         return "sayahead"
     return extensions.folders("sayahead.voices").get(folder.parent, "")
@@ -87,6 +92,7 @@ def located(voice: str | Path) -> Path:
 
 
 def folders(parent: Path) -> dict[str, Path]:
-    """Folders with a voice.json, by name; names that begin with a dot are those of voices being added."""
+    """Folders with a voice.json, by name; names that begin with a dot are those of voices being
+    added."""
     places = (path.parent for path in sorted(parent.glob("*/voice.json")))
     return {path.name: path for path in places if not path.name.startswith(".")}

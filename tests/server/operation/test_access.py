@@ -25,7 +25,12 @@ from sayahead.server.protocols import PROTOCOLS
 OTHER = "another-key-of-the-tests"
 ORIGIN = "https://allowed.example"
 # Every address that must not answer without a key, and how it is asked.
-CLOSED = [("POST", "/v1/audio/speech"), ("GET", "/v1/models"), ("GET", "/v1/audio/voices"), ("POST", "/v1/tokens")]
+CLOSED = [
+    ("POST", "/v1/audio/speech"),
+    ("GET", "/v1/models"),
+    ("GET", "/v1/audio/voices"),
+    ("POST", "/v1/tokens"),
+]
 OPEN = {"/health", "/ready", "/metrics", "/version", "/openapi.json"}
 SPEECH = {"model": "sayahead", "voice": "alloy", "input": "Hello.", "response_format": "pcm"}
 
@@ -51,7 +56,12 @@ def handshake(server: Running, path: str = "/v1/stream", **options: Any) -> str:
 
 @pytest.mark.parametrize(("method", "path"), CLOSED)
 def test_nothing_speaks_without_a_key(server: Running, method: str, path: str) -> None:
-    for headers in ({}, {"Authorization": "Bearer wrong"}, {"xi-api-key": KEY[:-1]}, {"Authorization": f"Basic {KEY}"}):
+    for headers in (
+        {},
+        {"Authorization": "Bearer wrong"},
+        {"xi-api-key": KEY[:-1]},
+        {"Authorization": f"Basic {KEY}"},
+    ):
         answer = httpx.request(method, server.http + path, headers=headers, json=SPEECH)
         assert answer.status_code == 401, headers
         assert answer.headers["WWW-Authenticate"] == "Bearer"
@@ -64,14 +74,19 @@ def test_no_socket_opens_without_a_key(server: Running) -> None:
 
 
 def addresses(kind: type[BaseRoute], server: Running) -> list[Any]:
-    """All addresses of a kind that the server answers at, but those that are open to all: health, and the page."""
+    """All addresses of a kind that the server answers at, but those that are open to all: health,
+    and the page."""
     modules = [
         module
         for module in PROTOCOLS.values()
         if hasattr(module, "routes") and module.__name__ != "sayahead.server.protocols.page"
     ]
     routes = [route for module in modules for route in module.routes(server.hub)]
-    return [route for route in routes if isinstance(route, kind) and getattr(route, "path", "") not in OPEN]
+    return [
+        route
+        for route in routes
+        if isinstance(route, kind) and getattr(route, "path", "") not in OPEN
+    ]
 
 
 def filled(path: str) -> str:
@@ -144,8 +159,15 @@ def token(server: Running) -> dict[str, Any]:
 def test_a_token_opens_for_a_while_and_makes_no_tokens(server: Running) -> None:
     made = token(server)["token"]
     assert handshake(server, f"/v1/stream?token={made}") == "session.created"
-    assert handshake(server, subprotocols=[Subprotocol(f"sayahead-token.{made}")]) == "session.created"
-    assert httpx.post(server.http + "/v1/tokens", headers={"Authorization": f"Bearer {made}"}).status_code == 401
+    assert (
+        handshake(server, subprotocols=[Subprotocol(f"sayahead-token.{made}")]) == "session.created"
+    )
+    assert (
+        httpx.post(
+            server.http + "/v1/tokens", headers={"Authorization": f"Bearer {made}"}
+        ).status_code
+        == 401
+    )
     changed = made[:-1] + ("A" if made[-1] != "A" else "B")
     assert handshake(server, f"/v1/stream?token={changed}") == "401"
 
@@ -158,11 +180,17 @@ def test_a_token_ends() -> None:
     living = Access(Settings(keys=(f"me:{KEY}",), token_s=60.0))
     made = living.token(caller)[0]
     assert living.caller(made) == caller
-    # Another server has another secret, unless it was given the same; a key that is gone takes its tokens with it.
+    # Another server has another secret, unless it was given the same; a key that is gone takes its
+    # tokens with it.
     assert Access(Settings(keys=(f"me:{KEY}",))).caller(made) is None
     shared = Settings(keys=(f"me:{KEY}",), token_secret="s")
     assert Access(shared).caller(Access(shared).token(caller)[0]) == caller
-    assert Access(Settings(keys=(f"you:{KEY}",), token_secret="s")).caller(Access(shared).token(caller)[0]) is None
+    assert (
+        Access(Settings(keys=(f"you:{KEY}",), token_secret="s")).caller(
+            Access(shared).token(caller)[0]
+        )
+        is None
+    )
 
 
 @pytest.mark.parametrize("wrong", ["", ".", "a.b.c", "é.é", "====", "a" * 100_000, "\x00"])
@@ -189,7 +217,12 @@ def test_pages_of_others_stay_out(server: Running) -> None:
 
 def test_a_name_that_is_not_the_servers_own_stays_out(server: Running) -> None:
     key = {"Authorization": f"Bearer {KEY}"}
-    for host, status in (("evil.example", 403), (f"localhost:{server.port}", 200), ("[::1]:1", 200), ("[", 403)):
+    for host, status in (
+        ("evil.example", 403),
+        (f"localhost:{server.port}", 200),
+        ("[::1]:1", 200),
+        ("[", 403),
+    ):
         answer = httpx.get(server.http + "/v1/models", headers={**key, "Host": host})
         assert answer.status_code in (status, 400 if host == "[" else status), host
 
@@ -216,7 +249,8 @@ def test_hosts_can_be_named() -> None:
     ],
 )
 def test_without_keys_no_page_gets_in_by_a_name_of_its_own(host: str, allowed: bool) -> None:
-    """Any name passed on an address that is not loopback, so that a page's name pointed there was the server's own."""
+    """Any name passed on an address that is not loopback, so that a page's name pointed there was
+    the server's own."""
     assert Access(Settings(host="0.0.0.0")).host_may({"host": host}) == allowed
     assert Access(Settings(host="0.0.0.0", keys=("me:first-key",))).host_may({"host": host})
 
@@ -225,7 +259,11 @@ def test_keys_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "keys"
     file.write_text(f"# ours\nme:{KEY}\n\n{OTHER}\n", encoding="utf-8")
     access = Access(Settings(keys_file=str(file)))
-    assert [getattr(access.caller(key), "name", None) for key in (KEY, OTHER, "# ours")] == ["me", "key-2", None]
+    assert [getattr(access.caller(key), "name", None) for key in (KEY, OTHER, "# ours")] == [
+        "me",
+        "key-2",
+        None,
+    ]
     file.write_text("# none\n", encoding="utf-8")
     with pytest.raises(ConfigError, match="contains no key"):
         Access(Settings(keys_file=str(file)))
@@ -238,6 +276,8 @@ def test_keys_of_a_file(tmp_path: Path) -> None:
 def test_no_voice_but_those_offered_is_read(server: Running, tmp_path: Path) -> None:
     key = {"Authorization": f"Bearer {KEY}"}
     for name in ("../voices/heart", str(tmp_path), "/etc/passwd", "heart/../heart", "ma-lj"):
-        answer = httpx.post(server.http + "/v1/audio/speech", headers=key, json={**SPEECH, "voice": name})
+        answer = httpx.post(
+            server.http + "/v1/audio/speech", headers=key, json={**SPEECH, "voice": name}
+        )
         assert answer.status_code == 400, name
         assert answer.json()["error"]["param"] == "voice"

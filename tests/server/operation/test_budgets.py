@@ -45,7 +45,8 @@ def played(run: Callable[[], object]) -> None:
 
 def test_who_waits_has_its_turn_in_order_and_at_the_pace(clock: Clock) -> None:
     async def run() -> None:
-        allowance, order = Allowance(10, 10), list[tuple[int, float]]()
+        allowance = Allowance(10, 10)
+        order = list[tuple[int, float]]()
 
         async def one(number: int) -> None:
             assert await allowance.turn()
@@ -63,7 +64,8 @@ def test_those_who_are_gone_owe_nothing(clock: Clock) -> None:
     """364 dropped requests a second for 10 s: the next one waited 6.9 s."""
 
     async def run() -> None:
-        allowance, left = Allowance(200, 200), set[int]()
+        allowance = Allowance(200, 200)
+        left = set[int]()
         waiting = [
             asyncio.ensure_future(allowance.turn(gone=lambda number=number: number in left))  # type: ignore[misc]
             for number in range(3640)
@@ -113,22 +115,33 @@ def test_a_debt_has_a_floor() -> None:
 
 def storm(server: Running, seconds: float) -> int:
     """Requests that are sent, and whose connections are dropped at once."""
-    end, sent = time.monotonic() + seconds, 0
+    end = time.monotonic() + seconds
+    sent = 0
     while time.monotonic() < end:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", server.port), timeout=5) as peer:
-            peer.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 203.0.113.1\r\n\r\n")
+        with (
+            contextlib.suppress(OSError),
+            socket.create_connection(("127.0.0.1", server.port), timeout=5) as peer,
+        ):
+            peer.sendall(
+                b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 203.0.113.1\r\n\r\n"
+            )
             sent += 1
     return sent
 
 
 def test_dropped_requests_hold_up_no_key_and_nobody_afterwards() -> None:
-    """Whoever came from the same address, key or not, waited for debts of those who had left, without bound."""
+    """Whoever came from the same address, key or not, waited for debts of those who had left,
+    without bound."""
     headers = {"X-Forwarded-For": "203.0.113.1"}
     limits = {"requests_per_s": 1, "sessions": 8}
-    with serving(keys=("a:first-key", "b:second-key"), proxies=("127.0.0.1",), limits=limits) as server:
+    with serving(
+        keys=("a:first-key", "b:second-key"), proxies=("127.0.0.1",), limits=limits
+    ) as server:
         assert storm(server, 1.0) > 32
         begun = time.monotonic()
-        answer = httpx.get(f"{server.http}/v1/models", headers={**headers, "Authorization": "Bearer first-key"})
+        answer = httpx.get(
+            f"{server.http}/v1/models", headers={**headers, "Authorization": "Bearer first-key"}
+        )
         assert answer.status_code == 200
         assert time.monotonic() - begun < 1.0
         # Without a key it waits for what is really asked, at most two seconds, or comes again.
@@ -143,10 +156,16 @@ def test_who_waits_for_us_is_not_idle(monkeypatch: pytest.MonkeyPatch) -> None:
     async def run(server: Running) -> None:
         async with connect(server.ws + "/v1/stream") as socket_:
             for number in range(3):
-                text = {"type": "input_text.append", "context_id": f"c{number}", "text": "Hello there. "}
+                text = {
+                    "type": "input_text.append",
+                    "context_id": f"c{number}",
+                    "text": "Hello there. ",
+                }
                 await socket_.send(json.dumps(text))
             for number in range(3):
-                await socket_.send(json.dumps({"type": "input_text.end", "context_id": f"c{number}"}))
+                await socket_.send(
+                    json.dumps({"type": "input_text.end", "context_id": f"c{number}"})
+                )
             done = 0
             while done < 3:
                 message = await asyncio.wait_for(socket_.recv(), 20)
@@ -158,7 +177,12 @@ def test_who_waits_for_us_is_not_idle(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(limits={"idle_s": 0.7, "first_message_s": 0.7, "sessions": 64}) as server:
         # Each message is read a second after the one before.
         shared = [Allowance(1e9, 1e9), Allowance(1, 1), Allowance(1e9, 1e9), Allowance(1e9, 1e9)]
-        monkeypatch.setattr(server.hub.accounts, "of_connection", lambda share: Account(tuple(shared)))  # type: ignore[arg-type]
+        budgets = tuple(shared)
+        monkeypatch.setattr(
+            server.hub.accounts,
+            "of_connection",
+            lambda share: Account(budgets),  # type: ignore[arg-type]
+        )
         asyncio.run(run(server))
 
 
@@ -179,7 +203,8 @@ def test_what_waits_is_known(clock: Clock) -> None:
 
 
 def test_a_thousand_cancels_take_no_turns() -> None:
-    """Each text took one as it began, spoken or not: half a minute, and what was sent after them waited."""
+    """Each text took one as it began, spoken or not: half a minute, and what was sent after them
+    waited."""
 
     async def run(server: Running) -> None:
         async with connect(server.ws + "/v1/stream") as socket_:
@@ -203,7 +228,8 @@ def test_a_thousand_cancels_take_no_turns() -> None:
 
 
 def test_who_waits_for_its_turn_is_not_taken_for_dead(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its answer to a ping was behind messages that were not read yet: it was cut off, with 1011."""
+    """Its answer to a ping was behind messages that were not read yet: it was cut off, with
+    1011."""
 
     async def run(server: Running) -> None:
         async with connect(server.ws + "/v1/stream") as socket_:
@@ -212,11 +238,18 @@ def test_who_waits_for_its_turn_is_not_taken_for_dead(monkeypatch: pytest.Monkey
                 # Each fills what is read at once.
                 await socket_.send(json.dumps({"type": "session.ping", "more": "x" * 20_000}))
             for _ in range(40):
-                assert json.loads(await asyncio.wait_for(socket_.recv(), 20))["type"] == "session.pong"
+                assert (
+                    json.loads(await asyncio.wait_for(socket_.recv(), 20))["type"] == "session.pong"
+                )
 
     with serving() as server:
         monkeypatch.setattr(server.server.config, "ws_ping_interval", 0.1)
         monkeypatch.setattr(server.server.config, "ws_ping_timeout", 0.1)
         shared = [Allowance(20_000, 400_000), *(Allowance(1e9, 1e9) for _ in range(3))]
-        monkeypatch.setattr(server.hub.accounts, "of_connection", lambda share: Account(tuple(shared)))  # type: ignore[arg-type]
+        budgets = tuple(shared)
+        monkeypatch.setattr(
+            server.hub.accounts,
+            "of_connection",
+            lambda share: Account(budgets),  # type: ignore[arg-type]
+        )
         asyncio.run(run(server))

@@ -1,4 +1,5 @@
-"""Keys as customers: what each may use, what it has used, and how its requests are found in the log."""
+"""Keys as customers: what each may use, what it has used, and how its requests are found in the
+log."""
 
 from __future__ import annotations
 
@@ -74,7 +75,9 @@ async def streamed(server: Running, name: str, text: str = TEXT, **options: Any)
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Running]:
     (tmp_path / "keys.toml").write_text(KEYS, encoding="utf-8")
-    with serving(keys_file=str(tmp_path / "keys.toml"), usage=str(tmp_path / "usage.db")) as running:
+    with serving(
+        keys_file=str(tmp_path / "keys.toml"), usage=str(tmp_path / "usage.db")
+    ) as running:
         yield running
 
 
@@ -99,7 +102,8 @@ def test_a_key_has_what_its_terms_say(server: Running) -> None:
 def test_a_key_has_its_places_and_its_texts_a_minute(server: Running) -> None:
     async def two() -> None:
         async with Client(server.ws, key="hashed-secret") as client:
-            first, second = client.speech(), client.speech()
+            first = client.speech()
+            second = client.speech()
             await first.push(TEXT * 20)
             await anext(first)
             await second.push(TEXT)
@@ -109,7 +113,11 @@ def test_a_key_has_its_places_and_its_texts_a_minute(server: Running) -> None:
     asyncio.run(two())
     server.settle()
     answer = speak(server, "hashed")
-    assert answer.headers["maximum-concurrent-requests"] == answer.headers["current-concurrent-requests"] == "1"
+    assert (
+        answer.headers["maximum-concurrent-requests"]
+        == answer.headers["current-concurrent-requests"]
+        == "1"
+    )
     assert speak(server, "hashed").status_code == 429
     assert "may begin 3 texts in a minute" in speak(server, "hashed").text
 
@@ -125,7 +133,10 @@ def test_usage_is_what_was_spoken(server: Running) -> None:
     told = usage(server, "acme")
     assert told["month"] == {"characters": 2 * len(TEXT), "limit": 3 * len(TEXT)}
     rows = {row["protocol"]: row for row in told["rows"]}
-    assert {name: row["characters"] for name, row in rows.items()} == {"openai": len(TEXT), "native": len(TEXT)}
+    assert {name: row["characters"] for name, row in rows.items()} == {
+        "openai": len(TEXT),
+        "native": len(TEXT),
+    }
     assert rows["openai"]["audio_s"] == pytest.approx(len(sound) / 2 / 24000, abs=1e-3)
     assert (rows["native"]["voice"], rows["native"]["requests"]) == ("toy", 1)
 
@@ -133,7 +144,12 @@ def test_usage_is_what_was_spoken(server: Running) -> None:
         async with Client(server.ws, key="boss-secret") as client:
             speech = client.speech()
             await speech.push(TEXT * 20)
-            words = [word async for chunk in speech for word in chunk.words if word.end < 60 or await speech.cancel()]
+            words = [
+                word
+                async for chunk in speech
+                for word in chunk.words
+                if word.end < 60 or await speech.cancel()
+            ]
             return words[-1].end
 
     # A text that was cancelled costs what was sent, and it costs that while it is spoken.
@@ -147,8 +163,13 @@ def test_usage_is_what_was_spoken(server: Running) -> None:
     assert server.metric("tts_key_characters_total", key="acme") == 2 * len(TEXT)
     xi = {"xi-api-key": "acme-secret"}
     subscription = httpx.get(f"{server.http}/v1/user/subscription", headers=xi).json()
-    assert (subscription["character_count"], subscription["character_limit"]) == (2 * len(TEXT), 3 * len(TEXT))
-    assert [row["model_id"] for row in httpx.get(f"{server.http}/v1/models", headers=xi).json()] == ["sayahead"]
+    assert (subscription["character_count"], subscription["character_limit"]) == (
+        2 * len(TEXT),
+        3 * len(TEXT),
+    )
+    assert [
+        row["model_id"] for row in httpx.get(f"{server.http}/v1/models", headers=xi).json()
+    ] == ["sayahead"]
 
 
 def test_usage_outlives_the_process(tmp_path: Path) -> None:
@@ -192,7 +213,9 @@ def test_who_gets_all_at_once_pays_at_the_end() -> None:
     usage.close()
 
 
-def test_places_of_a_key_hold_over_all_servers_that_share_their_usage(server: Running, tmp_path: Path) -> None:
+def test_places_of_a_key_hold_over_all_servers_that_share_their_usage(
+    server: Running, tmp_path: Path
+) -> None:
     async def two(other: Running) -> None:
         async with Client(server.ws, key="hashed-secret") as client:
             speech = client.speech()
@@ -209,14 +232,19 @@ def test_places_of_a_key_hold_over_all_servers_that_share_their_usage(server: Ru
         while (await asyncio.to_thread(speak, other, "hashed")).status_code == 429:
             await asyncio.sleep(0.1)
 
-    keys, usage = str(tmp_path / "keys.toml"), str(tmp_path / "usage.db")
-    text = (tmp_path / "keys.toml").read_text(encoding="utf-8").replace("requests_per_minute = 3", "")
+    keys = str(tmp_path / "keys.toml")
+    usage = str(tmp_path / "usage.db")
+    text = (
+        (tmp_path / "keys.toml").read_text(encoding="utf-8").replace("requests_per_minute = 3", "")
+    )
     (tmp_path / "keys.toml").write_text(text, encoding="utf-8")
     with serving(keys_file=keys, usage=usage) as other:
         asyncio.run(two(other))
 
 
-def test_a_server_that_is_gone_has_no_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_is_gone_has_no_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     one, two = (File(str(tmp_path / "usage.db")) for _ in range(2))
     assert one.meet("one", {"acme": 3}) == {}
     assert two.meet("two", {"acme": 1}) == {"acme": 3}
@@ -227,7 +255,8 @@ def test_a_server_that_is_gone_has_no_places(tmp_path: Path, monkeypatch: pytest
 
 
 def test_places_of_the_future_are_nobodys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the clock was set back, those of a server that was killed stayed taken until it had caught up."""
+    """Where the clock was set back, those of a server that was killed stayed taken until it had
+    caught up."""
     one, two = (File(str(tmp_path / "usage.db")) for _ in range(2))
     assert one.meet("one", {"acme": 8}) == {}
     assert two.meet("two", {}) == {"acme": 8}
@@ -289,16 +318,16 @@ def test_wrong_terms_are_told(tmp_path: Path, text: str, message: str) -> None:
         Access(Settings(keys_file=str(tmp_path / "keys.toml")))
 
 
-def test_a_request_is_found_in_the_log_by_its_id(server: Running, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_request_is_found_in_the_log_by_its_id(
+    server: Running, caplog: pytest.LogCaptureFixture
+) -> None:
     async def talk() -> str:
         async with Client(server.ws, key="boss-secret", language="en") as client:
             assert [chunk async for chunk in client.stream([TEXT])]
             return str(client.created["session_id"])
 
-    url, body = (
-        f"{server.http}/v1/audio/speech",
-        {"model": "x", "voice": "toy", "input": TEXT, "response_format": "pcm"},
-    )
+    url = f"{server.http}/v1/audio/speech"
+    body = {"model": "x", "voice": "toy", "input": TEXT, "response_format": "pcm"}
     with caplog.at_level(logging.INFO, "sayahead.server"):
         given = httpx.post(url, headers={**named("boss"), "x-request-id": "mine-1"}, json=body)
         made = httpx.post(url, headers={**named("boss"), "x-request-id": "no good"}, json=body)
@@ -306,7 +335,11 @@ def test_a_request_is_found_in_the_log_by_its_id(server: Running, caplog: pytest
         session = asyncio.run(talk())
         server.settle()
     assert given.headers["x-request-id"] == "mine-1"
-    rows = {vars(row).get("session"): vars(row) for row in caplog.records if row.msg in ("closed", "refused")}
+    rows = {
+        vars(row).get("session"): vars(row)
+        for row in caplog.records
+        if row.msg in ("closed", "refused")
+    }
     assert rows["mine-1"]["caller"] == "boss"
     assert rows[made.headers["x-request-id"]]["outcome"] == "done"
     assert rows[wrong.headers["x-request-id"]]["reason"] == "unauthorized"
@@ -319,7 +352,9 @@ def test_a_request_is_found_in_the_log_by_its_id(server: Running, caplog: pytest
 def test_what_is_served_is_described(server: Running) -> None:
     described = httpx.get(f"{server.http}/openapi.json").json()
     assert described["paths"]["/v1/usage"]["get"]["summary"].startswith("What the key has used")
-    assert described["paths"]["/v1/stream"]["get"]["responses"] == {"101": {"description": "A WebSocket."}}
+    assert described["paths"]["/v1/stream"]["get"]["responses"] == {
+        "101": {"description": "A WebSocket."}
+    }
     version = httpx.get(f"{server.http}/version").json()["version"]
     text = httpx.get(f"{server.http}/metrics").text
     assert f'sayahead_build_info{{version="{version}"}} 1.0' in text

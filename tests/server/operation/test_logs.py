@@ -25,7 +25,8 @@ def test_a_pipe_that_nobody_reads_holds_up_nobody(monkeypatch: pytest.MonkeyPatc
         log.info("x" * 1000, extra={"number": number})
     handler.flush()
     assert time.monotonic() - begun < 5
-    text, end = b"", time.monotonic() + 30
+    text = b""
+    end = time.monotonic() + 30
     os.set_blocking(reading, False)
     log.info("again")
     while b"again" not in text:
@@ -47,7 +48,9 @@ def test_the_end_of_the_process_waits_for_the_last_lines() -> None:
     reading, writing = os.pipe()
     handler = logs.Beside(writing)
     handler.setFormatter(logs.JsonLines())
-    handler.handle(logging.makeLogRecord({"msg": "the last", "levelno": logging.INFO, "levelname": "INFO"}))
+    handler.handle(
+        logging.makeLogRecord({"msg": "the last", "levelno": logging.INFO, "levelname": "INFO"})
+    )
     handler.flush()
     assert b"the last" in os.read(reading, 4096)
 
@@ -60,6 +63,8 @@ def test_warnings_are_told_though_the_clock_is_set_back(monkeypatch: pytest.Monk
     assert not seldom.filter(record)
     began = time.monotonic()
     monkeypatch.setattr("sayahead.server.operation.logs.time.monotonic", lambda: began + 1.5)
-    earlier = logging.makeLogRecord({"levelno": logging.WARNING, "msg": "Late.", "created": 1e9 - 3600})
+    earlier = logging.makeLogRecord(
+        {"levelno": logging.WARNING, "msg": "Late.", "created": 1e9 - 3600}
+    )
     assert seldom.filter(earlier)
     assert vars(earlier)["dropped"] == 1

@@ -24,7 +24,8 @@ def rss_mb() -> float:
 @glibc
 def test_free_memory_between_what_is_kept_is_given_back() -> None:
     library = malloc.library()
-    library.malloc.restype, library.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    library.malloc.restype = ctypes.c_void_p
+    library.free.argtypes = [ctypes.c_void_p]
     blocks = [library.malloc(60_000) for _ in range(1000)]
     for block in blocks:
         ctypes.memset(block, 1, 60_000)
@@ -63,7 +64,9 @@ print(len({place for place in places if abs(place - main) > 4}))
 @glibc
 @pytest.mark.parametrize(("bounded", "heaps"), [(False, 6), (True, 2)])
 def test_so_many_threads_have_heaps_of_their_own(bounded: bool, heaps: int) -> None:
-    done = subprocess.run([sys.executable, "-c", HEAPS, str(int(bounded))], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", HEAPS, str(int(bounded))], capture_output=True, text=True, check=True
+    )
     assert int(done.stdout) == heaps
 
 
@@ -94,12 +97,15 @@ print(rss_mb() - begin_mb)
 @glibc
 @pytest.mark.parametrize("bounded", [False, True])
 def test_large_blocks_go_back_at_once(bounded: bool) -> None:
-    done = subprocess.run([sys.executable, "-c", LARGE, str(int(bounded))], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", LARGE, str(int(bounded))], capture_output=True, text=True, check=True
+    )
     assert (float(done.stdout) < 5) is bounded
 
 
 def test_memory_is_given_back_only_after_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    steps, seen = 0, list[int]()
+    steps = 0
+    seen = list[int]()
     monkeypatch.setattr(malloc, "give_back", lambda: seen.append(steps))
 
     async def run() -> None:

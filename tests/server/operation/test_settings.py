@@ -20,10 +20,24 @@ def test_without_anything_the_server_is_this_machines_own() -> None:
 
 def test_flags_outweigh_the_environment_and_that_the_file(tmp_path: Path) -> None:
     file = tmp_path / "serve.toml"
-    file.write_text('port = 1\nhost = "0.0.0.0"\nlog = "json"\n[limits]\nidle_s = 5\ncontexts = 3\n', encoding="utf-8")
-    environment = {"SAYAHEAD_SERVE_PORT": "2", "SAYAHEAD_SERVE_LIMITS_IDLE_S": "7.5", "SAYAHEAD_SERVE_KEYS": "a:b, c"}
-    settings = load_settings(file, environment=environment, given={"port": 3, "limits.contexts": "4", "page": "no"})
-    assert (settings.port, settings.host, settings.log, settings.page) == (3, "0.0.0.0", "json", False)
+    file.write_text(
+        'port = 1\nhost = "0.0.0.0"\nlog = "json"\n[limits]\nidle_s = 5\ncontexts = 3\n',
+        encoding="utf-8",
+    )
+    environment = {
+        "SAYAHEAD_SERVE_PORT": "2",
+        "SAYAHEAD_SERVE_LIMITS_IDLE_S": "7.5",
+        "SAYAHEAD_SERVE_KEYS": "a:b, c",
+    }
+    settings = load_settings(
+        file, environment=environment, given={"port": 3, "limits.contexts": "4", "page": "no"}
+    )
+    assert (settings.port, settings.host, settings.log, settings.page) == (
+        3,
+        "0.0.0.0",
+        "json",
+        False,
+    )
     assert settings.keys == ("a:b", "c")
     assert (settings.limits.idle_s, settings.limits.contexts) == (7.5, 4)
 
@@ -40,9 +54,18 @@ def test_flags_outweigh_the_environment_and_that_the_file(tmp_path: Path) -> Non
         ("drain_s = -1", "drain_s is -1.0, but must be a number of at least 0"),
         ("drain_s = nan", "must be a number of at least 0"),
         ("breath_s = -0.1", "breath_s is -0.1, but must be a number of at least 0"),
-        ("[limits]\nsession_s = inf", "limits: session_s is inf, but must be a number of at least 0.01"),
-        ("[limits]\ncontexts = 0", "limits: contexts is 0, but must be a whole number of at least 1"),
-        ("[limits]\nsessions = -1", "limits: sessions is -1, but must be a whole number of at least 0"),
+        (
+            "[limits]\nsession_s = inf",
+            "limits: session_s is inf, but must be a number of at least 0.01",
+        ),
+        (
+            "[limits]\ncontexts = 0",
+            "limits: contexts is 0, but must be a whole number of at least 1",
+        ),
+        (
+            "[limits]\nsessions = -1",
+            "limits: sessions is -1, but must be a whole number of at least 0",
+        ),
         ('log = "jsn"', "did you mean 'json'"),
         ("port", "is not TOML"),
     ],
@@ -62,7 +85,10 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("environment", "message"),
     [
-        ({"SAYAHEAD_SERVE_PROT": "1"}, "SAYAHEAD_SERVE_PROT is unknown .did you mean 'SAYAHEAD_SERVE_PORT'"),
+        (
+            {"SAYAHEAD_SERVE_PROT": "1"},
+            "SAYAHEAD_SERVE_PROT is unknown .did you mean 'SAYAHEAD_SERVE_PORT'",
+        ),
         ({"SAYAHEAD_SERVE_PORT": "x"}, "SAYAHEAD_SERVE_PORT is 'x', but must be a whole number"),
         ({"SAYAHEAD_SERVE_PAGE": "perhaps"}, "must be true or false"),
     ],
@@ -73,7 +99,9 @@ def test_a_wrong_variable_is_named(environment: dict[str, str], message: str) ->
 
 
 def test_a_wrong_name_is_named() -> None:
-    with pytest.raises(ConfigError, match=r"no setting 'limits.idel_s' .did you mean 'limits.idle_s'"):
+    with pytest.raises(
+        ConfigError, match=r"no setting 'limits.idel_s' .did you mean 'limits.idle_s'"
+    ):
         load_settings(environment={}, given={"limits.idel_s": "1"})
 
 

@@ -28,10 +28,14 @@ class Postgres:
     """A database of its own in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.port = folder, free_port()
+        self.folder = folder
+        self.port = free_port()
         # PostgreSQL does not run as root.
         self.user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-        self.bin = max(Path("/usr/lib/postgresql").glob("*/bin"), default=Path(shutil.which("initdb") or "x").parent)
+        self.bin = max(
+            Path("/usr/lib/postgresql").glob("*/bin"),
+            default=Path(shutil.which("initdb") or "x").parent,
+        )
         folder.mkdir()
         if self.user:
             shutil.chown(folder, "postgres")
@@ -43,7 +47,9 @@ class Postgres:
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd="/", timeout=60)
 
     def start(self) -> None:
-        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off"
+        options = (
+            f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off"
+        )
         log = str(self.folder / "log")
         self.run("pg_ctl", "-D", str(self.folder), "-w", "-l", log, "-o", options, "start")
 
@@ -75,7 +81,8 @@ def test_a_fleet_adds_up(database: Postgres, tmp_path: Path) -> None:
     def server(name: str) -> Usage:
         return Usage(Shared(File(str(tmp_path / name)), database.url), Metrics())
 
-    one, two = server("one.db"), server("two.db")
+    one = server("one.db")
+    two = server("two.db")
     one.add("acme", "native", "heart", requests=1, characters=40)
     two.add("acme", "openai", "heart", requests=1, characters=2)
     two.add("other", "openai", "heart", characters=5)
@@ -104,7 +111,8 @@ def test_a_fleet_adds_up(database: Postgres, tmp_path: Path) -> None:
     assert one.refusal("acme", Terms(characters_per_day=145), 4) is not None
     database.start()
     one.store.tend()
-    # The other one finds its connection broken, as its thread does within a second, and makes a new one.
+    # The other one finds its connection broken, as its thread does within a second, and makes a new
+    # one.
     with contextlib.suppress(OSError):
         two.store.tend()
     assert used(two) == {"acme": 142, "other": 5}

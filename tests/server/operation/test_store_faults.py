@@ -1,7 +1,8 @@
-"""A store of which any one operation fails, or takes long: bills are exact, sound leaves, and the file stays whole.
+"""A store of which any one operation fails, or takes long: bills are exact, sound leaves, and the
+file stays whole.
 
-Each statement of SQLite's of a small history fails once, and each once more by hanging; then the whole is looked at.
-"""
+Each statement of SQLite's of a small history fails once, and each once more by hanging; then the
+whole is looked at."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ class Faults:
     """Counts statements, and has one of them fail."""
 
     def __init__(self, at: int, fault: Callable[[], None]) -> None:
-        self.count, self._at, self._fault = 0, at, fault
+        self.count = 0
+        self._at = at
+        self._fault = fault
         self._lock = threading.Lock()
 
     def statement(self) -> None:
@@ -79,7 +82,8 @@ def connections_of(faults: Faults) -> type[sqlite3.Connection]:
 
 async def history(path: Path) -> None:
     """Texts of a key on a server that keeps its usage in a file."""
-    usage, loop = Usage(File(str(path)), Metrics()), asyncio.get_running_loop()
+    usage = Usage(File(str(path)), Metrics())
+    loop = asyncio.get_running_loop()
     usage.own()
     terms = Terms(characters_per_day=1000)
     try:
@@ -115,12 +119,15 @@ def readable(usage: Usage) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_any_one_statement_may_fail(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_one_statement_may_fail(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(usage_module, "SENT_S", HANG_S / 3)
     monkeypatch.setattr(usage_module, "FRESH_S", 0.005)
     monkeypatch.setattr(usage_module, "AGAIN_S", 0.005)
     known = usage_file.connected
-    at, step = 1, 1 if FULL else 3
+    at = 1
+    step = 1 if FULL else 3
     while True:
         faults = Faults(at, FAULTS[name])
         kind = connections_of(faults)
@@ -128,7 +135,11 @@ def test_any_one_statement_may_fail(name: str, tmp_path: Path, monkeypatch: pyte
             usage_file,
             "connected",
             lambda file, wait_s, kind=kind: sqlite3.connect(
-                file or ":memory:", timeout=wait_s, isolation_level=None, check_same_thread=False, factory=kind
+                file or ":memory:",
+                timeout=wait_s,
+                isolation_level=None,
+                check_same_thread=False,
+                factory=kind,
             ),
         )
         path = tmp_path / f"{at}.db"
@@ -141,7 +152,11 @@ def test_any_one_statement_may_fail(name: str, tmp_path: Path, monkeypatch: pyte
             monkeypatch.setattr(usage_file, "connected", known)
             store = File(str(path))
             (row,) = store.rows("", today())
-            assert (row.requests, row.characters, row.audio_s) == (TEXTS, 10 * TEXTS, 0.5 * TEXTS), f"statement {at}"
+            assert (row.requests, row.characters, row.audio_s) == (
+                TEXTS,
+                10 * TEXTS,
+                0.5 * TEXTS,
+            ), f"statement {at}"
             assert store._reading.base.execute("pragma integrity_check").fetchone() == ("ok",)
             store.close()
         if faults.count < at:

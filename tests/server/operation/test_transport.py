@@ -18,7 +18,9 @@ from sayahead.server.operation.transport import PIECE, Gathered, framed
 def test_a_message_is_the_frame_of_the_standard(size: int, text: bool) -> None:
     message = "a" * size if text else b"\xff" * size
     data = message.encode() if isinstance(message, str) else message
-    assert framed(message) == Frame(Opcode.TEXT if text else Opcode.BINARY, data).serialize(mask=False)
+    assert framed(message) == Frame(Opcode.TEXT if text else Opcode.BINARY, data).serialize(
+        mask=False
+    )
 
 
 def test_characters_beyond_ascii_count_as_bytes() -> None:
@@ -30,7 +32,8 @@ class Written(asyncio.Transport):
 
     def __init__(self) -> None:
         super().__init__()
-        self.writes, self.closed_after = list[bytes](), -1
+        self.writes = list[bytes]()
+        self.closed_after = -1
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         self.writes.append(bytes(data))
@@ -73,9 +76,11 @@ def test_what_is_much_does_not_wait_and_nothing_is_lost_before_the_end() -> None
 def test_files_are_left_for_those_who_are_accepted_before_others_are_cut_off(
     files: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a process with few files connections took all, and asyncio accepted nobody for a second, again and again."""
+    """In a process with few files connections took all, and asyncio accepted nobody for a second,
+    again and again."""
     monkeypatch.setattr(transport, "files", lambda: files)
-    most, at_once = transport.most_connections(Limits()), transport.accepted_at_once(Limits())
+    most = transport.most_connections(Limits())
+    at_once = transport.accepted_at_once(Limits())
     assert (1 <= most <= Limits().connections, 1 <= at_once <= transport.ACCEPTED) == (True, True)
     # Two turns may be over before asyncio has closed what was cut off.
     assert transport.OWN + most + 2 * at_once <= files

@@ -34,7 +34,8 @@ class Held(File):
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__(name)
-        self.may, self.asked = threading.Event(), threading.Event()
+        self.may = threading.Event()
+        self.asked = threading.Event()
 
     def add(self, rows: list[Used]) -> None:
         self.asked.set()
@@ -47,9 +48,11 @@ def characters(usage: Usage) -> int:
 
 
 def test_who_asks_while_others_speak_changes_no_bill(tmp_path: Path) -> None:
-    """The reader wrote what was owed while the event loop did: it was billed twice, or not at all."""
+    """The reader wrote what was owed while the event loop did: it was billed twice, or not at
+    all."""
     usage = Usage(File(str(tmp_path / "usage.db")), Metrics())
-    over, seen = threading.Event(), list[list[int]]()
+    over = threading.Event()
+    seen = list[list[int]]()
 
     def ask() -> None:
         own = list[int]()
@@ -112,11 +115,14 @@ class Wire:
     """A transport that notes what leaves, beside what was billed then."""
 
     def __init__(self, store: File) -> None:
-        self._store, self.sent = store, list[tuple[bytes, int]]()
+        self._store = store
+        self.sent = list[tuple[bytes, int]]()
         self.closed = False
 
     def write(self, data: bytes) -> None:
-        self.sent.append((data, sum(row.characters for row in self._store.rows("2000-01-01", today()))))
+        self.sent.append(
+            (data, sum(row.characters for row in self._store.rows("2000-01-01", today())))
+        )
 
     def close(self) -> None:
         self.closed = True
@@ -128,7 +134,8 @@ def on_loop(run: Callable[[], Any]) -> None:
 
 @pytest.mark.parametrize("size", [10, PIECE + 1], ids=["gathered", "large"])
 def test_nothing_leaves_before_it_is_billed(size: int) -> None:
-    """Large messages left at once, and small ones by a flush of the turn before: a crash lost what they cost."""
+    """Large messages left at once, and small ones by a flush of the turn before: a crash lost what
+    they cost."""
     store = File(None)
     wire = Wire(store)
 
@@ -159,7 +166,8 @@ def test_a_store_that_hangs_holds_up_no_sound(caplog: pytest.LogCaptureFixture) 
     wire = Wire(store)
 
     async def run() -> None:
-        usage, loop = Usage(store, Metrics()), asyncio.get_running_loop()
+        usage = Usage(store, Metrics())
+        loop = asyncio.get_running_loop()
         out: Any = Gathered(wire, loop, usage)  # type: ignore[arg-type]
         usage.add("acme", "native", "toy", characters=5)
         out.write(b"first")
@@ -196,7 +204,8 @@ def test_another_programs_lock_is_waited_for_by_the_writer_alone(tmp_path: Path)
     assert usage.settle()
     other = sqlite3.connect(tmp_path / "usage.db", isolation_level=None)
     other.execute("begin immediate")
-    begun, spent = time.thread_time(), list[float]()
+    begun = time.thread_time()
+    spent = list[float]()
     for _ in range(200):
         at = time.perf_counter()
         usage.add("acme", "native", "toy", characters=1)
@@ -213,7 +222,9 @@ def test_another_programs_lock_is_waited_for_by_the_writer_alone(tmp_path: Path)
 
 
 @pytest.mark.parametrize("how", ["deleted", "replaced"])
-def test_a_file_that_is_gone_is_made_anew(tmp_path: Path, how: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_file_that_is_gone_is_made_anew(
+    tmp_path: Path, how: str, caplog: pytest.LogCaptureFixture
+) -> None:
     """All usage went to the deleted file, until the end of the process, without a word."""
     path = tmp_path / "usage.db"
     usage = Usage(File(str(path)), Metrics())
@@ -239,7 +250,11 @@ def test_a_file_that_is_gone_is_made_anew(tmp_path: Path, how: str, caplog: pyte
 def test_months_that_are_long_over_are_one_row_each(tmp_path: Path) -> None:
     store = File(str(tmp_path / "usage.db"))
     days = [f"2020-{month:02}-{day:02}" for month in (1, 2) for day in range(1, 29)]
-    rows = [Used(key, day, "native", "toy", 1, 10, 0.5) for key in ("a", "b") for day in [*days, today()]]
+    rows = [
+        Used(key, day, "native", "toy", 1, 10, 0.5)
+        for key in ("a", "b")
+        for day in [*days, today()]
+    ]
     store.add(rows)
     store.fold(months_before(today(), 13))
     folded = store.rows("2020-01-01", "2020-12-31")
@@ -281,10 +296,13 @@ def test_questions_about_a_key_are_answered_by_the_index(tmp_path: Path) -> None
 def test_a_large_bill_comes_in_pages(tmp_path: Path) -> None:
     path = str(tmp_path / "usage.db")
     store = File(path)
-    store.add([Used(f"key-{number:05}", today(), "native", "toy", 1, number) for number in range(25)])
+    store.add(
+        [Used(f"key-{number:05}", today(), "native", "toy", 1, number) for number in range(25)]
+    )
     store.close()
     with serving(usage=path) as server:
-        seen, after = list[int](), ""
+        seen = list[int]()
+        after = ""
         for _ in range(4):
             query = {"all": "true", "limit": "10", **({"after": after} if after else {})}
             told = httpx.get(f"{server.http}/v1/usage", params=query).json()
@@ -298,8 +316,11 @@ def test_a_large_bill_comes_in_pages(tmp_path: Path) -> None:
         assert len(httpx.get(f"{server.http}/v1/usage?all=true&format=csv").text.splitlines()) == 26
 
 
-def test_who_asks_for_usage_waits_a_second_and_learns_nothing_of_the_database(caplog: pytest.LogCaptureFixture) -> None:
-    """The answer had host and port of the database; and all that used asyncio's threads waited behind it."""
+def test_who_asks_for_usage_waits_a_second_and_learns_nothing_of_the_database(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The answer had host and port of the database; and all that used asyncio's threads waited
+    behind it."""
     with serving() as server:
         held = threading.Event()
 
@@ -324,7 +345,9 @@ def test_who_asks_for_usage_waits_a_second_and_learns_nothing_of_the_database(ca
 
 def test_a_worker_waits_behind_no_other_and_has_a_bound() -> None:
     async def run() -> None:
-        slow, quick, gate = Worker("slow"), Worker("quick"), threading.Event()
+        slow = Worker("slow")
+        quick = Worker("quick")
+        gate = threading.Event()
         waiting = [asyncio.ensure_future(slow.run(lambda: gate.wait(60)))]
         await asyncio.sleep(0)
         with pytest.raises(BusyError, match="did not answer"):
@@ -370,7 +393,8 @@ def test_a_text_counts_at_least_as_its_sound() -> None:
 
 
 def test_only_what_waits_is_reserved() -> None:
-    usage, terms = Usage(File(None), Metrics()), Terms(characters_per_day=100)
+    usage = Usage(File(None), Metrics())
+    terms = Terms(characters_per_day=100)
     bill = usage.bill("acme", terms, "native", "toy")
     bill.expect(80)
     assert usage.refusal("acme", terms, 21) is not None
@@ -409,7 +433,10 @@ def test_revisions_use_up_no_quota(tmp_path: Path) -> None:
         told = httpx.get(f"{server.http}/v1/usage", headers=headers).json()
         assert 0 < told["today"]["characters"] < 100
         body = {"model": "x", "voice": "toy", "input": "x" * 190, "response_format": "pcm"}
-        assert httpx.post(f"{server.http}/v1/audio/speech", headers=headers, json=body).status_code == 200
+        assert (
+            httpx.post(f"{server.http}/v1/audio/speech", headers=headers, json=body).status_code
+            == 200
+        )
 
 
 def test_what_is_refused_is_not_reserved(tmp_path: Path) -> None:
@@ -420,7 +447,9 @@ def test_what_is_refused_is_not_reserved(tmp_path: Path) -> None:
 
         from websockets.sync.client import connect
 
-        with connect(server.ws + "/v1/stream", additional_headers={"Authorization": "Bearer acme-secret"}) as socket:
+        with connect(
+            server.ws + "/v1/stream", additional_headers={"Authorization": "Bearer acme-secret"}
+        ) as socket:
             for _ in range(5):
                 socket.send(json.dumps({"type": "input_text.append", "text": "x" * 101}))
             socket.send(json.dumps({"type": "input_text.append", "text": TEXT}))

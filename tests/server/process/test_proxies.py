@@ -36,7 +36,9 @@ from sayahead.server.process.app import Proxied
         (("10.0.0.0/8",), "::ffff:10.0.0.1", ["2001:db8::1"], "2001:db8::1"),
     ],
 )
-def test_where_a_request_comes_from(proxies: tuple[str, ...], peer: str, forwarded: list[str], client: str) -> None:
+def test_where_a_request_comes_from(
+    proxies: tuple[str, ...], peer: str, forwarded: list[str], client: str
+) -> None:
     seen = list[str]()
 
     async def app(scope: dict[str, object], receive: object, send: object) -> None:
@@ -51,12 +53,15 @@ def test_where_a_request_comes_from(proxies: tuple[str, ...], peer: str, forward
 
 
 def test_a_forged_address_is_none(caplog: pytest.LogCaptureFixture) -> None:
-    """Whoever came from this machine, or by a proxy there, chose its name in the log and its share of the places."""
+    """Whoever came from this machine, or by a proxy there, chose its name in the log and its share
+    of the places."""
     with caplog.at_level(logging.INFO), serving(keys=("a:first-key",)) as server:
         for name in ("203.0.113.7", "anything at all"):
             answer = httpx.get(f"{server.http}/v1/models", headers={"X-Forwarded-For": name})
             assert answer.status_code == 401
-    addresses = {vars(record).get("address") for record in caplog.records if record.msg == "refused"}
+    addresses = {
+        vars(record).get("address") for record in caplog.records if record.msg == "refused"
+    }
     assert addresses == {"127.0.0.1"}
 
 

@@ -37,7 +37,18 @@ class Process:
     """``sayahead serve`` on a port of its own, and its log."""
 
     def __init__(self, *arguments: str) -> None:
-        command = [sys.executable, "-m", "sayahead", "serve", "--port", "0", "--log", "json", "--voice", "heart"]
+        command = [
+            sys.executable,
+            "-m",
+            "sayahead",
+            "serve",
+            "--port",
+            "0",
+            "--log",
+            "json",
+            "--voice",
+            "heart",
+        ]
         self.process = subprocess.Popen([*command, *arguments], stderr=subprocess.PIPE, text=True)
         self.rows = list[dict[str, Any]]()
         self._said = threading.Condition()
@@ -56,7 +67,9 @@ class Process:
     def row(self, event: str) -> dict[str, Any]:
         """The log's first line of an event, when it comes."""
         with self._said:
-            assert self._said.wait_for(lambda: any(row["event"] == event for row in self.rows), 60), self.rows
+            assert self._said.wait_for(
+                lambda: any(row["event"] == event for row in self.rows), 60
+            ), self.rows
         return next(row for row in self.rows if row["event"] == event)
 
     def wait(self) -> int:
@@ -115,7 +128,10 @@ def test_a_text_is_finished_before_the_server_goes() -> None:
         assert "first-key" not in log
         assert "wrong-key" not in log
         assert "Привет" not in json.dumps(server.rows, ensure_ascii=False)
-        assert server.row("Skipped characters 47 to 53: this voice cannot read them.")["level"] == "warning"
+        assert (
+            server.row("Skipped characters 47 to 53: this voice cannot read them.")["level"]
+            == "warning"
+        )
         # A wrong key is the client's fault, and no error of the server's.
         assert {row["level"] for row in server.rows} == {"info", "warning"}
         assert "today" not in log
@@ -143,12 +159,17 @@ def test_a_certificate_makes_it_https(tmp_path: Path) -> None:
     trusting = ssl.create_default_context(cafile=certificate)
 
     async def run(port: int) -> None:
-        async with connect(f"wss://localhost:{port}/v1/stream", ssl=trusting, host="127.0.0.1") as socket:
+        async with connect(
+            f"wss://localhost:{port}/v1/stream", ssl=trusting, host="127.0.0.1"
+        ) as socket:
             assert json.loads(await socket.recv())["type"] == "session.created"
 
     with serving(certificate=certificate, certificate_key=key) as server:
         asyncio.run(run(server.port))
-        assert httpx.get(f"https://localhost:{server.port}/health", verify=trusting).json()["status"] == "healthy"
+        assert (
+            httpx.get(f"https://localhost:{server.port}/health", verify=trusting).json()["status"]
+            == "healthy"
+        )
 
 
 @pytest.mark.parametrize(
@@ -164,14 +185,23 @@ def test_a_certificate_makes_it_https(tmp_path: Path) -> None:
         (["--config", "/nothing.toml"], "cannot be read"),
         (["--keys-file", "/nothing"], "cannot be read"),
         (["--set", "drain_s=x"], "drain_s is 'x', but must be a number"),
-        (["--certificate", "/nothing"], "The certificate /nothing cannot be read: No such file or directory."),
-        (["--certificate", __file__, "--certificate-key", "/nothing"], "The certificate key /nothing cannot be read"),
+        (
+            ["--certificate", "/nothing"],
+            "The certificate /nothing cannot be read: No such file or directory.",
+        ),
+        (
+            ["--certificate", __file__, "--certificate-key", "/nothing"],
+            "The certificate key /nothing cannot be read",
+        ),
         (["--certificate", __file__], "not a certificate in PEM with its private key"),
         (["--certificate-key", __file__], "certificate_key is set, but certificate is not"),
     ],
 )
 def test_wrong_settings_are_told(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sayahead.server.operation.logs.set_up", lambda form, text: None)
     with contextlib.suppress(SystemExit):
@@ -181,23 +211,39 @@ def test_wrong_settings_are_told(
 
 def test_a_port_that_is_taken_is_told(capfd: pytest.CaptureFixture[str]) -> None:
     with serving() as server:
-        command = [sys.executable, "-m", "sayahead", "serve", "--voice", "heart", "--port", str(server.port)]
+        command = [
+            sys.executable,
+            "-m",
+            "sayahead",
+            "serve",
+            "--voice",
+            "heart",
+            "--port",
+            str(server.port),
+        ]
         ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1
-    assert f"Cannot listen on port {server.port} of 127.0.0.1: Address already in use" in ended.stderr
+    assert (
+        f"Cannot listen on port {server.port} of 127.0.0.1: Address already in use" in ended.stderr
+    )
     assert "Traceback" not in ended.stderr
 
 
 def test_without_the_extra_the_command_names_it() -> None:
     # In a process of its own: modules that are taken out of this one would come back as others.
-    code = "import sys; sys.modules['uvicorn'] = None; from sayahead.cli import main; sys.exit(main(['serve']))"
+    code = (
+        "import sys; sys.modules['uvicorn'] = None; from sayahead.cli import main;"
+        " sys.exit(main(['serve']))"
+    )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1
     assert "pip install 'sayahead[server]'" in ended.stderr
 
 
 @pytest.mark.parametrize("wanted", [False, True])
-def test_texts_are_in_the_log_only_where_that_was_asked_for(wanted: bool, caplog: pytest.LogCaptureFixture) -> None:
+def test_texts_are_in_the_log_only_where_that_was_asked_for(
+    wanted: bool, caplog: pytest.LogCaptureFixture
+) -> None:
     async def run(address: str) -> None:
         async with Client(address) as client:
             assert [chunk async for chunk in client.stream([TEXT])]
@@ -221,7 +267,9 @@ def test_lines_of_the_log() -> None:
     }
 
 
-def test_check_says_what_is_open(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_says_what_is_open(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sayahead.server.operation.logs.set_up", lambda form, text: None)
     command = ["serve", "--check", "--voice", "heart"]
     assert main([*command, "--host", "0.0.0.0", "--origin", "*", "--set", "log_text=yes"]) == 0
@@ -248,18 +296,37 @@ def test_check_says_what_is_large_and_which_proxy_is_not_named(
     monkeypatch.setattr("sayahead.server.process.check.MANY_KEYS", 20)
     monkeypatch.setattr("sayahead.server.process.check.MANY_ROWS", 30)
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
-    keys, usage = tmp_path / "keys", tmp_path / "usage.db"
+    keys = tmp_path / "keys"
+    usage = tmp_path / "usage.db"
     keys.write_text("".join(f"key-{number}:secret-of-{number}\n" for number in range(20)))
     store = File(str(usage))
-    store.add([Used(f"key-{number}", "2026-11-28", "native", "heart", 1, 10, 1.0) for number in range(30)])
+    store.add(
+        [Used(f"key-{number}", "2026-11-28", "native", "heart", 1, 10, 1.0) for number in range(30)]
+    )
     store.close()
     command = ["serve", "--check", "--voice", "heart", "--set", "hosts=tts.example"]
     assert main([*command, "--keys-file", str(keys), "--usage", str(usage)]) == 0
     told = capsys.readouterr().out
     assert "There are 20 keys" in told
     assert "usage.db has 30 rows of 30 keys" in told
-    assert "It is reached as tts.example, without a certificate of its own and without proxies" in told
-    assert main(["serve", "--check", "--voice", "heart", "--set", "proxies=127.0.0.1", "--set", "hosts=a.example"]) == 0
+    assert (
+        "It is reached as tts.example, without a certificate of its own and without proxies" in told
+    )
+    assert (
+        main(
+            [
+                "serve",
+                "--check",
+                "--voice",
+                "heart",
+                "--set",
+                "proxies=127.0.0.1",
+                "--set",
+                "hosts=a.example",
+            ]
+        )
+        == 0
+    )
     told = capsys.readouterr().out
     assert "proxies" not in told
     assert "rows" not in told
@@ -300,7 +367,9 @@ def test_every_port_is_tried_before_voices_are_loaded(
 ) -> None:
     monkeypatch.setattr("sayahead.server.operation.logs.set_up", lambda form, text: None)
     pytest.importorskip("grpc")
-    monkeypatch.setattr("sayahead.server.hub.Hub.start", lambda self: pytest.fail("The voices were loaded first."))
+    monkeypatch.setattr(
+        "sayahead.server.hub.Hub.start", lambda self: pytest.fail("The voices were loaded first.")
+    )
     free = free_port()
     command = ["serve", "--voice", "heart", "--port", str(free)]
     for more, port in (
@@ -326,10 +395,14 @@ def test_the_address_of_a_host_of_colons_has_brackets(caplog: pytest.LogCaptureF
         pytest.skip("This machine has no IPv6.")
     with caplog.at_level(logging.INFO), serving(host="::1") as running:
         pass
-    assert f"http://[::1]:{running.port}" in {getattr(record, "url", "") for record in caplog.records}
+    assert f"http://[::1]:{running.port}" in {
+        getattr(record, "url", "") for record in caplog.records
+    }
 
 
-@pytest.mark.parametrize(("host", "keys", "warned"), [("0.0.0.0", (), True), ("0.0.0.0", ("me:first-key",), False)])
+@pytest.mark.parametrize(
+    ("host", "keys", "warned"), [("0.0.0.0", (), True), ("0.0.0.0", ("me:first-key",), False)]
+)
 def test_a_server_that_is_open_to_others_warns(
     host: str, keys: tuple[str, ...], warned: bool, caplog: pytest.LogCaptureFixture
 ) -> None:

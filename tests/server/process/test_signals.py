@@ -20,7 +20,10 @@ def test_signals_without_a_meaning_end_no_text() -> None:
     server.start()
     try:
         with connect(server.ws + "/v1/stream") as socket:
-            for kind, more in (("append", {"text": "Hello there, how are you today? " * 3}), ("end", {})):
+            for kind, more in (
+                ("append", {"text": "Hello there, how are you today? " * 3}),
+                ("end", {}),
+            ):
                 socket.send(json.dumps({"type": f"input_text.{kind}", **more}))
             signals = [getattr(signal, name) for name in MEANINGLESS if hasattr(signal, name)]
             while True:

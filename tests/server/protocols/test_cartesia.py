@@ -50,7 +50,9 @@ async def until_done(socket: ClientConnection) -> list[Message]:
 
 
 def sound(heard: list[Message]) -> Any:
-    data = b"".join(base64.b64decode(message["data"]) for message in heard if message["type"] == "chunk")
+    data = b"".join(
+        base64.b64decode(message["data"]) for message in heard if message["type"] == "chunk"
+    )
     return np.frombuffer(data, "<i2") / np.float32(32767)
 
 
@@ -64,15 +66,26 @@ def test_contexts_flushes_and_cancelling(server: Running) -> None:
         await say(socket, "a", "One two ", flush=True, **{"continue": True})
         await say(socket, "b", "Seven. ", add_timestamps=False)
         heard = list[Message]()
-        while {message["type"] for message in heard} != {"chunk", "timestamps", "flush_done", "done"}:
+        while {message["type"] for message in heard} != {
+            "chunk",
+            "timestamps",
+            "flush_done",
+            "done",
+        }:
             heard.append(await hear(socket))
         assert [m["flush_id"] for m in heard if m["type"] == "flush_done"] == [1]
         assert {m["context_id"] for m in heard if m["type"] == "timestamps"} == {"a"}
         assert (
-            np.abs(sound([m for m in heard if m["context_id"] == "b"]) - toy_voice().synthesize("Seven. ")).max() < 1e-4
+            np.abs(
+                sound([m for m in heard if m["context_id"] == "b"])
+                - toy_voice().synthesize("Seven. ")
+            ).max()
+            < 1e-4
         )
         await socket.send(json.dumps({"context_id": "a", "cancel": True}))
-        assert await until_done(socket) == [{"type": "done", "context_id": "a", "status_code": 200, "done": True}]
+        assert await until_done(socket) == [
+            {"type": "done", "context_id": "a", "status_code": 200, "done": True}
+        ]
         # Nothing is left to cancel, and the name is free.
         await socket.send(json.dumps({"context_id": "a", "cancel": True}))
         await say(socket, "a", "Again. ")
@@ -86,7 +99,9 @@ def test_each_message_may_have_its_volume_pace_and_emotion(server: Running) -> N
     async def run(socket: ClientConnection) -> None:
         more = {"continue": True}
         await say(socket, "a", "One two. ", generation_config={"volume": 0.5}, **more)
-        await say(socket, "a", "Three four. ", generation_config={"volume": 1.0, "emotion": "sad"}, **more)
+        await say(
+            socket, "a", "Three four. ", generation_config={"volume": 1.0, "emotion": "sad"}, **more
+        )
         await say(socket, "a", "Five six.")
         session = toy_voice().session(volume=0.5)
         session.push("One two. ")
@@ -100,7 +115,8 @@ def test_each_message_may_have_its_volume_pace_and_emotion(server: Running) -> N
 
 
 def test_an_emotion_holds_from_the_first_word(server: Running) -> None:
-    address, body = server.http + "/tts/bytes", {"transcript": "One two. ", "output_format": FORM}
+    address = server.http + "/tts/bytes"
+    body = {"transcript": "One two. ", "output_format": FORM}
     for emotion in ("sad", ["melancholic"], ["sadness:high", "sad:high"]):
         answer = httpx.post(address, json=body | {"generation_config": {"emotion": emotion}})
         session = toy_voice().session()
@@ -108,14 +124,21 @@ def test_an_emotion_holds_from_the_first_word(server: Running) -> None:
         session.push("One two. ")
         session.finish()
         wanted = np.concatenate([chunk.samples for chunk in session.chunks()])
-        assert np.abs(np.frombuffer(answer.content, "<i2") / np.float32(32767) - wanted).max() < 1e-4
+        assert (
+            np.abs(np.frombuffer(answer.content, "<i2") / np.float32(32767) - wanted).max() < 1e-4
+        )
 
 
 def test_words_are_told_as_they_were_written_or_as_they_are_spoken(server: Running) -> None:
     async def run(socket: ClientConnection) -> None:
         for normalized, name in ((False, "Dr."), (True, "Doctor")):
             await say(socket, "a", "So Dr. Smith came. ", use_normalized_timestamps=normalized)
-            assert [word for word, _ in words(await until_done(socket))] == ["So", name, "Smith", "came."]
+            assert [word for word, _ in words(await until_done(socket))] == [
+                "So",
+                name,
+                "Smith",
+                "came.",
+            ]
         # Of an amount's figures and its currency, one word each, only the first is written.
         await say(socket, "b", "Pay $10-$15 now. ")
         assert [word for word, _ in words(await until_done(socket))] == ["Pay", "$10-$15", "now."]
@@ -166,20 +189,30 @@ def test_speech_over_http(server: Running) -> None:
     body = {"transcript": TEXT, "voice": {"mode": "id", "id": "any"}}
     address = server.http + "/tts/bytes"
     for container, start in (("wav", b"RIFF"), ("mp3", b"\xff")):
-        answer = httpx.post(address, json={**body, "output_format": {"container": container, "sample_rate": 44100}})
+        answer = httpx.post(
+            address, json={**body, "output_format": {"container": container, "sample_rate": 44100}}
+        )
         assert answer.headers["content-type"].startswith("audio/")
         assert answer.content.startswith(start)
     for encoding, code in (("pcm_s16le", 1), ("pcm_f32le", 3), ("pcm_alaw", 6), ("pcm_mulaw", 7)):
         form = {"container": "wav", "encoding": encoding, "sample_rate": 8000}
         data = httpx.post(address, json={**body, "output_format": form}).content
         assert int.from_bytes(data[20:22], "little") == code
-    for wrong in ({}, {"transcript": ""}, {**body, "output_format": {"container": "ogg"}}, {**body, "voice": []}):
+    for wrong in (
+        {},
+        {"transcript": ""},
+        {**body, "output_format": {"container": "ogg"}},
+        {**body, "voice": []},
+    ):
         assert httpx.post(address, json=wrong).status_code == 400
 
 
 def test_a_dictionary_of_the_server_is_chosen_by_its_id(server: Running) -> None:
     rules = [{"type": "alias", "string_to_replace": "SQL", "alias": "sequel"}]
-    made = httpx.post(f"{server.http}/v1/pronunciation-dictionaries/add-from-rules", json={"name": "n", "rules": rules})
+    made = httpx.post(
+        f"{server.http}/v1/pronunciation-dictionaries/add-from-rules",
+        json={"name": "n", "rules": rules},
+    )
     named = {"pronunciation_dict_id": made.json()["id"]}
     wanted = toy_voice().synthesize("They sequel it. ")
 
@@ -222,13 +255,19 @@ class TestClients:
         sdk = pytest.importorskip("cartesia", reason="needs sayahead[compat]")
 
         async def run() -> None:
-            client = sdk.AsyncCartesia(api_key="some-key", base_url=server.http, websocket_base_url=server.ws)
+            client = sdk.AsyncCartesia(
+                api_key="some-key", base_url=server.http, websocket_base_url=server.ws
+            )
             async with client.tts.websocket_connect() as connection:
                 context = connection.context(
-                    model_id="sonic", voice={"mode": "id", "id": "any"}, output_format=FORM, add_timestamps=True
+                    model_id="sonic",
+                    voice={"mode": "id", "id": "any"},
+                    output_format=FORM,
+                    add_timestamps=True,
                 )
                 await context.push(TEXT[:16])
-                heard, pushed = list[Message](), False
+                heard = list[Message]()
+                pushed = False
                 async for message in context.receive():
                     heard.append(message.model_dump())
                     if not pushed:
@@ -254,11 +293,17 @@ class TestClients:
         async def run() -> None:
             async with aiohttp.ClientSession() as http:
                 service = plugin.TTS(
-                    base_url=server.http, api_key="some-key", http_session=http, sample_rate=8000, voice="any"
+                    base_url=server.http,
+                    api_key="some-key",
+                    http_session=http,
+                    sample_rate=8000,
+                    voice="any",
                 )
                 # The connection is used again for the second text.
                 for _ in range(2):
-                    stream, data, told = service.stream(), b"", list[Any]()
+                    stream = service.stream()
+                    data = b""
+                    told = list[Any]()
                     stream.push_text(text[:60])
                     first = await asyncio.wait_for(anext(stream), 20)
                     stream.push_text(text[60:])
@@ -267,7 +312,9 @@ class TestClients:
                     for event in events:
                         data += bytes(event.frame.data)
                         told += event.frame.userdata.get("lk.timed_transcripts", [])
-                    assert np.abs(np.frombuffer(data, "<i2") / np.float32(32767) - whole).max() < 1e-4
+                    assert (
+                        np.abs(np.frombuffer(data, "<i2") / np.float32(32767) - whole).max() < 1e-4
+                    )
                     check_times([(str(word).strip(), word.start_time) for word in told], text)
                     await stream.aclose()
                 frame = await service.synthesize(text).collect()

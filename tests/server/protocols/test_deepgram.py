@@ -22,7 +22,8 @@ class Talk:
     """A connection."""
 
     def __init__(self, socket: ClientConnection) -> None:
-        self.socket, self.sound = socket, b""
+        self.socket = socket
+        self.sound = b""
 
     async def say(self, kind: str, **rest: Any) -> None:
         await self.socket.send(json.dumps({"type": kind, **rest}))
@@ -51,7 +52,8 @@ class Talk:
             return closed.rcvd.code if closed.rcvd else 1006
 
     def samples(self) -> Any:
-        found, self.sound = np.frombuffer(self.sound, "<i2") / np.float32(32767), b""
+        found = np.frombuffer(self.sound, "<i2") / np.float32(32767)
+        self.sound = b""
         return found
 
 
@@ -90,20 +92,26 @@ def test_flushes_and_clears_are_numbered_and_the_connection_goes_on(server: Runn
     server.settle()
 
 
-@pytest.mark.parametrize("query", ["encoding=mp3", "sample_rate=x", "sample_rate=1", "speed=fast", "container=wav"])
+@pytest.mark.parametrize(
+    "query", ["encoding=mp3", "sample_rate=x", "sample_rate=1", "speed=fast", "container=wav"]
+)
 def test_a_query_that_cannot_be_is_refused(server: Running, query: str) -> None:
     with pytest.raises(InvalidStatus, match="400"):
         talk(f"{server.ws}/v1/speak?{query}", lambda talking: talking.say("Close"))
 
 
-@pytest.mark.parametrize(("encoding", "rate"), [("mulaw", 8000), ("alaw", 8000), ("linear16", 48000)])
+@pytest.mark.parametrize(
+    ("encoding", "rate"), [("mulaw", 8000), ("alaw", 8000), ("linear16", 48000)]
+)
 def test_encodings(server: Running, encoding: str, rate: int) -> None:
     async def run(talking: Talk) -> None:
         await talking.say("Speak", text=TEXT)
         await talking.say("Close")
         await talking.closed()
         seconds = len(toy_voice().synthesize(TEXT)) / 8000
-        assert len(talking.sound) == pytest.approx(seconds * rate * (2 if rate > 8000 else 1), rel=0.01)
+        assert len(talking.sound) == pytest.approx(
+            seconds * rate * (2 if rate > 8000 else 1), rel=0.01
+        )
 
     rest = "" if rate == 8000 else f"&sample_rate={rate}"
     talk(f"{server.ws}/v1/speak?encoding={encoding}{rest}", run)
@@ -126,7 +134,13 @@ def test_speech_over_http(server: Running) -> None:
         assert answer.headers["content-type"].startswith("audio/")
         assert len(answer.content) > 1000
         assert answer.content.startswith(start)
-    for wrong in ("encoding=ogg", "encoding=mulaw&container=ogg", "sample_rate=x", "speed=0", "bit_rate=1"):
+    for wrong in (
+        "encoding=ogg",
+        "encoding=mulaw&container=ogg",
+        "sample_rate=x",
+        "speed=0",
+        "bit_rate=1",
+    ):
         assert httpx.post(f"{address}?{wrong}", json={"text": TEXT}).status_code == 400
     assert httpx.post(address, json={"text": 5}).status_code == 400
 
@@ -158,8 +172,12 @@ class TestClients:
             here = DeepgramClientEnvironment(
                 base=server.http, production=server.ws, agent=server.ws, agent_rest=server.http
             )
-            client, sound, kinds = sdk.AsyncDeepgramClient(api_key="some-key", environment=here), b"", list[str]()
-            async with client.speak.v1.connect(model="any", encoding="linear16", sample_rate="8000") as connection:
+            client = sdk.AsyncDeepgramClient(api_key="some-key", environment=here)
+            sound = b""
+            kinds = list[str]()
+            async with client.speak.v1.connect(
+                model="any", encoding="linear16", sample_rate="8000"
+            ) as connection:
                 await connection.send_text(SpeakV1Text(text=TEXT[:16]))
                 async for message in connection:
                     if not isinstance(message, bytes):
@@ -170,7 +188,12 @@ class TestClients:
                         await connection.send_close()
                     sound += message
             assert kinds == ["Metadata"]
-            assert np.abs(np.frombuffer(sound, "<i2") / np.float32(32767) - toy_voice().synthesize(TEXT)).max() < 1e-4
+            assert (
+                np.abs(
+                    np.frombuffer(sound, "<i2") / np.float32(32767) - toy_voice().synthesize(TEXT)
+                ).max()
+                < 1e-4
+            )
 
         asyncio.run(asyncio.wait_for(run(), 60))
         server.settle()
@@ -182,7 +205,9 @@ class TestClients:
         async def run() -> None:
             async with aiohttp.ClientSession() as http:
                 address = server.http + "/v1/speak"
-                service = plugin.TTS(base_url=address, api_key="some-key", http_session=http, sample_rate=8000)
+                service = plugin.TTS(
+                    base_url=address, api_key="some-key", http_session=http, sample_rate=8000
+                )
                 # The connection is used again for the second text.
                 for _ in range(2):
                     stream = service.stream()
@@ -195,7 +220,9 @@ class TestClients:
                     check(np.frombuffer(data, "<i2") / np.float32(32767), TEXT)
                     await stream.aclose()
                 frame = await service.synthesize(TEXT).collect()
-                assert frame.duration == pytest.approx(len(toy_voice().synthesize(TEXT)) / 8000, abs=0.05)
+                assert frame.duration == pytest.approx(
+                    len(toy_voice().synthesize(TEXT)) / 8000, abs=0.05
+                )
                 await service.aclose()
 
         asyncio.run(asyncio.wait_for(run(), 60))

@@ -19,7 +19,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from sayahead.types import Floats
 
 TEXT = "Hello there, how are you today? I am fine. "
-LONG = TEXT + "Dr. Smith paid $12.50 -- for what? (Nobody knows.) It was, he said, well-spent money! "
+LONG = (
+    TEXT + "Dr. Smith paid $12.50 -- for what? (Nobody knows.) It was, he said, well-spent money! "
+)
 SINGLE = "/v1/text-to-speech/some-voice/stream-input?output_format=pcm_8000"
 MULTI = "/v1/text-to-speech/some-voice/multi-stream-input?output_format=pcm_8000"
 Message = dict[str, Any]
@@ -58,7 +60,9 @@ def samples(heard: list[Message]) -> Floats:
 
 
 def spoken(heard: list[Message]) -> str:
-    return "".join("".join(message["alignment"]["chars"]) for message in heard if message.get("alignment"))
+    return "".join(
+        "".join(message["alignment"]["chars"]) for message in heard if message.get("alignment")
+    )
 
 
 def squeezed(text: str) -> str:
@@ -67,7 +71,9 @@ def squeezed(text: str) -> str:
 
 @pytest.mark.parametrize("absolute", [False, True])
 @pytest.mark.parametrize("voice", ["toy", "heart"])
-def test_alignment_is_told_in_the_time_base_that_was_asked_for(server: Running, voice: str, absolute: bool) -> None:
+def test_alignment_is_told_in_the_time_base_that_was_asked_for(
+    server: Running, voice: str, absolute: bool
+) -> None:
     async def run(socket: ClientConnection) -> None:
         await say(socket, text=LONG, context_id="c")
         await say(socket, context_id="c", flush=True)
@@ -75,16 +81,22 @@ def test_alignment_is_told_in_the_time_base_that_was_asked_for(server: Running, 
         heard = await until_final(socket)
         # What comes without sound at the end is the blank behind the last word.
         pieces = [message for message in heard if message.get("audio")]
-        begun_ms = clock_ms = 0.0
+        begun_ms = 0.0
+        clock_ms = 0.0
         onsets = list[float]()
         for message in pieces:
-            told, length_ms = message["alignment"], len(samples([message])) / 8
+            told = message["alignment"]
+            length_ms = len(samples([message])) / 8
             assert message["normalizedAlignment"] == told
             if told is not None:
-                starts, durations = told["charStartTimesMs"], told["charDurationsMs"]
+                starts = told["charStartTimesMs"]
+                durations = told["charDurationsMs"]
                 assert len(told["chars"]) == len(starts) == len(durations)
-                assert all(a + b == c for a, b, c in zip(starts, durations, starts[1:], strict=False))
-                # Without sync_alignment, who adds up alignments has the same clock as who adds up the sound.
+                assert all(
+                    a + b == c for a, b, c in zip(starts, durations, starts[1:], strict=False)
+                )
+                # Without sync_alignment, who adds up alignments has the same clock as who adds up
+                # the sound.
                 assert absolute or clock_ms == pytest.approx(begun_ms, abs=1)
                 base = 0.0 if absolute else clock_ms
                 onsets += [base + start for start in starts]
@@ -150,8 +162,12 @@ def test_too_many_contexts_cost_only_the_last(server: Running) -> None:
     async def run(socket: ClientConnection) -> None:
         for number in range(server.hub.limits.contexts + 1):
             await say(socket, text=" ", context_id=str(number))
-        refused, final = await hear(socket), await hear(socket)
-        assert (refused["error"], refused["contextId"]) == ("max_active_conversations", final["contextId"])
+        refused = await hear(socket)
+        final = await hear(socket)
+        assert (refused["error"], refused["contextId"]) == (
+            "max_active_conversations",
+            final["contextId"],
+        )
         assert final["isFinal"] is True
         await say(socket, close_socket=True)
         heard, code, _ = await closed(socket)
@@ -167,7 +183,9 @@ def test_who_sends_no_text_is_told_so(server: Running) -> None:
         heard, code, reason = await closed(socket)
         error = heard[-1]
         assert (error["error"], error["code"], code) == ("input_timeout_exceeded", 1008, 1008)
-        assert error["message"].startswith("Have not received a new text input within the timeout of 1.0 seconds.")
+        assert error["message"].startswith(
+            "Have not received a new text input within the timeout of 1.0 seconds."
+        )
         assert reason
 
     talk(server.ws + SINGLE + "&inactivity_timeout=1", run)
@@ -216,14 +234,18 @@ def test_a_key_may_come_in_the_first_message(name: str) -> None:
     with serving(keys=(KEY,)) as server:
         talk(server.ws + SINGLE, right)
         talk(server.ws + SINGLE, wrong)
-        token = httpx.post(server.http + "/v1/single-use-token/tts_websocket", headers={"xi-api-key": KEY}).json()
+        token = httpx.post(
+            server.http + "/v1/single-use-token/tts_websocket", headers={"xi-api-key": KEY}
+        ).json()
         talk(f"{server.ws}{SINGLE}&single_use_token={token['token']}", right)
         # It was good once.
         with pytest.raises(InvalidStatus, match="401"):
             talk(f"{server.ws}{SINGLE}&single_use_token={token['token']}", right)
 
 
-@pytest.mark.parametrize("form", ["ulaw_8000", "alaw_8000", "pcm_44100", "mp3_22050_32", "opus_48000_32"])
+@pytest.mark.parametrize(
+    "form", ["ulaw_8000", "alaw_8000", "pcm_44100", "mp3_22050_32", "opus_48000_32"]
+)
 def test_formats_come_as_named(server: Running, form: str) -> None:
     async def run(socket: ClientConnection) -> None:
         await say(socket, text=TEXT)
@@ -235,7 +257,9 @@ def test_formats_come_as_named(server: Running, form: str) -> None:
             assert data.startswith({"mp3": b"\xff", "opus": b"OggS"}[kind])
             assert len(data) > 3000 * seconds
         else:
-            assert len(data) == pytest.approx(seconds * {"ulaw": 8000, "alaw": 8000, "pcm": 88200}[kind], rel=0.01)
+            assert len(data) == pytest.approx(
+                seconds * {"ulaw": 8000, "alaw": 8000, "pcm": 88200}[kind], rel=0.01
+            )
 
     talk(server.ws + SINGLE.replace("pcm_8000", form), run)
 
@@ -244,13 +268,18 @@ def test_speech_over_http(server: Running) -> None:
     address = server.http + "/v1/text-to-speech/some-voice"
     with httpx.Client(params={"output_format": "pcm_8000"}) as http:
         for path in ("", "/stream"):
-            answer = http.post(address + path, json={"text": TEXT, "model_id": "x", "voice_settings": {"speed": 1.0}})
+            answer = http.post(
+                address + path,
+                json={"text": TEXT, "model_id": "x", "voice_settings": {"speed": 1.0}},
+            )
             assert answer.headers["content-type"].startswith("audio/")
             sound = np.frombuffer(answer.content, "<i2").astype(np.float32) / np.float32(32767)
             assert np.abs(sound - toy_voice().synthesize(TEXT)).max() < 1e-4
         for wrong in ({}, {"text": ""}, {"text": 5}, {"text": "x" * 30000}):
             assert http.post(address + "/stream", json=wrong).status_code == 400
-    assert httpx.post(address, json={"text": "x"}, params={"output_format": "pcm"}).status_code == 400
+    assert (
+        httpx.post(address, json={"text": "x"}, params={"output_format": "pcm"}).status_code == 400
+    )
 
 
 def test_a_whole_answer_with_times_over_http(server: Running) -> None:
@@ -265,7 +294,8 @@ def test_a_whole_answer_with_times_over_http(server: Running) -> None:
     assert seconds == pytest.approx(len(toy_voice().synthesize(TEXT)) / 8000, rel=0.01)
     times = data["alignment"]
     assert "".join(times["characters"]).strip() == TEXT.strip()
-    starts, ends = times["character_start_times_seconds"], times["character_end_times_seconds"]
+    starts = times["character_start_times_seconds"]
+    ends = times["character_end_times_seconds"]
     assert starts == sorted(starts)
     assert ends[-1] == pytest.approx(seconds, abs=0.01)
     assert httpx.post(address, json={"text": ""}).status_code == 400

@@ -1,4 +1,5 @@
-"""ElevenLabs' clients as they are published, pointed at a server: its own SDK, LiveKit's plugin, Pipecat's service."""
+"""ElevenLabs' clients as they are published, pointed at a server: its own SDK, LiveKit's plugin,
+Pipecat's service."""
 
 from __future__ import annotations
 
@@ -12,7 +13,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.servers import LEAVING_SOCKETS, Running, certified, check_times, onsets, serving, toy_voice
+from support.servers import (
+    LEAVING_SOCKETS,
+    Running,
+    certified,
+    check_times,
+    onsets,
+    serving,
+    toy_voice,
+)
 
 TEXT = "Hello there, how are you today? I am fine. "
 RATE = 8000
@@ -30,8 +39,11 @@ class TestSdk:
     @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the command openssl")
     # The SDK reads the closing code in a way that websockets wants to give up.
     @pytest.mark.filterwarnings("ignore:ConnectionClosed.code is deprecated:DeprecationWarning")
-    def test_realtime_speaks_before_the_last_words(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        sdk, heard = pytest.importorskip("elevenlabs.client", reason="needs sayahead[compat]"), threading.Event()
+    def test_realtime_speaks_before_the_last_words(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        sdk = pytest.importorskip("elevenlabs.client", reason="needs sayahead[compat]")
+        heard = threading.Event()
         key, certificate = certified(tmp_path)
         # The SDK uses TLS for every socket.
         monkeypatch.setenv("SSL_CERT_FILE", certificate)
@@ -39,7 +51,8 @@ class TestSdk:
         def words() -> Iterator[str]:
             end = time.monotonic() + 20
             for number, word in enumerate(TEXT.split()):
-                # The last words wait for sound, for which the SDK looks only when it has sent something.
+                # The last words wait for sound, for which the SDK looks only when it has sent
+                # something.
                 while number >= 6 and not heard.is_set():
                     assert time.monotonic() < end
                     yield " "
@@ -48,7 +61,9 @@ class TestSdk:
         data = b""
         with serving(certificate=certificate, certificate_key=key) as server:
             client = sdk.ElevenLabs(api_key="some-key", base_url=f"https://127.0.0.1:{server.port}")
-            for piece in client.text_to_speech.convert_realtime("any", text=words(), output_format="pcm_8000"):
+            for piece in client.text_to_speech.convert_realtime(
+                "any", text=words(), output_format="pcm_8000"
+            ):
                 data += piece
                 heard.set()
         sound = np.frombuffer(data, "<i2") / np.float32(32767)
@@ -59,7 +74,9 @@ class TestSdk:
         for speak in (client.text_to_speech.stream, client.text_to_speech.convert):
             data = b"".join(speak("any", text=TEXT, output_format="pcm_8000"))
             assert np.abs(np.frombuffer(data, "<i2") / np.float32(32767) - wanted).max() < 1e-4
-        told = list(client.text_to_speech.stream_with_timestamps("any", text=TEXT, output_format="pcm_8000"))
+        told = list(
+            client.text_to_speech.stream_with_timestamps("any", text=TEXT, output_format="pcm_8000")
+        )
         chars = "".join("".join(piece.alignment.characters) for piece in told if piece.alignment)
         assert chars.split() == TEXT.split()
 
@@ -99,7 +116,9 @@ class TestLiveKit:
 
     def test_words_are_heard_at_their_times_before_the_last_is_sent(self, server: Running) -> None:
         async def run(service: Any) -> None:
-            stream, sound, words = service.stream(), b"", list[Any]()
+            stream = service.stream()
+            sound = b""
+            words = list[Any]()
             sent = TEXT.split()
             for word in sent[:5]:
                 stream.push_text(word + " ")
@@ -110,7 +129,12 @@ class TestLiveKit:
             async for event in chain(first, stream):
                 sound += bytes(event.frame.data)
                 words += event.frame.userdata.get("lk.timed_transcripts", [])
-            assert np.abs(np.frombuffer(sound, "<i2") / np.float32(32767) - toy_voice().synthesize(TEXT)).max() < 1e-4
+            assert (
+                np.abs(
+                    np.frombuffer(sound, "<i2") / np.float32(32767) - toy_voice().synthesize(TEXT)
+                ).max()
+                < 1e-4
+            )
             check_times([(str(word).strip(), word.start_time) for word in words], TEXT)
             await stream.aclose()
 
@@ -121,7 +145,11 @@ class TestLiveKit:
             stream = service.stream()
             stream.push_text(TEXT)
             stream.end_input()
-            words = [word async for event in stream for word in event.frame.userdata.get("lk.timed_transcripts", [])]
+            words = [
+                word
+                async for event in stream
+                for word in event.frame.userdata.get("lk.timed_transcripts", [])
+            ]
             # Each message begins at zero, and the plugin takes that as it is.
             assert len(words) == len(TEXT.split())
             assert max(word.start_time for word in words) < onsets(TEXT)[1][1]
@@ -137,7 +165,9 @@ class TestLiveKit:
                 stream.push_text(TEXT)
                 stream.end_input()
                 seconds = [event.frame.duration async for event in stream]
-                assert sum(seconds) == pytest.approx(len(toy_voice().synthesize(TEXT)) / RATE, abs=0.15)
+                assert sum(seconds) == pytest.approx(
+                    len(toy_voice().synthesize(TEXT)) / RATE, abs=0.15
+                )
                 await stream.aclose()
 
         self.speak(server, run, encoding="mp3_22050_32")
@@ -159,8 +189,12 @@ class TestLiveKit:
     def test_http_and_voices(self, server: Running) -> None:
         async def run(service: Any) -> None:
             frame = await service.synthesize(TEXT).collect()
-            assert frame.duration == pytest.approx(len(toy_voice().synthesize(TEXT)) / RATE, abs=0.05)
-            assert [voice.id for voice in await service.list_voices()] == list(server.hub.voices.configs)
+            assert frame.duration == pytest.approx(
+                len(toy_voice().synthesize(TEXT)) / RATE, abs=0.05
+            )
+            assert [voice.id for voice in await service.list_voices()] == list(
+                server.hub.voices.configs
+            )
 
         self.speak(server, run)
 

@@ -1,4 +1,5 @@
-"""ElevenLabs' text to dialogue: by hand, with its SDK, with LiveKit's plugin and with Pipecat's service."""
+"""ElevenLabs' text to dialogue: by hand, with its SDK, with LiveKit's plugin and with Pipecat's
+service."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from websockets.exceptions import ConnectionClosed
 from sayahead import Voice
 from sayahead.types import Floats
 
-HELLO, FINE = "Hello there. ", "I am fine. "
+HELLO = "Hello there. "
+FINE = "I am fine. "
 TEXT = "Hello there, how are you today? I am fine. "
 PATH = "/v1/text-to-dialogue"
 QUERY = "?model_id=eleven_v4_turbo&output_format=pcm_8000&sync_alignment=true"
@@ -50,12 +52,16 @@ def samples_of(data: bytes) -> Floats:
 
 
 def sound(messages: list[Message]) -> Floats:
-    return samples_of(b"".join(base64.b64decode(message.get("audio") or "") for message in messages))
+    return samples_of(
+        b"".join(base64.b64decode(message.get("audio") or "") for message in messages)
+    )
 
 
 async def until_final(socket: ClientConnection, context: str | None = None) -> list[Message]:
     messages = list[Message]()
-    while not (messages and messages[-1].get("is_final") and messages[-1].get("context_id") == context):
+    while not (
+        messages and messages[-1].get("is_final") and messages[-1].get("context_id") == context
+    ):
         messages.append(json.loads(await asyncio.wait_for(socket.recv(), 20)))
         assert "error" not in messages[-1], messages[-1]
     return messages
@@ -70,13 +76,20 @@ def test_two_voices_in_one_context(server: Running) -> None:
     async def go(socket: ClientConnection) -> None:
         await socket.send(json.dumps({"context_id": "a", "voices": ["toy", "ben"]}))
         for text, voice in ((HELLO[:6], "toy"), (HELLO[6:], "toy"), (FINE, "ben")):
-            await socket.send(json.dumps({"context_id": "a", "inputs": [{"text": text, "voice_id": voice}]}))
+            await socket.send(
+                json.dumps({"context_id": "a", "inputs": [{"text": text, "voice_id": voice}]})
+            )
         await socket.send(json.dumps({"context_id": "a", "close_context": True}))
         messages = await until_final(socket, "a")
         assert np.abs(sound(messages) - both()).max() < 1e-4
         timed = [message["alignment"] for message in messages if message.get("alignment")]
-        assert "".join(char for times in timed for char in times["chars"]).strip() == (HELLO + FINE).strip()
-        assert all(sorted(times["char_start_times_ms"]) == times["char_start_times_ms"] for times in timed)
+        assert (
+            "".join(char for times in timed for char in times["chars"]).strip()
+            == (HELLO + FINE).strip()
+        )
+        assert all(
+            sorted(times["char_start_times_ms"]) == times["char_start_times_ms"] for times in timed
+        )
         await socket.send(json.dumps({"close_socket": True}))
 
     run(server, "/multi-stream-input", go)
@@ -88,11 +101,17 @@ def test_a_context_without_text_stays_and_ends(server: Running) -> None:
         await socket.send(json.dumps({"context_id": "a", "keep_alive": True}))
         await socket.send(json.dumps({"context_id": "a", "close_context": True}))
         assert (await until_final(socket, "a"))[-1]["is_final"] is True
-        await socket.send(json.dumps({"context_id": "b", "voices": ["toy"], "inputs": [line(HELLO)], "flush": True}))
+        await socket.send(
+            json.dumps(
+                {"context_id": "b", "voices": ["toy"], "inputs": [line(HELLO)], "flush": True}
+            )
+        )
         messages = list[Message]()
         while not (messages and messages[-1].get("is_final_audio_for_turn")):
             messages.append(json.loads(await asyncio.wait_for(socket.recv(), 20)))
-        await socket.send(json.dumps({"context_id": "b", "inputs": [line(FINE)], "close_context": True}))
+        await socket.send(
+            json.dumps({"context_id": "b", "inputs": [line(FINE)], "close_context": True})
+        )
         messages += await until_final(socket, "b")
         wanted = toy_voice().synthesize(HELLO + FINE)
         assert np.abs(sound(messages)[: len(wanted)] - wanted).max() < 1e-4
@@ -106,7 +125,9 @@ def line(text: str, voice: str = "toy", **rest: Any) -> Message:
 
 def test_the_single_socket_ends_with_its_text(server: Running) -> None:
     async def go(socket: ClientConnection) -> None:
-        await socket.send(json.dumps({"voices": ["toy", "ben"], "inputs": [line(HELLO), line(FINE, "ben")]}))
+        await socket.send(
+            json.dumps({"voices": ["toy", "ben"], "inputs": [line(HELLO), line(FINE, "ben")]})
+        )
         await socket.send(json.dumps({"close_socket": True}))
         messages = await until_final(socket)
         assert np.abs(sound(messages) - both()).max() < 1e-4
@@ -121,7 +142,9 @@ def test_the_single_socket_ends_with_its_text(server: Running) -> None:
 def test_an_unknown_voice_is_the_first_one(server: Running) -> None:
     async def go(socket: ClientConnection) -> None:
         inputs = [line(HELLO, "x"), line(FINE, "ben"), line(HELLO, "x")]
-        await socket.send(json.dumps({"voices": ["x", "ben"], "inputs": inputs, "close_socket": True}))
+        await socket.send(
+            json.dumps({"voices": ["x", "ben"], "inputs": inputs, "close_socket": True})
+        )
         wanted = np.concatenate([both(), toy_voice().synthesize(HELLO)])
         assert np.abs(sound(await until_final(socket)) - wanted).max() < 1e-4
 
@@ -153,7 +176,11 @@ def test_what_cannot_be_read_closes_the_connection(server: Running, message: Mes
 @pytest.mark.parametrize("rest", ["", "/stream"])
 def test_dialogue_over_http(server: Running, rest: str) -> None:
     address = f"{server.http}{PATH}{rest}?output_format=pcm_8000"
-    body = {"inputs": [line(HELLO), line(FINE, "ben")], "model_id": "eleven_v3", "settings": {"stability": 0.5}}
+    body = {
+        "inputs": [line(HELLO), line(FINE, "ben")],
+        "model_id": "eleven_v3",
+        "settings": {"stability": 0.5},
+    }
     assert np.abs(samples_of(httpx.post(address, json=body).content) - both()).max() < 1e-4
     bodies: list[Message] = [{"inputs": []}, {"inputs": [{"text": "x"}]}, {}]
     for wrong in bodies:
@@ -170,7 +197,10 @@ class TestClients:
         from elevenlabs import DialogueInput
 
         client = sdk.ElevenLabs(api_key="some-key", base_url=server.http)
-        inputs = [DialogueInput(text=HELLO, voice_id="toy"), DialogueInput(text=FINE, voice_id="ben")]
+        inputs = [
+            DialogueInput(text=HELLO, voice_id="toy"),
+            DialogueInput(text=FINE, voice_id="ben"),
+        ]
         for call in (client.text_to_dialogue.convert, client.text_to_dialogue.stream):
             data = b"".join(call(inputs=inputs, model_id="eleven_v3", output_format="pcm_8000"))
             assert np.abs(samples_of(data) - both()).max() < 1e-4
@@ -199,7 +229,9 @@ class TestClients:
                     assert len(samples_of(data)) >= len(wanted) - 1000
                     await stream.aclose()
                 frame = await service.synthesize(TEXT).collect()
-                assert frame.duration == pytest.approx(len(toy_voice().synthesize(TEXT)) / 8000, abs=0.05)
+                assert frame.duration == pytest.approx(
+                    len(toy_voice().synthesize(TEXT)) / 8000, abs=0.05
+                )
                 await service.aclose()
 
         asyncio.run(asyncio.wait_for(go(), 60))
@@ -209,7 +241,9 @@ class TestClients:
         pytest.importorskip("pipecat", reason="needs sayahead[compat]")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
-            from pipecat.services.elevenlabs.dialogue.tts import ElevenLabsDialogueTTSService as Service
+            from pipecat.services.elevenlabs.dialogue.tts import (
+                ElevenLabsDialogueTTSService as Service,
+            )
             from support.pipecat_run import TOKENS, turn
 
         def service() -> Any:

@@ -31,7 +31,8 @@ class Talk:
     """A connection."""
 
     def __init__(self, socket: ClientConnection) -> None:
-        self.socket, self.sound = socket, b""
+        self.socket = socket
+        self.sound = b""
 
     async def say(self, kind: str, **rest: Any) -> None:
         await self.socket.send(json.dumps({"type": kind, **rest}))
@@ -71,7 +72,8 @@ class Talk:
             return (closed.rcvd.code if closed.rcvd else 1006), messages
 
     def samples(self) -> Any:
-        found, self.sound = np.frombuffer(self.sound, "<i2") / np.float32(32767), b""
+        found = np.frombuffer(self.sound, "<i2") / np.float32(32767)
+        self.sound = b""
         return found
 
 
@@ -80,7 +82,13 @@ def talk(address: str, run: Callable[[Talk], Awaitable[None]], **options: Any) -
         async with connect(address, **options) as socket:
             talking = Talk(socket)
             (connected,) = await talking.until("Connected")
-            assert connected.keys() == {"type", "request_id", "model_name", "model_version", "model_uuids"}
+            assert connected.keys() == {
+                "type",
+                "request_id",
+                "model_name",
+                "model_version",
+                "model_uuids",
+            }
             await run(talking)
 
     asyncio.run(whole())
@@ -94,7 +102,8 @@ def check(samples: Any, text: str) -> None:
 
 
 def heard_by_player(text: str, played_s: float) -> tuple[str, str]:
-    """What a player of our own would report of the text after so many seconds, and what it would not."""
+    """What a player of our own would report of the text after so many seconds, and what it would
+    not."""
     session = toy_voice().session()
     session.push(text)
     session.flush()
@@ -109,7 +118,9 @@ def test_a_turn_begins_with_its_name_and_ends_with_its_figures(server: Running) 
             for piece in (text[:7], text[7:8], text[8:]):
                 await talking.say("Speak", text=piece)
             await talking.say("Flush")
-            started, metadata, flushed = await talking.until("SpeechStarted", "SpeechMetadata", "Flushed")
+            started, metadata, flushed = await talking.until(
+                "SpeechStarted", "SpeechMetadata", "Flushed"
+            )
             assert started["speech_id"].startswith("dg_sp_")
             assert len(started["speech_id"]) == len("dg_sp_") + 12
             assert metadata == {
@@ -118,7 +129,11 @@ def test_a_turn_begins_with_its_name_and_ends_with_its_figures(server: Running) 
                 "audio_duration_ms": round(len(talking.sound) / 2 / RATE * 1000),
                 "input_character_count": len(text),
                 "billable_character_count": len(text),
-                "controls_applied": {"pronunciations_applied": 0, "breaks_applied": 0, "pronunciation_warnings": 0},
+                "controls_applied": {
+                    "pronunciations_applied": 0,
+                    "breaks_applied": 0,
+                    "pronunciation_warnings": 0,
+                },
             }
             assert flushed == {"type": "Flushed", "speech_id": started["speech_id"]}
             check(talking.samples(), text)
@@ -164,7 +179,8 @@ def test_closing_speaks_the_rest_of_the_turn_first(server: Running) -> None:
 
 
 def test_interrupted_at_20_random_moments_it_tells_what_a_player_reports(server: Running) -> None:
-    draw, cases = random.Random(55), 20
+    draw = random.Random(55)
+    cases = 20
     total_s = len(toy_voice().synthesize(LONG)) / RATE
 
     async def run(talking: Talk) -> None:
@@ -183,7 +199,10 @@ def test_interrupted_at_20_random_moments_it_tells_what_a_player_reports(server:
             await talking.say("Interrupt", playback_offset={"type": "time_ms", "value": before_ms})
             (interrupted,) = await talking.until("SpeechInterrupted")
             spoken, remaining = heard_by_player(LONG, moment_ms / 1000)
-            assert (interrupted["text_spoken"], interrupted["text_remaining"]) == (spoken, remaining)
+            assert (interrupted["text_spoken"], interrupted["text_remaining"]) == (
+                spoken,
+                remaining,
+            )
             assert interrupted["audio_played_ms"] == before_ms
             assert interrupted["metadata"]["input_character_count"] == len(LONG)
             talking.samples()
@@ -192,7 +211,9 @@ def test_interrupted_at_20_random_moments_it_tells_what_a_player_reports(server:
     server.settle()
 
 
-def test_an_interrupt_without_an_offset_goes_by_the_clock_and_our_word_times(server: Running) -> None:
+def test_an_interrupt_without_an_offset_goes_by_the_clock_and_our_word_times(
+    server: Running,
+) -> None:
     async def run(talking: Talk) -> None:
         await talking.say("Speak", text=LONG)
         await talking.until("SpeechStarted")
@@ -323,7 +344,13 @@ def test_a_query_that_cannot_be_is_refused(server: Running, query: str, code: st
 
 @pytest.mark.parametrize(
     "message",
-    ["no JSON", '{"type": "Speak"}', '{"type": "Clear"}', "{}", '{"type": "Interrupt", "playback_offset": 5}'],
+    [
+        "no JSON",
+        '{"type": "Speak"}',
+        '{"type": "Clear"}',
+        "{}",
+        '{"type": "Interrupt", "playback_offset": 5}',
+    ],
 )
 def test_a_message_that_cannot_be_read_is_told(server: Running, message: str) -> None:
     async def run(talking: Talk) -> None:
@@ -372,20 +399,31 @@ class TestClients:
     def test_sdk(self, server: Running) -> None:
         sdk = pytest.importorskip("deepgram", reason="needs sayahead[compat]")
         from deepgram.environment import DeepgramClientEnvironment
-        from deepgram.speak.v2.types import SpeakV2Configure, SpeakV2Interrupt, SpeakV2InterruptPlaybackOffset
+        from deepgram.speak.v2.types import (
+            SpeakV2Configure,
+            SpeakV2Interrupt,
+            SpeakV2InterruptPlaybackOffset,
+        )
         from deepgram.speak.v2.types import SpeakV2Speak as Speak
 
         async def run() -> None:
             here = DeepgramClientEnvironment(
                 base=server.http, production=server.ws, agent=server.ws, agent_rest=server.http
             )
-            client, kinds = sdk.AsyncDeepgramClient(api_key="some-key", environment=here), list[str]()
-            options = {"model": "flux-alexis-en", "encoding": "linear16", "sample_rate": "8000", "speed": 1.0}
+            client = sdk.AsyncDeepgramClient(api_key="some-key", environment=here)
+            kinds = list[str]()
+            options = {
+                "model": "flux-alexis-en",
+                "encoding": "linear16",
+                "sample_rate": "8000",
+                "speed": 1.0,
+            }
             async with client.speak.v2.connect(**options) as connection:
                 await connection.send_configure(SpeakV2Configure(speed=1.0))
                 await connection.send_speak(Speak(text=TEXT))
                 await connection.send_flush()
-                sound, moment_ms = b"", 200
+                sound = b""
+                moment_ms = 200
                 async for message in connection:
                     if isinstance(message, bytes):
                         sound += message
@@ -400,9 +438,17 @@ class TestClients:
                         assert (message.text_spoken, message.text_remaining) == (spoken, remaining)
                         assert message.metadata.input_character_count == len(TEXT)
                         await connection.send_close()
-            lifecycle = ["SpeechStarted", "SpeechMetadata", "Flushed", "SpeechInterrupted", "SessionMetadata"]
+            lifecycle = [
+                "SpeechStarted",
+                "SpeechMetadata",
+                "Flushed",
+                "SpeechInterrupted",
+                "SessionMetadata",
+            ]
             assert kinds == ["Connected", "ConfigureSuccess", *lifecycle]
-            answer = client.speak.v2.audio.generate(text=TEXT, model="flux-alexis-en", encoding="linear16")
+            answer = client.speak.v2.audio.generate(
+                text=TEXT, model="flux-alexis-en", encoding="linear16"
+            )
             assert (await anext(answer)).startswith(b"RIFF")
 
         asyncio.run(asyncio.wait_for(run(), 60))
@@ -415,7 +461,9 @@ class TestClients:
         async def run() -> None:
             async with aiohttp.ClientSession() as http:
                 address = server.http + "/v2/speak"
-                service = plugin.TTSv2(base_url=address, api_key="some-key", http_session=http, sample_rate=8000)
+                service = plugin.TTSv2(
+                    base_url=address, api_key="some-key", http_session=http, sample_rate=8000
+                )
                 # The connection is used again for the second text.
                 for _ in range(2):
                     stream = service.stream()
@@ -432,7 +480,9 @@ class TestClients:
                 await asyncio.wait_for(anext(abandoned), 20)
                 await abandoned.aclose()
                 frame = await service.synthesize(TEXT).collect()
-                assert frame.duration == pytest.approx(len(toy_voice().synthesize(TEXT)) / RATE, abs=0.05)
+                assert frame.duration == pytest.approx(
+                    len(toy_voice().synthesize(TEXT)) / RATE, abs=0.05
+                )
                 await service.aclose()
 
         asyncio.run(asyncio.wait_for(run(), 60))
@@ -444,12 +494,14 @@ class TestClients:
             warnings.simplefilter("ignore", DeprecationWarning)
             from support.pipecat_run import interruptions, services
 
-        draw, told = random.Random(5), list[dict[str, Any]]()
+        draw = random.Random(5)
+        told = list[dict[str, Any]]()
         total_s = len(toy_voice().synthesize(LONG)) / RATE
 
         async def run() -> None:
             service = services(server)["flux"]()
-            service.interrupted, handle = asyncio.Event(), service._handle_message
+            service.interrupted = asyncio.Event()
+            handle = service._handle_message
 
             async def watched(message: dict[str, Any]) -> None:
                 await handle(message)
@@ -487,12 +539,15 @@ def test_tokens_of_any_size_are_the_same_sound(server: Running) -> None:
 
 
 TRANSCRIPT = Path(__file__).with_name("flux_transcript.txt")
-"""What a client says (``>``) and hears (``<``), word for word; of sound, how many bytes. Turns are numbered."""
+"""What a client says (``>``) and hears (``<``), word for word; of sound, how many bytes. Turns are
+numbered."""
 
 
 def test_a_conversation_goes_as_it_is_written_down(server: Running) -> None:
     lines = TRANSCRIPT.read_text(encoding="utf-8").splitlines()
-    happened, names, waiting = list[str](), dict[str, str](), deque[str]()
+    happened = list[str]()
+    names = dict[str, str]()
+    waiting = deque[str]()
 
     async def hear(talking: Talk) -> str:
         size = 0

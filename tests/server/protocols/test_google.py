@@ -64,7 +64,8 @@ def sound(data: bytes) -> Any:
 
 
 def check(data: bytes, text: str = TEXT) -> None:
-    said, wanted = sound(data), toy_voice().synthesize(text)
+    said = sound(data)
+    wanted = toy_voice().synthesize(text)
     assert len(said) == len(wanted)
     assert np.abs(said - wanted).max() < 1e-4
 
@@ -72,7 +73,9 @@ def check(data: bytes, text: str = TEXT) -> None:
 class Stream:
     """A ``StreamingSynthesize`` call whose requests come from here, one by one."""
 
-    def __init__(self, channel: Any, *requests: bytes, metadata: tuple[tuple[str, str], ...] = ()) -> None:
+    def __init__(
+        self, channel: Any, *requests: bytes, metadata: tuple[tuple[str, str], ...] = ()
+    ) -> None:
         self._requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         for request in requests:
             self._requests.put(request)
@@ -92,7 +95,9 @@ class Stream:
         return data
 
     def rest(self) -> bytes:
-        return b"".join(messages.parsed("StreamingSynthesizeResponse", part).audio_content for part in self.call)
+        return b"".join(
+            messages.parsed("StreamingSynthesizeResponse", part).audio_content for part in self.call
+        )
 
     def failure(self) -> tuple[str, str]:
         """The status and the sentence with which it fails."""
@@ -114,7 +119,9 @@ def config(**fields: Any) -> bytes:
 
 def whole(channel: Any, *, metadata: tuple[tuple[str, str], ...] = (), **fields: Any) -> bytes:
     request = messages.packed("SynthesizeSpeechRequest", **fields)
-    answer = channel.unary_unary(SERVICE + "SynthesizeSpeech")(request, timeout=30, metadata=metadata)
+    answer = channel.unary_unary(SERVICE + "SynthesizeSpeech")(
+        request, timeout=30, metadata=metadata
+    )
     data: bytes = messages.parsed("SynthesizeSpeechResponse", answer).audio_content
     return data
 
@@ -129,17 +136,23 @@ def refusal(channel: Any, **fields: Any) -> tuple[str, str]:
 def test_without_an_audio_config_it_is_24000_samples_a_second(channel: Any) -> None:
     stream = Stream(channel, config(**CONFIG), said(TEXT))
     stream.end()
-    assert len(stream.rest()) / 48000 == pytest.approx(len(toy_voice().synthesize(TEXT)) / 8000, abs=0.01)
+    assert len(stream.rest()) / 48000 == pytest.approx(
+        len(toy_voice().synthesize(TEXT)) / 8000, abs=0.01
+    )
 
 
-@pytest.mark.parametrize(("encoding", "rate", "width"), [(5, 8000, 1), (6, 16000, 1), (7, 44100, 2), (3, 0, 0)])
+@pytest.mark.parametrize(
+    ("encoding", "rate", "width"), [(5, 8000, 1), (6, 16000, 1), (7, 44100, 2), (3, 0, 0)]
+)
 def test_encodings_that_are_streamed(channel: Any, encoding: int, rate: int, width: int) -> None:
     audio = {"audio_encoding": encoding, "sample_rate_hertz": rate}
     stream = Stream(channel, config(**CONFIG, streaming_audio_config=audio), said(TEXT))
     stream.end()
     data = stream.rest()
     if width:
-        assert len(data) / rate / width == pytest.approx(len(toy_voice().synthesize(TEXT)) / 8000, abs=0.01)
+        assert len(data) / rate / width == pytest.approx(
+            len(toy_voice().synthesize(TEXT)) / 8000, abs=0.01
+        )
     else:
         assert data.startswith(b"OggS")
 
@@ -148,15 +161,19 @@ def test_the_pace_and_words_of_ones_own(channel: Any) -> None:
     def with_phrase(encoding: int) -> dict[str, Any]:
         phrase = {"phrase": "Nguyen", "phonetic_encoding": encoding, "pronunciation": "ˈwɪn"}
         audio = {**PCM, "speaking_rate": 0.5}
-        return {**CONFIG, "streaming_audio_config": audio, "custom_pronunciations": {"pronunciations": [phrase]}}
+        return {
+            **CONFIG,
+            "streaming_audio_config": audio,
+            "custom_pronunciations": {"pronunciations": [phrase]},
+        }
 
     options = stream_options(messages.new("StreamingSynthesizeConfig", **with_phrase(1)))
     session = options.session
     assert (options.voice, options.language, session.speed) == ("toy", "en-US", 0.5)
     assert isinstance(session.lexicon, Lexicon)
-    assert {word: (entry.said, entry.alphabet) for word, entry in session.lexicon.entries.items()} == {
-        "Nguyen": ("ˈwɪn", "ipa")
-    }
+    assert {
+        word: (entry.said, entry.alphabet) for word, entry in session.lexicon.entries.items()
+    } == {"Nguyen": ("ˈwɪn", "ipa")}
     assert Stream(channel, config(**with_phrase(2))).failure() == (
         "INVALID_ARGUMENT",
         "custom pronunciation 1: phonetic_encoding must be PHONETIC_ENCODING_IPA.",
@@ -171,14 +188,28 @@ def test_the_pace_and_words_of_ones_own(channel: Any) -> None:
         ([config(**CONFIG), config(**CONFIG)], "The first message must have streaming_config"),
         ([b"\xff\xff"], "is not a StreamingSynthesizeRequest"),
         ([config(**CONFIG), b"\x12\x03\x2a\x01x"], "An input needs text: markup"),
-        ([config(streaming_audio_config={"audio_encoding": 2})], "MP3 cannot be streamed: use one of PCM"),
-        ([config(streaming_audio_config={"audio_encoding": 99})], "audio_encoding is missing or not supported"),
-        ([config(streaming_audio_config={**PCM, "sample_rate_hertz": 7})], "The sample rate is 7, but must be one of"),
-        ([config(streaming_audio_config={**PCM, "speaking_rate": 9.0})], "speaking_rate is 9, but must be from 0.25"),
+        (
+            [config(streaming_audio_config={"audio_encoding": 2})],
+            "MP3 cannot be streamed: use one of PCM",
+        ),
+        (
+            [config(streaming_audio_config={"audio_encoding": 99})],
+            "audio_encoding is missing or not supported",
+        ),
+        (
+            [config(streaming_audio_config={**PCM, "sample_rate_hertz": 7})],
+            "The sample rate is 7, but must be one of",
+        ),
+        (
+            [config(streaming_audio_config={**PCM, "speaking_rate": 9.0})],
+            "speaking_rate is 9, but must be from 0.25",
+        ),
         ([config(streaming_audio_config={**PCM, "speaking_rate": np.nan})], "speaking_rate is nan"),
     ],
 )
-def test_what_cannot_be_is_told(server: Running, channel: Any, requests: list[bytes], sentence: str) -> None:
+def test_what_cannot_be_is_told(
+    server: Running, channel: Any, requests: list[bytes], sentence: str
+) -> None:
     code, told = Stream(channel, *requests).failure()
     assert code == "INVALID_ARGUMENT"
     assert sentence in told
@@ -208,9 +239,14 @@ def test_a_whole_text(server: Running, channel: Any) -> None:
         check(file.readframes(file.getnframes()))
     for encoding, start in ((2, b"\xff"), (3, b"OggS")):
         assert whole(channel, **given, audio_config={"audio_encoding": encoding}).startswith(start)
-    loud, soft = (sound(whole(channel, **given, audio_config={**PCM, "volume_gain_db": db})) for db in (0.0, -6.0))
+    loud, soft = (
+        sound(whole(channel, **given, audio_config={**PCM, "volume_gain_db": db}))
+        for db in (0.0, -6.0)
+    )
     assert np.abs(soft).max() / np.abs(loud).max() == pytest.approx(0.5, abs=0.01)
-    paused = whole(channel, input={"ssml": "<speak>One. <break time='900ms'/> Two.</speak>"}, audio_config=PCM)
+    paused = whole(
+        channel, input={"ssml": "<speak>One. <break time='900ms'/> Two.</speak>"}, audio_config=PCM
+    )
     assert len(paused) - len(whole(channel, input={"text": "One. Two."}, audio_config=PCM)) > 8000
     server.settle()
 
@@ -218,7 +254,11 @@ def test_a_whole_text(server: Running, channel: Any) -> None:
 @pytest.mark.parametrize("encoding", [5, 6])
 def test_companded_sound_has_a_header_that_others_read(channel: Any, encoding: int) -> None:
     soundfile = pytest.importorskip("soundfile")
-    data = whole(channel, input={"text": TEXT}, audio_config={"audio_encoding": encoding, "sample_rate_hertz": 8000})
+    data = whole(
+        channel,
+        input={"text": TEXT},
+        audio_config={"audio_encoding": encoding, "sample_rate_hertz": 8000},
+    )
     samples, rate = soundfile.read(io.BytesIO(data), dtype="float32")
     wanted = toy_voice().synthesize(TEXT)
     assert (rate, len(samples)) == (8000, len(wanted))
@@ -239,7 +279,9 @@ def test_whole_texts_that_cannot_be_are_told(server: Running, channel: Any) -> N
         assert code == "INVALID_ARGUMENT"
         assert sentence in told
     spent = server.metric("tts_key_characters_total", key="anybody")
-    assert refusal(channel, input={"text": f"{TEXT} Now explode."}, audio_config=PCM)[0] == "INTERNAL"
+    assert (
+        refusal(channel, input={"text": f"{TEXT} Now explode."}, audio_config=PCM)[0] == "INTERNAL"
+    )
     server.settle()
     # Who gets nothing pays nothing.
     assert server.metric("tts_key_characters_total", key="anybody") == spent
@@ -262,20 +304,29 @@ def test_who_does_not_read_loses_the_place_and_hears_why_later() -> None:
     port = free_port()
     options = [("grpc.http2.lookahead_bytes", 16384), ("grpc.http2.bdp_probe", 0)]
     with (
-        serving(grpc_port=port, limits={"write_stall_s": 0.3, "buffered_audio_s": 9000.0}) as server,
+        serving(
+            grpc_port=port, limits={"write_stall_s": 0.3, "buffered_audio_s": 9000.0}
+        ) as server,
         grpc.insecure_channel(f"127.0.0.1:{port}", options=options) as channel,
     ):
-        stream = Stream(channel, config(**CONFIG, streaming_audio_config={**PCM, "sample_rate_hertz": 48000}))
+        stream = Stream(
+            channel, config(**CONFIG, streaming_audio_config={**PCM, "sample_rate_hertz": 48000})
+        )
         stream.text(*["word " * 200] * 15)
         stream.hear()
         server.settle(20.0)
         assert stream.failure() == ("ABORTED", "The client did not read for 0.3 seconds.")
 
 
-def test_whole_answers_that_are_not_read_are_bounded_and_end_when_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whole_answers_that_are_not_read_are_bounded_and_end_when_they_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(google_calls, "MOST_ANSWER", 1_000_000)
-    port, audio = free_port(), {**PCM, "sample_rate_hertz": 48000}
-    request = messages.packed("SynthesizeSpeechRequest", input={"text": "word " * 100}, audio_config=audio)
+    port = free_port()
+    audio = {**PCM, "sample_rate_hertz": 48000}
+    request = messages.packed(
+        "SynthesizeSpeechRequest", input={"text": "word " * 100}, audio_config=audio
+    )
     options = [("grpc.http2.lookahead_bytes", 16384), ("grpc.http2.bdp_probe", 0)]
     limits = {"write_stall_s": 0.5, "sessions": 4, "sessions_per_key": 1}
     with (
@@ -305,7 +356,8 @@ def test_whole_answers_that_are_not_read_are_bounded_and_end_when_they_are(monke
 
 
 def test_keys_and_places() -> None:
-    port, mine = free_port(), (("x-goog-api-key", KEY),)
+    port = free_port()
+    mine = (("x-goog-api-key", KEY),)
     limits = {"sessions": 1, "sessions_per_key": 1}
     with (
         serving(grpc_port=port, keys=(f"me:{KEY}",), limits=limits) as server,
@@ -315,7 +367,10 @@ def test_keys_and_places() -> None:
             channel.unary_unary(SERVICE + "ListVoices")(b"", timeout=20)
         assert server.metric("tts_rejected_total", reason="unauthorized") == 1
         first = Stream(
-            channel, config(**CONFIG), said("Hello there, who "), metadata=(("authorization", f"Bearer {KEY}"),)
+            channel,
+            config(**CONFIG),
+            said("Hello there, who "),
+            metadata=(("authorization", f"Bearer {KEY}"),),
         )
         assert first.hear()
         code, told = Stream(channel, config(**CONFIG), said("Hello."), metadata=mine).failure()
@@ -330,7 +385,10 @@ def test_keys_and_places() -> None:
 
 def test_a_server_that_goes_down_finishes_texts_and_takes_no_more() -> None:
     port = free_port()
-    with serving(grpc_port=port, drain_s=10.0) as server, grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+    with (
+        serving(grpc_port=port, drain_s=10.0) as server,
+        grpc.insecure_channel(f"127.0.0.1:{port}") as channel,
+    ):
         stream = Stream(channel, config(**CONFIG, streaming_audio_config=PCM), said(TEXT[:16]))
         data = stream.hear()
         server.hub.draining = True
@@ -347,7 +405,12 @@ def test_a_server_that_goes_down_finishes_texts_and_takes_no_more() -> None:
 
 def test_bounds_of_messages_and_connections() -> None:
     port = free_port()
-    limits = {"message_bytes": 20_000, "connections": 8, "pending_characters": 2000, "messages_per_s": 50}
+    limits = {
+        "message_bytes": 20_000,
+        "connections": 8,
+        "pending_characters": 2000,
+        "messages_per_s": 50,
+    }
     with serving(grpc_port=port, limits=limits, step_s=0.02) as server:
         options = [("grpc.max_send_message_length", -1)]
         with grpc.insecure_channel(f"127.0.0.1:{port}", options=options) as channel:
@@ -385,7 +448,8 @@ def test_nonsense_is_the_clients_fault(server: Running, channel: Any) -> None:
             if data:
                 data[draw.randrange(len(data))] = draw.randrange(256)
         calls = [
-            partial(channel.unary_unary(SERVICE + name), bytes(data)) for name in ("ListVoices", "SynthesizeSpeech")
+            partial(channel.unary_unary(SERVICE + name), bytes(data))
+            for name in ("ListVoices", "SynthesizeSpeech")
         ]
         stream = Stream(channel, *draw.sample(good, draw.randrange(2)), bytes(data))
         stream.end()
@@ -410,7 +474,9 @@ def first_bytes(peer: socket.socket) -> bytes:
 
 
 def test_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ConfigError, match="grpc_port is 70000, but must be a whole number from 0 to 65535"):
+    with pytest.raises(
+        ConfigError, match="grpc_port is 70000, but must be a whole number from 0 to 65535"
+    ):
         settings_of({"grpc_port": 70000})
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"pip install 'sayahead\[grpc\]'"):
@@ -429,7 +495,7 @@ import threading
 from google.cloud import texttospeech_v1 as speech
 client = speech.TextToSpeechClient(client_options={"api_endpoint": sys.argv[1], "api_key": sys.argv[2]})
 print([voice.name for voice in client.list_voices().voices][0])
-"""
+"""  # noqa: E501
 
 
 class TestClient:
@@ -439,18 +505,28 @@ class TestClient:
     pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 
     def test_words_are_heard_before_the_last_is_sent(self, server: Running, port: int) -> None:
-        speech = pytest.importorskip("google.cloud.texttospeech_v1", reason="needs sayahead[compat]")
-        from google.cloud.texttospeech_v1.services.text_to_speech.transports import TextToSpeechGrpcTransport
+        speech = pytest.importorskip(
+            "google.cloud.texttospeech_v1", reason="needs sayahead[compat]"
+        )
+        from google.cloud.texttospeech_v1.services.text_to_speech.transports import (
+            TextToSpeechGrpcTransport,
+        )
 
         heard = threading.Event()
 
         def requests() -> Iterator[Any]:
-            voice = speech.VoiceSelectionParams(language_code="en-US", name="en-US-Chirp3-HD-Charon")
-            audio = speech.StreamingAudioConfig(audio_encoding=speech.AudioEncoding.PCM, sample_rate_hertz=8000)
+            voice = speech.VoiceSelectionParams(
+                language_code="en-US", name="en-US-Chirp3-HD-Charon"
+            )
+            audio = speech.StreamingAudioConfig(
+                audio_encoding=speech.AudioEncoding.PCM, sample_rate_hertz=8000
+            )
             config = speech.StreamingSynthesizeConfig(voice=voice, streaming_audio_config=audio)
             yield speech.StreamingSynthesizeRequest(streaming_config=config)
             for part in (TEXT[:16], TEXT[16:]):
-                yield speech.StreamingSynthesizeRequest(input=speech.StreamingSynthesisInput(text=part))
+                yield speech.StreamingSynthesizeRequest(
+                    input=speech.StreamingSynthesisInput(text=part)
+                )
                 assert heard.wait(20)
 
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
@@ -463,20 +539,33 @@ class TestClient:
         server.settle()
 
     def test_whole_texts_voices_and_errors(self, server: Running, port: int) -> None:
-        speech = pytest.importorskip("google.cloud.texttospeech_v1", reason="needs sayahead[compat]")
+        speech = pytest.importorskip(
+            "google.cloud.texttospeech_v1", reason="needs sayahead[compat]"
+        )
         from google.api_core.exceptions import InvalidArgument
-        from google.cloud.texttospeech_v1.services.text_to_speech.transports import TextToSpeechGrpcAsyncIOTransport
+        from google.cloud.texttospeech_v1.services.text_to_speech.transports import (
+            TextToSpeechGrpcAsyncIOTransport,
+        )
 
         async def run() -> None:
             async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
-                client = speech.TextToSpeechAsyncClient(transport=TextToSpeechGrpcAsyncIOTransport(channel=channel))
-                given: dict[str, Any] = {"input": {"text": TEXT}, "voice": {"language_code": "en-US"}}
-                answer = await client.synthesize_speech(**given, audio_config={"audio_encoding": "LINEAR16"})
+                client = speech.TextToSpeechAsyncClient(
+                    transport=TextToSpeechGrpcAsyncIOTransport(channel=channel)
+                )
+                given: dict[str, Any] = {
+                    "input": {"text": TEXT},
+                    "voice": {"language_code": "en-US"},
+                }
+                answer = await client.synthesize_speech(
+                    **given, audio_config={"audio_encoding": "LINEAR16"}
+                )
                 with wave.open(io.BytesIO(answer.audio_content)) as file:
                     check(file.readframes(file.getnframes()))
                 voices = (await client.list_voices(language_code="en")).voices
                 assert (voices[0].name, voices[0].natural_sample_rate_hertz) == ("toy", 8000)
-                with pytest.raises(InvalidArgument, match="audio_encoding is missing or not supported"):
+                with pytest.raises(
+                    InvalidArgument, match="audio_encoding is missing or not supported"
+                ):
                     await client.synthesize_speech(**given, audio_config={"audio_encoding": "M4A"})
 
         asyncio.run(asyncio.wait_for(run(), 60))
@@ -487,7 +576,9 @@ class TestClient:
         pytest.importorskip("google.cloud.texttospeech_v1", reason="needs sayahead[compat]")
         key, certificate = certified(tmp_path)
         port = free_port()
-        with serving(grpc_port=port, keys=(f"me:{KEY}",), certificate=certificate, certificate_key=key):
+        with serving(
+            grpc_port=port, keys=(f"me:{KEY}",), certificate=certificate, certificate_key=key
+        ):
             command = [sys.executable, "-c", SECURE, f"localhost:{port}", KEY]
             trusting = {**os.environ, "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH": certificate}
             ran = subprocess.run(command, env=trusting, capture_output=True, text=True, timeout=60)
@@ -512,7 +603,9 @@ def test_a_certificate_is_renewed_where_its_files_fit_each_other(tmp_path: Path)
 
 def test_a_call_has_a_name(channel: Any, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO", "sayahead.server"):
-        spoken = Stream(channel, config(**CONFIG), said(TEXT), metadata=(("x-request-id", "mine-2"),))
+        spoken = Stream(
+            channel, config(**CONFIG), said(TEXT), metadata=(("x-request-id", "mine-2"),)
+        )
         spoken.end()
         assert spoken.rest()
         wrong = Stream(channel, said(TEXT))

@@ -21,7 +21,8 @@ def test_a_call_has_one_rate_and_text_after_text(server: Running, query: str, ra
         for text in (TEXT, "And more."):
             await socket.send(json.dumps({"type": "stream", "text": text}))
             await socket.send(json.dumps({"type": "flush"}))
-            size, whole = 0, len(toy_voice().synthesize(text + " ")) * 2 * rate // 8000
+            size = 0
+            whole = len(toy_voice().synthesize(text + " ")) * 2 * rate // 8000
             while size < whole - rate // 4:
                 message = await asyncio.wait_for(socket.recv(), 20)
                 assert isinstance(message, bytes), message

@@ -43,14 +43,18 @@ def test_formats(server: Running) -> None:
         data = b""
         async for message in socket:
             assert isinstance(message, bytes)
-            unpacked: Message = msgpack.unpackb(message) if packed else {"type": "OggOpus", "data": message}
+            unpacked: Message = (
+                msgpack.unpackb(message) if packed else {"type": "OggOpus", "data": message}
+            )
             assert unpacked["type"] in ("Text", "OggOpus")
             data += unpacked.get("data", b"")
         assert socket.close_code == 1000
         if "Opus" in form:
             assert data.startswith(b"OggS")
         else:
-            assert len(data) == pytest.approx(len(toy_voice().synthesize(TEXT)) / 8000 * 96000, rel=0.02)
+            assert len(data) == pytest.approx(
+                len(toy_voice().synthesize(TEXT)) / 8000 * 96000, rel=0.02
+            )
 
     for form in ("Pcm", "OggOpus", "OggOpusMessagePack"):
         talk(server.ws + PATH + form, run)

@@ -53,11 +53,15 @@ def test_a_lexicon_says_how_words_are_said(server: Running) -> None:
     async def run() -> None:
         async with talk(server) as socket:
             talking = await begin(socket)
-            await talking.say("session.update", session={"lexicon": {"New York": "Noo Yawk", "fine": 5}})
+            await talking.say(
+                "session.update", session={"lexicon": {"New York": "Noo Yawk", "fine": 5}}
+            )
             error = await talking.hear()
             assert (error["code"], error["type"]) == ("invalid_option", "error")
             assert "lexicon.fine" in error["message"]
-            await talking.say("session.update", session={"lexicon": {"New York": "Noo Yawk", "SQL": "sequel"}})
+            await talking.say(
+                "session.update", session={"lexicon": {"New York": "Noo Yawk", "SQL": "sequel"}}
+            )
             assert (await talking.until("session.updated"))["session"]["lexicon"]["SQL"] == "sequel"
             for fragment in ("SQ", "L in New", " York", ", fine."):
                 await talking.say("input_text.append", text=fragment)
@@ -66,7 +70,12 @@ def test_a_lexicon_says_how_words_are_said(server: Running) -> None:
             wanted = toy_voice().synthesize("sequel in Noo Yawk, fine.")
             assert (done["characters"], done["audio_s"]) == (22, pytest.approx(len(wanted) / 8000))
             words = [(word["word"], word["start"], word["end"]) for word in talking.words[""]]
-            assert words == [("sequel", 0, 3), ("in", 4, 6), ("Noo Yawk,", 7, 16), ("fine.", 17, 22)]
+            assert words == [
+                ("sequel", 0, 3),
+                ("in", 4, 6),
+                ("Noo Yawk,", 7, 16),
+                ("fine.", 17, 22),
+            ]
 
     asyncio.run(run())
 
@@ -95,7 +104,12 @@ def test_what_cannot_be_read_is_told_with_its_place(server: Running) -> None:
             await talking.say("input_text.append", text="Hello Привет there.")
             await talking.say("input_text.end")
             told = await talking.until("speech.skipped")
-            assert (told["start"], told["end"], told["text"], told["context_id"]) == (6, 12, "Привет", "")
+            assert (told["start"], told["end"], told["text"], told["context_id"]) == (
+                6,
+                12,
+                "Привет",
+                "",
+            )
             await talking.until("speech.done")
 
     asyncio.run(run())

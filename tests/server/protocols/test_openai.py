@@ -62,8 +62,12 @@ def test_every_format_is_streamed(client: openai.OpenAI, form: Any) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_text_without_words_is_a_moment_of_silence_in_a_file(client: openai.OpenAI, form: Any) -> None:
-    sound = client.audio.speech.create(model="x", voice="toy", input="\U0001f600", response_format=form).content
+def test_a_text_without_words_is_a_moment_of_silence_in_a_file(
+    client: openai.OpenAI, form: Any
+) -> None:
+    sound = client.audio.speech.create(
+        model="x", voice="toy", input="\U0001f600", response_format=form
+    ).content
     if form == "pcm":
         assert sound == b""
     else:
@@ -71,14 +75,18 @@ def test_a_text_without_words_is_a_moment_of_silence_in_a_file(client: openai.Op
 
 
 def test_events_carry_the_same_sound(client: openai.OpenAI) -> None:
-    plain = client.audio.speech.create(model="x", voice="toy", input=TEXT, response_format="pcm").content
+    plain = client.audio.speech.create(
+        model="x", voice="toy", input=TEXT, response_format="pcm"
+    ).content
     answer = client.audio.speech.with_streaming_response.create(
         model="x", voice="toy", input=TEXT, response_format="pcm", stream_format="sse"
     )
     with answer as response:
         assert response.headers["content-type"].startswith("text/event-stream")
         lines = [json.loads(line.removeprefix("data: ")) for line in response.iter_lines() if line]
-    assert [line["type"] for line in lines] == ["speech.audio.delta"] * (len(lines) - 1) + ["speech.audio.done"]
+    assert [line["type"] for line in lines] == ["speech.audio.delta"] * (len(lines) - 1) + [
+        "speech.audio.done"
+    ]
     assert b"".join(base64.b64decode(line["audio"]) for line in lines[:-1]) == plain
     usage = lines[-1]["usage"]
     assert usage["total_tokens"] == usage["input_tokens"] + usage["output_tokens"] > 0
@@ -86,7 +94,9 @@ def test_events_carry_the_same_sound(client: openai.OpenAI) -> None:
 
 def test_speed_shortens(client: openai.OpenAI) -> None:
     def spoken(speed: float) -> int:
-        made = client.audio.speech.create(model="x", voice="toy", input=TEXT, response_format="pcm", speed=speed)
+        made = client.audio.speech.create(
+            model="x", voice="toy", input=TEXT, response_format="pcm", speed=speed
+        )
         return len(made.content)
 
     # The toy knows no speed; what matters is that all that OpenAI allows is taken.
@@ -96,7 +106,11 @@ def test_speed_shortens(client: openai.OpenAI) -> None:
 def test_instructions_are_read_for_names_of_styles(client: openai.OpenAI) -> None:
     def length(**options: Any) -> int:
         made = client.audio.speech.create(
-            model="gpt-4o-mini-tts", voice={"id": "toy"}, input=TEXT, response_format="pcm", **options
+            model="gpt-4o-mini-tts",
+            voice={"id": "toy"},
+            input=TEXT,
+            response_format="pcm",
+            **options,
         )
         return len(made.content)
 
@@ -105,7 +119,9 @@ def test_instructions_are_read_for_names_of_styles(client: openai.OpenAI) -> Non
 
 def test_lists(client: openai.OpenAI, server: Running) -> None:
     assert "sayahead" in [model.id for model in client.models.list()]
-    voices = httpx.get(server.http + "/v1/audio/voices", headers={"Authorization": f"Bearer {KEY}"}).json()
+    voices = httpx.get(
+        server.http + "/v1/audio/voices", headers={"Authorization": f"Bearer {KEY}"}
+    ).json()
     assert voices["voices"][0] == {"id": "toy", "name": "toy"}
     assert voices["details"][0]["default"]
     assert voices["details"][0]["unit"] == "words"
@@ -131,9 +147,15 @@ def test_lists(client: openai.OpenAI, server: Running) -> None:
 )
 def test_what_is_wrong_is_named(server: Running, change: dict[str, Any], param: str) -> None:
     body = {"model": "x", "voice": "alloy", "input": "Hello.", **change}
-    answer = httpx.post(server.http + "/v1/audio/speech", json=body, headers={"Authorization": f"Bearer {KEY}"})
+    answer = httpx.post(
+        server.http + "/v1/audio/speech", json=body, headers={"Authorization": f"Bearer {KEY}"}
+    )
     error = answer.json()["error"]
-    assert (answer.status_code, error["param"], error["type"]) == (400, param, "invalid_request_error")
+    assert (answer.status_code, error["param"], error["type"]) == (
+        400,
+        param,
+        "invalid_request_error",
+    )
 
 
 def test_errors_are_those_of_the_client(server: Running, client: openai.OpenAI) -> None:
@@ -147,20 +169,31 @@ def test_errors_are_those_of_the_client(server: Running, client: openai.OpenAI) 
     wrong.close()
 
 
-@pytest.mark.parametrize(("body", "status"), [(b"{", 400), (b"[1]", 400), (b"\xff", 400), (b"x" * 300_000, 413)])
+@pytest.mark.parametrize(
+    ("body", "status"), [(b"{", 400), (b"[1]", 400), (b"\xff", 400), (b"x" * 300_000, 413)]
+)
 def test_a_body_that_is_none(server: Running, body: bytes, status: int) -> None:
-    answer = httpx.post(server.http + "/v1/audio/speech", content=body, headers={"Authorization": f"Bearer {KEY}"})
+    answer = httpx.post(
+        server.http + "/v1/audio/speech", content=body, headers={"Authorization": f"Bearer {KEY}"}
+    )
     assert answer.status_code == status
     assert answer.json()["error"]["message"]
 
 
 def test_a_failure_in_the_middle_breaks_the_answer(server: Running) -> None:
     # The status says 200 by then: whoever reads must see that the sound is not whole.
-    body = {"model": "x", "voice": "toy", "input": TEXT * 4 + "explode now, please.", "response_format": "pcm"}
+    body = {
+        "model": "x",
+        "voice": "toy",
+        "input": TEXT * 4 + "explode now, please.",
+        "response_format": "pcm",
+    }
 
     def read() -> bytes:
         key = {"Authorization": f"Bearer {KEY}"}
-        with httpx.stream("POST", server.http + "/v1/audio/speech", json=body, headers=key) as answer:
+        with httpx.stream(
+            "POST", server.http + "/v1/audio/speech", json=body, headers=key
+        ) as answer:
             assert answer.status_code == 200
             return b"".join(answer.iter_bytes())
 
@@ -169,9 +202,14 @@ def test_a_failure_in_the_middle_breaks_the_answer(server: Running) -> None:
 
 
 def test_whoever_does_not_read_is_cut_off() -> None:
-    body = json.dumps({"model": "x", "voice": "toy", "input": TEXT * 400, "response_format": "pcm"}).encode()
-    head = f"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-    with serving(limits={"write_stall_s": 0.5, "message_characters": 20000}) as server, contextlib.ExitStack() as stack:
+    body = json.dumps(
+        {"model": "x", "voice": "toy", "input": TEXT * 400, "response_format": "pcm"}
+    ).encode()
+    head = f"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()  # noqa: E501
+    with (
+        serving(limits={"write_stall_s": 0.5, "message_characters": 20000}) as server,
+        contextlib.ExitStack() as stack,
+    ):
         for _ in range(3):
             peer = stack.enter_context(socket.socket())
             peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -189,7 +227,8 @@ def test_overload_is_told() -> None:
         body = {"model": "x", "voice": "toy", "input": TEXT, "response_format": "pcm"}
         async with httpx.AsyncClient(timeout=30) as http:
             answers = await asyncio.gather(
-                *(http.post(server.http + "/v1/audio/speech", json=body) for _ in range(6)), return_exceptions=False
+                *(http.post(server.http + "/v1/audio/speech", json=body) for _ in range(6)),
+                return_exceptions=False,
             )
         for answer in answers:
             if answer.status_code == 429:

@@ -43,7 +43,8 @@ def choose_sentences(page: Page) -> None:
 
 def test_everything_comes_from_the_server_itself(server: Running, browser: Browser) -> None:
     context = browser.new_context()
-    page, asked = context.new_page(), list[str]()
+    page = context.new_page()
+    asked = list[str]()
     page.on("request", lambda request: asked.append(request.url))
     page.goto(server.http, wait_until="networkidle")
     assert len(asked) > 8
@@ -54,7 +55,9 @@ def test_everything_comes_from_the_server_itself(server: Running, browser: Brows
 # Speaking.
 
 
-def test_what_is_typed_is_heard_while_typing_and_lights_up_in_order(server: Running, browser: Browser) -> None:
+def test_what_is_typed_is_heard_while_typing_and_lights_up_in_order(
+    server: Running, browser: Browser
+) -> None:
     with seated(browser, server.http) as seat:
         seat.type(TEXT[:18])
         seat.until("window.loud() > 0.05")
@@ -74,10 +77,14 @@ def test_what_is_typed_is_heard_while_typing_and_lights_up_in_order(server: Runn
 @pytest.mark.slow
 def test_a_language_models_pace_leaves_no_gap(browser: Browser) -> None:
     with serving(voice=drawl()) as server, seated(browser, server.http) as seat:
-        text = "The quick brown fox jumps over the lazy dog, and nobody minds. It does so every day of the year."
+        text = (
+            "The quick brown fox jumps over the lazy dog, and nobody minds. It does so every day of"
+            " the year."
+        )
         seat.paste(text)
         seat.until("window.loud() > 0.02")
-        # Where other programs take the processor away, any player stops: one of three takes must be whole.
+        # Where other programs take the processor away, any player stops: one of three takes must be
+        # whole.
         for _ in range(3):
             late = server.metric("tts_underruns_total")
             seat.until_heard()
@@ -107,7 +114,9 @@ def test_the_switch_makes_it_wait_for_sentences(server: Running, browser: Browse
         assert seat.lit == TEXT.split()
         assert seat.cell("first", 2) != "–"
         states = seat.value("window.seen")
-        begun = next(i for i, (text, state) in enumerate(states) if text == "Hello" and state in HAS_SOUND)
+        begun = next(
+            i for i, (text, state) in enumerate(states) if text == "Hello" and state in HAS_SOUND
+        )
         assert begun > states.index(["today?", "typed"])
 
 
@@ -132,7 +141,10 @@ def test_the_choices_reach_the_server(server: Running, browser: Browser) -> None
         assert updates[-1]["voice"] in (None, "toy")
         # The voice's own range.
         assert seat.value("document.getElementById('speed').max") == "2"
-        assert seat.value("[...document.getElementById('voice').options].map((o) => o.value)")[0] == "toy"
+        assert (
+            seat.value("[...document.getElementById('voice').options].map((o) => o.value)")[0]
+            == "toy"
+        )
 
 
 def test_typed_and_pasted_text_are_spoken_the_same_way(server: Running, browser: Browser) -> None:
@@ -148,7 +160,9 @@ def test_typed_and_pasted_text_are_spoken_the_same_way(server: Running, browser:
         assert all(update == updates[0] for update in updates)
 
 
-def test_the_first_word_may_be_typed_before_the_socket_is_open(server: Running, browser: Browser) -> None:
+def test_the_first_word_may_be_typed_before_the_socket_is_open(
+    server: Running, browser: Browser
+) -> None:
     held = list[Route]()
     with seated(browser, server.http) as seat:
         # Without a token nobody can connect.
@@ -162,7 +176,9 @@ def test_the_first_word_may_be_typed_before_the_socket_is_open(server: Running, 
         seat.until_heard()
         assert seat.lit == ["Hello", "there"]
         messages = [json.loads(message) for message in seat.sent]
-        first = next(i for i, message in enumerate(messages) if message["type"] == "input_text.append")
+        first = next(
+            i for i, message in enumerate(messages) if message["type"] == "input_text.append"
+        )
         update = messages[first - 1]
         assert (update["type"], update["session"]["policy"]) == ("session.update", None)
 
@@ -173,7 +189,9 @@ def race(seat: Seat) -> tuple[float, float]:
     seat.until("document.body.dataset.racing === 'true'")
     seat.until("document.body.dataset.racing === 'false'")
     clocks = seat.value("[...document.querySelectorAll('.clock')].map((each) => each.textContent)")
-    words, sentences = (float(n) / (1000 if unit == "ms" else 1) for n, unit in (each.split() for each in clocks))
+    words, sentences = (
+        float(n) / (1000 if unit == "ms" else 1) for n, unit in (each.split() for each in clocks)
+    )
     return words, sentences
 
 
@@ -192,8 +210,12 @@ def test_the_race_is_won_word_by_word_and_heard_alone(server: Running, browser: 
         text = seat.page.inner_text("#by-word .script")
         for lane in ("#by-word", "#by-sentence"):
             assert seat.page.inner_text(f"{lane} .script") == text
-            assert seat.value(f"document.querySelectorAll('{lane} .script .heard').length") == len(text.split())
-        policies = [json.loads(m)["session"]["policy"] for m in seat.sent if '"session.update"' in m]
+            assert seat.value(f"document.querySelectorAll('{lane} .script .heard').length") == len(
+                text.split()
+            )
+        policies = [
+            json.loads(m)["session"]["policy"] for m in seat.sent if '"session.update"' in m
+        ]
         assert policies[-3:] == [None, "wait-all", None]
         # Each can be heard again.
         seat.page.click("#by-sentence button")
@@ -223,7 +245,9 @@ def test_every_installed_voice_speaks_on_the_page(browser: Browser) -> None:
     with serving(voice=drawl(), installed=()) as every, seated(browser, every.http) as seat:
         seat.type("Hello. ")
         seat.until_heard()
-        names = seat.value("[...document.getElementById('voice').options].map((option) => option.value)")
+        names = seat.value(
+            "[...document.getElementById('voice').options].map((option) => option.value)"
+        )
         assert set(installed_voices()) <= set(names)
         for name in installed_voices():
             seat.page.select_option("#voice", name)
@@ -251,7 +275,9 @@ def test_a_voice_of_characters_speaks_in_both_modes(browser: Browser) -> None:
         seat.until("document.body.dataset.busy === 'true'")
         seat.until_heard()
         assert seat.cell("first", 2) != "–"
-        assert [json.loads(m)["session"]["voice"] for m in seat.sent if '"session.update"' in m][-1] == "tiny"
+        assert [json.loads(m)["session"]["voice"] for m in seat.sent if '"session.update"' in m][
+            -1
+        ] == "tiny"
 
 
 def test_a_policy_that_the_voice_lacks_is_explained(server: Running, browser: Browser) -> None:
@@ -259,7 +285,9 @@ def test_a_policy_that_the_voice_lacks_is_explained(server: Running, browser: Br
         seat.type("Hello there. ")
         seat.until_heard()
         seat.page.select_option("#lookahead", "learned")
-        seat.until("document.getElementById('problem').textContent.includes(\"has no policy 'learned'\")")
+        seat.until(
+            "document.getElementById('problem').textContent.includes(\"has no policy 'learned'\")"
+        )
         seat.page.select_option("#lookahead", "")
         seat.until("document.getElementById('problem').textContent === ''")
         seat.type("And on it goes. ")
@@ -288,7 +316,9 @@ def test_escape_is_silence_at_once(browser: Browser, host: str) -> None:
         address = f"http://{host}:{server.port}/"
         with seated(browser, address) as seat:
             seat.put(LONG)
-            seat.until("window.loud() > 0.05 && document.querySelectorAll('#mirror .ready').length > 200")
+            seat.until(
+                "window.loud() > 0.05 && document.querySelectorAll('#mirror .ready').length > 200"
+            )
             # 300 words and more lie ready: nothing but the key can end that.
             seat.page.keyboard.press("Escape")
             seat.page.wait_for_timeout(1500)
@@ -316,7 +346,8 @@ def test_escape_is_silence_at_once(browser: Browser, host: str) -> None:
 def test_what_was_not_heard_can_still_be_changed(server: Running, browser: Browser) -> None:
     with seated(browser, server.http) as seat:
         seat.page.select_option("#pace", "typist")
-        before, after = "This is the first part of it, and then comes ", " at the very end of it all."
+        before = "This is the first part of it, and then comes "
+        after = " at the very end of it all."
         seat.paste(before + "nonsense" + after)
         seat.until("window.loud() > 0.05")
         seat.put(before + "wisdom" + after)
@@ -344,8 +375,13 @@ REPLACE = """() => {
 }"""
 
 
-def test_a_word_whose_sound_waits_in_the_browser_can_be_another(server: Running, browser: Browser) -> None:
-    words = "Nobody remembers whether president considered everything everywhere yesterday afternoon together.".split()
+def test_a_word_whose_sound_waits_in_the_browser_can_be_another(
+    server: Running, browser: Browser
+) -> None:
+    words = (
+        "Nobody remembers whether president considered everything everywhere yesterday afternoon"
+        " together.".split()
+    )
     with seated(browser, server.http) as seat:
         seat.page.select_option("#pace", "once")
         seat.paste(" ".join(words))
@@ -355,7 +391,11 @@ def test_a_word_whose_sound_waits_in_the_browser_can_be_another(server: Running,
         taken = seat.value(REPLACE)
         seat.until_heard()
         assert seat.lit == ["something" if word == taken else word for word in words]
-        assert [text for text, state in seat.value("window.seen") if text == taken and state in ("now", "heard")] == []
+        assert [
+            text
+            for text, state in seat.value("window.seen")
+            if text == taken and state in ("now", "heard")
+        ] == []
         # What is saved is what was heard: each word once.
         with seat.page.expect_download() as saved:
             seat.page.click("#srt")
@@ -363,7 +403,9 @@ def test_a_word_whose_sound_waits_in_the_browser_can_be_another(server: Running,
         assert [line for line in lines if taken in line] == []
 
 
-def test_a_word_that_was_not_spoken_is_revised_where_it_stands(server: Running, browser: Browser) -> None:
+def test_a_word_that_was_not_spoken_is_revised_where_it_stands(
+    server: Running, browser: Browser
+) -> None:
     with seated(browser, server.http) as seat:
         seat.page.select_option("#lookahead", "lookahead:k=1")
         # The last word waits for the next one.
@@ -456,7 +498,9 @@ def test_an_empty_text_is_silent_and_another_begins_anew(server: Running, browse
         assert seat.lit[said:] == ["Anew."]
 
 
-def test_another_text_is_spoken_even_if_it_begins_and_ends_as_the_last_did(server: Running, browser: Browser) -> None:
+def test_another_text_is_spoken_even_if_it_begins_and_ends_as_the_last_did(
+    server: Running, browser: Browser
+) -> None:
     with seated(browser, server.http) as seat:
         seat.paste("This is one.")
         seat.until_heard()
@@ -470,7 +514,9 @@ def test_another_text_is_spoken_even_if_it_begins_and_ends_as_the_last_did(serve
 # Files to take away.
 
 
-def test_the_sound_that_is_saved_is_the_voices_to_the_bit(heart: Voice, browser: Browser, tmp_path: Path) -> None:
+def test_the_sound_that_is_saved_is_the_voices_to_the_bit(
+    heart: Voice, browser: Browser, tmp_path: Path
+) -> None:
     text = "One day, the fox jumps. It is Dr. Smith who sees it!"
     with serving(voice=heart, step_words=1) as server, seated(browser, server.http) as seat:
         seat.paste(text)
@@ -501,7 +547,10 @@ def test_the_sound_that_is_saved_is_the_voices_to_the_bit(heart: Voice, browser:
 
 
 def test_a_key_is_asked_for_until_it_is_right(browser: Browser) -> None:
-    with serving(voice=drawl(), keys=(KEY,)) as server, seated(browser, server.http, clean=False) as seat:
+    with (
+        serving(voice=drawl(), keys=(KEY,)) as server,
+        seated(browser, server.http, clean=False) as seat,
+    ):
         # Before anybody types.
         seat.page.wait_for_selector("#ask[open]")
         seat.page.fill("#key", "wrong-key-of-theirs")
@@ -525,7 +574,10 @@ def test_who_gives_no_key_is_told_so(browser: Browser) -> None:
 
 
 def test_a_lost_connection_is_made_again_in_the_middle_of_a_text(browser: Browser) -> None:
-    with serving(voice=drawl(), limits={"session_s": 2.0}) as server, seated(browser, server.http, clean=False) as seat:
+    with (
+        serving(voice=drawl(), limits={"session_s": 2.0}) as server,
+        seated(browser, server.http, clean=False) as seat,
+    ):
         seat.page.select_option("#pace", "slow")
         text = " ".join(f"word{i}" for i in range(20))
         seat.paste(text)
@@ -535,7 +587,10 @@ def test_a_lost_connection_is_made_again_in_the_middle_of_a_text(browser: Browse
 
 
 def test_plain_http_from_another_machine_speaks_too(browser: Browser) -> None:
-    with serving(voice=drawl(), hosts=(NAME,)) as server, seated(browser, f"http://{NAME}:{server.port}/") as seat:
+    with (
+        serving(voice=drawl(), hosts=(NAME,)) as server,
+        seated(browser, f"http://{NAME}:{server.port}/") as seat,
+    ):
         assert seat.value("isSecureContext") is False
         seat.type(TEXT)
         seat.until("window.loud() > 0.05")
@@ -568,18 +623,37 @@ def test_it_works_by_keys_and_everything_has_a_name(server: Running, browser: Br
         # What would be empty is not there yet.
         for empty in ("#timeline", "#last-first", "#first"):
             assert not seat.page.locator(empty).is_visible()
-        assert seat.page.inner_text("#by-word .script") == seat.page.inner_text("#by-sentence .script") != ""
+        assert (
+            seat.page.inner_text("#by-word .script")
+            == seat.page.inner_text("#by-sentence .script")
+            != ""
+        )
         seat.page.focus("#editor")
         seat.page.keyboard.press("Control+Enter")
         seat.until("window.loud() > 0.05")
         tree = seat.page.locator("body").aria_snapshot()
-        for line in ('button "Save sound (WAV)"', 'rowheader "First sound', 'img "When each word was typed'):
+        for line in (
+            'button "Save sound (WAV)"',
+            'rowheader "First sound',
+            'img "When each word was typed',
+        ):
             assert line in tree, tree
         reached = []
         for _ in range(10):
             seat.page.keyboard.press("Tab")
             reached.append(seat.value("document.activeElement.id || document.activeElement.name"))
-        assert reached == ["play", "mode", "pace", "voice", "lookahead", "speed", "wav", "srt", "spoken", "reset"]
+        assert reached == [
+            "play",
+            "mode",
+            "pace",
+            "voice",
+            "lookahead",
+            "speed",
+            "wav",
+            "srt",
+            "spoken",
+            "reset",
+        ]
         seat.page.focus("#play")
         seat.page.keyboard.press("Enter")
         seat.until_heard()
@@ -593,7 +667,8 @@ def test_nothing_is_cut_off_on_any_screen(server: Running, browser: Browser, wid
         assert seat.value("document.documentElement.scrollWidth") <= width
         # The letters that are seen stand where the editor's are.
         sizes = (
-            "['mirror', 'editor'].map((id) => document.getElementById(id)).map((e) => [e.clientWidth, e.scrollHeight])"
+            "['mirror', 'editor'].map((id) => document.getElementById(id)).map((e) =>"
+            " [e.clientWidth, e.scrollHeight])"
         )
         mirror, editor = seat.value(sizes)
         assert mirror == editor

@@ -1,4 +1,5 @@
-"""The page for everybody: axe-core finds nothing to complain of, in any state, light and dark, wide and narrow.
+"""The page for everybody: axe-core finds nothing to complain of, in any state, light and dark, wide
+and narrow.
 
 With SAYAHEAD_PICTURES=FOLDER, a picture of each state is written there.
 """
@@ -21,7 +22,11 @@ LOOKS: dict[str, dict[str, Any]] = {
     "light": {"viewport": {"width": 1280, "height": 900}},
     "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
     "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True},
-    "phone-dark": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "color_scheme": "dark"},
+    "phone-dark": {
+        "viewport": {"width": 390, "height": 844},
+        "has_touch": True,
+        "color_scheme": "dark",
+    },
 }
 # Of wide and narrow, light and dark, each once; the other two pairs in a full run.
 SLOW = ("dark", "phone")
@@ -59,7 +64,9 @@ def check(seat: Seat, source: str, name: str) -> None:
 
 
 @looks
-def test_nothing_keeps_anybody_out(look: str, server: Running, browser: Browser, source: str) -> None:
+def test_nothing_keeps_anybody_out(
+    look: str, server: Running, browser: Browser, source: str
+) -> None:
     with Line(server.port) as line, seated(browser, line.http, clean=False, **LOOKS[look]) as seat:
         seat.until("document.getElementById('voice').options[0].value === 'toy'")
         check(seat, source, f"{look}-open")

@@ -16,12 +16,22 @@ def test_files_come_with_headers_that_keep_others_out() -> None:
         assert answer.headers["x-content-type-options"] == "nosniff"
         again = httpx.get(server.http + "/", headers={"If-None-Match": answer.headers["etag"]})
         assert (again.status_code, again.content) == (304, b"")
-        assert httpx.get(server.http + "/page/ring.worklet.js").headers["content-type"].startswith("text/javascript")
+        assert (
+            httpx.get(server.http + "/page/ring.worklet.js")
+            .headers["content-type"]
+            .startswith("text/javascript")
+        )
 
 
 def test_nothing_else_is_read() -> None:
     with serving() as server:
-        for path in ("/page/", "/page/index.html", "/page/..%2fpage.py", "/page/%2e%2e/page.py", "/page/icon.png"):
+        for path in (
+            "/page/",
+            "/page/index.html",
+            "/page/..%2fpage.py",
+            "/page/%2e%2e/page.py",
+            "/page/icon.png",
+        ):
             assert httpx.get(server.http + path).status_code == 404
         assert httpx.post(server.http + "/").status_code == 405
 

@@ -1,4 +1,5 @@
-"""The page where things are not as they should be: no server, no key, text that no voice can read."""
+"""The page where things are not as they should be: no server, no key, text that no voice can
+read."""
 
 from __future__ import annotations
 
@@ -30,14 +31,18 @@ def server() -> Iterator[Running]:
         yield running
 
 
-def test_a_server_that_is_gone_is_told_of_until_it_is_back(server: Running, browser: Browser) -> None:
+def test_a_server_that_is_gone_is_told_of_until_it_is_back(
+    server: Running, browser: Browser
+) -> None:
     with Line(server.port) as line, seated(browser, line.http, clean=False) as seat:
         seat.type("Hello. ")
         seat.until_heard()
         line.cut()
         seat.until(GONE, timeout_s=10)
         assert seat.page.inner_text("#gone").startswith("The server does not answer.")
-        assert "Next attempt in" in seat.page.inner_text("#next") or "Trying" in seat.page.inner_text("#next")
+        assert "Next attempt in" in seat.page.inner_text(
+            "#next"
+        ) or "Trying" in seat.page.inner_text("#next")
         # Keys ask nothing of it: attempts come ever more rarely.
         asked = list[Request]()
         seat.page.on("request", lambda request: asked.append(request))
@@ -92,20 +97,35 @@ def test_a_text_that_a_server_never_survives_is_given_up(browser: Browser) -> No
 
 
 def test_the_voices_are_there_at_once_and_take_no_place(browser: Browser) -> None:
-    with serving(voice=drawl(), installed=()) as every, seated(browser, f"{every.http}/", has_touch=True) as seat:
-        seat.until("[...document.getElementById('voice').options].some(({ value }) => value === 'heart')", timeout_s=10)
+    with (
+        serving(voice=drawl(), installed=()) as every,
+        seated(browser, f"{every.http}/", has_touch=True) as seat,
+    ):
+        seat.until(
+            "[...document.getElementById('voice').options].some(({ value }) => value === 'heart')",
+            timeout_s=10,
+        )
         assert every.hub.connections == 0
         assert seat.sent == []
-        names = seat.value("[...document.querySelectorAll('#voice > option')].map(({ value }) => value)")
+        names = seat.value(
+            "[...document.querySelectorAll('#voice > option')].map(({ value }) => value)"
+        )
         assert "heart" in names
-        groups = seat.value("[...document.querySelectorAll('#voice > optgroup')].map(({ label }) => label)")
-        research = seat.value("[...document.querySelectorAll('#voice > optgroup > option')].map(({ value }) => value)")
+        groups = seat.value(
+            "[...document.querySelectorAll('#voice > optgroup')].map(({ label }) => label)"
+        )
+        research = seat.value(
+            "[...document.querySelectorAll('#voice > optgroup > option')].map(({ value }) => value)"
+        )
         assert not set(names) & {"ma-lj", "saeki-lj", "mohan-lj"}
         assert (groups == ["for research"]) == bool(research)
 
 
 def test_a_key_is_typed_without_a_mouse(browser: Browser) -> None:
-    with serving(voice=drawl(), keys=(KEY,)) as locked, seated(browser, f"{locked.http}/", clean=False) as seat:
+    with (
+        serving(voice=drawl(), keys=(KEY,)) as locked,
+        seated(browser, f"{locked.http}/", clean=False) as seat,
+    ):
         seat.page.wait_for_selector("#ask[open]")
         assert seat.value("document.activeElement.id") == "key"
         seat.page.keyboard.type(KEY)
@@ -120,10 +140,9 @@ def test_what_cannot_be_read_is_told_and_marked(heart: Voice, browser: Browser) 
         seat.until_heard()
         seat.until("document.getElementById('unread').textContent !== ''")
         assert seat.page.inner_text("#unread").endswith("for it: “Привет”, “你好”.")
-        assert seat.value("[...document.querySelectorAll('#mirror .unread')].map((each) => each.textContent)") == [
-            "Привет",
-            "你好",
-        ]
+        assert seat.value(
+            "[...document.querySelectorAll('#mirror .unread')].map((each) => each.textContent)"
+        ) == ["Привет", "你好"]
         # A mark that stands alone is no word that somebody could hear.
         with seat.page.expect_download() as saved:
             seat.page.click("#srt")
@@ -136,7 +155,9 @@ def test_both_lanes_of_the_race_have_the_same_seconds(browser: Browser) -> None:
     # So slow that the axis must grow.
     with serving(voice=drawl(step_s=0.25)) as slow, seated(browser, f"{slow.http}/") as seat:
         seat.page.select_option("#race-pace", "fast")
-        spans = "[...document.querySelectorAll('.track canvas')].map((each) => each.dataset.seconds)"
+        spans = (
+            "[...document.querySelectorAll('.track canvas')].map((each) => each.dataset.seconds)"
+        )
         seat.page.click("#go")
         seat.until("document.querySelector('#by-sentence').dataset.state === 'speaking'")
         assert len(set(seat.value(spans))) == 1

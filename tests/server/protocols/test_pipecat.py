@@ -25,7 +25,8 @@ pytestmark = [
 
 
 def check(heard: Heard, protocol: str) -> None:
-    """The text was heard; Deepgram's protocols have no times of words, and their flush no silence at the end."""
+    """The text was heard; Deepgram's protocols have no times of words, and their flush no silence
+    at the end."""
     flushed = protocol in ("deepgram", "flux")
     assert heard.errors == []
     wanted = toy_voice().synthesize(TEXT)
@@ -45,7 +46,9 @@ def test_words_are_heard_before_the_last_is_sent(server: Running, protocol: str)
 
 
 def test_an_interruption_is_silent_and_the_next_turn_speaks(server: Running, protocol: str) -> None:
-    heard = asyncio.run(turn(services(server)[protocol](), [" word"] * 60, interrupt=True, more=TOKENS))
+    heard = asyncio.run(
+        turn(services(server)[protocol](), [" word"] * 60, interrupt=True, more=TOKENS)
+    )
     assert heard.sound_after_interruption == 0
     check(heard, protocol)
     server.settle()

@@ -37,7 +37,9 @@ def heard(voice: Voice, text: str, **session: Any) -> Floats:
 
     async def run(address: str) -> Floats:
         async with Client(address, **session) as client:
-            return np.concatenate([chunk.samples async for chunk in client.stream([text[:9], text[9:]])])
+            return np.concatenate(
+                [chunk.samples async for chunk in client.stream([text[:9], text[9:]])]
+            )
 
     with serving(voice=voice, step_words=1) as server:
         return asyncio.run(run(server.ws))
@@ -52,14 +54,18 @@ def test_a_policy_says_over_the_socket_what_it_says_in_python(heart: Voice, poli
 
 
 def test_a_context_says_over_the_socket_what_it_says_in_python(heart: Voice) -> None:
-    text, policy = "It speaks a word behind, and knows when to wait.", "lookahead:k=0"
+    text = "It speaks a word behind, and knows when to wait."
+    policy = "lookahead:k=0"
     local = heart.synthesize(text, policy=policy, context="none")
     assert np.abs(heard(heart, text, policy=policy, context="none") - local).max() < 1e-4
-    assert not np.array_equal(local, heart.synthesize(text, policy=policy, context="random:count=2"))
+    assert not np.array_equal(
+        local, heart.synthesize(text, policy=policy, context="random:count=2")
+    )
 
 
 def test_a_voice_of_characters_speaks_by_its_own_policies() -> None:
-    voice, text = toy("mohan"), "Hello there. "
+    voice = toy("mohan")
+    text = "Hello there. "
     for policy in (None, "wait-all", "wait-k-steps:k=3"):
         local = voice.synthesize(text, policy=voice.policy(policy))
         assert np.abs(heard(voice, text, policy=policy) - local).max() < 1e-4
@@ -106,11 +112,17 @@ class Mirror:
         return Speak(1, 0)
 
 
-def test_another_packages_policy_is_offered_with_numbers_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_packages_policy_is_offered_with_numbers_within_bounds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(TABLES, "policy", Extensible("nobody.policies", {}))
     TABLES["policy"]["mirror"] = Mirror
     assert offers("policy") == ["mirror"]
-    assert offered("policy", "mirror:words=100,gentle=1") == {"name": "mirror", "words": 100, "gentle": 1}
+    assert offered("policy", "mirror:words=100,gentle=1") == {
+        "name": "mirror",
+        "words": 100,
+        "gentle": 1,
+    }
     with pytest.raises(ConfigError, match="words is 101, but must be a whole number from 0 to 100"):
         offered("policy", {"name": "mirror", "words": 101})
     with pytest.raises(ConfigError, match="file cannot be chosen by clients"):
@@ -148,7 +160,9 @@ def test_other_protocols_carry_any_option(server: Running) -> None:
     assert not np.array_equal(local, toy_voice().synthesize(TEXT))
     for path, body in requests(hold_back_s=0.2, k2=1):
         answer = httpx.post(server.http + path, json=body)
-        assert np.abs(np.frombuffer(answer.content, "<i2") / np.float32(32767) - local).max() < 1e-4, path
+        assert (
+            np.abs(np.frombuffer(answer.content, "<i2") / np.float32(32767) - local).max() < 1e-4
+        ), path
     for path, body in requests(k2=17):
         answer = httpx.post(server.http + path, json=body)
         assert answer.status_code == 400
@@ -156,7 +170,15 @@ def test_other_protocols_carry_any_option(server: Running) -> None:
 
 
 def test_options_of_a_query_are_text_and_files_are_not_read() -> None:
-    query = {"pitch": "-2.5", "k2": "3", "speaker": "low", "keep_up": "on", "markup": "ssml", "voice": "x", "seed": "9"}
+    query = {
+        "pitch": "-2.5",
+        "k2": "3",
+        "speaker": "low",
+        "keep_up": "on",
+        "markup": "ssml",
+        "voice": "x",
+        "seed": "9",
+    }
     options = session_of(query, seed=1, speed=20.0)
     assert options == SessionOptions(
         pitch=-2.5, k2=3, speaker="low", keep_up=KeepUp(), markup="ssml", seed=1, speed=10.0

@@ -1,4 +1,5 @@
-"""Revisions over the native socket: what was spoken stays, all else can change, and nothing is lost or spoken twice."""
+"""Revisions over the native socket: what was spoken stays, all else can change, and nothing is lost
+or spoken twice."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def server() -> Iterator[Running]:
 WORDS = st.text(st.sampled_from("abc"), min_size=1, max_size=4)
 ENDS = st.sampled_from([" ", " ", " ", ", ", ". "])
 FRAGMENTS = st.lists(st.tuples(WORDS, ENDS).map("".join), min_size=1, max_size=5).map("".join)
-# What a client does next: more text, a revision from a part of the text on, a flush, a rest in which words are spoken.
+# What a client does next: more text, a revision from a part of the text on, a flush, a rest in
+# which words are spoken.
 STEPS = st.one_of(
     st.tuples(st.just("push"), FRAGMENTS),
     st.tuples(st.just("revise"), st.floats(0, 1), FRAGMENTS | st.just("")),
@@ -44,7 +46,9 @@ def letters(text: str) -> str:
     return "".join(text.split())
 
 
-async def follow(client: Client, steps: list[tuple[Any, ...]]) -> tuple[str, list[WordTiming], Floats]:
+async def follow(
+    client: Client, steps: list[tuple[Any, ...]]
+) -> tuple[str, list[WordTiming], Floats]:
     """The text as it was at the end, the words that were spoken, and their sound (S,)."""
     speech = client.speech()
     for kind, *rest in steps:
@@ -65,11 +69,18 @@ async def follow(client: Client, steps: list[tuple[Any, ...]]) -> tuple[str, lis
     await speech.finish()
     chunks = [chunk async for chunk in speech]
     words = [word for chunk in chunks for word in chunk.words]
-    return speech.text, words, np.concatenate([np.zeros(0, np.float32), *(chunk.samples for chunk in chunks)])
+    return (
+        speech.text,
+        words,
+        np.concatenate([np.zeros(0, np.float32), *(chunk.samples for chunk in chunks)]),
+    )
 
 
 @settings(max_examples=examples(100), suppress_health_check=list(HealthCheck))
-@given(policy=st.sampled_from(["lookahead:k=0", "lookahead:k=1", "wait-all"]), steps=st.lists(STEPS, max_size=8))
+@given(
+    policy=st.sampled_from(["lookahead:k=0", "lookahead:k=1", "wait-all"]),
+    steps=st.lists(STEPS, max_size=8),
+)
 def test_each_word_of_the_text_is_spoken_once_in_order(
     server: Running, policy: str, steps: list[tuple[Any, ...]]
 ) -> None:
@@ -85,8 +96,11 @@ def test_each_word_of_the_text_is_spoken_once_in_order(
 
 @settings(max_examples=examples(50), suppress_health_check=list(HealthCheck))
 @given(steps=st.lists(STEPS.filter(lambda step: step[0] != "flush"), max_size=8))
-def test_it_sounds_as_if_the_text_had_always_been_so(server: Running, steps: list[tuple[Any, ...]]) -> None:
-    # Without lookahead, no word knows what came behind it and was taken back; with one more, none was the last.
+def test_it_sounds_as_if_the_text_had_always_been_so(
+    server: Running, steps: list[tuple[Any, ...]]
+) -> None:
+    # Without lookahead, no word knows what came behind it and was taken back; with one more, none
+    # was the last.
     async def run() -> None:
         async with Client(server.ws, policy="lookahead:k=0") as client:
             text, _, samples = await follow(client, [*steps, ("push", "abc. ")])
@@ -192,7 +206,14 @@ def test_bad_revisions_are_named_and_lose_nothing(server: Running) -> None:
         await say(socket, "revise", at=3, text="x", revise_id=1)
         await say(socket, "append", text="one two three")
         await say(socket, "flush", flush_id="kept")
-        for mark, at, text in ((2, 14, "x"), (3, -1, "x"), (4, 1.5, "x"), (5, None, "x"), (6, True, "x"), (7, 3, None)):
+        for mark, at, text in (
+            (2, 14, "x"),
+            (3, -1, "x"),
+            (4, 1.5, "x"),
+            (5, None, "x"),
+            (6, True, "x"),
+            (7, 3, None),
+        ):
             await say(socket, "revise", at=at, text=text, revise_id=mark)
         await say(socket, "revise", at=2**70, text="x", revise_id=8)
         await say(socket, "revise", at=0, text="x" * 5000, revise_id=9)
@@ -212,10 +233,14 @@ def test_bad_revisions_are_named_and_lose_nothing(server: Running) -> None:
             "unknown_context",
         ]
         assert errors[1]["message"] == "The context '' is not open."
-        assert errors[2]["message"] == "at is 14, but the text has 13 characters: nothing was revised."
+        assert (
+            errors[2]["message"] == "at is 14, but the text has 13 characters: nothing was revised."
+        )
         assert errors[10]["message"] == "The context '' takes no more text."
         assert not any(each["gone"] for each in errors.values())
-        assert [each["flush_id"] for each in messages if each["type"] == "speech.flushed"] == ["kept"]
+        assert [each["flush_id"] for each in messages if each["type"] == "speech.flushed"] == [
+            "kept"
+        ]
         assert words_of(messages) == ["one", "two", "three"]
 
     by_hand(server, talk)
@@ -243,19 +268,25 @@ def test_the_client_revises_and_knows_the_text(server: Running) -> None:
         async with Client(server.ws, policy="lookahead:k=0") as client:
             speech = client.speech()
             assert await speech.revise(0, "I was ") == 0
-            with pytest.raises(ConfigError, match="at is 9, but must be a whole number from 0 to 6"):
+            with pytest.raises(
+                ConfigError, match="at is 9, but must be a whole number from 0 to 6"
+            ):
                 await speech.revise(9, "x")
             said = list[str]()
             while len(said) < 2:
                 said += [word.text for word in (await anext(speech)).words]
             # Text that comes while a revision is on its way follows it.
-            place, _ = await asyncio.gather(speech.revise(2, "am here "), speech.push("and there. "))
+            place, _ = await asyncio.gather(
+                speech.revise(2, "am here "), speech.push("and there. ")
+            )
             assert place == 5
             assert speech.text == "I was here and there. "
             await speech.finish()
             with pytest.raises(SessionError, match=r"revise\(\) after the end"):
                 await speech.revise(0, "x")
-            said += [word.text for chunk in [chunk async for chunk in speech] for word in chunk.words]
+            said += [
+                word.text for chunk in [chunk async for chunk in speech] for word in chunk.words
+            ]
             assert said == ["I", "was", "here", "and", "there."]
             assert speech.heard().text == "I was here and there."
 

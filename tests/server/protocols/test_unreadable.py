@@ -1,4 +1,5 @@
-"""A text of which the voice can read nothing is an error in every protocol; one word is enough for a success."""
+"""A text of which the voice can read nothing is an error in every protocol; one word is enough for
+a success."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from websockets.exceptions import ConnectionClosed
 
 from sayahead import load_voice
 
-TEXT, MIXED = "你好，世界", "你好 hello."
+TEXT = "你好，世界"
+MIXED = "你好 hello."
 
 
 @pytest.fixture(scope="module")
@@ -27,13 +29,25 @@ def server() -> Iterator[Running]:
 
 HTTP: dict[str, tuple[str, dict[str, Any], str]] = {
     "openai": ("/v1/audio/speech", {"model": "tts-1", "voice": "alloy"}, "input"),
-    "openai events": ("/v1/audio/speech", {"model": "tts-1", "voice": "alloy", "stream_format": "sse"}, "input"),
-    "openai pcm": ("/v1/audio/speech", {"model": "tts-1", "voice": "alloy", "response_format": "pcm"}, "input"),
+    "openai events": (
+        "/v1/audio/speech",
+        {"model": "tts-1", "voice": "alloy", "stream_format": "sse"},
+        "input",
+    ),
+    "openai pcm": (
+        "/v1/audio/speech",
+        {"model": "tts-1", "voice": "alloy", "response_format": "pcm"},
+        "input",
+    ),
     "elevenlabs": ("/v1/text-to-speech/any", {}, "text"),
     "elevenlabs stream": ("/v1/text-to-speech/any/stream", {}, "text"),
     "elevenlabs times": ("/v1/text-to-speech/any/with-timestamps", {}, "text"),
     "elevenlabs lines": ("/v1/text-to-speech/any/stream/with-timestamps", {}, "text"),
-    "cartesia": ("/tts/bytes", {"output_format": {"container": "wav", "sample_rate": 24000}}, "transcript"),
+    "cartesia": (
+        "/tts/bytes",
+        {"output_format": {"container": "wav", "sample_rate": 24000}},
+        "transcript",
+    ),
     "deepgram": ("/v1/speak", {}, "text"),
 }
 
@@ -61,7 +75,10 @@ async def rest(socket: ClientConnection) -> list[Any]:
 
 
 SOCKETS: dict[str, tuple[str, list[Any]]] = {
-    "elevenlabs": ("/v1/text-to-speech/any/stream-input", [{"text": " "}, {"text": "TEXT"}, {"text": ""}]),
+    "elevenlabs": (
+        "/v1/text-to-speech/any/stream-input",
+        [{"text": " "}, {"text": "TEXT"}, {"text": ""}],
+    ),
     "elevenlabs contexts": (
         "/v1/text-to-speech/any/multi-stream-input",
         [{"text": "TEXT", "context_id": "a", "flush": True}],
@@ -79,7 +96,8 @@ def test_over_a_socket(server: Running, name: str, text: str) -> None:
     async def run(socket: ClientConnection) -> None:
         for message in messages:
             await socket.send(json.dumps(message).replace("TEXT", text))
-        told, sound = False, False
+        told = False
+        sound = False
         while not (told or sound):
             answer = await asyncio.wait_for(socket.recv(), 20)
             told = "can read nothing of this text" in str(answer)
@@ -122,7 +140,9 @@ def test_a_sentence_that_cannot_be_read_between_others_is_a_warning(server: Runn
         while sum('"Flushed"' in str(each) for each in heard) < 3:
             heard.append(await asyncio.wait_for(socket.recv(), 20))
         kinds = [json.loads(each)["type"] if isinstance(each, str) else "sound" for each in heard]
-        told = [kind for at, kind in enumerate(kinds) if kind != "sound" or kinds[at - 1] != "sound"]
+        told = [
+            kind for at, kind in enumerate(kinds) if kind != "sound" or kinds[at - 1] != "sound"
+        ]
         assert told == ["Metadata", "sound", "Flushed", "Warning", "Flushed", "sound", "Flushed"]
 
     talk(server.ws + "/v1/speak", run)

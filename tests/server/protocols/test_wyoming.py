@@ -40,7 +40,8 @@ class Hand:
     """Events, written and read byte by byte."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader, self.writer = reader, writer
+        self.reader = reader
+        self.writer = writer
 
     async def say(self, kind: str, **data: Any) -> None:
         self.writer.write(json.dumps({"type": kind, "data": data}).encode() + b"\n")
@@ -73,7 +74,9 @@ def play(port: int, run: Any) -> None:
     asyncio.run(whole())
 
 
-def test_home_assistants_sequence_is_spoken_once_and_begins_before_it_ends(server: Running, port: int) -> None:
+def test_home_assistants_sequence_is_spoken_once_and_begins_before_it_ends(
+    server: Running, port: int
+) -> None:
     pytest.importorskip("wyoming", reason="needs sayahead[compat]")
     from wyoming.audio import AudioChunk, AudioStart, AudioStop
     from wyoming.client import AsyncTcpClient
@@ -88,7 +91,8 @@ def test_home_assistants_sequence_is_spoken_once_and_begins_before_it_ends(serve
 
     async def run() -> None:
         async with AsyncTcpClient("127.0.0.1", port) as client:
-            heard, begun = list[Any](), asyncio.Event()
+            heard = list[Any]()
+            begun = asyncio.Event()
 
             async def write() -> None:
                 voice = SynthesizeVoice(name="toy")
@@ -146,17 +150,26 @@ def test_its_client_finds_what_is_there(port: int, server: Running) -> None:
     asyncio.run(run())
 
 
-def test_requests_on_one_connection_are_spoken_one_after_the_other(server: Running, port: int) -> None:
+def test_requests_on_one_connection_are_spoken_one_after_the_other(
+    server: Running, port: int
+) -> None:
     async def run(hand: Hand) -> None:
         await hand.say("synthesize", text=TEXT, voice={"language": "en_US"})
         await hand.say("synthesize-start")
         await hand.say("synthesize-chunk", text="Again. ")
         await hand.say("synthesize-stop")
         await hand.say("synthesize", text="And again.", voice={"name": "somebody"})
-        for text, last in ((TEXT, "audio-stop"), ("Again. ", "synthesize-stopped"), ("And again.", "audio-stop")):
+        for text, last in (
+            (TEXT, "audio-stop"),
+            ("Again. ", "synthesize-stopped"),
+            ("And again.", "audio-stop"),
+        ):
             heard = await hand.until(last)
             kinds = [kind for kind, _, _ in heard if kind != "audio-chunk"]
-            assert kinds == ["audio-start", "audio-stop", "synthesize-stopped"][: 2 + (last != "audio-stop")]
+            assert (
+                kinds
+                == ["audio-start", "audio-stop", "synthesize-stopped"][: 2 + (last != "audio-stop")]
+            )
             said = b"".join(payload for _, _, payload in heard)
             assert np.abs(sound(said) - toy_voice().synthesize(text)).max() < 1e-4
 
@@ -174,7 +187,9 @@ def test_nothing_to_say_is_said_in_full_form(port: int, server: Running) -> None
     play(port, run)
 
 
-def test_a_text_that_is_too_long_is_refused_whole_and_has_no_holes(port: int, server: Running) -> None:
+def test_a_text_that_is_too_long_is_refused_whole_and_has_no_holes(
+    port: int, server: Running
+) -> None:
     """Parts of it were refused, and the others spoken: five errors among thousands of chunks."""
     most = server.hub.limits.pending_characters
 
@@ -221,7 +236,10 @@ def test_who_goes_is_not_spoken_to_and_who_does_not_read_is_cut_off() -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1000)
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         for _ in range(16):
-            writer.write(json.dumps({"type": "synthesize", "data": {"text": "word " * 3000}}).encode() + b"\n")
+            writer.write(
+                json.dumps({"type": "synthesize", "data": {"text": "word " * 3000}}).encode()
+                + b"\n"
+            )
         await asyncio.to_thread(running[0].settle, 60)
         writer.close()
         assert reader is not None
@@ -235,7 +253,9 @@ def test_who_goes_is_not_spoken_to_and_who_does_not_read_is_cut_off() -> None:
         asyncio.run(deaf())
     with serving(wyoming=f"tcp://127.0.0.1:{port}", step_s=0.02, drain_s=0.1):
         reader = socket.create_connection(("127.0.0.1", port))
-        reader.sendall(json.dumps({"type": "synthesize", "data": {"text": "word " * 900}}).encode() + b"\n")
+        reader.sendall(
+            json.dumps({"type": "synthesize", "data": {"text": "word " * 900}}).encode() + b"\n"
+        )
         assert reader.recv(10)
         begun = time.monotonic()
     # A server that goes down does not wait for a text to end.
@@ -259,7 +279,9 @@ def test_a_full_server_says_so() -> None:
         play(port, run)
 
 
-@pytest.mark.parametrize("address", ["10200", "tcp://0.0.0.0", "http://0.0.0.0:1", "tcp://x:99999", "tcp://[::1"])
+@pytest.mark.parametrize(
+    "address", ["10200", "tcp://0.0.0.0", "http://0.0.0.0:1", "tcp://x:99999", "tcp://[::1"]
+)
 def test_addresses_that_are_none(address: str) -> None:
     with pytest.raises(ConfigError, match="wyoming"):
         settings_of({"wyoming": address})
@@ -274,9 +296,12 @@ def test_the_network_is_told() -> None:
     pytest.importorskip("zeroconf", reason="needs sayahead[zeroconf]")
     from zeroconf import ServiceBrowser, ServiceStateChange, Zeroconf
 
-    port, found = free_port(), list[str]()
+    port = free_port()
+    found = list[str]()
 
-    def changed(zeroconf: Any, service_type: str, name: str, state_change: ServiceStateChange) -> None:
+    def changed(
+        zeroconf: Any, service_type: str, name: str, state_change: ServiceStateChange
+    ) -> None:
         if state_change is ServiceStateChange.Added:
             found.append(name)
 

@@ -43,7 +43,8 @@ def test_a_container_has_no_more_processors_than_it_may_have(tmp_path: Path) -> 
 
 
 def test_a_voice_is_measured_by_what_it_computes() -> None:
-    begun, spent = time.monotonic(), time.thread_time()
+    begun = time.monotonic()
+    spent = time.thread_time()
     cost = cost_of(toy_voice(), 0.2)
     assert 0.2 <= time.monotonic() - begun < 20
     assert 0 < cost < (time.thread_time() - spent) / 0.5
@@ -55,7 +56,8 @@ def test_a_server_takes_what_it_has_measured_unless_it_is_told() -> None:
     with serving(limits={"sessions": 0}, measure_s=0.1) as server:
         measured = server.hub.places
         assert 1 <= server.metric("tts_sessions_limit") <= measured
-        # Once: the command starts it before it listens, to tell of what is wrong, and the application again.
+        # Once: the command starts it before it listens, to tell of what is wrong, and the
+        # application again.
         began = time.monotonic()
         server.hub.settings = replace(server.hub.settings, measure_s=30.0)
         server.hub.start()
@@ -82,14 +84,22 @@ def test_a_server_takes_fewer_where_other_programs_have_the_processor() -> None:
         hub.pool.share = share
         for _ in range(200):
             share.add(0.005, 0.02)
-        assert hub.most == server.metric("tts_sessions_limit") == round(hub.places * share.part) < hub.places / 2
+        assert (
+            hub.most
+            == server.metric("tts_sessions_limit")
+            == round(hub.places * share.part)
+            < hub.places / 2
+        )
     with serving(limits={"sessions": 8}) as server:
         server.hub.pool.share = share
         assert server.hub.most == 8
 
 
-def test_sound_that_is_late_on_average_is_too_late_until_it_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    lateness, now = Lateness(), time.monotonic()
+def test_sound_that_is_late_on_average_is_too_late_until_it_is_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lateness = Lateness()
+    now = time.monotonic()
 
     def after(times: int, late_s: float) -> bool:
         for _ in range(times):

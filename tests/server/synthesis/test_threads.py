@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import threading
 import time
 import weakref
@@ -27,7 +28,9 @@ TEXT = "Hello there, how are you today? I am fine. "
 
 
 @contextlib.asynccontextmanager
-async def opened(gate: threading.Event, steps: Sequence[asyncio.Future[Any]]) -> AsyncIterator[None]:
+async def opened(
+    gate: threading.Event, steps: Sequence[asyncio.Future[Any]]
+) -> AsyncIterator[None]:
     """Until the end of the block, which must not wait for it, the gate holds the steps."""
     try:
         async with asyncio.timeout(20):
@@ -40,7 +43,9 @@ async def opened(gate: threading.Event, steps: Sequence[asyncio.Future[Any]]) ->
 
 def test_the_earliest_deadline_comes_first() -> None:
     async def run() -> list[float]:
-        pool, gate, order = Pool(1), threading.Event(), list[float]()
+        pool = Pool(1)
+        gate = threading.Event()
+        order = list[float]()
         blocking = asyncio.ensure_future(pool.run(lambda: gate.wait(10), deadline=0.0))
         await asyncio.sleep(0.05)
         jobs = [
@@ -58,7 +63,9 @@ def test_the_earliest_deadline_comes_first() -> None:
 
 def test_a_job_that_nobody_waits_for_is_left_out() -> None:
     async def run() -> list[str]:
-        pool, gate, done = Pool(1), threading.Event(), list[str]()
+        pool = Pool(1)
+        gate = threading.Event()
+        done = list[str]()
         blocking = asyncio.ensure_future(pool.run(lambda: gate.wait(10), deadline=0.0))
         await asyncio.sleep(0.05)
         left, kept = (
@@ -83,7 +90,8 @@ def test_a_thread_that_waits_holds_nothing_of_its_last_job() -> None:
             """A step."""
 
     async def run() -> None:
-        pool, text = Pool(1), Text()
+        pool = Pool(1)
+        text = Text()
         await pool.run(text.speak, deadline=0.0)
         left = weakref.ref(text)
         del text
@@ -153,7 +161,8 @@ def test_an_underrun_is_the_servers_only_where_the_text_was_there(loop: Clock) -
     loop.now = 0.9
     pacing.sent(piece(), duration_s=0.5)
     assert value(metrics, "tts_underruns_total") == 0
-    # The text was there, and the player ran dry: its fault. The player's gap moves all that follows.
+    # The text was there, and the player ran dry: its fault. The player's gap moves all that
+    # follows.
     pacing.text(18)
     pacing.deadline()
     loop.now = 1.5
@@ -164,7 +173,8 @@ def test_an_underrun_is_the_servers_only_where_the_text_was_there(loop: Clock) -
 
 def test_what_is_late_by_its_clients_own_fault_says_nothing_of_the_server(loop: Clock) -> None:
     """Who took much was served late, and all others were refused for it."""
-    lateness, greedy = Lateness(), Accounts(Limits(), 8).of("192.0.2.1")
+    lateness = Lateness()
+    greedy = Accounts(Limits(), 8).of("192.0.2.1")
     greedy.charge(10.0)
     for account, late in ((greedy, False), (Accounts(Limits(), 8).of("192.0.2.2"), True)):
         pacing = Pacing(Metrics(), loop, lateness, account)
@@ -190,7 +200,9 @@ def test_first_sound_and_words_are_timed_from_their_text(loop: Clock) -> None:
     word = WordTiming("Hello", 0, 5, 0, 100)
     pacing.sent(piece((word,)), duration_s=0.1)
     assert value(metrics, "tts_first_audio_seconds_sum", since="first_text") == pytest.approx(1.3)
-    assert value(metrics, "tts_first_audio_seconds_sum", since="settling_text") == pytest.approx(0.3)
+    assert value(metrics, "tts_first_audio_seconds_sum", since="settling_text") == pytest.approx(
+        0.3
+    )
     assert value(metrics, "tts_word_delay_seconds_sum") == pytest.approx(1.3)
 
 
@@ -216,12 +228,14 @@ def test_what_was_said_is_counted() -> None:
 def test_nothing_is_made_too_far_ahead_of_its_playing() -> None:
     async def run(server: Running) -> None:
         async with Client(server.ws) as client:
-            stream, heard = client.stream([TEXT * 20]), 0.0
+            stream = client.stream([TEXT * 20])
+            heard = 0.0
             begun = asyncio.get_running_loop().time()
             while heard < 3.0:
                 heard += (await anext(stream)).duration_s
             lasted = asyncio.get_running_loop().time() - begun
-            # What came in this time is what was played, the second that may be ahead, and one piece.
+            # What came in this time is what was played, the second that may be ahead, and one
+            # piece.
             assert heard <= lasted + 1.0 + 0.5
             await stream.aclose()  # type: ignore[attr-defined]
 
@@ -230,12 +244,16 @@ def test_nothing_is_made_too_far_ahead_of_its_playing() -> None:
 
 
 def test_a_thread_is_kept_for_what_is_needed_soon() -> None:
-    """Texts that were far ahead of their players took all threads, and a short turn waited for their steps."""
+    """Texts that were far ahead of their players took all threads, and a short turn waited for
+    their steps."""
 
     async def run() -> None:
-        pool, gate = Pool(2), threading.Event()
+        pool = Pool(2)
+        gate = threading.Event()
         later = asyncio.get_running_loop().time() + 100
-        ahead = [asyncio.ensure_future(pool.run(lambda: gate.wait(60), deadline=later)) for _ in range(4)]
+        ahead = [
+            asyncio.ensure_future(pool.run(lambda: gate.wait(60), deadline=later)) for _ in range(4)
+        ]
         await asyncio.sleep(0.05)
         async with opened(gate, ahead):
             await pool.run(lambda: None, deadline=0.0)
@@ -244,13 +262,19 @@ def test_a_thread_is_kept_for_what_is_needed_soon() -> None:
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("how", [{"voice": "dear"}, {"voice": "espeak", "waits": True}], ids=["dear", "waits"])
+@pytest.mark.parametrize(
+    "how", [{"voice": "dear"}, {"voice": "espeak", "waits": True}], ids=["dear", "waits"]
+)
 @pytest.mark.parametrize("threads", [1, 2])
-def test_long_steps_and_expensive_voices_hold_nobody_else(threads: int, how: dict[str, Any]) -> None:
-    """Steps of 0.8 s, or of a voice whose process hung, were on all threads at once: a short turn waited for them."""
+def test_long_steps_and_expensive_voices_hold_nobody_else(
+    threads: int, how: dict[str, Any]
+) -> None:
+    """Steps of 0.8 s, or of a voice whose process hung, were on all threads at once: a short turn
+    waited for them."""
 
     async def run() -> None:
-        pool, gate = Pool(threads), threading.Event()
+        pool = Pool(threads)
+        gate = threading.Event()
         pool.learn("cheap", 0.006)
         pool.learn("dear", 0.08)
         pool.learn("espeak", 0.006)
@@ -271,7 +295,8 @@ def test_a_process_that_hangs_holds_no_voice_that_was_not_in_use(threads: int) -
     """Nothing was known of the other voice yet, so all threads had waited."""
 
     async def run() -> None:
-        pool, answered = Pool(threads), threading.Event()
+        pool = Pool(threads)
+        answered = threading.Event()
         hung = [pool.run(answered.wait, deadline=0.0, voice="espeak", waits=True) for _ in range(3)]
         waiting = [asyncio.ensure_future(job) for job in hung]
         await asyncio.sleep(0.05)
@@ -288,7 +313,10 @@ def test_a_process_that_hangs_holds_no_voice_that_was_not_in_use(threads: int) -
 
 def test_who_takes_much_comes_after_others() -> None:
     async def run() -> list[str]:
-        pool, gate, order, accounts = Pool(1), threading.Event(), list[str](), Accounts(Limits(), 1)
+        pool = Pool(1)
+        gate = threading.Event()
+        order = list[str]()
+        accounts = Accounts(Limits(), 1)
         accounts.of("much").charge(3.0)
         assert accounts.of("much").debt_s == 1.0
         assert accounts.of("little").debt_s == 0.0
@@ -297,7 +325,11 @@ def test_who_takes_much_comes_after_others() -> None:
         now = time.monotonic()
         jobs = [
             asyncio.ensure_future(
-                pool.run(lambda name=name: order.append(name), deadline=now + at, account=accounts.of(name))  # type: ignore[misc]
+                pool.run(
+                    functools.partial(order.append, name),
+                    deadline=now + at,
+                    account=accounts.of(name),
+                )
             )
             for name, at in (("much", 0.0), ("much", 0.1), ("little", 0.5), ("little", 0.2))
         ]
@@ -312,12 +344,16 @@ def test_who_takes_much_comes_after_others() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_who_takes_much_leaves_a_thread_to_others(threads: int) -> None:
-    """The steps of one client were on all threads, and another's first word waited for the end of one of them."""
+    """The steps of one client were on all threads, and another's first word waited for the end of
+    one of them."""
 
     async def run(others: bool) -> None:
-        pool, accounts, gate = Pool(threads), Accounts(Limits(), 1), threading.Event()
+        pool = Pool(threads)
+        accounts = Accounts(Limits(), 1)
+        gate = threading.Event()
         accounts.of("much").charge(10.0)
-        running = most = 0
+        running = 0
+        most = 0
 
         def step() -> None:
             nonlocal running, most
@@ -333,7 +369,9 @@ def test_who_takes_much_leaves_a_thread_to_others(threads: int) -> None:
         await asyncio.sleep(0.05)
         async with opened(gate, steps):
             if others:
-                await pool.run(lambda: None, deadline=time.monotonic(), account=accounts.of("little"))
+                await pool.run(
+                    lambda: None, deadline=time.monotonic(), account=accounts.of("little")
+                )
             else:
                 # Who is alone has all threads.
                 while most < threads:
@@ -346,16 +384,21 @@ def test_who_takes_much_leaves_a_thread_to_others(threads: int) -> None:
 
 def test_what_is_needed_much_later_is_made_in_the_gaps() -> None:
     async def run() -> tuple[list[str], float]:
-        pool, order = Pool(2), list[str]()
+        pool = Pool(2)
+        order = list[str]()
         begun = time.monotonic()
 
         def job(name: str, in_s: float) -> asyncio.Future[None]:
-            return asyncio.ensure_future(pool.run(lambda: order.append(name), deadline=begun + in_s))
+            return asyncio.ensure_future(
+                pool.run(lambda: order.append(name), deadline=begun + in_s)
+            )
 
         first = job("soon", 0.0)
         await asyncio.sleep(0.05)
-        bulk, near = job("bulk", 60.0), job("near", 3.0)
-        # Somebody needs something soon again and again: a buffer that is full enough waits, one that is not does not.
+        bulk = job("bulk", 60.0)
+        near = job("near", 3.0)
+        # Somebody needs something soon again and again: a buffer that is full enough waits, one
+        # that is not does not.
         for _ in range(4):
             await job("soon", time.monotonic() - begun)
             await asyncio.sleep(0.1)

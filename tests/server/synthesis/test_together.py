@@ -1,4 +1,5 @@
-"""Where a player has sound left, a step says several words, and text is awaited for it; nowhere else."""
+"""Where a player has sound left, a step says several words, and text is awaited for it; nowhere
+else."""
 
 from __future__ import annotations
 
@@ -18,7 +19,10 @@ from sayahead.server.synthesis.pacing import Pacing
 from sayahead.server.synthesis.threads import EncodedChunk
 from sayahead.voice import Voice
 
-TEXT = "The birch canoe slid on the smooth planks, and the glue stuck to the sheet of dark blue paper. "
+TEXT = (
+    "The birch canoe slid on the smooth planks, and the glue stuck to the sheet of dark blue"
+    " paper. "
+)
 
 
 async def spoken(server: Running, text: str, *, word_s: float, **choices: Any) -> list[str]:
@@ -33,7 +37,9 @@ async def spoken(server: Running, text: str, *, word_s: float, **choices: Any) -
         return [word.text async for chunk in client.stream(words()) for word in chunk.words]
 
 
-def steps(heart: Voice, text: str, *, word_s: float, step_words: int, wanted: int | None = None) -> int:
+def steps(
+    heart: Voice, text: str, *, word_s: float, step_words: int, wanted: int | None = None
+) -> int:
     """How many jobs it took, of a client that wants so many words a step."""
     with serving(voice=heart, step_words=step_words) as server:
         before = server.hub.pool.steps
@@ -57,7 +63,9 @@ def test_a_reader_hears_each_word_as_soon_as_before(heart: Voice) -> None:
 def test_a_text_that_is_there_as_a_whole_sounds_the_same_each_time(heart: Voice) -> None:
     with serving(voice=heart, step_words=6) as server:
         request = {"model": "sayahead", "input": TEXT, "voice": "heart", "response_format": "pcm"}
-        sounds = [httpx.post(f"{server.http}/v1/audio/speech", json=request).content for _ in range(2)]
+        sounds = [
+            httpx.post(f"{server.http}/v1/audio/speech", json=request).content for _ in range(2)
+        ]
         chunks = server.hub.pool.steps
     assert sounds[0] == sounds[1]
     assert len(sounds[0]) > 100_000

@@ -1,4 +1,5 @@
-"""Voices of random weights, a folder each: small graphs that ``lab/tests/lab_support/toy_voices.py`` makes."""
+"""Voices of random weights, a folder each: small graphs that
+``lab/tests/lab_support/toy_voices.py`` makes."""
 
 from __future__ import annotations
 
@@ -18,8 +19,11 @@ def toy(name: str) -> Voice:
     return kept(TOYS / name)
 
 
-def changed(one: str, folder: Path, /, *, model: dict[str, Any] | None = None, **keys: Any) -> Voice:
-    """One of them, copied to a folder that is not there, with other keys in its description and in its ``model``."""
+def changed(
+    one: str, folder: Path, /, *, model: dict[str, Any] | None = None, **keys: Any
+) -> Voice:
+    """One of them, copied to a folder that is not there, with other keys in its description and in
+    its ``model``."""
     shutil.copytree(TOYS / one, folder)
     path = folder / "voice.json"
     about = json.loads(path.read_text(encoding="utf-8")) | keys

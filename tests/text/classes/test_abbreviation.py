@@ -12,7 +12,21 @@ from sayahead.text.reading.language import language_of
 from sayahead.text.reading.stream import TokenReader
 from sayahead.types import Word
 
-UNKNOWN = ("Unterl", "üb", "mgmt", "chs", "orig", "verantw", "fin", "subj", "agg", "xyz", "Dgm", "b", "kpl")
+UNKNOWN = (
+    "Unterl",
+    "üb",
+    "mgmt",
+    "chs",
+    "orig",
+    "verantw",
+    "fin",
+    "subj",
+    "agg",
+    "xyz",
+    "Dgm",
+    "b",
+    "kpl",
+)
 """Forms that no table has, or most have not."""
 NAMES = ("Max", "Sam", "Ben", "Pat", "Bill", "Dom", "Matt", "Reg", "Bal", "Anna", "Cora")
 CLOSERS = ("", ")", '"', "”", "*")
@@ -33,7 +47,9 @@ def spoken(language: str, text: str) -> str:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_is_in_the_tables_is_said_in_full_and_ends_nothing_before_a_small_letter(language: str) -> None:
+def test_what_is_in_the_tables_is_said_in_full_and_ends_nothing_before_a_small_letter(
+    language: str,
+) -> None:
     record = language_of(language).record
     for form, words in record.abbreviations.items():
         if " " in words or not form.endswith(".") or form in record.before_small or len(form) < 4:
@@ -62,7 +78,13 @@ def test_a_word_ends_its_sentence_whatever_comes_next(language: str) -> None:
     @given(st.sampled_from(common), st.sampled_from(["zzz", "Zzz", "La"]))
     def check(word: str, after: str) -> None:
         record = language_of(language).record
-        tables = (record.abbreviations, record.before_small, record.before_number, record.weekdays, record.units)
+        tables = (
+            record.abbreviations,
+            record.before_small,
+            record.before_number,
+            record.weekdays,
+            record.units,
+        )
         known = {form.lower().rstrip(".") for table in tables for form in table}
         if word not in known:
             assert ends(language, f"Aaa {word}. {after} yyyyyyy.")[0] == f"{word}."
@@ -139,5 +161,7 @@ def test_marks(language: str, text: str, expected: str) -> None:
         ("pl", "w 44 r. p.n.e. Potem", "w czterdziestym czwartym roku przed naszą erą. Potem"),
     ],
 )
-def test_what_stands_beside_an_abbreviation_tells_what_it_means(language: str, text: str, said: str) -> None:
+def test_what_stands_beside_an_abbreviation_tells_what_it_means(
+    language: str, text: str, said: str
+) -> None:
     assert spoken(language, text) == said

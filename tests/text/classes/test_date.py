@@ -21,7 +21,11 @@ SPLITS = (
 def test_a_date_is_said_alike_in_any_figures(language: str) -> None:
     for day, month in DAYS:
         forms = [f"{day}{mark}{month}{mark}2024" for mark in "./-"]
-        forms += [f"{day:02}.{month:02}.2024", f"{day:02}/{month:02}/24", f"2024-{month:02}-{day:02}"]
+        forms += [
+            f"{day:02}.{month:02}.2024",
+            f"{day:02}/{month:02}/24",
+            f"2024-{month:02}-{day:02}",
+        ]
         assert len({spoken(language, f"{CUE[language]} {form}") for form in forms}) == 1
 
 
@@ -51,7 +55,9 @@ def test_weekdays_in_short_are_said_in_full_from_one_to_another(language: str) -
     record = language_of(language).record
     for first, one in record.weekdays.items():
         for last, other in record.weekdays.items():
-            assert spoken(language, f"{first}-{last}, bla") == spoken(language, f"{first}.–{last}., bla")
+            assert spoken(language, f"{first}-{last}, bla") == spoken(
+                language, f"{first}.–{last}., bla"
+            )
             assert spoken(language, f"{first}-{last}") == f"{one} {record.until} {other} |"
 
 

@@ -1,4 +1,5 @@
-"""English by its own rules: labels, streets, plurals, attributive amounts, and any split of a text."""
+"""English by its own rules: labels, streets, plurals, attributive amounts, and any split of a
+text."""
 
 from __future__ import annotations
 
@@ -26,7 +27,13 @@ def test_three_figures_after_a_label_are_one_and_two(value: int) -> None:
     first, rest = divmod(value, 100)
     numbers = LANGUAGE.record.numbers
     assert numbers is not None
-    two = "hundred" if not rest else f"oh {numbers.cardinal(rest)}" if rest < 10 else numbers.cardinal(rest)
+    two = (
+        "hundred"
+        if not rest
+        else f"oh {numbers.cardinal(rest)}"
+        if rest < 10
+        else numbers.cardinal(rest)
+    )
     assert spoken(f"room {value}") == f"room {numbers.cardinal(first)} {two}"
     assert spoken(f"It has {value} rooms.").split()[2] != "oh"
 

@@ -1,4 +1,5 @@
-"""Kinds of failures that users met, in every language that has rules: units or letters, rates, formulas."""
+"""Kinds of failures that users met, in every language that has rules: units or letters, rates,
+formulas."""
 
 from __future__ import annotations
 
@@ -71,7 +72,9 @@ def test_rates_of_any_depth(tag: str, above: str, depth: int) -> None:
         ("x^2", "²", "x"),
     ],
 )
-def test_formulas_lose_neither_signs_nor_letters(tag: str, text: str, signs: str, letters: str) -> None:
+def test_formulas_lose_neither_signs_nor_letters(
+    tag: str, text: str, signs: str, letters: str
+) -> None:
     language = language_of(tag)
     said = f" {spoken(language, text)} "
     place = 0
@@ -87,16 +90,29 @@ def test_formulas_lose_neither_signs_nor_letters(tag: str, text: str, signs: str
 @pytest.mark.parametrize("tag", LANGUAGES)
 def test_figures_of_notes_are_silent(tag: str) -> None:
     language = language_of(tag)
-    for text, bare in (("Word¹ ended", "Word ended"), ("word.² Next", "word. Next"), ("(word)³ next", "(word) next")):
+    for text, bare in (
+        ("Word¹ ended", "Word ended"),
+        ("word.² Next", "word. Next"),
+        ("(word)³ next", "(word) next"),
+    ):
         assert spoken(language, text) == spoken(language, bare), text
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)
-def test_each_form_of_a_telephone_number_has_all_its_figures_one_by_one_or_in_pairs(tag: str) -> None:
+def test_each_form_of_a_telephone_number_has_all_its_figures_one_by_one_or_in_pairs(
+    tag: str,
+) -> None:
     language = language_of(tag)
     numbers = language.record.numbers
     assert numbers is not None
-    for text in ("+49 171 5550123", "0171/5550123", "0171 555 01 23", "(0171) 5550123", "0171-5550123", "415-555-0123"):
+    for text in (
+        "+49 171 5550123",
+        "0171/5550123",
+        "0171 555 01 23",
+        "(0171) 5550123",
+        "0171-5550123",
+        "415-555-0123",
+    ):
         said = spoken(language, text).split()
         if not language.record.pairs:
             assert len([word for word in said if word]) >= sum(map(str.isdecimal, text)), said
@@ -105,7 +121,8 @@ def test_each_form_of_a_telephone_number_has_all_its_figures_one_by_one_or_in_pa
 
 @pytest.mark.parametrize("tag", LANGUAGES)
 @pytest.mark.parametrize(
-    ("short", "unit"), [("60s", "s"), ("250ms", "ms"), ("10min", "min"), ("12px", "px"), ("16GB", "GB")]
+    ("short", "unit"),
+    [("60s", "s"), ("250ms", "ms"), ("10min", "min"), ("12px", "px"), ("16GB", "GB")],
 )
 def test_what_is_set_to_an_amount_has_its_unit(tag: str, short: str, unit: str) -> None:
     language = language_of(tag)
@@ -149,7 +166,9 @@ def test_forms_with_full_stops_are_known_with_a_capital(tag: str) -> None:
     language = language_of(tag)
     table = language.record.abbreviations
     forms = [
-        form for form in table if form.count(".") > 1 and form[0].islower() and form[0].upper() + form[1:] not in table
+        form
+        for form in table
+        if form.count(".") > 1 and form[0].islower() and form[0].upper() + form[1:] not in table
     ]
     for form in forms:
         said = spoken(language, f"{form[0].upper()}{form[1:]} xx")
@@ -192,7 +211,9 @@ STRETCHED = {
 }
 
 
-@pytest.mark.parametrize(("tag", "pair"), [(tag, pair) for tag, pairs in STRETCHED.items() for pair in pairs.split()])
+@pytest.mark.parametrize(
+    ("tag", "pair"), [(tag, pair) for tag, pairs in STRETCHED.items() for pair in pairs.split()]
+)
 def test_stretched_words_are_the_words(tag: str, pair: str) -> None:
     written, word = pair.split("=")
     assert spoken(language_of(tag), written) == word

@@ -11,7 +11,20 @@ from sayahead.text.shared.signs import name_of
 
 SIGNS = "⇌☆⌈⌊⊂∧∨⊥⇄↦¬≡≅∘⊗♭♯♀"
 NAMELESS = "⍟⎈⑁⎇⏧"
-ENGLISH = {"and", "with", "not", "right", "rightwards", "left", "over", "up", "square", "white", "heavy", "sign"}
+ENGLISH = {
+    "and",
+    "with",
+    "not",
+    "right",
+    "rightwards",
+    "left",
+    "over",
+    "up",
+    "square",
+    "white",
+    "heavy",
+    "sign",
+}
 
 
 def spoken(language: Language, text: str) -> tuple[str, TokenReader]:
@@ -40,7 +53,9 @@ def test_a_sign_without_a_name_is_silent_and_told(tag: str, sign: str) -> None:
 
 
 @pytest.mark.parametrize("tag", [*READ, "en"])
-@pytest.mark.parametrize(("text", "plain"), [("ℝ", "R"), ("𝐱", "x"), ("ℕ", "N"), ("𝑎", "a"), ("𝒵", "Z")])
+@pytest.mark.parametrize(
+    ("text", "plain"), [("ℝ", "R"), ("𝐱", "x"), ("ℕ", "N"), ("𝑎", "a"), ("𝒵", "Z")]
+)
 def test_letters_of_mathematics_are_letters(tag: str, text: str, plain: str) -> None:
     language = language_of(tag)
     assert spoken(language, f"so {text}, so")[0] == spoken(language, f"so {plain}, so")[0]

@@ -11,7 +11,10 @@ from sayahead.text.reading.language import language_of
 
 VALUES = (0, 2, 7, 14, 22, 39, 80, 95, 100, 343, 999, 1000, 2024, 70_000, 65_432, 5_000_004)
 NOUNS = {
-    "es": (("niño", "niños", "un", "veintiún", "doscientos"), ("niña", "niñas", "una", "veintiuna", "doscientas")),
+    "es": (
+        ("niño", "niños", "un", "veintiún", "doscientos"),
+        ("niña", "niñas", "una", "veintiuna", "doscientas"),
+    ),
     "pt": (
         ("menino", "meninos", "um", "vinte e um", "duzentos"),
         ("menina", "meninas", "uma", "vinte e uma", "duzentas"),
@@ -43,7 +46,9 @@ def test_a_sign_belongs_to_the_number_behind_it(language: str) -> None:
     words = language_of(language)
     for sign in "+-±−":
         said = spoken(language, f"bla {sign}5,25")
-        assert said == f"bla {words.record.sign(sign.replace('−', '-'))} {cardinal('5,25', words)} |"
+        assert (
+            said == f"bla {words.record.sign(sign.replace('−', '-'))} {cardinal('5,25', words)} |"
+        )
 
 
 @pytest.mark.parametrize("language", NOUNS)
@@ -63,7 +68,9 @@ def test_every_scale_goes_on_with_its_number(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("text", ["21 x, -3,5 y 1.200 Mio. 007", "200 c 1 d 31 Tage 5k ±2 1 000 000 z"])
+@pytest.mark.parametrize(
+    "text", ["21 x, -3,5 y 1.200 Mio. 007", "200 c 1 d 31 Tage 5k ±2 1 000 000 z"]
+)
 def test_any_split_gives_the_same_numbers(language: str, text: str) -> None:
     whole = spoken(language, text)
     assert all(spoken(language, text, size=size) == whole for size in (1, 2, 3, 5))
@@ -80,7 +87,10 @@ def test_thousands_agree_with_the_noun_behind_them(language: str) -> None:
 def test_numbers_with_a_sign_agree_too(language: str) -> None:
     minus = language_of(language).record.sign("-")
     for one, many, first, twenty_one, _ in NOUNS[language]:
-        assert spoken(language, f"-1 {one}, -21 {many}") == f"{minus} {first} {one}, {minus} {twenty_one} {many} |"
+        assert (
+            spoken(language, f"-1 {one}, -21 {many}")
+            == f"{minus} {first} {one}, {minus} {twenty_one} {many} |"
+        )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -9,7 +9,17 @@ from sayahead.text.classes.quantity import numbers_of
 from sayahead.text.classes.roman import value_of
 from sayahead.text.reading.language import language_of
 
-NUMERALS = {1: "I", 4: "IV", 9: "IX", 14: "XIV", 18: "XVIII", 20: "XX", 21: "XXI", 40: "XL", 1999: "MCMXCIX"}
+NUMERALS = {
+    1: "I",
+    4: "IV",
+    9: "IX",
+    14: "XIV",
+    18: "XVIII",
+    20: "XX",
+    21: "XXI",
+    40: "XL",
+    1999: "MCMXCIX",
+}
 ENDINGS = {"am": "en", "der": "e", "wurde": "er", "vom": "en", "seinem": "en", "das": "e"}
 
 
@@ -55,7 +65,9 @@ def test_two_ordinals_have_the_same_case(first: str) -> None:
 
 @pytest.mark.parametrize("starter", ["Die", "Es", "Dann", "Wir"])
 def test_a_number_at_the_end_of_its_sentence_is_no_ordinal(starter: str) -> None:
-    assert spoken("de", f"Es waren 7. {starter} gingen.") == f"Es waren sieben. | {starter} gingen. |"
+    assert (
+        spoken("de", f"Es waren 7. {starter} gingen.") == f"Es waren sieben. | {starter} gingen. |"
+    )
 
 
 @pytest.mark.parametrize("language", ["es", "it", "pt"])
@@ -79,7 +91,9 @@ def test_monarchs_are_counted_and_words_are_not(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("text", ["Am 3. und 4. Mai, der 1. FC", "la 3ª vez, 1er XXe s. Louis XIV. Der II. Weltkrieg"])
+@pytest.mark.parametrize(
+    "text", ["Am 3. und 4. Mai, der 1. FC", "la 3ª vez, 1er XXe s. Louis XIV. Der II. Weltkrieg"]
+)
 def test_any_split_gives_the_same_ordinals(language: str, text: str) -> None:
     whole = spoken(language, text)
     assert all(spoken(language, text, size=size) == whole for size in (1, 2, 3, 5))

@@ -78,7 +78,9 @@ def test_a_scale_stands_before_its_currency(tag: str, form: str) -> None:
                 continue
             main = record.currencies[sign].main
             said = spoken(language, form.format(c=sign, k=name)).rstrip(".")
-            assert said.endswith(tuple(f"{noun} {record.of(main.many)}" for noun in scale.forms)), said
+            assert said.endswith(tuple(f"{noun} {record.of(main.many)}" for noun in scale.forms)), (
+                said
+            )
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)

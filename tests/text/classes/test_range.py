@@ -32,7 +32,8 @@ def test_what_grows_by_two_figures_is_no_range(language: str, code: str) -> None
 def test_a_sign_between_two_numbers_has_its_name_there(language: str, sign: str) -> None:
     words = language_of(language)
     assert (
-        spoken(language, f"y 3{sign}2 y") == f"y {cardinal('3', words)} {over(sign, words)} {cardinal('2', words)} y |"
+        spoken(language, f"y 3{sign}2 y")
+        == f"y {cardinal('3', words)} {over(sign, words)} {cardinal('2', words)} y |"
     )
 
 
@@ -59,7 +60,9 @@ def test_any_split_gives_the_same_ranges(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("text", ["10 - 4 = 6", "10-4=6", "10-4 = 6", "$50 - $20 = $30", "10 - 4 - 2 = 4", "9 – 5 = 4"])
+@pytest.mark.parametrize(
+    "text", ["10 - 4 = 6", "10-4=6", "10-4 = 6", "$50 - $20 = $30", "10 - 4 - 2 = 4", "9 – 5 = 4"]
+)
 def test_before_an_equals_sign_a_dash_is_a_minus(language: str, text: str) -> None:
     record = language_of(language).record
     said = spoken(language, f"bla {text}").split()
@@ -71,7 +74,8 @@ def test_before_an_equals_sign_a_dash_is_a_minus(language: str, text: str) -> No
 def test_a_series_is_no_range(language: str, text: str) -> None:
     words = language_of(language)
     assert (
-        spoken(language, f"bla {text} bla") == f"bla {' '.join(cardinal(one, words) for one in text.split('-'))} bla |"
+        spoken(language, f"bla {text} bla")
+        == f"bla {' '.join(cardinal(one, words) for one in text.split('-'))} bla |"
     )
 
 
@@ -80,7 +84,10 @@ def test_a_series_is_no_range(language: str, text: str) -> None:
 def test_codes_of_a_kind_go_from_one_to_another(language: str, low: str, high: str) -> None:
     words = language_of(language)
     sides = [f"{code[0]} {cardinal(code[1:], words)}" for code in (low, high)]
-    assert spoken(language, f"bla {low}-{high} bla") == f"bla {f' {words.record.until} '.join(sides)} bla |"
+    assert (
+        spoken(language, f"bla {low}-{high} bla")
+        == f"bla {f' {words.record.until} '.join(sides)} bla |"
+    )
     assert words.record.until not in spoken(language, f"bla {high}-{low} bla").split()
 
 
@@ -101,7 +108,14 @@ def test_a_half_more_agrees_with_its_noun(language: str) -> None:
         assert spoken(language, f"bla {form} bla").startswith(f"bla {words}")
 
 
-ORDERS = {"de": "Bestellung", "es": "pedido", "fr": "dossier", "it": "ordine", "nl": "bestelling", "pt": "pedido"}
+ORDERS = {
+    "de": "Bestellung",
+    "es": "pedido",
+    "fr": "dossier",
+    "it": "ordine",
+    "nl": "bestelling",
+    "pt": "pedido",
+}
 
 
 @pytest.mark.parametrize("language", ORDERS)
@@ -112,7 +126,9 @@ def test_the_number_of_an_order_is_no_range(language: str, number: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("text", ["5-7", "45-90", "10–15", "900-1.200", "1990-2010", "8-12", "0-100"])
+@pytest.mark.parametrize(
+    "text", ["5-7", "45-90", "10–15", "900-1.200", "1990-2010", "8-12", "0-100"]
+)
 def test_like_numbers_that_grow_are_a_range(language: str, text: str) -> None:
     assert language_of(language).record.until in spoken(language, f"bla {text} bla").split()
 

@@ -1,4 +1,5 @@
-"""What is short for something only beside something else: prices, sizes, steps of menus, months, nouns behind it."""
+"""What is short for something only beside something else: prices, sizes, steps of menus, months,
+nouns behind it."""
 
 from __future__ import annotations
 
@@ -118,14 +119,18 @@ def test_small_letters_with_full_stops_are_letters(tag: str, letters: str) -> No
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)
-@pytest.mark.parametrize("path", ["~/.ssh/config", "./.env/x", "../.git/hooks/x", "~/.a", "./.b/c/d"])
+@pytest.mark.parametrize(
+    "path", ["~/.ssh/config", "./.env/x", "../.git/hooks/x", "~/.a", "./.b/c/d"]
+)
 def test_each_stroke_of_a_path_has_its_name(tag: str, path: str) -> None:
     names = language_of(tag).record.address
     words = spoken(tag, f"xa {path} xo").split()
     assert words.count(names["/"].split()[0]) == path.count("/")
 
 
-@pytest.mark.parametrize(("tag", "word"), [("de", "oder"), ("es", "o"), ("fr", "ou"), ("it", "o"), ("pt", "ou")])
+@pytest.mark.parametrize(
+    ("tag", "word"), [("de", "oder"), ("es", "o"), ("fr", "ou"), ("it", "o"), ("pt", "ou")]
+)
 def test_the_second_of_two_telephone_numbers_is_one_too(tag: str, word: str) -> None:
     cue = next(cue for cue in language_of(tag).vocabularies["cues.phone"] if cue.isalpha())
     first, _, second = spoken(tag, f"{cue} 0171 {word} 800 123 456 xo").partition(f" {word} ")
@@ -155,7 +160,11 @@ def test_a_rate_of_exchange_has_no_cents(tag: str, rate: str) -> None:
     language = language_of(tag)
     dollar = language.record.currency_words["$"].main
     assert language.record.numbers is not None
-    noun = dollar.one if language.record.numbers.singular(float(rate.replace(",", "."))) else dollar.many
+    noun = (
+        dollar.one
+        if language.record.numbers.singular(float(rate.replace(",", ".")))
+        else dollar.many
+    )
     for cue in language.vocabularies["exchange"]:
         said = spoken(tag, f"xa {cue} {rate} {dollar.many} xo")
         assert said == f"xa {cue} {spoken(tag, rate)} {noun} xo"
@@ -167,11 +176,16 @@ def test_a_rate_of_exchange_has_no_cents(tag: str, rate: str) -> None:
         ("Chiami l'800 330 123.", "l'ottocento trecentotrenta centoventitré"),
         ("all'803 116 200", "all'ottocentotré centosedici duecento"),
         ("dell'800 111 222", "dell'ottocento centoundici duecentoventidue"),
-        ("L'abbiamo chiesto: l'804 550 660", "l'ottocentoquattro cinquecentocinquanta seicentosessanta"),
+        (
+            "L'abbiamo chiesto: l'804 550 660",
+            "l'ottocentoquattro cinquecentocinquanta seicentosessanta",
+        ),
         ("Il numero verde è 800 123 456.", "otto zero zero uno due tre quattro cinque sei"),
     ],
 )
-def test_a_free_number_of_italy_is_read_by_its_groups_after_an_article(text: str, said: str) -> None:
+def test_a_free_number_of_italy_is_read_by_its_groups_after_an_article(
+    text: str, said: str
+) -> None:
     assert said in spoken("it", text)
 
 
@@ -185,5 +199,7 @@ def test_a_free_number_of_italy_is_read_by_its_groups_after_an_article(text: str
         ("it", "Arr. prev. a Mi. C.le 18.05, rit.", "Milano centrale diciotto e zero cinque"),
     ],
 )
-def test_a_phrase_in_short_announces_what_its_last_word_does(tag: str, text: str, said: str) -> None:
+def test_a_phrase_in_short_announces_what_its_last_word_does(
+    tag: str, text: str, said: str
+) -> None:
     assert said in spoken(tag, text)

@@ -1,4 +1,5 @@
-"""Characters of odd kinds: figures in circles, Roman numerals of one character, powers as programs write them."""
+"""Characters of odd kinds: figures in circles, Roman numerals of one character, powers as programs
+write them."""
 
 from __future__ import annotations
 
@@ -17,7 +18,9 @@ def spoken(language: Language, text: str) -> str:
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)
-@pytest.mark.parametrize(("char", "number"), [("①", 1), ("⑫", 12), ("❷", 2), ("➂", 3), ("⑷", 4), ("⒌", 5)])
+@pytest.mark.parametrize(
+    ("char", "number"), [("①", 1), ("⑫", 12), ("❷", 2), ("➂", 3), ("⑷", 4), ("⒌", 5)]
+)
 def test_figures_in_circles_are_numbers(tag: str, char: str, number: int) -> None:
     language = language_of(tag)
     assert language.record.numbers is not None
@@ -28,8 +31,12 @@ def test_figures_in_circles_are_numbers(tag: str, char: str, number: int) -> Non
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)
-@pytest.mark.parametrize(("char", "letters"), [("Ⅷ", "VIII"), ("ⅳ", "iv"), ("Ⅻ", "XII"), ("Ⅱ", "II"), ("ⅺ", "xi")])
-def test_roman_numerals_of_one_character_are_those_of_letters(tag: str, char: str, letters: str) -> None:
+@pytest.mark.parametrize(
+    ("char", "letters"), [("Ⅷ", "VIII"), ("ⅳ", "iv"), ("Ⅻ", "XII"), ("Ⅱ", "II"), ("ⅺ", "xi")]
+)
+def test_roman_numerals_of_one_character_are_those_of_letters(
+    tag: str, char: str, letters: str
+) -> None:
     language = language_of(tag)
     assert spoken(language, f"x {char} x") == spoken(language, f"x {letters} x")
 

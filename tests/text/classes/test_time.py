@@ -14,9 +14,17 @@ TIMES = ((7, 5), (9, 0), (14, 30), (18, 45), (23, 59))
 def test_a_time_is_said_alike_with_any_sign(language: str) -> None:
     record = language_of(language).record
     for hour, minute in TIMES:
-        forms = {spoken(language, f"bla {hour}{sign}{minute:02} bla") for sign in (":", *record.hour_signs)}
-        forms |= {spoken(language, f"bla {hour}:{minute:02} {word} bla") for word in record.hour_words - record.lasting}
-        forms |= {spoken(language, f"bla {hour}.{minute:02} {word} bla") for word in record.hour_words}
+        forms = {
+            spoken(language, f"bla {hour}{sign}{minute:02} bla")
+            for sign in (":", *record.hour_signs)
+        }
+        forms |= {
+            spoken(language, f"bla {hour}:{minute:02} {word} bla")
+            for word in record.hour_words - record.lasting
+        }
+        forms |= {
+            spoken(language, f"bla {hour}.{minute:02} {word} bla") for word in record.hour_words
+        }
         assert len(forms) == 1
 
 
@@ -42,7 +50,8 @@ def test_what_is_no_time_is_a_ratio(figures: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(
-    "text", ["um 14.30 Uhr, 14h30 9h-18h 8:30–18:00 Uhr.", "2h30min 1h05 10:30 min 3:02:01 12h02m00s"]
+    "text",
+    ["um 14.30 Uhr, 14h30 9h-18h 8:30–18:00 Uhr.", "2h30min 1h05 10:30 min 3:02:01 12h02m00s"],
 )
 def test_any_split_gives_the_same_times(language: str, text: str) -> None:
     whole = spoken(language, text)

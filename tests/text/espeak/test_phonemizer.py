@@ -1,4 +1,5 @@
-"""Words to phonemes by espeak-ng: in their clause, one for one, laid out as the voice wants them."""
+"""Words to phonemes by espeak-ng: in their clause, one for one, laid out as the voice wants
+them."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ TABLE = {symbol: number for number, symbol in enumerate(dict.fromkeys(SYMBOLS))}
 NAMES = {number: symbol for symbol, number in TABLE.items()}
 
 
-def phonemizer(voice: str, stand_in: str, layout: Layout | None = None, **settings: bool) -> EspeakPhonemizer:
+def phonemizer(
+    voice: str, stand_in: str, layout: Layout | None = None, **settings: bool
+) -> EspeakPhonemizer:
     return EspeakPhonemizer(voice, TABLE, stand_in=stand_in, layout=layout, **settings)
 
 
@@ -43,7 +46,11 @@ def test_words_are_not_merged_and_liaison_survives() -> None:
 
 def test_words_assimilate_as_in_running_text() -> None:
     portuguese = phonemizer("pt", "casa")
-    assert [sound[-1] for sound, _ in portuguese.read("nós amamos os amigos".split())][:3] == ["z", "z", "z"]
+    assert [sound[-1] for sound, _ in portuguese.read("nós amamos os amigos".split())][:3] == [
+        "z",
+        "z",
+        "z",
+    ]
     assert phonemizer("es", "casa").read("un barco".split())[0][0] == "ˈum"
 
 
@@ -81,7 +88,11 @@ def test_one_word_of_lookahead_gives_the_sentences_phonemes() -> None:
     for i in range(len(sentence)):
         left = [word.text for word in sentence[:i]]
         [one, *_] = german.phonemize(sentence[i : i + 2], left=left)
-        assert (spelled(one.ids), one.first, one.end) == (spelled(whole[i].ids), whole[i].first, whole[i].end)
+        assert (spelled(one.ids), one.first, one.end) == (
+            spelled(whole[i].ids),
+            whole[i].first,
+            whole[i].end,
+        )
 
 
 def test_ids_say_where_the_sounding_ones_are() -> None:
@@ -109,7 +120,12 @@ def test_marks_close_clauses_and_become_those_that_the_voice_has() -> None:
     assert signs == ["", "—", "…", ";", ":", ",", ",", "?"]
     assert [spelled(one.ids)[-1:] for one in found] == ["n", ";", ".", ";", ":", ",", ",", "?"]
     # Round brackets are pauses, where both their words are in sight.
-    signs = [sign for _, sign in german.read("Das Haus (das alte) ist (sehr) weg (ja!) und Datei(en).".split())]
+    signs = [
+        sign
+        for _, sign in german.read(
+            "Das Haus (das alte) ist (sehr) weg (ja!) und Datei(en).".split()
+        )
+    ]
     assert signs == ["", ",", "", ",", ",", ",", ",", "!", "", "."]
     assert german.read(["Haus"], ends=False)[0][1] == ""
 
@@ -125,7 +141,9 @@ def test_words_that_espeak_makes_several_of_are_read_by_themselves() -> None:
     assert len(figures) == 3
     assert figures[1][0] == "hˈʊndə"
     assert len(figures[0][0].split()) > 1
-    assert all(sound for sound, _ in german.read("A|B x [[y]] <b> 3/4 🙂 ok".split()) if sound != "")
+    assert all(
+        sound for sound, _ in german.read("A|B x [[y]] <b> 3/4 🙂 ok".split()) if sound != ""
+    )
 
 
 def test_switches_of_language_are_dropped() -> None:
@@ -181,6 +199,11 @@ def test_english_has_its_own_reading_before_phonemes_of_espeak() -> None:
     front = front_end("en-US", espeak="en-us", layout=Layout(pad="_"))
     normalizer = front.normalizer()
     found = normalizer.push("Dr. Lee paid $5.50.") + normalizer.flush()
-    assert [word.text for word in found] == ["Doctor", "Lee", "paid", "five dollars and fifty cents."]
+    assert [word.text for word in found] == [
+        "Doctor",
+        "Lee",
+        "paid",
+        "five dollars and fifty cents.",
+    ]
     spoken = front.phonemizer(TABLE).phonemize(found, left=[])
     assert spelled(spoken[0].ids).replace("_", "") == "dˈɑːktɚ"

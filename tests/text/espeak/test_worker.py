@@ -1,4 +1,5 @@
-"""The process that loads espeak-ng: what it answers, how it dies, and that nothing is lost when it does."""
+"""The process that loads espeak-ng: what it answers, how it dies, and that nothing is lost when it
+does."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ def gone(pid: int, within_s: float = 10.0) -> bool:
     limit = time.monotonic() + within_s
     while time.monotonic() < limit:
         try:
-            state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0]
+            state = (
+                Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0]
+            )
         except OSError:
             return True
         if state == "Z":
@@ -53,7 +56,9 @@ def test_the_library_is_not_loaded_here(espeak: Espeak) -> None:
     if Path("/proc/self/maps").exists():
         maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
         assert "espeak" not in maps
-        assert "espeak" in Path(f"/proc/{pid(espeak)}/maps").read_text(encoding="utf-8", errors="replace")
+        assert "espeak" in Path(f"/proc/{pid(espeak)}/maps").read_text(
+            encoding="utf-8", errors="replace"
+        )
 
 
 def test_an_unknown_voice_is_named(espeak: Espeak) -> None:
@@ -142,11 +147,13 @@ def test_threads_share_one_and_get_their_own_answers() -> None:
 
 def test_it_ends_with_its_owner_however_that_ends() -> None:
     script = (
-        "import os, sys, time; from sayahead.text.espeak.client import ESPEAK; ESPEAK.clauses('de', 'ja');"
-        "print(ESPEAK._worker.pid, flush=True); time.sleep(float(sys.argv[1]))"
+        "import os, sys, time; from sayahead.text.espeak.client import ESPEAK; ESPEAK.clauses('de',"
+        " 'ja');print(ESPEAK._worker.pid, flush=True); time.sleep(float(sys.argv[1]))"
     )
     for seconds, kill in (("60", True), ("0", False)):
-        process = subprocess.Popen([sys.executable, "-c", script, seconds], stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [sys.executable, "-c", script, seconds], stdout=subprocess.PIPE, text=True
+        )
         assert process.stdout is not None
         with process.stdout as out:
             worker = int(out.readline())
@@ -178,7 +185,9 @@ def asked_in_child() -> tuple[int, tuple[str, ...]]:
 def test_no_espeak_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(client.LIBRARY, str(tmp_path / "libespeak-ng.so"))
     espeak = Espeak()
-    with pytest.raises(ConfigError, match=r"pip install 'sayahead\[espeak\]'.*apt install libespeak-ng1"):
+    with pytest.raises(
+        ConfigError, match=r"pip install 'sayahead\[espeak\]'.*apt install libespeak-ng1"
+    ):
         espeak.clauses("de", "ja")
     (tmp_path / "libespeak-ng.so").write_bytes(b"no library")
     with pytest.raises(ConfigError, match="is not there"):

@@ -1,4 +1,5 @@
-"""Markdown, tags and formulas: what is silent, what ends a sentence, where it stands, however it is cut."""
+"""Markdown, tags and formulas: what is silent, what ends a sentence, where it stands, however it is
+cut."""
 
 from __future__ import annotations
 
@@ -25,7 +26,10 @@ CASES = [
     ("- [x] aaaaaaa\n- [ ] babbaba", "aaaaaaa| babbaba|"),
     ("a) babbaba\n(c) daddada", "A. babbaba| C. daddada|"),
     ("> Aaaaaaa\n> babbaba\n\ncaccaca", "Aaaaaaa babbaba| caccaca|"),
-    ("| Aaaaaaa | babbaba |\n|---|:--|\n| caccaca | daddada |\n", "Aaaaaaa , babbaba .| caccaca , daddada .|"),
+    (
+        "| Aaaaaaa | babbaba |\n|---|:--|\n| caccaca | daddada |\n",
+        "Aaaaaaa , babbaba .| caccaca , daddada .|",
+    ),
     ("Aaaaaaa\n---\nbabbaba\n***\ncaccaca\n====\ndaddada", "Aaaaaaa| babbaba| caccaca| daddada|"),
     ("Aaaaaaa\nbabbaba.\ncaccaca", "Aaaaaaa babbaba.| caccaca|"),
     ("```py\naaaaaaa\nbabbaba\n```\ncaccaca", "aaaaaaa| babbaba| caccaca|"),
@@ -39,16 +43,28 @@ CASES = [
     ('[aaaaaaa](https://ex.com/a_(b) "Ccc ccc"), babbaba', "aaaaaaa, babbaba|"),
     ("[aaaaaaa](<https://ex.com/a b>) ![babbaba](c.png 'ddd')", "aaaaaaa babbaba|"),
     ("[aaaaaaa][bb] caccaca\n\n[bb]: https://ex.com/guide\n\ndaddada", "aaaaaaa caccaca| daddada|"),
-    ("aaaaaaa[^1] [[Bbbb|babbaba]] [[caccaca]] [@doe99] daddada", "aaaaaaa babbaba caccaca daddada|"),
+    (
+        "aaaaaaa[^1] [[Bbbb|babbaba]] [[caccaca]] [@doe99] daddada",
+        "aaaaaaa babbaba caccaca daddada|",
+    ),
     # tags
     (
         "aa<em>aaa</em>aa <b class='x y'>babbaba</b> <custom-tag a=\"1\">caccaca</custom-tag>",
         "aaaaaaa babbaba caccaca|",
     ),
     ("<answer>aaaaaaa</answer> <|im_end|> <reasoning>babbaba</reasoning>", "aaaaaaa babbaba|"),
-    ("<p>Aaaaaaa</p><p>babbaba</p><ul><li>caccaca</li><li>daddada</li></ul>", "Aaaaaaa| babbaba| caccaca| daddada|"),
-    ("aaaaaaa <!-- babbaba --> caccaca <img src='a b.png' alt=\"x\"> daddada", "aaaaaaa caccaca daddada|"),
-    ("aaaaaaa&nbsp;babbaba &lt;caccaca&gt; &quot;daddada&quot;", "aaaaaaa babbaba caccaca daddada|"),
+    (
+        "<p>Aaaaaaa</p><p>babbaba</p><ul><li>caccaca</li><li>daddada</li></ul>",
+        "Aaaaaaa| babbaba| caccaca| daddada|",
+    ),
+    (
+        "aaaaaaa <!-- babbaba --> caccaca <img src='a b.png' alt=\"x\"> daddada",
+        "aaaaaaa caccaca daddada|",
+    ),
+    (
+        "aaaaaaa&nbsp;babbaba &lt;caccaca&gt; &quot;daddada&quot;",
+        "aaaaaaa babbaba caccaca daddada|",
+    ),
     ("`<aaaaaaa>` <babbaba> caccaca", "aaaaaaa babbaba caccaca|"),
     # formulas
     (r"\textbf{aaaaaaa} \emph{babbaba} \cite{doe} caccaca", "aaaaaaa babbaba caccaca|"),
@@ -137,7 +153,23 @@ MARKS = [
         "\n1. ",
         "```\n",
     ),
-    *("\\frac{", "$x", "\\(", "\\)", "[^1]", "[[", "| ", "<!--", "-->", "](http://x.org)", "aa", "Bb", "5", " ", " "),
+    *(
+        "\\frac{",
+        "$x",
+        "\\(",
+        "\\)",
+        "[^1]",
+        "[[",
+        "| ",
+        "<!--",
+        "-->",
+        "](http://x.org)",
+        "aa",
+        "Bb",
+        "5",
+        " ",
+        " ",
+    ),
 ]
 MIXED = st.lists(st.sampled_from(MARKS), max_size=20).map("".join)
 

@@ -1,4 +1,5 @@
-"""Rules as values: the automaton accepts what the pattern says, and files with errors are refused by their line."""
+"""Rules as values: the automaton accepts what the pattern says, and files with errors are refused
+by their line."""
 
 from __future__ import annotations
 
@@ -71,7 +72,10 @@ def test_a_closed_state_leads_nowhere(text: str) -> None:
     ("lines", "said"),
     [
         (["plain: [0-9 -> plain"], "number.rules:1: .*the set has no end"),
-        (["a = x", "plain: {n:digit} -> plain"], "number.rules:2: .*no macro and no vocabulary 'digit'"),
+        (
+            ["a = x", "plain: {n:digit} -> plain"],
+            "number.rules:2: .*no macro and no vocabulary 'digit'",
+        ),
         (["plain: *a -> plain"], "number.rules:1: .*nothing stands before"),
         (["plain {units}"], "number.rules:1: .*neither a macro nor a rule"),
         (["a = {b}", "b = {a}", "plain: {a} -> plain"], "number.rules:3: .*made of itself"),
@@ -92,8 +96,14 @@ def test_a_token_ends_between_no_two_letters() -> None:
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        (["a.rules:1: few = x", "b.rules:4: few = y"], ["b.rules:4: the macro 'few' is there already (a.rules:1)"]),
-        (["a.rules:1: few = x", "a.rules:2: few = x"], ["a.rules:2: the macro 'few' is there already (a.rules:1)"]),
+        (
+            ["a.rules:1: few = x", "b.rules:4: few = y"],
+            ["b.rules:4: the macro 'few' is there already (a.rules:1)"],
+        ),
+        (
+            ["a.rules:1: few = x", "a.rules:2: few = x"],
+            ["a.rules:2: the macro 'few' is there already (a.rules:1)"],
+        ),
         (["a.rules:1: units = x"], ["a.rules:1: the macro 'units' has the name of a table"]),
         (["a.rules:1: few = x", "a.rules:2: units: {few} -> few", "b.rules:1: fewer = y"], []),
     ],
@@ -101,10 +111,14 @@ def test_a_token_ends_between_no_two_letters() -> None:
 def test_a_macro_that_hides_another_name_is_told(lines: list[str], said: list[str]) -> None:
     parts = [line.split(": ", 1) for line in lines]
     found = list(hiding([Line("x", text, place) for place, text in parts], WORDS))
-    assert [problem.startswith(start) for problem, start in zip(found, said, strict=True)] == [True] * len(said)
+    assert [problem.startswith(start) for problem, start in zip(found, said, strict=True)] == [
+        True
+    ] * len(said)
 
 
-SLOW = [pytest.param(tag, marks=pytest.mark.slow) for tag in ("en", "es", "fr", "it", "pt", "pt-br")]
+SLOW = [
+    pytest.param(tag, marks=pytest.mark.slow) for tag in ("en", "es", "fr", "it", "pt", "pt-br")
+]
 
 
 @pytest.mark.parametrize("tag", ["nl", "de", "pl", "sv", *SLOW])

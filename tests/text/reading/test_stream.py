@@ -1,4 +1,5 @@
-"""What no rule can break: splits, breaths, spans, hostile texts, in every language that rules read."""
+"""What no rule can break: splits, breaths, spans, hostile texts, in every language that rules
+read."""
 
 from __future__ import annotations
 
@@ -15,7 +16,10 @@ from sayahead.text.reading.language import language_of
 from sayahead.text.reading.stream import TokenReader
 from sayahead.types import Word
 
-ODD = "0123456789.,:;-–—/()[]{}'\"„“%€$£°ºª²½①٣xXhIVeErR &@+<>=*_#~`|\\\n\r\u00a0«»¿!?…äéñпривет你\u2029\u200b"
+ODD = (
+    "0123456789.,:;-–—/()[]{}'\"„“%€$£°ºª²½①٣xXhIVeErR"
+    " &@+<>=*_#~`|\\\n\r\u00a0«»¿!?…äéñпривет你\u2029\u200b"
+)
 TEXTS = st.text(st.sampled_from(ODD), max_size=40) | st.text(max_size=20)
 HOSTILE = [
     *"a1.(*<[$\\`-'\"|>&\n\u0661\u00b2\u00e9\u4f60",
@@ -55,7 +59,8 @@ def test_any_split_gives_the_same_words(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_all_that_can_be_heard_belongs_to_a_word_or_is_told(language: str) -> None:
-    """Words keep their order in the source, and each letter and figure is in one of them or was skipped."""
+    """Words keep their order in the source, and each letter and figure is in one of them or was
+    skipped."""
 
     @settings(max_examples=examples(150))
     @given(st.text(st.sampled_from(ODD.translate({ord(c): None for c in "<[]`|\\&#@*-"}))))
@@ -64,7 +69,9 @@ def test_all_that_can_be_heard_belongs_to_a_word_or_is_told(language: str) -> No
         words = reader.push(text) + reader.flush()
         assert all(0 <= word.start <= word.end <= len(text) for word in words)
         assert all(one.end <= other.start for one, other in itertools.pairwise(words))
-        spans = [(word.start, word.end) for word in words] + [skipped[:2] for skipped in reader.skipped]
+        spans = [(word.start, word.end) for word in words] + [
+            skipped[:2] for skipped in reader.skipped
+        ]
         for place, char in enumerate(text):
             if char.isalnum():
                 assert any(start <= place < end for start, end in spans), (text, place)
@@ -97,7 +104,9 @@ def test_a_sentence_goes_on_after_a_breath_and_not_after_a_flush() -> None:
         ("weiß", False),
     ]
     assert [(word.text, word.ends) for word in reader.push(" nicht. ")] == [("nicht.", True)]
-    assert [(word.text, word.ends) for word in reader.push("Ja ") + reader.flush()] == [("Ja", False)]
+    assert [(word.text, word.ends) for word in reader.push("Ja ") + reader.flush()] == [
+        ("Ja", False)
+    ]
     assert [(word.text, word.ends) for word in reader.push("so") + reader.flush()] == [("so", True)]
 
 
@@ -140,7 +149,14 @@ def test_work_grows_with_the_text_and_no_faster(unit: str, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), [("That works.", 2), ("Let me check that for you.", 6), ("Really?", 1), ("Steps:", 1), ("I ", 1)]
+    ("text", "words"),
+    [
+        ("That works.", 2),
+        ("Let me check that for you.", 6),
+        ("Really?", 1),
+        ("Steps:", 1),
+        ("I ", 1),
+    ],
 )
 def test_nothing_waits_behind_a_rule_that_is_final_at_once(text: str, words: int) -> None:
     reader = TokenReader(language_of("en"))
@@ -153,20 +169,27 @@ def test_a_mark_that_may_go_on_waits(text: str) -> None:
     assert not any(word.ends or word.text[-1] in ":!" for word in words)
 
 
-@pytest.mark.parametrize(("language", "text"), [("sv", "Ja visst."), ("de", "Ja, Abg."), ("it", "Ecco fatto.")])
+@pytest.mark.parametrize(
+    ("language", "text"), [("sv", "Ja visst."), ("de", "Ja, Abg."), ("it", "Ecco fatto.")]
+)
 def test_a_full_stop_at_the_end_of_a_line_waits_for_nothing(language: str, text: str) -> None:
     reader = TokenReader(language_of(language))
     assert [word.ends for word in reader.push(f"{text}\n")] == [False, True]
     assert reader.flush() == []
 
 
-@pytest.mark.parametrize(("language", "text"), [("sv", "kl.\n"), ("de", "Dr.\n"), ("de", "z.\n"), ("es", "pág.\n")])
+@pytest.mark.parametrize(
+    ("language", "text"), [("sv", "kl.\n"), ("de", "Dr.\n"), ("de", "z.\n"), ("es", "pág.\n")]
+)
 def test_what_can_only_be_short_waits_beyond_the_line(language: str, text: str) -> None:
     assert TokenReader(language_of(language)).push(text) == []
 
 
 def test_words_may_be_parted_by_a_line_break() -> None:
-    texts = [" ".join(word.text for word in read("de", f"Das z.{gap}B. am 3.{gap}Mai um 5{gap}km.")) for gap in " \n"]
+    texts = [
+        " ".join(word.text for word in read("de", f"Das z.{gap}B. am 3.{gap}Mai um 5{gap}km."))
+        for gap in " \n"
+    ]
     assert texts == ["Das zum Beispiel am dritten Mai um fünf Kilometer."] * 2
 
 

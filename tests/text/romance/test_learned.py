@@ -1,4 +1,5 @@
-"""Languages that are read by a tree: stress and vowels that spelling does not tell, liaison, ends that adapt."""
+"""Languages that are read by a tree: stress and vowels that spelling does not tell, liaison, ends
+that adapt."""
 
 from __future__ import annotations
 
@@ -42,7 +43,11 @@ def test_french_liaison_is_said_before_vowels_alone() -> None:
     assert said("fr", "un objet").startswith("œ̃n ")
     assert said("fr", "ils sont actifs").split()[1].endswith("t")
     assert said("fr", "les haricots").startswith("le- ")
-    assert [said("fr", text).split()[0] for text in ("six", "six fichiers", "six objets")] == ["sˈis", "sˈi", "sˈiz"]
+    assert [said("fr", text).split()[0] for text in ("six", "six fichiers", "six objets")] == [
+        "sˈis",
+        "sˈi",
+        "sˈiz",
+    ]
 
 
 def test_elided_words_are_read_with_what_follows() -> None:
@@ -125,7 +130,9 @@ def test_an_unknown_word_has_one_main_stress(voice: str) -> None:
 
 
 def test_a_tree_asks_as_far_as_it_has_to() -> None:
-    tree = Tree({"<": "1", "<a": "3", "a": "a", "A": "ˈa", "b": "b", "ba": "β", "c": "k", "cA#": "tʃ"}, "a")
+    tree = Tree(
+        {"<": "1", "<a": "3", "a": "a", "A": "ˈa", "b": "b", "ba": "β", "c": "k", "cA#": "tʃ"}, "a"
+    )
     assert tree("baba") == "bˈaβa"
     assert tree("ca") == "tʃˈa"
     assert tree("") == ""

@@ -1,4 +1,5 @@
-"""What all languages by rules have in common: voices speak without espeak-ng, alike in pieces and whole."""
+"""What all languages by rules have in common: voices speak without espeak-ng, alike in pieces and
+whole."""
 
 from __future__ import annotations
 
@@ -20,13 +21,25 @@ from sayahead.text.romance.reading import RomanceSounds
 from sayahead.text.romance.spanish import Spanish
 from sayahead.types import Word
 
-SYMBOLS = ';:,.!?—…"() abcdefhijklmnopqrstuvwxyzɑɐɒæβɔɕçɖðʤəɚɛɜɟɡɥɨɪʝɯɰŋɳɲɴøɸθœɹɾɻʁɽʂʃʈʧʊʋʌɣɤχʎʒʔˈˌːʰʲ→↗↘ᵻʣʥʦʨᵝꭧ̃'
+SYMBOLS = (
+    ';:,.!?—…"()'
+    " abcdefhijklmnopqrstuvwxyzɑɐɒæβɔɕçɖðʤəɚɛɜɟɡɥɨɪʝɯɰŋɳɲɴøɸθœɹɾɻʁɽʂʃʈʧʊʋʌɣɤχʎʒʔˈˌːʰʲ→↗↘ᵻʣʥʦʨᵝꭧ̃"
+)
 TABLE = {symbol: number for number, symbol in enumerate(SYMBOLS)}
 TEXTS = {
-    "it": "Quando gli amici arrivarono all'albergo, questo è vero, nessuno c'era: un'altra volta, strada sbagliata.",
-    "fr": "Quand les enfants arrivent en été, six amis ont un petit ordinateur; dans une heure, c'est autre chose.",
+    "it": (
+        "Quando gli amici arrivarono all'albergo, questo è vero, nessuno c'era: un'altra volta,"
+        " strada sbagliata."
+    ),
+    "fr": (
+        "Quand les enfants arrivent en été, six amis ont un petit ordinateur; dans une heure, c'est"
+        " autre chose."
+    ),
     "pt": "Quando os amigos chegaram à escola, o ônibus estava cheio de alunos: não é verdade?",
-    "es": "Cuando los niños llegaron a un pueblo vacío, ¿quién les abrió la puerta? Nadie: en verdad, nadie.",
+    "es": (
+        "Cuando los niños llegaron a un pueblo vacío, ¿quién les abrió la puerta? Nadie: en verdad,"
+        " nadie."
+    ),
 }
 UNSAID = "-\u032a"
 """What Kokoro leaves out: a dash between words, and a sign for where a d is spoken."""
@@ -76,7 +89,11 @@ def test_one_word_of_lookahead_gives_the_sentences_phonemes(voice: str) -> None:
     whole = sounds.phonemize(words_, left=[])
     for i in range(len(words_)):
         [one, *_] = sounds.phonemize(words_[i : i + 2], left=[word.text for word in words_[:i]])
-        assert (list(one.ids), one.first, one.end) == (list(whole[i].ids), whole[i].first, whole[i].end)
+        assert (list(one.ids), one.first, one.end) == (
+            list(whole[i].ids),
+            whole[i].first,
+            whole[i].end,
+        )
 
 
 def test_every_sound_is_one_that_voices_have(voice: str) -> None:

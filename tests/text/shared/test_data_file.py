@@ -1,4 +1,5 @@
-"""A language as one data file: what is wrong in it is told, and what it lacks is read all the same."""
+"""A language as one data file: what is wrong in it is told, and what it lacks is read all the
+same."""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ x = gange
     months="\n".join(
         f"{number} = {name}"
         for number, name in enumerate(
-            "januar februar marts april maj juni juli august september oktober november december".split(), 1
+            "januar februar marts april maj juni juli august september oktober november december".split(),  # noqa: E501
+            1,
         )
     )
 )
@@ -67,7 +69,9 @@ def written(folder: Path, text: str) -> Path:
         ("3.5.2024", "tre maj to nul to fire"),
     ],
 )
-def test_what_a_language_lacks_is_read_figure_by_figure(tmp_path: Path, text: str, said: str) -> None:
+def test_what_a_language_lacks_is_read_figure_by_figure(
+    tmp_path: Path, text: str, said: str
+) -> None:
     reader = TokenReader(Language("xx", read_record(written(tmp_path, STUB))))
     assert " ".join(word.text for word in [*reader.push(text), *reader.flush()]) == said
 
@@ -82,8 +86,18 @@ def test_what_a_language_lacks_is_read_figure_by_figure(tmp_path: Path, text: st
         ("until =", "untill =", 6, "untill is unknown"),
         ("0..9 = nul en", "0..9 = nul", 11, "10 numbers, but 9 words follow"),
         ("x = gange", "x gange", 40, "must be a key and its value"),
-        ("[between]", "[noun_forms]\n1 = one\n[between]", 40, "1 is 'one', but must be a whole number"),
-        ("[between]", "[noun_forms]\n1 = 0\n[between]", 40, "1 is 0, but the first form of a noun is 1"),
+        (
+            "[between]",
+            "[noun_forms]\n1 = one\n[between]",
+            40,
+            "1 is 'one', but must be a whole number",
+        ),
+        (
+            "[between]",
+            "[noun_forms]\n1 = 0\n[between]",
+            40,
+            "1 is 0, but the first form of a noun is 1",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_by_file_line_and_key(

@@ -36,22 +36,30 @@ def without_accents(text: str) -> str:
 
 
 MENDED: dict[str, Callable[[str], str]] = {
-    "de": lambda said: said.replace("einstausend", "eintausend").replace("eins tausend", "eintausend"),
-    "es": lambda said: re.sub(r"\b(y |ciento )uno mil", r"\1un mil", said.replace("veintiuno mil", "veintiún mil")),
-    "it": lambda said: re.sub(r"(milion\w|miliard\w) e ", r"\1 ", without_accents(said).replace("dicotto", "diciotto")),
+    "de": (
+        lambda said: said.replace("einstausend", "eintausend").replace("eins tausend", "eintausend")
+    ),
+    "es": lambda said: re.sub(
+        r"\b(y |ciento )uno mil", r"\1un mil", said.replace("veintiuno mil", "veintiún mil")
+    ),
+    "it": lambda said: re.sub(
+        r"(milion\w|miliard\w) e ", r"\1 ", without_accents(said).replace("dicotto", "diciotto")
+    ),
     "nl": lambda said: without_accents(said).replace(" ", ""),
     "sv": lambda said: said.replace("tttusen", "ttusen").replace("förti", "fyrti").replace(" ", ""),
     "pt": lambda said: re.sub(r"(milh\w+|bilh\w+) e ", r"\1 ", said),
     "pt-br": lambda said: re.sub(r"(milh\w+|bilh\w+) e ", r"\1 ", said),
 }
-"""What num2words 0.5.14 gets wrong (an apocope, a written accent, a joint that is optional), mended."""
+"""What num2words 0.5.14 gets wrong (an apocope, a written accent, a joint that is optional),
+mended."""
 
 
 @pytest.mark.parametrize("language", [*LANGUAGES, "pt-br"])
 def test_cardinals_are_those_of_num2words(language: str) -> None:
     import num2words
 
-    numbers, mended = numbers_of(language), MENDED.get(language, str)
+    numbers = numbers_of(language)
+    mended = MENDED.get(language, str)
     code = "pt_BR" if language == "pt-br" else language
     wrong = []
     for value in VALUES:
@@ -67,7 +75,8 @@ def test_cardinals_are_those_of_num2words(language: str) -> None:
 def test_ordinals_are_those_of_num2words(language: str) -> None:
     import num2words
 
-    numbers, slips = numbers_of(language), {("fr", 80), ("de", 100)}
+    numbers = numbers_of(language)
+    slips = {("fr", 80), ("de", 100)}
     for value in range(1, 101):
         if (language, value) not in slips:
             assert plain(numbers.ordinal(value, "e" if language == "de" else "m")) == plain(
@@ -86,10 +95,12 @@ it 1 e un' | it 1 s uno | it 23 - ventitré | it 28 - ventotto | it 180 - centot
 it 103 - centotré | it 2000 - duemila
 pt 2 f duas | pt 200 f duzentas | pt 1100 - mil e cem | pt 1234 - mil duzentos e trinta e quatro | pt 16 - dezasseis
 pt-br 16 - dezesseis | pt 2000000 - dois milhões
-"""
+"""  # noqa: E501
 
 
-@pytest.mark.parametrize("row", [row.strip() for line in FORMS.strip().splitlines() for row in line.split("|")])
+@pytest.mark.parametrize(
+    "row", [row.strip() for line in FORMS.strip().splitlines() for row in line.split("|")]
+)
 def test_numbers_agree(row: str) -> None:
     language, value, form, said = row.split(" ", 3)
     assert numbers_of(language).cardinal(int(value), form.replace("-", "")) == said
@@ -135,16 +146,22 @@ km length-kilometer cm length-centimeter g mass-gram l volume-liter h duration-h
 duration-second ha area-hectare m² area-square-meter km² area-square-kilometer W power-watt V electric-volt Hz
 frequency-hertz °C temperature-celsius kg mass-kilogram m length-meter mm length-millimeter ml
 volume-milliliter
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.parametrize("language", [*LANGUAGES, "pt-br"])
 def test_units_are_those_of_cldr(language: str) -> None:
     from babel.units import format_unit
 
-    own, listed = record_of(language).units, UNITS.split()
+    own = record_of(language).units
+    listed = UNITS.split()
     for symbol, name in zip(listed[::2], listed[1::2], strict=True):
         for count in (1, 2, 5):
             said = numbers_of(language).form_of(own[symbol], str(count), is_one=count == 1)
-            named = format_unit(count, name, locale={"pt": "pt_PT", "pt-br": "pt"}.get(language, language))
-            assert named.replace("\xa0", " ") in (f"{count} {said}", f"{count} {name}")  # The unit's id: CLDR has none.
+            named = format_unit(
+                count, name, locale={"pt": "pt_PT", "pt-br": "pt"}.get(language, language)
+            )
+            assert named.replace("\xa0", " ") in (
+                f"{count} {said}",
+                f"{count} {name}",
+            )  # The unit's id: CLDR has none.

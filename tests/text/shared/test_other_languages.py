@@ -1,4 +1,5 @@
-"""Languages without a record of their own: words, sentences and scripts; figures are left to espeak-ng."""
+"""Languages without a record of their own: words, sentences and scripts; figures are left to
+espeak-ng."""
 
 from __future__ import annotations
 
@@ -45,8 +46,16 @@ def shown(language: str, text: str) -> str:
         ("nl", "# Titel\n- een\n- twee", "Titel| een| twee|"),
         ("el", "Τι κάνεις; Καλά.", "Τι κάνεις?| Καλά.|"),
         ("nl", "Zie [de docs](https://x.org/a_(b)). Goed", "Zie de docs.| Goed|"),
-        ("zh", "我们的生活方式。不了解3个iPhone手机", "我们的 生活方 式。| 不了解 3个 iPhone 手机|"),
-        ("ja", "今日は天気がいい。東京タワーへ。お茶を", "今日は 天気がいい。| 東京 タワーへ。| お茶を|"),
+        (
+            "zh",
+            "我们的生活方式。不了解3个iPhone手机",
+            "我们的 生活方 式。| 不了解 3个 iPhone 手机|",
+        ),
+        (
+            "ja",
+            "今日は天気がいい。東京タワーへ。お茶を",
+            "今日は 天気がいい。| 東京 タワーへ。| お茶を|",
+        ),
         ("th", "สวัสดีครับวันนี้อากาศดี", "สวัสดีครั บวันนี้อา กาศดี|"),
         ("sv", "- [x] ett\nord\ntill\n\n> - citat", "ett| ord till| citat|"),
     ],
@@ -89,7 +98,9 @@ def test_any_split_gives_the_same_words(language: str) -> None:
         normalizer = front_end(language).normalizer()
         places = [0, *sorted(cuts), len(TEXTS[language])]
         found = [
-            word for start, end in itertools.pairwise(places) for word in normalizer.push(TEXTS[language][start:end])
+            word
+            for start, end in itertools.pairwise(places)
+            for word in normalizer.push(TEXTS[language][start:end])
         ]
         assert found + normalizer.flush() == whole
 

@@ -1,4 +1,5 @@
-"""Readings in every language that has a data file, against those a person accepts, and what no rule may break."""
+"""Readings in every language that has a data file, against those a person accepts, and what no rule
+may break."""
 
 from __future__ import annotations
 
@@ -26,14 +27,20 @@ def spoken(language: str, text: str) -> str:
 def test_every_case_is_read_as_a_person_accepts(language: str) -> None:
     cases = cases_of(language)
     assert len(cases) >= 100
-    wrong = [f"{case.text!r}: {spoken(language, case.text)}" for case in cases if not right(language, case)]
+    wrong = [
+        f"{case.text!r}: {spoken(language, case.text)}"
+        for case in cases
+        if not right(language, case)
+    ]
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_text_is_read_worse_than_as_it_stands(language: str) -> None:
     """What is right without a normalizer stays right: plain words are those of the text."""
-    plain = [reading for case in cases_of(language) for reading in case.accepted if "/" not in reading]
+    plain = [
+        reading for case in cases_of(language) for reading in case.accepted if "/" not in reading
+    ]
     for text in plain:
         assert " ".join(sentences(words_of(language, text))) == canonical(text)
 
@@ -53,9 +60,9 @@ def test_any_split_reads_the_same(language: str) -> None:
         normalizer = front_end(language).normalizer()
         places = [0, *cuts, len(case.text)]
         parts = [case.text[a:b] for a, b in itertools.pairwise(places)]
-        assert [word for part in parts for word in normalizer.push(part)] + normalizer.flush() == words_of(
-            language, case.text
-        )
+        assert [
+            word for part in parts for word in normalizer.push(part)
+        ] + normalizer.flush() == words_of(language, case.text)
 
     split()
 
@@ -67,7 +74,9 @@ TOKENS = st.one_of(
     st.tuples(st.integers(0, 999), st.sampled_from(UNITS)).map(lambda t: f"{t[0]}{t[1]}"),
     st.tuples(st.sampled_from("$€£"), st.integers(1, 9999)).map(lambda t: f"{t[0]}{t[1]}"),
     st.tuples(st.integers(1, 99), st.integers(1, 99)).map(lambda t: f"{t[0]}-{t[1]}"),
-    st.tuples(st.integers(1, 31), st.integers(1, 12), st.integers(1900, 2100)).map(lambda t: f"{t[0]}.{t[1]}.{t[2]}"),
+    st.tuples(st.integers(1, 31), st.integers(1, 12), st.integers(1900, 2100)).map(
+        lambda t: f"{t[0]}.{t[1]}.{t[2]}"
+    ),
     st.tuples(st.integers(0, 23), st.integers(10, 59)).map(lambda t: f"{t[0]}:{t[1]}"),
     st.from_regex(r"\A[A-Z]{1,3}-?[0-9]{1,4}[A-Z]?\Z"),
     st.from_regex(r"\A[0-9]{1,3}([./x:+-][0-9]{1,3}){1,3}\Z"),
@@ -77,7 +86,8 @@ TOKENS = st.one_of(
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_figure_and_no_sign_goes_unsaid(language: str) -> None:
-    """What is said changes with every figure but zeros that is taken out, and with every sign; no figure is left."""
+    """What is said changes with every figure but zeros that is taken out, and with every sign; no
+    figure is left."""
 
     @settings(max_examples=examples(200))
     @given(TOKENS)
@@ -87,7 +97,11 @@ def test_no_figure_and_no_sign_goes_unsaid(language: str) -> None:
         for i, char in enumerate(token):
             heard = char in "123456789" or (char in "+=&@#%$€§£" and 0 < i < len(token) - 1)
             if heard and token[i + 1 : i + 2] != char:
-                assert spoken(language, f"xx {token[:i]}{token[i + 1 :]} yy") != whole, (token, char, whole)
+                assert spoken(language, f"xx {token[:i]}{token[i + 1 :]} yy") != whole, (
+                    token,
+                    char,
+                    whole,
+                )
 
     check()
 
@@ -108,14 +122,17 @@ def test_any_text_is_taken(language: str) -> None:
         assert all(0 <= word.start <= word.end <= len(text) for word in whole)
         assert all(a.end <= b.start or b.start == b.end for a, b in itertools.pairwise(whole))
         normalizer = front_end(language).normalizer()
-        assert [word for char in text for word in normalizer.push(char)] + normalizer.flush() == whole
+        assert [
+            word for char in text for word in normalizer.push(char)
+        ] + normalizer.flush() == whole
 
     check()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_words_wait_only_where_the_record_needs_it(language: str) -> None:
-    """Plain words are handed out with the white space behind them, numbers of one form within a character more."""
+    """Plain words are handed out with the white space behind them, numbers of one form within a
+    character more."""
     normalizer = front_end(language).normalizer()
     assert [word.text for word in normalizer.push("xyz ")] == ["xyz"]
     assert normalizer.push("45 ") == []
@@ -142,7 +159,9 @@ def test_words_wait_only_where_the_record_needs_it(language: str) -> None:
 def test_what_waits_is_what_the_next_word_may_change(language: str, text: str, waits: bool) -> None:
     normalizer = front_end(language).normalizer()
     words = normalizer.push(text)
-    done = sum(word.end - word.start > 0 for word in words) == len(text.split()) - (not text.endswith(" "))
+    done = sum(word.end - word.start > 0 for word in words) == len(text.split()) - (
+        not text.endswith(" ")
+    )
     assert done is not waits
 
 
@@ -152,7 +171,8 @@ def test_tables_name_what_they_say(language: str) -> None:
     assert record.numbers is not None
     assert [record.months[name.lower()] for name in record.month_names] == list(range(1, 13))
     assert all(
-        unit.one and unit.many and unit.gender in ("", "m", "f", "n", "e", "s") for unit in record.units.values()
+        unit.one and unit.many and unit.gender in ("", "m", "f", "n", "e", "s")
+        for unit in record.units.values()
     )
     assert all(not re.search(r"[0-9]", said) for said in record.signs.values())
     assert set("+-×÷<>≤≥&@#%§°/") <= record.signs.keys() | {"="}

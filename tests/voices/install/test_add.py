@@ -53,7 +53,9 @@ def served(folder: Path) -> Iterator[str]:
         def log_message(self, *arguments: object) -> None:
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder))
+    )
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
@@ -79,7 +81,9 @@ def test_a_folder_is_added_heard_and_removed(silbo: Path, own_home: Path) -> Non
     added = add(str(silbo))
     assert added.folder == own_home / "silbo" == installed_voices()["silbo"]
     voice = load_voice("silbo")
-    assert loudness(voice.synthesize(sample("x-silbo")), voice.sample_rate) == pytest.approx(TARGET_LUFS, abs=0.2)
+    assert loudness(voice.synthesize(sample("x-silbo")), voice.sample_rate) == pytest.approx(
+        TARGET_LUFS, abs=0.2
+    )
     assert kept(added.folder) == added.measured
     assert remove("silbo") == own_home / "silbo"
     assert not list(home().iterdir())
@@ -195,7 +199,9 @@ def test_kokoro_that_was_downloaded_has_its_licence(
 ) -> None:
     archive = packed(silbo, tmp_path / "silbo.zip")
     with served(tmp_path) as address:
-        monkeypatch.setattr(module, "KOKORO_FILES", (("silbo.zip", f"{address}/silbo.zip", sha256(archive)),))
+        monkeypatch.setattr(
+            module, "KOKORO_FILES", (("silbo.zip", f"{address}/silbo.zip", sha256(archive)),)
+        )
         added = add("kokoro", name="kokoro")
     assert added.config.license == "Apache-2.0"
 
@@ -204,7 +210,9 @@ def test_a_voice_whose_files_are_nowhere_says_where_they_are(tmp_path: Path) -> 
     own = tmp_path / "twin"
     shutil.copytree(installed_voices()["heart"], own)
     about = json.loads((own / "voice.json").read_text())
-    (own / "voice.json").write_text(json.dumps(about | {"name": "twin", "files": {"text.onnx": "0" * 64}}))
+    (own / "voice.json").write_text(
+        json.dumps(about | {"name": "twin", "files": {"text.onnx": "0" * 64}})
+    )
     (own / "text.onnx").unlink()
     with pytest.raises(VoiceError, match=r"lacks text\.onnx.* pip install sayahead-voices-papers"):
         add(str(own))
@@ -263,13 +271,17 @@ def many_files(archive: Path) -> Path:
 
 
 def test_archives_take_no_more_than_they_may(tmp_path: Path, own_home: Path) -> None:
-    """2.3 MB became 576 MB of memory, and 300,000 entries were all read before they were counted."""
+    """2.3 MB became 576 MB of memory, and 300,000 entries were all read before they were
+    counted."""
     sound = many_files(tmp_path / "many.tar.gz").read_bytes()
     xz = b"\xfd7zXZ\0\0\4" + bytes(range(200))
     cases = [
         (long_name(tmp_path / "long.tar.gz"), "longer than any voice's"),
         (tmp_path / "many.tar.gz", "more than 200 files"),
-        *((damaged(tmp_path / f"{n}.tar.gz", sound[:n] + b"\xff" + sound[n + 1 :]), ".") for n in (12, 40, 200)),
+        *(
+            (damaged(tmp_path / f"{n}.tar.gz", sound[:n] + b"\xff" + sound[n + 1 :]), ".")
+            for n in (12, 40, 200)
+        ),
         (damaged(tmp_path / "bad.tar.xz", xz), "cannot be unpacked"),
     ]
     for archive, why in cases:
@@ -285,7 +297,9 @@ def damaged(archive: Path, data: bytes) -> Path:
     return archive
 
 
-def test_one_of_two_who_add_a_name_has_it(silbo: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_of_two_who_add_a_name_has_it(
+    silbo: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Both said that they had added it; and what a killed one had begun was left for ever."""
     left = own_home / ".adding-dead"
     left.mkdir(parents=True)
@@ -325,7 +339,9 @@ def test_only_added_voices_are_removed() -> None:
 
 
 def test_licences_that_forbid_trade() -> None:
-    assert not any(map(for_trade, ("CC-BY-NC-4.0", "CC BY-NC-SA 4.0", "Non-commercial", "research use only")))
+    assert not any(
+        map(for_trade, ("CC-BY-NC-4.0", "CC BY-NC-SA 4.0", "Non-commercial", "research use only"))
+    )
     assert all(map(for_trade, ("CC0-1.0", "Apache-2.0", "MIT", "CC-BY-4.0", "")))
 
 
@@ -336,7 +352,9 @@ def test_the_catalogue_names_what_is_fetched() -> None:
     assert (joe.language, joe.speakers) == ("en-US", 1)
     names = {name: (address, digest) for name, address, digest in joe.downloads()}
     assert names["en_US-joe-medium.onnx"][0].endswith("/en/en_US/joe/medium/en_US-joe-medium.onnx")
-    assert all(len(digest.value) == 32 for entry in entries.values() for *_, digest in entry.downloads())
+    assert all(
+        len(digest.value) == 32 for entry in entries.values() for *_, digest in entry.downloads()
+    )
 
 
 def test_the_command_line(sayahead: Command, silbo: Path, tmp_path: Path) -> None:
@@ -344,7 +362,9 @@ def test_the_command_line(sayahead: Command, silbo: Path, tmp_path: Path) -> Non
     assert "Added silbo" in told
     assert "a second of speech takes" in told
     assert any(line.startswith("silbo ") for line in sayahead("voices")[0].decode().splitlines())
-    assert [row["name"] for row in json.loads(sayahead("voices", "--language", "x", "--json")[0])] == ["silbo"]
+    assert [
+        row["name"] for row in json.loads(sayahead("voices", "--language", "x", "--json")[0])
+    ] == ["silbo"]
     sayahead("voices", "try", "silbo", "-o", str(tmp_path / "out.wav"))
     assert (tmp_path / "out.wav").stat().st_size > 1000
     assert "de_DE-thorsten-medium" in sayahead("voices", "catalogue", "German")[0].decode()

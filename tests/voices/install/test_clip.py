@@ -1,4 +1,5 @@
-"""A clip as a voice: what is read, what is heard in it, and how a speaker is corrected; without a family's weights."""
+"""A clip as a voice: what is read, what is heard in it, and how a speaker is corrected; without a
+family's weights."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ from sayahead.voices.install.clip.hearing import apart, check, hear
 from sayahead.voices.install.clip.reading import RATE, at_rate, clip_of, read_clip
 from sayahead.voices.install.clip.speaker import GRAPHS, SpeakerMaker, Tables, gelu
 
-SENTENCE = "The morning train was late again, so we walked along the river, and talked about the garden."
+SENTENCE = (
+    "The morning train was late again, so we walked along the river, and talked about the garden."
+)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +58,9 @@ def written(path: Path, samples: Floats, rate: int, width: int = 2, channels: in
     """A WAV file of samples of so many bytes, the same in each channel."""
     full = 1 << (8 * width - 1)
     whole = np.clip(np.round(samples.astype(np.float64) * full), -full, full - 1).astype(np.int64)
-    packed = [struct.pack("<q", value + (128 if width == 1 else 0))[:width] * channels for value in whole]
+    packed = [
+        struct.pack("<q", value + (128 if width == 1 else 0))[:width] * channels for value in whole
+    ]
     with wave.open(str(path), "wb") as file:
         file.setnchannels(channels)
         file.setsampwidth(width)
@@ -75,7 +80,9 @@ def test_speech_is_accepted(speech: Floats, embedder: Embedder) -> None:
 def test_a_clip_of_any_rate_is_the_same_clip(rate: int, tmp_path: Path) -> None:
     at = np.arange(2 * rate) / rate
     clip = read_clip(
-        written(tmp_path / "tone.wav", (0.3 * np.sin(2 * np.pi * 220 * at)).astype(np.float32), rate)
+        written(
+            tmp_path / "tone.wav", (0.3 * np.sin(2 * np.pi * 220 * at)).astype(np.float32), rate
+        )
     ).samples
     assert abs(len(clip) / RATE - 2) < 0.01
     spectrum = np.abs(np.fft.rfft(clip[2000:-2000] * np.hanning(len(clip) - 4000)))
@@ -93,7 +100,13 @@ def test_samples_of_any_width_and_channels(width: int, channels: int, tmp_path: 
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
-    [(b"", "is empty"), (b"This is a letter, and no sound at all." * 99, "cannot be read as a sound|one more package")],
+    [
+        (b"", "is empty"),
+        (
+            b"This is a letter, and no sound at all." * 99,
+            "cannot be read as a sound|one more package",
+        ),
+    ],
 )
 def test_what_is_no_sound(content: bytes, sentence: str, tmp_path: Path) -> None:
     (tmp_path / "clip.wav").write_bytes(content)
@@ -141,7 +154,9 @@ def test_what_is_cut_off_is_noticed_at_any_rate(rate: int, speech: Floats, tmp_p
     cut = np.clip(6 * loud / np.abs(loud).max(), -1, 1)
     assert read_clip(written(tmp_path / "cut.wav", cut, rate)).clipped > 0.002
     assert read_clip(written(tmp_path / "whole.wav", cut / 6, rate)).clipped > 0.002
-    assert read_clip(written(tmp_path / "good.wav", loud / np.abs(loud).max(), rate)).clipped < 0.001
+    assert (
+        read_clip(written(tmp_path / "good.wav", loud / np.abs(loud).max(), rate)).clipped < 0.001
+    )
 
 
 def test_two_people_are_told_from_one() -> None:
@@ -160,7 +175,10 @@ def test_an_embedding_does_not_depend_on_the_rate(embedder: Embedder) -> None:
     """A window has the same bins at any of the rates."""
     at = np.arange(2 * 48000) / 48000
     slow = np.sin(2 * np.pi * 300 * at) * (1 + np.sin(2 * np.pi * 3 * at))
-    frames = [mel_frames(slow[:: 48000 // rate].astype(np.float32), rate) for rate in (16000, 24000, 48000)]
+    frames = [
+        mel_frames(slow[:: 48000 // rate].astype(np.float32), rate)
+        for rate in (16000, 24000, 48000)
+    ]
     for other in frames[1:]:
         assert np.abs(frames[0][2:-2] - other[2:-2]).max() < 0.02 * frames[0].max()
 
@@ -171,14 +189,17 @@ def test_windows_of_a_short_sound_are_padded(embedder: Embedder) -> None:
 
 
 def toy_maker() -> tuple[SpeakerMaker, dict[str, Floats]]:
-    """A family of two speakers of ten numbers, four of which the network moves by what it is asked for."""
+    """A family of two speakers of ten numbers, four of which the network moves by what it is asked
+    for."""
     draw = np.random.default_rng(2)
     sizes = dict(zip(GRAPHS, (3, 3, 4), strict=True))
     rows = {graph: draw.normal(0, 1, (2, size)).astype(np.float32) for graph, size in sizes.items()}
     arrays = {f"embedder.{name}": value for name, value in random_weights().items()}
     arrays |= {
         "bank.shares": np.eye(2, dtype=np.float32),
-        "bank.embeddings": np.stack([unit(draw.normal(0, 1, WIDTH).astype(np.float32)) for _ in range(2)]),
+        "bank.embeddings": np.stack(
+            [unit(draw.normal(0, 1, WIDTH).astype(np.float32)) for _ in range(2)]
+        ),
         "bank.f0": np.array([100, 200], np.float32),
         "network.inner.weight": draw.normal(0, 0.1, (8, 2 * WIDTH + 1)).astype(np.float32),
         "network.inner.bias": np.zeros(8, np.float32),
@@ -197,7 +218,10 @@ def test_natural_is_a_blend_and_near_is_what_was_fitted() -> None:
     def speak(tables: Tables) -> Floats:
         return np.ones(24000, np.float32)
 
-    found = [maker.fit(wanted, 200.0, [1], speak, near=near, rounds=1, step=0.7) for near in (0.0, 0.5, 1.0)]
+    found = [
+        maker.fit(wanted, 200.0, [1], speak, near=near, rounds=1, step=0.7)
+        for near in (0.0, 0.5, 1.0)
+    ]
     natural, between, near = (np.concatenate(list(one.tables.values())) for one in found)
     assert np.allclose(natural, np.concatenate([rows[graph][1] for graph in GRAPHS]))
     assert np.allclose(between, (natural + near) / 2, atol=1e-6)
@@ -221,7 +245,10 @@ def test_more_rounds_never_sound_less_alike() -> None:
         return np.concatenate(list(tables.values())) @ mixing
 
     maker.embed = lambda samples, rate: unit(samples)  # type: ignore[assignment]
-    fits = [maker.fit(wanted, 150.0, [0, 1], speak, near=1.0, rounds=rounds, step=0.7) for rounds in (1, 3, 9)]
+    fits = [
+        maker.fit(wanted, 150.0, [0, 1], speak, near=1.0, rounds=rounds, step=0.7)
+        for rounds in (1, 3, 9)
+    ]
     found = [fitted.similarity for fitted in fits]
     assert found == sorted(found)
 
@@ -232,8 +259,12 @@ def test_the_activation_is_that_of_training() -> None:
     assert np.abs(gelu(x) - expected).max() < 1e-6
 
 
-def test_a_family_that_is_not_installed(sayahead: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sayahead.voices.install.clip.making.installed_voices", lambda: {"heart": Path("heart")})
+def test_a_family_that_is_not_installed(
+    sayahead: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "sayahead.voices.install.clip.making.installed_voices", lambda: {"heart": Path("heart")}
+    )
     write_wav(tmp_path / "clip.wav", np.zeros(24000, np.float32), 24000)
     _, told = sayahead("voices", "from-clip", str(tmp_path / "clip.wav"), "--name", "mine", code=2)
     assert "pip install ./voices/family" in told

@@ -24,11 +24,15 @@ with workplace() as work:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="asks for a process by its number")
-def test_what_a_killed_process_left_goes_at_the_next_occasion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_killed_process_left_goes_at_the_next_occasion(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It stayed for ever, or for an hour: 10 MB each time."""
     monkeypatch.setenv("SAYAHEAD_VOICES", str(tmp_path))
     command = [sys.executable, "-c", LEAVE]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         left = Path(process.stdout.readline().strip())
         # Whoever is at work keeps it.

@@ -1,8 +1,8 @@
-"""What a session's own decisions want of NumPy, on lists: only in the page, where sound is made in JavaScript.
+"""What a session's own decisions want of NumPy, on lists: only in the page, where sound is made in
+JavaScript.
 
-A number is a Python float or int; an array has one axis (``ndarray``) or two (``Matrix``). What is not here is met as
-``AttributeError`` where it is called, not where a module is imported.
-"""
+A number is a Python float or int; an array has one axis (``ndarray``) or two (``Matrix``). What is
+not here is met as ``AttributeError`` where it is called, not where a module is imported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ class ndarray:  # noqa: N801
     __slots__ = ("_first", "_items", "_size")
 
     def __init__(self, items: list[Any], first: int = 0, size: int | None = None) -> None:
-        self._items, self._first, self._size = items, first, len(items) if size is None else size
+        self._items = items
+        self._first = first
+        self._size = len(items) if size is None else size
 
     def __len__(self) -> int:
         return self._size
@@ -87,7 +89,8 @@ class _Number:
     """A type of numbers: calls make Python's, and annotations name it."""
 
     def __init__(self, name: str, make: type) -> None:
-        self.name, self._make = name, make
+        self.name = name
+        self._make = make
 
     def __call__(self, value: Any) -> Any:
         return self._make(value)
@@ -97,7 +100,9 @@ float16, float32, float64 = (_Number(name, float) for name in ("float16", "float
 int8, int16, int32, int64, uint8, intp = (
     _Number(name, int) for name in ("int8", "int16", "int32", "int64", "uint8", "intp")
 )
-bool_, floating, complex64 = _Number("bool", bool), _Number("floating", float), _Number("complex64", complex)
+bool_ = _Number("bool", bool)
+floating = _Number("floating", float)
+complex64 = _Number("complex64", complex)
 pi = 3.141592653589793
 
 
@@ -136,7 +141,9 @@ def concatenate(parts: Sequence[Any]) -> Any:
 
 def repeat(values: Iterable[Any], counts: Iterable[int]) -> ndarray:
     """Each value so many times."""
-    return ndarray([value for value, count in zip(values, counts, strict=True) for _ in range(count)])
+    return ndarray(
+        [value for value, count in zip(values, counts, strict=True) for _ in range(count)]
+    )
 
 
 def diff(values: Sequence[Any]) -> ndarray:

@@ -1,4 +1,5 @@
-"""``sayahead train aligner``: a run of lab/recipes/aligner.toml becomes an aligner for ``sayahead train corpus``."""
+"""``sayahead train aligner``: a run of lab/recipes/aligner.toml becomes an aligner for ``sayahead
+train corpus``."""
 
 from __future__ import annotations
 
@@ -17,8 +18,12 @@ EPILOG = """One comes with the package; to train another:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run_folder", metavar="RUN", type=Path, help="folder of a run of lab/recipes/aligner.toml")
-    parser.add_argument("out", metavar="FOLDER", type=Path, help="where aligner.onnx and aligner.json go")
+    parser.add_argument(
+        "run_folder", metavar="RUN", type=Path, help="folder of a run of lab/recipes/aligner.toml"
+    )
+    parser.add_argument(
+        "out", metavar="FOLDER", type=Path, help="where aligner.onnx and aligner.json go"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

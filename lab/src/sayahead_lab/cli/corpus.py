@@ -72,24 +72,69 @@ In the layout of LibriTTS or VCTK, of one of their speakers, or in one of your o
   sayahead train corpus corpus/mine --recordings FOLDER --reader my_readers.py:podcasts
 
 If it is stopped, the same command continues. lab/docs/corpora.md describes the files.
-"""
+"""  # noqa: E501
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("out", metavar="FOLDER", type=Path, help="where the corpus goes; existing parts are kept")
     for split in SPLITS:
-        add(f"--{split}", metavar="FILE", type=Path, help=f"texts of the {split} split: lines of name|text")
-    add("--count", metavar="N", help="use an evenly spaced part of the texts: N of train, or train=2400,val=60")
-    add("--hours", metavar="H", type=number(float, 0), help="use an evenly spaced part of train, of about H hours")
-    add("--front-end", metavar="NAME", type=one_of(*PRESETS), default="ma", help="ma (default), saeki, mohan or nvidia")
-    add("--lead", metavar="N", type=number(int, 1), default=4, help="frames kept before the first phoneme (default: 4)")
-    add("--tail", metavar="N", type=number(int, 4), default=12, help="frames of silence kept at the end (default: 12)")
-    add("--no-audio", action="store_true", help="leave out the samples: a fifth of the size remains")
-    add("--shard-texts", metavar="N", type=number(int, 1), default=250, help="texts per shard (default: 250)")
+        add(
+            f"--{split}",
+            metavar="FILE",
+            type=Path,
+            help=f"texts of the {split} split: lines of name|text",
+        )
+    add(
+        "--count",
+        metavar="N",
+        help="use an evenly spaced part of the texts: N of train, or train=2400,val=60",
+    )
+    add(
+        "--hours",
+        metavar="H",
+        type=number(float, 0),
+        help="use an evenly spaced part of train, of about H hours",
+    )
+    add(
+        "--front-end",
+        metavar="NAME",
+        type=one_of(*PRESETS),
+        default="ma",
+        help="ma (default), saeki, mohan or nvidia",
+    )
+    add(
+        "--lead",
+        metavar="N",
+        type=number(int, 1),
+        default=4,
+        help="frames kept before the first phoneme (default: 4)",
+    )
+    add(
+        "--tail",
+        metavar="N",
+        type=number(int, 4),
+        default=12,
+        help="frames of silence kept at the end (default: 12)",
+    )
+    add(
+        "--no-audio", action="store_true", help="leave out the samples: a fifth of the size remains"
+    )
+    add(
+        "--shard-texts",
+        metavar="N",
+        type=number(int, 1),
+        default=250,
+        help="texts per shard (default: 250)",
+    )
     joined = "make one corpus of those of several speakers, which are folders in FOLDER"
     add("--join", metavar="NAME", nargs="+", help=joined)
-    add("--jobs", metavar="N", type=number(int, 1), help="processes (default: 1; on Ray: one for each free core)")
+    add(
+        "--jobs",
+        metavar="N",
+        type=number(int, 1),
+        help="processes (default: 1; on Ray: one for each free core)",
+    )
     add(
         "--on",
         metavar="ray",
@@ -97,34 +142,71 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="share the work over a Ray cluster (pip install 'sayahead[ray]')",
     )
     add = parser.add_argument_group("the voice").add_argument
-    add("--teacher", metavar="VOICE", help="another voice by name or folder, or a command that writes WAV")
-    speaker = "the style of a Kokoro voice, which tells its durations, pitch and energy; one of a reader's speakers"
+    add(
+        "--teacher",
+        metavar="VOICE",
+        help="another voice by name or folder, or a command that writes WAV",
+    )
+    speaker = (
+        "the style of a Kokoro voice, which tells its durations, pitch and energy; one of a"
+        " reader's speakers"
+    )
     add("--speaker", metavar="NAME", help=speaker)
-    add("--language", metavar="TAG", help="the language of the texts, which a Kokoro style has to speak: fr")
-    align = "let the package's aligner find the phonemes, even if the voice tells them: it then says whole texts"
+    add(
+        "--language",
+        metavar="TAG",
+        help="the language of the texts, which a Kokoro style has to speak: fr",
+    )
+    align = (
+        "let the package's aligner find the phonemes, even if the voice tells them: it then says"
+        " whole texts"
+    )
     add("--align", action="store_true", help=align)
     heard = "leave out and list what this Whisper model does not understand of a Kokoro voice"
     add("--understood", metavar="WHISPER", help=heard)
-    explained = "all, or only the sentence's last (Ma 5.1; default where the package's aligner finds the phonemes)"
+    explained = (
+        "all, or only the sentence's last (Ma 5.1; default where the package's aligner finds the"
+        " phonemes)"
+    )
     add("--punctuation", metavar="all|final", type=one_of("all", "final"), help=explained)
     add("--seed", metavar="N", type=number(int, 0), help="seed of its noise (default: 0)")
-    add("--features", action="store_true", help="also store its features, from which the mel vocoder learns (large)")
+    add(
+        "--features",
+        action="store_true",
+        help="also store its features, from which the mel vocoder learns (large)",
+    )
     add = parser.add_argument_group("recordings").add_argument
     add(
         "--recordings",
         metavar="FOLDER",
         type=Path,
-        help="folder with wavs/NAME.wav or .flac and, unless the splits' files have the texts, metadata.csv",
+        help=(
+            "folder with wavs/NAME.wav or .flac and, unless the splits' files have the texts,"
+            " metadata.csv"
+        ),
     )
     add(
         "--alignments",
         metavar="FOLDER",
         type=Path,
-        help="folder with a TextGrid for each recording: tiers words and phones (default: the package's aligner)",
+        help=(
+            "folder with a TextGrid for each recording: tiers words and phones (default: the"
+            " package's aligner)"
+        ),
     )
-    add("--aligner", metavar="FOLDER", type=Path, help="another aligner: see sayahead train aligner")
-    add("--reader", metavar="NAME", help="how the folder is laid out: libritts, vctk or FILE.py:FUNCTION")
-    add("--skip-missing", action="store_true", help="leave out and list recordings that are missing or do not match")
+    add(
+        "--aligner", metavar="FOLDER", type=Path, help="another aligner: see sayahead train aligner"
+    )
+    add(
+        "--reader",
+        metavar="NAME",
+        help="how the folder is laid out: libritts, vctk or FILE.py:FUNCTION",
+    )
+    add(
+        "--skip-missing",
+        action="store_true",
+        help="leave out and list recordings that are missing or do not match",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -140,7 +222,10 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         spec, splits = from_recordings(arguments)
     begun_s = time.monotonic()
-    options = {"workers": workers(arguments.on, arguments.jobs), "shard_texts": arguments.shard_texts}
+    options = {
+        "workers": workers(arguments.on, arguments.jobs),
+        "shard_texts": arguments.shard_texts,
+    }
     make_corpus(arguments.out, spec, splits, **options, note=console.note)
     for line in summary(arguments.out):
         console.note(line)
@@ -155,47 +240,75 @@ def from_voice(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
     taught = () if arguments.teacher is None else ("aligner", "skip_missing")
     for name in ("alignments", "aligner", "skip_missing"):
         if getattr(arguments, name) and name not in taught:
-            raise ConfigError(f"--{name.replace('_', '-')} needs --recordings: give both, or leave it out.")
-    splits: dict[str, Texts] = {split: read_texts(path) for split, path in split_files(arguments).items()}
+            raise ConfigError(
+                f"--{name.replace('_', '-')} needs --recordings: give both, or leave it out."
+            )
+    splits: dict[str, Texts] = {
+        split: read_texts(path) for split, path in split_files(arguments).items()
+    }
     if not splits:
-        raise ConfigError("A corpus needs texts: name files of name|text with --train, --val and --test.")
+        raise ConfigError(
+            "A corpus needs texts: name files of name|text with --train, --val and --test."
+        )
     if arguments.teacher is not None:
         return from_teacher(arguments), part(splits, arguments)
     parts = {"audio": not arguments.no_audio, "features": arguments.features}
     ends = {"lead": arguments.lead, "tail": arguments.tail, "seed": arguments.seed or 0}
-    spec = TeacherSpec(PRESETS[arguments.front_end], arguments.punctuation or "all", **ends, **parts)
+    spec = TeacherSpec(
+        PRESETS[arguments.front_end], arguments.punctuation or "all", **ends, **parts
+    )
     return spec, part(splits, arguments)
 
 
 def from_teacher(arguments: argparse.Namespace) -> Spec:
     """The voice or command that was asked for; ConfigError where it is neither."""
     if arguments.features:
-        raise ConfigError("--features applies to the default voice's own network: leave it out, or --teacher.")
+        raise ConfigError(
+            "--features applies to the default voice's own network: leave it out, or --teacher."
+        )
     folder = voice_folder(arguments.teacher)
     published = str(arguments.teacher).endswith(".onnx")
     ends = {"lead": arguments.lead, "tail": arguments.tail, "seed": arguments.seed or 0}
     if published or (folder is not None and read_config(folder).kind == "kokoro"):
-        told = {"voice": arguments.teacher, "speaker": arguments.speaker or "", "audio": not arguments.no_audio}
+        told = {
+            "voice": arguments.teacher,
+            "speaker": arguments.speaker or "",
+            "audio": not arguments.no_audio,
+        }
         told |= {"understood": arguments.understood or "", "language": arguments.language or ""}
-        return KokoroSpec(PRESETS[arguments.front_end], arguments.punctuation or "all", **ends, **told)
+        return KokoroSpec(
+            PRESETS[arguments.front_end], arguments.punctuation or "all", **ends, **told
+        )
     for name in ("speaker", "language", "understood"):
         if getattr(arguments, name):
-            raise ConfigError(f"--{name} belongs to a Kokoro voice: leave it out with another teacher.")
+            raise ConfigError(
+                f"--{name} belongs to a Kokoro voice: leave it out with another teacher."
+            )
     kinds: list[tuple[Callable[[VoiceConfig], bool], type[FamilySpec | VitsSpec]]]
     kinds = [(of_family, FamilySpec), (tells_durations, VitsSpec)]
     for tells, own in kinds:
         if folder is not None and not arguments.align and tells(read_config(folder)):
             told = {"voice": arguments.teacher, "audio": not arguments.no_audio}
             return own(PRESETS[arguments.front_end], arguments.punctuation or "all", **ends, **told)
-    options = {name: getattr(arguments, name) for name in ("lead", "tail", "skip_missing", "teacher")}
-    spec = SpokenSpec(PRESETS[arguments.front_end], audio=not arguments.no_audio, noise=arguments.seed or 0, **options)
-    spec = replace(spec, aligner=arguments.aligner or FOLDER, inner_marks=arguments.punctuation == "all")
+    options = {
+        name: getattr(arguments, name) for name in ("lead", "tail", "skip_missing", "teacher")
+    }
+    spec = SpokenSpec(
+        PRESETS[arguments.front_end],
+        audio=not arguments.no_audio,
+        noise=arguments.seed or 0,
+        **options,
+    )
+    spec = replace(
+        spec, aligner=arguments.aligner or FOLDER, inner_marks=arguments.punctuation == "all"
+    )
     spec.open()
     return spec
 
 
 def from_recordings(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
-    """The recordings that were asked for, and their texts: one of 20 is for validation unless splits are named."""
+    """The recordings that were asked for, and their texts: one of 20 is for validation unless
+    splits are named."""
     foreign = ("punctuation",) if arguments.alignments is not None else ()
     for name in (*foreign, "seed", "features", "teacher"):
         if getattr(arguments, name):
@@ -207,19 +320,28 @@ def from_recordings(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Text
     texts = texts_of_recordings(arguments, listed, **layout)
     splits = held_out(list(texts.items()))
     if listed:
-        splits = {split: [(name, texts.get(name, "")) for name, _ in lines] for split, lines in listed.items()}
+        splits = {
+            split: [(name, texts.get(name, "")) for name, _ in lines]
+            for split, lines in listed.items()
+        }
     unknown = [name for own in splits.values() for name, _ in own if name not in texts]
     if unknown:
         raise ConfigError(
-            f"{arguments.recordings if arguments.reader else arguments.recordings / 'metadata.csv'} does not have "
-            f"{unknown[0]} ({len(unknown)} in all)."
+            f"{arguments.recordings if arguments.reader else arguments.recordings / 'metadata.csv'}"
+            f" does not have {unknown[0]} ({len(unknown)} in all)."
         )
     splits = part(splits, arguments)
-    options: dict[str, Any] = {name: getattr(arguments, name) for name in ("lead", "tail", "skip_missing")}
-    front_end, options["audio"] = PRESETS[arguments.front_end], not arguments.no_audio
+    options: dict[str, Any] = {
+        name: getattr(arguments, name) for name in ("lead", "tail", "skip_missing")
+    }
+    front_end = PRESETS[arguments.front_end]
+    options["audio"] = not arguments.no_audio
     if arguments.alignments is None:
         options |= {"inner_marks": arguments.punctuation == "all", **layout}
-        return AlignedSpec(front_end, arguments.recordings, arguments.aligner or FOLDER, **options), splits
+        return (
+            AlignedSpec(front_end, arguments.recordings, arguments.aligner or FOLDER, **options),
+            splits,
+        )
     spec = RecordingSpec(front_end, arguments.recordings, arguments.alignments, **options)
     return scan(spec, [name for script in splits.values() for name, _ in script]), splits
 
@@ -227,7 +349,8 @@ def from_recordings(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Text
 def texts_of_recordings(
     arguments: argparse.Namespace, listed: Mapping[str, Texts], *, reader: str, speaker: str
 ) -> dict[str, str]:
-    """What is said in each recording, by its name; ConfigError where the options do not fit each other."""
+    """What is said in each recording, by its name; ConfigError where the options do not fit each
+    other."""
     if reader:
         if arguments.alignments is not None:
             raise ConfigError("--reader is for the package's own aligner: leave --alignments out.")
@@ -237,18 +360,29 @@ def texts_of_recordings(
         raise ConfigError("--speaker needs a --reader that tells speakers apart.")
     # Without metadata.csv the splits' files have the texts.
     own = listed and not (arguments.recordings / "metadata.csv").is_file()
-    return dict(line for lines in listed.values() for line in lines) if own else read_metadata(arguments.recordings)
+    return (
+        dict(line for lines in listed.values() for line in lines)
+        if own
+        else read_metadata(arguments.recordings)
+    )
 
 
 def held_out(texts: Texts) -> dict[str, Texts]:
-    """Texts in train, and every twentieth, from the tenth on, in val; none where there are fewer than ten."""
-    rest: dict[str, Texts] = {"train": [line for number, line in enumerate(texts) if number % 20 != 9]}
+    """Texts in train, and every twentieth, from the tenth on, in val; none where there are fewer
+    than ten."""
+    rest: dict[str, Texts] = {
+        "train": [line for number, line in enumerate(texts) if number % 20 != 9]
+    }
     return {"val": texts[9::20], **rest} if len(texts) > 9 else rest
 
 
 def split_files(arguments: argparse.Namespace) -> dict[str, Path]:
     """The file of each split that is named."""
-    return {split: getattr(arguments, split) for split in SPLITS if getattr(arguments, split) is not None}
+    return {
+        split: getattr(arguments, split)
+        for split in SPLITS
+        if getattr(arguments, split) is not None
+    }
 
 
 def part(texts: dict[str, Texts], arguments: argparse.Namespace) -> dict[str, Texts]:
@@ -258,14 +392,19 @@ def part(texts: dict[str, Texts], arguments: argparse.Namespace) -> dict[str, Te
     counts = read_counts(arguments.count, texts)
     if arguments.hours is not None and "train" in texts:
         hours = sum(len(text) for _, text in texts["train"]) / CHARACTERS_A_SECOND / 3600
-        counts["train"] = max(1, round(len(texts["train"]) * min(1.0, arguments.hours / max(hours, 1e-9))))
-    return {split: evenly(script, counts.get(split, len(script))) for split, script in texts.items()}
+        counts["train"] = max(
+            1, round(len(texts["train"]) * min(1.0, arguments.hours / max(hours, 1e-9)))
+        )
+    return {
+        split: evenly(script, counts.get(split, len(script))) for split, script in texts.items()
+    }
 
 
 def summary(path: Path) -> list[str]:
     """A line about each split, and what was left out of it."""
     corpus = Corpus(path)
-    front, lines = corpus.info.front_end, []
+    front = corpus.info.front_end
+    lines = []
     for name in corpus.info.splits:
         split = corpus.split(name)
         hours = int(split.lengths.sum()) * front.hop / front.sample_rate / 3600

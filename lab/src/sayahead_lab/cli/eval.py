@@ -38,7 +38,7 @@ What front ends read of published suites of texts is scored from clones of these
   sayahead eval text NeMo-text-processing WeTextProcessing -o out         same, another convention or wrong, by class
 
 A text file has lines of name|text. run continues where it was stopped; score and report read what it wrote.
-"""
+"""  # noqa: E501
 STEPS = {
     "run": ("texts", "lm", "jobs", "on", "peers", "set"),
     "score": ("lm", "jobs", "whisper", "utmos", "without", "metric", "reference"),
@@ -53,7 +53,8 @@ STEPS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    count, column = number(int, 1), one_of("wer", "cer", "distillmos", "dnsmos")
+    count = number(int, 1)
+    column = one_of("wer", "cer", "distillmos", "dnsmos")
     add = parser.add_argument
     add("step", metavar="|".join(STEPS), type=one_of(*STEPS), help="what to do")
     add(
@@ -61,19 +62,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         type=Path,
         nargs="+",
-        help="run: a TOML; score, report, card, listen: its folder; compare, ratings: files; text: clones of suites",
+        help=(
+            "run: a TOML; score, report, card, listen: its folder; compare, ratings: files; text:"
+            " clones of suites"
+        ),
     )
     add(
         "-o",
         "--out",
         metavar="FOLDER",
         type=Path,
-        help="folder for traces and sound (run), tables and plots (report), cards, results (text); listen: the page",
+        help=(
+            "folder for traces and sound (run), tables and plots (report), cards, results (text);"
+            " listen: the page"
+        ),
     )
     add = parser.add_argument_group("run and score").add_argument
-    add("--lm", metavar="NAME", help="language model for conditions that need one: a transformers name or folder")
     add(
-        "--jobs", metavar="N", type=count, help="processes (default: 1; in a run, several distort each other's timings)"
+        "--lm",
+        metavar="NAME",
+        help="language model for conditions that need one: a transformers name or folder",
+    )
+    add(
+        "--jobs",
+        metavar="N",
+        type=count,
+        help="processes (default: 1; in a run, several distort each other's timings)",
     )
     add = parser.add_argument_group("run").add_argument
     add("--texts", metavar="FILE", type=Path, help="lines of name|text")
@@ -83,31 +97,94 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=one_of("ray"),
         help="share the work over a Ray cluster (pip install 'sayahead[ray]')",
     )
-    other_value = "another value for a key of the TOML: count=3, conditions.*.policy=wait-all; may be repeated"
+    other_value = (
+        "another value for a key of the TOML: count=3, conditions.*.policy=wait-all; may be"
+        " repeated"
+    )
     add("--set", metavar="KEY=VALUE", type=override, action="append", help=other_value)
-    add("--peers", metavar="NAMES", help="other engines, comma-separated; your own: FILE.py:FUNCTION")
+    add(
+        "--peers",
+        metavar="NAMES",
+        help="other engines, comma-separated; your own: FILE.py:FUNCTION",
+    )
     add = parser.add_argument_group("score").add_argument
-    add("--whisper", metavar="FOLDER", type=Path, help="Whisper for faster-whisper (or set SAYAHEAD_WHISPER)")
+    add(
+        "--whisper",
+        metavar="FOLDER",
+        type=Path,
+        help="Whisper for faster-whisper (or set SAYAHEAD_WHISPER)",
+    )
     add("--utmos", metavar="FILE", type=Path, help="UTMOS as TorchScript (or set SAYAHEAD_UTMOS)")
-    add("--without", metavar="COLUMN", action="append", type=column, help="leave a column out; may be repeated")
-    add("--metric", metavar="NAME", action="append", help="a further metric: mcd, f0_rmse, vuv or FILE.py:FUNCTION")
-    add("--reference", metavar="NAME", help="what metrics compare with: a condition, or a folder of WAV files")
+    add(
+        "--without",
+        metavar="COLUMN",
+        action="append",
+        type=column,
+        help="leave a column out; may be repeated",
+    )
+    add(
+        "--metric",
+        metavar="NAME",
+        action="append",
+        help="a further metric: mcd, f0_rmse, vuv or FILE.py:FUNCTION",
+    )
+    add(
+        "--reference",
+        metavar="NAME",
+        help="what metrics compare with: a condition, or a folder of WAV files",
+    )
     add = parser.add_argument_group("report").add_argument
     add("--by", metavar="COLUMN", help="compare: the column that ranks (default: first)")
     add("--clock", metavar="NAME", help="compare: the clock (default: the cards' first)")
-    add("--again", metavar="CARDS", type=Path, nargs="+", help="compare: cards of another run, to see what moved")
+    add(
+        "--again",
+        metavar="CARDS",
+        type=Path,
+        nargs="+",
+        help="compare: cards of another run, to see what moved",
+    )
     judged_help = "text: readings that are right in another convention, as a person judged them"
     add("--judged", metavar="FILE", type=Path, help=judged_help)
-    add("--readings", metavar="NAME=FILE", action="append", help="text: another front end's readings; may be repeated")
-    add("--sounds", metavar="NAMES", help="text: front ends that make phonemes, to be compared: espeak-ng, misaki")
-    add("--no-page", action="store_true", default=None, help="write only tables and plots, no HTML page")
-    for_paper = "figures as PDF or SVG, too, as wide as a paper's column and without titles; may be repeated"
+    add(
+        "--readings",
+        metavar="NAME=FILE",
+        action="append",
+        help="text: another front end's readings; may be repeated",
+    )
+    add(
+        "--sounds",
+        metavar="NAMES",
+        help="text: front ends that make phonemes, to be compared: espeak-ng, misaki",
+    )
+    add(
+        "--no-page",
+        action="store_true",
+        default=None,
+        help="write only tables and plots, no HTML page",
+    )
+    for_paper = (
+        "figures as PDF or SVG, too, as wide as a paper's column and without titles; may be"
+        " repeated"
+    )
     add("--format", metavar="pdf|svg", type=one_of("pdf", "svg"), action="append", help=for_paper)
-    add("--ratings", metavar="FILE", type=Path, nargs="+", help="saved ratings, in addition to those in FOLDER/ratings")
+    add(
+        "--ratings",
+        metavar="FILE",
+        type=Path,
+        nargs="+",
+        help="saved ratings, in addition to those in FOLDER/ratings",
+    )
     add = parser.add_argument_group("listen").add_argument
     add("--count", metavar="N", type=count, help="sentences on the page (default: 10)")
-    designs = "all conditions on a scale, one at a time from bad to excellent, or each against the first"
-    add("--design", metavar="mushra|mos|ab", type=one_of("mushra", "mos", "ab"), help=f"{designs} (default: mushra)")
+    designs = (
+        "all conditions on a scale, one at a time from bad to excellent, or each against the first"
+    )
+    add(
+        "--design",
+        metavar="mushra|mos|ab",
+        type=one_of("mushra", "mos", "ab"),
+        help=f"{designs} (default: mushra)",
+    )
     condition_help = "a condition, by its folder's name; may be repeated (default: all, up to nine)"
     add("--condition", metavar="NAME", action="append", help=condition_help)
     anchor_help = "also the first condition without what is above 3.5 kHz, which shows who listens"
@@ -121,11 +198,16 @@ def run(arguments: argparse.Namespace) -> int:
     for name in {name: None for names in STEPS.values() for name in names}:
         if getattr(arguments, name) is not None and name not in STEPS[arguments.step]:
             *others, last = (step for step, names in STEPS.items() if name in names)
-            steps, option = " and ".join([", ".join(others), last] if others else [last]), name.replace("_", "-")
-            raise ConfigError(f"--{option} belongs to sayahead eval {steps}, not to {arguments.step}.")
+            steps = " and ".join([", ".join(others), last] if others else [last])
+            option = name.replace("_", "-")
+            raise ConfigError(
+                f"--{option} belongs to sayahead eval {steps}, not to {arguments.step}."
+            )
     if arguments.step not in ("compare", "text", "ratings"):
         if len(arguments.path) > 1:
-            raise ConfigError(f"sayahead eval {arguments.step} takes one PATH, not {len(arguments.path)}.")
+            raise ConfigError(
+                f"sayahead eval {arguments.step} takes one PATH, not {len(arguments.path)}."
+            )
         arguments.path = arguments.path[0]
     console = Console()
     match arguments.step:
@@ -167,7 +249,8 @@ def run_step(arguments: argparse.Namespace, console: Console) -> None:
     matrix = load_matrix(arguments.path, arguments.set or ())
     texts = strided(read_texts(arguments.texts), matrix.count)
     peers = peers_by_name(arguments.peers)
-    out, by = arguments.out, workers(arguments.on, arguments.jobs)
+    out = arguments.out
+    by = workers(arguments.on, arguments.jobs)
     out.mkdir(parents=True, exist_ok=True)
     run(matrix, texts, out, lm=arguments.lm, workers=by, progress=console.progress)
     names = [condition.name for condition in matrix.conditions]
@@ -184,7 +267,9 @@ def run_step(arguments: argparse.Namespace, console: Console) -> None:
             console.warn(f"Peer {name} is left out: {why}")
     console.progress("")
     write_experiment(out, matrix, names, len(texts), by)
-    console.note(f"{out}: {len(names)} conditions, {len(texts)} utterances, {len(matrix.clocks)} clocks")
+    console.note(
+        f"{out}: {len(names)} conditions, {len(texts)} utterances, {len(matrix.clocks)} clocks"
+    )
 
 
 def field_step(arguments: argparse.Namespace, console: Console) -> None:
@@ -198,7 +283,9 @@ def field_step(arguments: argparse.Namespace, console: Console) -> None:
     given = [name for name in STEPS["run"] if getattr(arguments, name) is not None]
     if given:
         raise ConfigError(f"A field's file says all of it: leave --{given[0]} out.")
-    absent = run_field(load_field(arguments.path), arguments.out, locate=word_times, progress=console.progress)
+    absent = run_field(
+        load_field(arguments.path), arguments.out, locate=word_times, progress=console.progress
+    )
     console.progress("")
     for name, why in absent.items():
         console.warn(f"{name} is absent: {why}")
@@ -209,10 +296,13 @@ def card_step(arguments: argparse.Namespace, console: Console) -> None:
     from sayahead_lab.eval.field.card import cards
     from sayahead_lab.eval.listening.quality import Listeners
 
-    jobs, target = arguments.jobs or 1, arguments.out or arguments.path / "cards"
+    jobs = arguments.jobs or 1
+    target = arguments.out or arguments.path / "cards"
     listeners = Listeners(arguments.whisper, utmos=arguments.utmos, threads=2 if jobs == 1 else 1)
     without = arguments.without or ()
-    paths = cards(arguments.path, target, listeners, without=without, jobs=jobs, progress=console.progress)
+    paths = cards(
+        arguments.path, target, listeners, without=without, jobs=jobs, progress=console.progress
+    )
     console.note(f"{target}: {len(paths)} cards")
 
 
@@ -220,9 +310,13 @@ def listen_step(arguments: argparse.Namespace, console: Console) -> None:
     """Write a listening page."""
     from sayahead_lab.eval.listening.blind_test import listening_page
 
-    target, design = arguments.out or arguments.path / "listen.html", arguments.design or "mushra"
-    count, anchor = arguments.count or 10, bool(arguments.anchor)
-    page = listening_page(arguments.path, target, arguments.condition, count, design=design, anchor=anchor)
+    target = arguments.out or arguments.path / "listen.html"
+    design = arguments.design or "mushra"
+    count = arguments.count or 10
+    anchor = bool(arguments.anchor)
+    page = listening_page(
+        arguments.path, target, arguments.condition, count, design=design, anchor=anchor
+    )
     console.note(f"{target}: page {page}, {target.stat().st_size / 1e6:.1f} MB")
 
 
@@ -251,9 +345,16 @@ def text_step(arguments: argparse.Namespace, console: Console) -> None:
 
     if arguments.out is None:
         raise ConfigError("sayahead eval text needs --out: see sayahead eval --help.")
-    readings = {name: Path(path) for name, _, path in (pair.partition("=") for pair in arguments.readings or ())}
+    readings = {
+        name: Path(path)
+        for name, _, path in (pair.partition("=") for pair in arguments.readings or ())
+    }
     sounds = [name.strip() for name in (arguments.sounds or "").split(",") if name.strip()]
-    print(score_suites(arguments.path, arguments.out, judged=arguments.judged, readings=readings, sounds=sounds))
+    print(
+        score_suites(
+            arguments.path, arguments.out, judged=arguments.judged, readings=readings, sounds=sounds
+        )
+    )
 
 
 def peers_by_name(names: str | None) -> dict[str, WorkerPeer]:
@@ -276,11 +377,20 @@ def score_step(arguments: argparse.Namespace, console: Console) -> None:
     from sayahead_lab.eval.listening.score import score
 
     jobs = arguments.jobs or 1
-    heard = {"threads": 2 if jobs == 1 else 1, "language": read_experiment(arguments.path).get("language", "en")}
+    heard = {
+        "threads": 2 if jobs == 1 else 1,
+        "language": read_experiment(arguments.path).get("language", "en"),
+    }
     listeners = Listeners(arguments.whisper, utmos=arguments.utmos, **heard)
     without = arguments.without or ()
     further = {"metrics": arguments.metric or (), "reference": arguments.reference}
-    options = {"lm": arguments.lm, "jobs": jobs, "without": without, "progress": console.progress, **further}
+    options = {
+        "lm": arguments.lm,
+        "jobs": jobs,
+        "without": without,
+        "progress": console.progress,
+        **further,
+    }
     notes = score(arguments.path, listeners, **options)
     for note in notes:
         console.note(note)

@@ -12,7 +12,12 @@ from sayahead.cli import number
 from sayahead.cli.console import Console
 from sayahead.text.english.normalizer import normalize
 
-from sayahead_lab.training.distilled.futures import Continuations, choose, drop_cut_line, read_futures
+from sayahead_lab.training.distilled.futures import (
+    Continuations,
+    choose,
+    drop_cut_line,
+    read_futures,
+)
 
 HELP = "continue prefixes of transcripts with a language model, for training"
 
@@ -27,11 +32,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("out", metavar="FILE.jsonl", type=Path, help="where the lines go; existing ones are kept")
     add("--texts", metavar="FILE", type=Path, required=True, help="lines of name|text")
-    add("--lm", metavar="MODEL", required=True, help="a causal model of transformers: name or folder")
-    add("--prefixes", metavar="N", type=number(int, 1), help="at most N prefixes of each text (default: all)")
-    add("--words", metavar="N", type=number(int, 1), default=5, help="words per continuation (default: 5)")
-    add("--top-k", metavar="K", type=number(int, 1), default=1, help="draw from the K most likely tokens (default: 1)")
-    add("--seed", metavar="N", type=number(int, 0), default=0, help="seed of prefixes and draws (default: 0)")
+    add(
+        "--lm",
+        metavar="MODEL",
+        required=True,
+        help="a causal model of transformers: name or folder",
+    )
+    add(
+        "--prefixes",
+        metavar="N",
+        type=number(int, 1),
+        help="at most N prefixes of each text (default: all)",
+    )
+    add(
+        "--words",
+        metavar="N",
+        type=number(int, 1),
+        default=5,
+        help="words per continuation (default: 5)",
+    )
+    add(
+        "--top-k",
+        metavar="K",
+        type=number(int, 1),
+        default=1,
+        help="draw from the K most likely tokens (default: 1)",
+    )
+    add(
+        "--seed",
+        metavar="N",
+        type=number(int, 0),
+        default=0,
+        help="seed of prefixes and draws (default: 0)",
+    )
     add("--count", metavar="N", type=number(int, 1), help="use only N texts, evenly spaced")
     add("--minutes", metavar="N", type=number(float, 0), help="stop after N minutes")
     add("--threads", metavar="N", type=number(int, 1), help="CPU threads (default: torch's)")
@@ -55,20 +88,31 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.out.exists():
         drop_cut_line(arguments.out)
         there = {item.name for item in read_futures(arguments.out)}
-    model = Continuations(arguments.lm, words=arguments.words, top_k=arguments.top_k, seed=arguments.seed)
+    model = Continuations(
+        arguments.lm, words=arguments.words, top_k=arguments.top_k, seed=arguments.seed
+    )
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    begun_s, count, shown_s = time.monotonic(), 0, time.monotonic()
+    begun_s = time.monotonic()
+    count = 0
+    shown_s = time.monotonic()
     with arguments.out.open("a", encoding="utf-8") as file:
         for index in order:
             name, text = texts[index]
             if name in there:
                 continue
-            if arguments.minutes is not None and time.monotonic() - begun_s > arguments.minutes * 60:
+            if (
+                arguments.minutes is not None
+                and time.monotonic() - begun_s > arguments.minutes * 60
+            ):
                 break
             words = tuple(word.text for word in normalize(text))
             prefixes = choose(len(words), arguments.prefixes, seed=arguments.seed + int(index))
             expected = dict(zip(prefixes, model.futures(words, prefixes), strict=True))
-            item = {"name": name, "words": words, "futures": [expected.get(n) for n in range(len(words))]}
+            item = {
+                "name": name,
+                "words": words,
+                "futures": [expected.get(n) for n in range(len(words))],
+            }
             file.write(json.dumps(item, ensure_ascii=False) + "\n")
             count += len(prefixes)
             if time.monotonic() - shown_s > 30:

@@ -17,13 +17,24 @@ EPILOG = """The corpus is the one that the run goes on with; its frames must be 
 
 Then [train] start = "runs/tacotron2" in a recipe, or --vocoder runs/waveglow for a voice. Where the files are, and what
 they may be used for, tells lab/docs/papers/checkpoints.md.
-"""
+"""  # noqa: E501
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("checkpoint", metavar="FILE", type=Path, help="the checkpoint; its names tell which network it is")
-    add("--corpus", metavar="FOLDER", type=Path, required=True, help="the corpus that the run goes on with")
+    add(
+        "checkpoint",
+        metavar="FILE",
+        type=Path,
+        help="the checkpoint; its names tell which network it is",
+    )
+    add(
+        "--corpus",
+        metavar="FOLDER",
+        type=Path,
+        required=True,
+        help="the corpus that the run goes on with",
+    )
     add("-o", "--out", metavar="FOLDER", type=Path, required=True, help="where the run goes")
 
 
@@ -36,7 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     from sayahead_lab.training.saeki import published as saeki
     from sayahead_lab.training.waveglow import published as waveglow
 
-    corpus, weights = Corpus(arguments.corpus), read_weights(arguments.checkpoint)
+    corpus = Corpus(arguments.corpus)
+    weights = read_weights(arguments.checkpoint)
     console = Console(quiet=False)
     if waveglow.SIGN in weights:
         vocoder = waveglow.waveglow(weights, corpus.info.front_end.hop)
@@ -46,15 +58,21 @@ def run(arguments: argparse.Namespace) -> int:
     elif saeki.SIGN in weights:
         acoustic = saeki.tacotron(weights, count_ids(corpus.info, 0))
         check_mels(corpus.info, acoustic.config.n_mels)
-        write_run(arguments.out, "saeki", nn.ModuleDict({"tacotron": acoustic}), saeki.table(acoustic), corpus)
+        write_run(
+            arguments.out,
+            "saeki",
+            nn.ModuleDict({"tacotron": acoustic}),
+            saeki.table(acoustic),
+            corpus,
+        )
         console.note(
-            f"{arguments.out}: Tacotron 2, {size(acoustic)} weights. The embeddings of phonemes and the contextual "
-            "embedding, which it does not have, are drawn anew."
+            f"{arguments.out}: Tacotron 2, {size(acoustic)} weights. The embeddings of phonemes and"
+            " the contextual embedding, which it does not have, are drawn anew."
         )
     else:
         raise ConfigError(
-            f"{arguments.checkpoint} is of no layout that is known here: it has neither {waveglow.SIGN} (WaveGlow) nor "
-            f"{saeki.SIGN} (Tacotron 2)."
+            f"{arguments.checkpoint} is of no layout that is known here: it has neither"
+            f" {waveglow.SIGN} (WaveGlow) nor {saeki.SIGN} (Tacotron 2)."
         )
     return 0
 

@@ -25,11 +25,17 @@ talks continuously: a text arrives on its clock and is played without a buffer; 
 one begins. A round passes if no player stalled waiting for audio whose text had been there for 100 ms, and the time to
 first audio was at most 130 ms (--p95) in 95 of 100 turns. Clocks: llm is 50 tokens a second, with the first audible
 sample timed from the turn's first character; reader is 180 words a minute, timed from the text that the sample needs.
-"""
-FIRST, MOST = 8, 4096
-SESSIONS_HELP = "sessions of each round, up to the first that fails (default: the most that pass are looked for)"
+"""  # noqa: E501
+FIRST = 8
+MOST = 4096
+SESSIONS_HELP = (
+    "sessions of each round, up to the first that fails (default: the most that pass are looked"
+    " for)"
+)
 P95_HELP = "the longest time to first audio that passes, in 95 of 100 turns (default: 130)"
-OVERLOAD_HELP = "finally run three times the sessions that passed for so long, on a server with its own limit"
+OVERLOAD_HELP = (
+    "finally run three times the sessions that passed for so long, on a server with its own limit"
+)
 CLOCKS = ("llm", "reader")
 BOUND_MS = 130.0
 AGAIN_S = 2.0
@@ -38,13 +44,33 @@ AGAIN_S = 2.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--url", metavar="URL", help="a running server, such as ws://127.0.0.1:8000 (default: start one)")
+    add(
+        "--url",
+        metavar="URL",
+        help="a running server, such as ws://127.0.0.1:8000 (default: start one)",
+    )
     add("--key", metavar="KEY", help="its key")
-    add("--voice", metavar="NAME", help="voice that speaks, by name (default: heart, or a running server's first)")
-    add("--clock", type=one_of(*CLOCKS), default="llm", metavar="NAME", help="llm (default) or reader")
+    add(
+        "--voice",
+        metavar="NAME",
+        help="voice that speaks, by name (default: heart, or a running server's first)",
+    )
+    add(
+        "--clock",
+        type=one_of(*CLOCKS),
+        default="llm",
+        metavar="NAME",
+        help="llm (default) or reader",
+    )
     add("--sessions", type=number(int, 1), nargs="+", metavar="N", help=SESSIONS_HELP)
     add("--p95", type=number(float, 1.0), default=BOUND_MS, metavar="MS", help=P95_HELP)
-    add("--seconds", type=number(float, 1.0), default=30.0, metavar="S", help="length of each round (default: 30)")
+    add(
+        "--seconds",
+        type=number(float, 1.0),
+        default=30.0,
+        metavar="S",
+        help="length of each round (default: 30)",
+    )
     add("--overload", type=number(float, 1.0), metavar="S", help=OVERLOAD_HELP)
     add("--workers", type=number(int, 1, 1024), metavar="N", help="passed to sayahead serve")
     add("--json", type=Path, metavar="FILE", help="write the figures to FILE")
@@ -57,7 +83,9 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         from sayahead_lab.eval.speed import load
     except ImportError as error:
-        raise ConfigError(f"sayahead loadtest needs {error.name}: pip install 'sayahead[server]'.") from error
+        raise ConfigError(
+            f"sayahead loadtest needs {error.name}: pip install 'sayahead[server]'."
+        ) from error
     from sayahead.engine.onnx import cores
     from sayahead.server.synthesis.capacity import cost_of
     from sayahead.voice import load_voice
@@ -71,7 +99,8 @@ def run(arguments: argparse.Namespace) -> int:
     texts = [" ".join(pair) for pair in zip(sentences(11, 8), sentences(7, 8), strict=True)]
     scripts = [load.script(voice, text, clock) for text in texts]
     watch = LoadWatch(2)
-    rounds, best = list[dict[str, Any]](), 0
+    rounds = list[dict[str, Any]]()
+    best = 0
     while sessions := following(arguments.sessions, rounds):
         rounds.append(measured(arguments, scripts, sessions, sessions, arguments.seconds))
         rounds[-1]["passed"] = passed(rounds[-1], arguments.clock, arguments.p95)
@@ -87,7 +116,9 @@ def run(arguments: argparse.Namespace) -> int:
     bounds = {"bound_ms": arguments.p95, "largest": best}
     result: dict[str, Any] = {"machine": machine, **conditions, **bounds, "rounds": rounds}
     if arguments.overload and best:
-        result["overload"] = measured(arguments, scripts, 3 * best, None, arguments.overload, again_s=AGAIN_S)
+        result["overload"] = measured(
+            arguments, scripts, 3 * best, None, arguments.overload, again_s=AGAIN_S
+        )
     result["other_cores"] = watch.load().other_cores
     print(f"The largest round that passed: {best} sessions.")
     if arguments.json is not None:
@@ -109,10 +140,16 @@ def measured(
 
     # Sessions start spread over this time, and what happens in it does not count.
     warm_s = 6.0 if arguments.seconds > 6.0 else 0.0
-    chosen: dict[str, Any] = {"key": arguments.key, "voice": arguments.voice, "breath": arguments.clock == "llm"}
+    chosen: dict[str, Any] = {
+        "key": arguments.key,
+        "voice": arguments.voice,
+        "breath": arguments.clock == "llm",
+    }
     chosen |= {"seconds": seconds, "warm_s": warm_s, "again_s": again_s}
     with server(arguments, places) as (url, process, own):
-        begun, spent_s, own_s = time.monotonic(), busy_s(process), time.process_time()
+        begun = time.monotonic()
+        spent_s = busy_s(process)
+        own_s = time.process_time()
         row = load.row(asyncio.run(load.load(url, scripts, sessions=sessions, **chosen)), sessions)
         lasted_s = time.monotonic() - begun
         row["sessions_cores"] = round((time.process_time() - own_s) / lasted_s, 3)
@@ -125,9 +162,9 @@ def measured(
 def following(given: Sequence[int] | None, rounds: Sequence[Mapping[str, Any]]) -> int:
     """How many sessions the next round has: those given, up to the first that fails; 0: no more.
 
-    Where none are given, each round has twice those before it until one fails, and then as many as lie in the middle
-    between the most that pass and the fewest that do not, until these are an eighth apart.
-    """
+    Where none are given, each round has twice those before it until one fails, and then as many as
+    lie in the middle between the most that pass and the fewest that do not, until these are an
+    eighth apart."""
     passing = max((row["sessions"] for row in rounds if row["passed"]), default=0)
     failing = min((row["sessions"] for row in rounds if not row["passed"]), default=0)
     if given is not None:
@@ -142,33 +179,59 @@ def following(given: Sequence[int] | None, rounds: Sequence[Mapping[str, Any]]) 
 def passed(row: dict[str, Any], clock: str, bound_ms: float = BOUND_MS) -> bool:
     """Whether a round stays within the bounds."""
     first = row["first_ms" if clock == "llm" else "after_its_text_ms"]["p95"]
-    return not row["stalls"] and not row["broken"] and not row["refused"] and first is not None and first <= bound_ms
+    return (
+        not row["stalls"]
+        and not row["broken"]
+        and not row["refused"]
+        and first is not None
+        and first <= bound_ms
+    )
 
 
 def line(row: dict[str, Any]) -> str:
     """A round for a person."""
-    first, after = row["first_ms"], row["after_its_text_ms"]
+    first = row["first_ms"]
+    after = row["after_its_text_ms"]
     return (
-        f"{row['sessions']:4} sessions: first audible sample p50 {first['p50']} p95 {first['p95']} ms after the first "
-        f"character, p50 {after['p50']} p95 {after['p95']} ms after its text; {row['stalls']} stalls (longest "
-        f"{row['longest_stall_ms']} ms) in {row['turns']} turns, {row['refused']} refused"
-        + (f" (95 of 100 within {row['refused_ms']['p95']} ms), {row['let_go']} let go" if row["refused"] else "")
+        f"{row['sessions']:4} sessions: first audible sample p50 {first['p50']} p95 {first['p95']}"
+        f" ms after the first character, p50 {after['p50']} p95 {after['p95']} ms after its text;"
+        f" {row['stalls']} stalls (longest {row['longest_stall_ms']} ms) in {row['turns']} turns,"
+        f" {row['refused']} refused"
+        + (
+            f" (95 of 100 within {row['refused_ms']['p95']} ms), {row['let_go']} let go"
+            if row["refused"]
+            else ""
+        )
         + f", {len(row['broken'])} broken"
         + (f" (the first: {row['broken'][0]})" if row["broken"] else "")
         + (f"; the server took {row['server_cores']} cores" if "server_cores" in row else "")
-        + f"; the sessions themselves {row['sessions_cores']}, up to {row['sessions_late_ms']['most']} ms late"
+        + f"; the sessions themselves {row['sessions_cores']}, up to"
+        f" {row['sessions_late_ms']['most']} ms late"
     )
 
 
 @contextlib.contextmanager
-def server(arguments: argparse.Namespace, places: int | None) -> Iterator[tuple[str, int | None, int | None]]:
-    """The socket's address, and, if we started it, the server's process and the limit that it measured at its start."""
+def server(
+    arguments: argparse.Namespace, places: int | None
+) -> Iterator[tuple[str, int | None, int | None]]:
+    """The socket's address, and, if we started it, the server's process and the limit that it
+    measured at its start."""
     if arguments.url:
         from sayahead.client.wire import address
 
         yield address(arguments.url), None, None
         return
-    options = ["serve", "--port", "0", "--log", "json", "--drain", "0", "--voice", arguments.voice or "heart"]
+    options = [
+        "serve",
+        "--port",
+        "0",
+        "--log",
+        "json",
+        "--drain",
+        "0",
+        "--voice",
+        arguments.voice or "heart",
+    ]
     if places is not None:
         options += ["--set", f"limits.sessions={places}"]
     if arguments.workers is not None:
@@ -184,7 +247,11 @@ def server(arguments: argparse.Namespace, places: int | None) -> Iterator[tuple[
                 if entry["event"] == "listening":
                     # Its log has more lines than a pipe holds.
                     threading.Thread(target=process.stderr.read, daemon=True).start()
-                    yield entry["url"].replace("http", "ws", 1) + "/v1/stream", process.pid, measured
+                    yield (
+                        entry["url"].replace("http", "ws", 1) + "/v1/stream",
+                        process.pid,
+                        measured,
+                    )
                     return
             raise SayaheadError("The server did not start: run sayahead serve to see why.")
         finally:
@@ -192,7 +259,8 @@ def server(arguments: argparse.Namespace, places: int | None) -> Iterator[tuple[
 
 
 def busy_s(process: int | None) -> float | None:
-    """Computing time of a process and its children, ended or not; None for none, and on systems without /proc."""
+    """Computing time of a process and its children, ended or not; None for none, and on systems
+    without /proc."""
     from sayahead_lab.eval.experiment.machine import PROC
 
     if process is None or not PROC.is_dir():
@@ -200,7 +268,14 @@ def busy_s(process: int | None) -> float | None:
     total = 0
     for folder in PROC.glob("[0-9]*"):
         with contextlib.suppress(OSError, ValueError, IndexError):
-            fields = (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            fields = (
+                (folder / "stat")
+                .read_text(encoding="utf-8", errors="replace")
+                .rpartition(")")[2]
+                .split()
+            )
             if process in (int(folder.name), int(fields[1])):
-                total += sum(map(int, fields[11:15] if int(folder.name) == process else fields[11:13]))
+                total += sum(
+                    map(int, fields[11:15] if int(folder.name) == process else fields[11:13])
+                )
     return total / os.sysconf("SC_CLK_TCK")

@@ -52,23 +52,55 @@ Another speaker in the default voice's networks, which need no vocoder (a run th
 A student, a policy or an agent can be added to an existing voice:
 
   sayahead train voice --policy runs/heart-policy -o voices/heart
-"""
+"""  # noqa: E501
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--acoustic", metavar="RUN", type=Path, help="the acoustic model's run or checkpoint, or a voice's name")
-    add("--vocoder", metavar="RUN", type=Path, help="the vocoder's run, or a voice's name for its vocoder")
-    add("--heart", metavar="VOICE.toml", type=Path, help="make the default voice, with these settings")
-    add("--student", metavar="RUN", type=Path, help="a context student's run, or a voice for its student")
+    add(
+        "--acoustic",
+        metavar="RUN",
+        type=Path,
+        help="the acoustic model's run or checkpoint, or a voice's name",
+    )
+    add(
+        "--vocoder",
+        metavar="RUN",
+        type=Path,
+        help="the vocoder's run, or a voice's name for its vocoder",
+    )
+    add(
+        "--heart",
+        metavar="VOICE.toml",
+        type=Path,
+        help="make the default voice, with these settings",
+    )
+    add(
+        "--student",
+        metavar="RUN",
+        type=Path,
+        help="a context student's run, or a voice for its student",
+    )
     add("--policy", metavar="RUN", type=Path, help="a learned policy's run, or a file policy.npz")
-    add("--agent", metavar="RUN", type=Path, help="an agent's run, the policy of a voice that reads characters")
-    about = "another speaker: use heart's context network and its student in place, for voices that go with it"
+    add(
+        "--agent",
+        metavar="RUN",
+        type=Path,
+        help="an agent's run, the policy of a voice that reads characters",
+    )
+    about = (
+        "another speaker: use heart's context network and its student in place, for voices that go"
+        " with it"
+    )
     add("--borrow", action="store_true", default=None, help=about)
     add("--name", metavar="NAME", help="the voice's name")
     add("-o", "--out", metavar="FOLDER", type=Path, required=True, help="where the voice goes")
     add("--description", metavar="TEXT", help="one line about the voice")
-    add("--license", metavar="ID", help="SPDX identifier (default: Apache-2.0 if the default voice was the teacher)")
+    add(
+        "--license",
+        metavar="ID",
+        help="SPDX identifier (default: Apache-2.0 if the default voice was the teacher)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -89,19 +121,28 @@ def make(arguments: argparse.Namespace) -> None:
         "policy": None if arguments.policy is None else network(arguments.policy),
     }
     if arguments.heart is not None:
-        refuse(options & {"vocoder", "name", "description", "license", "agent", "borrow"}, "--heart")
+        refuse(
+            options & {"vocoder", "name", "description", "license", "agent", "borrow"}, "--heart"
+        )
         acoustic = None if arguments.acoustic is None else named_or_run(arguments.acoustic)
         make_heart(arguments.heart, arguments.out, acoustic=acoustic, **extras)
         return
     extras["agent"] = None if arguments.agent is None else load(arguments.agent)
     if arguments.acoustic is None:
-        refuse(options & {"vocoder", "name", "description", "license", "borrow"}, "an existing voice")
+        refuse(
+            options & {"vocoder", "name", "description", "license", "borrow"}, "an existing voice"
+        )
         if not options & set(extras):
-            raise ConfigError("Nothing to make: give --acoustic and --vocoder, --heart, or what to add to a voice.")
+            raise ConfigError(
+                "Nothing to make: give --acoustic and --vocoder, --heart, or what to add to a"
+                " voice."
+            )
         extend_voice(arguments.out, **extras)
         return
     about = {key: getattr(arguments, key) for key in ("name", "description", "license")}
-    first, vocoder, voices = str(arguments.acoustic), str(arguments.vocoder), installed_voices()
+    first = str(arguments.acoustic)
+    vocoder = str(arguments.vocoder)
+    voices = installed_voices()
     if arguments.vocoder is None and arguments.name is not None and first not in voices:
         run = load(arguments.acoustic)
         if run.recipe.task == "heart-voice":
@@ -118,7 +159,8 @@ def make(arguments: argparse.Namespace) -> None:
         raise ConfigError("--acoustic needs --vocoder (a run or a voice's name) and --name.")
     if first in voices:
         refuse(
-            options & set(extras) | ({"vocoder"} if vocoder in voices else set()), "an installed voice's acoustic model"
+            options & set(extras) | ({"vocoder"} if vocoder in voices else set()),
+            "an installed voice's acoustic model",
         )
         exchange_vocoder(first, load(arguments.vocoder), arguments.out, **about)
         return
@@ -134,7 +176,11 @@ def refuse(options: set[str], what: str) -> None:
 
 def named_or_run(path: Path) -> Trained[Any, Any] | str:
     """A voice's name or folder as it is, or a run's model."""
-    return str(path) if str(path) in installed_voices() or (path / "voice.json").is_file() else load(path)
+    return (
+        str(path)
+        if str(path) in installed_voices() or (path / "voice.json").is_file()
+        else load(path)
+    )
 
 
 def load(path: Path) -> Trained[Any, Any]:

@@ -18,26 +18,61 @@ EPILOG = """FOLDER has WAV or FLAC files, and metadata.csv with a line of name|t
 FOLDER may be a corpus instead, such as one that another voice has spoken (sayahead train corpus --teacher). If it is
 stopped, the same command continues. It ends with a report and a page to listen to. Make a voice only of people who have
 agreed to it. docs/how-to/own-voice.md says more.
-"""
+"""  # noqa: E501
 START = "archives/runs/family.tar.xz"
 """The run of several speakers that a voice begins with."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("folder", metavar="FOLDER", type=Path, help="recordings, or a corpus: five minutes of one speaker are good")
+    add(
+        "folder",
+        metavar="FOLDER",
+        type=Path,
+        help="recordings, or a corpus: five minutes of one speaker are good",
+    )
     add("--name", metavar="NAME", required=True, help="the voice's name")
-    add("--license", metavar="ID", required=True, help="its licence, an SPDX identifier: the speaker decides")
-    add("-o", "--out", metavar="VOICE", type=Path, help="where the voice goes (default: voices/NAME)")
-    add("--work", metavar="DIR", type=Path, help="where corpus, trainings and report go (default: runs/NAME)")
+    add(
+        "--license",
+        metavar="ID",
+        required=True,
+        help="its licence, an SPDX identifier: the speaker decides",
+    )
+    add(
+        "-o",
+        "--out",
+        metavar="VOICE",
+        type=Path,
+        help="where the voice goes (default: voices/NAME)",
+    )
+    add(
+        "--work",
+        metavar="DIR",
+        type=Path,
+        help="where corpus, trainings and report go (default: runs/NAME)",
+    )
     add("--start", metavar="RUN", default=START, help=f"the run to begin with (default: {START})")
-    add("--like", metavar="NAME", default="", help="its speaker to begin with (default: the nearest)")
+    add(
+        "--like",
+        metavar="NAME",
+        default="",
+        help="its speaker to begin with (default: the nearest)",
+    )
     bound = "bound of all trainings together, in minutes (default: 45)"
     add("--minutes", metavar="N", type=number(float, 0), default=45.0, help=bound)
-    add("--steps", metavar="N", type=number(int, 1), help="most steps of each training (default: its recipe's)")
-    heard = "a Whisper model, for recordings without a text and the report (default: SAYAHEAD_WHISPER's)"
+    add(
+        "--steps",
+        metavar="N",
+        type=number(int, 1),
+        help="most steps of each training (default: its recipe's)",
+    )
+    heard = (
+        "a Whisper model, for recordings without a text and the report (default:"
+        " SAYAHEAD_WHISPER's)"
+    )
     add("--whisper", metavar="DIR", help=heard)
-    device, explained = one_of("cpu", "cuda", "auto"), "where to compute (default: auto, a GPU if there is one)"
+    device = one_of("cpu", "cuda", "auto")
+    explained = "where to compute (default: auto, a GPU if there is one)"
     add("--device", metavar="cpu|cuda|auto", type=device, default="auto", help=explained)
     add("--threads", metavar="N", type=number(int, 1), help="CPU threads (default: torch's)")
 
@@ -54,9 +89,16 @@ def run(arguments: argparse.Namespace) -> int:
         folder=arguments.folder,
         out=arguments.out or Path("voices") / arguments.name,
         work=arguments.work or Path("runs") / arguments.name,
-        **{key: getattr(arguments, key) for key in ("name", "license", "start", "like", "minutes", "steps", "whisper")},
+        **{
+            key: getattr(arguments, key)
+            for key in ("name", "license", "start", "like", "minutes", "steps", "whisper")
+        },
     )
-    options = {"device": arguments.device, "threads": arguments.threads, "progress": ProgressLine(console)}
+    options = {
+        "device": arguments.device,
+        "threads": arguments.threads,
+        "progress": ProgressLine(console),
+    }
     try:
         stopped = make_own_voice(own, options, console.note)
     finally:

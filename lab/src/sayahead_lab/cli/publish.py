@@ -20,20 +20,37 @@ EPILOG = """For others to export, fine-tune or measure:
 A recipe begins with a published run by [train] start = "release/dv3-small", or the archive's name where it holds one
 run of the recipe's task. It cannot be resumed. A student and its teacher are published together. Without the name of
 an archive, -o is a folder.
-"""
+"""  # noqa: E501
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("runs", metavar="RUN", type=Path, nargs="*", help="folders of runs")
-    where = "where a folder for each run, and SHA256SUMS, go; or an archive of these (.tar.xz, .tar.gz, .zip)"
+    where = (
+        "where a folder for each run, and SHA256SUMS, go; or an archive of these (.tar.xz, .tar.gz,"
+        " .zip)"
+    )
     add("-o", "--out", metavar="FOLDER|FILE", type=Path, help=where)
-    levels = "steps between 0 and the greatest weight of a row (default: 127); fewer make a smaller archive"
+    levels = (
+        "steps between 0 and the greatest weight of a row (default: 127); fewer make a smaller"
+        " archive"
+    )
     add("--levels", type=int, choices=range(1, 128), default=127, metavar="1..127", help=levels)
-    mean = "write one run, named as the last: the mean of the weights of all, which went on from one another"
+    mean = (
+        "write one run, named as the last: the mean of the weights of all, which went on from one"
+        " another"
+    )
     add("--mean", action="store_true", help=mean)
-    add("--check", metavar="RELEASE", type=Path, help="check the files of a release against its SHA256SUMS")
-    unpacked = "check an archive of a release, or download one (ma, mohan, mohan-fr, ...); unpack it into the folder -o"
+    add(
+        "--check",
+        metavar="RELEASE",
+        type=Path,
+        help="check the files of a release against its SHA256SUMS",
+    )
+    unpacked = (
+        "check an archive of a release, or download one (ma, mohan, mohan-fr, ...); unpack it into"
+        " the folder -o"
+    )
     add("--unpack", metavar="FILE|NAME", type=Path, help=unpacked)
 
 
@@ -47,7 +64,9 @@ def run(arguments: argparse.Namespace) -> int:
             console.note(f"{arguments.check}: {check_sums(folder)} files, all as they were")
         return 0
     if arguments.out is None or bool(arguments.runs) == (arguments.unpack is not None):
-        raise ConfigError("Name the folders of runs, or an archive with --unpack, and with -o where they go.")
+        raise ConfigError(
+            "Name the folders of runs, or an archive with --unpack, and with -o where they go."
+        )
     if arguments.unpack is not None:
         paths = unpack_release(arguments.unpack, arguments.out)
     else:

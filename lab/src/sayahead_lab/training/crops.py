@@ -1,4 +1,5 @@
-"""Random crops of sound with their mel and, in phase with the sound, a pulse train: the training data of vocoders."""
+"""Random crops of sound with their mel and, in phase with the sound, a pulse train: the training
+data of vocoders."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ class Crops:
     frames: int
     """Frames of a crop."""
     edge: int
-    """Frames at its left end that do not count, unless the item begins there: they lack their past."""
+    """Frames at its left end that do not count, unless the item begins there: they lack their
+    past."""
     pulses: bool
     """Whether batches have pulses."""
 
@@ -37,20 +39,23 @@ class Crops:
         front = self.corpus.info.front_end
         if (front.n_mels, front.hop) != (n_mels, hop):
             raise ConfigError(
-                f"The corpus has {front.n_mels} mel bands and a hop of {front.hop} samples, but {table} takes {n_mels} "
-                f"bands and a hop of {hop}."
+                f"The corpus has {front.n_mels} mel bands and a hop of {front.hop} samples, but"
+                f" {table} takes {n_mels} bands and a hop of {hop}."
             )
         if self.frames < self.edge + counted:
             least = f"at least {counted} more than edge, {self.edge}"
             raise ConfigError(f"[data] frames is {self.frames}, but must be {least}.")
 
-    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """Every item is cut from a random frame on, once a pass each way, and the crops are shuffled.
+    def batches(
+        self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int
+    ) -> Iterator[Batch]:
+        """Every item is cut from a random frame on, once a pass each way, and the crops are
+        shuffled.
 
-        ``mel`` (B, T, n_mels), ``audio`` (B, T * hop), ``f0`` (B, T), ``counts`` (B, T), 1 for the frames that count,
-        ``items`` (B,), and ``pulses`` (B, 2, T * hop) where wanted.
-        """
-        items, draw = self.corpus.split(split), np.random.default_rng([seed, 11])
+        ``mel`` (B, T, n_mels), ``audio`` (B, T * hop), ``f0`` (B, T), ``counts`` (B, T), 1 for the
+        frames that count, ``items`` (B,), and ``pulses`` (B, 2, T * hop) where wanted."""
+        items = self.corpus.split(split)
+        draw = np.random.default_rng([seed, 11])
         crops = []
         for number, length in enumerate(items.lengths.tolist()):
             spare = length % self.frames
@@ -60,14 +65,19 @@ class Crops:
         for _, numbers in shuffled(len(crops), draw, Share(batch_size, rank, ranks)):
             chosen = [crops[i] for i in numbers]
             rows = [self.row(items[number], at) for number, at in chosen]
-            batch = {name: torch.from_numpy(np.stack([row[name] for row in rows])) for name in rows[0]}
+            batch = {
+                name: torch.from_numpy(np.stack([row[name] for row in rows])) for name in rows[0]
+            }
             yield batch | {"items": torch.tensor([number for number, _ in chosen])}
 
     def row(self, item: Item, at: int) -> dict[str, Floats]:
         """One row of a batch by name: the item's frames from ``at`` on."""
         if item.audio is None:
-            raise ConfigError("The corpus has no sound: make it with sayahead train corpus, without --no-audio.")
-        hop, end = self.corpus.info.front_end.hop, at + self.frames
+            raise ConfigError(
+                "The corpus has no sound: make it with sayahead train corpus, without --no-audio."
+            )
+        hop = self.corpus.info.front_end.hop
+        end = at + self.frames
         counts = np.ones(self.frames, np.float32)
         counts[: self.edge if at else 0] = 0
         if end < len(item.mel):
@@ -79,7 +89,9 @@ class Crops:
             "counts": counts,
         }
         if self.pulses:
-            row["pulses"] = locked_pulses(row["f0"], row["audio"], self.corpus.info.front_end.sample_rate)
+            row["pulses"] = locked_pulses(
+                row["f0"], row["audio"], self.corpus.info.front_end.sample_rate
+            )
         return row
 
 
@@ -89,22 +101,26 @@ class CropTask(Task[M]):
     crops: Crops
     """What it trains on."""
 
-    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+    def batches(
+        self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int
+    ) -> Iterator[Batch]:
         return self.crops.batches(split, batch_size=batch_size, seed=seed, rank=rank, ranks=ranks)
 
 
 def locked_pulses(f0: Floats, audio: Floats, sample_rate: int) -> Floats:
-    """(2, S) pulses and their quadrature at the pitch f0 (T,), as ``pulse_train`` makes them, in phase with the sound.
+    """(2, S) pulses and their quadrature at the pitch f0 (T,), as ``pulse_train`` makes them, in
+    phase with the sound.
 
-    A corpus has the pitch, not where a period begins in the sound: in each voiced stretch the pulses' first harmonic
-    gets the phase of the sound's.
+    A corpus has the pitch, not where a period begins in the sound: in each voiced stretch the
+    pulses' first harmonic gets the phase of the sound's.
     """
     hop = len(audio) // len(f0)
     curve = pitch_curve(f0, None, hop=hop)
     turns = np.cumsum(curve, dtype=np.float64) / sample_rate
     harmonic = (audio * np.exp(-2j * np.pi * turns)).reshape(len(f0), hop).sum(1)
     voiced = np.concatenate([[False], f0 > VOICED_HZ, [False]])
-    begins, ends = np.flatnonzero(~voiced[:-1] & voiced[1:]), np.flatnonzero(voiced[:-1] & ~voiced[1:])
+    begins = np.flatnonzero(~voiced[:-1] & voiced[1:])
+    ends = np.flatnonzero(voiced[:-1] & ~voiced[1:])
     shift = np.zeros(len(f0))
     for number, (begin, end) in enumerate(zip(begins, ends, strict=True)):
         # Each stretch with the silence around it, up to the middle of that.

@@ -14,8 +14,8 @@ Uses = list[tuple[Tensor, Tensor]]
 class Deferred:
     """x W of rows x (B, D) and weights (N, D), in autocast's precision, for any number of calls.
 
-    Otherwise each backward step of a loop computes and adds a whole matrix, which takes longer than all the rest.
-    Second derivatives are not supported.
+    Otherwise each backward step of a loop computes and adds a whole matrix, which takes longer than
+    all the rest. Second derivatives are not supported.
     """
 
     def __init__(self, weight: Tensor) -> None:

@@ -18,7 +18,8 @@ Array = NDArray[Any]
 
 
 class HibariWeights:
-    """The weights of hibari's graph by their PyTorch names; linear layers as (int8 weights, column scales)."""
+    """The weights of hibari's graph by their PyTorch names; linear layers as (int8 weights, column
+    scales)."""
 
     def __init__(self, path: Path) -> None:
         graph = onnx.load(str(path)).graph
@@ -26,7 +27,8 @@ class HibariWeights:
         for node in graph.node:
             if node.op_type == "Constant":
                 self.tensors[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
-        # A linear layer's weights have lost their names; the bias that its product is added to has not.
+        # A linear layer's weights have lost their names; the bias that its product is added to has
+        # not.
         made_by = {output: node for node in graph.node for output in node.output}
         self.linears: dict[str, tuple[Array, Array]] = {}
         for node in graph.node:
@@ -37,10 +39,16 @@ class HibariWeights:
                 if bias in self.tensors and weight is not None:
                     self.linears[bias.removesuffix(".bias").removesuffix("_bias")] = weight
 
-    def _weight(self, made_by: dict[str, onnx.NodeProto], product: str) -> tuple[Array, Array] | None:
+    def _weight(
+        self, made_by: dict[str, onnx.NodeProto], product: str
+    ) -> tuple[Array, Array] | None:
         scaled = made_by.get(product)
-        cast = made_by.get(scaled.input[0]) if scaled is not None and scaled.op_type == "Mul" else None
-        integer = made_by.get(cast.input[0]) if cast is not None and cast.op_type == "Cast" else None
+        cast = (
+            made_by.get(scaled.input[0]) if scaled is not None and scaled.op_type == "Mul" else None
+        )
+        integer = (
+            made_by.get(cast.input[0]) if cast is not None and cast.op_type == "Cast" else None
+        )
         if integer is None or integer.op_type != "MatMulInteger":
             return None
         name = integer.input[1]

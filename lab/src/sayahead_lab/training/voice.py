@@ -37,7 +37,7 @@ NOTICE = """The voice "{name}", {license}{see}.
 """
 HIBARI = """Taught by speech of hibari-tts 0.2.1, Copyright 2026 Maureese Williams, Apache-2.0, whose voice "heart" was
 distilled from Kokoro-82M (voice af_heart) by hexgrad, Apache-2.0; the phoneme symbols are Kokoro's.
-"""
+"""  # noqa: E501
 KOKORO = """Taught by speech of Kokoro-82M by hexgrad, Apache-2.0, of which it is a distillation.
 """
 ACOUSTICS: Extensible[Acoustic[Any]] = Extensible(
@@ -52,7 +52,10 @@ ACOUSTICS: Extensible[Acoustic[Any]] = Extensible(
 """Acoustic models by their task."""
 VOCODERS: Extensible[VoicePart[Any]] = Extensible(
     "sayahead_lab.vocoders",
-    {name: f"sayahead_lab.training.{name}.export:PART" for name in ("mel", "clarinet", "wavernn", "waveglow")},
+    {
+        name: f"sayahead_lab.training.{name}.export:PART"
+        for name in ("mel", "clarinet", "wavernn", "waveglow")
+    },
 )
 """Vocoders of mel frames by their task."""
 P = TypeVar("P", bound=VoicePart[Any])
@@ -62,7 +65,10 @@ def part(run: Run, parts: Extensible[P], what: str) -> P:
     """A run's model as a stage of a voice; ConfigError where it is of another kind."""
     task = run.recipe.task
     if task not in parts:
-        raise ConfigError(f"{run.recipe.name} is a run of {task}, which is not {what} ({', '.join(sorted(parts))}).")
+        raise ConfigError(
+            f"{run.recipe.name} is a run of {task}, which is not {what}"
+            f" ({', '.join(sorted(parts))})."
+        )
     return parts[task]
 
 
@@ -85,9 +91,17 @@ def second_stage(vocoder: Run | str, front: MelFrontEnd) -> SecondStage:
     if isinstance(vocoder, str):
         config = load_voice(vocoder).config
         n_mels = config.model.get("vocoder", {}).get("n_mels")
-        if (config.sample_rate, config.hop_length, n_mels) != (front.sample_rate, front.hop, front.n_mels):
-            raise ConfigError(f"The frames of the voice {vocoder} are not those of the acoustic model: {front}.")
-        digests = {name: digest for name, digest in config.files.items() if name.startswith("vocoder")}
+        if (config.sample_rate, config.hop_length, n_mels) != (
+            front.sample_rate,
+            front.hop,
+            front.n_mels,
+        ):
+            raise ConfigError(
+                f"The frames of the voice {vocoder} are not those of the acoustic model: {front}."
+            )
+        digests = {
+            name: digest for name, digest in config.files.items() if name.startswith("vocoder")
+        }
         table = asdict(Borrowed(vocoder, digests))
         title = f"the vocoder of the voice {vocoder}"
         return SecondStage(title, title, True, lambda _: ([], table))
@@ -95,15 +109,17 @@ def second_stage(vocoder: Run | str, front: MelFrontEnd) -> SecondStage:
     info = vocoder.corpus.info
     if info.front_end != front:
         raise ConfigError(
-            f"The frames of the two runs differ: {front} before {info.front_end}. Train the vocoder on a corpus with "
-            "the acoustic model's front end."
+            f"The frames of the two runs differ: {front} before {info.front_end}. Train the vocoder"
+            " on a corpus with the acoustic model's front end."
         )
 
     def write(folder: Path) -> Written:
         files, table = second.write(vocoder, folder)
         return files, {"kind": second.kind, **table}
 
-    return SecondStage(second.title, sourced(second.title, vocoder), info.source.get("kind") == "teacher", write)
+    return SecondStage(
+        second.title, sourced(second.title, vocoder), info.source.get("kind") == "teacher", write
+    )
 
 
 def sourced(title: str, run: Run) -> str:
@@ -123,17 +139,21 @@ def make_voice(
     policy: Network | None = None,
     agent: Run | None = None,
 ) -> None:
-    """Write a voice's folder: graphs, voice.json, LICENSE and NOTICE; ConfigError where the runs do not fit together.
+    """Write a voice's folder: graphs, voice.json, LICENSE and NOTICE; ConfigError where the runs do
+    not fit together.
 
-    ``vocoder``: a run, or the name of a voice that lends its vocoder. ``student``, ``policy``, ``agent``: see
-    ``extras``.
+    ``vocoder``: a run, or the name of a voice that lends its vocoder. ``student``, ``policy``,
+    ``agent``: see ``extras``.
     """
     first = part(acoustic, ACOUSTICS, "an acoustic model")
     info = acoustic.corpus.info
-    front, teacher = info.front_end, info.source.get("kind") == "teacher"
+    front = info.front_end
+    teacher = info.source.get("kind") == "teacher"
     second = second_stage(vocoder, front)
     if license is None and not teacher:
-        raise ConfigError("The corpus's speaker decides about the voice: name its licence with --license.")
+        raise ConfigError(
+            "The corpus's speaker decides about the voice: name its licence with --license."
+        )
     if not first.characters:
         check_phonemes(info.phonemes)
     source = f"{sourced(first.title, acoustic)} and {second.source}."
@@ -141,15 +161,23 @@ def make_voice(
     files, acoustic_table = first.write(acoustic, folder)
     more, vocoder_table = second.write(folder)
     language = language_of(info)
-    inputs = {"alphabet": front_end(language).speller().alphabet} if first.characters else {"pad": info.pad}
+    inputs = (
+        {"alphabet": front_end(language).speller().alphabet}
+        if first.characters
+        else {"pad": info.pad}
+    )
     hold_back = {"hold_back_s": first.hold_back_s, "blind_hold_back_s": first.hold_back_s}
     config = {
         "name": name,
         "language": language,
-        "description": description
-        or f"{LANGUAGES.get(language, language)}; {first.title} and {second.title}, {front.sample_rate} Hz",
+        "description": (
+            description
+            or f"{LANGUAGES.get(language, language)}; {first.title} and {second.title}, {front.sample_rate} Hz"  # noqa: E501
+        ),
         "license": license or "Apache-2.0",
-        "source": source + (f" Speech by {info.source['voice']}." if "voice" in info.source else ""),
+        "source": (
+            source + (f" Speech by {info.source['voice']}." if "voice" in info.source else "")
+        ),
         "kind": first.kind,
         "sample_rate": front.sample_rate,
         "hop_length": front.hop,
@@ -173,22 +201,33 @@ SPOKEN = "AIOWYbdfhijklmnpstuvwzæðŋɑɔəɛɜɡɪɹʃʊʌʒʤʧθ"
 
 
 def exchange_vocoder(
-    voice: str, vocoder: Run, folder: Path, *, name: str, description: str | None = None, license: str | None = None
+    voice: str,
+    vocoder: Run,
+    folder: Path,
+    *,
+    name: str,
+    description: str | None = None,
+    license: str | None = None,
 ) -> None:
-    """Write a folder with an installed voice's acoustic model, policies and contexts, and a run's vocoder.
+    """Write a folder with an installed voice's acoustic model, policies and contexts, and a run's
+    vocoder.
 
-    ConfigError for a voice whose second stage is not a vocoder of mel frames, and for frames that differ.
-    """
+    ConfigError for a voice whose second stage is not a vocoder of mel frames, and for frames that
+    differ."""
     lender = installed_voices()[voice]
     config = json.loads((lender / "voice.json").read_text(encoding="utf-8"))
     old = config["model"].get("vocoder")
     if old is None or "n_mels" not in config["model"].get("acoustic", {}):
-        raise ConfigError(f"The voice {voice} does not make mel frames: no other vocoder can follow it.")
-    front, title = vocoder.corpus.info.front_end, part(vocoder, VOCODERS, "a vocoder").title
+        raise ConfigError(
+            f"The voice {voice} does not make mel frames: no other vocoder can follow it."
+        )
+    front = vocoder.corpus.info.front_end
+    title = part(vocoder, VOCODERS, "a vocoder").title
     theirs = (config["sample_rate"], config["hop_length"], config["model"]["acoustic"]["n_mels"])
     if theirs != (front.sample_rate, front.hop, front.n_mels):
         raise ConfigError(
-            f"The frames of the voice {voice} (sample rate, hop, bands: {theirs}) are not those of the run: {front}."
+            f"The frames of the voice {voice} (sample rate, hop, bands: {theirs}) are not those of"
+            f" the run: {front}."
         )
     folder.mkdir(parents=True, exist_ok=True)
     files = list[Path]()
@@ -218,13 +257,15 @@ def check_phonemes(phonemes: Mapping[str, int]) -> None:
     unknown = [symbol for symbol in phonemes if symbol not in own]
     if unknown:
         raise ConfigError(
-            f"The corpus has phonemes that the front end does not speak ({', '.join(map(repr, unknown[:5]))}): make it "
-            "again from TextGrids with ARPAbet, as english_us_arpa writes them, or with the package's own aligner."
+            "The corpus has phonemes that the front end does not speak"
+            f" ({', '.join(map(repr, unknown[:5]))}): make it again from TextGrids with ARPAbet, as"
+            " english_us_arpa writes them, or with the package's own aligner."
         )
     missing = [symbol for symbol in SPOKEN if symbol not in phonemes]
     if missing:
         raise ConfigError(
-            f"The corpus has no id for {', '.join(map(repr, missing[:5]))}, which the front end speaks: make it again."
+            f"The corpus has no id for {', '.join(map(repr, missing[:5]))}, which the front end"
+            " speaks: make it again."
         )
 
 
@@ -236,12 +277,14 @@ def make_heart(
     student: Run | str | None = None,
     policy: Network | None = None,
 ) -> None:
-    """Write the default voice: as in hibari-tts, or as a run of the task ``heart`` has trained it on prefixes.
+    """Write the default voice: as in hibari-tts, or as a run of the task ``heart`` has trained it
+    on prefixes.
 
-    ``acoustic``: that run, or a trained voice, whose graphs are written anew with the same weights. ``settings``: a
-    TOML file of further entries of voice.json, lab/recipes/heart/voice.toml; its ``ranges`` names a file beside it,
-    with which the linear layers are computed in integers. ``student``, ``policy``: see ``extras``. ConfigError for a
-    run of another task, and settings that cannot be read.
+    ``acoustic``: that run, or a trained voice, whose graphs are written anew with the same weights.
+    ``settings``: a TOML file of further entries of voice.json, lab/recipes/heart/voice.toml; its
+    ``ranges`` names a file beside it, with which the linear layers are computed in integers.
+    ``student``, ``policy``: see ``extras``. ConfigError for a run of another task, and settings
+    that cannot be read.
     """
     from sayahead_lab.training.heart.export import export
     from sayahead_lab.training.heart.from_voice import renewed
@@ -264,12 +307,24 @@ def make_heart(
     else:
         files, table = export(acoustic, folder, ranges=ranges)
     config["model"] |= table
-    config |= {**tables, "phonemes": json.loads((assets() / "vocab.json").read_text(encoding="utf-8"))}
-    write_voice(folder, config, [*files, *others], notice=(FOLDER / "heart" / "NOTICE").read_text(encoding="utf-8"))
+    config |= {
+        **tables,
+        "phonemes": json.loads((assets() / "vocab.json").read_text(encoding="utf-8")),
+    }
+    write_voice(
+        folder,
+        config,
+        [*files, *others],
+        notice=(FOLDER / "heart" / "NOTICE").read_text(encoding="utf-8"),
+    )
 
 
 def extend_voice(
-    folder: Path, *, student: Run | str | None = None, policy: Network | None = None, agent: Run | None = None
+    folder: Path,
+    *,
+    student: Run | str | None = None,
+    policy: Network | None = None,
+    agent: Run | None = None,
 ) -> None:
     """Add parts to an existing voice, or replace its own; see ``extras``."""
     load_voice(folder)
@@ -279,23 +334,31 @@ def extend_voice(
 
 
 def extras(
-    folder: Path, *, student: Run | str | None = None, policy: Network | None = None, agent: Run | None = None
+    folder: Path,
+    *,
+    student: Run | str | None = None,
+    policy: Network | None = None,
+    agent: Run | None = None,
 ) -> Written:
-    """Write a voice's parts besides its two stages: returns their files, and the tables of voice.json about them.
+    """Write a voice's parts besides its two stages: returns their files, and the tables of
+    voice.json about them.
 
-    ``student``: a run that predicts context, or a voice that lends its student. ``policy``: a learned one. ``agent``:
-    a run that decides when to READ and SPEAK.
+    ``student``: a run that predicts context, or a voice that lends its student. ``policy``: a
+    learned one. ``agent``: a run that decides when to READ and SPEAK.
     """
-    files, tables = list[Path](), dict[str, Any]()
+    files = list[Path]()
+    tables = dict[str, Any]()
     if isinstance(student, str):
         files, tables["distilled"] = borrow_student(student, folder)
     elif student is not None:
         from sayahead_lab.training.distilled.export import write_student
         from sayahead_lab.training.distilled.states import write_states
 
-        write, kind = write_student, "distilled"
+        write = write_student
+        kind = "distilled"
         if hasattr(student.task, "states"):
-            write, kind = write_states, "hidden"
+            write = write_states
+            kind = "hidden"
         files, tables[kind] = write(student, folder)
     if policy is not None:
         files = [*files, folder / "policy.npz"]

@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sayahead import ConfigError
 
-from sayahead_lab.eval.experiment.clock import AllAtOnce, ReadingClock, TextClock, Tokens, Typist, WordEnds
+from sayahead_lab.eval.experiment.clock import (
+    AllAtOnce,
+    ReadingClock,
+    TextClock,
+    Tokens,
+    Typist,
+    WordEnds,
+)
 
 TEXT = "The quick brown fox jumps over the lazy dog, and nobody at all minded it. "
 CLOCKS: list[TextClock] = [
@@ -24,7 +31,9 @@ CLOCKS: list[TextClock] = [
 
 
 @pytest.mark.parametrize("clock", CLOCKS, ids=repr)
-@given(text=st.text(max_size=60) | st.sampled_from([TEXT, " leading", "trailing \n", "", " ", "one"]))
+@given(
+    text=st.text(max_size=60) | st.sampled_from([TEXT, " leading", "trailing \n", "", " ", "one"])
+)
 def test_the_text_arrives_whole_and_time_does_not_go_back(clock: TextClock, text: str) -> None:
     arrivals = clock.arrivals(text)
     assert "".join(arrival.text for arrival in arrivals) == text
@@ -50,7 +59,8 @@ def test_a_reader_takes_as_long_as_the_words_a_minute_say() -> None:
 def test_a_typist_loses_time_by_pauses_and_corrections() -> None:
     text = TEXT * 20
     plain, paused, clumsy = (
-        Typist(40, pause_s, corrections).arrivals(text)[-1].at_s for pause_s, corrections in ((0, 0), (1, 0), (0, 0.5))
+        Typist(40, pause_s, corrections).arrivals(text)[-1].at_s
+        for pause_s, corrections in ((0, 0), (1, 0), (0, 0.5))
     )
     assert plain == pytest.approx(len(text) / 5 / 40 * 60, rel=0.1)
     assert paused > plain + 10

@@ -11,20 +11,31 @@ from sayahead.errors import ConfigError
 
 from sayahead_lab.eval.experiment.folder import read_experiment, read_json, save_json
 
-NAMELESS = [{}, {"conditions": ["a"]}, {"conditions": ["a"], "clocks": []}, {"conditions": [1], "clocks": ["c"]}]
+NAMELESS = [
+    {},
+    {"conditions": ["a"]},
+    {"conditions": ["a"], "clocks": []},
+    {"conditions": [1], "clocks": ["c"]},
+]
 
 
 @pytest.mark.parametrize("content", NAMELESS)
 def test_an_experiment_names_conditions_and_clocks(tmp_path: Path, content: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match=r"no folder of an experiment, experiment\.json is missing"):
+    with pytest.raises(
+        ConfigError, match=r"no folder of an experiment, experiment\.json is missing"
+    ):
         read_experiment(tmp_path)
     (tmp_path / "experiment.json").write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(ConfigError, match=r"does not name (conditions|clocks)"):
         read_experiment(tmp_path)
 
 
-@pytest.mark.parametrize(("content", "message"), [("{", r"is not JSON \("), ("[1]", "is not a JSON object")])
-def test_files_that_hold_no_json_object_are_named(tmp_path: Path, content: str, message: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "message"), [("{", r"is not JSON \("), ("[1]", "is not a JSON object")]
+)
+def test_files_that_hold_no_json_object_are_named(
+    tmp_path: Path, content: str, message: str
+) -> None:
     path = tmp_path / "about.json"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ConfigError, match=message):

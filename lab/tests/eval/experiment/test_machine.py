@@ -43,11 +43,18 @@ def test_threads_are_torch_s_too_while_bound(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_load_is_that_of_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "stat").write_text("cpu  100 20 30 5000 400 3 2 50 60 70\ncpu0 1 2\n", encoding="ascii")
+    (tmp_path / "stat").write_text(
+        "cpu  100 20 30 5000 400 3 2 50 60 70\ncpu0 1 2\n", encoding="ascii"
+    )
     monkeypatch.setattr(machine, "PROC", tmp_path)
     tick = os.sysconf("SC_CLK_TCK")
     # Ourselves, a child with a name that is hard to read, its child; a stranger.
-    processes = {os.getpid(): ("python", 1, 7), 2: ("a) b (c", os.getpid(), 11), 3: ("x", 2, 13), 4: ("y", 1, 29)}
+    processes = {
+        os.getpid(): ("python", 1, 7),
+        2: ("a) b (c", os.getpid(), 11),
+        3: ("x", 2, 13),
+        4: ("y", 1, 29),
+    }
     for process, (name, parent, spent) in processes.items():
         (tmp_path / str(process)).mkdir()
         line = f"{process} ({name}) S {parent} 0 0 0 0 0 0 0 0 0 {spent} 1 2 3 0 0"
@@ -62,9 +69,12 @@ def test_the_load_is_that_of_others(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert LoadWatch(1).load() == Load(2.0, 3.0, 1, 1.5, 1.0)
 
 
-@pytest.mark.skipif(not Path("/proc/stat").exists(), reason="only Linux tells the computing time of all processes")
+@pytest.mark.skipif(
+    not Path("/proc/stat").exists(), reason="only Linux tells the computing time of all processes"
+)
 def test_own_computing_is_no_load() -> None:
-    begun, spent = time.process_time(), machine.own_jiffies()
+    begun = time.process_time()
+    spent = machine.own_jiffies()
     while time.process_time() - begun < 0.3:
         pass
     assert (machine.own_jiffies() - spent) / os.sysconf("SC_CLK_TCK") == pytest.approx(0.3, abs=0.1)

@@ -1,4 +1,5 @@
-"""Conditions whose sound depends on how the text arrives: spoken on a clock of their own, and timed on it alone."""
+"""Conditions whose sound depends on how the text arrives: spoken on a clock of their own, and timed
+on it alone."""
 
 from __future__ import annotations
 
@@ -43,12 +44,15 @@ kind = "reader:words_per_min=400"
 TEXT = "The river was high, and the old bridge shook under the carts that crossed it."
 
 
-def test_they_are_spoken_and_timed_on_their_own_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_they_are_spoken_and_timed_on_their_own_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # The figures are drawn in the report's own tests.
     monkeypatch.setattr("sayahead_lab.eval.report.report.save", lambda figure, path: path.touch())
     (tmp_path / "pace.toml").write_text(MATRIX, encoding="utf-8")
     (tmp_path / "texts.csv").write_text(f"a|{TEXT}\n", encoding="utf-8")
-    matrix, texts = load_matrix(tmp_path / "pace.toml"), read_texts(tmp_path / "texts.csv")
+    matrix = load_matrix(tmp_path / "pace.toml")
+    texts = read_texts(tmp_path / "texts.csv")
     out = tmp_path / "out"
     run(matrix, texts, out)
     made = {
@@ -88,7 +92,12 @@ def test_what_is_wrong_is_named(tmp_path: Path, change: tuple[str, str], message
 def test_a_condition_is_recorded_with_all_that_it_keeps_up_by() -> None:
     condition = Condition("quick", keep_up="lag_s=3", clock="fast")
     assert condition.keep_up == "lag_s=3.0,most_speed=1.8,least_pause=0.4,gather=5,stretch=1.4"
-    settings = {"name": "quick", "keep_up": condition.keep_up, "clock": "fast", "policy": condition.policy}
+    settings = {
+        "name": "quick",
+        "keep_up": condition.keep_up,
+        "clock": "fast",
+        "policy": condition.policy,
+    }
     assert recorded_condition(settings, "here") == condition
 
 

@@ -12,7 +12,8 @@ from sayahead_lab.eval.experiment.recorded_futures import recorded_futures
 
 
 def test_futures_of_a_file_are_found_by_the_words_before_them(tmp_path: Path) -> None:
-    path, words = tmp_path / "f.jsonl", [f"w{i}" for i in range(80)]
+    path = tmp_path / "f.jsonl"
+    words = [f"w{i}" for i in range(80)]
     lines = [
         {"name": "a", "words": ["See", "the", "cat."], "futures": [["a", "dog."], ["sun"], None]},
         {"name": "b", "words": words, "futures": [None] * 69 + [["late"]] + [None] * 10},

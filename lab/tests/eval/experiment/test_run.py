@@ -12,7 +12,13 @@ import pytest
 from lab_support.textgrid import GRID
 from sayahead import ConfigError, Truth, Voice, load_voice
 
-from sayahead_lab.eval.experiment.conditions import Condition, context, load_matrix, recorded_condition, voice
+from sayahead_lab.eval.experiment.conditions import (
+    Condition,
+    context,
+    load_matrix,
+    recorded_condition,
+    voice,
+)
 from sayahead_lab.eval.experiment.run import run
 from sayahead_lab.eval.experiment.trace import read_traces
 from sayahead_lab.overrides import override
@@ -47,7 +53,12 @@ def files(tmp_path: Path) -> Path:
 
 
 def test_keys_have_other_values_without_a_copy_of_the_file(files: Path) -> None:
-    texts = ["count=3", "conditions.whole.policy=lookahead:k=2", "conditions.*.seed=7", "clocks.1.name=slow"]
+    texts = [
+        "count=3",
+        "conditions.whole.policy=lookahead:k=2",
+        "conditions.*.seed=7",
+        "clocks.1.name=slow",
+    ]
     matrix = load_matrix(files / "matrix.toml", [override(text) for text in texts])
     assert matrix.count == 3
     whole = next(one for one in matrix.conditions if one.name == "whole")
@@ -59,9 +70,11 @@ def test_keys_have_other_values_without_a_copy_of_the_file(files: Path) -> None:
 
 
 def test_a_run_and_its_continuation(files: Path) -> None:
-    matrix, texts = load_matrix(files / "matrix.toml"), strided(read_texts(files / "texts.csv"), 2)
+    matrix = load_matrix(files / "matrix.toml")
+    texts = strided(read_texts(files / "texts.csv"), 2)
     assert [text.name for text in texts] == ["a", "c"]
-    out, lines = files / "out", list[str]()
+    out = files / "out"
+    lines = list[str]()
     run(matrix, texts, out, progress=lines.append)
     assert len(lines) == 4
     for condition in ("whole", "k = 0, random"):
@@ -87,14 +100,34 @@ def test_a_run_and_its_continuation(files: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('policy = "wait-all"', 'policy = "wait-al"', r"policy 'wait-al' is not known \(did you mean 'wait-all'"),
-        ('kind = "tokens"', 'kind = "token"', r"Clock 'llm': kind 'token' is not known \(did you mean 'tokens'"),
+        (
+            'policy = "wait-all"',
+            'policy = "wait-al"',
+            r"policy 'wait-al' is not known \(did you mean 'wait-all'",
+        ),
+        (
+            'kind = "tokens"',
+            'kind = "token"',
+            r"Clock 'llm': kind 'token' is not known \(did you mean 'tokens'",
+        ),
         ('"random"', '"rnd"', "Condition 'k = 0, random': context 'rnd' is not known"),
         ("count = 2", 'count = 2\ncomputing = "wall"', "unknown key 'computing'"),
-        ('policy = "wait-all"', 'computing = "cpu"', "computing is 'cpu', but must be wall or processor"),
-        ('policy = "wait-all"', 'computing = "processor"\ncores = 1', "the time of several cores adds up"),
+        (
+            'policy = "wait-all"',
+            'computing = "cpu"',
+            "computing is 'cpu', but must be wall or processor",
+        ),
+        (
+            'policy = "wait-all"',
+            'computing = "processor"\ncores = 1',
+            "the time of several cores adds up",
+        ),
         ("count = 5", "count = 5.5", "context 'random': count: expected int, found float 5.5"),
-        ("count = 5", "counts = 5", r"context 'random': unknown option 'counts' \(did you mean 'count'"),
+        (
+            "count = 5",
+            "counts = 5",
+            r"context 'random': unknown option 'counts' \(did you mean 'count'",
+        ),
         ("k=0", "k=-1", "k is -1"),
         ("k=0", "kk=0", "Condition 'k = 0, random': policy 'lookahead': unknown option 'kk'"),
         ('name = "random"', 'name = "lm"', "context 'lm': unknown option 'count'"),
@@ -115,11 +148,17 @@ def test_a_bad_matrix_says_where(files: Path, old: str, new: str, message: str) 
 
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
-EXPERIMENTS = [path for path in sorted(BENCHMARKS.rglob("*.toml")) if "[[conditions]]" in path.read_text("utf-8")]
+EXPERIMENTS = [
+    path
+    for path in sorted(BENCHMARKS.rglob("*.toml"))
+    if "[[conditions]]" in path.read_text("utf-8")
+]
 LISTS = [BENCHMARKS / f"{name}.json" for name in ("context", "held_out", "quality", "taught")]
 
 
-@pytest.mark.parametrize("path", [*EXPERIMENTS, *LISTS], ids=lambda path: str(path.relative_to(BENCHMARKS)))
+@pytest.mark.parametrize(
+    "path", [*EXPERIMENTS, *LISTS], ids=lambda path: str(path.relative_to(BENCHMARKS))
+)
 def test_the_experiments_that_come_with_the_package_can_be_read(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     rows = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)["conditions"]
@@ -148,7 +187,9 @@ def test_shadowing_a_speaker(files: Path) -> None:
     with pytest.raises(ConfigError, match="Clock 'files': there is no folder"):
         load_matrix(files / "matrix.toml")
     (files / "ends").mkdir()
-    matrix, texts, out = load_matrix(files / "matrix.toml"), strided(read_texts(files / "texts.csv"), 2), files / "out"
+    matrix = load_matrix(files / "matrix.toml")
+    texts = strided(read_texts(files / "texts.csv"), 2)
+    out = files / "out"
     (files / "ends" / "a.json").write_text("[0.5, 1.25]", encoding="utf-8")
     # Before anything is measured.
     with pytest.raises(ConfigError, match=r"no word ends of c: neither c\.json nor c\.TextGrid"):
@@ -162,7 +203,9 @@ def test_shadowing_a_speaker(files: Path) -> None:
     speaker = list(read_traces(out / "speaker of voice" / "measured.jsonl"))
     heard = list(read_traces(out / "whole" / "voice.jsonl"))
     for made, shadow in zip(speaker, heard, strict=True):
-        assert [f.at_s for f in shadow.fragments] == [word.offset / made.sample_rate for word in made.words]
+        assert [f.at_s for f in shadow.fragments] == [
+            word.offset / made.sample_rate for word in made.words
+        ]
         assert 0.3 < shadow.fragments[-1].at_s < made.duration_s
     before = (out / "speaker of voice" / "measured.jsonl").read_bytes()
     run(matrix, texts, out)
@@ -173,21 +216,31 @@ def test_the_true_future_is_the_utterance_s_own(files: Path) -> None:
     (files / "matrix.toml").write_text(MATRIX.replace('"random"', '"truth"'), encoding="utf-8")
     condition = load_matrix(files / "matrix.toml").conditions[1]
     assert context(condition, "How are you?", None) == Truth.of("How are you?", 5)
-    run(load_matrix(files / "matrix.toml"), strided(read_texts(files / "texts.csv"), 2), files / "out")
+    run(
+        load_matrix(files / "matrix.toml"),
+        strided(read_texts(files / "texts.csv"), 2),
+        files / "out",
+    )
     assert len(list(read_traces(files / "out" / condition.name / "llm.jsonl"))) == 2
 
 
 def test_what_is_measured_is_kept_with_how_it_was_made(files: Path) -> None:
-    texts, out = strided(read_texts(files / "texts.csv"), 2), files / "out"
+    texts = strided(read_texts(files / "texts.csv"), 2)
+    out = files / "out"
     run(load_matrix(files / "matrix.toml"), texts[:1], out)
     run(load_matrix(files / "matrix.toml"), texts, out)
     about = json.loads((out / "k = 0, random" / "about.json").read_text(encoding="utf-8"))
-    assert about["settings"]["policy"] == "lookahead:k=0,first_chunk=1,chunk=1,words=1,in_chunks=false"
+    assert (
+        about["settings"]["policy"] == "lookahead:k=0,first_chunk=1,chunk=1,words=1,in_chunks=false"
+    )
     assert about["settings"]["context"] == "random:count=5,seed=0"
     assert [load["own_processes"] for load in about["load"]] == [1, 1]
     assert all(load["seconds"] >= 0 and load["other_cores"] >= 0 for load in about["load"])
     (files / "matrix.toml").write_text(MATRIX.replace("k=0", "k=1"), encoding="utf-8")
-    message = r"k = 0, random was measured with policy = 'lookahead:k=0,.* now 'lookahead:k=1,.*': give the condition"
+    message = (
+        r"k = 0, random was measured with policy = 'lookahead:k=0,.* now 'lookahead:k=1,.*': give"
+        r" the condition"
+    )
     with pytest.raises(ConfigError, match=message):
         run(load_matrix(files / "matrix.toml"), texts, out)
     # Older results do not say how they were made; nothing is measured anew.
@@ -203,8 +256,10 @@ def test_conditions_by_cores(files: Path, monkeypatch: pytest.MonkeyPatch) -> No
     (files / "matrix.toml").write_text(
         MATRIX.replace('"lookahead:k=0"', '"lookahead:k=0"\ncores = 2'), encoding="utf-8"
     )
-    matrix, texts = load_matrix(files / "matrix.toml"), strided(read_texts(files / "texts.csv"), 1)
-    loaded, bindings = list[int](), list[set[int]]()
+    matrix = load_matrix(files / "matrix.toml")
+    texts = strided(read_texts(files / "texts.csv"), 1)
+    loaded = list[int]()
+    bindings = list[set[int]]()
 
     def load(name: str, *, threads: int) -> Voice:
         loaded.append(threads)
@@ -212,7 +267,9 @@ def test_conditions_by_cores(files: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr("sayahead_lab.eval.experiment.conditions.load_voice", load)
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {3, 5, 7}, raising=False)
-    monkeypatch.setattr("os.sched_setaffinity", lambda process, cores: bindings.append(set(cores)), raising=False)
+    monkeypatch.setattr(
+        "os.sched_setaffinity", lambda process, cores: bindings.append(set(cores)), raising=False
+    )
     voice.cache_clear()
     run(matrix, texts, files / "out")
     voice.cache_clear()
@@ -223,7 +280,8 @@ def test_conditions_by_cores(files: Path, monkeypatch: pytest.MonkeyPatch) -> No
         run(matrix, texts, files / "out", workers=Local(2))
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {3}, raising=False)
     with pytest.raises(
-        ConfigError, match="Condition 'k = 0, random' wants 2 processor cores, but this process may use 1"
+        ConfigError,
+        match="Condition 'k = 0, random' wants 2 processor cores, but this process may use 1",
     ):
         run(matrix, texts, files / "out")
 
@@ -242,10 +300,20 @@ def test_conditions_say_all_options_and_earlier_ones_are_understood() -> None:
     assert (condition.policy_name, condition.context_name) == ("learned", "random")
     assert condition.context == "random:count=3,seed=0"
     assert recorded_condition(asdict(condition), "file") == condition
-    earlier = {"name": "b", "policy": "lookahead", "k": 2, "words": None, "first_chunk": 18, "chunk": 6, "price": 1.0}
+    earlier = {
+        "name": "b",
+        "policy": "lookahead",
+        "k": 2,
+        "words": None,
+        "first_chunk": 18,
+        "chunk": 6,
+        "price": 1.0,
+    }
     earlier |= {"context": "truth", "context_words": 4, "words_per_min": 180.0, "speed": 1.5}
     read = recorded_condition(earlier, "file")
-    assert read == Condition("b", "lookahead:k=2,first_chunk=18,chunk=6", "truth:count=4", speed=1.5)
+    assert read == Condition(
+        "b", "lookahead:k=2,first_chunk=18,chunk=6", "truth:count=4", speed=1.5
+    )
     with pytest.raises(ConfigError, match="file: unknown key 'kk'"):
         recorded_condition({"name": "c", "kk": 1}, "file")
 

@@ -30,7 +30,9 @@ TEXT = "one two three four. Five six seven."
 
 def test_a_trace_says_what_was_read_spoken_and_when() -> None:
     clock = ReadingClock(60)
-    trace, samples = timed_trace(toy_session(LookaheadK(1)), clock.arrivals(TEXT), name="a", clock="60 wpm")
+    trace, samples = timed_trace(
+        toy_session(LookaheadK(1)), clock.arrivals(TEXT), name="a", clock="60 wpm"
+    )
     assert trace.source == TEXT
     assert trace.sample_rate == RATE
     assert [f.at_s for f in trace.fragments] == [a.at_s for a in clock.arrivals(TEXT)]
@@ -63,19 +65,30 @@ def test_one_measurement_gives_the_traces_of_all_clocks(clock: TextClock, policy
     direct, b = timed_trace(toy_session(policy), clock.arrivals(TEXT), name="x", clock="c")
     derived = retime(measured, clock.arrivals(TEXT), clock="c")
     assert np.array_equal(a, b)
-    assert (derived.fragments, derived.words, derived.name) == (direct.fragments, direct.words, direct.name)
+    assert (derived.fragments, derived.words, derived.name) == (
+        direct.fragments,
+        direct.words,
+        direct.name,
+    )
     for one, two in zip(derived.chunks, direct.chunks, strict=True):
-        assert (one.start, one.samples, one.ideal_s, one.read) == (two.start, two.samples, two.ideal_s, two.read)
+        assert (one.start, one.samples, one.ideal_s, one.read) == (
+            two.start,
+            two.samples,
+            two.ideal_s,
+            two.read,
+        )
         assert one.ready_s >= one.ideal_s + one.generation_s - seconds(one.before) - 1e-9
     with pytest.raises(ConfigError, match="not those of its text"):
         retime(measured, clock.arrivals("other"))
 
 
 class Ticking:
-    """A clock that stands still but for the computing that is counted: a second for each step of the synthesizer."""
+    """A clock that stands still but for the computing that is counted: a second for each step of
+    the synthesizer."""
 
     def __init__(self) -> None:
-        self.now_s, self.steps = 0.0, 0
+        self.now_s = 0.0
+        self.steps = 0
 
     def perf_counter(self) -> float:
         return self.now_s
@@ -89,12 +102,16 @@ class Ticking:
 
 
 @pytest.mark.parametrize("k2", [0, 1, 2])
-def test_computing_that_yields_no_sound_is_counted(monkeypatch: pytest.MonkeyPatch, k2: int) -> None:
+def test_computing_that_yields_no_sound_is_counted(
+    monkeypatch: pytest.MonkeyPatch, k2: int
+) -> None:
     ticking = Ticking()
     monkeypatch.setattr("sayahead_lab.eval.experiment.trace.time", ticking)
     monkeypatch.setattr(ToyAcoustic, "step", ticking.slow(ToyAcoustic.step))
     measured, _ = measure(toy_session(LookaheadK(1), k2=k2), TEXT)
-    assert sum(chunk.generation_s for chunk in measured.chunks) + measured.closing_s == ticking.steps
+    assert (
+        sum(chunk.generation_s for chunk in measured.chunks) + measured.closing_s == ticking.steps
+    )
     assert real_time_factor(measured) == pytest.approx(ticking.steps / measured.duration_s)
     # The first sound needs k2 steps more than one, whether its text comes at once or in pieces.
     together, _ = timed_trace(toy_session(LookaheadK(1), k2=k2), AllAtOnce().arrivals(TEXT))
@@ -118,21 +135,31 @@ def test_text_without_words_leaves_an_empty_trace() -> None:
 
 def test_a_file_keeps_traces_and_speaks_simuleval(tmp_path: Path) -> None:
     traces = [
-        timed_trace(toy_session(), ReadingClock().arrivals(TEXT), index=i, condition="k = 1")[0] for i in range(2)
+        timed_trace(toy_session(), ReadingClock().arrivals(TEXT), index=i, condition="k = 1")[0]
+        for i in range(2)
     ]
     path = tmp_path / "traces.jsonl"
     write_traces(path, traces[:1])
     write_traces(path, traces[1:])
     assert list(read_traces(path)) == traces
     first = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
-    assert len(first["delays"]) == len(first["elapsed"]) == len(first["durations"]) == len(traces[0].chunks)
+    assert (
+        len(first["delays"])
+        == len(first["elapsed"])
+        == len(first["durations"])
+        == len(traces[0].chunks)
+    )
     assert first["source_length"] == pytest.approx(1000 * traces[0].fragments[-1].at_s)
     assert first["prediction_length"] == pytest.approx(sum(first["durations"]))
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [("{", "line 1: not JSON"), ("[]", "line 1: not a trace"), ("{}", "line 1: the key 'index' is missing")],
+    [
+        ("{", "line 1: not JSON"),
+        ("[]", "line 1: not a trace"),
+        ("{}", "line 1: the key 'index' is missing"),
+    ],
 )
 def test_a_line_that_is_no_trace_is_named(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "t.jsonl"
@@ -149,6 +176,8 @@ def test_processor_time_leaves_out_what_waiting_took(monkeypatch: pytest.MonkeyP
         return step(*arguments, **options)
 
     monkeypatch.setattr(ToyAcoustic, "step", waiting)
-    (wall, _), (processor, _) = (measure(toy_session(WaitAll()), TEXT, computing=kind) for kind in STOPWATCHES)
+    (wall, _), (processor, _) = (
+        measure(toy_session(WaitAll()), TEXT, computing=kind) for kind in STOPWATCHES
+    )
     assert all(chunk.generation_s > 0.03 for chunk in wall.chunks)
     assert all(0 < chunk.generation_s < 0.02 for chunk in processor.chunks)

@@ -39,7 +39,8 @@ def test_what_an_adapter_lacks_is_named(file: str, monkeypatch: pytest.MonkeyPat
 
 
 def spoken(peer: WorkerPeer) -> tuple[float, float]:
-    """First sound in s, and the length of a text's sound, on the wall clock; a cancelled one before leaves nothing."""
+    """First sound in s, and the length of a text's sound, on the wall clock; a cancelled one before
+    leaves nothing."""
     peer.start()
     try:
         assert cancelled_s(peer, TEXT) < 5

@@ -73,7 +73,8 @@ def test_frozen_texts_are_frozen() -> None:
 
 def test_recorded_tokens_and_a_pause_inside_a_clause() -> None:
     text = frozen("changing")[0].text
-    plain, paused = RecordedTokens(20).arrivals(text), RecordedTokens(20, pause_s=2).arrivals(text)
+    plain = RecordedTokens(20).arrivals(text)
+    paused = RecordedTokens(20, pause_s=2).arrivals(text)
     assert "".join(one.text for one in plain) == text == "".join(one.text for one in paused)
     assert [one.at_s for one in plain[:3]] == pytest.approx([0.05, 0.1, 0.15])
     later = [round(b.at_s - a.at_s, 6) for a, b in zip(plain, paused, strict=True)]
@@ -89,15 +90,19 @@ def test_recorded_tokens_and_a_pause_inside_a_clause() -> None:
 
 def test_a_safe_start_never_stalls() -> None:
     chunks = [(0, 100, 1.0), (100, 1000, 1.5), (1100, 100, 1.6)]
-    traced = tuple(TracedChunk(start, length, 0.0, ready, 0.1, 3) for start, length, ready in chunks)
+    traced = tuple(
+        TracedChunk(start, length, 0.0, ready, 0.1, 3) for start, length, ready in chunks
+    )
     assert safe_start_s(Trace(0, "abc", 1000, (), traced, ())) == pytest.approx(1.4)
     assert math.isnan(safe_start_s(Trace(0, "abc", 1000, (), (), ())))
 
 
 def test_a_field_from_its_file_to_its_ranking(tmp_path: Path) -> None:
-    path, out = field_file(tmp_path), tmp_path / "out"
+    path = field_file(tmp_path)
+    out = tmp_path / "out"
     assert is_field(path)
-    field, lines = load_field(path), list[str]()
+    field = load_field(path)
+    lines = list[str]()
     assert run_field(field, out, progress=lines.append) == {"none": "it is not here."}
     assert len(lines) == 2 * 4 * 3
     assert run_field(field, out, progress=lines.append) == {"none": "it is not here."}
@@ -108,7 +113,9 @@ def test_a_field_from_its_file_to_its_ranking(tmp_path: Path) -> None:
     assert (about["engine"]["text"], about["engine"]["version"]) == ("word", "1")
     assert [trace.repeat for trace in read_traces(out / "soon" / "measured.jsonl")] == [0, 1] * 4
     listeners = Listeners(
-        transcriber=lambda samples: "hello there you", normalizer=str.lower, distillmos=lambda samples: 4.0
+        transcriber=lambda samples: "hello there you",
+        normalizer=str.lower,
+        distillmos=lambda samples: 4.0,
     )
     made = cards(out, tmp_path / "cards", listeners)
     assert sorted(path.name for path in made) == ["late.json", "soon.json"]
@@ -124,9 +131,15 @@ def test_a_field_from_its_file_to_its_ranking(tmp_path: Path) -> None:
     assert soon["recognizer"]["names"] == {"wer": "given", "distillmos": "given"}
     assert set(soon["traces"]) == {"measured.jsonl", "wall.jsonl", "whole.jsonl"}
     assert (soon["wall"]["clock"], soon["wall"]["first_s"]["n"]) == ("llm", 2)
-    assert soon["wall"]["first_s"]["p50"] == pytest.approx(soon["wall"]["by_arithmetic_first_s"]["p50"], abs=0.2)
+    assert soon["wall"]["first_s"]["p50"] == pytest.approx(
+        soon["wall"]["by_arithmetic_first_s"]["p50"], abs=0.2
+    )
     told = compare(both, clock="reader")
-    assert told.index("| soon |") < told.index("| late |") < told.index("Clock reader:words_per_min=900")
+    assert (
+        told.index("| soon |")
+        < told.index("| late |")
+        < told.index("Clock reader:words_per_min=900")
+    )
     assert "Clock tokens:per_s=200" in compare(both, by="stalls")
     with pytest.raises(ConfigError, match="1 cards are too few"):
         compare(both[:1])
@@ -136,7 +149,10 @@ def test_a_field_from_its_file_to_its_ranking(tmp_path: Path) -> None:
     for changed, message in (
         ({"clocks": faster}, "cannot be ranked: their clocks differ"),
         ({"texts": {**soon["texts"], "count": 5}}, "their texts differ"),
-        ({"recognizer": {**soon["recognizer"], "names": {"wer": "another"}}}, "their recognizers differ"),
+        (
+            {"recognizer": {**soon["recognizer"], "names": {"wer": "another"}}},
+            "their recognizers differ",
+        ),
         ({"timed": "on the wall clock"}, "their ways of timing differ"),
     ):
         with pytest.raises(ConfigError, match=message):
@@ -150,7 +166,9 @@ def test_a_field_from_its_file_to_its_ranking(tmp_path: Path) -> None:
 def test_what_sounds_on_its_own_is_timed_on_the_wall_clock(tmp_path: Path) -> None:
     path = field_file(tmp_path)
     engines = tmp_path / "engines.py"
-    engines.write_text(ENGINES.replace('"word")', '"word", {"simulates": False})'), encoding="utf-8")
+    engines.write_text(
+        ENGINES.replace('"word")', '"word", {"simulates": False})'), encoding="utf-8"
+    )
     field = load_field(path)
     short = Field(field.engines[:1], field.texts[1:], field.clocks[:1], count=1, repeats=1)
     run_field(short, tmp_path / "out", locate=nowhere)
@@ -169,7 +187,9 @@ def test_a_clock_has_no_name_of_a_field_s_file(tmp_path: Path) -> None:
         load_field(path)
 
 
-@pytest.mark.parametrize(("more", "message"), [("computing = 'sun'", "must be wall or processor"), ("x = 1", "x")])
+@pytest.mark.parametrize(
+    ("more", "message"), [("computing = 'sun'", "must be wall or processor"), ("x = 1", "x")]
+)
 def test_a_field_that_cannot_be(tmp_path: Path, more: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         load_field(field_file(tmp_path, more))
@@ -178,7 +198,8 @@ def test_a_field_that_cannot_be(tmp_path: Path, more: str, message: str) -> None
 def test_a_run_again_says_what_moved() -> None:
     def card(engine: str, first_s: float, cpu: str = "one") -> Any:
         clock = {"kind": "tokens", "first_s": {"p50": first_s}}
-        texts, machine = {"sets": {"a": "1"}, "count": 2}, {"cpu": cpu}
+        texts = {"sets": {"a": "1"}, "count": 2}
+        machine = {"cpu": cpu}
         alike = {"texts": texts, "timed": "so", "machine": machine, "figures": {}}
         return {"engine": engine, "clocks": {"llm": clock}, **alike}
 
@@ -186,9 +207,12 @@ def test_a_run_again_says_what_moved() -> None:
     same = again(first, [card("b", 0.121), card("a", 0.100), card("new", 1.0)])
     assert "| b | 110 | 121 | 10.0 |" in same
     assert same.endswith(
-        "medians of 2 engines are within 10.0 % of each other (typically 5.0 %); the ranking is the same."
+        "medians of 2 engines are within 10.0 % of each other (typically 5.0 %); the ranking is the"
+        " same."
     )
-    assert "these changed places: a and b (112 and 111 ms)" in again(first, [card("b", 0.111), card("a", 0.112)])
+    assert "these changed places: a and b (112 and 111 ms)" in again(
+        first, [card("b", 0.111), card("a", 0.112)]
+    )
     with pytest.raises(ConfigError, match="their processors differ"):
         again(first, [card("a", 0.1, "two")])
     with pytest.raises(ConfigError, match="No engine is in both"):
@@ -196,7 +220,12 @@ def test_a_run_again_says_what_moved() -> None:
 
 
 def test_where_to_listen() -> None:
-    assert [main_clock(names) for names in ([], ["given"], ["given", "x", "y"], ["x"])] == ["given", "given", "x", "x"]
+    assert [main_clock(names) for names in ([], ["given"], ["given", "x", "y"], ["x"])] == [
+        "given",
+        "given",
+        "x",
+        "x",
+    ]
 
 
 def test_the_steps_of_a_field_are_commands() -> None:

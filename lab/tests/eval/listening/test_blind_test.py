@@ -42,7 +42,9 @@ def heard(sample: str) -> tuple[int, float]:
     """Frequency in Hz and loudness of a sample of the page."""
     with wave.open(io.BytesIO(base64.b64decode(sample))) as file:
         assert (file.getnchannels(), file.getsampwidth(), file.getframerate()) == (1, 2, RATE)
-        values = np.frombuffer(file.readframes(file.getnframes()), np.int16).astype(np.float32) / np.float32(32768)
+        values = np.frombuffer(file.readframes(file.getnframes()), np.int16).astype(
+            np.float32
+        ) / np.float32(32768)
     assert len(values) == RATE // 2
     return int(np.abs(np.fft.rfft(values)).argmax()) * 2, loudness(values, RATE)
 
@@ -58,8 +60,13 @@ def out(tmp_path: Path) -> Path:
     for number, condition in enumerate(CONDITIONS):
         folder = tmp_path / "out" / condition
         for at in range(6):
-            sound(folder / "wav" / f"LJ{at}.wav", tone_of(condition, at), amplitude=0.01 * 5**number)
-        traces = [Trace(at, f"Text {at}, a </script> one.", RATE, (), (), (), f"LJ{at}") for at in (1, 0, 2, 5, 4, 3)]
+            sound(
+                folder / "wav" / f"LJ{at}.wav", tone_of(condition, at), amplitude=0.01 * 5**number
+            )
+        traces = [
+            Trace(at, f"Text {at}, a </script> one.", RATE, (), (), (), f"LJ{at}")
+            for at in (1, 0, 2, 5, 4, 3)
+        ]
         write_traces(folder / "clock.jsonl", traces)
     return tmp_path / "out"
 
@@ -72,12 +79,16 @@ def block(page: str) -> dict[str, Any]:
     return data
 
 
-def test_the_page_has_all_samples_in_an_order_that_only_the_key_knows(out: Path, tmp_path: Path) -> None:
+def test_the_page_has_all_samples_in_an_order_that_only_the_key_knows(
+    out: Path, tmp_path: Path
+) -> None:
     target = tmp_path / "pages" / "listen.html"
     listening_page(out, target, CONDITIONS, 3, 7)
     page = target.read_text(encoding="utf-8")
     data = block(page)
-    assert [sentence["text"] for sentence in data["sentences"]] == [f"Text {at}, a </script> one." for at in (0, 2, 4)]
+    assert [sentence["text"] for sentence in data["sentences"]] == [
+        f"Text {at}, a </script> one." for at in (0, 2, 4)
+    ]
     key = json.loads(base64.b64decode(data["key"]))
     assert [sentence["name"] for sentence in key] == ["LJ0", "LJ2", "LJ4"]
     for at, sentence, order in zip((0, 2, 4), data["sentences"], key, strict=True):
@@ -106,7 +117,9 @@ def test_a_page_of_pairs_has_the_first_condition_in_each(out: Path, tmp_path: Pa
         for sample, condition in zip(sentence["samples"], order["conditions"], strict=True):
             assert heard(sample)[0] == tone_of(condition, number // 2)
         orders.add(tuple(order["conditions"]))
-    assert {frozenset(order) for order in orders} == {frozenset({CONDITIONS[0], other}) for other in CONDITIONS[1:]}
+    assert {frozenset(order) for order in orders} == {
+        frozenset({CONDITIONS[0], other}) for other in CONDITIONS[1:]
+    }
     assert len(orders) == 4
 
 
@@ -114,7 +127,9 @@ def test_a_page_of_opinions_has_one_sample_at_a_time(out: Path, tmp_path: Path) 
     listening_page(out, tmp_path / "mos.html", CONDITIONS, 6, design="mos", anchor=True)
     data = block((tmp_path / "mos.html").read_text(encoding="utf-8"))
     key = [(one["name"], *one["conditions"]) for one in json.loads(base64.b64decode(data["key"]))]
-    assert sorted(key) == sorted((f"LJ{at}", name) for at in range(6) for name in (*CONDITIONS, ANCHOR))
+    assert sorted(key) == sorted(
+        (f"LJ{at}", name) for at in range(6) for name in (*CONDITIONS, ANCHOR)
+    )
     assert key != sorted(key)
     assert len({name for name, _ in key[:6]}) > 1
     for (name, condition), sentence in zip(key, data["sentences"], strict=True):
@@ -180,7 +195,9 @@ def test_what_cannot_be_compared_is_an_error(out: Path, tmp_path: Path) -> None:
 def rated(path: Path, rater: str, scores: dict[tuple[str, str], float], *, page: str = "p") -> Path:
     """A file of ratings as the page saves it."""
     ratings = [{"sentence": s, "condition": c, "score": score} for (s, c), score in scores.items()]
-    path.write_text(json.dumps({"page": page, "rater": rater, "name": "", "ratings": ratings}), encoding="utf-8")
+    path.write_text(
+        json.dumps({"page": page, "rater": rater, "name": "", "ratings": ratings}), encoding="utf-8"
+    )
     return path
 
 
@@ -222,14 +239,21 @@ def opinions(path: Path, rater: str, scores: dict[tuple[str, str], float]) -> Pa
 def test_who_does_not_hear_the_anchor_is_left_out_and_raters_are_counted(tmp_path: Path) -> None:
     files = []
     for rater, lead in (("ann", 0.2), ("bob", 0.4), ("cyd", 0.6)):
-        scores = {(f"s{n}", "y"): 3.0 for n in range(4)} | {(f"s{n}", "x"): 3.0 + lead for n in range(4)}
+        scores = {(f"s{n}", "y"): 3.0 for n in range(4)} | {
+            (f"s{n}", "x"): 3.0 + lead for n in range(4)
+        }
         files.append(opinions(tmp_path / f"{rater}.json", rater, scores | {("s0", ANCHOR): 1.0}))
-    deaf = opinions(tmp_path / "dee.json", "dee", {("s0", "x"): 1, ("s0", "y"): 5, ("s0", ANCHOR): 3})
+    deaf = opinions(
+        tmp_path / "dee.json", "dee", {("s0", "x"): 1, ("s0", "y"): 5, ("s0", ANCHOR): 3}
+    )
     found = listening_statistics([*files, deaf])
     assert (found["scale"], found["left_out"], found["raters"]) == ("mos", ["dee"], 3)
-    (one,) = (one for one in found["differences"] if one["against"] == "y" and one["condition"] == "x")
+    (one,) = (
+        one for one in found["differences"] if one["against"] == "y" and one["condition"] == "x"
+    )
     assert one["mean"] == pytest.approx(0.4)
-    # The raters' own differences, 0.2, 0.4 and 0.6, have a deviation of 0.2: (2.8 * 0.2 / 0.1)^2 is 31.36.
+    # The raters' own differences, 0.2, 0.4 and 0.6, have a deviation of 0.2: (2.8 * 0.2 / 0.1)^2 is
+    # 31.36.
     assert one["raters"] == 32
     assert math.isnan(listening_statistics(files[:1])["differences"][0]["raters"])
     with pytest.raises(ConfigError, match="not between 1 and 5"):
@@ -242,7 +266,18 @@ def test_ratings_are_printed_and_pages_written_by_commands(
     out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = tmp_path / "page.html"
-    command = ["eval", "listen", str(out), "-o", str(page), "--count", "2", "--design", "mos", "--anchor"]
+    command = [
+        "eval",
+        "listen",
+        str(out),
+        "-o",
+        str(page),
+        "--count",
+        "2",
+        "--design",
+        "mos",
+        "--anchor",
+    ]
     assert main([*command, "--condition", CONDITIONS[0]]) == 0
     assert len(block(page.read_text(encoding="utf-8"))["sentences"]) == 4
     files = [
@@ -258,9 +293,15 @@ def test_ratings_are_printed_and_pages_written_by_commands(
     assert main(["eval", "ratings", *map(str, files), "--count", "3"]) == 2
 
 
-def preferred(path: Path, rater: str, answers: dict[tuple[str, str, str], float], *, page: str = "q") -> Path:
-    """A file of preferences as the page saves it: (sentence, first, second) and whether the first is better."""
-    ratings = [{"sentence": s, "condition": a, "against": b, "score": score} for (s, a, b), score in answers.items()]
+def preferred(
+    path: Path, rater: str, answers: dict[tuple[str, str, str], float], *, page: str = "q"
+) -> Path:
+    """A file of preferences as the page saves it: (sentence, first, second) and whether the first
+    is better."""
+    ratings = [
+        {"sentence": s, "condition": a, "against": b, "score": score}
+        for (s, a, b), score in answers.items()
+    ]
     data = {"page": page, "design": "ab", "rater": rater, "name": "", "ratings": ratings}
     path.write_text(json.dumps(data), encoding="utf-8")
     return path
@@ -269,7 +310,8 @@ def preferred(path: Path, rater: str, answers: dict[tuple[str, str, str], float]
 def test_preferences_are_shares_of_answers(tmp_path: Path) -> None:
     files = []
     for rater in ("ann", "bob", "cyd"):
-        # good is preferred in either order but for one sentence in ten; nobody hears a difference to same.
+        # good is preferred in either order but for one sentence in ten; nobody hears a difference
+        # to same.
         answers = {(f"s{n}", "base", "good"): 0.0 for n in range(10)}
         answers |= {(f"s{n}", "good", "base"): 1.0 for n in range(10, 18)}
         answers |= {("s18", "good", "base"): 0.0, ("s19", "base", "good"): 1.0}
@@ -289,8 +331,14 @@ def test_preferences_are_shares_of_answers(tmp_path: Path) -> None:
     again = preferred(tmp_path / "again.json", "ann", {("s0", "good", "base"): 0.0})
     assert listening_statistics([*files, again])["preferences"][0]["mean"] == pytest.approx(53 / 60)
     # A page of each design goes together.
-    both = listening_statistics([*files, rated(tmp_path / "r.json", "ann", {("s0", "base"): 10, ("s0", "good"): 20})])
-    assert (len(both["preferences"]), both["conditions"]["good"]["mean"], both["ratings"]) == (2, 20, 122)
+    both = listening_statistics(
+        [*files, rated(tmp_path / "r.json", "ann", {("s0", "base"): 10, ("s0", "good"): 20})]
+    )
+    assert (len(both["preferences"]), both["conditions"]["good"]["mean"], both["ratings"]) == (
+        2,
+        20,
+        122,
+    )
 
 
 def test_ratings_may_be_missing_or_given_twice(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""The listening page in a browser: agree, rate, come back, save, and go on elsewhere with what was saved."""
+"""The listening page in a browser: agree, rate, come back, save, and go on elsewhere with what was
+saved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Metrics of other people: by entry point or from a file, on the command line, in the report like any other."""
+"""Metrics of other people: by entry point or from a file, on the command line, in the report like
+any other."""
 
 from __future__ import annotations
 
@@ -18,7 +19,12 @@ from sayahead.sound.files import read_wav, write_wav
 from sayahead_lab.eval.listening.metrics import METRICS, SpokenSentence, find_metric, measured
 from sayahead_lab.eval.listening.quality import Listeners
 from sayahead_lab.eval.listening.score import score
-from sayahead_lab.eval.measures.world import mel_cepstral_distortion, pitch_error, voicing_error, warped
+from sayahead_lab.eval.measures.world import (
+    mel_cepstral_distortion,
+    pitch_error,
+    voicing_error,
+    warped,
+)
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "custom_metric.py"
 LOUDNESS = f"{EXAMPLE}:loudness_error"
@@ -41,7 +47,8 @@ def spoken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("experiment")
     (folder / "matrix.toml").write_text(MATRIX, encoding="utf-8")
     (folder / "texts.csv").write_text("a|Hello there.\nb|How are you?\n", encoding="utf-8")
-    texts, out = str(folder / "texts.csv"), folder / "out"
+    texts = str(folder / "texts.csv")
+    out = folder / "out"
     assert main(["eval", "run", str(folder / "matrix.toml"), "--texts", texts, "-o", str(out)]) == 0
     return out
 
@@ -52,8 +59,11 @@ def experiment(spoken: Path, tmp_path: Path) -> Path:
 
 
 def scored(experiment: Path, *arguments: str) -> dict[str, Any]:
-    """The rows of the second condition, by sentence, as the command line scores them without any listener."""
-    without = [part for column in ("wer", "cer", "distillmos", "dnsmos") for part in ("--without", column)]
+    """The rows of the second condition, by sentence, as the command line scores them without any
+    listener."""
+    without = [
+        part for column in ("wer", "cer", "distillmos", "dnsmos") for part in ("--without", column)
+    ]
     assert main(["eval", "score", str(experiment), *without, *arguments]) == 0
     quality = json.loads((experiment / "k = 1" / "quality.json").read_text(encoding="utf-8"))
     return {row["name"]: row["metrics"] for row in quality["rows"]}
@@ -63,7 +73,9 @@ def test_a_metric_of_a_file_stands_in_the_report(experiment: Path, tmp_path: Pat
     rows = scored(experiment, "--metric", LOUDNESS, "--reference", "full")
     mean = np.mean([row["loudness_error"] for row in rows.values()])
     assert mean > 0
-    assert main(["eval", "report", str(experiment), "-o", str(tmp_path / "report"), "--no-page"]) == 0
+    assert (
+        main(["eval", "report", str(experiment), "-o", str(tmp_path / "report"), "--no-page"]) == 0
+    )
     with (tmp_path / "report" / "quality.csv").open(encoding="utf-8", newline="") as file:
         full, near = csv.DictReader(file)
     assert float(full["loudness_error"]) == 0
@@ -81,7 +93,12 @@ def test_recordings_are_references_at_whatever_rate(experiment: Path, tmp_path: 
     again = scored(experiment, "--metric", LOUDNESS, "--reference", str(recordings))
     assert again["a"]["loudness_error"] == pytest.approx(own["a"]["loudness_error"], abs=0.5)
     (recordings / "b.wav").unlink()
-    assert main(["eval", "score", str(experiment), "--metric", LOUDNESS, "--reference", str(recordings)]) == 2
+    assert (
+        main(
+            ["eval", "score", str(experiment), "--metric", LOUDNESS, "--reference", str(recordings)]
+        )
+        == 2
+    )
 
 
 def test_what_was_measured_is_measured_anew_when_the_metric_or_the_reference_changed(
@@ -90,7 +107,9 @@ def test_what_was_measured_is_measured_anew_when_the_metric_or_the_reference_cha
     path = tmp_path / "mine.py"
     listeners = Listeners(transcriber=lambda _: "", normalizer=plain, distillmos=rate, dnsmos=rate)
     for value in (1, 1, 2):
-        path.write_text(f"def mine(utterance):\n    return {value} + len(utterance.text)\n", encoding="utf-8")
+        path.write_text(
+            f"def mine(utterance):\n    return {value} + len(utterance.text)\n", encoding="utf-8"
+        )
         find_metric.cache_clear()
         score(experiment, listeners, metrics=[f"{path}:mine"])
     lines = (experiment / "full" / "scores.jsonl").read_text(encoding="utf-8").splitlines()
@@ -125,7 +144,9 @@ def test_frames_are_paired_over_another_pace() -> None:
 def test_a_higher_pitch_and_another_vowel_are_told_apart() -> None:
     pytest.importorskip("pyworld", reason="needs WORLD: pip install pyworld")
     assert {"mcd", "f0_rmse", "vuv"} <= set(METRICS)
-    low, high, other = vowel(110, 700), vowel(220, 700), vowel(110, 300)
+    low = vowel(110, 700)
+    high = vowel(220, 700)
+    other = vowel(110, 300)
     same, octave, vowels = (SpokenSentence(sound, RATE, "Ah.", low) for sound in (low, high, other))
     assert mel_cepstral_distortion(same) == pytest.approx(0, abs=1e-6)
     assert voicing_error(same) == pitch_error(same) == 0

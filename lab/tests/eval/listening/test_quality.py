@@ -54,11 +54,15 @@ def stand_in(hypothesis: str = "the cat sat") -> Listeners:
 
 
 def row(name: str, errors: int, mos: float = 4.0, *, of: int = 10) -> Row:
-    return Row(name, 1.0, f"reference of {name}", "", Errors(of, errors, 0, 0), 50, errors, mos, None)
+    return Row(
+        name, 1.0, f"reference of {name}", "", Errors(of, errors, 0, 0), 50, errors, mos, None
+    )
 
 
 @given(words, words)
-def test_alignment_costs_the_least_and_covers_both_texts(reference: list[str], hypothesis: list[str]) -> None:
+def test_alignment_costs_the_least_and_covers_both_texts(
+    reference: list[str], hypothesis: list[str]
+) -> None:
     steps = align(reference, hypothesis)
     kinds = [kind for kind, _ in steps]
     least = plain(reference, hypothesis)
@@ -98,7 +102,9 @@ def test_a_row_holds_what_the_listeners_say() -> None:
     (found,) = stand_in().score([item])
     assert found.distillmos == pytest.approx(2.0)
     mos = found.distillmos
-    assert found == Row("one", 0.5, "the cat sat up", "the cat sat", Errors(4, 0, 1, 0), 14, 3, mos, 3.0)
+    assert found == Row(
+        "one", 0.5, "the cat sat up", "the cat sat", Errors(4, 0, 1, 0), 14, 3, mos, 3.0
+    )
 
 
 def rated(listeners: Listeners, column: str, samples: Floats) -> Row:
@@ -117,7 +123,9 @@ def test_only_the_columns_asked_for_are_computed() -> None:
         listeners.score([Stimulus("one", "The cat.", sound(0.05), RATE)], ["dnsmos"])
 
 
-def test_what_is_missing_is_named_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_is_missing_is_named_with_the_way_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.delenv("SAYAHEAD_WHISPER", raising=False)
     monkeypatch.delenv("SAYAHEAD_UTMOS", raising=False)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
@@ -126,7 +134,9 @@ def test_what_is_missing_is_named_with_the_way_to_get_it(monkeypatch: pytest.Mon
     listeners = Listeners()
     why = listeners.available()
     assert list(why) == ["wer", "cer", "distillmos", "dnsmos", "utmos"]
-    assert all("pip install" in str(why[column]) for column in ("wer", "cer", "distillmos", "dnsmos"))
+    assert all(
+        "pip install" in str(why[column]) for column in ("wer", "cer", "distillmos", "dnsmos")
+    )
     there = stand_in().available()
     assert [column for column, lack in there.items() if lack] == ["utmos"]
     with pytest.raises(ConfigError, match="faster_whisper is not installed"):
@@ -151,7 +161,9 @@ def test_a_whisper_folder_is_looked_at(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert "is neither a TorchScript file" in str(Listeners().available()["utmos"])
     (tmp_path / "model.pt").touch()
     assert set(Listeners().available().values()) == {None}
-    assert "is not a faster-whisper model folder" in str(Listeners(tmp_path / "none").available()["wer"])
+    assert "is not a faster-whisper model folder" in str(
+        Listeners(tmp_path / "none").available()["wer"]
+    )
 
 
 class OneArgument(torch.nn.Module):
@@ -191,7 +203,9 @@ def scripted(module: torch.nn.Module, path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("module", "score"), [(OneArgument, 1.25), (Scored, 2.25), (TwoArguments, 1.25)])
+@pytest.mark.parametrize(
+    ("module", "score"), [(OneArgument, 1.25), (Scored, 2.25), (TwoArguments, 1.25)]
+)
 def test_utmos_is_any_torchscript_that_takes_samples(
     module: type[torch.nn.Module], score: float, tmp_path: Path
 ) -> None:
@@ -280,7 +294,8 @@ def test_a_real_difference_is_found_and_its_sign_is_ours_less_theirs() -> None:
 
 
 def test_the_p_value_is_that_of_all_sign_flips() -> None:
-    # Five sentences, each one error worse: 2 of the 32 ways to exchange conditions are as far apart.
+    # Five sentences, each one error worse: 2 of the 32 ways to exchange conditions are as far
+    # apart.
     rows, base = ([row(str(n), errors) for n in range(5)] for errors in (1, 0))
     assert compare(rows, base)["wer"].p == pytest.approx(2 / 32, abs=0.01)
 
@@ -297,7 +312,8 @@ def test_conditions_of_other_sentences_cannot_be_compared() -> None:
 
 def test_figures_of_sums_are_those_of_their_values() -> None:
     draw = np.random.default_rng(2)
-    x, y = draw.normal(100, 3, 50), draw.normal(100, 2, 50)
+    x = draw.normal(100, 3, 50)
+    y = draw.normal(100, 2, 50)
     y += 0.5 * x
     # The sums of two parts are those of the whole.
     sums = np.array(moments(x[:20], y[:20])) + np.array(moments(x[20:], y[20:]))
@@ -314,14 +330,21 @@ def test_figures_of_sums_are_those_of_their_values() -> None:
 def long_row(name: str, errors: Sequence[int], *, words: int = 40) -> Row:
     """A text in whose quarters so many words are heard wrongly."""
     said = [f"w{n}" for n in range(words)]
-    heard = [f"x{n}" if n % (words // 4) < errors[n * 4 // words] else word for n, word in enumerate(said)]
-    return Row(name, 1.0, " ".join(said), " ".join(heard), word_errors(" ".join(said), " ".join(heard)))
+    heard = [
+        f"x{n}" if n % (words // 4) < errors[n * 4 // words] else word
+        for n, word in enumerate(said)
+    ]
+    return Row(
+        name, 1.0, " ".join(said), " ".join(heard), word_errors(" ".join(said), " ".join(heard))
+    )
 
 
 def test_drift_shows_in_the_quarters_of_long_texts() -> None:
     rows = [long_row(str(n), (1, 2, 2, 4)) for n in range(8)]
     found = summarize([*rows, long_row("short", (5, 5, 5, 5), words=36)])
-    assert [found[f"wer_quarter_{n}"].value for n in range(1, 5)] == pytest.approx([0.1, 0.2, 0.2, 0.4])
+    assert [found[f"wer_quarter_{n}"].value for n in range(1, 5)] == pytest.approx(
+        [0.1, 0.2, 0.2, 0.4]
+    )
     assert found["wer_drift"].value == pytest.approx(0.3)
     assert found["wer_drift"].sentences == 8
     assert found["wer"].sentences == 9
@@ -334,15 +357,23 @@ def test_drift_shows_in_the_quarters_of_long_texts() -> None:
 
 def seam_row(name: str, clicks: int, clicks_whole: int, *, seams: int = 10) -> Row:
     counts = {"seams": seams, "clicks": clicks, "jumps": 0, "elsewhere": 100, "clicks_elsewhere": 5}
-    counts |= {"compared": seams, "clicks_whole": clicks_whole, "jumps_whole": 0, "jumps_elsewhere": 0}
-    return Row(name, 1.0, f"reference of {name}", seams={**counts, "gaps": 1, "silence_total_s": 0.1})
+    counts |= {
+        "compared": seams,
+        "clicks_whole": clicks_whole,
+        "jumps_whole": 0,
+        "jumps_elsewhere": 0,
+    }
+    return Row(
+        name, 1.0, f"reference of {name}", seams={**counts, "gaps": 1, "silence_total_s": 0.1}
+    )
 
 
 def test_clicks_are_compared_with_the_same_places_of_the_full_sentence() -> None:
     rows = [seam_row(str(n), 3, 1) for n in range(12)]
     # The first condition's own rows are without seams: they say nothing of the difference.
     base = [seam_row(str(n), 0, 0, seams=0) for n in range(12)]
-    found, apart = summarize(rows), compare(rows, base)
+    found = summarize(rows)
+    apart = compare(rows, base)
     assert found["seam_click_rate"].value == pytest.approx(0.3)
     assert found["seam_click_excess"].value == pytest.approx(0.25)
     assert found["seam_gap_rate"].value == pytest.approx(0.1)
@@ -356,9 +387,11 @@ def test_clicks_are_compared_with_the_same_places_of_the_full_sentence() -> None
 
 
 def test_prosody_is_compared_with_the_full_sentence_itself() -> None:
-    x, y = np.array([10.0, 20.0, 40.0]), np.array([8.0, 18.0, 38.0])
+    x = np.array([10.0, 20.0, 40.0])
+    y = np.array([8.0, 18.0, 38.0])
     rows = [Row(str(n), 1.0, "a", prosody={"word": moments(x + n, y + n)}) for n in range(12)]
-    found, apart = summarize(rows), compare(rows, rows)
+    found = summarize(rows)
+    apart = compare(rows, rows)
     assert found["word_rmse_ms"].value == pytest.approx(2)
     assert found["word_correlation"].value == pytest.approx(1)
     assert apart["word_ms"].value == pytest.approx(2)
@@ -367,13 +400,18 @@ def test_prosody_is_compared_with_the_full_sentence_itself() -> None:
 
 
 def test_the_largest_difference_to_one_shot_is_that_of_all() -> None:
-    rows = [Row(str(n), 1.0, "a", one_shot={"largest": n / 10, "equal": float(n == 0)}) for n in range(4)]
+    rows = [
+        Row(str(n), 1.0, "a", one_shot={"largest": n / 10, "equal": float(n == 0)})
+        for n in range(4)
+    ]
     found = summarize([*rows, Row("not looked at", 1.0, "a")])
     assert (found["one_shot_difference"].value, found["one_shot_difference"].sentences) == (0.3, 4)
     assert found["one_shot_equal"].value == 0.25
 
 
-def test_words_are_heard_in_the_language_of_the_texts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_words_are_heard_in_the_language_of_the_texts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     asked = list[str]()
 
     def whisper(folder: object, *, threads: int, language: str) -> Callable[[Floats], str]:

@@ -35,8 +35,11 @@ kind = "tokens"
 def spoken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("experiment")
     (folder / "matrix.toml").write_text(MATRIX, encoding="utf-8")
-    (folder / "texts.csv").write_text("a|Hello there, my friend.\nb|How are you?\n", encoding="utf-8")
-    texts, out = str(folder / "texts.csv"), folder / "out"
+    (folder / "texts.csv").write_text(
+        "a|Hello there, my friend.\nb|How are you?\n", encoding="utf-8"
+    )
+    texts = str(folder / "texts.csv")
+    out = folder / "out"
     assert main(["eval", "run", str(folder / "matrix.toml"), "--texts", texts, "-o", str(out)]) == 0
     return out
 
@@ -49,9 +52,14 @@ def experiment(spoken: Path, tmp_path: Path) -> Path:
 def test_scores_come_from_the_folder_alone_and_are_not_made_twice(experiment: Path) -> None:
     about = json.loads((experiment / "experiment.json").read_text(encoding="utf-8"))
     assert about["conditions"] == ["full", "k = 1"]
-    assert about["settings"]["k = 1"]["policy"] == "lookahead:k=1,first_chunk=1,chunk=1,words=1,in_chunks=false"
+    assert (
+        about["settings"]["k = 1"]["policy"]
+        == "lookahead:k=1,first_chunk=1,chunk=1,words=1,in_chunks=false"
+    )
     ear = Counting()
-    listeners = Listeners(transcriber=ear, normalizer=plain, distillmos=rate, dnsmos=rate, utmos=rate)
+    listeners = Listeners(
+        transcriber=ear, normalizer=plain, distillmos=rate, dnsmos=rate, utmos=rate
+    )
     for _ in range(2):
         assert score(experiment, listeners=listeners) == []
     assert ear.heard == 4
@@ -60,7 +68,9 @@ def test_scores_come_from_the_folder_alone_and_are_not_made_twice(experiment: Pa
     assert quality["summary"]["wer"]["value"] == pytest.approx(4 / 7)
     assert quality["against"]["wer"]["value"] == 0
     assert {row["name"] for row in quality["rows"]} == {"a", "b"}
-    latency = json.loads((experiment / "k = 1" / "latency" / "llm.json").read_text(encoding="utf-8"))
+    latency = json.loads(
+        (experiment / "k = 1" / "latency" / "llm.json").read_text(encoding="utf-8")
+    )
     whole = json.loads((experiment / "full" / "latency" / "llm.json").read_text(encoding="utf-8"))
     assert latency["ideal_first_audible_s"]["mean"] < whole["ideal_first_audible_s"]["mean"]
     (experiment / "full" / "wav" / "a.wav").unlink()
@@ -74,11 +84,15 @@ def ears() -> tuple[Counting, Listeners]:
 
 
 def quality_of(experiment: Path, condition: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((experiment / condition / "quality.json").read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(
+        (experiment / condition / "quality.json").read_text(encoding="utf-8")
+    )
     return found
 
 
-def test_streamed_sound_is_held_against_the_full_sentence_and_the_same_text_at_once(experiment: Path) -> None:
+def test_streamed_sound_is_held_against_the_full_sentence_and_the_same_text_at_once(
+    experiment: Path,
+) -> None:
     score(experiment, listeners=ears()[1])
     full, streamed = (quality_of(experiment, name) for name in ("full", "k = 1"))
     found = streamed["summary"]
@@ -105,12 +119,19 @@ def test_every_measure_has_its_place_in_a_table() -> None:
     alone = {measure.name for measure in MEASURES if measure.alone} | {"one_shot_difference"}
     apart = {f"against {measure.name}" for measure in MEASURES if measure.compared}
     row = {key: {"mean": 0.25, "low": 0.125, "high": 0.5, "sentences": 3} for key in alone | apart}
-    shown = {f"{prefix}{key}" for key in ("wer", "cer", "distillmos", "dnsmos") for prefix in ("", "against ")}
+    shown = {
+        f"{prefix}{key}"
+        for key in ("wer", "cer", "distillmos", "dnsmos")
+        for prefix in ("", "against ")
+    }
     tables = {table.stem: table for table in further_tables({"k = 1": row}, shown)}
     assert list(tables) == ["seams", "prosody", "one-shot", "long-text", "further"]
     titles = [column.title for table in tables.values() for column in table.columns]
     assert len(set(titles)) == len(titles) == len((alone | apart) - shown) + 2
-    assert [column.title for column in tables["further"].columns][:2] == ["UTMOS", "UTMOS: difference"]
+    assert [column.title for column in tables["further"].columns][:2] == [
+        "UTMOS",
+        "UTMOS: difference",
+    ]
     assert "25.0 (12.5 to 50.0)" in as_markdown(tables["seams"])
     # One that no table knows is seen all the same; without any there is no table.
     found = further_tables({"k = 1": {"new_metric": {"mean": 1.0}}})
@@ -126,7 +147,9 @@ def test_a_peer_has_no_columns_that_need_the_engine(experiment: Path) -> None:
     score(experiment, listeners=ears()[1])
     found = quality_of(experiment, "k = 1")["summary"]
     assert {"wer", "distillmos", "seams", "seam_jump_excess"} <= found.keys()
-    assert not {"word_rmse_ms", "pitch_rmse_cents", "seam_gap_rate", "one_shot_equal"} & found.keys()
+    assert (
+        not {"word_rmse_ms", "pitch_rmse_cents", "seam_gap_rate", "one_shot_equal"} & found.keys()
+    )
 
 
 def test_a_new_column_does_not_have_the_others_made_again(experiment: Path) -> None:
@@ -135,10 +158,13 @@ def test_a_new_column_does_not_have_the_others_made_again(experiment: Path) -> N
     before = quality_of(experiment, "k = 1")
     assert "utmos" not in before["summary"]
     lines = (experiment / "k = 1" / "scores.jsonl").read_text(encoding="utf-8").splitlines()
-    again, more = Counting(), Counting()
+    again = Counting()
+    more = Counting()
     score(
         experiment,
-        listeners=Listeners(transcriber=again, normalizer=plain, distillmos=rate, dnsmos=rate, utmos=lambda x: 4.0),
+        listeners=Listeners(
+            transcriber=again, normalizer=plain, distillmos=rate, dnsmos=rate, utmos=lambda x: 4.0
+        ),
     )
     after = quality_of(experiment, "k = 1")
     assert (ear.heard, again.heard) == (4, 0)
@@ -151,7 +177,10 @@ def test_a_new_column_does_not_have_the_others_made_again(experiment: Path) -> N
     text = (experiment / "k = 1" / "scores.jsonl").read_text(encoding="utf-8")
     cut = text.index("transcript: given")
     (experiment / "k = 1" / "scores.jsonl").write_text(text[:cut], encoding="utf-8")
-    score(experiment, listeners=Listeners(transcriber=more, normalizer=plain, distillmos=rate, dnsmos=rate))
+    score(
+        experiment,
+        listeners=Listeners(transcriber=more, normalizer=plain, distillmos=rate, dnsmos=rate),
+    )
     assert more.heard == 2
     assert quality_of(experiment, "k = 1")["summary"] == before["summary"]
 
@@ -216,7 +245,9 @@ def test_a_column_that_is_not_wanted_is_left_out_and_said_to_be(experiment: Path
     assert "distillmos" in found["summary"]
 
 
-def test_listeners_that_are_missing_are_named(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_listeners_that_are_missing_are_named(
+    experiment: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["eval", "score", str(experiment), "--whisper", str(experiment / "no-model")]) == 0
     said = capsys.readouterr().err
     assert "no-model" in said or "pip install" in said
@@ -227,14 +258,25 @@ def test_listeners_that_are_missing_are_named(experiment: Path, capsys: pytest.C
     ("arguments", "message"),
     [
         (["eval", "sore", "x"], "'sore' is not known (did you mean 'score'?)"),
-        (["eval", "score", "x", "--texts", "t"], "--texts belongs to sayahead eval run, not to score"),
-        (["eval", "report", "x", "--jobs", "2"], "--jobs belongs to sayahead eval run, score and card, not to report"),
-        (["eval", "run", "x", "--no-page"], "--no-page belongs to sayahead eval report, not to run"),
+        (
+            ["eval", "score", "x", "--texts", "t"],
+            "--texts belongs to sayahead eval run, not to score",
+        ),
+        (
+            ["eval", "report", "x", "--jobs", "2"],
+            "--jobs belongs to sayahead eval run, score and card, not to report",
+        ),
+        (
+            ["eval", "run", "x", "--no-page"],
+            "--no-page belongs to sayahead eval report, not to run",
+        ),
         (["eval", "run", "missing.toml"], "needs --out"),
         (["eval", "score", "nowhere"], "nowhere is no folder of an experiment"),
     ],
 )
-def test_wrong_calls_say_what_is_wrong(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_calls_say_what_is_wrong(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     try:
         code = main(arguments)
     except SystemExit as end:
@@ -246,6 +288,14 @@ def test_wrong_calls_say_what_is_wrong(arguments: list[str], message: str, capsy
 def test_an_unknown_peer_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "m.toml").write_text(MATRIX, encoding="utf-8")
     (tmp_path / "t.csv").write_text("a|Hi.\n", encoding="utf-8")
-    run = ["eval", "run", str(tmp_path / "m.toml"), "--texts", str(tmp_path / "t.csv"), "-o", str(tmp_path / "o")]
+    run = [
+        "eval",
+        "run",
+        str(tmp_path / "m.toml"),
+        "--texts",
+        str(tmp_path / "t.csv"),
+        "-o",
+        str(tmp_path / "o"),
+    ]
     assert main([*run, "--peers", "hibary"]) == 2
     assert "'hibary' is not known (did you mean 'hibari'?)" in capsys.readouterr().err

@@ -47,7 +47,8 @@ def test_a_rule_is_paired_with_every_seed() -> None:
 
 
 def test_one_failure_in_one_sentence_decides_nothing() -> None:
-    """With twice as many segments beside it, exchanging whole sentences would call that p < 0.001."""
+    """With twice as many segments beside it, exchanging whole sentences would call that p <
+    0.001."""
     many = np.array([(0.0, 20.0)] * 30)
     few = np.array([(1.0, 10.0), *[(0.0, 10.0)] * 29])
     assert difference(few, many, quotient).p > 0.2
@@ -55,11 +56,14 @@ def test_one_failure_in_one_sentence_decides_nothing() -> None:
 
 def test_with_equal_denominators_the_test_is_that_of_exchanged_sentences() -> None:
     draw = np.random.default_rng(1)
-    one, other = (np.column_stack([draw.integers(0, 4, 40), np.full(40, 10)]).astype(float) for _ in range(2))
+    one, other = (
+        np.column_stack([draw.integers(0, 4, 40), np.full(40, 10)]).astype(float) for _ in range(2)
+    )
     pairs = zip(swapped(one, other, quotient, 0), flipped(one, other, quotient, 0), strict=True)
     assert all(np.allclose(exchanged, signed) for exchanged, signed in pairs)
 
 
 def test_rates_that_differ_everywhere_are_told_apart_with_unequal_denominators() -> None:
-    one, other = np.array([(5.0, 10.0)] * 20), np.array([(2.0, 20.0)] * 20)
+    one = np.array([(5.0, 10.0)] * 20)
+    other = np.array([(2.0, 20.0)] * 20)
     assert difference(one, other, quotient).p < 0.001

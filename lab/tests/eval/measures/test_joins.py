@@ -7,20 +7,30 @@ import pytest
 from sayahead.errors import ConfigError
 from sayahead.types import Floats
 
-from sayahead_lab.eval.measures.joins import clicks, corresponding, jumps, random_places, seams, silence_s
+from sayahead_lab.eval.measures.joins import (
+    clicks,
+    corresponding,
+    jumps,
+    random_places,
+    seams,
+    silence_s,
+)
 from sayahead_lab.eval.measures.streaming_effects import one_shot_difference
 
 RATE = 24000
 
 
 def sine(seconds: float = 2.0, hertz: float = 210.0) -> Floats:
-    return (0.3 * np.sin(2 * np.pi * hertz * np.arange(round(seconds * RATE)) / RATE)).astype(np.float32)
+    return (0.3 * np.sin(2 * np.pi * hertz * np.arange(round(seconds * RATE)) / RATE)).astype(
+        np.float32
+    )
 
 
 def noise(seconds: float = 4.0) -> Floats:
     """White noise through a resonance at 700 Hz."""
     white = np.random.default_rng(1).normal(size=round(seconds * RATE))
-    length, radius = 400, 0.97
+    length = 400
+    radius = 0.97
     n = np.arange(length)
     out = np.convolve(white, radius**n * np.cos(2 * np.pi * 700 / RATE * n))[: len(white)]
     return np.asarray(0.3 * out / np.abs(out).max(), np.float32)
@@ -62,7 +72,8 @@ def test_a_phase_jump_is_found() -> None:
     joined = np.concatenate([part[:6029], part[6029 + 29 :]])
     assert jumps(joined, 6029, RATE)
     assert clicks(joined, 6029, RATE)
-    # Turned over between two samples to each side of a zero: no jump of the samples, but one of their slope.
+    # Turned over between two samples to each side of a zero: no jump of the samples, but one of
+    # their slope.
     part = np.sin(2 * np.pi / 120 * (np.arange(12000) + 0.5)).astype(np.float32)
     turned = np.concatenate([part[:6000], -part[6000:]])
     assert not jumps(turned, 6000, RATE)
@@ -72,7 +83,8 @@ def test_a_phase_jump_is_found() -> None:
 @pytest.mark.parametrize(("milliseconds", "gaps"), [(4, 0), (6, 1), (8, 1)])
 def test_a_gap_over_5_ms_is_found(milliseconds: int, gaps: int) -> None:
     whole = noise()
-    at, length = RATE, round(milliseconds / 1000 * RATE)
+    at = RATE
+    length = round(milliseconds / 1000 * RATE)
     # The boundary lies at a loud sample, so that the gap is all the silence there is.
     whole[at - 1 : at + 1] = 0.1
     split = np.concatenate([whole[:at], np.zeros(length, np.float32), whole[at:]])
@@ -116,8 +128,16 @@ def test_random_places_keep_away_from_seams_and_repeat() -> None:
 
 
 def test_places_correspond_by_the_words() -> None:
-    words, whole = [(100, 200), (300, 400)], [(110, 310), (310, 400)]
-    assert corresponding([50, 100, 150, 250, 350, 420], words, whole) == [60, 110, 210, 310, 355, 420]
+    words = [(100, 200), (300, 400)]
+    whole = [(110, 310), (310, 400)]
+    assert corresponding([50, 100, 150, 250, 350, 420], words, whole) == [
+        60,
+        110,
+        210,
+        310,
+        355,
+        420,
+    ]
     assert corresponding([7], [], []) == [7]
     with pytest.raises(ConfigError, match="2 and 1 words"):
         corresponding([1], words, whole[:1])

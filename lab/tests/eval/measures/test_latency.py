@@ -21,7 +21,8 @@ from sayahead_lab.eval.measures import latency as metrics
 RATE = 1000
 EMPTY = Trace(0, "", RATE, (), (), ())
 
-# A chunk: samples, ideal_s, ready_s, generation_s, read. A word: start, end, onset, offset. 1000 samples a second.
+# A chunk: samples, ideal_s, ready_s, generation_s, read. A word: start, end, onset, offset. 1000
+# samples a second.
 Chunk = tuple[int, float, float, float, int]
 
 
@@ -40,9 +41,13 @@ def make(
         index=0,
         source=source,
         sample_rate=RATE,
-        fragments=tuple(TracedFragment(start, end, at) for start, (end, at) in zip(edges, arrivals, strict=False)),
+        fragments=tuple(
+            TracedFragment(start, end, at)
+            for start, (end, at) in zip(edges, arrivals, strict=False)
+        ),
         chunks=tuple(
-            TracedChunk(int(at), *chunk, first) for at, chunk, first in zip(starts, chunks, loud, strict=False)
+            TracedChunk(int(at), *chunk, first)
+            for at, chunk, first in zip(starts, chunks, loud, strict=False)
         ),
         words=tuple(WordTiming(source[a:b], a, b, onset, offset) for a, b, onset, offset in words),
     )
@@ -51,11 +56,15 @@ def make(
 def chunked(durations: Sequence[int], generation: Sequence[float]) -> Trace:
     """Chunks of a text that is all there at 0, each computed when the one before is."""
     ready = np.cumsum(generation)
-    rows = [(d, 0.0, float(r), float(g), 2) for d, r, g in zip(durations, ready, generation, strict=True)]
+    rows = [
+        (d, 0.0, float(r), float(g), 2)
+        for d, r, g in zip(durations, ready, generation, strict=True)
+    ]
     return make("ab", [(2, 0.0)], rows, [(0, 2, 0, sum(durations))])
 
 
-# "one two three": a word a second. The second chunk is ready 0.3 s after the first one's sound is over.
+# "one two three": a word a second. The second chunk is ready 0.3 s after the first one's sound is
+# over.
 STALLED = make(
     "one two three",
     [(4, 1.0), (8, 2.0), (13, 3.0)],
@@ -85,7 +94,9 @@ def test_sound_waits_for_the_sound_before_it_and_for_its_chunk() -> None:
     assert starts == pytest.approx([1.25, 2.75, 3.45])
     assert ends == pytest.approx([2.75, 3.45, 4.25])
     # A sample at a border begins the next chunk; an end at a border belongs to the chunk before.
-    assert metrics.heard_s(STALLED, [0, 499, 500, 1999]) == pytest.approx([1.25, 1.749, 2.05, 3.949])
+    assert metrics.heard_s(STALLED, [0, 499, 500, 1999]) == pytest.approx(
+        [1.25, 1.749, 2.05, 3.949]
+    )
     assert metrics.heard_s(STALLED, [500, 1200], end=True) == pytest.approx([1.75, 2.75])
 
 
@@ -104,7 +115,9 @@ def test_the_first_audible_sample_is_not_the_first_sample() -> None:
     assert metrics.first_audible_s(STALLED, ideal=True) == 2
     assert metrics.first_heard_s(STALLED) == pytest.approx(2.07)
     assert metrics.first_heard_s(FLUENT) == pytest.approx(1.29)
-    silent = replace(STALLED, chunks=tuple(replace(chunk, audible=None) for chunk in STALLED.chunks))
+    silent = replace(
+        STALLED, chunks=tuple(replace(chunk, audible=None) for chunk in STALLED.chunks)
+    )
     assert math.isnan(metrics.first_audible_s(silent))
     assert math.isnan(metrics.first_heard_s(silent))
 
@@ -120,7 +133,10 @@ def test_where_text_is_the_bottleneck_the_lag_is_computing_and_the_wait_is_text(
     assert found["elapsed_word_lag_max_s"] == pytest.approx(0.3)
     assert found["elapsed_word_lag_slope_s"] == pytest.approx(-0.075)
     given = replace(
-        STALLED, chunks=tuple(replace(c, ideal_s=0.0, ready_s=c.ready_s - c.ideal_s) for c in STALLED.chunks)
+        STALLED,
+        chunks=tuple(
+            replace(c, ideal_s=0.0, ready_s=c.ready_s - c.ideal_s) for c in STALLED.chunks
+        ),
     )
     assert metrics.text_wait_s(STALLED, given) == pytest.approx(2)
     assert metrics.text_wait_s(STALLED, given, ideal=True) == pytest.approx(2)
@@ -128,7 +144,12 @@ def test_where_text_is_the_bottleneck_the_lag_is_computing_and_the_wait_is_text(
 
 def test_a_word_is_complete_with_the_character_behind_it() -> None:
     # "a" is complete with the fragment that brings the space, "b" with the end of input.
-    late = make("a b", [(1, 1.0), (2, 5.0), (3, 6.0)], [(200, 6.0, 6.5, 0.5, 3)], [(0, 1, 0, 90), (2, 3, 100, 200)])
+    late = make(
+        "a b",
+        [(1, 1.0), (2, 5.0), (3, 6.0)],
+        [(200, 6.0, 6.5, 0.5, 3)],
+        [(0, 1, 0, 90), (2, 3, 100, 200)],
+    )
     assert metrics.word_arrivals_s(late) == pytest.approx([5, 6])
     # What closes a sentence without a sound is no word.
     closed = replace(late, words=(*late.words, WordTiming(".", 3, 3, 200, 200)))
@@ -137,11 +158,17 @@ def test_a_word_is_complete_with_the_character_behind_it() -> None:
 
 def test_average_chunk_delay_counts_from_the_input_chunks_end_to_its_sounds_end() -> None:
     assert metrics.chunk_delays_s(STALLED) == pytest.approx([0.75, 0.75, 0.95])
-    # The first chunk holds the first word and half of the second, the second the rest of it, the third a pause.
+    # The first chunk holds the first word and half of the second, the second the rest of it, the
+    # third a pause.
     held = replace(STALLED, words=(STALLED.words[0], replace(STALLED.words[1], onset=460)))
     assert metrics.chunk_delays_s(held) == pytest.approx([0.75, 0.75])
     # One audio chunk for all words: its input chunk ends with the last of them.
-    whole = make("one two", [(4, 1.0), (7, 2.0)], [(900, 2.0, 2.5, 0.5, 7)], [(0, 3, 0, 400), (4, 7, 400, 900)])
+    whole = make(
+        "one two",
+        [(4, 1.0), (7, 2.0)],
+        [(900, 2.0, 2.5, 0.5, 7)],
+        [(0, 3, 0, 400), (4, 7, 400, 900)],
+    )
     assert metrics.chunk_delays_s(whole) == pytest.approx([1.4])
     assert metrics.latency(whole)["ideal_chunk_delay_s"] == pytest.approx(0.9)
 
@@ -156,26 +183,38 @@ def test_time_balance_is_play_minus_generation_without_the_first() -> None:
 EIGHTHS = st.integers(0, 16).map(lambda n: n / 8)
 
 
-@given(st.lists(st.tuples(st.integers(1, 16).map(lambda n: 125 * n), EIGHTHS), min_size=1, max_size=12))
+@given(
+    st.lists(st.tuples(st.integers(1, 16).map(lambda n: 125 * n), EIGHTHS), min_size=1, max_size=12)
+)
 def test_with_all_text_there_playback_never_stops_exactly_while_the_time_balance_holds(
     chunks: list[tuple[int, float]],
 ) -> None:
     trace = chunked([samples for samples, _ in chunks], [generation for _, generation in chunks])
-    balance, stalls = metrics.time_balance_s(trace), metrics.stalls_s(trace)
+    balance = metrics.time_balance_s(trace)
+    stalls = metrics.stalls_s(trace)
     assert bool((balance >= 0).all()) == (not stalls.any())
     # What was lost to stalls is the deepest that the balance went.
     assert stalls.sum() == pytest.approx(max(0.0, -min(balance, default=0.0)))
 
 
-@given(st.lists(st.tuples(st.integers(1, 2000), EIGHTHS, EIGHTHS), min_size=1, max_size=12), st.booleans())
-def test_sound_never_overlaps_and_all_silence_is_stalls(rows: list[tuple[int, float, float]], ideal: bool) -> None:
+@given(
+    st.lists(st.tuples(st.integers(1, 2000), EIGHTHS, EIGHTHS), min_size=1, max_size=12),
+    st.booleans(),
+)
+def test_sound_never_overlaps_and_all_silence_is_stalls(
+    rows: list[tuple[int, float, float]], ideal: bool
+) -> None:
     at = np.cumsum([gap for _, gap, _ in rows])
-    chunks = [(samples, float(a), float(a) + g, g, 1) for (samples, _, g), a in zip(rows, at, strict=True)]
+    chunks = [
+        (samples, float(a), float(a) + g, g, 1) for (samples, _, g), a in zip(rows, at, strict=True)
+    ]
     trace = make("a", [(1, 0.0)], chunks, [])
     starts, ends = metrics.playback(trace, ideal=ideal)
     assert all(start >= chunk.ideal_s for start, chunk in zip(starts, trace.chunks, strict=True))
     assert all(end <= start for end, start in zip(ends, starts[1:], strict=False))
-    assert ends[-1] - starts[0] == pytest.approx(trace.duration_s + metrics.stalls_s(trace, ideal=ideal).sum())
+    assert ends[-1] - starts[0] == pytest.approx(
+        trace.duration_s + metrics.stalls_s(trace, ideal=ideal).sum()
+    )
 
 
 def test_generation_and_audio_time_by_position() -> None:
@@ -189,7 +228,9 @@ def test_generation_and_audio_time_by_position() -> None:
     assert np.isnan(metrics.positions_s(short)).all()
     slower = chunked([1000, 500, 250, 800, 400], [1.5, 0.25, 0.25, 0.2, 0.1])
     by_position = metrics.by_position([trace, short, slower])
-    assert by_position["first"] == pytest.approx({"generation_s": 1, "audio_s": 1, "ratio": 1, "n": 2})
+    assert by_position["first"] == pytest.approx(
+        {"generation_s": 1, "audio_s": 1, "ratio": 1, "n": 2}
+    )
     assert math.isnan(metrics.by_position([short])["last"]["ratio"])
 
 
@@ -197,23 +238,31 @@ def test_processing_words_per_minute_and_real_time_factor() -> None:
     assert metrics.cumulative_processing_s(STALLED) == pytest.approx([0.25, 0.3, 0.45])
     assert metrics.words_per_min(STALLED) == pytest.approx(3 * 60 / 0.45)
     assert metrics.real_time_factor(STALLED) == pytest.approx(0.45 / 2)
-    free = replace(STALLED, chunks=tuple(replace(chunk, generation_s=0.0) for chunk in STALLED.chunks))
+    free = replace(
+        STALLED, chunks=tuple(replace(chunk, generation_s=0.0) for chunk in STALLED.chunks)
+    )
     assert math.isnan(metrics.words_per_min(free))
 
 
 def test_the_area_under_the_policy_path() -> None:
     area = (4 * 500 + 8 * 700 + 13 * 800) / (13 * 2000)
     assert metrics.policy_area(STALLED) == pytest.approx(area)
-    assert metrics.policy_area(STALLED, words=True) == pytest.approx((1 * 500 + 2 * 700 + 3 * 800) / (3 * 2000))
+    assert metrics.policy_area(STALLED, words=True) == pytest.approx(
+        (1 * 500 + 2 * 700 + 3 * 800) / (3 * 2000)
+    )
     # Three letters of a word do not complete it, its space does.
     early = replace(STALLED, chunks=(replace(STALLED.chunks[0], read=3), *STALLED.chunks[1:]))
-    assert metrics.policy_area(early, words=True) == pytest.approx((0 * 500 + 2 * 700 + 3 * 800) / (3 * 2000))
+    assert metrics.policy_area(early, words=True) == pytest.approx(
+        (0 * 500 + 2 * 700 + 3 * 800) / (3 * 2000)
+    )
     first = replace(STALLED, chunks=tuple(replace(chunk, read=13) for chunk in STALLED.chunks))
     assert metrics.policy_area(first) == metrics.policy_area(first, words=True) == 1
 
 
 @given(st.lists(st.tuples(st.integers(1, 900), st.integers(0, 20)), min_size=1, max_size=9))
-def test_the_area_lies_between_nothing_and_all_and_grows_with_reading(rows: list[tuple[int, int]]) -> None:
+def test_the_area_lies_between_nothing_and_all_and_grows_with_reading(
+    rows: list[tuple[int, int]],
+) -> None:
     def area(extra: int) -> float:
         chunks = [(samples, 0.0, 0.0, 0.0, min(20, read + extra)) for samples, read in rows]
         return metrics.policy_area(make("ab cd " * 3 + "ef", [(20, 0.0)], chunks, []))
@@ -226,20 +275,26 @@ def test_path_area_lies_between_the_figures_extremes() -> None:
     # SPEAK as long as one character is read: the least there is, 1 / N.
     assert metrics.path_area([1] * 20, 8) == pytest.approx(1 / 8)
     # Along the diagonal: half, and half a character more, as each is read before it is spoken.
-    assert metrics.path_area([1 + step // 2 for step in range(16)], 8) == pytest.approx(0.5 + 0.5 / 8)
+    assert metrics.path_area([1 + step // 2 for step in range(16)], 8) == pytest.approx(
+        0.5 + 0.5 / 8
+    )
     assert metrics.path_area([4, 8, 12], 8) == pytest.approx(2.5 / 3)
     assert math.isnan(metrics.path_area([], 8))
 
 
 def test_everything_at_once_leaves_nothing_but_computing() -> None:
     trace = make(
-        "one two", [(7, 0.0)], [(400, 0, 0.1, 0.1, 7), (500, 0, 0.2, 0.1, 7)], [(0, 3, 0, 400), (4, 7, 400, 900)]
+        "one two",
+        [(7, 0.0)],
+        [(400, 0, 0.1, 0.1, 7), (500, 0, 0.2, 0.1, 7)],
+        [(0, 3, 0, 400), (4, 7, 400, 900)],
     )
     found = metrics.latency(trace)
     assert found["elapsed_first_audible_s"] == 0.1
     assert found["ideal_first_audible_s"] == 0
     assert (found["d_T"], found["d_T_words"]) == (1, 1)
-    # The source has no length: what is first is all there is to lag behind, and shares of it are undefined.
+    # The source has no length: what is first is all there is to lag behind, and shares of it are
+    # undefined.
     assert (found["ideal_AL_ms"], found["ideal_LAAL_ms"], found["ideal_DAL_ms"]) == (0, 0, 0)
     assert (found["elapsed_AL_ms"], found["elapsed_DAL_ms"]) == pytest.approx((100, 150))
     assert math.isnan(found["ideal_AP"])
@@ -254,14 +309,20 @@ def test_an_empty_trace_and_one_of_one_chunk() -> None:
     nothing = metrics.latency(EMPTY)
     counted = {"words", "chunks", "audio_s", "computing_s"}
     counted |= {
-        f"{clock}_{name}" for clock in ("elapsed", "ideal") for name in ("stalls", "stall_sum_s", "stall_mean_s")
+        f"{clock}_{name}"
+        for clock in ("elapsed", "ideal")
+        for name in ("stalls", "stall_sum_s", "stall_mean_s")
     }
     assert {name for name, value in nothing.items() if not math.isnan(value)} == counted
     assert all(nothing[name] == 0 for name in counted)
     one = metrics.latency(make("one", [(3, 1.0)], [(500, 1.0, 1.5, 0.5, 3)], [(0, 3, 100, 400)]))
     undefined = {name for name, value in one.items() if math.isnan(value)}
     ratios = {f"generation_per_audio_{at}" for at in metrics.POSITIONS}
-    assert undefined == ratios | {"time_balance_least_s", "elapsed_word_lag_slope_s", "ideal_word_lag_slope_s"}
+    assert undefined == ratios | {
+        "time_balance_least_s",
+        "elapsed_word_lag_slope_s",
+        "ideal_word_lag_slope_s",
+    }
     assert one["elapsed_word_lag_mean_s"] == pytest.approx(0.6)
     assert one["elapsed_chunk_delay_s"] == pytest.approx(1)
     assert list(nothing) == list(one)
@@ -271,18 +332,27 @@ def test_an_empty_trace_and_one_of_one_chunk() -> None:
 
 
 @given(st.lists(EIGHTHS, min_size=3, max_size=3), st.booleans())
-def test_the_lag_shifts_with_the_arrivals_and_later_words_lag_less(delays: list[float], ideal: bool) -> None:
+def test_the_lag_shifts_with_the_arrivals_and_later_words_lag_less(
+    delays: list[float], ideal: bool
+) -> None:
     before = metrics.word_lags_s(STALLED, ideal=ideal)
     shift = np.cumsum(delays)
     late = tuple(replace(f, at_s=f.at_s + s) for f, s in zip(STALLED.fragments, shift, strict=True))
     # The text later, the sound where it was.
-    assert metrics.word_lags_s(replace(STALLED, fragments=late), ideal=ideal) == pytest.approx(before - shift)
+    assert metrics.word_lags_s(replace(STALLED, fragments=late), ideal=ideal) == pytest.approx(
+        before - shift
+    )
     # Text and sound later alike: nothing changes.
-    chunks = tuple(replace(c, ideal_s=c.ideal_s + delays[0], ready_s=c.ready_s + delays[0]) for c in STALLED.chunks)
+    chunks = tuple(
+        replace(c, ideal_s=c.ideal_s + delays[0], ready_s=c.ready_s + delays[0])
+        for c in STALLED.chunks
+    )
     moved = tuple(replace(f, at_s=f.at_s + delays[0]) for f in STALLED.fragments)
     shifted = replace(STALLED, fragments=moved, chunks=chunks)
     assert metrics.word_lags_s(shifted, ideal=ideal) == pytest.approx(before)
-    assert metrics.chunk_delays_s(shifted, ideal=ideal) == pytest.approx(metrics.chunk_delays_s(STALLED, ideal=ideal))
+    assert metrics.chunk_delays_s(shifted, ideal=ideal) == pytest.approx(
+        metrics.chunk_delays_s(STALLED, ideal=ideal)
+    )
 
 
 def test_traces_of_a_session_give_every_metric() -> None:
@@ -297,7 +367,8 @@ def test_traces_of_a_session_give_every_metric() -> None:
     assert metrics.policy_area(slow) < 0.8 < metrics.policy_area(whole) == 1
     # A word of lookahead waits for one more word; waiting for all starts when the text is over.
     assert metrics.word_lags_s(shadowed, ideal=True)[:3] == pytest.approx([0.5] * 3, abs=0.1)
-    early, late = metrics.latency(slow), metrics.latency(whole)
+    early = metrics.latency(slow)
+    late = metrics.latency(whole)
     assert early["ideal_AL_ms"] < late["ideal_AL_ms"] == late["ideal_StartOffset_ms"] == 5000
     assert early["ideal_ATD_ms"] < late["ideal_ATD_ms"]
     assert early["ideal_AP_BOW"] < 1 < late["ideal_AP_BOW"]
@@ -321,18 +392,28 @@ def test_word_onsets_as_delays_do_not_depend_on_how_the_sound_is_cut() -> None:
 
 def lengths(slope_s: float, noise_s: float = 0.0) -> list[Trace]:
     """Traces of 5 to 80 words whose first sample comes later by so much a word."""
-    draw, out = np.random.default_rng(0), []
+    draw = np.random.default_rng(0)
+    out = []
     for number in (5, 10, 20, 40, 80) * 3:
-        text, ready = "ab " * number, 0.1 + slope_s * number + noise_s * float(draw.normal())
+        text = "ab " * number
+        ready = 0.1 + slope_s * number + noise_s * float(draw.normal())
         words = [(3 * i, 3 * i + 2, 100 * i, 100 * i + 90) for i in range(number)]
-        out.append(make(text, [(len(text), 0.0)], [(100 * number, 0.0, ready, ready, len(text))], words))
+        out.append(
+            make(text, [(len(text), 0.0)], [(100 * number, 0.0, ready, ready, len(text))], words)
+        )
     return out
 
 
 def test_the_constancy_of_a_latency_is_tested_over_sentence_lengths() -> None:
     constant = metrics.summarize(lengths(0, 0.01))
     assert constant["O1_elapsed_first_audible_s"]["holds_0"] == 1
-    assert constant["O1_ideal_first_audible_s"] == {"slope": 0, "low": 0, "high": 0, "holds_0": 1, "n": 15}
+    assert constant["O1_ideal_first_audible_s"] == {
+        "slope": 0,
+        "low": 0,
+        "high": 0,
+        "holds_0": 1,
+        "n": 15,
+    }
     # All text at once: the last word's lag is the sentence's length.
     assert constant["O1_elapsed_word_lag_max_s"]["holds_0"] == 0
     assert constant["O1_elapsed_word_lag_max_s"]["slope"] == pytest.approx(0.1, rel=0.01)

@@ -38,7 +38,9 @@ TEXT = "The quick brown fox jumps over the lazy dog. Then it slept."
 
 
 def said(recorder: AcousticRecorder[object], text: str, policy: WordPolicy) -> Floats:
-    synthesizer = TwoStage(recorder, ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800))
+    synthesizer = TwoStage(
+        recorder, ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800)
+    )
     rendering = Rendering(hold_back_s=0.02)
     sentence = Words(policy, ToyPhonemizer(), NoContext())
     session = Session(synthesizer, Normalizer, sentence, rendering=rendering)
@@ -48,10 +50,14 @@ def said(recorder: AcousticRecorder[object], text: str, policy: WordPolicy) -> F
 
 
 def toy_recorder() -> AcousticRecorder[object]:
-    return cast(AcousticRecorder[object], AcousticRecorder(ToyAcoustic(), frame_s=HOP / RATE, pitch=0))
+    return cast(
+        AcousticRecorder[object], AcousticRecorder(ToyAcoustic(), frame_s=HOP / RATE, pitch=0)
+    )
 
 
-def recording(pitch: Sequence[float], words: list[tuple[int, int]], sentences: list[int] | None = None) -> Recording:
+def recording(
+    pitch: Sequence[float], words: list[tuple[int, int]], sentences: list[int] | None = None
+) -> Recording:
     phonemes = tuple(max(0, end - first) for first, end in words)
     numbers = tuple(sentences or [0] * len(words))
     return Recording(np.array(pitch, np.float32), tuple(words), phonemes, numbers, frame_s=0.01)
@@ -95,7 +101,8 @@ def test_lookahead_differs_from_the_full_sentence_and_the_full_sentence_not_from
 
 def test_durations_pauses_and_pitch_by_hand() -> None:
     full = recording([0, 200, 200, 100, 100, 0, 150], [(1, 3), (3, 5), (6, 7)])
-    # The first word twice as long and an octave higher, the second as long and without a voice, the last after a pause.
+    # The first word twice as long and an octave higher, the second as long and without a voice, the
+    # last after a pause.
     made = recording([400] * 4 + [0, 0, 0, 0, 150], [(0, 4), (4, 6), (8, 9)])
     found = differences(made, full)
     assert found.durations_ms.tolist() == [[40, 20, 10], [20, 20, 10]]
@@ -121,7 +128,9 @@ def test_frames_are_mapped_linearly_within_a_word() -> None:
 
 def test_a_word_without_sound_and_a_new_sentence_are_left_out() -> None:
     words = [(0, 2), (2, 2), (3, 4)]
-    found = differences(recording([100] * 4, words, [0, 0, 1]), recording([100] * 4, words, [0, 0, 1]))
+    found = differences(
+        recording([100] * 4, words, [0, 0, 1]), recording([100] * 4, words, [0, 0, 1])
+    )
     assert found.durations_ms.shape == (2, 2)
     assert found.pauses_ms.shape == (2, 1)
 
@@ -206,7 +215,9 @@ def test_silence_and_noise_have_no_pitch_and_a_glide_has_one_everywhere() -> Non
     hertz = np.linspace(120, 240, 24000)
     turns = np.cumsum(hertz) / 24000
     glide = sum(np.sin(2 * np.pi * n * turns) / n for n in range(1, 6))
-    half = np.concatenate([(0.1 * np.asarray(glide)).astype(np.float32), np.zeros(12000, np.float32)])
+    half = np.concatenate(
+        [(0.1 * np.asarray(glide)).astype(np.float32), np.zeros(12000, np.float32)]
+    )
     pitch = pitch_hz(half, 24000)
     # Without a jump by an octave, in spite of all the harmonics; and an end where the sound ends.
     assert pitch[2:98] == pytest.approx(hertz[480 : 98 * 240 : 240], rel=0.01)
@@ -215,13 +226,18 @@ def test_silence_and_noise_have_no_pitch_and_a_glide_has_one_everywhere() -> Non
 
 def test_pitch_of_the_default_voice_is_the_models_own(heart: Voice) -> None:
     voice, recorder = recorded(heart)
-    whole = voice.synthesize("Mrs. Brown thought that Oswald had gone to the east end of the house.", policy=WaitAll())
-    own, frame_s = recorder.recording.pitch, recorder.recording.frame_s
+    whole = voice.synthesize(
+        "Mrs. Brown thought that Oswald had gone to the east end of the house.", policy=WaitAll()
+    )
+    own = recorder.recording.pitch
+    frame_s = recorder.recording.frame_s
     found = pitch_hz(whole, voice.sample_rate)
     # The sound lies a little before the model's frames, as its silence at the beginning is cut.
     apart = []
     for shift_s in np.arange(-0.1, 0.02, 0.005):
-        frames = np.clip(np.round(((np.arange(len(own)) + 0.5) * frame_s + shift_s) / HOP_S), 0, len(found) - 1)
+        frames = np.clip(
+            np.round(((np.arange(len(own)) + 0.5) * frame_s + shift_s) / HOP_S), 0, len(found) - 1
+        )
         heard = found[frames.astype(np.int64)]
         both = (heard > 0) & (own > 40)
         assert both.sum() > 100
@@ -232,7 +248,8 @@ def test_pitch_of_the_default_voice_is_the_models_own(heart: Voice) -> None:
 
 
 def test_errors_say_what_does_not_fit(heart: Voice) -> None:
-    one, two = recording([1], [(0, 1)]), recording([1, 1], [(0, 1), (1, 2)])
+    one = recording([1], [(0, 1)])
+    two = recording([1, 1], [(0, 1), (1, 2)])
     with pytest.raises(ConfigError, match="1 and 2 words"):
         differences(one, two)
     voice, recorder = recorded(heart)
@@ -242,7 +259,8 @@ def test_errors_say_what_does_not_fit(heart: Voice) -> None:
     with pytest.raises(ConfigError, match="not finished"):
         _ = recorder.recording
     other = Voice(
-        replace(heart.config, name="other"), replace(heart.loaded, synthesizer=cast(AnySynthesizer, object()))
+        replace(heart.config, name="other"),
+        replace(heart.loaded, synthesizer=cast(AnySynthesizer, object())),
     )
     with pytest.raises(ConfigError, match="'other' has no acoustic model"):
         recorded(other)

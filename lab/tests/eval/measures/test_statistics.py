@@ -18,7 +18,9 @@ def test_statistics() -> None:
     assert student_t(10, 0.99) == pytest.approx(3.16927, rel=1e-5)
     # By hand: slope 0.6, residuals' variance 0.8, sum of squares 10.
     slope, low, high = regress([1, 2, 3, 4, 5], [2, 4, 5, 4, 5])
-    assert (slope, low, high) == pytest.approx((0.6, 0.6 - 3.18245 * 0.08**0.5, 0.6 + 3.18245 * 0.08**0.5), rel=1e-5)
+    assert (slope, low, high) == pytest.approx(
+        (0.6, 0.6 - 3.18245 * 0.08**0.5, 0.6 + 3.18245 * 0.08**0.5), rel=1e-5
+    )
     assert regress([1, 2], [1, 3])[0] == 2
     assert math.isnan(regress([1, 2], [1, 3])[1])
     assert math.isnan(regress([1, 1, 1], [1, 2, 3])[0])

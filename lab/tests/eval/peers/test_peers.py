@@ -1,4 +1,5 @@
-"""Peers: how a text is cut for engines that speak whole pieces, and their traces from real processes."""
+"""Peers: how a text is cut for engines that speak whole pieces, and their traces from real
+processes."""
 
 from __future__ import annotations
 
@@ -53,7 +54,10 @@ def pieces(cut: Any, text: str) -> list[tuple[str, str]]:
     """Each fragment, and what of the text behind it is read before it is known to be one."""
     found: list[Fragment] = cut(text)
     assert " ".join(text[piece.start : piece.end] for piece in found).split() == text.split()
-    return [(text[piece.start : piece.end].strip(), text[piece.end : piece.read].strip()) for piece in found]
+    return [
+        (text[piece.start : piece.end].strip(), text[piece.end : piece.read].strip())
+        for piece in found
+    ]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +85,10 @@ def test_sentences(text: str, expected: list[tuple[str, str]]) -> None:
         ("", []),
         ("Short.", [("Short.", "")]),
         ("Yes, he came home, and he slept.", [("Yes, he came home,", ""), ("and he slept.", "")]),
-        ("At 3:30, some 1,000 men: all of them.", [("At 3:30, some 1,000 men:", ""), ("all of them.", "")]),
+        (
+            "At 3:30, some 1,000 men: all of them.",
+            [("At 3:30, some 1,000 men:", ""), ("all of them.", "")],
+        ),
         ("There were 1,000, I think.", [("There were 1,000,", ""), ("I think.", "")]),
         # The second sentence is the rest of the first; the third begins early again.
         (
@@ -104,7 +111,10 @@ def test_fragments_as_early_as_possible(text: str, expected: list[tuple[str, str
 
 @pytest.mark.parametrize("cut", [by_sentence, first_fragment_early])
 def test_fragments_need_no_more_text_than_they_say(cut: Any) -> None:
-    text = 'Dr. Who met "her, or him" at 3:30. Was it so? They, of course, said: no! And so on; it ended there. Fine.'
+    text = (
+        'Dr. Who met "her, or him" at 3:30. Was it so? They, of course, said: no! And so on; it'
+        " ended there. Fine."
+    )
     whole = cut(text)
     for number, piece in enumerate(whole):
         for read in range(piece.read, len(text)):
@@ -117,9 +127,14 @@ def test_a_trace_of_two_sentences(beeping: WorkerPeer) -> None:
     about = (trace.index, trace.name, trace.condition, trace.clock, trace.sample_rate)
     assert about == (4, "x", "beeper", "measured", 1000)
     assert trace.source == text
-    assert [(f.start, f.end, f.at_s) for f in trace.fragments] == [(i, i + 1, 0.0) for i in range(len(text))]
+    assert [(f.start, f.end, f.at_s) for f in trace.fragments] == [
+        (i, i + 1, 0.0) for i in range(len(text))
+    ]
     first, second = trace.chunks
-    assert [(c.start, c.samples, c.read, c.audible) for c in trace.chunks] == [(0, 600, 9, 50), (600, 700, 18, 50)]
+    assert [(c.start, c.samples, c.read, c.audible) for c in trace.chunks] == [
+        (0, 600, 9, 50),
+        (600, 700, 18, 50),
+    ]
     assert len(samples) == 1300
     assert samples.dtype == np.float32
     assert 0.01 <= first.generation_s < 60
@@ -138,9 +153,12 @@ def test_the_wall_clock_has_what_the_measured_trace_says(beeping: WorkerPeer) ->
     arrivals = [Arrival("Hi you!", 0.05), Arrival(" Go", 0.1), Arrival(" home.", 0.3)]
     trace, samples, late_s = live(beeping, arrivals, name="x", clock="own")
     assert 0 <= late_s < 0.5
-    assert [chunk.read for chunk in trace.chunks] == [10, 16] or [chunk.read for chunk in trace.chunks] == [9, 16]
+    assert [chunk.read for chunk in trace.chunks] == [10, 16] or [
+        chunk.read for chunk in trace.chunks
+    ] == [9, 16]
     assert [(f.start, f.end) for f in trace.fragments] == [(0, 7), (7, 10), (10, 16)]
-    # The first sentence is pushed with the second one's first letter, and in time by definition; the last may be late.
+    # The first sentence is pushed with the second one's first letter, and in time by definition;
+    # the last may be late.
     assert [f.at_s for f in trace.fragments] == pytest.approx([0.05, 0.1, 0.3 + late_s])
     assert [chunk.ideal_s for chunk in trace.chunks] == pytest.approx([0.1, 0.3 + late_s])
     # Computing takes 10 ms; two processes' clocks agree to less than 5.
@@ -172,7 +190,9 @@ def test_a_worker_that_fails_says_why() -> None:
     with pytest.raises(PeerError, match=r"^Peer beeper: ValueError: cannot say 'I refuse'\.$"):
         measured(peer, "I refuse")
     assert len(measured(peer, "still there")[1]) == 1100
-    with pytest.raises(PeerError, match=r"^Peer beeper: its process ended \(exit code 3\): out of luck\.$"):
+    with pytest.raises(
+        PeerError, match=r"^Peer beeper: its process ended \(exit code 3\): out of luck\.$"
+    ):
         measured(peer, "die")
     peer.start()
     assert len(measured(peer, "again")[1]) == 600
@@ -195,7 +215,9 @@ def test_a_worker_that_fails_says_why() -> None:
 )
 def test_answers_that_are_none(prints: str, message: str, tmp_path: Path) -> None:
     script = tmp_path / "python"
-    script.write_text(f"#!{sys.executable}\nimport sys\n{prints}\nsys.stdout.flush(); sys.stdin.read()\n")
+    script.write_text(
+        f"#!{sys.executable}\nimport sys\n{prints}\nsys.stdout.flush(); sys.stdin.read()\n"
+    )
     script.chmod(0o755)
     if not prints:
         script.write_text(f"#!{sys.executable}\n")
@@ -212,7 +234,8 @@ def test_a_worker_that_hangs_is_ended() -> None:
 
 
 def test_a_run_goes_on_after_a_death(tmp_path: Path) -> None:
-    texts, lines = [ScriptLine("a", "Hello there. You!"), ScriptLine("b", "Do not die.")], list[str]()
+    texts = [ScriptLine("a", "Hello there. You!"), ScriptLine("b", "Do not die.")]
+    lines = list[str]()
     with pytest.raises(PeerError, match="process ended"):
         run_peer(beeper(), MATRIX, texts, tmp_path, progress=lines.append)
     folder = tmp_path / "beeper"
@@ -233,23 +256,37 @@ def test_a_run_goes_on_after_a_death(tmp_path: Path) -> None:
         run_peer(WorkerPeer(Engine("ours", "")), MATRIX, texts, tmp_path)
 
 
-def test_a_peer_of_one_s_own_is_loaded_by_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_peer_of_one_s_own_is_loaded_by_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     example = Path(__file__).parents[3] / "examples" / "custom_peer.py"
-    run_peer(make_peer(f"{example}:peer"), MATRIX, [ScriptLine("a", "Hello there.")], tmp_path / "out")
+    run_peer(
+        make_peer(f"{example}:peer"), MATRIX, [ScriptLine("a", "Hello there.")], tmp_path / "out"
+    )
     (trace,) = read_traces(tmp_path / "out" / "tone" / "llm.jsonl")
     assert (trace.condition, trace.duration_s) == ("tone", 800 * 12 / 16000)
     about = json.loads((tmp_path / "out" / "tone" / "about.json").read_text(encoding="utf-8"))
     assert about["settings"] == {"name": "tone"}
     (tmp_path / "my_engine.py").write_text(
-        "from dataclasses import dataclass\nfrom sayahead_lab.eval.peers.catalogue import hibari\n"
-        "@dataclass\nclass Choice:\n    name: 'str'\n"
-        "def other():\n    return hibari(Choice('mine').name)\ndef bad():\n    return hibari('a/b')\n",
+        "from dataclasses import dataclass\nfrom sayahead_lab.eval.peers.catalogue import"
+        " hibari\n@dataclass\nclass Choice:\n    name: 'str'\ndef other():\n    return"
+        " hibari(Choice('mine').name)\ndef bad():\n    return hibari('a/b')\n",
         encoding="utf-8",
     )
     monkeypatch.syspath_prepend(tmp_path)
-    assert make_peer("my_engine:other").name == make_peer(f"{tmp_path / 'my_engine.py'}:other").name == "mine"
+    assert (
+        make_peer("my_engine:other").name
+        == make_peer(f"{tmp_path / 'my_engine.py'}:other").name
+        == "mine"
+    )
     for name, message in (
-        ("hibary", r"'hibary' is not known \(did you mean 'hibari'\?\); one of your own is FILE.py:FUNCTION"),
+        (
+            "hibary",
+            (
+                r"'hibary' is not known \(did you mean 'hibari'\?\); one of your own is"
+                r" FILE.py:FUNCTION"
+            ),
+        ),
         ("no_such_module:make", "cannot be made: ModuleNotFoundError"),
         (f"{tmp_path}/none.py:make", "cannot be made: FileNotFoundError"),
         ("my_engine:none", "cannot be made: AttributeError"),
@@ -281,13 +318,18 @@ def started_now(*peers: WorkerPeer) -> tuple[WorkerPeer, ...]:
 
 def test_what_is_known_is_measured(tmp_path: Path) -> None:
     """A delay, a stall and a shift of words, each within 10 ms in the best of some takes."""
-    text, voice = "The last train leaves.", load_voice("heart")
-    sound, wav = voice.synthesize(text), tmp_path / "a.wav"
+    text = "The last train leaves."
+    voice = load_voice("heart")
+    sound = voice.synthesize(text)
+    wav = tmp_path / "a.wav"
     write_wav(wav, sound, voice.sample_rate)
     known = {"delay_s": 0.12, "stall_s": 0.08, "shift_s": 0.137}
     lead_s = int(np.flatnonzero(np.abs(sound) > 10 ** (-50 / 20))[0]) / voice.sample_rate
-    (exact,) = started_now(WorkerPeer(Engine("exact", f"{BEEPER}:exact", "token", {"wav": str(wav), **known})))
-    delays, stalls = [], []
+    (exact,) = started_now(
+        WorkerPeer(Engine("exact", f"{BEEPER}:exact", "token", {"wav": str(wav), **known}))
+    )
+    delays = []
+    stalls = []
     for _ in range(4):
         trace, shifted, _ = live(exact, [Arrival(text, 0.0)])
         delays.append(first_heard_s(trace) - trace.fragments[-1].at_s - lead_s - known["shift_s"])
@@ -317,7 +359,9 @@ def test_the_others_where_they_are_installed(name: str) -> None:
     assert np.abs(samples).max() > 0.05
 
 
-@pytest.mark.parametrize("service", ["elevenlabs", "cartesia", "deepgram", "flux", "kyutai", "openai"])
+@pytest.mark.parametrize(
+    "service", ["elevenlabs", "cartesia", "deepgram", "flux", "kyutai", "openai"]
+)
 def test_sockets_at_our_own_server(service: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "Hello there, how are you today? I am fine."
     with serving() as server:

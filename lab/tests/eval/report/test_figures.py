@@ -16,7 +16,9 @@ DOCUMENT = "Before.\n<!-- figures:lookahead -->\nold\n<!-- /figures -->\nAfter.\
 TABLE = """|  | WER, % | DistillMOS | FIRST, 50 tokens/s | FIRST, 180 words/min | word lag, s, 180 words/min |
 | --- | ---: | ---: | ---: | ---: | ---: |
 | full | 3.40 (2.61 to 4.28) | 4.57 (4.55 to 4.59) | 573 | 5706 | 5.08 (4.71 to 5.48) |
-| k = 0, true | 3.50 (2.70 to 4.40) | – | 49 | 294 | 0.59 (0.53 to 0.64) |""".replace("FIRST", "first sound, ms")
+| k = 0, true | 3.50 (2.70 to 4.40) | – | 49 | 294 | 0.59 (0.53 to 0.64) |""".replace(  # noqa: E501
+    "FIRST", "first sound, ms"
+)
 
 
 @pytest.fixture
@@ -29,7 +31,11 @@ def figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     script = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(__import__("sys").modules, "figures", script)
     spec.loader.exec_module(script)
-    for name, value in (("ROOT", tmp_path), ("reports.RESULTS", tmp_path / "results"), ("DOCUMENTS", ("doc.md",))):
+    for name, value in (
+        ("ROOT", tmp_path),
+        ("reports.RESULTS", tmp_path / "results"),
+        ("DOCUMENTS", ("doc.md",)),
+    ):
         monkeypatch.setattr(f"figures.{name}", value)
     shutil.copytree(Path(__file__).parent / "data", tmp_path / "results" / "lookahead")
     (tmp_path / "doc.md").write_text(DOCUMENT, encoding="utf-8")
@@ -57,7 +63,9 @@ def test_a_report_s_tables_come_into_the_document(
 
 def test_what_a_report_does_not_have_is_said(figures: Any, tmp_path: Path) -> None:
     folder = tmp_path / "results" / "lookahead"
-    (tmp_path / "doc.md").write_text(DOCUMENT.replace(":lookahead", ":lookahead_summary"), encoding="utf-8")
+    (tmp_path / "doc.md").write_text(
+        DOCUMENT.replace(":lookahead", ":lookahead_summary"), encoding="utf-8"
+    )
     with pytest.raises(SystemExit, match=r"quality\.csv has no condition 'k = 2': measure it"):
         figures.main(["--check"])
     (tmp_path / "doc.md").write_text(DOCUMENT, encoding="utf-8")
@@ -71,7 +79,10 @@ def test_what_a_report_does_not_have_is_said(figures: Any, tmp_path: Path) -> No
     assert (tmp_path / "doc.md").read_text(encoding="utf-8") == DOCUMENT
     shutil.rmtree(folder)
     assert figures.main([]) == 0
-    assert "Not measured yet: `sayahead eval run lab/benchmarks/lookahead.toml`." in (tmp_path / "doc.md").read_text()
+    assert (
+        "Not measured yet: `sayahead eval run lab/benchmarks/lookahead.toml`."
+        in (tmp_path / "doc.md").read_text()
+    )
 
 
 def test_the_columns_are_those_that_a_report_writes(figures: Any) -> None:

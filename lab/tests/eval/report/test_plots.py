@@ -18,11 +18,27 @@ from sayahead_lab.eval.experiment.conditions import Condition
 from sayahead_lab.eval.measures.latency import by_position, time_balance_s
 from sayahead_lab.eval.report import attention as panels
 from sayahead_lab.eval.report import plots
-from sayahead_lab.eval.report.drawing import COLOURS, COLUMN_IN, DASHES, MARKERS, Point, levels, save
-from sayahead_lab.eval.report.figures import Experiment, drawn_conditions, family, group, over_lookahead
+from sayahead_lab.eval.report.drawing import (
+    COLOURS,
+    COLUMN_IN,
+    DASHES,
+    MARKERS,
+    Point,
+    levels,
+    save,
+)
+from sayahead_lab.eval.report.figures import (
+    Experiment,
+    drawn_conditions,
+    family,
+    group,
+    over_lookahead,
+)
 from sayahead_lab.eval.report.tables import Column
 
-SHORT, LONG, WHOLE = utterance(3), utterance(6), utterance(6, whole=True)
+SHORT = utterance(3)
+LONG = utterance(6)
+WHOLE = utterance(6, whole=True)
 SERIES = {
     "no context": [Point("k=0", 0, 3.0, 2.9, 3.1), Point("k=1", 1, 3.5)],
     "random words": [Point("k=0, random", 0.1, 2.9), Point("k=1, random", 1.1, 3.4, 3.2, 3.6)],
@@ -31,25 +47,39 @@ SERIES = {
 CURVES = {name: points for name, points in SERIES.items() if name != "whole"}
 FIGURES: dict[str, tuple[Callable[[], Figure], str, int]] = {
     # What is made, a part of its title, and its lines without bars and spans.
-    "lookahead": (lambda: plots.quality_over_lookahead(CURVES, SERIES["whole"][0], metric="WER, %"), "lookahead", 3),
-    "no full sentence": (lambda: plots.quality_over_lookahead(CURVES, None, metric="WER, %"), "WER over", 2),
+    "lookahead": (
+        lambda: plots.quality_over_lookahead(CURVES, SERIES["whole"][0], metric="WER, %"),
+        "lookahead",
+        3,
+    ),
+    "no full sentence": (
+        lambda: plots.quality_over_lookahead(CURVES, None, metric="WER, %"),
+        "WER over",
+        2,
+    ),
     "length": (
         lambda: plots.latency_over_length({"a": [(3, 0.2), (6, 0.4)], "b": [(3, 0.1)]}, clock="c"),
         "sentence length (c)",
         1,
     ),
     "chunk delay": (
-        lambda: plots.chunk_delay_over_length({"a": [(3, 0.2), (6, 0.4)], "b": [(3, 1), (9, 2)]}, clock="c"),
+        lambda: plots.chunk_delay_over_length(
+            {"a": [(3, 0.2), (6, 0.4)], "b": [(3, 1), (9, 2)]}, clock="c"
+        ),
         "chunk delay",
         2,
     ),
     "balance": (
-        lambda: plots.time_balance({"a": [list(time_balance_s(LONG)), list(time_balance_s(SHORT))], "none": []}),
+        lambda: plots.time_balance(
+            {"a": [list(time_balance_s(LONG)), list(time_balance_s(SHORT))], "none": []}
+        ),
         "balance",
         3,
     ),
     "generation": (
-        lambda: plots.generation_and_audio({"a": by_position([LONG]), "b": by_position([LONG, LONG])}),
+        lambda: plots.generation_and_audio(
+            {"a": by_position([LONG]), "b": by_position([LONG, LONG])}
+        ),
         "Computing time against",
         4,
     ),
@@ -61,12 +91,18 @@ FIGURES: dict[str, tuple[Callable[[], Figure], str, int]] = {
     "path": (lambda: plots.policy_path({"k=0": LONG, "whole": WHOLE}), "READ", 2),
     "share": (lambda: plots.quality_over_proportion(SERIES, metric="MOS"), "MOS over the share", 3),
     "processing": (
-        lambda: plots.processing_over_steps({"a": ([[0.1, 0.2, 0.3]], 600.0), "b": ([[0.1]], 60.0)}),
+        lambda: plots.processing_over_steps(
+            {"a": ([[0.1, 0.2, 0.3]], 600.0), "b": ([[0.1]], 60.0)}
+        ),
         "Cumulative",
         4,
     ),
     "frontier": (lambda: plots.frontier(SERIES, metric="MOS", clock="c"), "word lag (c)", 3),
-    "timeline": (lambda: plots.timeline({"k=0": LONG, "whole": WHOLE}, clock="c"), "text in, speech out (c)", 2),
+    "timeline": (
+        lambda: plots.timeline({"k=0": LONG, "whole": WHOLE}, clock="c"),
+        "text in, speech out (c)",
+        2,
+    ),
 }
 
 
@@ -79,7 +115,9 @@ def test_every_figure_is_titled_labelled_and_written(name: str, tmp_path: Path) 
     assert axes.get_xlabel()
     assert axes.get_ylabel() or name == "timeline"
     # Error bars' caps are lines too, without a name of their own.
-    caps = [line for container in axes.containers for line in getattr(container, "lines", ((), ()))[1]]
+    caps = [
+        line for container in axes.containers for line in getattr(container, "lines", ((), ()))[1]
+    ]
     drawn = [line for line in axes.get_lines() if line not in caps]
     assert len(drawn) == lines
     save(figure, tmp_path / "figure.png")
@@ -95,16 +133,23 @@ def diagonal(frames: int, columns: int) -> Floats:
 
 PANELS: dict[str, tuple[Callable[[], Figure], list[str]]] = {
     "alignments": (
-        lambda: panels.alignments({"full": diagonal(40, 5), "k = 1": diagonal(50, 5)}, hop_s=0.0125, phonemes="hElo."),
+        lambda: panels.alignments(
+            {"full": diagonal(40, 5), "k = 1": diagonal(50, 5)}, hop_s=0.0125, phonemes="hElo."
+        ),
         ["full", "k = 1"],
     ),
     "mels": (
-        lambda: panels.mels({name: diagonal(60, 80) - 4 for name in ("ground truth", "full", "k = 1")}, hop_s=0.01),
+        lambda: panels.mels(
+            {name: diagonal(60, 80) - 4 for name in ("ground truth", "full", "k = 1")}, hop_s=0.01
+        ),
         ["ground truth", "full", "k = 1"],
     ),
     "path": (
         lambda: panels.policy_over_alignment(
-            {"wait": (diagonal(40, 10), np.full(40, 10)), "agent": (diagonal(40, 10), np.arange(40) // 4 + 1)},
+            {
+                "wait": (diagonal(40, 10), np.full(40, 10)),
+                "agent": (diagonal(40, 10), np.arange(40) // 4 + 1),
+            },
             hop_s=0.01,
         ),
         ["wait, $d_T$ = 1.00", "agent, $d_T$ = 0.55"],
@@ -126,7 +171,9 @@ def test_panels_have_a_row_a_method(name: str, tmp_path: Path) -> None:
 
 
 def test_panels_show_the_data() -> None:
-    rows = panels.alignments({"full": diagonal(40, 5), "k = 1": diagonal(50, 5)}, hop_s=0.1, phonemes="hElo.").axes
+    rows = panels.alignments(
+        {"full": diagonal(40, 5), "k = 1": diagonal(50, 5)}, hop_s=0.1, phonemes="hElo."
+    ).axes
     shown = rows[1].images[0]
     assert np.array_equal(np.asarray(shown.get_array()), diagonal(50, 5).T)
     assert list(shown.get_extent()) == [0, 5, 0, 5]
@@ -138,28 +185,40 @@ def test_panels_show_the_data() -> None:
 
 
 def test_panels_that_do_not_fit_are_errors() -> None:
-    with pytest.raises(ConfigError, match="full, k = 1 with 5, 6 phonemes and 0 labels do not go together"):
+    with pytest.raises(
+        ConfigError, match="full, k = 1 with 5, 6 phonemes and 0 labels do not go together"
+    ):
         panels.alignments({"full": diagonal(9, 5), "k = 1": diagonal(9, 6)}, hop_s=0.1)
     with pytest.raises(ConfigError, match="with 5 phonemes and 2 labels"):
         panels.alignments({"full": diagonal(9, 5)}, hop_s=0.1, phonemes="ab")
-    with pytest.raises(ConfigError, match=r"full: an array of frames by rows is drawn, not one of shape \(9,\)"):
+    with pytest.raises(
+        ConfigError, match=r"full: an array of frames by rows is drawn, not one of shape \(9,\)"
+    ):
         panels.mels({"full": np.zeros(9, np.float32)}, hop_s=0.1)
     with pytest.raises(ConfigError, match=r"different bands: \[5, 6\]"):
         panels.mels({"full": diagonal(9, 5), "k = 1": diagonal(9, 6)}, hop_s=0.1)
-    with pytest.raises(ConfigError, match=r"Policy a: 9 frames of attention, but a path of shape \(8,\)"):
+    with pytest.raises(
+        ConfigError, match=r"Policy a: 9 frames of attention, but a path of shape \(8,\)"
+    ):
         panels.policy_over_alignment({"a": (diagonal(9, 5), np.ones(8, np.int64))}, hop_s=0.1)
 
 
 def test_pictures_are_small(tmp_path: Path) -> None:
     pairs = [(float(at % 30), float(at)) for at in range(800)]
-    save(plots.latency_over_length({str(n): pairs for n in range(8)}, clock="c"), tmp_path / "figure.png")
+    save(
+        plots.latency_over_length({str(n): pairs for n in range(8)}, clock="c"),
+        tmp_path / "figure.png",
+    )
     assert (tmp_path / "figure.png").stat().st_size < 80_000
 
 
 @pytest.mark.parametrize("ending", ["svg", "pdf"])
-def test_a_paper_s_figure_is_a_column_wide_without_title_and_the_same_each_time(ending: str, tmp_path: Path) -> None:
+def test_a_paper_s_figure_is_a_column_wide_without_title_and_the_same_each_time(
+    ending: str, tmp_path: Path
+) -> None:
     figure = FIGURES["lookahead"][0]()
-    wide, title = figure.get_size_inches()[0], figure.axes[0].get_title(loc="left")
+    wide = figure.get_size_inches()[0]
+    title = figure.axes[0].get_title(loc="left")
     for name in ("one", "two"):
         save(figure, tmp_path / f"{name}.{ending}")
     data = (tmp_path / f"one.{ending}").read_bytes()
@@ -216,11 +275,22 @@ def test_too_many_conditions_are_thinned_out_and_peers_kept() -> None:
 
     def shown(names: list[str]) -> list[str]:
         about = {"settings": {name: settings[name] for name in names if name in settings}}
-        return drawn_conditions(Experiment(about, tuple(names), (), {}, {}, lambda name, clock: []))[0]
+        return drawn_conditions(
+            Experiment(about, tuple(names), (), {}, {}, lambda name, clock: [])
+        )[0]
 
     peers = [f"peer {n}" for n in range(5)]
     own = list(settings)
-    assert shown([*own, *peers]) == ["k = 0", "k = 1", "k = 3", "k = 6", "k = 8", "peer 0", "peer 2", "peer 4"]
+    assert shown([*own, *peers]) == [
+        "k = 0",
+        "k = 1",
+        "k = 3",
+        "k = 6",
+        "k = 8",
+        "peer 0",
+        "peer 2",
+        "peer 4",
+    ]
     assert shown([*own[:5], *peers[:4]]) == [*own[:5], "peer 0", "peer 2", "peer 3"]
     assert shown([*own[:3], *peers]) == [*own[:3], *peers]
     assert len(shown(own)) == 8
@@ -247,7 +317,9 @@ def test_conditions_of_one_manner_are_one_series() -> None:
     other = Condition("wait-3", policy="wait-k-steps:k=3", voice="mohan-lj")
     assert family(other) == "mohan-lj, wait-k-steps:k=3,head=0, no context"
     quality = {name: {"wer": {"mean": 0.1}} for name in settings}
-    experiment = Experiment({"settings": settings}, tuple(settings), (), {}, quality, lambda name, clock: [])
+    experiment = Experiment(
+        {"settings": settings}, tuple(settings), (), {}, quality, lambda name, clock: []
+    )
     found, full = over_lookahead(experiment, Column("WER, %", "wer"))
     assert {name: [(p.name, p.x) for p in points] for name, points in found.items()} == {
         "no context": [("lookahead-1", 1), ("lookahead-2", 2)],

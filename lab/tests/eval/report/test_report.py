@@ -106,11 +106,17 @@ def experiment(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "seeds": [0, 7],
         "jobs": 2,
         "settings": SETTINGS,
-        "load": {"k=0": [{"other_cores": 0.1}, {"other_cores": 0.9}], "peer": [{"other_cores": 0.4}], "whole": []},
+        "load": {
+            "k=0": [{"other_cores": 0.1}, {"other_cores": 0.9}],
+            "peer": [{"other_cores": 0.4}],
+            "whole": [],
+        },
     }
     (out / "experiment.json").write_text(json.dumps(experiment), encoding="utf-8")
     rated = [
-        {"sentence": f"u{n}", "condition": c, "score": s + n} for n in (3, 5) for c, s in (("k=0", 40), ("whole", 60))
+        {"sentence": f"u{n}", "condition": c, "score": s + n}
+        for n in (3, 5)
+        for c, s in (("k=0", 40), ("whole", 60))
     ]
     (out / "ratings").mkdir()
     ratings = json.dumps({"page": "p", "rater": "ann", "ratings": rated})
@@ -165,7 +171,9 @@ def test_the_report_has_tables_figures_and_a_page(target: Path) -> None:
     assert [row["condition"] for row in rows] == list(NAMES)
     # Three to 13 words, one each 0.3 s: by word after the first, by sentence after all.
     assert float(rows[1]["first audible sample p50, ms"]) == pytest.approx(310)
-    assert float(rows[0]["first audible sample p50, ms"]) == pytest.approx(1000 * (0.3 * 6.5 + 0.01))
+    assert float(rows[0]["first audible sample p50, ms"]) == pytest.approx(
+        1000 * (0.3 * 6.5 + 0.01)
+    )
     assert float(rows[0]["O(1): first sample, ms a word"]) == pytest.approx(300)
     # All text at once: 10 ms of computing; a word more each 0.3 s else.
     assert float(rows[1]["with all text there p50, ms"]) == pytest.approx(10)
@@ -175,7 +183,11 @@ def test_the_report_has_tables_figures_and_a_page(target: Path) -> None:
     assert float(rows[2]["the least of all, s"]) <= float(rows[2]["least time balance, s"])
     stems = {path.stem for path in target.glob("*.png")}
     assert stems == {
-        *(f"{figure}-{clock}" for figure in ("first-audio", "chunk-delay", "timeline") for clock in (1, 2)),
+        *(
+            f"{figure}-{clock}"
+            for figure in ("first-audio", "chunk-delay", "timeline")
+            for clock in (1, 2)
+        ),
         *("time-balance", "generation-and-audio", "computing-by-word", "policy-path"),
         *("first-audio-given", "ratio-cores"),
         *(
@@ -193,9 +205,13 @@ def test_the_report_has_tables_figures_and_a_page(target: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_same_experiment_gives_the_same_report(experiment: Path, target: Path, tmp_path: Path) -> None:
+def test_the_same_experiment_gives_the_same_report(
+    experiment: Path, target: Path, tmp_path: Path
+) -> None:
     report(experiment, tmp_path)
-    first, again = ({path.name: path.read_bytes() for path in folder.iterdir()} for folder in (target, tmp_path))
+    first, again = (
+        {path.name: path.read_bytes() for path in folder.iterdir()} for folder in (target, tmp_path)
+    )
     assert first == again
 
 
@@ -230,7 +246,9 @@ def test_futures_are_controlled_only_where_there_are_some(scored: Path) -> None:
     plain = {name: one for name, one in about["settings"].items() if one["context"] == "none"}
     path.write_text(json.dumps({**about, "settings": plain}), encoding="utf-8")
     assert not [line for line in cautions(scored_experiment(scored)) if "future" in line]
-    guessed = {"guessed": {**next(iter(plain.values())), "name": "guessed", "context": "random:count=5"}}
+    guessed = {
+        "guessed": {**next(iter(plain.values())), "name": "guessed", "context": "random:count=5"}
+    }
     path.write_text(json.dumps({**about, "settings": {**plain, **guessed}}), encoding="utf-8")
     told = [line for line in cautions(scored_experiment(scored)) if "future" in line]
     assert told == ["A control is missing from the experiment: the true future."]
@@ -238,8 +256,12 @@ def test_futures_are_controlled_only_where_there_are_some(scored: Path) -> None:
 
 @pytest.mark.usefixtures("undrawn")
 def test_without_a_page_and_with_ratings_from_elsewhere(scored: Path, tmp_path: Path) -> None:
-    rated = [{"sentence": "u3", "condition": "k=0", "score": 20}, {"sentence": "u3", "condition": "whole", "score": 60}]
-    bob, pairs = tmp_path / "bob.json", tmp_path / "pairs.json"
+    rated = [
+        {"sentence": "u3", "condition": "k=0", "score": 20},
+        {"sentence": "u3", "condition": "whole", "score": 60},
+    ]
+    bob = tmp_path / "bob.json"
+    pairs = tmp_path / "pairs.json"
     bob.write_text(json.dumps({"page": "p", "rater": "bob", "ratings": rated}), encoding="utf-8")
     said = [{"sentence": "u3", "condition": "k=0", "against": "whole", "score": 0}]
     answers = {"page": "q", "design": "ab", "rater": "bob", "ratings": said}
@@ -270,9 +292,12 @@ def test_errors_name_the_file(tmp_path: Path) -> None:
 def test_processor_time_is_told_beside_the_load() -> None:
     settings = {"wall": {}, "own": {"computing": "processor"}, "quiet": {"computing": "processor"}}
     load = {
-        name: [{"other_cores": cores, "seconds": 9.0}] for name, cores in (("wall", 1.5), ("own", 1.9), ("quiet", 0.0))
+        name: [{"other_cores": cores, "seconds": 9.0}]
+        for name, cores in (("wall", 1.5), ("own", 1.9), ("quiet", 0.0))
     }
-    experiment = Experiment({"settings": settings, "load": load}, tuple(settings), (), {}, {}, lambda name, clock: [])
+    experiment = Experiment(
+        {"settings": settings, "load": load}, tuple(settings), (), {}, {}, lambda name, clock: []
+    )
     told = [line for line in cautions(experiment) if "busy" in line]
     assert [line.rsplit(": ", 1)[1] for line in told] == ["wall (1.5).", "own (1.9)."]
     assert "makes times long" in told[0]

@@ -38,7 +38,15 @@ def test_the_command_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert all(0 < ratio < math.inf for ratio in figures["rtf"].values())
     assert all(0 < ratio < math.inf for ratio in figures["ratio"].values())
     parts = figures["parts_ms"]
-    assert {"text", "prosody", "decoder", "source and filter", "phonemes", "rest", "all"} <= parts.keys()
+    assert {
+        "text",
+        "prosody",
+        "decoder",
+        "source and filter",
+        "phonemes",
+        "rest",
+        "all",
+    } <= parts.keys()
     assert sum(parts.values()) == pytest.approx(2 * parts["all"])
     shown = capsys.readouterr().out
     assert " times hibari-tts's cost for a listener, " in shown.splitlines()[0]
@@ -60,7 +68,10 @@ def test_the_command_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ],
 )
 def test_what_cannot_be_measured_is_refused(
-    options: list[str], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    options: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if "--core" not in options:
         monkeypatch.setattr("sayahead_lab.eval.experiment.machine.pin", lambda core: core)
@@ -76,7 +87,9 @@ def exit_code(*words: str) -> object:
         return end.code
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs a system that binds processes to cores")
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="needs a system that binds processes to cores"
+)
 def test_a_process_is_kept_on_one_core() -> None:
     allowed = os.sched_getaffinity(0)
     try:

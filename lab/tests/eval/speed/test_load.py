@@ -20,7 +20,8 @@ from sayahead_lab.eval.experiment.clock import ReadingClock, Tokens
 from sayahead_lab.eval.speed.load import PlayedTurn, Tally, TurnScript, load, row, script
 
 RATE = 8000
-LOUD, QUIET = np.full(800, 9000, "<i2").tobytes(), bytes(1600)
+LOUD = np.full(800, 9000, "<i2").tobytes()
+QUIET = bytes(1600)
 
 
 class FakeSocket:
@@ -40,7 +41,8 @@ class FakeSocket:
 
 
 def turn(said: TurnScript, messages: list[tuple[float, str | bytes]]) -> Tally:
-    socket, tally = FakeSocket([*messages, (0.0, '{"type":"speech.done"}')]), Tally()
+    socket = FakeSocket([*messages, (0.0, '{"type":"speech.done"}')])
+    tally = Tally()
 
     async def run() -> None:
         made = PlayedTurn(socket, said, RATE)  # type: ignore[arg-type]
@@ -135,9 +137,13 @@ def test_sessions_that_are_given_end_with_the_first_that_fail() -> None:
 
 
 @pytest.mark.parametrize("breath", [True, False])
-def test_a_server_does_not_breathe_where_the_scripts_do_not(breath: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is spoken in a pause is other speech: its samples came later than the script says, which were no stalls."""
-    sent, send = list[Any](), ClientConnection.send
+def test_a_server_does_not_breathe_where_the_scripts_do_not(
+    breath: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is spoken in a pause is other speech: its samples came later than the script says, which
+    were no stalls."""
+    sent = list[Any]()
+    send = ClientConnection.send
 
     async def noted(self: ClientConnection, message: Any) -> None:
         sent.append(message)
@@ -147,7 +153,15 @@ def test_a_server_does_not_breathe_where_the_scripts_do_not(breath: bool, monkey
     scripts = [script(toy_voice(), "Hello there.", Tokens(500.0))]
     with serving() as server:
         tally = asyncio.run(
-            load(server.ws + "/v1/stream", scripts, sessions=1, seconds=0.1, warm_s=0.0, voice="toy", breath=breath)
+            load(
+                server.ws + "/v1/stream",
+                scripts,
+                sessions=1,
+                seconds=0.1,
+                warm_s=0.0,
+                voice="toy",
+                breath=breath,
+            )
         )
         server.settle()
     assert tally.broken == []
@@ -156,16 +170,32 @@ def test_a_server_does_not_breathe_where_the_scripts_do_not(breath: bool, monkey
 
 
 def test_the_command_measures_a_server(
-    heart: Voice, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    heart: Voice,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        "sayahead_lab.eval.speed.bench.sentences", lambda words, number: ["Hello there, my friend."] * number
+        "sayahead_lab.eval.speed.bench.sentences",
+        lambda words, number: ["Hello there, my friend."] * number,
     )
     # Where the system does not say which cores a process may use, no figures are lost.
     monkeypatch.delattr("os.sched_getaffinity", raising=False)
     target = tmp_path / "load.json"
     with serving(voice=heart) as server:
-        code = main(["loadtest", "--url", server.http, "--sessions", "2", "--seconds", "1", "--json", str(target)])
+        code = main(
+            [
+                "loadtest",
+                "--url",
+                server.http,
+                "--sessions",
+                "2",
+                "--seconds",
+                "1",
+                "--json",
+                str(target),
+            ]
+        )
     result = json.loads(target.read_text(encoding="utf-8"))
     assert result["largest"] == (2 if code == 0 else 0)
     assert result["rounds"][0]["audio_s"] > 1
@@ -186,7 +216,13 @@ def test_the_command_measures_a_server(
     ],
 )
 def test_what_passes(change: dict[str, Any], fine: bool) -> None:
-    seen = {"stalls": 0, "refused": 0, "broken": [], "first_ms": {"p95": 129.0}, "after_its_text_ms": {"p95": 40.0}}
+    seen = {
+        "stalls": 0,
+        "refused": 0,
+        "broken": [],
+        "first_ms": {"p95": 129.0},
+        "after_its_text_ms": {"p95": 40.0},
+    }
     assert passed(seen | change, "llm") == fine
 
 

@@ -89,9 +89,15 @@ def test_an_error_is_a_reading(tmp_path: Path) -> None:
 
 def test_what_differs_is_told(tmp_path: Path) -> None:
     for name, suffix in (("old", ""), ("new", "a")):
-        write(tmp_path / name, snapshot(toy(tmp_path / f"{name} tree", suffix=suffix), "xx", rows("So ist es"), judge))
+        write(
+            tmp_path / name,
+            snapshot(toy(tmp_path / f"{name} tree", suffix=suffix), "xx", rows("So ist es"), judge),
+        )
     found = compare(tmp_path / "old", tmp_path / "new")
-    assert [(one.kind, one.change) for one in found.differences] == [("words", ""), ("words", "right -> wrong")]
+    assert [(one.kind, one.change) for one in found.differences] == [
+        ("words", ""),
+        ("words", "right -> wrong"),
+    ]
     assert found.finality["word"].before == [1, 1, 1]
     told = report(found)
     assert "| golden | 1 | 0 | 1 | 0 |" in told
@@ -100,10 +106,14 @@ def test_what_differs_is_told(tmp_path: Path) -> None:
 
 
 def test_a_word_that_waits_longer_is_told(tmp_path: Path) -> None:
-    old, new = tmp_path / "old", tmp_path / "new"
+    old = tmp_path / "old"
+    new = tmp_path / "new"
     write(old, snapshot(toy(tmp_path / "tree"), "xx", rows("So ist"), judge, repeats=0))
     header, found = load(old)
-    later = [{**row, "words": [[*word[:-1], word[-1] + 2] for word in row["words"]]} for row in found.values()]
+    later = [
+        {**row, "words": [[*word[:-1], word[-1] + 2] for word in row["words"]]}
+        for row in found.values()
+    ]
     write(new, [header, *later])
     compared = compare(old, new)
     assert not compared.differences
@@ -113,7 +123,10 @@ def test_a_word_that_waits_longer_is_told(tmp_path: Path) -> None:
 
 def test_an_accepted_difference_is_counted_apart(tmp_path: Path) -> None:
     for name, suffix in (("old", ""), ("new", "a")):
-        write(tmp_path / name, snapshot(toy(tmp_path / f"{name} tree", suffix=suffix), "xx", rows("So"), judge))
+        write(
+            tmp_path / name,
+            snapshot(toy(tmp_path / f"{name} tree", suffix=suffix), "xx", rows("So"), judge),
+        )
     (tmp_path / "accepted").write_text("better\txx\tSo\tsoa\n")
     found = compare(tmp_path / "old", tmp_path / "new", read_accepted(tmp_path / "accepted"))
     assert found.accepted == {"better": 1}
@@ -127,7 +140,9 @@ def test_costs_are_those_of_golden_texts_and_prose(tmp_path: Path) -> None:
     lines = sample([*rows("So", "Ja"), {"set": "generator", "text": "nein"}])
     assert lines.count("\n") == 3
     found = costs(toy(tmp_path), "xx", lines, 3)
-    assert set(found) == {f"{name}, {way}" for name in ("golden", "prose") for way in ("whole", "characters")}
+    assert set(found) == {
+        f"{name}, {way}" for name in ("golden", "prose") for way in ("whole", "characters")
+    }
     assert {len(turns) for turns in found.values()} == {3}
 
 

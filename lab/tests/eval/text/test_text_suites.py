@@ -1,4 +1,5 @@
-"""Suites of texts: what is found in a clone, what counts as the same reading, and who is judged how."""
+"""Suites of texts: what is found in a clone, what counts as the same reading, and who is judged
+how."""
 
 from __future__ import annotations
 
@@ -20,11 +21,16 @@ JUDGED = Path(__file__).parents[3] / "benchmarks" / "text" / "judged.tsv"
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     folder = tmp_path / "clone" / "tests" / "nemo_text_processing"
-    english, german = folder / "en" / "data_text_normalization", folder / "de" / "data_text_normalization"
+    english = folder / "en" / "data_text_normalization"
+    german = folder / "de" / "data_text_normalization"
     english.mkdir(parents=True)
     german.mkdir(parents=True)
-    (english / "test_cases_money.txt").write_text("It is $5~it is five dollars\nIt is $6~it is six bucks\n")
-    (english / "test_cases_normalize_with_audio.txt").write_text("~room 12\nroom one two\nroom twelve\n~a 3\na three\n")
+    (english / "test_cases_money.txt").write_text(
+        "It is $5~it is five dollars\nIt is $6~it is six bucks\n"
+    )
+    (english / "test_cases_normalize_with_audio.txt").write_text(
+        "~room 12\nroom one two\nroom twelve\n~a 3\na three\n"
+    )
     (german / "test_cases_cardinal.txt").write_text("drei und zwanzig~23\n")
     return tmp_path / "clone"
 
@@ -65,7 +71,8 @@ def test_one_reading(one: str, other: str, language: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("May five", "May fifth"), ("fifteen", "fifty"), ("ten eleven", "one thousand twelve")]
+    ("one", "other"),
+    [("May five", "May fifth"), ("fifteen", "fifty"), ("ten eleven", "one thousand twelve")],
 )
 def test_two_readings(one: str, other: str) -> None:
     assert not alike(one, other, "en")
@@ -77,14 +84,23 @@ def test_what_nobody_judged_is_wrong() -> None:
     assert verdict_of(case, "five dollars", {}) == "wrong"
     assert verdict_of(case, "five dollars", {(case.key, "5dollars"): "why"}) == "other"
     rows = shares(judged_cases([case], lambda _: "six dollars", {}))
-    assert [(row["class"], row["wrong"], row["not_wrong"]) for row in rows] == [("all", 1, 0.0), ("money", 1, 0.0)]
+    assert [(row["class"], row["wrong"], row["not_wrong"]) for row in rows] == [
+        ("all", 1, 0.0),
+        ("money", 1, 0.0),
+    ]
 
 
-def test_the_command_writes_tables(clone: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_tables(
+    clone: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     readings = tmp_path / "other.json"
-    readings.write_text(json.dumps({"en\tIt is $5": "it is five dollars", "en\tIt is $6": "it is $6"}))
+    readings.write_text(
+        json.dumps({"en\tIt is $5": "it is five dollars", "en\tIt is $6": "it is $6"})
+    )
     out = tmp_path / "out"
-    assert main(["eval", "text", str(clone), "-o", str(out), "--readings", f"other={readings}"]) == 0
+    assert (
+        main(["eval", "text", str(clone), "-o", str(out), "--readings", f"other={readings}"]) == 0
+    )
     assert "| NeMo | en | money | 2 | 1 | 0 | 1 | 50.0 % |" in capsys.readouterr().out
     assert "| other (words) |  | 50.0 % |" in (out / "suites.md").read_text()
     assert len((out / "wrong.tsv").read_text().splitlines()) == 1

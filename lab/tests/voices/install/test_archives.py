@@ -34,11 +34,15 @@ def test_a_voice_is_added_and_its_steps_are_the_whole(
     assert f"{added.config.name}.tar.gz" == archive.name
     synthesizer = load_voice(added.folder).synthesizer
     assert isinstance(synthesizer, TwoStage)
-    vocoder, draw = synthesizer.vocoder, np.random.default_rng(1)
+    vocoder = synthesizer.vocoder
+    draw = np.random.default_rng(1)
     mel = (draw.normal(size=80) + draw.normal(size=(40, 80)).cumsum(0) / 4 - 4).astype(np.float32)
     whole, _ = vocoder.step(mel, mel[:0], vocoder.initial(0), seed=1, ended=True)
-    state, parts = vocoder.initial(0), []
+    state = vocoder.initial(0)
+    parts = []
     for at in range(0, len(mel), STEP):
-        made, state = vocoder.step(mel[at : at + STEP], mel[at + STEP :], state, seed=1, ended=at + STEP >= len(mel))
+        made, state = vocoder.step(
+            mel[at : at + STEP], mel[at + STEP :], state, seed=1, ended=at + STEP >= len(mel)
+        )
         parts.append(made)
     assert np.abs(whole - np.concatenate(parts)).max() < 1e-4

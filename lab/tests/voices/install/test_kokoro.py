@@ -1,4 +1,5 @@
-"""Kokoro added from its files: its parts are the whole, its styles are measured, and what is wrong is said."""
+"""Kokoro added from its files: its parts are the whole, its styles are measured, and what is wrong
+is said."""
 
 from __future__ import annotations
 
@@ -17,7 +18,13 @@ from sayahead.types import Floats, Ids
 from sayahead.voices.install.kokoro import voice as install
 from sayahead.voices.install.kokoro.files import LANGUAGES, read_files
 from sayahead.voices.install.kokoro.parts import Measured, Parts, averaged
-from sayahead.voices.install.kokoro.voice import add_kokoro, check_steps, check_whole, measure, spoken
+from sayahead.voices.install.kokoro.voice import (
+    add_kokoro,
+    check_steps,
+    check_whole,
+    measure,
+    spoken,
+)
 from sayahead.voices.install.onnx.dequantize import dequantized, product_of
 from sayahead.voices.install.onnx.graph import Graph
 from sayahead.voices.install.trial import samples
@@ -53,8 +60,14 @@ def test_a_graph_of_integers_is_read_as_what_it_is(tmp_path: Path) -> None:
     only = {"op_types_to_quantize": ["Conv", "MatMul"], "extra_options": {"MatMulConstBOnly": True}}
     options: dict[str, Any] = {"weight_type": QuantType.QUInt8, **only}
     quantize_dynamic(tmp_path / "floats.onnx", tmp_path / "integers.onnx", **options)
-    graph, whole = (Graph(onnx.load(tmp_path / f"{name}.onnx"), where=name) for name in ("integers", "floats"))
-    products = [node for node in whole.of_type("Conv", "MatMul") if product_of(whole, node.output[0]) is not None]
+    graph, whole = (
+        Graph(onnx.load(tmp_path / f"{name}.onnx"), where=name) for name in ("integers", "floats")
+    )
+    products = [
+        node
+        for node in whole.of_type("Conv", "MatMul")
+        if product_of(whole, node.output[0]) is not None
+    ]
     assert len(products) == len(graph.of_type("ConvInteger", "MatMulInteger")) > 60
     for node in products:
         one, expected = (product_of(each, node.output[0]) for each in (graph, whole))
@@ -72,20 +85,31 @@ def test_ranges_leave_out_the_rarest_extremes_most_of_the_generator_s() -> None:
     made = [parts.run(ids, ROW) for ids in (IDS, phonemes("wˈʌn."))]
     found = averaged(map(parts.measured, made))
     assert len(found.low) == len(parts.ranges)
-    generator = slice(parts.ranges.index(parts.kokoro.product("generator/ups.0/ConvTranspose").rows), None)
+    generator = slice(
+        parts.ranges.index(parts.kokoro.product("generator/ups.0/ConvTranspose").rows), None
+    )
     shares = np.full(len(parts.ranges), 0.8)
     shares[generator] = 0.6
     assert 0 < generator.start < len(shares) / 2
     for kind, ranges in (("Min", found.low), ("Max", found.high)):
-        extremes = np.mean([[float(run[f"{kind}{n}"]) for n in range(len(ranges))] for run in made], axis=0)
+        extremes = np.mean(
+            [[float(run[f"{kind}{n}"]) for n in range(len(ranges))] for run in made], axis=0
+        )
         assert np.allclose(ranges, shares * extremes, atol=1e-6)
 
 
 def test_statistics_of_several_sentences_are_those_of_all_their_units() -> None:
-    units = [np.random.default_rng(n).normal(n, 1 + n, (length, 3)) for n, length in enumerate((5, 40, 12))]
+    units = [
+        np.random.default_rng(n).normal(n, 1 + n, (length, 3))
+        for n, length in enumerate((5, 40, 12))
+    ]
     nothing = np.zeros(1, np.float32)
-    runs = [Measured(rows.mean(0), rows.var(0), nothing, nothing, 100.0 + len(rows), len(rows)) for rows in units]
-    found, all_ = averaged(runs), np.concatenate(units)
+    runs = [
+        Measured(rows.mean(0), rows.var(0), nothing, nothing, 100.0 + len(rows), len(rows))
+        for rows in units
+    ]
+    found = averaged(runs)
+    all_ = np.concatenate(units)
     assert np.allclose(found.mean, all_.mean(0))
     assert np.allclose(found.variance, all_.var(0))
     assert (found.length, found.middle) == (57, 112.0)
@@ -108,12 +132,16 @@ def test_styles_are_measured_with_sentences_of_several_kinds() -> None:
 @pytest.fixture(scope="module")
 def added(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("kokoro")
-    given = tiny_kokoro(folder / "given", tokens="input_ids", styles=("am_a", "bf_b", "ff_c", "jf_d", "zm_e"))
+    given = tiny_kokoro(
+        folder / "given", tokens="input_ids", styles=("am_a", "bf_b", "ff_c", "jf_d", "zm_e")
+    )
     add_kokoro(given, None, folder / "voice")
     return folder / "voice"
 
 
-def test_steps_that_are_not_the_whole_are_refused(added: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_steps_that_are_not_the_whole_are_refused(
+    added: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     check_steps(added, IDS)
     monkeypatch.setattr(install, "RIGHT", 3)
     with pytest.raises(VoiceError, match="differ in steps"):
@@ -122,7 +150,10 @@ def test_steps_that_are_not_the_whole_are_refused(added: Path, monkeypatch: pyte
 
 def test_each_style_speaks_the_language_of_its_name(added: Path) -> None:
     voice = load_voice(added)
-    assert (voice.config.language, list(voice.config.speakers)) == ("en-US", ["am_a", "bf_b", "ff_c"])
+    assert (voice.config.language, list(voice.config.speakers)) == (
+        "en-US",
+        ["am_a", "bf_b", "ff_c"],
+    )
     assert voice.read_for("am_a") is voice
     french = voice.read_for("ff_c")
     assert french is voice.read_for(2)
@@ -154,12 +185,18 @@ def test_what_is_missing_or_damaged_is_said_by_name(tmp_path: Path) -> None:
     with pytest.raises(VoiceError, match="Japanese needs its own front end"):
         add_kokoro(file, None, tmp_path / "voice")
     (tmp_path / "given" / "voices.npz").write_bytes(b"PK\3\4 no archive")
-    with pytest.raises(VoiceError, match=r"needs styles beside it|cannot be read as styles|make no rows"):
+    with pytest.raises(
+        VoiceError, match=r"needs styles beside it|cannot be read as styles|make no rows"
+    ):
         add_kokoro(file, None, tmp_path / "voice")
     (tmp_path / "given" / "voices.npz").unlink()
     with pytest.raises(VoiceError, match="needs styles beside it"):
         add_kokoro(file, None, tmp_path / "voice")
-    for content, message in (("[]", "vocab is"), ("{", "cannot be read as JSON"), ('{"vocab": {"ab": 1}}', "vocab is")):
+    for content, message in (
+        ("[]", "vocab is"),
+        ("{", "cannot be read as JSON"),
+        ('{"vocab": {"ab": 1}}', "vocab is"),
+    ):
         (tmp_path / "given" / "config.json").write_text(content, "utf-8")
         with pytest.raises(VoiceError, match=message):
             add_kokoro(file, None, tmp_path / "voice")

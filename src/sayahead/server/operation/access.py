@@ -1,4 +1,5 @@
-"""Who may connect: keys, short-lived tokens for browsers, and the web pages and host names that are allowed."""
+"""Who may connect: keys, short-lived tokens for browsers, and the web pages and host names that are
+allowed."""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ class Caller:
     name: str
     """The key's name; ``anybody`` if no key is needed. May be logged, unlike the key."""
     share: str = ""
-    """Whose share of the places it uses: the key's, or an address's; empty: nobody's, and it may have all."""
+    """Whose share of the places it uses: the key's, or an address's; empty: nobody's, and it may
+    have all."""
     terms: Terms = NO_TERMS
     """What its key may use."""
     address: str = field(default="", compare=False)
@@ -73,7 +75,8 @@ class Access:
     """Decides who may connect."""
 
     def __init__(self, settings: Settings, *, before: Access | None = None) -> None:
-        """``before`` is whose tokens still hold. ConfigError for keys, or a certificate, that cannot be used."""
+        """``before`` is whose tokens still hold. ConfigError for keys, or a certificate, that
+        cannot be used."""
         if before is None:
             check_certificate(settings)
         self._keys = keys_of(settings)
@@ -111,10 +114,11 @@ class Access:
         request: str = "",
         trace: str | None = None,
     ) -> Caller | None:
-        """Whose key or (with ``tokens``) token that is; None if it is neither, or not any more. Anybody at that
-        address, if no key is needed. ``request`` is what the request is called, and ``trace`` that to which
-        it says it belongs."""
-        place, whole = address or "", trace or ""
+        """Whose key or (with ``tokens``) token that is; None if it is neither, or not any more.
+        Anybody at that address, if no key is needed. ``request`` is what the request is called, and
+        ``trace`` that to which it says it belongs."""
+        place = address or ""
+        whole = trace or ""
         if self.open:
             return Caller(ANYBODY, share_of(address), NO_TERMS, place, request, whole)
         key = self._key(credential, tokens=tokens)
@@ -123,7 +127,8 @@ class Access:
         return Caller(key.name, key.name, key.terms, place, request, whole, key.digest)
 
     def share(self, credential: str | None, address: str | None) -> str:
-        """Whose requests somebody's count among: its key's, or without one its address's. No token is used by it."""
+        """Whose requests somebody's count among: its key's, or without one its address's. No token
+        is used by it."""
         key = None if self.open else self._key(credential, tokens=False)
         return share_of(address) if key is None else key.name
 
@@ -139,26 +144,30 @@ class Access:
         if credential.lower().startswith(SCHEMES):
             credential = credential.partition(" ")[2].strip()
         digest = hashlib.sha256(credential.encode(errors="replace")).digest()
-        # Nobody can choose a key by its digest, so how long the look-up takes says nothing of any key.
+        # Nobody can choose a key by its digest, so how long the look-up takes says nothing of any
+        # key.
         found = self._keys.get(digest)
         return found or (self._of_token(credential) if tokens else None)
 
     def token(self, caller: Caller, *, once: bool = False) -> tuple[str, float]:
-        """A token for a browser that connects in this caller's name, ``once`` or often, and its end in seconds since
-        1970."""
+        """A token for a browser that connects in this caller's name, ``once`` or often, and its end
+        in seconds since 1970."""
         end = time.time() + self._token_s
         claim = f"{end:.6f} {ONCE * once}{secrets.token_hex(8)} {caller.name}".encode()
         return f"{encode(claim)}.{encode(self._sign(claim, caller.digest))}", end
 
     def resumption(self, caller: Caller, most_s: float) -> str:
-        """What a client shows to another server to go on there with a text that was begun here, within so long."""
+        """What a client shows to another server to go on there with a text that was begun here,
+        within so long."""
         claim = f"{time.time() + most_s:.6f} {RESUMED}{secrets.token_hex(8)} {caller.name}".encode()
         return f"{encode(claim)}.{encode(self._sign(claim, caller.digest))}"
 
     def resumes(self, caller: Caller, token: str) -> bool:
         """Whether that is a caller's, still good, and was not used here."""
         found = self._claim(token, [caller.digest])
-        return found is not None and found.mark.startswith(RESUMED) and found.claim not in self._used
+        return (
+            found is not None and found.mark.startswith(RESUMED) and found.claim not in self._used
+        )
 
     def use_resumption(self, token: str) -> None:
         """A caller was let in by it."""
@@ -177,13 +186,18 @@ class Access:
         return None if used else keys[found.digest]
 
     def _claim(self, token: str, digests: list[bytes]) -> Claim | None:
-        """What a token says, if one of the keys of these digests has signed it, and it is good still."""
+        """What a token says, if one of the keys of these digests has signed it, and it is good
+        still."""
         part, _, signature = token.partition(".")
         try:
             claim = decode(part)
             end, mark, _ = claim.decode().split(" ", 2)
             given = signature.encode(errors="replace")
-            signers = (digest for digest in digests if hmac.compare_digest(self._proof(claim, digest), given))
+            signers = (
+                digest
+                for digest in digests
+                if hmac.compare_digest(self._proof(claim, digest), given)
+            )
             signer = next(signers, None)
             if signer is None or time.time() >= float(end):
                 return None
@@ -193,7 +207,8 @@ class Access:
 
     def _use(self, claim: bytes, end: float) -> bool:
         """Use what can be used once; whether it could."""
-        now, fresh = time.time(), claim not in self._used
+        now = time.time()
+        fresh = claim not in self._used
         for old in [old for old, until in self._used.items() if until <= now]:
             del self._used[old]
         self._used[claim] = end
@@ -207,8 +222,8 @@ class Access:
         return hmac.new(self.secret, claim + key, hashlib.sha256).digest()
 
     def page_may(self, headers: Mapping[str, str]) -> bool:
-        """Whether the web page that sends this, if it is one, is of the server's own host or an allowed one. CORS does
-        not guard sockets, and no browser lets a page forge its Origin."""
+        """Whether the web page that sends this, if it is one, is of the server's own host or an
+        allowed one. CORS does not guard sockets, and no browser lets a page forge its Origin."""
         origin = headers.get("origin")
         if origin is None or "*" in self._origins or origin.rstrip("/").lower() in self._origins:
             return True
@@ -218,14 +233,15 @@ class Access:
             return False
 
     def host_may(self, headers: Mapping[str, str]) -> bool:
-        """Whether the server was addressed by a name of its own: that of a page that somebody points at this machine is
-        not one."""
+        """Whether the server was addressed by a name of its own: that of a page that somebody
+        points at this machine is not one."""
         try:
             name = (urlsplit(f"//{headers.get('host', '')}").hostname or "").lower()
         except ValueError:
             return False
         if self._hosts:
-            # An address is no name that somebody could point here; probes and scrapers use the machine's own.
+            # An address is no name that somebody could point here; probes and scrapers use the
+            # machine's own.
             return name in self._hosts or is_address(name)
         if self._loopback:
             return loopback(name)
@@ -233,7 +249,9 @@ class Access:
         return not self.open or nearby(name)
 
 
-def credential(headers: Mapping[str, str], query: Mapping[str, str], subprotocols: Iterable[str] = ()) -> str | None:
+def credential(
+    headers: Mapping[str, str], query: Mapping[str, str], subprotocols: Iterable[str] = ()
+) -> str | None:
     """The key or token that a request carries, wherever its protocol puts it."""
     for name in HEADERS:
         if headers.get(name):
@@ -249,23 +267,29 @@ def credential(headers: Mapping[str, str], query: Mapping[str, str], subprotocol
 
 def check_certificate(settings: Settings) -> None:
     """ConfigError for a certificate that no server can use."""
-    certificate, key = settings.certificate, settings.certificate_key
+    certificate = settings.certificate
+    key = settings.certificate_key
     if certificate is None:
         if key is not None:
-            raise ConfigError("certificate_key is set, but certificate is not: set both, or neither.")
+            raise ConfigError(
+                "certificate_key is set, but certificate is not: set both, or neither."
+            )
         return
     for name, path in (("certificate", certificate), ("certificate key", key)):
         try:
             Path(certificate if path is None else path).read_bytes()
         except OSError as error:
-            raise ConfigError(f"The {name} {path} cannot be read: {error.strerror or error}.") from error
+            raise ConfigError(
+                f"The {name} {path} cannot be read: {error.strerror or error}."
+            ) from error
     try:
         # Without a password it would ask for one on the terminal.
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
     except ssl.SSLError as error:
         files = certificate if key is None else f"{certificate} and {key}"
         raise ConfigError(
-            f"{files}: not a certificate in PEM with its private key, unencrypted ({error.reason or error})."
+            f"{files}: not a certificate in PEM with its private key, unencrypted"
+            f" ({error.reason or error})."
         ) from error
 
 
@@ -278,7 +302,8 @@ def loopback(host: str) -> bool:
 
 
 def nearby(host: str) -> bool:
-    """Whether a host's name is an address, or one that only its own network gives: no page can have it."""
+    """Whether a host's name is an address, or one that only its own network gives: no page can have
+    it."""
     own = socket.gethostname().lower()
     return is_address(host) or "." not in host or host == own or host.endswith(NEARBY)
 
@@ -294,8 +319,9 @@ def is_address(host: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def share_of(address: str | None) -> str:
-    """Whose share of the places somebody at an address uses: the address, or the network that an IPv6 host may take its
-    addresses from; empty for this machine, where a proxy may speak for others."""
+    """Whose share of the places somebody at an address uses: the address, or the network that an
+    IPv6 host may take its addresses from; empty for this machine, where a proxy may speak for
+    others."""
     try:
         place = ipaddress.ip_address(address or "")
     except ValueError:

@@ -21,10 +21,13 @@ class Allowance:
     """How often somebody who waits is looked after."""
 
     def __init__(self, most: float, per_s: float) -> None:
-        self._most, self._per_s = most, per_s
-        self._left, self._at = most, time.monotonic()
+        self._most = most
+        self._per_s = per_s
+        self._left = most
+        self._at = time.monotonic()
         # Those who wait take their turns one after the other, and so much is what they wait for.
-        self._turn, self._queued = asyncio.Lock(), 0.0
+        self._turn = asyncio.Lock()
+        self._queued = 0.0
 
     def take(self, amount: float = 1.0) -> float:
         """Take so much; return how many seconds too early that was."""
@@ -33,12 +36,17 @@ class Allowance:
         return max(0.0, -self._left / self._per_s)
 
     async def turn(
-        self, amount: float = 1.0, *, most_s: float = math.inf, gone: Callable[[], bool] | None = None
+        self,
+        amount: float = 1.0,
+        *,
+        most_s: float = math.inf,
+        gone: Callable[[], bool] | None = None,
     ) -> bool:
-        """Wait until so much may be taken, and take it; False at once where that would take longer than ``most_s``.
+        """Wait until so much may be taken, and take it; False at once where that would take longer
+        than ``most_s``.
 
-        Nothing is owed: who leaves the queue, cancelled or ``gone``, has taken nothing, and others move up.
-        """
+        Nothing is owed: who leaves the queue, cancelled or ``gone``, has taken nothing, and others
+        move up."""
         needed = min(amount, self._most)
         if self._wait_s(self._queued + needed) > most_s:
             return False
@@ -75,17 +83,23 @@ Shared: TypeAlias = tuple[Allowance, Allowance, Allowance, Allowance]
 class Account:
     """What one client takes, on all its connections."""
 
-    # Processor time is forgotten within so long; what it has taken beyond what a conversation takes makes it wait
-    # behind others, at most for so long.
-    FORGET_S, FREE_S, MOST_S = 2.0, 0.2, 1.0
-    # Processor time for other work than speech, such as reading a lexicon: so much at once, and a second.
-    WORK_S, WORK_PER_S = 0.5, 0.05
+    # Processor time is forgotten within so long; what it has taken beyond what a conversation takes
+    # makes it wait behind others, at most for so long.
+    FORGET_S = 2.0
+    FREE_S = 0.2
+    MOST_S = 1.0
+    # Processor time for other work than speech, such as reading a lexicon: so much at once, and a
+    # second.
+    WORK_S = 0.5
+    WORK_PER_S = 0.05
 
     def __init__(self, shared: Shared) -> None:
         self.bytes, self.messages, self.texts, self.requests = shared
-        """What is read of its messages, how many, how many texts begin, and how many of its requests are answered."""
+        """What is read of its messages, how many, how many texts begin, and how many of its
+        requests are answered."""
         self.work = Allowance(self.WORK_S, self.WORK_PER_S)
-        self._taken_s, self._at = 0.0, time.monotonic()
+        self._taken_s = 0.0
+        self._at = time.monotonic()
 
     def charge(self, seconds: float) -> None:
         """Its speech took processor time."""
@@ -104,16 +118,19 @@ class Reading:
     """What is read of one connection's messages."""
 
     # A message beyond so many bytes counts once more for each so many.
-    SMALL, MORE = 256, 64
+    SMALL = 256
+    MORE = 64
 
     def __init__(self, account: Account, limits: Limits) -> None:
-        self._account, self._messages = account, Allowance(limits.messages_per_s, limits.messages_per_s)
+        self._account = account
+        self._messages = Allowance(limits.messages_per_s, limits.messages_per_s)
         self.waiting = False
         """Whether a message waits here: its sender is not silent."""
 
     async def turn(self, size: int) -> None:
         """Wait until a message of so many bytes may be read."""
-        number, account = 1 + max(0, size - self.SMALL) / self.MORE, self._account
+        number = 1 + max(0, size - self.SMALL) / self.MORE
+        account = self._account
         self.waiting = True
         try:
             await self._messages.turn(number)
@@ -127,33 +144,44 @@ class Accounts:
     """The accounts of those who came last."""
 
     # How many are kept; how many clients may be behind the requests of this machine.
-    MOST, HERE = 4096, 4
-    # Messages, requests and texts a second for each place that a client may take, but no fewer than the limits say.
-    MESSAGES, REQUESTS, TEXTS = 50, 4, 1
+    MOST = 4096
+    HERE = 4
+    # Messages, requests and texts a second for each place that a client may take, but no fewer than
+    # the limits say.
+    MESSAGES = 50
+    REQUESTS = 4
+    TEXTS = 1
 
     def __init__(self, limits: Limits, share: int) -> None:
         """``share``: how many places a client may take."""
-        self._limits, self._share = limits, share
+        self._limits = limits
+        self._share = share
         self._here = self._shared(self.HERE)
         self._accounts: OrderedDict[str, Account] = OrderedDict()
 
     def _shared(self, times: float = 1.0) -> Shared:
-        limits, share = self._limits, self._share
+        limits = self._limits
+        share = self._share
         messages = max(limits.messages_per_s, self.MESSAGES * share)
         requests = max(limits.requests_per_s, self.REQUESTS * share)
         each = (limits.bytes_per_s, messages, self.TEXTS * share, requests)
-        bytes_, messages_, texts, requests_ = (Allowance(times * most, times * most) for most in each)
+        bytes_, messages_, texts, requests_ = (
+            Allowance(times * most, times * most) for most in each
+        )
         return bytes_, messages_, texts, requests_
 
     def of(self, share: str) -> Account:
-        """The account of a key or an address; of no name, that of all requests from this machine."""
+        """The account of a key or an address; of no name, that of all requests from this
+        machine."""
         if (account := self._accounts.get(share)) is None:
-            account = self._accounts[share] = Account(self._shared() if share else self._here)
+            account = Account(self._shared() if share else self._here)
+            self._accounts[share] = account
         self._accounts.move_to_end(share)
         if len(self._accounts) > self.MOST:
             self._accounts.popitem(last=False)
         return account
 
     def of_connection(self, share: str) -> Account:
-        """The same for a connection that stays: of this machine's, each has its own, but for bytes."""
+        """The same for a connection that stays: of this machine's, each has its own, but for
+        bytes."""
         return self.of(share) if share else Account((self._here[0], *self._shared()[1:]))

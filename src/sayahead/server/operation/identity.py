@@ -13,7 +13,8 @@ _GIVEN = re.compile(r"[\w.:/+=@-]{1,128}", re.ASCII)
 
 
 class Identity:
-    """Names each request and each WebSocket, as its client does or anew, and tells the name in the answer."""
+    """Names each request and each WebSocket, as its client does or anew, and tells the name in the
+    answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -26,7 +27,11 @@ class Identity:
         scope.setdefault("state", {})["request"] = name
 
         async def told(message: Message) -> None:
-            if message["type"] in ("http.response.start", "websocket.accept", "websocket.http.response.start"):
+            if message["type"] in (
+                "http.response.start",
+                "websocket.accept",
+                "websocket.http.response.start",
+            ):
                 message["headers"] = [*message.get("headers", []), (HEADER, name.encode())]
             await send(message)
 

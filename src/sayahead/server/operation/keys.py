@@ -73,7 +73,8 @@ class Key:
 
 
 def keys_of(settings: Settings) -> dict[bytes, Key]:
-    """All keys by their SHA-256. ConfigError for a file that cannot be read, and for what is no key."""
+    """All keys by their SHA-256. ConfigError for a file that cannot be read, and for what is no
+    key."""
     found = list(of_lines(list(settings.keys)))
     if settings.keys_file is not None:
         path = Path(settings.keys_file)
@@ -81,7 +82,11 @@ def keys_of(settings: Settings) -> dict[bytes, Key]:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"The keys in {path} cannot be read: {error}.") from error
-        own = list(of_tables(text, path) if path.suffix == ".toml" else of_lines(text.split("\n"), len(found)))
+        own = list(
+            of_tables(text, path)
+            if path.suffix == ".toml"
+            else of_lines(text.split("\n"), len(found))
+        )
         if not own:
             raise ConfigError(f"{path} contains no key: write one per line, or remove the setting.")
         found += own
@@ -91,7 +96,9 @@ def keys_of(settings: Settings) -> dict[bytes, Key]:
 def of_lines(lines: list[str], before: int = 0) -> Iterator[Key]:
     """Keys, a line each: NAME:KEY, or a key alone."""
     entries = (line.strip() for line in lines)
-    for number, entry in enumerate((entry for entry in entries if entry and not entry.startswith("#")), before + 1):
+    for number, entry in enumerate(
+        (entry for entry in entries if entry and not entry.startswith("#")), before + 1
+    ):
         name, colon, key = entry.partition(":")
         name, key = (name, key) if colon else (f"key-{number}", entry)
         yield Key(name, digest_of(key, name))
@@ -109,16 +116,24 @@ def of_tables(text: str, path: Path) -> Iterator[Key]:
         check_bounds(terms, f"{where}: ")
         for protocol in terms.protocols:
             if protocol not in PROTOCOLS:
-                raise ConfigError(f"{where}: there is no protocol {protocol!r}{nearest(protocol, PROTOCOLS)}.")
+                raise ConfigError(
+                    f"{where}: there is no protocol {protocol!r}{nearest(protocol, PROTOCOLS)}."
+                )
         if bool(terms.key) == bool(terms.sha256):
             raise ConfigError(f"{where}: give key or sha256, one of them.")
         if terms.sha256 and not _DIGEST.fullmatch(terms.sha256):
-            raise ConfigError(f"{where}: sha256 must be 64 hexadecimal digits, such as sha256sum prints.")
-        yield Key(name, bytes.fromhex(terms.sha256) if terms.sha256 else digest_of(terms.key, name), terms)
+            raise ConfigError(
+                f"{where}: sha256 must be 64 hexadecimal digits, such as sha256sum prints."
+            )
+        yield Key(
+            name, bytes.fromhex(terms.sha256) if terms.sha256 else digest_of(terms.key, name), terms
+        )
 
 
 def digest_of(key: str, name: str) -> bytes:
     """A key's SHA-256. ConfigError if anybody could guess it."""
     if len(key) < LEAST:
-        raise ConfigError(f"The key {name!r} is shorter than {LEAST} characters: make a longer one.")
+        raise ConfigError(
+            f"The key {name!r} is shorter than {LEAST} characters: make a longer one."
+        )
     return hashlib.sha256(key.encode()).digest()

@@ -1,4 +1,5 @@
-"""The log: lines for people or programs, with the connection's id, without keys, and without clients' texts."""
+"""The log: lines for people or programs, with the connection's id, without keys, and without
+clients' texts."""
 
 from __future__ import annotations
 
@@ -31,7 +32,11 @@ class JsonLines(logging.Formatter):
     """One JSON object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        row = {"time": stamp(record.created), "level": record.levelname.lower(), "event": record.getMessage()}
+        row = {
+            "time": stamp(record.created),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+        }
         row |= extras(record)
         if record.exc_info:
             row["error"] = self.formatException(record.exc_info)
@@ -41,25 +46,34 @@ class JsonLines(logging.Formatter):
 
 
 class Lines(logging.Formatter):
-    """One line, with the figures after the event; what clients sent cannot break it, nor steer a terminal."""
+    """One line, with the figures after the event; what clients sent cannot break it, nor steer a
+    terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
         figures = "".join(f" {name}={plain(value)}" for name, value in extras(record).items())
-        rows = [f"{stamp(record.created)} {record.levelname.lower()} {escaped(record.getMessage())}{figures}"]
+        rows = [
+            f"{stamp(record.created)} {record.levelname.lower()}"
+            f" {escaped(record.getMessage())}{figures}"
+        ]
         if record.exc_info:
-            rows += ["  " + escaped(line) for line in self.formatException(record.exc_info).splitlines()]
+            rows += [
+                "  " + escaped(line) for line in self.formatException(record.exc_info).splitlines()
+            ]
         return "\n".join(rows)
 
 
 class Beside(logging.Handler):
-    """Writes lines to a file on a thread of its own: a pipe that nobody reads holds up no conversation.
+    """Writes lines to a file on a thread of its own: a pipe that nobody reads holds up no
+    conversation.
 
     How many lines were lost meanwhile, the next one says.
     """
 
     def __init__(self, descriptor: int) -> None:
         super().__init__()
-        self._descriptor, self._lines, self._lost = descriptor, queue.Queue[str](MOST_LINES), 0
+        self._descriptor = descriptor
+        self._lines = queue.Queue[str](MOST_LINES)
+        self._lost = 0
         threading.Thread(target=self._write, name="log", daemon=True).start()
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -124,7 +138,11 @@ def plain(value: object) -> str:
 
 def escaped(text: str) -> str:
     """A text without what is no sign, such as the ends of lines."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return (
+        text
+        if text.isprintable()
+        else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    )
 
 
 def extras(record: logging.LogRecord) -> dict[str, Any]:
@@ -134,19 +152,27 @@ def extras(record: logging.LogRecord) -> dict[str, Any]:
 
 def stamp(seconds: float) -> str:
     """UTC, to the millisecond."""
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds * 1000) % 1000:03}Z"
+    return (
+        time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+        + f".{int(seconds * 1000) % 1000:03}Z"
+    )
 
 
 def matters(record: logging.LogRecord) -> bool:
-    """Whether a record of uvicorn's matters: it reports every socket refused before the handshake, as for want of a
-    key, as a fault of the application."""
+    """Whether a record of uvicorn's matters: it reports every socket refused before the handshake,
+    as for want of a key, as a fault of the application."""
     return "without completing handshake" not in record.getMessage()
 
 
 def without_text(record: logging.LogRecord) -> bool:
     """Takes the text out of a session's warning about what it cannot read."""
-    if isinstance(record.args, tuple) and len(record.args) == 3 and "cannot read" in str(record.msg):
-        record.msg, record.args = "Skipped characters %d to %d: this voice cannot read them.", record.args[1:]
+    if (
+        isinstance(record.args, tuple)
+        and len(record.args) == 3
+        and "cannot read" in str(record.msg)
+    ):
+        record.msg = "Skipped characters %d to %d: this voice cannot read them."
+        record.args = record.args[1:]
     return True
 
 

@@ -17,16 +17,37 @@ from prometheus_client import (
 
 from sayahead import __version__
 
-SECONDS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
+SECONDS = (
+    0.01,
+    0.02,
+    0.03,
+    0.05,
+    0.075,
+    0.1,
+    0.15,
+    0.2,
+    0.3,
+    0.5,
+    0.75,
+    1.0,
+    1.5,
+    2.0,
+    3.0,
+    5.0,
+    10.0,
+)
 RTF = (0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 2.0)
 FIRST_AUDIO = (
-    "Time to first audio, until the first audible sample is sent: since the context's first text, and since the text "
-    "that settled the first word and its lookahead."
+    "Time to first audio, until the first audible sample is sent: since the context's first text,"
+    " and since the text that settled the first word and its lookahead."
 )
 FIRST_COMPUTING = "Processor time of a text's synthesis steps up to its first audible sample."
 BUILD_INFO = "1; the label says which version runs."
-WANTED = "Places taken, and refusals for want of one within 30 seconds, at most as many as there are places."
-REASONS = "unauthorized origin overloaded shutdown forbidden quota too_many_contexts too_much_text".split()
+WANTED = (
+    "Places taken, and refusals for want of one within 30 seconds, at most as many as there are"
+    " places."
+)
+REASONS = "unauthorized origin overloaded shutdown forbidden quota too_many_contexts too_much_text".split()  # noqa: E501
 """Reasons of refusals."""
 UNDERRUNS = "Chunks sent after a player without a buffer had run dry, though their text was there."
 
@@ -37,17 +58,30 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         shared: dict[str, Any] = {"registry": self.registry}
-        timed, paced = {**shared, "buckets": SECONDS}, {**shared, "buckets": RTF}
+        timed = {**shared, "buckets": SECONDS}
+        paced = {**shared, "buckets": RTF}
         self.active = Gauge("tts_sessions_active", "Places taken: texts being spoken.", **shared)
         self.limit = Gauge("tts_sessions_limit", "Places there are.", **shared)
         self.wanted = Gauge("tts_sessions_wanted", WANTED, **shared)
-        self.connections = Gauge("tts_connections_active", "Open connections.", ("protocol",), **shared)
-        self.sessions = Counter("tts_sessions", "Texts by how they ended.", ("protocol", "outcome"), **shared)
+        self.connections = Gauge(
+            "tts_connections_active", "Open connections.", ("protocol",), **shared
+        )
+        self.sessions = Counter(
+            "tts_sessions", "Texts by how they ended.", ("protocol", "outcome"), **shared
+        )
         self.first_audio = Histogram("tts_first_audio_seconds", FIRST_AUDIO, ("since",), **timed)
-        self.word_delay = Histogram("tts_word_delay_seconds", "From a word's last character to its audio.", **timed)
-        self.rtf = Histogram("tts_rtf", "Time of a synthesis step over the playing time that it made.", **paced)
-        self.computing = Counter("tts_processor_seconds", "Processor time of synthesis steps.", **shared)
-        self.first_computing = Summary("tts_first_audio_processor_seconds", FIRST_COMPUTING, **shared)
+        self.word_delay = Histogram(
+            "tts_word_delay_seconds", "From a word's last character to its audio.", **timed
+        )
+        self.rtf = Histogram(
+            "tts_rtf", "Time of a synthesis step over the playing time that it made.", **paced
+        )
+        self.computing = Counter(
+            "tts_processor_seconds", "Processor time of synthesis steps.", **shared
+        )
+        self.first_computing = Summary(
+            "tts_first_audio_processor_seconds", FIRST_COMPUTING, **shared
+        )
         self.audio = Counter("tts_audio_seconds", "Audio sent.", ("protocol",), **shared)
         self.characters = Counter("tts_characters", "Text taken in.", ("protocol",), **shared)
         self.underruns = Counter("tts_underruns", UNDERRUNS, **shared)
@@ -56,8 +90,12 @@ class Metrics:
         for reason in REASONS:
             self.rejected.labels(reason)
         self.reloads = Counter("tts_reloads", "Reloads of changed files.", ("outcome",), **shared)
-        self._by_key = Counter("tts_key_characters", "Text spoken for each key.", ("key",), **shared)
-        self._by_voice = Counter("tts_voice_audio_seconds", "Audio sent with each voice.", ("voice",), **shared)
+        self._by_key = Counter(
+            "tts_key_characters", "Text spoken for each key.", ("key",), **shared
+        )
+        self._by_voice = Counter(
+            "tts_voice_audio_seconds", "Audio sent with each voice.", ("voice",), **shared
+        )
         Gauge("sayahead_build_info", BUILD_INFO, ("version",), **shared).labels(__version__).set(1)
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)

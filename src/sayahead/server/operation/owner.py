@@ -36,10 +36,11 @@ class BusyError(Exception):
 
 
 class Worker:
-    """One thread for one kind of work: it waits behind no other kind, and the process does not wait for its end.
+    """One thread for one kind of work: it waits behind no other kind, and the process does not wait
+    for its end.
 
-    asyncio's own executor is shared by everything that calls ``to_thread``, so whatever hangs there holds up all.
-    """
+    asyncio's own executor is shared by everything that calls ``to_thread``, so whatever hangs there
+    holds up all."""
 
     MOST = 16
     """Jobs that may wait."""
@@ -58,12 +59,14 @@ class Worker:
         try:
             self._jobs.put_nowait((future, job))
         except queue.Full:
-            raise BusyError(f"{self.MOST} jobs are waiting for the thread {self._name!r}.") from None
+            raise BusyError(
+                f"{self.MOST} jobs are waiting for the thread {self._name!r}."
+            ) from None
         return future
 
     async def run(self, job: Callable[[], T], *, most_s: float | None = None) -> T:
-        """The job's result. BusyError where too many wait, or after ``most_s``; the job then runs only if it has
-        begun."""
+        """The job's result. BusyError where too many wait, or after ``most_s``; the job then runs
+        only if it has begun."""
         future = asyncio.wrap_future(self.submit(job))
         try:
             async with asyncio.timeout(most_s):
@@ -71,7 +74,9 @@ class Worker:
         except TimeoutError:
             if future.done() and not future.cancelled():
                 raise
-            raise BusyError(f"The thread {self._name!r} did not answer within {most_s:g} seconds.") from None
+            raise BusyError(
+                f"The thread {self._name!r} did not answer within {most_s:g} seconds."
+            ) from None
 
     def close(self) -> None:
         """End the thread once it has done what waits; nobody waits for that."""

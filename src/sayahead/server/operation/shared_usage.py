@@ -1,8 +1,8 @@
 """Usage of a fleet: each server's own sums in a database that all share, PostgreSQL.
 
-A server keeps its usage in its own file, at once and over crashes; a thread tells the database what the file's sums are
-now. Telling the same twice changes nothing, and while the database is away nothing is lost.
-"""
+A server keeps its usage in its own file, at once and over crashes; a thread tells the database what
+the file's sums are now. Telling the same twice changes nothing, and while the database is away
+nothing is lost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,15 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from sayahead.errors import ConfigError
-from sayahead.server.operation.usage_file import FOLD_S, GONE_S, KEPT_MONTHS, File, Used, months_before, today
+from sayahead.server.operation.usage_file import (
+    FOLD_S,
+    GONE_S,
+    KEPT_MONTHS,
+    File,
+    Used,
+    months_before,
+    today,
+)
 
 log = logging.getLogger("sayahead.server")
 PORT = 5432
@@ -27,7 +35,7 @@ ALL_S = 10.0
 SCHEMA = """
 create table if not exists sayahead_usage (server text, key text, day text, protocol text, voice text,
   requests bigint, characters bigint, audio_s double precision, primary key (server, key, day, protocol, voice))
-"""
+"""  # noqa: E501
 INDEX = "create index if not exists sayahead_usage_keys on sayahead_usage (key, day)"
 DAYS = "create index if not exists sayahead_usage_days on sayahead_usage (day)"
 PLACES = """
@@ -44,14 +52,14 @@ insert into sayahead_usage values (:server, :key, :day, :protocol, :voice, :requ
   requests = greatest(excluded.requests, sayahead_usage.requests),
   characters = greatest(excluded.characters, sayahead_usage.characters),
   audio_s = greatest(excluded.audio_s, sayahead_usage.audio_s)
-"""
+"""  # noqa: E501
 OWN = """
 select key, day, protocol, voice, requests, characters, audio_s from sayahead_usage where server = :server
-"""
+"""  # noqa: E501
 ASK = """
 select key, day, protocol, voice, sum(requests)::bigint, sum(characters)::bigint, sum(audio_s) from sayahead_usage
   where day between :first and :last and server <> :server {key} group by key, day, protocol, voice
-"""
+"""  # noqa: E501
 TOTALS = """
 select key, coalesce(sum(characters) filter (where day = :date), 0)::bigint, sum(characters)::bigint
   from sayahead_usage where server <> :server and day between :first and :date {keys} group by key
@@ -63,12 +71,13 @@ insert into sayahead_usage select server, key, substr(day, 1, 7) || '-01', proto
   on conflict (server, key, day, protocol, voice) do update set
   requests = sayahead_usage.requests + excluded.requests,
   characters = sayahead_usage.characters + excluded.characters, audio_s = sayahead_usage.audio_s + excluded.audio_s
-"""
+"""  # noqa: E501
 NAMES = ("key", "day", "protocol", "voice", "requests", "characters", "audio_s")
 
 
 class Database:
-    """A connection that is made when it is needed, and used by one thread at a time; its errors become OSError."""
+    """A connection that is made when it is needed, and used by one thread at a time; its errors
+    become OSError."""
 
     def __init__(self, address: str) -> None:
         """ConfigError for an address that is none, or without pg8000."""
@@ -79,10 +88,23 @@ class Database:
                 "The setting usage_database needs a package: pip install 'sayahead[postgres]'."
             ) from error
         parts = urlsplit(address)
-        if parts.scheme not in ("postgresql", "postgres") or not parts.hostname or not parts.path.strip("/"):
-            raise ConfigError("The setting usage_database must be postgresql://USER:PASSWORD@HOST/DATABASE.")
-        where = {"host": parts.hostname, "port": parts.port or PORT, "database": unquote(parts.path.strip("/"))}
-        who = {"user": unquote(parts.username or "postgres"), "password": unquote(parts.password or "") or None}
+        if (
+            parts.scheme not in ("postgresql", "postgres")
+            or not parts.hostname
+            or not parts.path.strip("/")
+        ):
+            raise ConfigError(
+                "The setting usage_database must be postgresql://USER:PASSWORD@HOST/DATABASE."
+            )
+        where = {
+            "host": parts.hostname,
+            "port": parts.port or PORT,
+            "database": unquote(parts.path.strip("/")),
+        }
+        who = {
+            "user": unquote(parts.username or "postgres"),
+            "password": unquote(parts.password or "") or None,
+        }
         self._options: dict[str, Any] = {**where, **who, "timeout": PATIENCE_S}
         self._pg8000 = pg8000.native
         self._lock = threading.Lock()
@@ -103,7 +125,8 @@ class Database:
                 raise OSError(f"the database: {error}") from error
 
     def ask(self, query: str, **values: Any) -> list[Any]:
-        """The rows of a query that changes nothing: asked again where the connection broke since it was used last."""
+        """The rows of a query that changes nothing: asked again where the connection broke since it
+        was used last."""
         used = self._base is not None
         try:
             with self.use() as base:
@@ -120,7 +143,8 @@ class Database:
             self._leave()
 
     def _leave(self) -> None:
-        base, self._base = self._base, None
+        base = self._base
+        self._base = None
         if base is not None:
             try:
                 base.close()
@@ -132,12 +156,15 @@ class Shared:
     """A server's own file, and what the database says of the others."""
 
     def __init__(self, file: File, address: str) -> None:
-        """``address``: postgresql://USER:PASSWORD@HOST/DATABASE. ConfigError for another one, or without pg8000."""
+        """``address``: postgresql://USER:PASSWORD@HOST/DATABASE. ConfigError for another one, or
+        without pg8000."""
         # Who reads a bill holds up nobody who tells usage and places.
-        self._telling, self._asking = Database(address), Database(address)
+        self._telling = Database(address)
+        self._asking = Database(address)
         self._file = file
         self._compared = False
-        self._asked_all = self._folded = -FOLD_S
+        self._asked_all = -FOLD_S
+        self._folded = self._asked_all
         # Characters of others: a day and its month, by key.
         self._others = dict[str, tuple[str, int, int]]()
 
@@ -145,7 +172,12 @@ class Shared:
         self._file.add(rows)
 
     def rows(
-        self, first: str, last: str, key: str | None = None, *, begun: Callable[[], None] | None = None
+        self,
+        first: str,
+        last: str,
+        key: str | None = None,
+        *,
+        begun: Callable[[], None] | None = None,
     ) -> list[Used]:
         own = self._file.rows(first, last, key, begun=begun)
         what = {"server": self._file.server, "first": first, "last": last}
@@ -158,7 +190,9 @@ class Shared:
         """Of the others, what they had used a moment ago."""
         return self._with_others(key, date, self._file.glance(key, date))
 
-    def totals(self, keys: Iterable[str], date: str, *, begun: Callable[[], None]) -> dict[str, tuple[int, int]]:
+    def totals(
+        self, keys: Iterable[str], date: str, *, begun: Callable[[], None]
+    ) -> dict[str, tuple[int, int]]:
         keys = list(keys)
         own = self._file.totals(keys, date, begun=begun)
         self._ask_totals(keys, date)
@@ -194,10 +228,16 @@ class Shared:
         try:
             with self._telling.use() as base:
                 for row in rows:
-                    base.run(TELL, server=self._file.server, **dict(zip(NAMES, astuple(row), strict=True)))
+                    base.run(
+                        TELL,
+                        server=self._file.server,
+                        **dict(zip(NAMES, astuple(row), strict=True)),
+                    )
                 if time.monotonic() > self._folded + FOLD_S:
                     self._folded = time.monotonic()
-                    base.run(FOLD, server=self._file.server, before=months_before(today(), KEPT_MONTHS))
+                    base.run(
+                        FOLD, server=self._file.server, before=months_before(today(), KEPT_MONTHS)
+                    )
         except OSError:
             self._file.retell(row.place for row in rows)
             raise
@@ -228,7 +268,10 @@ class Shared:
         try:
             self.tend()
         except OSError as error:
-            log.warning("The last usage was not told to the database; the next start does.", extra={"why": str(error)})
+            log.warning(
+                "The last usage was not told to the database; the next start does.",
+                extra={"why": str(error)},
+            )
         self._file.close()
         for database in (self._telling, self._asking):
             database.close()

@@ -1,7 +1,8 @@
-"""Connections below the protocols: what one may send before it is a message, how fast, and for how long.
+"""Connections below the protocols: what one may send before it is a message, how fast, and for how
+long.
 
-All that this package builds on the inner classes of uvicorn and websockets is here; their versions are bounded for it.
-"""
+All that this package builds on the inner classes of uvicorn and websockets is here; their versions
+are bounded for it."""
 
 from __future__ import annotations
 
@@ -26,22 +27,30 @@ from sayahead.server.operation.usage import Usage
 
 log = logging.getLogger("sayahead.server")
 
-# Wait for a request's head, from the connection or the head's first byte on; and for its body, once the head is there.
+# Wait for a request's head, from the connection or the head's first byte on; and for its body, once
+# the head is there.
 HEAD_S = 10.0
 BODY_S = 15.0
-# How long, and for how many times a head's size, what follows a refused head is thrown away, until its answer was read.
-LINGER_S, REFUSED = 1.0, 8
+# How long, and for how many times a head's size, what follows a refused head is thrown away, until
+# its answer was read.
+LINGER_S = 1.0
+REFUSED = 8
 # What arrived is parsed in pieces of this size, each in a turn of the event loop of its own.
 PIECE = 16384
 # Requests on a connection that wait for the answers of those before them.
 PIPELINED = 16
-# Frames without text (pings, pongs, parts of messages): so many at once, and so many a second. More wait with the
-# client, who is cut off where they have waited for so long.
-FRAMES, FRAMES_PER_S, FRAMES_LATE_S = 100, 100, 10.0
-# Part of the files a process may open that connections may be; what it has open besides, and what is accepted at once.
-FILES, OWN, ACCEPTED = 0.8, 20, 128
-# Handshakes of encrypted connections at once, and no more than half of the connections that may be; when there are
-# more, the oldest is cut off. Each takes 0.3 MB, and a file.
+# Frames without text (pings, pongs, parts of messages): so many at once, and so many a second. More
+# wait with the client, who is cut off where they have waited for so long.
+FRAMES = 100
+FRAMES_PER_S = 100
+FRAMES_LATE_S = 10.0
+# Part of the files a process may open that connections may be; what it has open besides, and what
+# is accepted at once.
+FILES = 0.8
+OWN = 20
+ACCEPTED = 128
+# Handshakes of encrypted connections at once, and no more than half of the connections that may be;
+# when there are more, the oldest is cut off. Each takes 0.3 MB, and a file.
 HANDSHAKES = 256
 END = b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large" + END
@@ -49,28 +58,35 @@ BAD = b"HTTP/1.1 400 Bad Request" + END
 
 
 class HttpConnection(HttpToolsProtocol):
-    """HTTP whose heads have a size, whose requests have a time, and whose connections, and the WebSockets they become,
-    can be cut: ``abort`` in the scope's state. Closing waits until what is to be sent is read, which some peers never
-    do."""
+    """HTTP whose heads have a size, whose requests have a time, and whose connections, and the
+    WebSockets they become, can be cut: ``abort`` in the scope's state. Closing waits until what is
+    to be sent is read, which some peers never do."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self.app_state = {**self.app_state, "abort": transport.abort, "gone": transport.is_closing}
         self._limits: Limits = self.app_state["limits"]
         # Bytes of the request that are no body, and those that are.
-        self._overhead = self._body = 0
-        self._reading = self._refused = False
+        self._overhead = 0
+        self._body = 0
+        self._reading = False
+        self._refused = False
         self._timer: asyncio.TimerHandle | None = None
         super().connection_made(transport)
         if self._too_many():
-            log.warning("Too many connections: new ones are refused.", extra={"connections": len(self.connections)})
+            log.warning(
+                "Too many connections: new ones are refused.",
+                extra={"connections": len(self.connections)},
+            )
             transport.abort()
             return
         self._wait(HEAD_S)
 
     def _too_many(self) -> bool:
-        """Whether there are more connections than may be, in all or of one other machine: of that half."""
+        """Whether there are more connections than may be, in all or of one other machine: of that
+        half."""
         most: int = self.app_state["connections"]
-        here, others = self._share(self), self.connections
+        here = self._share(self)
+        others = self.connections
         if not here or len(others) <= most // 2 or len(others) > most:
             return len(others) > most
         return sum(self._share(other) == here for other in others) > most // 2
@@ -87,7 +103,9 @@ class HttpConnection(HttpToolsProtocol):
         """Cut the connection off in so many seconds; None: never."""
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = None if seconds is None else self.loop.call_later(seconds, self.transport.abort)
+        self._timer = (
+            None if seconds is None else self.loop.call_later(seconds, self.transport.abort)
+        )
 
     def data_received(self, data: bytes) -> None:
         if self._throws_away(data):
@@ -109,7 +127,11 @@ class HttpConnection(HttpToolsProtocol):
             if self._refused:
                 return
         # uvicorn waits for the next request until its first byte.
-        if self._timer is None and not self._reading and (self.cycle is None or self.cycle.response_complete):
+        if (
+            self._timer is None
+            and not self._reading
+            and (self.cycle is None or self.cycle.response_complete)
+        ):
             self._wait(HEAD_S)
 
     def _throws_away(self, data: bytes) -> bool:
@@ -133,7 +155,8 @@ class HttpConnection(HttpToolsProtocol):
             self.transport.abort()
 
     def on_message_begin(self) -> None:
-        self._overhead = self._body = 0
+        self._overhead = 0
+        self._body = 0
         self._reading = True
         self._wait(HEAD_S)
         super().on_message_begin()
@@ -172,7 +195,8 @@ class HttpConnection(HttpToolsProtocol):
 
 
 class Encrypted(asyncio.Protocol):
-    """A connection until it is encrypted: it counts and has its time from its accept on, and then becomes another."""
+    """A connection until it is encrypted: it counts and has its time from its accept on, and then
+    becomes another."""
 
     def __init__(
         self,
@@ -181,11 +205,15 @@ class Encrypted(asyncio.Protocol):
         others: dict[Encrypted, None],
         room: Callable[[], int],
     ) -> None:
-        """``make`` makes what it becomes; ``others``: all that are not encrypted yet, the oldest first; ``room``: how
-        many of these there may be now."""
-        self._make, self._context, self._others, self._room = make, context, others, room
+        """``make`` makes what it becomes; ``others``: all that are not encrypted yet, the oldest
+        first; ``room``: how many of these there may be now."""
+        self._make = make
+        self._context = context
+        self._others = others
+        self._room = room
         # What came with the end of the handshake.
-        self._early, self._lost = b"", False
+        self._early = b""
+        self._lost = False
         self._task: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -208,7 +236,8 @@ class Encrypted(asyncio.Protocol):
         self._transport.abort()
 
     async def _encrypt(self) -> None:
-        loop, encrypted = asyncio.get_running_loop(), None
+        loop = asyncio.get_running_loop()
+        encrypted = None
         try:
             encrypted = await loop.start_tls(
                 self._transport, self, self._context, server_side=True, ssl_handshake_timeout=HEAD_S
@@ -229,7 +258,8 @@ class Encrypted(asyncio.Protocol):
 def encrypting(
     make: Callable[..., asyncio.Protocol], context: Callable[[], ssl.SSLContext]
 ) -> Callable[..., asyncio.Protocol]:
-    """Makes connections that are to be encrypted, by what ``context`` gives then, and then become those of ``make``."""
+    """Makes connections that are to be encrypted, by what ``context`` gives then, and then become
+    those of ``make``."""
     others = dict[Encrypted, None]()
 
     def made(**options: Any) -> Encrypted:
@@ -246,14 +276,20 @@ def encrypting(
 
 
 class Gathered:
-    """A transport to which what is written in one turn of the event loop goes at once, as each time costs, and only
-    once the bill for it is written."""
+    """A transport to which what is written in one turn of the event loop goes at once, as each time
+    costs, and only once the bill for it is written."""
 
     def __init__(
-        self, transport: asyncio.BaseTransport, loop: asyncio.AbstractEventLoop, usage: Usage | None = None
+        self,
+        transport: asyncio.BaseTransport,
+        loop: asyncio.AbstractEventLoop,
+        usage: Usage | None = None,
     ) -> None:
-        self._transport, self._loop, self._usage = cast(asyncio.Transport, transport), loop, usage
-        self._parts, self._size = list[bytes](), 0
+        self._transport = cast(asyncio.Transport, transport)
+        self._loop = loop
+        self._usage = usage
+        self._parts = list[bytes]()
+        self._size = 0
         self._closing = False
 
     def write(self, data: bytes) -> None:
@@ -276,7 +312,9 @@ class Gathered:
 
     def _flush(self) -> None:
         if self._parts:
-            data, self._parts, self._size = b"".join(self._parts), [], 0
+            data = b"".join(self._parts)
+            self._parts = []
+            self._size = 0
             self._billed(functools.partial(self._transport.write, data))
 
     def _billed(self, call: Callable[[], None]) -> None:
@@ -302,8 +340,8 @@ def framed(message: str | bytes) -> bytes:
 
 
 class Socket(WebSocketsSansIOProtocol):
-    """A WebSocket that is read no faster than it is served, pings included, and that has a short way out for
-    messages."""
+    """A WebSocket that is read no faster than it is served, pings included, and that has a short
+    way out for messages."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -312,10 +350,13 @@ class Socket(WebSocketsSansIOProtocol):
         self._later: asyncio.Handle | None = None
         self._frames = Allowance(FRAMES, FRAMES_PER_S)
         # How much too early the last ones came, and all that waited.
-        self._early_s = self._late_s = 0.0
+        self._early_s = 0.0
+        self._late_s = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(cast(asyncio.Transport, Gathered(transport, self.loop, self.app_state.get("usage"))))
+        super().connection_made(
+            cast(asyncio.Transport, Gathered(transport, self.loop, self.app_state.get("usage")))
+        )
         self._handshake = self.loop.call_later(HEAD_S, self._unanswered)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -399,7 +440,9 @@ class Socket(WebSocketsSansIOProtocol):
     def _pause(self) -> None:
         """Read on once no frame is too early; cut off who has none but these."""
         self.transport.pause_reading()
-        self._late_s, early_s, self._early_s = self._late_s + self._early_s, self._early_s, 0.0
+        self._late_s = self._late_s + self._early_s
+        early_s = self._early_s
+        self._early_s = 0.0
         self._later = self.loop.call_later(early_s, self._parse)
         if self._late_s > FRAMES_LATE_S:
             log.warning("A client sent too many frames without text, and was cut off.")
@@ -422,12 +465,13 @@ def files() -> int:
 
 
 def most_connections(limits: Limits) -> int:
-    """How many connections may be open: as the limits say, or fewer if the process may not open so many files."""
+    """How many connections may be open: as the limits say, or fewer if the process may not open so
+    many files."""
     most = files()
     return min(limits.connections, int(FILES * most), max(4, most - 2 * OWN))
 
 
 def accepted_at_once(limits: Limits) -> int:
-    """How many connections may be accepted before those beyond the limit are cut off: files are left for them, since
-    where there is none, asyncio accepts nobody for a second."""
+    """How many connections may be accepted before those beyond the limit are cut off: files are
+    left for them, since where there is none, asyncio accepts nobody for a second."""
     return max(1, min(ACCEPTED, (files() - most_connections(limits) - OWN) // 4))

@@ -1,9 +1,9 @@
 """Usage: what each key has had spoken, by day, written before the sound leaves.
 
-The event loop notes what a key uses, and a thread of its own writes that to the store. What is to be sent waits for
-it (``Usage.after``), so nothing leaves that was not billed; but it does not wait for a store that cannot be written,
-or for one that is slow: then usage is kept in memory until it can.
-"""
+The event loop notes what a key uses, and a thread of its own writes that to the store. What is to
+be sent waits for it (``Usage.after``), so nothing leaves that was not billed; but it does not wait
+for a store that cannot be written, or for one that is slow: then usage is kept in memory until it
+can."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ USED_S = 60.0
 """How long totals of a key are kept up to date after they were asked for."""
 END_S = 5.0
 """How long the end of the process waits for the last usage."""
-SOUND_PER_S, SOUND_FREE_S = 2, 5.0
-"""Characters that a second of sound counts at least, beyond its first seconds: a lexicon, an alias or a break may say
-far more than a text has. Speech has 12 to 16."""
+SOUND_PER_S = 2
+SOUND_FREE_S = 5.0
+"""Characters that a second of sound counts at least, beyond its first seconds: a lexicon, an alias
+or a break may say far more than a text has. Speech has 12 to 16."""
 
 
 class UnreadableError(Exception):
@@ -47,33 +48,40 @@ class UnreadableError(Exception):
 
 
 class Usage:
-    """What keys use, and what is left to each. Its methods are the event loop's, unless they say otherwise."""
+    """What keys use, and what is left to each. Its methods are the event loop's, unless they say
+    otherwise."""
 
     def __init__(self, store: Store, metrics: Metrics) -> None:
-        self.store, self._metrics = store, metrics
+        self.store = store
+        self._metrics = metrics
         self._owner = Owner()
-        # Under `_ready`: what was noted and not yet taken to be written, how many rows were noted, and how many of
-        # these are written or have failed; characters noted by key; places by key.
+        # Under `_ready`: what was noted and not yet taken to be written, how many rows were noted,
+        # and how many of these are written or have failed; characters noted by key; places by key.
         self._ready = threading.Condition()
         self._noted = list[Used]()
-        self._count = self._done = 0
-        self._hurry = self._ended = False
+        self._count = 0
+        self._done = 0
+        self._hurry = False
+        self._ended = False
         self._own: Counter[str] = Counter()
         self._places = dict[str, int]()
         # Whoever has `_writing` sees what is owed together with what is written.
         self._writing = threading.Lock()
         self._owed = list[Used]()
-        # Of the event loop: what waits for rows up to a number, until when, and whether it waits at all.
+        # Of the event loop: what waits for rows up to a number, until when, and whether it waits at
+        # all.
         self._waiting_calls: deque[tuple[int, Callable[[], None]]] = deque()
         self._patience: asyncio.TimerHandle | None = None
         self._behind = False
         self._loop: asyncio.AbstractEventLoop | None = None
-        # Text that waits to be spoken; when texts began; totals of keys with their day, and when they were used.
+        # Text that waits to be spoken; when texts began; totals of keys with their day, and when
+        # they were used.
         self._waiting: Counter[str] = Counter()
         self._begun = dict[str, deque[float]]()
         self._totals = dict[str, tuple[str, int, int, int]]()
         self._used = dict[str, float]()
-        self._process, self._elsewhere = secrets.token_hex(8), dict[str, int]()
+        self._process = secrets.token_hex(8)
+        self._elsewhere = dict[str, int]()
         self._end = threading.Event()
         self._reader = Worker("usage-reader")
         self._threads = [
@@ -105,7 +113,8 @@ class Usage:
         return self._behind or self._done >= self._count
 
     def after(self, call: Callable[[], None]) -> None:
-        """Call something on the event loop once all that was noted so far is written, in order; at once where it is.
+        """Call something on the event loop once all that was noted so far is written, in order; at
+        once where it is.
 
         Where it cannot be written, or not within ``SENT_S``, nobody waits until it can.
         """
@@ -142,7 +151,10 @@ class Usage:
     def _give_up(self) -> None:
         """The writer takes too long."""
         self._patience = None
-        log.warning("Usage is written too slowly: sound does not wait for it, and it is kept in memory meanwhile.")
+        log.warning(
+            "Usage is written too slowly: sound does not wait for it, and it is kept in memory"
+            " meanwhile."
+        )
         self._written(behind=True)
 
     def _write(self) -> None:
@@ -172,7 +184,9 @@ class Usage:
                     self._owed = merged(self._owed)
                     self.store.add(self._owed)
             except Exception as error:
-                log.error("Usage cannot be written, and is kept in memory.", extra={"why": str(error)})
+                log.error(
+                    "Usage cannot be written, and is kept in memory.", extra={"why": str(error)}
+                )
                 failed = True
             else:
                 self._owed = []
@@ -188,8 +202,8 @@ class Usage:
         return not failed
 
     def settle(self, timeout_s: float = END_S) -> bool:
-        """Wait, on any thread, until all that was noted so far was written, or could not be; whether it came to
-        that."""
+        """Wait, on any thread, until all that was noted so far was written, or could not be;
+        whether it came to that."""
         with self._ready:
             count = self._count
             self._hurry = True
@@ -199,8 +213,8 @@ class Usage:
     # Reading.
 
     def _fixed(self, read: Callable[[Callable[[], None]], T], keep: Callable[[], None]) -> T:
-        """What ``read`` gives, beside what ``keep`` keeps of what is not written: it is called, and nothing written,
-        until ``read`` says that its answer is fixed."""
+        """What ``read`` gives, beside what ``keep`` keeps of what is not written: it is called, and
+        nothing written, until ``read`` says that its answer is fixed."""
         fixed = False
 
         def begun() -> None:
@@ -219,18 +233,19 @@ class Usage:
                 self._writing.release()
 
     def rows(self, first: str, last: str, key: str | None = None) -> list[Used]:
-        """What was used from one day to another, also what is not written yet; on any thread. OSError where it cannot
-        be read."""
+        """What was used from one day to another, also what is not written yet; on any thread.
+        OSError where it cannot be read."""
         owed = list[Used]()
         rows = self._fixed(
-            lambda begun: self.store.rows(first, last, key, begun=begun), lambda: owed.extend(self._owed + self._noted)
+            lambda begun: self.store.rows(first, last, key, begun=begun),
+            lambda: owed.extend(self._owed + self._noted),
         )
         more = [row for row in owed if first <= row.day <= last and key in (None, row.key)]
         return sorted(merged([*rows, *more]), key=lambda row: row.place)
 
     async def read(self, job: Callable[[], T]) -> T:
-        """What a job reads, on the thread that reads usage. UnreadableError where that fails, or takes longer than
-        ``READ_S``."""
+        """What a job reads, on the thread that reads usage. UnreadableError where that fails, or
+        takes longer than ``READ_S``."""
         try:
             return await self._reader.run(job, most_s=READ_S)
         except (BusyError, OSError) as error:
@@ -243,14 +258,18 @@ class Usage:
         date = today()
         with self._ready:
             self._used[key] = time.monotonic()
-            known, own = self._totals.get(key), self._own[key]
-            owed = [row for row in self._owed + self._noted if row.key == key] if known is None else []
+            known = self._totals.get(key)
+            own = self._own[key]
+            owed = (
+                [row for row in self._owed + self._noted if row.key == key] if known is None else []
+            )
         if known is None or known[0] != date:
             try:
                 day, month = self.store.glance(key, date)
             except OSError as error:
                 log.error("Usage cannot be read.", extra={"why": str(error)})
-                day = month = 0
+                day = 0
+                month = 0
             known = date, *with_owed(owed, date, day, month), own
             with self._ready:
                 self._totals[key] = known
@@ -259,13 +278,15 @@ class Usage:
 
     def _refresh(self) -> None:
         """Ask for the totals of keys in use: in the thread that tends."""
-        date, late = today(), time.monotonic() - USED_S
+        date = today()
+        late = time.monotonic() - USED_S
         with self._ready:
             for key in [key for key, at in self._used.items() if at < late]:
                 del self._used[key]
                 self._totals.pop(key, None)
             keys = list(self._used)
-        owed, own = list[Used](), dict[str, int]()
+        owed = list[Used]()
+        own = dict[str, int]()
 
         def keep() -> None:
             owed.extend(self._owed + self._noted)
@@ -284,26 +305,39 @@ class Usage:
         if characters <= 0 or not (terms.characters_per_day or terms.characters_per_month):
             return None
         day, month = self.totals(key)
-        for limit, used, span in ((terms.characters_per_day, day, "day"), (terms.characters_per_month, month, "month")):
+        for limit, used, span in (
+            (terms.characters_per_day, day, "day"),
+            (terms.characters_per_month, month, "month"),
+        ):
             left = limit - used - self._waiting[key]
             if limit and characters > left:
-                return f"This key may have {limit} characters spoken in a {span}, of which {max(0, left)} are left."
+                return (
+                    f"This key may have {limit} characters spoken in a {span}, of which"
+                    f" {max(0, left)} are left."
+                )
         return None
 
     def begin(self, key: str, terms: Terms) -> str | None:
         """Count a text that begins; why it may not."""
         self._owner.check()
         if terms.requests_per_minute:
-            now, times = time.monotonic(), self._begun.setdefault(key, deque())
+            now = time.monotonic()
+            times = self._begun.setdefault(key, deque())
             while times and times[0] <= now - 60:
                 times.popleft()
             if len(times) >= terms.requests_per_minute:
-                return f"This key may begin {terms.requests_per_minute} texts in a minute: wait a moment."
+                return (
+                    f"This key may begin {terms.requests_per_minute} texts in a minute: wait a"
+                    " moment."
+                )
             times.append(now)
         return None
 
-    def bill(self, key: str, terms: Terms, protocol: str, voice: str, *, whole: bool = False) -> Bill:
-        """What a text costs, as it is spoken; or where its client gets all of it at once (``whole``), at its end."""
+    def bill(
+        self, key: str, terms: Terms, protocol: str, voice: str, *, whole: bool = False
+    ) -> Bill:
+        """What a text costs, as it is spoken; or where its client gets all of it at once
+        (``whole``), at its end."""
         return Bill(self, key, terms, protocol, voice, whole=whole)
 
     def reserve(self, key: str, characters: int) -> None:
@@ -329,7 +363,10 @@ class Usage:
                     job()
                 except Exception as error:
                     self._elsewhere = {}
-                    log.warning("Usage could not be passed on, and is tried again.", extra={"why": str(error)})
+                    log.warning(
+                        "Usage could not be passed on, and is tried again.",
+                        extra={"why": str(error)},
+                    )
 
     def _meet(self) -> None:
         """Tell the other processes of the places that keys take here, and learn of theirs."""
@@ -338,7 +375,8 @@ class Usage:
         self._elsewhere = self.store.meet(self._process, places)
 
     def close(self) -> None:
-        """The end of the process: write what was noted. A store that hangs is waited for a moment."""
+        """The end of the process: write what was noted. A store that hangs is waited for a
+        moment."""
         self._end.set()
         with self._ready:
             self._ended = True
@@ -354,12 +392,21 @@ class Usage:
 class Bill:
     """What one text costs its key: noted before its sound is sent."""
 
-    def __init__(self, usage: Usage, key: str, terms: Terms, protocol: str, voice: str, *, whole: bool) -> None:
-        self._usage, self._key, self._terms = usage, key, terms
-        self._protocol, self.voice, self._whole = protocol, voice, whole
+    def __init__(
+        self, usage: Usage, key: str, terms: Terms, protocol: str, voice: str, *, whole: bool
+    ) -> None:
+        self._usage = usage
+        self._key = key
+        self._terms = terms
+        self._protocol = protocol
+        self.voice = voice
+        self._whole = whole
         # Characters of the text that were spoken, those that count, and those that wait.
-        self._spoken = self._counted = self._waiting = 0
-        self._end, self._closed = 0, False
+        self._spoken = 0
+        self._counted = 0
+        self._waiting = 0
+        self._end = 0
+        self._closed = False
         self._audio_s = 0.0
 
     def begin(self) -> None:
@@ -378,15 +425,22 @@ class Bill:
         self._waiting = waiting
 
     def spoken(self, characters: int, audio_s: float, *, over: bool = False) -> None:
-        """So much of the text is spoken with what is sent next, and so much audio sent in all; ``over``: to its end."""
+        """So much of the text is spoken with what is sent next, and so much audio sent in all;
+        ``over``: to its end."""
         if self._whole and not over:
             return
-        spoken, sent_s = max(characters, self._spoken), max(audio_s, self._audio_s)
+        spoken = max(characters, self._spoken)
+        sent_s = max(audio_s, self._audio_s)
         counted = max(self._counted, spoken, int(SOUND_PER_S * (sent_s - SOUND_FREE_S)))
         if counted > self._counted or sent_s > self._audio_s:
-            what = {"characters": counted - self._counted, "audio_s": round(sent_s - self._audio_s, 6)}
+            what = {
+                "characters": counted - self._counted,
+                "audio_s": round(sent_s - self._audio_s, 6),
+            }
             self._usage.add(self._key, self._protocol, self.voice, **what)
-            self._spoken, self._counted, self._audio_s = spoken, counted, sent_s
+            self._spoken = spoken
+            self._counted = counted
+            self._audio_s = sent_s
             self.expect(self._end)
 
     def close(self) -> None:

@@ -1,4 +1,5 @@
-"""Where usage is kept: rows by key, day, protocol and voice, in a file of SQLite's that servers of a machine share."""
+"""Where usage is kept: rows by key, day, protocol and voice, in a file of SQLite's that servers of
+a machine share."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ OPEN_S = 10.0
 """The same before the server serves anybody."""
 CHECKPOINT_S = 60.0
 GONE_S = 5.0
-"""A server that has said nothing for so long has no places taken; nor has one that speaks from the future."""
+"""A server that has said nothing for so long has no places taken; nor has one that speaks from the
+future."""
 KEPT_MONTHS = 13
 """Months of which each day is kept; of those before, each month."""
 LOG = "-wal"
@@ -47,12 +49,14 @@ OF_KEY = "select * from usage where key = ? and day between ? and ? order by day
 TOTALS = """
 select coalesce(sum(case when day = ? then characters end), 0), coalesce(sum(characters), 0) from usage
   where key = ? and day between ? and ?
-"""
-OLD_MONTHS = "select distinct substr(day, 1, 7) from usage where day < ? and day not like '%-01' limit 12"
+"""  # noqa: E501
+OLD_MONTHS = (
+    "select distinct substr(day, 1, 7) from usage where day < ? and day not like '%-01' limit 12"
+)
 FOLD = f"""
 insert into usage select key, ?, protocol, voice, sum(requests), sum(characters), sum(audio_s) from usage
   where day > ? and day <= ? group by key, protocol, voice {ADDED}
-"""
+"""  # noqa: E501
 
 Place: TypeAlias = tuple[str, str, str, str]
 """Key, day, protocol and voice: what a row is the sum of."""
@@ -60,7 +64,8 @@ Place: TypeAlias = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """A row: what a key has used on a day, by one protocol with one voice; or what is to be added to it."""
+    """A row: what a key has used on a day, by one protocol with one voice; or what is to be added
+    to it."""
 
     key: str
     day: str
@@ -70,8 +75,8 @@ class Used:
     requests: int = 0
     """Texts that were begun."""
     characters: int = 0
-    """Characters of texts that were spoken: all of a text that was spoken to its end, of others up to the last word
-    that was sent."""
+    """Characters of texts that were spoken: all of a text that was spoken to its end, of others up
+    to the last word that was sent."""
     audio_s: float = 0.0
     """Seconds of audio that were sent."""
 
@@ -82,24 +87,33 @@ class Used:
 
 
 class Store(Protocol):
-    """Where usage is kept. Each method raises OSError where it cannot be done now, and then has done nothing."""
+    """Where usage is kept. Each method raises OSError where it cannot be done now, and then has
+    done nothing."""
 
     def add(self, rows: list[Used]) -> None:
         """Add to what there is, at once and all or nothing; called by one thread alone."""
         ...
 
     def rows(
-        self, first: str, last: str, key: str | None = None, *, begun: Callable[[], None] | None = None
+        self,
+        first: str,
+        last: str,
+        key: str | None = None,
+        *,
+        begun: Callable[[], None] | None = None,
     ) -> list[Used]:
-        """What was used from one day to another, by all keys or one, by key and day. ``begun`` is called once: what is
-        added from then on is not in the answer, and all before is."""
+        """What was used from one day to another, by all keys or one, by key and day. ``begun`` is
+        called once: what is added from then on is not in the answer, and all before is."""
         ...
 
     def glance(self, key: str, date: str) -> tuple[int, int]:
-        """Characters of a key on a day and in its month up to then, without waiting for anybody: on the event loop."""
+        """Characters of a key on a day and in its month up to then, without waiting for anybody: on
+        the event loop."""
         ...
 
-    def totals(self, keys: Iterable[str], date: str, *, begun: Callable[[], None]) -> dict[str, tuple[int, int]]:
+    def totals(
+        self, keys: Iterable[str], date: str, *, begun: Callable[[], None]
+    ) -> dict[str, tuple[int, int]]:
         """The same of several, in a thread; ``begun`` as for ``rows``."""
         ...
 
@@ -108,7 +122,8 @@ class Store(Protocol):
         ...
 
     def meet(self, process: str, taken: Mapping[str, int]) -> dict[str, int]:
-        """Tell how many places each key takes in this process, and learn how many in others, called as ``tend``."""
+        """Tell how many places each key takes in this process, and learn how many in others, called
+        as ``tend``."""
         ...
 
     def close(self) -> None:
@@ -120,7 +135,8 @@ class Connection:
     """A connection of SQLite's that one thread uses at a time; its errors become OSError."""
 
     def __init__(self, base: sqlite3.Connection, wait_s: float) -> None:
-        self.base, self.lock = base, threading.Lock()
+        self.base = base
+        self.lock = threading.Lock()
         base.execute(f"pragma busy_timeout = {round(1000 * wait_s)}")
 
     @contextlib.contextmanager
@@ -152,12 +168,14 @@ class File:
         # Which files these are; SQLite itself goes on with one that has lost its name.
         self._identity: tuple[int, int] | None = None
         self._log: tuple[int, int] | None = None
-        self._checkpointed = self._folded = time.monotonic() - FOLD_S
+        self._checkpointed = time.monotonic() - FOLD_S
+        self._folded = self._checkpointed
         # Processes that have told of places.
         self._met = set[str]()
-        # Rows since the file was last seen in its place; sums that have changed since they were asked for. Threads
-        # that add and that tend share them.
-        self._notes, self._tending = threading.Lock(), threading.Lock()
+        # Rows since the file was last seen in its place; sums that have changed since they were
+        # asked for. Threads that add and that tend share them.
+        self._notes = threading.Lock()
+        self._tending = threading.Lock()
         self._unseen = list[Used]()
         self._changed = set[Place]()
         try:
@@ -169,15 +187,21 @@ class File:
         """Open the file, which is made if need be."""
         self._writing = Connection(connected(self._name, OPEN_S), WAIT_S)
         base = self._writing.base
-        # What is committed outlives the process; the disk is waited for at a checkpoint, on a thread.
+        # What is committed outlives the process; the disk is waited for at a checkpoint, on a
+        # thread.
         for line in ("journal_mode = wal", "synchronous = normal", "wal_autocheckpoint = 0"):
             base.execute(f"pragma {line}")
         base.executescript(SCHEMA)
-        base.execute("insert into server select ? where not exists (select * from server)", (secrets.token_hex(8),))
+        base.execute(
+            "insert into server select ? where not exists (select * from server)",
+            (secrets.token_hex(8),),
+        )
         self.server = str(base.execute("select id from server").fetchone()[0])
         """Names the file, wherever its sums are told."""
-        self._identity, self._log = identity(self._name), identity(f"{self._name}{LOG}")
-        self._reading = self._glancing = self._writing
+        self._identity = identity(self._name)
+        self._log = identity(f"{self._name}{LOG}")
+        self._reading = self._writing
+        self._glancing = self._reading
         if self._name is not None:
             # Readers of a file wait for no writer, and the event loop for no reader.
             self._reading = Connection(connected(self._name, WAIT_S), WAIT_S)
@@ -191,7 +215,12 @@ class File:
             self._changed.update(row.place for row in rows)
 
     def rows(
-        self, first: str, last: str, key: str | None = None, *, begun: Callable[[], None] | None = None
+        self,
+        first: str,
+        last: str,
+        key: str | None = None,
+        *,
+        begun: Callable[[], None] | None = None,
     ) -> list[Used]:
         with self._snapshot(begun) as base:
             query, values = (ALL, (first, last)) if key is None else (OF_KEY, (key, first, last))
@@ -207,7 +236,9 @@ class File:
         with self._glancing.use() as base:
             return totals_of(base, key, date)
 
-    def totals(self, keys: Iterable[str], date: str, *, begun: Callable[[], None]) -> dict[str, tuple[int, int]]:
+    def totals(
+        self, keys: Iterable[str], date: str, *, begun: Callable[[], None]
+    ) -> dict[str, tuple[int, int]]:
         with self._snapshot(begun) as base:
             return {key: totals_of(base, key, date) for key in keys}
 
@@ -224,10 +255,13 @@ class File:
     def changed(self) -> list[Used]:
         """Sums that this process has changed since it asked last."""
         with self._notes:
-            places, self._changed = self._changed, set()
+            places = self._changed
+            self._changed = set()
         try:
             with self._reading.use(begin="begin") as base:
-                query = "select * from usage where key = ? and day = ? and protocol = ? and voice = ?"
+                query = (
+                    "select * from usage where key = ? and day = ? and protocol = ? and voice = ?"
+                )
                 return [Used(*row) for place in places for row in base.execute(query, place)]
         except OSError:
             self.retell(places)
@@ -260,12 +294,13 @@ class File:
             self.fold(months_before(today(), KEPT_MONTHS))
 
     def _look(self) -> None:
-        """Find out whether the file is still in its place; if not, make another one, and begin it with what was added
-        since it was seen there last."""
+        """Find out whether the file is still in its place; if not, make another one, and begin it
+        with what was added since it was seen there last."""
         with self._writing.lock:
             there = identity(self._name) == self._identity
             with self._notes:
-                rows, self._unseen = self._unseen, []
+                rows = self._unseen
+                self._unseen = []
             if there:
                 return
             others = self._reading.base, self._glancing.base
@@ -274,7 +309,8 @@ class File:
             base.close()
         self._put_log_aside()
         log.error(
-            "The usage file was removed or replaced while it was in use: usage goes on in the new one.",
+            "The usage file was removed or replaced while it was in use: usage goes on in the new"
+            " one.",
             extra={"file": self._name, "characters_since": sum(row.characters for row in rows)},
         )
         try:
@@ -287,7 +323,8 @@ class File:
             raise OSError(str(error)) from error
 
     def _put_log_aside(self) -> None:
-        """Keep SQLite's log of a file that is gone from being taken for that of the file which has its name now."""
+        """Keep SQLite's log of a file that is gone from being taken for that of the file which has
+        its name now."""
         if self._log is not None and identity(f"{self._name}{LOG}") == self._log:
             os.replace(f"{self._name}{LOG}", f"{self._name}{LOG}.gone")
             with contextlib.suppress(FileNotFoundError):
@@ -298,7 +335,8 @@ class File:
         with self._reading.use() as base:
             months = [str(month) for (month,) in base.execute(OLD_MONTHS, (before,))]
         for month in months:
-            first, last = f"{month}-01", f"{month}-31"
+            first = f"{month}-01"
+            last = f"{month}-31"
             with self._writing.use(begin="begin immediate") as base:
                 base.execute(FOLD, (first, first, last))
                 base.execute("delete from usage where day > ? and day <= ?", (first, last))
@@ -310,12 +348,18 @@ class File:
         if taken or process in self._met:
             with self._writing.use(begin="begin immediate") as base:
                 # Where the clock was set back, who died before it speaks from the future.
-                base.execute("delete from places where process = ? or abs(at - ?) > ?", (process, now, GONE_S))
+                base.execute(
+                    "delete from places where process = ? or abs(at - ?) > ?",
+                    (process, now, GONE_S),
+                )
                 rows = [(process, *each, now) for each in taken.items()]
                 base.executemany("insert into places values (?, ?, ?, ?)", rows)
         self._met = {process} if taken else set()
         with self._reading.use() as base:
-            query = "select key, sum(taken) from places where process <> ? and abs(at - ?) <= ? group by key"
+            query = (
+                "select key, sum(taken) from places where process <> ? and abs(at - ?) <= ? group"
+                " by key"
+            )
             return dict(base.execute(query, (process, now, GONE_S)))
 
     def close(self) -> None:
@@ -325,7 +369,9 @@ class File:
 
 def connected(name: str | None, wait_s: float) -> sqlite3.Connection:
     """A connection to a file, or to memory of its own."""
-    return sqlite3.connect(name or ":memory:", timeout=wait_s, isolation_level=None, check_same_thread=False)
+    return sqlite3.connect(
+        name or ":memory:", timeout=wait_s, isolation_level=None, check_same_thread=False
+    )
 
 
 def identity(name: str | None) -> tuple[int, int] | None:
@@ -350,7 +396,8 @@ def today() -> str:
 
 def months_before(date: str, months: int) -> str:
     """The first day of the month so many months before a day's."""
-    year, month = int(date[:4]), int(date[5:7])
+    year = int(date[:4])
+    month = int(date[5:7])
     index = 12 * year + month - 1 - months
     return f"{index // 12:04}-{index % 12 + 1:02}-01"
 
@@ -360,7 +407,8 @@ def merged(rows: Iterable[Used]) -> list[Used]:
     sums = dict[Place, Used]()
     for row in rows:
         if (old := sums.get(row.place)) is not None:
-            requests, characters = old.requests + row.requests, old.characters + row.characters
+            requests = old.requests + row.requests
+            characters = old.characters + row.characters
             row = Used(*row.place, requests, characters, old.audio_s + row.audio_s)
         sums[row.place] = row
     return list(sums.values())

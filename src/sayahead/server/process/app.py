@@ -31,7 +31,8 @@ from sayahead.voices.locations import home
 
 log = logging.getLogger("sayahead.server")
 SWITCH_S = 0.0005
-"""How long a thread may keep the interpreter that the event loop wants: Python's own 5 ms add up over a request."""
+"""How long a thread may keep the interpreter that the event loop wants: Python's own 5 ms add up
+over a request."""
 
 MOST_PROXIES = 16
 """Proxies between a client and this server."""
@@ -40,9 +41,10 @@ LATE_S = 2.0
 
 
 def create_app(hub: Hub, reloader: Reloader | None = None) -> Starlette:
-    """The application; the hub's voices are loaded when it starts, its files are watched, and its threads end with
-    it."""
-    modules, reloader = list(PROTOCOLS.values()), reloader or Reloader(hub)
+    """The application; the hub's voices are loaded when it starts, its files are watched, and its
+    threads end with it."""
+    modules = list(PROTOCOLS.values())
+    reloader = reloader or Reloader(hub)
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[dict[str, Any]]:
@@ -52,7 +54,9 @@ def create_app(hub: Hub, reloader: Reloader | None = None) -> Starlette:
             sys.setswitchinterval(SWITCH_S)
             await asyncio.to_thread(hub.start)
             await asyncio.to_thread(sweep, home())
-            giving = asyncio.create_task(keep_giving_back(lambda: (hub.pool.steps, hub.taken, hub.connections)))
+            giving = asyncio.create_task(
+                keep_giving_back(lambda: (hub.pool.steps, hub.taken, hub.connections))
+            )
             stack.callback(giving.cancel)
             watching = asyncio.create_task(reloader.watch())
             stack.callback(watching.cancel)
@@ -62,7 +66,9 @@ def create_app(hub: Hub, reloader: Reloader | None = None) -> Starlette:
             connections = most_connections(hub.limits)
             yield {"limits": hub.limits, "connections": connections, "usage": hub.usage}
 
-    routes: list[BaseRoute] = [r for module in modules if hasattr(module, "routes") for r in module.routes(hub)]
+    routes: list[BaseRoute] = [
+        r for module in modules if hasattr(module, "routes") for r in module.routes(hub)
+    ]
     cors = Middleware(
         CORSMiddleware,
         allow_origins=list(hub.settings.origins),
@@ -76,7 +82,12 @@ def create_app(hub: Hub, reloader: Reloader | None = None) -> Starlette:
         Middleware(Guard, hub=hub),
         cors,
     ]
-    return Starlette(routes=routes, lifespan=life, middleware=middleware, exception_handlers={Exception: server_error})
+    return Starlette(
+        routes=routes,
+        lifespan=life,
+        middleware=middleware,
+        exception_handlers={Exception: server_error},
+    )
 
 
 async def server_error(request: Request, error: Exception) -> Response:
@@ -85,11 +96,11 @@ async def server_error(request: Request, error: Exception) -> Response:
 
 
 class Proxied:
-    """Takes requests that come by a proxy for those of its clients: by X-Forwarded-For, of named proxies only.
+    """Takes requests that come by a proxy for those of its clients: by X-Forwarded-For, of named
+    proxies only.
 
-    A client may send the header itself, and a proxy adds to its end: the last address that is no proxy's is the
-    client's. What is no address is nobody's, and the proxy's own stands for it.
-    """
+    A client may send the header itself, and a proxy adds to its end: the last address that is no
+    proxy's is the client's. What is no address is nobody's, and the proxy's own stands for it."""
 
     def __init__(self, app: ASGIApp, proxies: tuple[str, ...]) -> None:
         self._app = app
@@ -98,7 +109,8 @@ class Proxied:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket") and scope.get("client"):
-            peer, lines = scope["client"][0], Headers(scope=scope).getlist("x-forwarded-for")
+            peer = scope["client"][0]
+            lines = Headers(scope=scope).getlist("x-forwarded-for")
             if lines and not self._has_told:
                 self._tell(peer)
             if self._networks:
@@ -107,11 +119,19 @@ class Proxied:
         await self._app(scope, receive, send)
 
     def _tell(self, peer: str) -> None:
-        """Say once that a proxy near this machine seems not to be named: all of its clients count as one."""
+        """Say once that a proxy near this machine seems not to be named: all of its clients count
+        as one."""
         found = address_in(peer)
-        if found is not None and found.is_private and not any(found in network for network in self._networks):
+        if (
+            found is not None
+            and found.is_private
+            and not any(found in network for network in self._networks)
+        ):
             self._has_told = True
-            log.warning("X-Forwarded-For is not read: proxies does not name who sent it.", extra={"address": peer})
+            log.warning(
+                "X-Forwarded-For is not read: proxies does not name who sent it.",
+                extra={"address": peer},
+            )
 
     def _client(self, peer: str, forwarded: list[str]) -> str:
         """Where a request comes from, by its peer and what proxies have said."""
@@ -144,31 +164,47 @@ class Guard:
     """Admits requests from allowed pages to a name of the server's own."""
 
     def __init__(self, app: ASGIApp, hub: Hub) -> None:
-        self._app, self._hub = app, hub
+        self._app = app
+        self._hub = hub
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        headers, access = Headers(scope=scope), self._hub.access
+        headers = Headers(scope=scope)
+        access = self._hub.access
         address = scope["client"][0] if scope.get("client") else None
         # Whoever asks faster waits; a key by itself, and not behind all who share its address.
         share = access.share(credential(headers, QueryParams(scope["query_string"])), address)
         gone = scope.get("state", {}).get("gone")
         if not await self._hub.accounts.of(share).requests.turn(most_s=LATE_S, gone=gone):
             self._hub.refused("overloaded", address, session=request_id(scope))
-            await self._refuse(scope, receive, send, "Too many requests: try again in a moment.", 429)
+            await self._refuse(
+                scope, receive, send, "Too many requests: try again in a moment.", 429
+            )
         elif not access.host_may(headers):
-            self._hub.refused("origin", address, session=request_id(scope), host=headers.get("host", "")[:200])
-            await self._refuse(scope, receive, send, "This host name is not allowed: see the setting hosts.", 403)
+            self._hub.refused(
+                "origin", address, session=request_id(scope), host=headers.get("host", "")[:200]
+            )
+            await self._refuse(
+                scope, receive, send, "This host name is not allowed: see the setting hosts.", 403
+            )
         elif not access.page_may(headers):
-            self._hub.refused("origin", address, session=request_id(scope), host=headers.get("host", "")[:200])
-            await self._refuse(scope, receive, send, "This origin is not allowed: see the setting origins.", 403)
+            self._hub.refused(
+                "origin", address, session=request_id(scope), host=headers.get("host", "")[:200]
+            )
+            await self._refuse(
+                scope, receive, send, "This origin is not allowed: see the setting origins.", 403
+            )
         else:
             await self._app(scope, receive, send)
 
-    async def _refuse(self, scope: Scope, receive: Receive, send: Send, sentence: str, status: int) -> None:
-        if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
+    async def _refuse(
+        self, scope: Scope, receive: Receive, send: Send, sentence: str, status: int
+    ) -> None:
+        if scope["type"] == "websocket" and "websocket.http.response" not in scope.get(
+            "extensions", {}
+        ):
             await receive()
             await send({"type": "websocket.close", "code": 1008})
             return

@@ -17,7 +17,13 @@ import uvicorn
 from sayahead.server.hub import Hub
 from sayahead.server.operation.access import loopback
 from sayahead.server.operation.settings import Settings
-from sayahead.server.operation.transport import ACCEPTED, HttpConnection, Socket, accepted_at_once, encrypting
+from sayahead.server.operation.transport import (
+    ACCEPTED,
+    HttpConnection,
+    Socket,
+    accepted_at_once,
+    encrypting,
+)
 from sayahead.server.process.app import create_app
 from sayahead.server.reload import Reloader
 from sayahead.sound.files import OutputError
@@ -32,16 +38,29 @@ class Server(uvicorn.Server):
 
     def __init__(self, hub: Hub) -> None:
         settings = hub.settings
-        address = {"host": settings.host, "port": settings.port, "lifespan": "on", "http": HttpConnection}
+        address = {
+            "host": settings.host,
+            "port": settings.port,
+            "lifespan": "on",
+            "http": HttpConnection,
+        }
         socket_options = {"ws": Socket, "ws_max_size": settings.limits.message_bytes}
-        socket_options |= {"ws_per_message_deflate": False, "ws_ping_interval": 20.0, "ws_ping_timeout": 20.0}
+        socket_options |= {
+            "ws_per_message_deflate": False,
+            "ws_ping_interval": 20.0,
+            "ws_ping_timeout": 20.0,
+        }
         bounds = {"timeout_keep_alive": 20, "timeout_graceful_shutdown": 5}
         silence = {"access_log": False, "log_config": None, "server_header": False}
-        tls: dict[str, Any] = {"ssl_certfile": settings.certificate, "ssl_keyfile": settings.certificate_key}
+        tls: dict[str, Any] = {
+            "ssl_certfile": settings.certificate,
+            "ssl_keyfile": settings.certificate_key,
+        }
         # X-Forwarded-For is read by the application, of proxies that the settings name.
         tls["proxy_headers"] = False
         options: dict[str, Any] = {**address, **socket_options, **bounds, **silence, **tls}
-        self._hub, self._reloader = hub, Reloader(hub)
+        self._hub = hub
+        self._reloader = Reloader(hub)
         super().__init__(uvicorn.Config(create_app(hub, self._reloader), **options))
         hub.changed.append(self._take_over)
         self._reloading: asyncio.Task[None] | None = None
@@ -61,7 +80,8 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         if (context := self.config.ssl) is not None:
             # asyncio tells of an encrypted connection only once its handshake is over.
-            self.config.ssl, self._tls = None, context
+            self.config.ssl = None
+            self._tls = context
             make = cast(Callable[..., asyncio.Protocol], self.config.http_protocol_class)
             self.config.http_protocol_class = encrypting(make, lambda: self._tls or context)  # type: ignore[assignment]
         self.config.backlog = accepted_at_once(self._hub.limits)
@@ -74,22 +94,32 @@ class Server(uvicorn.Server):
             with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):
                 loop = asyncio.get_running_loop()
                 loop.add_signal_handler(signal.SIGHUP, self.reload)
-                for number in (getattr(signal, name) for name in MEANINGLESS if hasattr(signal, name)):
+                for number in (
+                    getattr(signal, name) for name in MEANINGLESS if hasattr(signal, name)
+                ):
                     loop.add_signal_handler(number, self._tell, number)
             scheme = "https" if self._hub.settings.certificate else "http"
             host = self._hub.settings.host
             log.info("listening", extra={"url": f"{scheme}://{bracketed(host)}:{self.port}"})
             if self._hub.settings.page:
                 name = bracketed("127.0.0.1" if host in ("0.0.0.0", "::") else host)
-                log.info("to try it, open the page in a browser", extra={"page": f"{scheme}://{name}:{self.port}/"})
+                log.info(
+                    "to try it, open the page in a browser",
+                    extra={"page": f"{scheme}://{name}:{self.port}/"},
+                )
             if self._hub.access.open and not loopback(host):
                 log.warning(
-                    "No API key is required: anyone who can reach this address can use it. Set keys_file, or host."
+                    "No API key is required: anyone who can reach this address can use it. Set"
+                    " keys_file, or host."
                 )
 
     def _tell(self, number: int) -> None:
         """A signal came that would end a process that does not know it."""
-        told = {"signal": signal.Signals(number).name, "places": self._hub.taken, "of": self._hub.most}
+        told = {
+            "signal": signal.Signals(number).name,
+            "places": self._hub.taken,
+            "of": self._hub.most,
+        }
         log.info("signal", extra=told | {"connections": self._hub.connections})
 
     def reload(self) -> None:
@@ -118,7 +148,8 @@ class Server(uvicorn.Server):
         self.drain()
 
     def drain(self) -> None:
-        """Admit no more, wait for texts being spoken, end; to be called on the server's own thread."""
+        """Admit no more, wait for texts being spoken, end; to be called on the server's own
+        thread."""
         self._draining = asyncio.get_event_loop().create_task(self._drain())
 
     async def _drain(self) -> None:
@@ -156,7 +187,9 @@ def bind(host: str, port: int) -> socket.socket:
         )[0]
         listener = socket.socket(family, kind, number)
     except OSError as error:
-        raise OutputError(f"{host} is not an address of this machine: {error.strerror or error}.") from error
+        raise OutputError(
+            f"{host} is not an address of this machine: {error.strerror or error}."
+        ) from error
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)

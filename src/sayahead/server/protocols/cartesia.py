@@ -1,4 +1,5 @@
-"""Cartesia's socket, ``/tts/websocket``: several contexts, word times, audio in base64; and ``POST /tts/bytes``."""
+"""Cartesia's socket, ``/tts/websocket``: several contexts, word times, audio in base64; and ``POST
+/tts/bytes``."""
 
 from __future__ import annotations
 
@@ -33,7 +34,12 @@ from sayahead.types import PLAIN, Delivery
 # Cartesia lets a connection idle this long.
 IDLE_S = 300.0
 OPTIONS = m.Options(any_voice=True, frame_s=0.5, idle_s=IDLE_S)
-ENCODINGS = {"pcm_s16le": "pcm_s16le", "pcm_f32le": "pcm_f32le", "pcm_mulaw": "mulaw", "pcm_alaw": "alaw"}
+ENCODINGS = {
+    "pcm_s16le": "pcm_s16le",
+    "pcm_f32le": "pcm_f32le",
+    "pcm_mulaw": "mulaw",
+    "pcm_alaw": "alaw",
+}
 
 
 class Cartesia(SocketProtocol):
@@ -83,7 +89,9 @@ class Cartesia(SocketProtocol):
     def write(self, event: m.Event) -> Iterable[str]:
         match event:
             case m.Audio(name):
-                yield from self._sound(event, self._open.setdefault(name, _Wishes(False, False, OPTIONS)))
+                yield from self._sound(
+                    event, self._open.setdefault(name, _Wishes(False, False, OPTIONS))
+                )
             case m.Flushed(name, mark):
                 yield say("flush_done", name, 206, flush_done=True, flush_id=mark)
             case m.Finished(name) | m.Cancelled(name):
@@ -92,13 +100,20 @@ class Cartesia(SocketProtocol):
             case m.Failed(code, message, failed, gone):
                 if gone and failed is not None:
                     self._open.pop(failed, None)
-                over, title = gone or failed not in self._open, title_of(code)
-                details = {"title": title, "message": message, "error_code": code, "request_id": self.session}
+                over = gone or failed not in self._open
+                title = title_of(code)
+                details = {
+                    "title": title,
+                    "message": message,
+                    "error_code": code,
+                    "request_id": self.session,
+                }
                 yield say("error", failed, m.STATUS.get(code, 400), done=over, **details)
 
     def _sound(self, audio: m.Audio, wishes: _Wishes) -> Iterable[str]:
         now = time.monotonic()
-        took_ms, wishes.step = round((now - wishes.step) * 1000, 3), now
+        took_ms = round((now - wishes.step) * 1000, 3)
+        wishes.step = now
         numbered: dict[str, Any] = {"flush_id": wishes.flushes} if wishes.flushes else {}
         data = base64.b64encode(audio.data).decode()
         yield say("chunk", audio.utterance, 206, data=data, step_time=took_ms, **numbered)
@@ -114,13 +129,25 @@ class _Wishes:
     """What the client wants to know of an utterance, and how far it is."""
 
     def __init__(self, times: bool, normalized: bool, options: m.Options) -> None:
-        self.times, self.normalized, self._session = times, normalized, options.session
-        self.flushes, self.step = 0, time.monotonic()
+        self.times = times
+        self.normalized = normalized
+        self._session = options.session
+        self.flushes = 0
+        self.step = time.monotonic()
 
     def delivery(self, tuning: dict[str, Any]) -> Delivery:
-        """How a later message wants its text, beside what the first one chose. ConfigError for a wrong factor."""
-        speed = factor(tuning, "speed") / self._session.speed if tuning.get("speed") is not None else 1.0
-        volume = factor(tuning, "volume") / self._session.volume if tuning.get("volume") is not None else 1.0
+        """How a later message wants its text, beside what the first one chose. ConfigError for a
+        wrong factor."""
+        speed = (
+            factor(tuning, "speed") / self._session.speed
+            if tuning.get("speed") is not None
+            else 1.0
+        )
+        volume = (
+            factor(tuning, "volume") / self._session.volume
+            if tuning.get("volume") is not None
+            else 1.0
+        )
         return emotion_of(tuning).joined(Delivery(speed=speed, volume=volume))
 
 
@@ -137,22 +164,28 @@ def title_of(code: str) -> str:
 def options_of(
     data: dict[str, Any], dictionaries: Dictionaries, *, containers: Collection[str] = ("raw",)
 ) -> m.Options:
-    """What the first message of a context, or a request, chooses. ConfigError for what is unknown or out of range."""
-    tuning, form = table(data, "generation_config"), format_of(table(data, "output_format"), containers)
+    """What the first message of a context, or a request, chooses. ConfigError for what is unknown
+    or out of range."""
+    tuning = table(data, "generation_config")
+    form = format_of(table(data, "output_format"), containers)
     # Some clients send the bare name.
     voice = data["voice"] if isinstance(data.get("voice"), str) else table(data, "voice").get("id")
     voice = voice if isinstance(voice, str) else None
-    speed, volume = factor(tuning, "speed"), factor(tuning, "volume")
+    speed = factor(tuning, "speed")
+    volume = factor(tuning, "volume")
     language = data["language"] if isinstance(data.get("language"), str) else None
     named = data.get("pronunciation_dict_id")
     lexicon = None if named is None else dictionaries.get(named).latest[1]
     session = session_of(tuning, speed=speed, volume=volume, lexicon=lexicon, markup="ssml")
     delivery = emotion_of(tuning)
-    return replace(OPTIONS, voice=voice, language=language, format=form, session=session, delivery=delivery)
+    return replace(
+        OPTIONS, voice=voice, language=language, format=form, session=session, delivery=delivery
+    )
 
 
 def emotion_of(tuning: dict[str, Any]) -> Delivery:
-    """The style of an emotion, the first one of several; one that is not in the table of styles changes nothing."""
+    """The style of an emotion, the first one of several; one that is not in the table of styles
+    changes nothing."""
     emotion = tuning.get("emotion")
     names = emotion if isinstance(emotion, list) else [emotion]
     # Older clients add a level: "positivity:high".
@@ -162,19 +195,28 @@ def emotion_of(tuning: dict[str, Any]) -> Delivery:
 
 def format_of(form: dict[str, Any], containers: Collection[str]) -> AudioFormat:
     """The format in output_format. ConfigError for an unknown one."""
-    container, encoding = form.get("container", "raw"), form.get("encoding", "pcm_s16le")
+    container = form.get("container", "raw")
+    encoding = form.get("encoding", "pcm_s16le")
     if not isinstance(container, str) or container not in containers:
-        raise ConfigError(f"output_format.container is {str(container)[:80]!r}, but must be {' or '.join(containers)}.")
+        raise ConfigError(
+            f"output_format.container is {str(container)[:80]!r}, but must be"
+            f" {' or '.join(containers)}."
+        )
     if not isinstance(encoding, str) or encoding not in ENCODINGS:
         encoding = str(encoding)[:80]
-        raise ConfigError(f"output_format.encoding {encoding!r} is unknown{nearest(encoding, ENCODINGS)}.")
-    rate, bits = form.get("sample_rate"), form.get("bit_rate")
+        raise ConfigError(
+            f"output_format.encoding {encoding!r} is unknown{nearest(encoding, ENCODINGS)}."
+        )
+    rate = form.get("sample_rate")
+    bits = form.get("bit_rate")
     for name, value in (("sample_rate", rate), ("bit_rate", bits)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
             raise ConfigError(f"output_format.{name} must be a whole number.")
     bits = bits if container == "mp3" else None
     samples = ENCODINGS[encoding]
-    audio = AudioFormat({"raw": samples, "wav": wav_of(samples)}.get(container, container), rate, bits)
+    audio = AudioFormat(
+        {"raw": samples, "wav": wav_of(samples)}.get(container, container), rate, bits
+    )
     audio.check()
     return audio
 
@@ -212,7 +254,10 @@ def routes(hub: Hub) -> list[BaseRoute]:
     @answers(hub, failure)
     async def sound(request: Request, caller: Caller) -> ASGIApp:
         body = await json_body(hub, request)
-        text, options = text_of(hub, body, "transcript"), options_of(body, store, containers=("raw", "wav", "mp3"))
-        return SpeechResponse(hub, caller, "cartesia", text, options, wrapping=Sound(options.format), failure=failure)
+        text = text_of(hub, body, "transcript")
+        options = options_of(body, store, containers=("raw", "wav", "mp3"))
+        return SpeechResponse(
+            hub, caller, "cartesia", text, options, wrapping=Sound(options.format), failure=failure
+        )
 
     return [WebSocketRoute("/tts/websocket", speak), Route("/tts/bytes", sound, methods=["POST"])]

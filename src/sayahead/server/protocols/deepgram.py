@@ -1,4 +1,5 @@
-"""Deepgram's ``/v1/speak``: a socket with one text after the other and audio in binary frames, and over HTTP."""
+"""Deepgram's ``/v1/speak``: a socket with one text after the other and audio in binary frames, and
+over HTTP."""
 
 from __future__ import annotations
 
@@ -47,15 +48,22 @@ class Deepgram(SocketProtocol):
     def __init__(self, hub: Hub, query: Mapping[str, str]) -> None:
         """ConfigError for a query with values that are unknown or out of range."""
         self._voice = hub.voices.name(query.get("model"), any_voice=True)
-        form, session = format_of(query), session_of(query, speed=speed_of(query))
+        form = format_of(query)
+        session = session_of(query, speed=speed_of(query))
         self._options = replace(OPTIONS, voice=self._voice, format=form, session=session)
         # Whether a text is open, and whether some of it waits for a Flush.
-        self._open, self._waits, self._count = False, False, 0
+        self._open = False
+        self._waits = False
+        self._count = 0
 
     def greeting(self) -> Iterable[str]:
         """Metadata."""
         uuid_of_voice = str(uuid.uuid5(uuid.NAMESPACE_URL, f"sayahead:{self._voice}"))
-        model = {"model_name": self._voice, "model_version": __version__, "model_uuid": uuid_of_voice}
+        model = {
+            "model_name": self._voice,
+            "model_version": __version__,
+            "model_uuid": uuid_of_voice,
+        }
         yield say("Metadata", request_id=self.session, **model, additional_model_uuids=[])
 
     def read(self, message: str | bytes) -> Iterable[m.Command]:
@@ -65,12 +73,17 @@ class Deepgram(SocketProtocol):
                 text = data.get("text")
                 if not isinstance(text, str):
                     raise MessageError("Speak needs text, a string.")
-                self._open, self._waits = True, self._waits or bool(text.strip())
+                self._open = True
+                self._waits = self._waits or bool(text.strip())
                 yield m.Open(ONLY, self._options)
                 yield m.Text(ONLY, text)
             case "Flush":
                 self._waits = False
-                yield m.Flush(ONLY, self._next()) if self._open else m.Reply(say("Flushed", sequence_id=self._next()))
+                yield (
+                    m.Flush(ONLY, self._next())
+                    if self._open
+                    else m.Reply(say("Flushed", sequence_id=self._next()))
+                )
             case "Clear":
                 yield m.Cancel(ONLY) if self._open else m.Reply(self._cleared())
             case "Close":
@@ -87,7 +100,8 @@ class Deepgram(SocketProtocol):
             case m.Flushed(_, mark):
                 yield say("Flushed", sequence_id=mark)
             case m.Cancelled():
-                self._open = self._waits = False
+                self._open = False
+                self._waits = False
                 yield self._cleared()
             case m.Failed("idle", _, str(), _) if not self._waits:
                 # All was spoken: more text begins anew.
@@ -96,7 +110,12 @@ class Deepgram(SocketProtocol):
                 self._open = self._open and not gone
                 ends = gone and failed is None
                 # Some clients read one pair of names, some the other.
-                names = {"description": message, "code": code, "warn_msg": message, "warn_code": code}
+                names = {
+                    "description": message,
+                    "code": code,
+                    "warn_msg": message,
+                    "warn_code": code,
+                }
                 yield say("Error" if ends else "Warning", **names)
             case m.Echo(message):
                 yield str(message)
@@ -116,9 +135,12 @@ def say(kind: str, **rest: Any) -> str:
 
 def format_of(query: Mapping[str, str]) -> AudioFormat:
     """The format in a query. ConfigError for an unknown one."""
-    encoding, rate = query.get("encoding", "linear16"), number_in(query, "sample_rate")
+    encoding = query.get("encoding", "linear16")
+    rate = number_in(query, "sample_rate")
     if encoding not in ENCODINGS:
-        raise ConfigError(f"encoding {encoding[:80]!r} is unknown{nearest(encoding[:80], ENCODINGS)}.")
+        raise ConfigError(
+            f"encoding {encoding[:80]!r} is unknown{nearest(encoding[:80], ENCODINGS)}."
+        )
     if query.get("container", "none") != "none":
         raise ConfigError("Raw samples have no container: omit it, or use none.")
     form = AudioFormat(ENCODINGS[encoding][0], ENCODINGS[encoding][1] if rate is None else rate)
@@ -127,14 +149,18 @@ def format_of(query: Mapping[str, str]) -> AudioFormat:
 
 
 def packed_format_of(query: Mapping[str, str]) -> AudioFormat:
-    """The format in a query over HTTP, which knows more of them, and wraps samples in WAV unless told otherwise.
-    ConfigError for an unknown one."""
-    encoding, container = query.get("encoding", "mp3"), query.get("container")
+    """The format in a query over HTTP, which knows more of them, and wraps samples in WAV unless
+    told otherwise. ConfigError for an unknown one."""
+    encoding = query.get("encoding", "mp3")
+    container = query.get("container")
     if encoding not in ENCODINGS and encoding not in PACKED:
-        raise ConfigError(f"encoding {encoding[:80]!r} is unknown{nearest(encoding[:80], (*ENCODINGS, *PACKED))}.")
+        raise ConfigError(
+            f"encoding {encoding[:80]!r} is unknown{nearest(encoding[:80], (*ENCODINGS, *PACKED))}."
+        )
     if encoding in ENCODINGS and container not in (None, "wav"):
         return format_of(query)
-    rate, bits = number_in(query, "sample_rate"), number_in(query, "bit_rate")
+    rate = number_in(query, "sample_rate")
+    bits = number_in(query, "bit_rate")
     if encoding in ENCODINGS:
         samples, default = ENCODINGS[encoding]
         form = AudioFormat(wav_of(samples), rate or default)
@@ -165,7 +191,9 @@ def speed_of(query: Mapping[str, str]) -> float:
 
 def failure(error: RequestError) -> Response:
     """Deepgram's form of an error."""
-    return JSONResponse({"err_code": error.code.upper(), "err_msg": str(error)}, error.status, error.headers)
+    return JSONResponse(
+        {"err_code": error.code.upper(), "err_msg": str(error)}, error.status, error.headers
+    )
 
 
 def routes(hub: Hub) -> list[BaseRoute]:
@@ -175,7 +203,9 @@ def routes(hub: Hub) -> list[BaseRoute]:
         try:
             protocol = Deepgram(hub, websocket.query_params)
         except ConfigError as error:
-            await websocket.send_denial_response(failure(RequestError("invalid_option", str(error))))
+            await websocket.send_denial_response(
+                failure(RequestError("invalid_option", str(error)))
+            )
             return
         await serve_socket(hub, websocket, protocol)
 
@@ -183,8 +213,11 @@ def routes(hub: Hub) -> list[BaseRoute]:
     async def sound(request: Request, caller: Caller) -> ASGIApp:
         query = request.query_params
         text = text_of(hub, await json_body(hub, request), "text")
-        form, session = packed_format_of(query), session_of(query, speed=speed_of(query))
+        form = packed_format_of(query)
+        session = session_of(query, speed=speed_of(query))
         options = m.Options(voice=query.get("model"), any_voice=True, format=form, session=session)
-        return SpeechResponse(hub, caller, "deepgram", text, options, wrapping=Sound(form), failure=failure)
+        return SpeechResponse(
+            hub, caller, "deepgram", text, options, wrapping=Sound(form), failure=failure
+        )
 
     return [WebSocketRoute("/v1/speak", speak), Route("/v1/speak", sound, methods=["POST"])]

@@ -1,4 +1,5 @@
-"""Pronunciation dictionaries, made over ElevenLabs' endpoints: kept while the server runs, named with a text."""
+"""Pronunciation dictionaries, made over ElevenLabs' endpoints: kept while the server runs, named
+with a text."""
 
 from __future__ import annotations
 
@@ -26,13 +27,21 @@ from sayahead.server.operation.access import Caller
 from sayahead.server.synthesis.offers import check_lexicon
 from sayahead.text.lexicon import Entry, Lexicon, read_lexicon, spaced
 
-MOST, MOST_VERSIONS, MOST_LOCATORS, MOST_FIELDS = 64, 8, 3, 16
-"""Dictionaries of one key, versions of one that are kept, dictionaries of one text, fields of a form."""
-MOST_SIZE, RULE_SIZE = 8_000_000, 100
-"""Size of all dictionaries of one key with their versions: characters, and so many more for each rule."""
-MOST_MERGED, UNUSED_S, SPARED_S = 64, 3600.0, 60.0
-"""Dictionaries that texts named together are kept as one, of so many; where no keys are set, a dictionary is kept so
-long after its last use, or, where its maker has too many, so long."""
+MOST = 64
+MOST_VERSIONS = 8
+MOST_LOCATORS = 3
+MOST_FIELDS = 16
+"""Dictionaries of one key, versions of one that are kept, dictionaries of one text, fields of a
+form."""
+MOST_SIZE = 8_000_000
+RULE_SIZE = 100
+"""Size of all dictionaries of one key with their versions: characters, and so many more for each
+rule."""
+MOST_MERGED = 64
+UNUSED_S = 3600.0
+SPARED_S = 60.0
+"""Dictionaries that texts named together are kept as one, of so many; where no keys are set, a
+dictionary is kept so long after its last use, or, where its maker has too many, so long."""
 PATH = "/v1/pronunciation-dictionaries"
 
 
@@ -70,14 +79,24 @@ class Dictionary:
     def row(self) -> dict[str, Any]:
         """As ElevenLabs' clients expect it."""
         version, lexicon = self.latest
-        row = {"id": self.id, "name": self.name, "created_by": self.owner, "creation_time_unix": self.created}
-        row |= {"version_id": version, "version_rules_num": len(lexicon), "description": self.description}
+        row = {
+            "id": self.id,
+            "name": self.name,
+            "created_by": self.owner,
+            "creation_time_unix": self.created,
+        }
+        row |= {
+            "version_id": version,
+            "version_rules_num": len(lexicon),
+            "description": self.description,
+        }
         latest = {"latest_version_id": version, "latest_version_rules_num": len(lexicon)}
         return row | latest | {"permission_on_resource": "admin", "archived_time_unix": None}
 
 
 class Dictionaries:
-    """All dictionaries of a server. Ids cannot be guessed: who knows one may use it, over any protocol."""
+    """All dictionaries of a server. Ids cannot be guessed: who knows one may use it, over any
+    protocol."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
@@ -92,22 +111,30 @@ class Dictionaries:
         return store
 
     def lexicon(self, locators: object) -> Lexicon | None:
-        """What ``pronunciation_dictionary_locators`` name, the first of them first; None without any.
+        """What ``pronunciation_dictionary_locators`` name, the first of them first; None without
+        any.
 
         ConfigError for one that is unknown, and for too many.
         """
         if not locators:
             return None
         if not isinstance(locators, list) or len(locators) > MOST_LOCATORS:
-            raise ConfigError(f"pronunciation_dictionary_locators must be a list of at most {MOST_LOCATORS}.")
+            raise ConfigError(
+                f"pronunciation_dictionary_locators must be a list of at most {MOST_LOCATORS}."
+            )
         named = dict[str, Lexicon]()
         for locator in reversed(locators):
             if not isinstance(locator, dict):
-                raise ConfigError("A pronunciation dictionary locator is an object with pronunciation_dictionary_id.")
+                raise ConfigError(
+                    "A pronunciation dictionary locator is an object with"
+                    " pronunciation_dictionary_id."
+                )
             dictionary = self.get(locator.get("pronunciation_dictionary_id"))
             version = locator.get("version_id") or dictionary.latest[0]
             if not isinstance(version, str) or version not in dictionary.versions:
-                raise ConfigError(f"The dictionary {dictionary.id!r} has no version {str(version)[:80]!r}.")
+                raise ConfigError(
+                    f"The dictionary {dictionary.id!r} has no version {str(version)[:80]!r}."
+                )
             named[version] = dictionary.versions[version]
         if len(named) == 1:
             return next(iter(named.values()))
@@ -122,7 +149,8 @@ class Dictionaries:
         """A dictionary by its id. ConfigError where there is none."""
         if not isinstance(name, str) or name not in self._entries:
             raise ConfigError(
-                f"There is no pronunciation dictionary {str(name)[:80]!r} on this server: POST {PATH}/add-from-rules."
+                f"There is no pronunciation dictionary {str(name)[:80]!r} on this server: POST"
+                f" {PATH}/add-from-rules."
             )
         self._entries[name].used = time.monotonic()
         return self._entries[name]
@@ -136,28 +164,40 @@ class Dictionaries:
         return [entry for entry in self._entries.values() if entry.owner == self.owner(caller)]
 
     def listed(self, caller: Caller) -> list[Dictionary]:
-        """Those that a caller is told of: without keys, and from this machine, it may be anybody, and none."""
+        """Those that a caller is told of: without keys, and from this machine, it may be anybody,
+        and none."""
         return self.of(caller) if self.owner(caller) else []
 
-    def add(self, caller: Caller, name: object, description: object, lexicon: Lexicon) -> Dictionary:
+    def add(
+        self, caller: Caller, name: object, description: object, lexicon: Lexicon
+    ) -> Dictionary:
         """A new dictionary. RequestError for one without a name, or too many."""
         if not isinstance(name, str) or not 0 < len(name) <= 200:
-            raise RequestError("invalid_option", "name must be a text of 1 to 200 characters.", field="name")
+            raise RequestError(
+                "invalid_option", "name must be a text of 1 to 200 characters.", field="name"
+            )
         if self._hub.access.open:
             late = time.monotonic() - UNUSED_S
-            self._entries = {key: entry for key, entry in self._entries.items() if entry.used > late}
+            self._entries = {
+                key: entry for key, entry in self._entries.items() if entry.used > late
+            }
             self._make_room(caller)
         if len(self.of(caller)) >= MOST:
-            raise RequestError("invalid_option", f"There are {MOST} dictionaries: archive one with PATCH {PATH}/ID.")
+            raise RequestError(
+                "invalid_option",
+                f"There are {MOST} dictionaries: archive one with PATCH {PATH}/ID.",
+            )
         about = description[:1000] if isinstance(description, str) else None
-        dictionary = Dictionary(secrets.token_urlsafe(12), name, about, self.owner(caller), int(time.time()))
+        dictionary = Dictionary(
+            secrets.token_urlsafe(12), name, about, self.owner(caller), int(time.time())
+        )
         self.change(caller, dictionary, lexicon)
         self._entries[dictionary.id] = dictionary
         return dictionary
 
     def _make_room(self, caller: Caller) -> None:
-        """Without keys, several clients may be one owner: where it has too many, it loses what nobody has used for
-        longest, and not for a while."""
+        """Without keys, several clients may be one owner: where it has too many, it loses what
+        nobody has used for longest, and not for a while."""
         own = sorted(self.of(caller), key=lambda entry: entry.used)
         late = time.monotonic() - SPARED_S
         for entry in own[: max(0, len(own) - MOST + 1)]:
@@ -165,11 +205,15 @@ class Dictionaries:
                 self.drop(entry)
 
     def may_change(self, caller: Caller, dictionary: Dictionary) -> None:
-        """RequestError where a dictionary is not a caller's, or where it cannot be told whose it is."""
+        """RequestError where a dictionary is not a caller's, or where it cannot be told whose it
+        is."""
         if dictionary.owner != self.owner(caller):
             raise ConfigError("This pronunciation dictionary belongs to another key.")
         if not dictionary.owner:
-            sentence = "Without keys, a dictionary stays as it is, as anybody may have made it: make another one."
+            sentence = (
+                "Without keys, a dictionary stays as it is, as anybody may have made it: make"
+                " another one."
+            )
             raise RequestError("forbidden", sentence)
 
     def change(self, caller: Caller, dictionary: Dictionary, lexicon: Lexicon) -> None:
@@ -177,7 +221,10 @@ class Dictionaries:
         check_lexicon(lexicon.entries)
         others = sum(entry.size for entry in self.of(caller))
         if others + size_of(lexicon) > MOST_SIZE:
-            raise RequestError("invalid_option", f"Your dictionaries are too large: archive one with PATCH {PATH}/ID.")
+            raise RequestError(
+                "invalid_option",
+                f"Your dictionaries are too large: archive one with PATCH {PATH}/ID.",
+            )
         dictionary.add(lexicon)
 
     def drop(self, dictionary: Dictionary) -> None:
@@ -185,7 +232,8 @@ class Dictionaries:
         self._entries.pop(dictionary.id, None)
 
     def checked(self, entries: dict[str, Entry]) -> dict[str, Entry]:
-        """Entries that are not too many and that the default voice, if it is loaded, can say; they take time."""
+        """Entries that are not too many and that the default voice, if it is loaded, can say; they
+        take time."""
         check_lexicon(entries)
         lexicon = Lexicon(entries)
         voice = self._hub.voices.loaded.get(self._hub.voices.default)
@@ -205,11 +253,20 @@ def entries_of(rules: object) -> dict[str, Entry]:
         raise ConfigError("rules must be a list of at least one rule.")
     entries = dict[str, Entry]()
     for number, rule in enumerate(rules, start=1):
-        where, rule = f"rule {number}", rule if isinstance(rule, dict) else {}
-        word, kind = rule.get("string_to_replace"), rule.get("type")
+        where = f"rule {number}"
+        rule = rule if isinstance(rule, dict) else {}
+        word = rule.get("string_to_replace")
+        kind = rule.get("type")
         reading = rule.get("alias" if kind == "alias" else "phoneme")
-        if kind not in ("alias", "phoneme") or not isinstance(word, str) or not isinstance(reading, str):
-            raise ConfigError(f"{where}: expected type (alias or phoneme), string_to_replace, and alias or phoneme.")
+        if (
+            kind not in ("alias", "phoneme")
+            or not isinstance(word, str)
+            or not isinstance(reading, str)
+        ):
+            raise ConfigError(
+                f"{where}: expected type (alias or phoneme), string_to_replace, and alias or"
+                " phoneme."
+            )
         alphabet = "" if kind == "alias" else str(rule.get("alphabet", "ipa")).lower()
         word = spaced(word if rule.get("case_sensitive", True) is not False else word.lower())
         entries[word] = Entry(reading, alphabet, where)
@@ -219,7 +276,9 @@ def entries_of(rules: object) -> dict[str, Entry]:
 def uploaded(body: bytes, content_type: str) -> dict[str, bytes]:
     """The fields of a form with a file."""
     if not content_type.lower().startswith("multipart/form-data"):
-        raise RequestError("invalid_message", "The body is no form: send multipart/form-data with name and file.")
+        raise RequestError(
+            "invalid_message", "The body is no form: send multipart/form-data with name and file."
+        )
     fields = dict[str, bytes]()
 
     def keep(name: bytes | None, content: bytes | None) -> None:
@@ -234,7 +293,9 @@ def uploaded(body: bytes, content_type: str) -> dict[str, bytes]:
 
     try:
         headers = {"Content-Type": content_type.encode("latin-1", "replace")}
-        parser = create_form_parser(headers, lambda field: keep(field.field_name, field.value), keep_file)
+        parser = create_form_parser(
+            headers, lambda field: keep(field.field_name, field.value), keep_file
+        )
         parser.write(body)
         parser.finalize()
     except (FormParserError, ValueError) as error:
@@ -261,11 +322,16 @@ def pls_of(lexicon: Lexicon) -> str:
     def lexeme(word: str, entry: Entry) -> str:
         reading = f"<alias>{escape(entry.said)}</alias>"
         if entry.alphabet:
-            reading = f"<phoneme alphabet={quoteattr(entry.alphabet)}>{escape(entry.said)}</phoneme>"
+            reading = (
+                f"<phoneme alphabet={quoteattr(entry.alphabet)}>{escape(entry.said)}</phoneme>"
+            )
         return f"<lexeme><grapheme>{escape(word)}</grapheme>{reading}</lexeme>"
 
     rows: Iterable[str] = (lexeme(word, entry) for word, entry in lexicon.entries.items())
-    head = '<lexicon version="1.0" xmlns="http://www.w3.org/2005/01/pronunciation-lexicon" alphabet="ipa">'
+    head = (
+        '<lexicon version="1.0" xmlns="http://www.w3.org/2005/01/pronunciation-lexicon"'
+        ' alphabet="ipa">'
+    )
     return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *rows, "</lexicon>", ""])
 
 
@@ -281,28 +347,37 @@ def of_all(hub: Hub, store: Dictionaries, failure: Failure) -> list[BaseRoute]:
     async def from_rules(request: Request, caller: Caller) -> Response:
         body = await json_body(hub, request)
         entries = await aside(hub, request, lambda: store.checked(entries_of(body.get("rules"))))
-        return JSONResponse(store.add(caller, body.get("name"), body.get("description"), Lexicon(entries)).row())
+        return JSONResponse(
+            store.add(caller, body.get("name"), body.get("description"), Lexicon(entries)).row()
+        )
 
     @answers(hub, failure, tokens=False, writes="elevenlabs")
     async def from_file(request: Request, caller: Caller) -> Response:
-        body, kind = await body_of(hub, request), request.headers.get("content-type", "")
+        body = await body_of(hub, request)
+        kind = request.headers.get("content-type", "")
 
         def read() -> tuple[dict[str, str], dict[str, Entry]]:
             fields = uploaded(body, kind)
             texts: dict[str, str] = {
-                name: fields[name].decode("utf-8", "replace") for name in ("name", "description") if name in fields
+                name: fields[name].decode("utf-8", "replace")
+                for name in ("name", "description")
+                if name in fields
             }
             if "file" not in fields:
                 raise RequestError("invalid_option", "file is missing: a PLS file.", field="file")
             return texts, store.checked(dict(lexicon_of_file(fields["file"]).entries))
 
         texts, entries = await aside(hub, request, read)
-        return JSONResponse(store.add(caller, texts.get("name"), texts.get("description"), Lexicon(entries)).row())
+        return JSONResponse(
+            store.add(caller, texts.get("name"), texts.get("description"), Lexicon(entries)).row()
+        )
 
     @answers(hub, failure, tokens=False)
     async def listed(request: Request, caller: Caller) -> Response:
         rows = [entry.row() for entry in store.listed(caller)]
-        return JSONResponse({"pronunciation_dictionaries": rows, "next_cursor": None, "has_more": False})
+        return JSONResponse(
+            {"pronunciation_dictionaries": rows, "next_cursor": None, "has_more": False}
+        )
 
     return [
         Route(f"{PATH}/add-from-rules", from_rules, methods=["POST"]),
@@ -334,23 +409,28 @@ def of_one(hub: Hub, store: Dictionaries, failure: Failure) -> list[BaseRoute]:
 
     @answers(hub, failure, tokens=False, writes="elevenlabs")
     async def change(request: Request, caller: Caller) -> Response:
-        dictionary, body = own(request, caller), await json_body(hub, request)
+        dictionary = own(request, caller)
+        body = await json_body(hub, request)
         store.may_change(caller, dictionary)
         if request.path_params["change"] == "add-rules":
             # Those that were there can be said.
             added = await aside(hub, request, lambda: store.checked(entries_of(body.get("rules"))))
             entries = dictionary.latest[1].entries | added
         else:
-            words, entries = body.get("rule_strings"), dict(dictionary.latest[1].entries)
+            words = body.get("rule_strings")
+            entries = dict(dictionary.latest[1].entries)
             for word in words if isinstance(words, list) else ():
                 entries.pop(spaced(str(word)), None)
         store.change(caller, dictionary, Lexicon(entries))
         version, lexicon = dictionary.latest
-        return JSONResponse({"id": dictionary.id, "version_id": version, "version_rules_num": len(lexicon)})
+        return JSONResponse(
+            {"id": dictionary.id, "version_id": version, "version_rules_num": len(lexicon)}
+        )
 
     @answers(hub, failure, tokens=False)
     async def download(request: Request, caller: Caller) -> Response:
-        dictionary, version = own(request, caller), request.path_params["version"]
+        dictionary = own(request, caller)
+        version = request.path_params["version"]
         if version not in dictionary.versions:
             raise ConfigError(f"The dictionary {dictionary.id!r} has no version {version[:80]!r}.")
         return Response(pls_of(dictionary.versions[version]), media_type="application/pls+xml")

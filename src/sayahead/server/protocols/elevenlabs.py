@@ -1,4 +1,5 @@
-"""ElevenLabs' interface: the sockets ``stream-input`` and ``multi-stream-input``, speech over HTTP, ``/v1/voices``."""
+"""ElevenLabs' interface: the sockets ``stream-input`` and ``multi-stream-input``, speech over HTTP,
+``/v1/voices``."""
 
 from __future__ import annotations
 
@@ -17,9 +18,24 @@ from starlette.websockets import WebSocket
 from sayahead.config import nearest
 from sayahead.engine.options import SessionOptions
 from sayahead.errors import ConfigError, SayaheadError
-from sayahead.server.http import RequestError, Sound, SpeechResponse, Wrapping, answers, json_body, text_of
+from sayahead.server.http import (
+    RequestError,
+    Sound,
+    SpeechResponse,
+    Wrapping,
+    answers,
+    json_body,
+    text_of,
+)
 from sayahead.server.hub import Hub
-from sayahead.server.json_messages import MessageError, compact, number, text_frame, utterance_name, whole
+from sayahead.server.json_messages import (
+    MessageError,
+    compact,
+    number,
+    text_frame,
+    utterance_name,
+    whole,
+)
 from sayahead.server.operation.access import Caller
 from sayahead.server.protocols import dictionaries
 from sayahead.server.protocols.character_times import Aligner, Alignment
@@ -33,7 +49,14 @@ from sayahead.voices import VoiceConfig
 
 # Clients have limits of their own on the audio in one message.
 OPTIONS = m.Options(any_voice=True, frame_s=1.0)
-ENCODINGS = {"pcm": "pcm_s16le", "wav": "wav", "ulaw": "mulaw", "alaw": "alaw", "mp3": "mp3", "opus": "opus"}
+ENCODINGS = {
+    "pcm": "pcm_s16le",
+    "wav": "wav",
+    "ulaw": "mulaw",
+    "alaw": "alaw",
+    "mp3": "mp3",
+    "opus": "opus",
+}
 FORMATS = """
 mp3_22050_32 mp3_24000_48 mp3_44100_32 mp3_44100_64 mp3_44100_96 mp3_44100_128 mp3_44100_192
 pcm_8000 pcm_16000 pcm_22050 pcm_24000 pcm_32000 pcm_44100 pcm_48000 ulaw_8000 alaw_8000
@@ -54,12 +77,13 @@ ERRORS = {
 }
 """ElevenLabs' names for ``Failed.code``; the others go by their own."""
 SCHEMA = (
-    "Could not parse input message, make sure it is a json and follows the schema outlined in protocol. "
-    "(The reason: {})"
+    "Could not parse input message, make sure it is a json and follows the schema outlined in"
+    " protocol. (The reason: {})"
 )
 TIMEOUT = (
-    "Have not received a new text input within the timeout of {:.1f} seconds. Streaming input terminated. Please make "
-    'sure to either feed the input in the timely manner, or to send the end of input text (empty string "") when done.'
+    "Have not received a new text input within the timeout of {:.1f} seconds. Streaming input"
+    " terminated. Please make sure to either feed the input in the timely manner, or to send the"
+    ' end of input text (empty string "") when done.'
 )
 
 
@@ -78,7 +102,9 @@ def spoken(query: Mapping[str, str], settings: object, **own: Any) -> SessionOpt
     """The options of a session in ``voice_settings`` and in the query, and the protocol's own."""
     table: dict[str, Any] = settings if isinstance(settings, dict) else {}
     speed = number(table.get("speed"))
-    return session_of({**query, **table}, speed=speed if speed is not None and speed > 0 else 1.0, **own)
+    return session_of(
+        {**query, **table}, speed=speed if speed is not None and speed > 0 else 1.0, **own
+    )
 
 
 class Multi(SocketProtocol):
@@ -89,7 +115,9 @@ class Multi(SocketProtocol):
     sole: ClassVar[bool] = False
 
     def __init__(self, voice: str, query: Mapping[str, str], dictionaries: Dictionaries) -> None:
-        self._voice, self._query, self._dictionaries = voice, query, dictionaries
+        self._voice = voice
+        self._query = query
+        self._dictionaries = dictionaries
         self._lexicon: Lexicon | None = None
         self._absolute = query.get("sync_alignment", "").lower() == "true"
         self.idle_s = min(whole(query.get("inactivity_timeout")) or 0, 180) or None
@@ -103,7 +131,10 @@ class Multi(SocketProtocol):
             data = self._parse(message)
         except MessageError:
             return None
-        keys = (data.get(name) for name in ("xi-api-key", "xi_api_key", "authorization", "single_use_token"))
+        keys = (
+            data.get(name)
+            for name in ("xi-api-key", "xi_api_key", "authorization", "single_use_token")
+        )
         return next((key for key in keys if isinstance(key, str) and key), None)
 
     def _parse(self, message: str | bytes) -> dict[str, Any]:
@@ -113,11 +144,18 @@ class Multi(SocketProtocol):
         return data
 
     def _options(self, settings: object) -> m.Options:
-        form, language = audio_format(self._query.get("output_format")), self._query.get("language_code")
+        form = audio_format(self._query.get("output_format"))
+        language = self._query.get("language_code")
         seed = min(whole(self._query.get("seed")) or 0, 2**32 - 1)
-        own = {"markup": "ssml"} if self._query.get("enable_ssml_parsing", "").lower() == "true" else {}
+        own = (
+            {"markup": "ssml"}
+            if self._query.get("enable_ssml_parsing", "").lower() == "true"
+            else {}
+        )
         session = spoken(self._query, settings, seed=seed, lexicon=self._lexicon, **own)
-        options = replace(OPTIONS, voice=self._voice, language=language, idle_s=self.idle_s, sole=self.sole)
+        options = replace(
+            OPTIONS, voice=self._voice, language=language, idle_s=self.idle_s, sole=self.sole
+        )
         return replace(options, format=form, session=session)
 
     def read(self, message: str | bytes) -> Iterable[m.Command]:
@@ -135,7 +173,8 @@ class Multi(SocketProtocol):
             yield from self._speak(name, data)
 
     def _close(self, name: str) -> m.Command:
-        """Speak what was flushed, then end; fall silent if text was not flushed, or the second time."""
+        """Speak what was flushed, then end; fall silent if text was not flushed, or the second
+        time."""
         if name not in self._flushed:
             return m.KeepAlive()
         if not self._flushed[name] or name in self._closing:
@@ -144,7 +183,8 @@ class Multi(SocketProtocol):
         return m.Finish(name)
 
     def _speak(self, context: str | None, data: dict[str, Any]) -> Iterable[m.Command]:
-        text, name = data.get("text"), context or ""
+        text = data.get("text")
+        name = context or ""
         if (locators := data.get("pronunciation_dictionary_locators")) is not None:
             self._lexicon = self._dictionaries.lexicon(locators)
         if text:
@@ -195,7 +235,11 @@ class Multi(SocketProtocol):
         times = None
         if alignment is not None:
             starts = alignment.starts(absolute=self._absolute)
-            times = {"chars": alignment.chars, "charStartTimesMs": starts, "charDurationsMs": alignment.durations}
+            times = {
+                "chars": alignment.chars,
+                "charStartTimesMs": starts,
+                "charDurationsMs": alignment.durations,
+            }
         return {"audio": audio, "isFinal": None, "alignment": times, "normalizedAlignment": times}
 
     def _final(self, name: str) -> str:
@@ -205,7 +249,9 @@ class Multi(SocketProtocol):
         if code == "idle" and name is not None and self.idle_s is not None:
             message = TIMEOUT.format(self.idle_s)
         closing = m.closing_code(m.Outcome(code))
-        return self._say(name, {"message": message, "error": ERRORS.get(code, code), "code": closing})
+        return self._say(
+            name, {"message": message, "error": ERRORS.get(code, code), "code": closing}
+        )
 
     def _say(self, name: str | None, data: dict[str, Any]) -> str:
         # Some clients read one spelling, some the other.
@@ -253,8 +299,10 @@ class TimedWhole:
     media_type = "application/json"
 
     def __init__(self, form: AudioFormat) -> None:
-        self._aligner, self._form = Aligner(), form
-        self._sound, self._alignments = list[bytes](), list[Alignment]()
+        self._aligner = Aligner()
+        self._form = form
+        self._sound = list[bytes]()
+        self._alignments = list[Alignment]()
 
     def wrap(self, event: m.Event) -> bytes:
         """The object, at the end."""
@@ -277,10 +325,18 @@ def timed(sound: bytes, alignments: list[Alignment] | None) -> bytes:
     if alignments is not None:
         times = {
             "characters": [char for each in alignments for char in each.chars],
-            "character_start_times_seconds": [at / 1000 for each in alignments for at in each.starts_ms],
-            "character_end_times_seconds": [at / 1000 for each in alignments for at in each.ends_ms],
+            "character_start_times_seconds": [
+                at / 1000 for each in alignments for at in each.starts_ms
+            ],
+            "character_end_times_seconds": [
+                at / 1000 for each in alignments for at in each.ends_ms
+            ],
         }
-    data = {"audio_base64": base64.b64encode(sound).decode(), "alignment": times, "normalized_alignment": times}
+    data = {
+        "audio_base64": base64.b64encode(sound).decode(),
+        "alignment": times,
+        "normalized_alignment": times,
+    }
     return compact(data).encode()
 
 
@@ -305,7 +361,13 @@ def failure(error: RequestError) -> Response:
 def voice_row(name: str, config: VoiceConfig) -> dict[str, Any]:
     """A voice, or a speaker of one, as ElevenLabs' clients expect it."""
     labels = {"language": config.language, **({"gender": config.gender} if config.gender else {})}
-    row = {"voice_id": name, "name": name, "category": "premade", "description": config.description, "labels": labels}
+    row = {
+        "voice_id": name,
+        "name": name,
+        "category": "premade",
+        "description": config.description,
+        "labels": labels,
+    }
     unknown = {"samples": None, "preview_url": None, "settings": None}
     return {**row, **unknown, "available_for_tiers": [], "high_quality_base_model_ids": []}
 
@@ -314,26 +376,59 @@ def models(hub: Hub) -> list[dict[str, Any]]:
     """The only model, as ElevenLabs' clients expect it."""
     languages = sorted({config.language for config in hub.voices.configs.values()})
     able = {"can_do_text_to_speech": True, "can_use_style": False, "can_use_speaker_boost": False}
-    unable = dict.fromkeys(("can_be_finetuned", "can_do_voice_conversion", "serves_pro_voices"), False)
+    unable = dict.fromkeys(
+        ("can_be_finetuned", "can_do_voice_conversion", "serves_pro_voices"), False
+    )
     most = {"max_characters_request_free_user": hub.limits.pending_characters}
     most |= {"max_characters_request_subscribed_user": hub.limits.pending_characters}
-    most |= {"maximum_text_length_per_request": hub.limits.pending_characters, "token_cost_factor": 1}
-    about = {"model_id": "sayahead", "name": "sayahead", "description": "Speech that begins before the text ends."}
+    most |= {
+        "maximum_text_length_per_request": hub.limits.pending_characters,
+        "token_cost_factor": 1,
+    }
+    about = {
+        "model_id": "sayahead",
+        "name": "sayahead",
+        "description": "Speech that begins before the text ends.",
+    }
     spoken = [{"language_id": language, "name": language} for language in languages]
-    return [{**about, **able, **unable, **most, "languages": spoken, "requires_alpha_access": False}]
+    return [
+        {**about, **able, **unable, **most, "languages": spoken, "requires_alpha_access": False}
+    ]
 
 
 def subscription(hub: Hub, caller: Caller) -> dict[str, Any]:
     """What a key has used this month and may use, as ElevenLabs' clients expect it."""
     _, month = hub.usage.totals(caller.name)
     now = datetime.datetime.now(datetime.UTC)
-    following = (now.replace(day=1) + datetime.timedelta(days=32)).replace(day=1, hour=0, minute=0, second=0)
-    figures = {"character_count": month, "character_limit": caller.terms.characters_per_month or UNLIMITED}
-    figures |= {"voice_limit": 0, "professional_voice_limit": 0, "voice_slots_used": 0, "voice_add_edit_counter": 0}
-    figures |= {"max_voice_add_edits": 0, "next_character_count_reset_unix": int(following.timestamp())}
+    following = (now.replace(day=1) + datetime.timedelta(days=32)).replace(
+        day=1, hour=0, minute=0, second=0
+    )
+    figures = {
+        "character_count": month,
+        "character_limit": caller.terms.characters_per_month or UNLIMITED,
+    }
+    figures |= {
+        "voice_limit": 0,
+        "professional_voice_limit": 0,
+        "voice_slots_used": 0,
+        "voice_add_edit_counter": 0,
+    }
+    figures |= {
+        "max_voice_add_edits": 0,
+        "next_character_count_reset_unix": int(following.timestamp()),
+    }
     figures |= {"professional_voice_slots_used": 0, "max_character_limit_extension": 0}
-    cloning = ("can_use_instant_voice_cloning", "can_use_professional_voice_cloning", "has_open_invoices")
-    unable = ("can_extend_character_limit", "allowed_to_extend_character_limit", "can_extend_voice_limit", *cloning)
+    cloning = (
+        "can_use_instant_voice_cloning",
+        "can_use_professional_voice_cloning",
+        "has_open_invoices",
+    )
+    unable = (
+        "can_extend_character_limit",
+        "allowed_to_extend_character_limit",
+        "can_extend_voice_limit",
+        *cloning,
+    )
     about: dict[str, Any] = {
         "tier": "sayahead",
         "status": "active",
@@ -350,34 +445,47 @@ def routes(hub: Hub) -> list[BaseRoute]:
     store = Dictionaries.of_server(hub)
 
     async def single(websocket: WebSocket) -> None:
-        await serve_socket(hub, websocket, Single(websocket.path_params["voice"], websocket.query_params, store))
+        await serve_socket(
+            hub, websocket, Single(websocket.path_params["voice"], websocket.query_params, store)
+        )
 
     async def multi(websocket: WebSocket) -> None:
-        await serve_socket(hub, websocket, Multi(websocket.path_params["voice"], websocket.query_params, store))
+        await serve_socket(
+            hub, websocket, Multi(websocket.path_params["voice"], websocket.query_params, store)
+        )
 
     @answers(hub, failure)
     async def speech(request: Request, caller: Caller) -> ASGIApp:
         body = await json_body(hub, request)
-        text, form = text_of(hub, body, "text"), audio_format(request.query_params.get("output_format"))
-        voice, language, seed = request.path_params["voice"], body.get("language_code"), body.get("seed")
-        language, seed = language if isinstance(language, str) else None, seed % 2**32 if isinstance(seed, int) else 0
+        text = text_of(hub, body, "text")
+        form = audio_format(request.query_params.get("output_format"))
+        voice = request.path_params["voice"]
+        language = body.get("language_code")
+        seed = body.get("seed")
+        language = language if isinstance(language, str) else None
+        seed = seed % 2**32 if isinstance(seed, int) else 0
         lexicon = store.lexicon(body.get("pronunciation_dictionary_locators"))
         own = {"seed": seed, "markup": "ssml", "lexicon": lexicon}
         session = spoken(request.query_params, body.get("voice_settings"), **own)
         options = replace(OPTIONS, voice=voice, language=language, format=form, session=session)
         wrapping = wrapping_of(request.url.path, form)
         options = replace(options, whole=isinstance(wrapping, TimedWhole))
-        return SpeechResponse(hub, caller, "elevenlabs", text, options, wrapping=wrapping, failure=failure)
+        return SpeechResponse(
+            hub, caller, "elevenlabs", text, options, wrapping=wrapping, failure=failure
+        )
 
     @answers(hub, failure)
     async def voices(request: Request, caller: Caller) -> ASGIApp:
-        listed, wanted = dict(hub.voices.listed()), request.path_params.get("voice")
+        listed = dict(hub.voices.listed())
+        wanted = request.path_params.get("voice")
         if wanted in listed:
             return JSONResponse(voice_row(wanted, listed[wanted]))
         if wanted is not None:
             raise RequestError("unknown_voice", f"There is no voice {wanted[:80]!r}.")
         rows = [voice_row(name, config) for name, config in listed.items()]
-        return JSONResponse({"voices": rows, "has_more": False, "total_count": len(rows), "next_page_token": None})
+        return JSONResponse(
+            {"voices": rows, "has_more": False, "total_count": len(rows), "next_page_token": None}
+        )
 
     @answers(hub, failure)
     async def user(request: Request, caller: Caller) -> ASGIApp:
@@ -385,12 +493,19 @@ def routes(hub: Hub) -> list[BaseRoute]:
         own = subscription(hub, caller)
         if request.url.path.endswith("subscription"):
             return JSONResponse(own)
-        about = {"user_id": caller.name, "first_name": caller.name, "is_new_user": False, "xi_api_key": ""}
+        about = {
+            "user_id": caller.name,
+            "first_name": caller.name,
+            "is_new_user": False,
+            "xi_api_key": "",
+        }
         return JSONResponse({**about, "subscription": own, "is_onboarding_completed": True})
 
     @answers(hub, failure, tokens=False)
     async def token(request: Request, caller: Caller) -> ASGIApp:
-        return JSONResponse({"token": hub.access.token(caller, once=True)[0]}, headers={"Cache-Control": "no-store"})
+        return JSONResponse(
+            {"token": hub.access.token(caller, once=True)[0]}, headers={"Cache-Control": "no-store"}
+        )
 
     path = "/v1/text-to-speech/{voice}"
     return [

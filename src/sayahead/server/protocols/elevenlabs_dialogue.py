@@ -1,4 +1,5 @@
-"""ElevenLabs' text to dialogue, as its v3 and v4 models have it: several voices in one context, and over HTTP."""
+"""ElevenLabs' text to dialogue, as its v3 and v4 models have it: several voices in one context, and
+over HTTP."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ class MultiDialogue(Multi):
 
     def __init__(self, hub: Hub, query: Mapping[str, str], dictionaries: Dictionaries) -> None:
         super().__init__("", query, dictionaries)
-        self._hub, self._is_timed, self._absolute = hub, self._absolute, False
+        self._hub = hub
+        self._is_timed = self._absolute
+        self._absolute = False
         # Contexts that were begun: the options of each, and who speaks in it.
         self._begun = dict[str, m.Options]()
         self._speaking = dict[str, str]()
@@ -60,10 +63,18 @@ class MultiDialogue(Multi):
     def _begin(self, name: str, data: dict[str, Any]) -> None:
         """A context's first message, which may have no text yet. MessageError for wrong voices."""
         voices = data["voices"]
-        if not isinstance(voices, list) or not voices or not all(isinstance(voice, str) for voice in voices):
-            raise MessageError("voices must be a list with the id of at least one voice.", utterance=name)
+        if (
+            not isinstance(voices, list)
+            or not voices
+            or not all(isinstance(voice, str) for voice in voices)
+        ):
+            raise MessageError(
+                "voices must be a list with the id of at least one voice.", utterance=name
+            )
         if len(self._begun) >= MOST_BEGUN:
-            raise MessageError(f"{MOST_BEGUN} contexts are begun, the limit: close one.", utterance=name)
+            raise MessageError(
+                f"{MOST_BEGUN} contexts are begun, the limit: close one.", utterance=name
+            )
         if (locators := data.get("pronunciation_dictionary_locators")) is not None:
             self._lexicon = self._dictionaries.lexicon(locators)
         options = replace(self._options(data.get("voice_settings")), voice=voices[0])
@@ -131,18 +142,26 @@ class SingleDialogue(MultiDialogue):
 
 
 def inputs_of(inputs: object, name: str | None = None) -> Iterable[tuple[str, str, bool]]:
-    """Of each line: the voice, the text, whether a new turn begins. MessageError for what has another form."""
+    """Of each line: the voice, the text, whether a new turn begins. MessageError for what has
+    another form."""
     if not isinstance(inputs, list) or len(inputs) > MOST_INPUTS:
         raise MessageError(f"inputs must be a list of at most {MOST_INPUTS} lines.", utterance=name)
     for line in inputs:
-        known = isinstance(line, dict) and isinstance(line.get("text"), str) and isinstance(line.get("voice_id"), str)
+        known = (
+            isinstance(line, dict)
+            and isinstance(line.get("text"), str)
+            and isinstance(line.get("voice_id"), str)
+        )
         if not known:
-            raise MessageError("Each of inputs needs text and voice_id, both strings.", utterance=name)
+            raise MessageError(
+                "Each of inputs needs text and voice_id, both strings.", utterance=name
+            )
         yield line["voice_id"], line["text"], line.get("new_turn") is True
 
 
 def speaker(hub: Hub, voice: str, first: str | None) -> str:
-    """Who says a line of a text whose own voice was chosen by ``first``: another of ours, or else that voice."""
+    """Who says a line of a text whose own voice was chosen by ``first``: another of ours, or else
+    that voice."""
     return voice if voice != first and hub.voices.known(voice) else ""
 
 
@@ -164,8 +183,11 @@ def routes(hub: Hub) -> list[BaseRoute]:
         text = "".join(text for _, text, _ in lines)
         most = hub.limits.pending_characters
         if not text or len(text) > most:
-            raise RequestError("invalid_option", f"inputs need text, of at most {most} characters.", field="inputs")
-        first, form = lines[0][0], audio_format(request.query_params.get("output_format"))
+            raise RequestError(
+                "invalid_option", f"inputs need text, of at most {most} characters.", field="inputs"
+            )
+        first = lines[0][0]
+        form = audio_format(request.query_params.get("output_format"))
         language = body["language_code"] if isinstance(body.get("language_code"), str) else None
         seed = body["seed"] % 2**32 if isinstance(body.get("seed"), int) else 0
         lexicon = store.lexicon(body.get("pronunciation_dictionary_locators"))

@@ -1,4 +1,5 @@
-"""Deepgram's ``/v2/speak`` (Flux): a socket with turns of tokens, which can be interrupted; and over HTTP."""
+"""Deepgram's ``/v2/speak`` (Flux): a socket with turns of tokens, which can be interrupted; and
+over HTTP."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ from sayahead.types import Delivery
 KINDS = ("Speak", "Flush", "Interrupt", "Configure", "Close")
 ONLY = ""
 """The one utterance of a connection: turns are parts of its text."""
-SLOWEST, FASTEST, STEP = 0.5, 1.5, 0.05
+SLOWEST = 0.5
+FASTEST = 1.5
+STEP = 0.05
 LIVELY = {"-2": 0.6, "-1": 0.8, "0": 1.0, "1": 1.2, "2": 1.4}
 """Values of ``expressivity``, and the factor on how far the pitch moves."""
 ERRORS = {
@@ -56,7 +59,8 @@ class SpeedError(ConfigError):
 
     def __init__(self, code: str, message: str, value: float | None) -> None:
         super().__init__(message)
-        self.code, self.value = code, value
+        self.code = code
+        self.value = value
 
 
 @dataclass(slots=True)
@@ -97,7 +101,8 @@ class Flux(SocketProtocol):
         voice, language = voice_of(hub, query.get("model", ""))
         self._voice = voice
         self._speed = speed_of(query.get("speed", "1"))
-        session, self._delivery = session_of(query, speed=self._speed), delivery_of(query)
+        session = session_of(query, speed=self._speed)
+        self._delivery = delivery_of(query)
         chosen: dict[str, Any] = {
             "voice": voice,
             "language": language,
@@ -107,12 +112,19 @@ class Flux(SocketProtocol):
         self._options = replace(OPTIONS, session=session, **chosen)
         # The speed with which the utterance was opened.
         self._opened_speed = self._speed
-        self._open = self._ending = False
+        self._open = False
+        self._ending = False
         # Turns that are not over, the active one first; and those of the open utterance that are.
-        self._turns, self._past = deque[Turn](), list[Turn]()
-        self._characters, self._sent_s, self._half = 0, 0.0, ""
-        # Of the session: characters that came, audio of earlier utterances, where it was interrupted last.
-        self._all_characters, self._before_s, self._interrupted_s = 0, 0.0, 0.0
+        self._turns = deque[Turn]()
+        self._past = list[Turn]()
+        self._characters = 0
+        self._sent_s = 0.0
+        self._half = ""
+        # Of the session: characters that came, audio of earlier utterances, where it was
+        # interrupted last.
+        self._all_characters = 0
+        self._before_s = 0.0
+        self._interrupted_s = 0.0
         # The playback offset of the Interrupt that is carried out.
         self._offset_s: float | None = None
 
@@ -147,8 +159,11 @@ class Flux(SocketProtocol):
         if not isinstance(text, str):
             raise MessageError("Speak needs text, a string.")
         if not self._open:
-            self._open, self._opened_speed = True, self._speed
-            self._characters, self._sent_s, self._half = 0, 0.0, ""
+            self._open = True
+            self._opened_speed = self._speed
+            self._characters = 0
+            self._sent_s = 0.0
+            self._half = ""
             yield m.Open(ONLY, self._options)
         if not self._turns or self._turns[-1].flushed:
             self._turns.append(Turn(self._characters))
@@ -176,8 +191,12 @@ class Flux(SocketProtocol):
         elif self._offset_s is None:
             yield m.Cancel(ONLY, live=True)
         elif self._offset_s <= self._interrupted_s and self._interrupted_s:
-            at, before = milliseconds(self._offset_s), milliseconds(self._interrupted_s)
-            why = f"playback_offset is {at} ms, but the last Interrupt was at {before} ms, and this one must be later."
+            at = milliseconds(self._offset_s)
+            before = milliseconds(self._interrupted_s)
+            why = (
+                f"playback_offset is {at} ms, but the last Interrupt was at {before} ms, and this"
+                " one must be later."
+            )
             yield m.Reply(warning("INVALID_INTERRUPT_OFFSET", why))
         else:
             yield m.Cancel(ONLY, min(max(0.0, self._offset_s - self._before_s), self._sent_s))
@@ -190,10 +209,14 @@ class Flux(SocketProtocol):
             self._speed = speed_of(given)
         except SpeedError as error:
             value = {} if error.value is None else {"value": error.value}
-            failed = say("ConfigureFailure", code=error.code, field="speed", **value, description=str(error))
+            failed = say(
+                "ConfigureFailure", code=error.code, field="speed", **value, description=str(error)
+            )
             yield m.Reply(failed)
             return
-        self._options = replace(self._options, session=replace(self._options.session, speed=self._speed))
+        self._options = replace(
+            self._options, session=replace(self._options.session, speed=self._speed)
+        )
         if self._open:
             yield m.Deliver(ONLY, replace(self._delivery, speed=self._speed / self._opened_speed))
         yield m.Reply(say("ConfigureSuccess", applied={"speed": self._speed}))
@@ -247,15 +270,19 @@ class Flux(SocketProtocol):
 
     def _interrupted(self, played_s: float, heard_end: int) -> Iterable[str]:
         """The listener has heard so much of the utterance; what was to follow is dropped."""
-        turns, sent_s = [*self._past, *self._turns], self._sent_s
+        turns = [*self._past, *self._turns]
+        sent_s = self._sent_s
         is_over = not self._turns and played_s >= sent_s
         at_s = self._before_s + played_s
-        self._before_s = self._interrupted_s = at_s
+        self._before_s = at_s
+        self._interrupted_s = at_s
         self._reset()
         if is_over:
             yield warning(NO_SPEECH)
             return
-        turn = next((turn for turn in turns if turn.end_s is None or turn.end_s > played_s), turns[-1])
+        turn = next(
+            (turn for turn in turns if turn.end_s is None or turn.end_s > played_s), turns[-1]
+        )
         heard = max(0, heard_end - turn.begin)
         yield say(
             "SpeechInterrupted",
@@ -290,11 +317,15 @@ def warning(code: str, description: str = "") -> str:
 
 
 def offset_of(offset: object) -> float | None:
-    """Seconds of the session that an Interrupt says were played; None if it does not say. MessageError for another
-    form."""
+    """Seconds of the session that an Interrupt says were played; None if it does not say.
+    MessageError for another form."""
     if offset is None:
         return None
-    value = number(offset.get("value")) if isinstance(offset, dict) and offset.get("type") == "time_ms" else None
+    value = (
+        number(offset.get("value"))
+        if isinstance(offset, dict) and offset.get("type") == "time_ms"
+        else None
+    )
     if value is None or value < 0:
         raise MessageError('playback_offset must be such as {"type": "time_ms", "value": 1250}.')
     return value / 1000
@@ -308,9 +339,13 @@ def speed_of(given: object) -> float:
         speed = None
     if speed is None or not SLOWEST <= speed <= FASTEST:
         shown = str(given)[:80]
-        raise SpeedError("SPEED_OUT_OF_RANGE", f"speed is {shown}, but must be from 0.5 to 1.5.", speed)
+        raise SpeedError(
+            "SPEED_OUT_OF_RANGE", f"speed is {shown}, but must be from 0.5 to 1.5.", speed
+        )
     if abs(speed / STEP - round(speed / STEP)) > 1e-6:
-        raise SpeedError("SPEED_INCREMENT_INVALID", f"speed is {speed:g}, but must be a multiple of 0.05.", speed)
+        raise SpeedError(
+            "SPEED_INCREMENT_INVALID", f"speed is {speed:g}, but must be a multiple of 0.05.", speed
+        )
     return round(speed, 2)
 
 
@@ -323,7 +358,8 @@ def delivery_of(query: Mapping[str, str]) -> Delivery:
 
 
 def voice_of(hub: Hub, model: str) -> tuple[str, str | None]:
-    """The voice of a model: one of ours, or ``flux-{voice}-{language}`` with one of ours, or else by its language."""
+    """The voice of a model: one of ours, or ``flux-{voice}-{language}`` with one of ours, or else
+    by its language."""
     parts = model.removeprefix("flux-").rpartition("-")
     names = (model, model.removeprefix("flux-"), parts[0])
     language = parts[2] if model.startswith("flux-") and parts[0] else None
@@ -340,7 +376,9 @@ def failure(error: RequestError) -> Response:
 
 def refused(error: SayaheadError) -> Response:
     """The answer to a query that cannot be."""
-    return failure(RequestError(error.code if isinstance(error, SpeedError) else "invalid_option", str(error)))
+    return failure(
+        RequestError(error.code if isinstance(error, SpeedError) else "invalid_option", str(error))
+    )
 
 
 def routes(hub: Hub) -> list[BaseRoute]:
@@ -359,12 +397,21 @@ def routes(hub: Hub) -> list[BaseRoute]:
         query = request.query_params
         text = text_of(hub, await json_body(hub, request), "text")
         try:
-            form, speed, delivery = packed_format_of(query), speed_of(query.get("speed", "1")), delivery_of(query)
+            form = packed_format_of(query)
+            speed = speed_of(query.get("speed", "1"))
+            delivery = delivery_of(query)
         except ConfigError as error:
             return refused(error)
         voice, language = voice_of(hub, query.get("model", ""))
-        chosen: dict[str, Any] = {"voice": voice, "language": language, "format": form, "delivery": delivery}
+        chosen: dict[str, Any] = {
+            "voice": voice,
+            "language": language,
+            "format": form,
+            "delivery": delivery,
+        }
         options = m.Options(any_voice=True, session=session_of(query, speed=speed), **chosen)
-        return SpeechResponse(hub, caller, "flux", text, options, wrapping=Sound(form), failure=failure)
+        return SpeechResponse(
+            hub, caller, "flux", text, options, wrapping=Sound(form), failure=failure
+        )
 
     return [WebSocketRoute("/v2/speak", speak), Route("/v2/speak", sound, methods=["POST"])]

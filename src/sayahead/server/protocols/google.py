@@ -19,13 +19,16 @@ from sayahead.server.operation.transport import HEAD_S, most_connections
 from sayahead.sound.files import OutputError
 
 log = logging.getLogger("sayahead.server")
-SERVICES = ("google.cloud.texttospeech.v1.TextToSpeech", "google.cloud.texttospeech.v1beta1.TextToSpeech")
+SERVICES = (
+    "google.cloud.texttospeech.v1.TextToSpeech",
+    "google.cloud.texttospeech.v1beta1.TextToSpeech",
+)
 """The messages that are understood are the same in both."""
 PING_S = 20.0
 # There are so many times fewer connections than over HTTP.
 CONNECTIONS = 4
-# After so long a connection takes no new calls (its client opens another): a call whose client neither reads nor leaves
-# does not stay for ever.
+# After so long a connection takes no new calls (its client opens another): a call whose client
+# neither reads nor leaves does not stay for ever.
 AGE_S = 600.0
 CLOSE_S = 1.0
 
@@ -35,7 +38,8 @@ class GoogleSettings(ProtocolSettings):
     """Google's settings."""
 
     grpc_port: Annotated[int | None, Bound(0, 65535)] = None
-    """Port on the same address for Google's Text-to-Speech over gRPC; 0: any that is free, none: it is not served."""
+    """Port on the same address for Google's Text-to-Speech over gRPC; 0: any that is free, none: it
+    is not served."""
 
     def check(self, server: Settings) -> None:
         if self.grpc_port is not None and not all(map(there, ("grpc", "google.protobuf"))):
@@ -91,7 +95,8 @@ def bounds(hub: Hub) -> list[tuple[str, int]]:
         "grpc.max_receive_message_length": limits.message_bytes,
         "grpc.max_metadata_size": limits.head_bytes,
         "grpc.absolute_max_metadata_size": limits.head_bytes,
-        # One connection carries many calls; with those of HTTP they stay below what the process may open.
+        # One connection carries many calls; with those of HTTP they stay below what the process may
+        # open.
         "grpc.max_allowed_incoming_connections": max(1, most_connections(limits) // CONNECTIONS),
         # Calls beyond the places are refused at once, not kept waiting by their own client.
         "grpc.max_concurrent_streams": 2 * hub.places,
@@ -100,7 +105,8 @@ def bounds(hub: Hub) -> list[tuple[str, int]]:
 
 
 def opened(server: Any, hub: Hub, port: int) -> int:
-    """Open a port, with TLS if there is a certificate; its number. OutputError if it cannot be had."""
+    """Open a port, with TLS if there is a certificate; its number. OutputError if it cannot be
+    had."""
     import grpc
 
     settings = hub.settings
@@ -127,8 +133,8 @@ def certificate_of(settings: Settings) -> tuple[bytes, bytes]:
 
 
 class Renewed:
-    """The certificate for a new connection: read again where its files have changed, and kept where the new ones do not
-    fit each other, as while they are written."""
+    """The certificate for a new connection: read again where its files have changed, and kept where
+    the new ones do not fit each other, as while they are written."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub

@@ -1,4 +1,5 @@
-"""Google's Text-to-Speech calls: ``StreamingSynthesize``, ``SynthesizeSpeech`` and ``ListVoices``."""
+"""Google's Text-to-Speech calls: ``StreamingSynthesize``, ``SynthesizeSpeech`` and
+``ListVoices``."""
 
 from __future__ import annotations
 
@@ -60,18 +61,25 @@ GENDERS = {"": 0, "male": 1, "female": 2}
 """Google's numbers (SsmlVoiceGender)."""
 RATE = 24000
 """Samples per second of a stream whose audio is not configured."""
-SPEED, VOLUME_DB, PITCH = (0.25, 2.0), (-96.0, 16.0), (-20.0, 20.0)
-MOST_VOLUME, MOST_PITCH = 4.0, 12.0
+SPEED = (0.25, 2.0)
+VOLUME_DB = (-96.0, 16.0)
+PITCH = (-20.0, 20.0)
+MOST_VOLUME = 4.0
+MOST_PITCH = 12.0
 """What the voices can do of these; more is clamped."""
-MOST_INPUT, MOST_ANSWER = 5000, 32_000_000
+MOST_INPUT = 5000
+MOST_ANSWER = 32_000_000
 """Bytes of the input of ``SynthesizeSpeech``, and of its audio, which is kept until it is whole."""
-UNREAD_EACH, LEAST_UNREAD = 2_000_000, 500_000
-"""Bytes of answers that one client may leave unread for each of its places, and what the smallest counts for."""
+UNREAD_EACH = 2_000_000
+LEAST_UNREAD = 500_000
+"""Bytes of answers that one client may leave unread for each of its places, and what the smallest
+counts for."""
 MOST_PHRASES = 1000
 FRAME_S = 0.08
 ORDER = "The first message must have streaming_config, and all others input."
 GONE_S = 1.0
-# What comes before a call's first message. It is sent by itself: a message that waits would keep it from its status.
+# What comes before a call's first message. It is sent by itself: a message that waits would keep it
+# from its status.
 HEAD = ()
 # A call has one text, without a name.
 ONLY = ""
@@ -80,7 +88,8 @@ REQUEST = HEADER.decode()
 
 
 class Calls:
-    """The service's methods. Messages come and go as bytes, so that a bad one is answered as such."""
+    """The service's methods. Messages come and go as bytes, so that a bad one is answered as
+    such."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
@@ -111,7 +120,9 @@ class Calls:
                 for name, config in self._hub.voices.listed()
                 if speaks(config.language, wanted)
             ]
-            await self._answer(context, caller, messages.packed("ListVoicesResponse", voices=voices))
+            await self._answer(
+                context, caller, messages.packed("ListVoicesResponse", voices=voices)
+            )
 
     async def synthesize(self, request: bytes, context: Context) -> None:
         """A whole text, answered by all of its audio."""
@@ -119,12 +130,15 @@ class Calls:
             await self._hub.accounts.of(caller.share).bytes.turn(len(request))
             message = messages.parsed("SynthesizeSpeechRequest", request)
             name = encoding_of(message.audio_config, otherwise=None)
-            text, options, sound = whole_text(message), whole_options(message, name), bytearray()
+            text = whole_text(message)
+            options = whole_options(message, name)
+            sound = bytearray()
 
             async def put(data: bytes) -> None:
                 if len(sound) + len(data) > MOST_ANSWER:
                     raise RequestError(
-                        "too_much_text", "The audio is too long for one answer: use StreamingSynthesize."
+                        "too_much_text",
+                        "The audio is too long for one answer: use StreamingSynthesize.",
                     )
                 sound.extend(data)
 
@@ -135,10 +149,16 @@ class Calls:
                 yield m.End()
 
             await Call(self._hub, put).serve(caller, commands())
-            voice, _ = self._hub.voices.find(options.voice, any_voice=True, language=options.language)
+            voice, _ = self._hub.voices.find(
+                options.voice, any_voice=True, language=options.language
+            )
             rate = options.format.sample_rate or self._hub.voices.configs[voice].sample_rate
             sound[:0] = header(name, rate, len(sound))
-            await self._answer(context, caller, messages.packed("SynthesizeSpeechResponse", audio_content=bytes(sound)))
+            await self._answer(
+                context,
+                caller,
+                messages.packed("SynthesizeSpeechResponse", audio_content=bytes(sound)),
+            )
 
     async def stream(self, requests: AsyncIterator[bytes], context: Context) -> None:
         """A text that is spoken while it arrives."""
@@ -150,14 +170,19 @@ class Calls:
                 if not begun:
                     begun = True
                     await context.send_initial_metadata(HEAD)
-                await context.write(messages.packed("StreamingSynthesizeResponse", audio_content=data))
+                await context.write(
+                    messages.packed("StreamingSynthesizeResponse", audio_content=data)
+                )
 
             account = self._hub.accounts.of_connection(caller.share)
             await Call(self._hub, put).serve(caller, self._streamed(requests, account))
 
-    async def _streamed(self, requests: AsyncIterator[bytes], account: Account) -> AsyncIterator[m.Command]:
+    async def _streamed(
+        self, requests: AsyncIterator[bytes], account: Account
+    ) -> AsyncIterator[m.Command]:
         """What the requests want; the end of them ends the text."""
-        opened, reading = False, Reading(account, self._hub.limits)
+        opened = False
+        reading = Reading(account, self._hub.limits)
         try:
             async for request in requests:
                 # What comes faster waits with the client.
@@ -169,7 +194,10 @@ class Calls:
                     opened = True
                     yield m.Open(ONLY, stream_options(message.streaming_config))
                 elif not message.input.HasField("text"):
-                    raise MessageError("An input needs text: markup and turns of several speakers are not supported.")
+                    raise MessageError(
+                        "An input needs text: markup and turns of several speakers are not"
+                        " supported."
+                    )
                 else:
                     for command in texts(message.input.text):
                         yield command
@@ -187,8 +215,17 @@ class Calls:
             caller = self._caller(context)
             share = caller.share
             if self._unread[share] >= max(2 * MOST_ANSWER, UNREAD_EACH * self._hub.share):
-                self._hub.refused("overloaded", caller.address, "google", caller=caller.name, session=caller.request)
-                raise RequestError("overloaded", "Too many answers were not read: read them, or cancel their calls.")
+                self._hub.refused(
+                    "overloaded",
+                    caller.address,
+                    "google",
+                    caller=caller.name,
+                    session=caller.request,
+                )
+                raise RequestError(
+                    "overloaded",
+                    "Too many answers were not read: read them, or cancel their calls.",
+                )
             yield caller
             return
         except grpc.aio.AbortError:
@@ -198,17 +235,21 @@ class Calls:
             await asyncio.sleep(GONE_S)
             return
         except (RequestError, RefusedError) as error:
-            code, sentence = error.code, str(error)
+            code = error.code
+            sentence = str(error)
         except SayaheadError as error:
-            code, sentence = m.code_of(error, otherwise="invalid_message"), str(error)
+            code = m.code_of(error, otherwise="invalid_message")
+            sentence = str(error)
         except Exception as error:
             log.exception("A call failed")
-            code, sentence = "failed", f"Internal error ({type(error).__name__}): the client is not at fault."
+            code = "failed"
+            sentence = f"Internal error ({type(error).__name__}): the client is not at fault."
         with self._waiting(share, 0):
             await end(context, code, sentence)
 
     async def _answer(self, context: Context, caller: Caller, message: bytes) -> None:
-        """Send the only message of a call. A client that does not read it gets a status when it does, or leaves."""
+        """Send the only message of a call. A client that does not read it gets a status when it
+        does, or leaves."""
         stall_s = self._hub.limits.write_stall_s
         with self._waiting(caller.share, len(message)):
             await context.send_initial_metadata(HEAD)
@@ -232,14 +273,21 @@ class Calls:
 
     def _caller(self, context: Context) -> Caller:
         """Whose call it is. RequestError without a valid key."""
-        metadata = {name: value for name, value in context.invocation_metadata() or () if isinstance(value, str)}
-        address, name = address_of(context.peer()), named(metadata.get(REQUEST, ""))
+        metadata = {
+            name: value
+            for name, value in context.invocation_metadata() or ()
+            if isinstance(value, str)
+        }
+        address = address_of(context.peer())
+        name = named(metadata.get(REQUEST, ""))
         context.set_trailing_metadata(((REQUEST, name),))
         known: dict[str, Any] = {"address": address, "request": name, "trace": metadata.get(PARENT)}
         caller = self._hub.access.caller(credential(metadata, {}), **known)
         if caller is None:
             self._hub.refused("unauthorized", address, "google", session=name)
-            raise RequestError("unauthorized", "A valid API key is required: send it as x-goog-api-key.")
+            raise RequestError(
+                "unauthorized", "A valid API key is required: send it as x-goog-api-key."
+            )
         return caller
 
 
@@ -247,11 +295,13 @@ class Call:
     """One text on its way to one caller: its first error ends it, since a call has one status."""
 
     def __init__(self, hub: Hub, put: Put) -> None:
-        self._hub, self._put = hub, put
+        self._hub = hub
+        self._put = put
         self._error: RequestError | None = None
 
     async def serve(self, caller: Caller, commands: AsyncIterator[m.Command]) -> None:
-        """Speak until the text ends. RequestError for whatever ends it before, RefusedError without a place."""
+        """Speak until the text ends. RequestError for whatever ends it before, RefusedError without
+        a place."""
         lease = self._hub.enter("google", caller)
         try:
             outcome = await serve_session(self._hub, commands, self._send, lease=lease)
@@ -291,9 +341,14 @@ def whole_text(message: Any) -> str:
     """The text or SSML of a request. RequestError for none, or too much."""
     text: str = message.input.ssml if message.input.HasField("ssml") else message.input.text
     if not text:
-        raise RequestError("invalid_option", "input is missing: give text or ssml; other inputs are not supported.")
+        raise RequestError(
+            "invalid_option", "input is missing: give text or ssml; other inputs are not supported."
+        )
     if (size := len(text.encode())) > MOST_INPUT:
-        sentence = f"input has {size} bytes; {MOST_INPUT} are allowed: split it, or use StreamingSynthesize."
+        sentence = (
+            f"input has {size} bytes; {MOST_INPUT} are allowed: split it, or use"
+            " StreamingSynthesize."
+        )
         raise RequestError("invalid_option", sentence)
     return text
 
@@ -308,7 +363,9 @@ def whole_options(message: Any, name: str) -> m.Options:
         "volume": min(gain, MOST_VOLUME),
         "markup": "ssml" if message.input.HasField("ssml") else "none",
     }
-    return replace(options_of(message, audio, message.input, **own), format=format_of(name, audio), whole=True)
+    return replace(
+        options_of(message, audio, message.input, **own), format=format_of(name, audio), whole=True
+    )
 
 
 def stream_options(config: Any) -> m.Options:
@@ -316,13 +373,16 @@ def stream_options(config: Any) -> m.Options:
     audio = config.streaming_audio_config
     name = encoding_of(audio, otherwise="PCM")
     if name not in STREAMED:
-        raise ConfigError(f"audio_encoding {name} cannot be streamed: use one of {', '.join(STREAMED)}.")
+        raise ConfigError(
+            f"audio_encoding {name} cannot be streamed: use one of {', '.join(STREAMED)}."
+        )
     form = format_of(name, audio, rate=None if config.HasField("streaming_audio_config") else RATE)
     return replace(options_of(config, audio, config), format=form)
 
 
 def options_of(message: Any, audio: Any, phrases: Any, **own: Any) -> m.Options:
-    """What both calls may choose, but the format, and a call's own. ConfigError for what is out of range."""
+    """What both calls may choose, but the format, and a call's own. ConfigError for what is out of
+    range."""
     speed = in_range("speaking_rate", audio.speaking_rate or 1.0, *SPEED)
     lexicon = lexicon_of(phrases.custom_pronunciations.pronunciations)
     return m.Options(
@@ -345,7 +405,9 @@ def in_range(name: str, value: float, least: float, most: float) -> float:
 def lexicon_of(phrases: Any) -> Lexicon | None:
     """Custom pronunciations as a lexicon; None without any. ConfigError for one that is not IPA."""
     if len(phrases) > MOST_PHRASES:
-        raise ConfigError(f"There are {len(phrases)} custom pronunciations; {MOST_PHRASES} are allowed.")
+        raise ConfigError(
+            f"There are {len(phrases)} custom pronunciations; {MOST_PHRASES} are allowed."
+        )
     entries = dict[str, Entry]()
     for number, phrase in enumerate(phrases, start=1):
         where = f"custom pronunciation {number}"
@@ -356,8 +418,8 @@ def lexicon_of(phrases: Any) -> Lexicon | None:
 
 
 def encoding_of(audio: Any, *, otherwise: str | None) -> str:
-    """The name of the encoding that is wanted. ConfigError for none, unless there is one ``otherwise``, and for an
-    unknown one."""
+    """The name of the encoding that is wanted. ConfigError for none, unless there is one
+    ``otherwise``, and for an unknown one."""
     name = messages.ENCODINGS.get(audio.audio_encoding) if audio.audio_encoding else otherwise
     if name is None or name == "M4A":
         names = ", ".join(sorted({*BARE, *NAMED}))
@@ -368,7 +430,11 @@ def encoding_of(audio: Any, *, otherwise: str | None) -> str:
 def format_of(name: str, audio: Any, *, rate: int | None = None) -> AudioFormat:
     """The format of that name. ConfigError for a sample rate that it has not."""
     wanted = audio.sample_rate_hertz or rate
-    form = replace(NAMED[name], sample_rate=wanted) if name in NAMED else AudioFormat(BARE[name], wanted)
+    form = (
+        replace(NAMED[name], sample_rate=wanted)
+        if name in NAMED
+        else AudioFormat(BARE[name], wanted)
+    )
     form.check()
     return form
 
@@ -386,10 +452,15 @@ def header(name: str, rate: int, size: int) -> bytes:
 
 def speaks(language: str, wanted: str) -> bool:
     """Whether a voice's language is the one wanted, or of it."""
-    return not wanted or f"{language.lower()}-".startswith(f"{wanted}-") or wanted.startswith(f"{language.lower()}-")
+    return (
+        not wanted
+        or f"{language.lower()}-".startswith(f"{wanted}-")
+        or wanted.startswith(f"{language.lower()}-")
+    )
 
 
 def address_of(peer: str) -> str | None:
-    """The address in what gRPC calls a peer, such as ``ipv4:127.0.0.1:5000`` or ``ipv6:%5B::1%5D:5000``."""
+    """The address in what gRPC calls a peer, such as ``ipv4:127.0.0.1:5000`` or
+    ``ipv6:%5B::1%5D:5000``."""
     kind, _, rest = unquote(peer).partition(":")
     return rest.rpartition(":")[0].strip("[]") if kind in ("ipv4", "ipv6") else None

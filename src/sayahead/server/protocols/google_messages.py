@@ -1,8 +1,8 @@
-"""The messages of Google's Text-to-Speech API, as far as they mean something here; fields of other numbers are skipped.
+"""The messages of Google's Text-to-Speech API, as far as they mean something here; fields of other
+numbers are skipped.
 
-Names and numbers are those of google/cloud/texttospeech/v1/cloud_tts.proto in googleapis (Apache-2.0). The types live
-in a pool of their own, so that a program may also import Google's.
-"""
+Names and numbers are those of google/cloud/texttospeech/v1/cloud_tts.proto in googleapis
+(Apache-2.0). The types live in a pool of their own, so that a program may also import Google's."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ custom_pronunciations=5 CustomPronunciations
 StreamingSynthesisInput: text=1 string oneof
 StreamingSynthesizeRequest: streaming_config=1 StreamingSynthesizeConfig oneof, input=2 StreamingSynthesisInput oneof
 StreamingSynthesizeResponse: audio_content=1 bytes
-"""
-"""A message a line: its fields with their numbers and types. Enums are int32, which is the same on the wire."""
+"""  # noqa: E501
+"""A message a line: its fields with their numbers and types. Enums are int32, which is the same on
+the wire."""
 ENCODINGS = {1: "LINEAR16", 2: "MP3", 3: "OGG_OPUS", 5: "MULAW", 6: "ALAW", 7: "PCM", 8: "M4A"}
 """AudioEncoding."""
 IPA = 1
@@ -44,16 +45,21 @@ _Field = descriptor_pb2.FieldDescriptorProto
 
 def described() -> bytes:
     """All messages, as a file descriptor."""
-    file = descriptor_pb2.FileDescriptorProto(name="sayahead/google.proto", package=PACKAGE, syntax="proto3")
+    file = descriptor_pb2.FileDescriptorProto(
+        name="sayahead/google.proto", package=PACKAGE, syntax="proto3"
+    )
     for line in SHAPES.strip().splitlines():
         name, _, fields = line.partition(": ")
         message = file.message_type.add(name=name)
         for spec in fields.split(", "):
             place, kind, *rest = spec.split()
             label = _Field.LABEL_REPEATED if "repeated" in rest else _Field.LABEL_OPTIONAL
-            field = message.field.add(name=place.partition("=")[0], number=int(place.partition("=")[2]), label=label)
+            field = message.field.add(
+                name=place.partition("=")[0], number=int(place.partition("=")[2]), label=label
+            )
             if kind[0].isupper():
-                field.type, field.type_name = _Field.TYPE_MESSAGE, f".{PACKAGE}.{kind}"
+                field.type = _Field.TYPE_MESSAGE
+                field.type_name = f".{PACKAGE}.{kind}"
             else:
                 field.type = _Field.Type.Value(f"TYPE_{kind.upper()}")
             if "oneof" in rest:
@@ -70,7 +76,9 @@ _POOL.AddSerializedFile(described())
 
 def new(kind: str, /, **fields: Any) -> Any:
     """A message with these fields."""
-    return message_factory.GetMessageClass(_POOL.FindMessageTypeByName(f"{PACKAGE}.{kind}"))(**fields)
+    return message_factory.GetMessageClass(_POOL.FindMessageTypeByName(f"{PACKAGE}.{kind}"))(
+        **fields
+    )
 
 
 def packed(kind: str, /, **fields: Any) -> bytes:

@@ -1,4 +1,5 @@
-"""For operators: whether the server is alive and ready, its metrics, its version; and tokens for browsers."""
+"""For operators: whether the server is alive and ready, its metrics, its version; and tokens for
+browsers."""
 
 from __future__ import annotations
 
@@ -37,7 +38,12 @@ def routes(hub: Hub) -> list[Route]:
 
     async def ready(request: Request) -> Response:
         """Whether a new connection would be admitted: 503 if not."""
-        body = {"ready": hub.ready, "places": hub.most, "taken": hub.taken, "connections": hub.connections}
+        body = {
+            "ready": hub.ready,
+            "places": hub.most,
+            "taken": hub.taken,
+            "connections": hub.connections,
+        }
         return JSONResponse(body, 200 if hub.ready else 503)
 
     scraped: list[Any] = [-SCRAPE_S, b""]
@@ -52,7 +58,9 @@ def routes(hub: Hub) -> list[Route]:
     async def version(request: Request) -> Response:
         """Which version runs, and on what."""
         voices = {name: config.description for name, config in hub.voices.configs.items()}
-        return JSONResponse({"version": __version__, "python": platform.python_version(), "voices": voices})
+        return JSONResponse(
+            {"version": __version__, "python": platform.python_version(), "voices": voices}
+        )
 
     async def description(request: Request) -> Response:
         """This description."""
@@ -63,10 +71,16 @@ def routes(hub: Hub) -> list[Route]:
     async def tokens(request: Request, caller: Caller) -> ASGIApp:
         """A short-lived token with which a browser connects."""
         token, end = hub.access.token(caller)
-        return JSONResponse({"token": token, "expires_at": round(end, 3)}, headers={"Cache-Control": "no-store"})
+        return JSONResponse(
+            {"token": token, "expires_at": round(end, 3)}, headers={"Cache-Control": "no-store"}
+        )
 
     found = zip(OPEN, (health, ready, metrics, version, description), strict=True)
-    endpoints = [Route(path, endpoint) for path, endpoint in found if path != "/metrics" or hub.settings.metrics]
+    endpoints = [
+        Route(path, endpoint)
+        for path, endpoint in found
+        if path != "/metrics" or hub.settings.metrics
+    ]
     return [*endpoints, Route("/v1/tokens", tokens, methods=["POST"])]
 
 
@@ -84,10 +98,19 @@ def described(routes: list[BaseRoute]) -> dict[str, Any]:
             what["security"] = [] if route.path in OPEN else [{name: []} for name in HEADERS]
             socket = isinstance(route, WebSocketRoute)
             what["responses"] = (
-                {"101": {"description": "A WebSocket."}} if socket else {"200": {"description": "Done."}}
+                {"101": {"description": "A WebSocket."}}
+                if socket
+                else {"200": {"description": "Done."}}
             )
             methods = (getattr(route, "methods", None) or {"GET"}) - {"HEAD"}
-            paths.setdefault(route.path, {}).update({method.lower(): what for method in sorted(methods)})
+            paths.setdefault(route.path, {}).update(
+                {method.lower(): what for method in sorted(methods)}
+            )
     schemes = {name: {"type": "apiKey", "in": "header", "name": name} for name in HEADERS}
     about = {"title": "sayahead", "version": __version__}
-    return {"openapi": "3.1.0", "info": about, "paths": paths, "components": {"securitySchemes": schemes}}
+    return {
+        "openapi": "3.1.0",
+        "info": about,
+        "paths": paths,
+        "components": {"securitySchemes": schemes},
+    }

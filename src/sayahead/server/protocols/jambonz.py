@@ -33,7 +33,8 @@ class Jambonz(SocketProtocol):
     idle_s = IDLE_S
 
     def __init__(self, query: Mapping[str, str]) -> None:
-        """``voice``, ``language`` and ``sampleRate`` come in the address. ConfigError for a rate that is none."""
+        """``voice``, ``language`` and ``sampleRate`` come in the address. ConfigError for a rate
+        that is none."""
         self._rate = whole(query.get("sampleRate")) or RATE
         form = AudioFormat("pcm_s16le", self._rate)
         form.check()
@@ -42,7 +43,9 @@ class Jambonz(SocketProtocol):
 
     def greeting(self) -> Iterable[str]:
         """What the samples will be."""
-        yield json.dumps({"type": "connect", "data": {"sample_rate": self._rate, "base64_encoding": False}})
+        yield json.dumps(
+            {"type": "connect", "data": {"sample_rate": self._rate, "base64_encoding": False}}
+        )
 
     def read(self, message: str | bytes) -> Iterable[m.Command]:
         data = text_frame(message)

@@ -1,4 +1,5 @@
-"""Kyutai's socket, ``/api/tts_streaming``: words in, audio and the times of words out, in MessagePack."""
+"""Kyutai's socket, ``/api/tts_streaming``: words in, audio and the times of words out, in
+MessagePack."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ RATE = 24000
 # A connection may idle for as long as the server allows.
 IDLE_S = 3600.0
 OPTIONS = m.Options(any_voice=True, frame_s=0.08, idle_s=IDLE_S, sole=True)
-PCM, OPUS = AudioFormat("pcm_f32le", RATE), AudioFormat("opus", 24000, 32000)
+PCM = AudioFormat("pcm_f32le", RATE)
+OPUS = AudioFormat("opus", 24000, 32000)
 FORMATS = {
     "Pcm": (PCM, False),
     "PcmMessagePack": (PCM, True),
@@ -93,7 +95,9 @@ class Kyutai(SocketProtocol):
         match event:
             case m.Audio(_, data):
                 for word in source_words(event):
-                    yield from self._say("Text", text=word.text, start_s=word.onset_s, stop_s=word.offset_s)
+                    yield from self._say(
+                        "Text", text=word.text, start_s=word.onset_s, stop_s=word.offset_s
+                    )
                 if not self._packed:
                     yield data
                 elif self._options.format is OPUS:
@@ -113,7 +117,13 @@ def unpack(message: bytes) -> dict[str, Any]:
     try:
         data = msgpack.unpackb(message)
     # msgpack raises errors of many kinds.
-    except (ValueError, TypeError, OverflowError, RecursionError, msgpack.exceptions.UnpackException) as error:
+    except (
+        ValueError,
+        TypeError,
+        OverflowError,
+        RecursionError,
+        msgpack.exceptions.UnpackException,
+    ) as error:
         raise MessageError("The message is not MessagePack.") from error
     if not isinstance(data, dict):
         raise MessageError("The message is not a map in MessagePack.")

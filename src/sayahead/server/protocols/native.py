@@ -1,4 +1,5 @@
-"""sayahead's own protocol on a WebSocket: ``/v1/stream``. JSON in both directions, audio in binary messages."""
+"""sayahead's own protocol on a WebSocket: ``/v1/stream``. JSON in both directions, audio in binary
+messages."""
 
 from __future__ import annotations
 
@@ -11,7 +12,15 @@ from starlette.websockets import WebSocket
 
 from sayahead.config import Bound, from_mapping, nearest
 from sayahead.server.hub import Hub
-from sayahead.server.json_messages import MOST_NAME, MessageError, compact, mark_of, number, text_frame, utterance_name
+from sayahead.server.json_messages import (
+    MOST_NAME,
+    MessageError,
+    compact,
+    mark_of,
+    number,
+    text_frame,
+    utterance_name,
+)
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.offers import Choice, offers
 from sayahead.server.websocket import SocketProtocol, serve_socket
@@ -49,8 +58,12 @@ class SessionUpdate(Choice):
         """As the driver takes it. ConfigError for what is unknown or out of range."""
         form = AudioFormat(self.encoding, self.sample_rate, self.bit_rate)
         form.check()
-        options = m.Options(self.voice, self.language, format=form, session=self.session(), frame_s=FRAME_S)
-        return dataclasses.replace(options, hears_skipped=True, idle_s=self.idle_s, breath_s=self.breath_s)
+        options = m.Options(
+            self.voice, self.language, format=form, session=self.session(), frame_s=FRAME_S
+        )
+        return dataclasses.replace(
+            options, hears_skipped=True, idle_s=self.idle_s, breath_s=self.breath_s
+        )
 
 
 class Native(SocketProtocol):
@@ -59,7 +72,9 @@ class Native(SocketProtocol):
     name: ClassVar[str] = "native"
 
     def __init__(self, hub: Hub) -> None:
-        self._hub, self._choices, self._options = hub, dict[str, Any](), SessionUpdate().options()
+        self._hub = hub
+        self._choices = dict[str, Any]()
+        self._options = SessionUpdate().options()
 
     def greeting(self) -> Iterable[str]:
         """session.created, with the limits in force."""
@@ -100,7 +115,9 @@ class Native(SocketProtocol):
                 yield from self._revise(name, data)
             case "input_text.flush":
                 if not isinstance(end := data.get("end", True), bool):
-                    raise MessageError("input_text.flush: end must be true or false.", utterance=name)
+                    raise MessageError(
+                        "input_text.flush: end must be true or false.", utterance=name
+                    )
                 yield m.Flush(name, mark_of(data, "flush_id"), end)
             case "input_text.end":
                 # A text may be empty: it begins, and ends.
@@ -109,7 +126,8 @@ class Native(SocketProtocol):
             case "input_text.cancel":
                 played_s = number(data.get("played_s"))
                 if data.get("played_s") is not None and (played_s is None or played_s < 0):
-                    played_s, message = None, "input_text.cancel: played_s must be a number of seconds, at least 0."
+                    played_s = None
+                    message = "input_text.cancel: played_s must be a number of seconds, at least 0."
                     yield m.Refuse("invalid_message", message, name)
                 yield m.Cancel(name, played_s)
             case "speech.played":
@@ -130,12 +148,18 @@ class Native(SocketProtocol):
 
     def _revise(self, name: str, data: dict[str, Any]) -> Iterable[m.Command]:
         """A revision of a text; one from its first character on may begin it."""
-        at, text, mark = data.get("at"), data.get("text"), mark_of(data, "revise_id")
+        at = data.get("at")
+        text = data.get("text")
+        mark = mark_of(data, "revise_id")
         if isinstance(at, bool) or not isinstance(at, int) or at < 0:
-            message = "input_text.revise: at must be a character of the text, a whole number from 0."
+            message = (
+                "input_text.revise: at must be a character of the text, a whole number from 0."
+            )
             yield m.Refuse("invalid_message", message, name, mark=mark)
         elif not isinstance(text, str):
-            message = "input_text.revise needs text, a string: all text from at on, which may be empty."
+            message = (
+                "input_text.revise needs text, a string: all text from at on, which may be empty."
+            )
             yield m.Refuse("invalid_message", message, name, mark=mark)
         else:
             if at == 0:
@@ -159,7 +183,8 @@ class Native(SocketProtocol):
         voice = self._hub.voices.name(choice.voice, language=choice.language)
         options = choice.options()
         self._hub.check(options)
-        self._choices, self._options = merged, options
+        self._choices = merged
+        self._options = options
         return {"session": dataclasses.asdict(choice) | {"voice": voice}}
 
     def write(self, event: m.Event) -> Iterable[str | bytes]:
@@ -174,16 +199,32 @@ class Native(SocketProtocol):
             case m.Skipped(name, start, end, text):
                 yield say("speech.skipped", context_id=name, start=start, end=end, text=text)
             case m.Flushed(name, mark, audio_s):
-                yield say("speech.flushed", context_id=name, flush_id=mark, audio_s=round(audio_s, 6))
+                yield say(
+                    "speech.flushed", context_id=name, flush_id=mark, audio_s=round(audio_s, 6)
+                )
             case m.Finished(name, audio_s, characters):
-                yield say("speech.done", context_id=name, audio_s=round(audio_s, 6), characters=characters)
+                yield say(
+                    "speech.done", context_id=name, audio_s=round(audio_s, 6), characters=characters
+                )
             case m.Cancelled(name, heard, message):
-                figures = {"audio_s": round(heard.played_s, 6), "words": heard.words, "text_end": heard.end}
-                yield say("speech.cancelled", context_id=name, **figures, text=heard.text, message=message)
+                figures = {
+                    "audio_s": round(heard.played_s, 6),
+                    "words": heard.words,
+                    "text_end": heard.end,
+                }
+                yield say(
+                    "speech.cancelled", context_id=name, **figures, text=heard.text, message=message
+                )
             case m.Failed(code, why, failed, gone, mark):
                 revision = {} if mark is None else {"revise_id": mark}
                 yield say(
-                    "error", code=code, message=why, context_id=failed, gone=gone, session_id=self.session, **revision
+                    "error",
+                    code=code,
+                    message=why,
+                    context_id=failed,
+                    gone=gone,
+                    session_id=self.session,
+                    **revision,
                 )
             case m.Echo(message):
                 yield str(message)
@@ -194,7 +235,14 @@ def word_row(word: m.SpokenWord) -> dict[str, Any]:
     times = {"onset_s": round(word.onset_s, 6), "offset_s": round(word.offset_s, 6)}
     more: dict[str, Any] = {"speaker": word.speaker} if word.speaker else {}
     more |= {"ends": True} if word.ends else {}
-    return {"word": word.text, "written": word.written, "start": word.start, "end": word.end, **times, **more}
+    return {
+        "word": word.text,
+        "written": word.written,
+        "start": word.start,
+        "end": word.end,
+        **times,
+        **more,
+    }
 
 
 def say(kind: str, **rest: Any) -> str:

@@ -1,4 +1,5 @@
-"""OpenAI's HTTP interface for speech: ``/v1/audio/speech``, ``/v1/models``, ``/v1/audio/voices``."""
+"""OpenAI's HTTP interface for speech: ``/v1/audio/speech``, ``/v1/models``,
+``/v1/audio/voices``."""
 
 from __future__ import annotations
 
@@ -53,7 +54,8 @@ class EventStream:
             return line({"type": "speech.audio.delta", "audio": audio})
         if isinstance(event, m.Finished):
             # Characters stand in for text tokens, 80 ms of audio for an audio token.
-            read, spoken = event.characters, round(event.audio_s / 0.08)
+            read = event.characters
+            spoken = round(event.audio_s / 0.08)
             usage = {"input_tokens": read, "output_tokens": spoken, "total_tokens": read + spoken}
             return line({"type": "speech.audio.done", "usage": usage})
         return b""
@@ -67,8 +69,12 @@ def line(data: dict[str, Any]) -> bytes:
 def failure(error: RequestError) -> Response:
     """OpenAI's form of an error."""
     kinds = {401: "authentication_error", 429: "rate_limit_error"}
-    kind = kinds.get(error.status, "server_error" if error.status >= 500 else "invalid_request_error")
-    body = {"error": {"message": str(error), "type": kind, "param": error.field, "code": error.code}}
+    kind = kinds.get(
+        error.status, "server_error" if error.status >= 500 else "invalid_request_error"
+    )
+    body = {
+        "error": {"message": str(error), "type": kind, "param": error.field, "code": error.code}
+    }
     return JSONResponse(body, error.status, error.headers)
 
 
@@ -77,11 +83,15 @@ def speech_options(hub: Hub, body: dict[str, Any]) -> m.Options:
     kind = "mp3" if body.get("response_format") is None else body["response_format"]
     if not isinstance(kind, str) or kind not in FORMATS:
         name = str(kind)[:80]
-        raise bad("response_format", f"response_format {name!r} is unknown{nearest(name, FORMATS)}.")
+        raise bad(
+            "response_format", f"response_format {name!r} is unknown{nearest(name, FORMATS)}."
+        )
     speed = number(1.0 if body.get("speed") is None else body["speed"])
     if speed is None or not SPEED[0] <= speed <= SPEED[1]:
         given = str(body["speed"])[:80]
-        raise bad("speed", f"speed is {given!r}, but must be a number from {SPEED[0]:g} to {SPEED[1]:g}.")
+        raise bad(
+            "speed", f"speed is {given!r}, but must be a number from {SPEED[0]:g} to {SPEED[1]:g}."
+        )
     voice = body.get("voice")
     if isinstance(voice, dict):
         voice = voice.get("id")
@@ -101,7 +111,12 @@ def speech_options(hub: Hub, body: dict[str, Any]) -> m.Options:
     if not isinstance(instructions, str | None):
         raise bad("instructions", "instructions must be a string.")
     delivery = instructed((instructions or "")[:MOST_INSTRUCTIONS])
-    chosen: dict[str, Any] = {"voice": voice, "language": language, "format": FORMATS[kind], "delivery": delivery}
+    chosen: dict[str, Any] = {
+        "voice": voice,
+        "language": language,
+        "format": FORMATS[kind],
+        "delivery": delivery,
+    }
     return m.Options(any_voice=True, session=session_of(body, speed=speed), **chosen)
 
 
@@ -117,7 +132,9 @@ def routes(hub: Hub) -> list[BaseRoute]:
     @endpoint
     async def speech(request: Request, caller: Caller) -> ASGIApp:
         body = await json_body(hub, request)
-        text, most, form = body.get("input"), hub.limits.message_characters, body.get("stream_format")
+        text = body.get("input")
+        most = hub.limits.message_characters
+        form = body.get("stream_format")
         if not isinstance(text, str) or not text:
             raise bad("input", "input is missing: the text to speak.")
         if len(text) > most:
@@ -125,17 +142,24 @@ def routes(hub: Hub) -> list[BaseRoute]:
         if not isinstance(body.get("model"), str):
             raise bad("model", f"model is missing: {MODEL}, or any other name.")
         if form not in (None, "audio", "sse"):
-            raise bad("stream_format", f"stream_format is {str(form)[:80]!r}, but must be audio or sse.")
+            raise bad(
+                "stream_format", f"stream_format is {str(form)[:80]!r}, but must be audio or sse."
+            )
         options = speech_options(hub, body)
         wrapping = EventStream() if form == "sse" else Sound(options.format)
-        return SpeechResponse(hub, caller, "openai", text, options, wrapping=wrapping, failure=failure)
+        return SpeechResponse(
+            hub, caller, "openai", text, options, wrapping=wrapping, failure=failure
+        )
 
     @endpoint
     async def models(request: Request, caller: Caller) -> ASGIApp:
         """The names of models; in ElevenLabs' form for its clients."""
         if "xi-api-key" in request.headers:
             return JSONResponse(elevenlabs.models(hub))
-        rows = [{"id": name, "object": "model", "created": 1767225600, "owned_by": "sayahead"} for name in MODELS]
+        rows = [
+            {"id": name, "object": "model", "created": 1767225600, "owned_by": "sayahead"}
+            for name in MODELS
+        ]
         return JSONResponse({"object": "list", "data": rows})
 
     @endpoint
@@ -161,5 +185,9 @@ def voice_row(hub: Hub, config: VoiceConfig) -> dict[str, Any]:
         "description": config.description,
     }
     row |= {"speakers": list(config.speakers), "license": config.license}
-    row |= {"speed": list(config.speed), "unit": hub.voices.unit(config.name), "research": config.research}
+    row |= {
+        "speed": list(config.speed),
+        "unit": hub.voices.unit(config.name),
+        "research": config.research,
+    }
     return {**row, "sample_rate": config.sample_rate, "default": config.name == hub.voices.default}

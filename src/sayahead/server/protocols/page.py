@@ -1,4 +1,5 @@
-"""The page at ``/``, where typing speaks: its files, and headers that keep everything foreign out."""
+"""The page at ``/``, where typing speaks: its files, and headers that keep everything foreign
+out."""
 
 from __future__ import annotations
 
@@ -11,11 +12,17 @@ from starlette.routing import BaseRoute, Route
 
 from sayahead.server.hub import Hub
 
-TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+TYPES = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+}
 INDEX = "index.html"
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
+    " base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for"
+    " 'script'; trusted-types 'none'"
 )
 HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -29,11 +36,14 @@ HEADERS = {
 
 
 def routes(hub: Hub) -> list[BaseRoute]:
-    """``/`` and ``/page/...``, unless the settings leave them out. No key is needed: the page asks for one to speak."""
+    """``/`` and ``/page/...``, unless the settings leave them out. No key is needed: the page asks
+    for one to speak."""
     if not hub.settings.page:
         return []
     entries: list[BaseRoute] = []
-    for entry in sorted(files("sayahead.server").joinpath("page").iterdir(), key=lambda entry: entry.name):
+    for entry in sorted(
+        files("sayahead.server").joinpath("page").iterdir(), key=lambda entry: entry.name
+    ):
         kind = TYPES.get(entry.name[entry.name.rfind(".") :])
         if kind is not None:
             path = "/" if entry.name == INDEX else f"/page/{entry.name}"

@@ -22,7 +22,8 @@ from sayahead.server.operation.usage_file import Used, today
 from sayahead.server.protocols.health import failure
 
 PAGE = 10_000
-"""Rows of one answer at most; the next ones come after its ``next``. Lines for a bill come all at once."""
+"""Rows of one answer at most; the next ones come after its ``next``. Lines for a bill come all at
+once."""
 COLUMNS = tuple(asdict(Used("", "", "", "")))
 
 
@@ -31,14 +32,20 @@ def routes(hub: Hub) -> list[BaseRoute]:
 
     @answers(hub, failure, tokens=False)
     async def usage(request: Request, caller: Caller) -> ASGIApp:
-        """What the key has used, from=DAY to=DAY; all keys with all=true; lines for a bill with format=csv; further
-        rows with after=NEXT."""
-        query, key = request.query_params, caller.name
+        """What the key has used, from=DAY to=DAY; all keys with all=true; lines for a bill with
+        format=csv; further rows with after=NEXT."""
+        query = request.query_params
+        key = caller.name
         every = query.get("all", "").lower() == "true"
         if every and not (caller.terms.admin or hub.access.open):
-            raise RequestError("forbidden", "This key may not see the usage of others: its terms need admin = true.")
-        first, last = day_of(query.get("from"), today()[:8] + "01"), day_of(query.get("to"), today())
-        after, most = place_of(query.get("after")), number_of(query.get("limit"), PAGE)
+            raise RequestError(
+                "forbidden",
+                "This key may not see the usage of others: its terms need admin = true.",
+            )
+        first = day_of(query.get("from"), today()[:8] + "01")
+        last = day_of(query.get("to"), today())
+        after = place_of(query.get("after"))
+        most = number_of(query.get("limit"), PAGE)
         told = {"from": first, "to": last, **standing(hub, caller)}
 
         def answer() -> Response:
@@ -62,7 +69,10 @@ def number_of(text: str | None, usual: int) -> int:
     if text is None:
         return usual
     if not text.isascii() or not text.isdigit() or not 0 < int(text[:9]) <= PAGE:
-        raise RequestError("invalid_option", f"limit is {text[:40]!r}, but must be a whole number from 1 to {PAGE}.")
+        raise RequestError(
+            "invalid_option",
+            f"limit is {text[:40]!r}, but must be a whole number from 1 to {PAGE}.",
+        )
     return int(text)
 
 
@@ -76,11 +86,14 @@ def place_of(text: str | None) -> tuple[str, ...]:
     try:
         return tuple(decode(text).decode().split("\x1f")) if text else ()
     except ValueError as error:
-        raise RequestError("invalid_option", "after must be the value of next in the answer before.") from error
+        raise RequestError(
+            "invalid_option", "after must be the value of next in the answer before."
+        ) from error
 
 
 def body(told: dict[str, Any], rows: list[Used]) -> str:
-    """JSON with rows, made one by one: a large one would hold the interpreter from the event loop."""
+    """JSON with rows, made one by one: a large one would hold the interpreter from the event
+    loop."""
     parts = ", ".join(json.dumps(asdict(row)) for row in rows)
     return f'{json.dumps(told)[:-1]}, "rows": [{parts}]}}'
 
@@ -90,12 +103,15 @@ def day_of(text: str | None, usual: str) -> str:
     try:
         return datetime.date.fromisoformat(text).isoformat() if text else usual
     except ValueError as error:
-        raise RequestError("invalid_option", f"{text[:40] if text else text!r} is no day such as {usual}.") from error
+        raise RequestError(
+            "invalid_option", f"{text[:40] if text else text!r} is no day such as {usual}."
+        ) from error
 
 
 def standing(hub: Hub, caller: Caller) -> dict[str, Any]:
     """What a key has used today and this month, and what it may use; 0: any number."""
-    (day, month), terms = hub.usage.totals(caller.name), caller.terms
+    (day, month) = hub.usage.totals(caller.name)
+    terms = caller.terms
     return {
         "key": caller.name,
         "today": {"characters": day, "limit": terms.characters_per_day},

@@ -1,4 +1,5 @@
-"""Wyoming, the protocol of Home Assistant's speech services, over TCP; text may arrive while it is spoken."""
+"""Wyoming, the protocol of Home Assistant's speech services, over TCP; text may arrive while it is
+spoken."""
 
 from __future__ import annotations
 
@@ -48,9 +49,13 @@ class WyomingSettings(ProtocolSettings):
         if self.wyoming is not None:
             address_of(self.wyoming)
             if server.keys or server.keys_file is not None:
-                raise ConfigError("Wyoming has no keys: serve it from a process of its own, without keys.")
+                raise ConfigError(
+                    "Wyoming has no keys: serve it from a process of its own, without keys."
+                )
         if self.zeroconf and not there("zeroconf"):
-            raise ConfigError("The setting zeroconf needs a package: pip install 'sayahead[zeroconf]'.")
+            raise ConfigError(
+                "The setting zeroconf needs a package: pip install 'sayahead[zeroconf]'."
+            )
 
     def addresses(self, server: Settings) -> Iterable[tuple[str, int]]:
         return () if self.wyoming is None else (address_of(self.wyoming),)
@@ -67,25 +72,36 @@ def address_of(text: str) -> tuple[str, int]:
     """Host and port in the setting ``wyoming``. ConfigError if it is no such address."""
     try:
         parts = urlsplit(text)
-        host, port = parts.hostname, parts.port
+        host = parts.hostname
+        port = parts.port
     except ValueError:
-        host = port = None
+        host = None
+        port = None
     if host is None or port is None or parts.scheme != "tcp":
-        raise ConfigError(f"The setting wyoming is {text!r}, but must be an address such as tcp://0.0.0.0:10200.")
+        raise ConfigError(
+            f"The setting wyoming is {text!r}, but must be an address such as tcp://0.0.0.0:10200."
+        )
     return host, port
 
 
 class Wyoming:
     """One connection: requests one after the other, each a context."""
 
-    def __init__(self, hub: Hub, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._hub, self._reader, self._writer = hub, reader, writer
-        self._name, self._count = "", 0
+    def __init__(
+        self, hub: Hub, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self._hub = hub
+        self._reader = reader
+        self._writer = writer
+        self._name = ""
+        self._count = 0
         # The text of which a part was refused: so is its rest, that it has no hole.
         self._refused: str | None = None
         # Whether a text is arriving in pieces, and whether the one being spoken did.
-        self._reading = self._streamed = False
-        self._rate, self._started = 0, False
+        self._reading = False
+        self._streamed = False
+        self._rate = 0
+        self._started = False
         self._quiet = asyncio.Event()
         self._quiet.set()
 
@@ -93,7 +109,8 @@ class Wyoming:
 
     async def commands(self, lease: Lease) -> AsyncIterator[m.Command]:
         """What the peer wants; the next text is read when the last was spoken."""
-        reading = lease.reading = Reading(lease.account, self._hub.limits)
+        reading = Reading(lease.account, self._hub.limits)
+        lease.reading = reading
         while True:
             try:
                 kind, data = await self._event(reading)
@@ -112,20 +129,24 @@ class Wyoming:
             if not line.endswith(b"\n"):
                 raise m.GoneError("The client closed the connection.")
             header = json_object(line)
-            kind, data = header.get("type"), header.get("data") or {}
+            kind = header.get("type")
+            data = header.get("data") or {}
             if not isinstance(kind, str) or not isinstance(data, dict):
                 raise MessageError("An event needs a type, a string, and data, an object.")
             more = await self._reader.readexactly(self._length(header, "data_length"))
             rest = await self._reader.readexactly(self._length(header, "payload_length"))
             await reading.turn(len(more) + len(rest))
         except ValueError as error:
-            raise MessageError(f"An event's first line is longer than {HEADER_BYTES} bytes.") from error
+            raise MessageError(
+                f"An event's first line is longer than {HEADER_BYTES} bytes."
+            ) from error
         except (OSError, EOFError) as error:
             raise m.GoneError("The client closed the connection.") from error
         return kind, data | (json_object(more) if more else {})
 
     def _length(self, header: dict[str, Any], name: str) -> int:
-        length, most = header.get(name) or 0, self._hub.limits.message_bytes
+        length = header.get(name) or 0
+        most = self._hub.limits.message_bytes
         if isinstance(length, bool) or not isinstance(length, int) or not 0 <= length <= most:
             raise MessageError(f"{name} must be a whole number from 0 to {most}.")
         return length
@@ -156,7 +177,9 @@ class Wyoming:
         if data.get("text_format") not in (None, "text"):
             raise MessageError("The text must be plain: text_format can only be text.")
         self._count += 1
-        self._name, self._streamed, self._started = str(self._count), streamed, False
+        self._name = str(self._count)
+        self._streamed = streamed
+        self._started = False
         self._quiet.clear()
         wish = voice if isinstance(voice := data.get("voice"), dict) else {}
         voice, speaker = self._voice(wish)
@@ -166,24 +189,31 @@ class Wyoming:
         except ConfigError as error:
             raise MessageError(str(error)) from error
         idle_s = self._hub.limits.idle_most_s
-        return m.Open(self._name, m.Options(voice, session=session, frame_s=FRAME_S, idle_s=idle_s, sole=True))
+        return m.Open(
+            self._name, m.Options(voice, session=session, frame_s=FRAME_S, idle_s=idle_s, sole=True)
+        )
 
     def _voice(self, wish: dict[str, Any]) -> tuple[str, str | None]:
-        """The voice of that name, or the first of that language, or the default one; and its speaker, if named."""
+        """The voice of that name, or the first of that language, or the default one; and its
+        speaker, if named."""
         name, language, speaker = (
-            wish[key] if isinstance(wish.get(key), str) else None for key in ("name", "language", "speaker")
+            wish[key] if isinstance(wish.get(key), str) else None
+            for key in ("name", "language", "speaker")
         )
         voice, own = self._hub.voices.find(name, any_voice=True, language=language)
         speakers = self._hub.voices.configs[voice].speakers
         return voice, speaker if speaker in speakers else own
 
     def _say(self, data: dict[str, Any]) -> Iterable[m.Command]:
-        text, most = data.get("text"), self._hub.limits.pending_characters
+        text = data.get("text")
+        most = self._hub.limits.pending_characters
         if not isinstance(text, str):
             raise MessageError("text is missing.")
         if len(text) > most:
             # Spoken in parts of which some are refused, it would have holes.
-            raise MessageError(f"The text has {len(text)} characters; {most} are allowed: send it in several.")
+            raise MessageError(
+                f"The text has {len(text)} characters; {most} are allowed: send it in several."
+            )
         if self._refused == self._name:
             return
         for at in range(0, len(text), PART):
@@ -237,32 +267,50 @@ def event(kind: str, data: dict[str, Any], payload: bytes = b"") -> bytes:
 
 def info(hub: Hub) -> dict[str, Any]:
     """What this service is."""
-    url, voices = "https://github.com/sayahead/sayahead", list[dict[str, Any]]()
+    url = "https://github.com/sayahead/sayahead"
+    voices = list[dict[str, Any]]()
     for name, config in hub.voices.configs.items():
         row = artifact(name, config.description, {"name": config.source, "url": url}, version=None)
         speakers = [{"name": speaker} for speaker in config.speakers] or None
         voices.append({**row, "languages": [config.language], "speakers": speakers})
     attribution = {"name": "sayahead", "url": url}
-    service = artifact("sayahead", "Speech that begins before the text ends", attribution, version=__version__)
+    service = artifact(
+        "sayahead", "Speech that begins before the text ends", attribution, version=__version__
+    )
     service |= {"voices": voices, "supports_synthesize_streaming": True}
-    return {"tts": [service], "asr": [], "handle": [], "intent": [], "wake": [], "mic": [], "snd": []}
+    return {
+        "tts": [service],
+        "asr": [],
+        "handle": [],
+        "intent": [],
+        "wake": [],
+        "mic": [],
+        "snd": [],
+    }
 
 
-def artifact(name: str, description: str, attribution: dict[str, str], *, version: str | None) -> dict[str, Any]:
+def artifact(
+    name: str, description: str, attribution: dict[str, str], *, version: str | None
+) -> dict[str, Any]:
     """How Wyoming describes a service and each of its voices."""
     row = {"name": name, "description": description, "attribution": attribution}
     return {**row, "installed": True, "version": version}
 
 
-async def serve_connection(hub: Hub, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def serve_connection(
+    hub: Hub, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
     """Serve one peer, from its connection to its end."""
     writer.transport.set_write_buffer_limits(high=BUFFER_BYTES)
-    connection, outcome = Wyoming(hub, reader, writer), m.Outcome("failed")
+    connection = Wyoming(hub, reader, writer)
+    outcome = m.Outcome("failed")
     try:
         peer = writer.get_extra_info("peername") or ("",)
         lease = hub.enter("wyoming", Caller("wyoming", share_of(peer[0]), address=peer[0]))
         try:
-            outcome = await serve_session(hub, connection.commands(lease), connection.send, lease=lease)
+            outcome = await serve_session(
+                hub, connection.commands(lease), connection.send, lease=lease
+            )
         finally:
             hub.leave(lease)
     except RefusedError as refused:
@@ -274,7 +322,8 @@ async def serve_connection(hub: Hub, reader: asyncio.StreamReader, writer: async
 
 
 async def close(writer: asyncio.StreamWriter, *, cut: bool) -> None:
-    """Close a connection: at once with ``cut``, else once the peer has read what is left, for which it has a moment."""
+    """Close a connection: at once with ``cut``, else once the peer has read what is left, for which
+    it has a moment."""
     writer.close()
     try:
         async with asyncio.timeout(0 if cut else CLOSE_S):

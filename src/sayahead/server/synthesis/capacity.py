@@ -1,4 +1,5 @@
-"""How many conversations a machine holds: measured before a server takes any, and seen while it speaks."""
+"""How many conversations a machine holds: measured before a server takes any, and seen while it
+speaks."""
 
 from __future__ import annotations
 
@@ -8,32 +9,45 @@ from pathlib import Path
 
 from sayahead.voice import Voice
 
-TEXT = "This machine speaks a sentence to nobody. So its server knows how many it can speak at once."
+TEXT = (
+    "This machine speaks a sentence to nobody. So its server knows how many it can speak at once."
+)
 PART = 0.3
-"""Places for each second of sound that all threads could make in a second. In the load test half as many again and
-more pass: sockets take a third beside speech, and text does not always come evenly."""
+"""Places for each second of sound that all threads could make in a second. In the load test half as
+many again and more pass: sockets take a third beside speech, and text does not always come
+evenly."""
 MOST = 64
 """Conversations for each processor, however little its speech costs."""
-LATE_S, SOON_S = 0.05, 0.1
-"""Where sound comes so late on average, of that which is needed so soon, some of it is late enough to be missed."""
-CHUNKS, FORGET_S = 32, 5.0
-RECENT_S, LEAST_S = 1.0, 0.001
+LATE_S = 0.05
+SOON_S = 0.1
+"""Where sound comes so late on average, of that which is needed so soon, some of it is late enough
+to be missed."""
+CHUNKS = 32
+FORGET_S = 5.0
+RECENT_S = 1.0
+LEAST_S = 0.001
 """Time of speech that a share is of; a job that computes less is none that speaks."""
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
 def cost_of(voice: Voice, seconds: float, share: ProcessorShare | None = None) -> float:
-    """Processor time for a second of sound, word by word, of as many texts as can be spoken in so many seconds.
+    """Processor time for a second of sound, word by word, of as many texts as can be spoken in so
+    many seconds.
 
     ``share`` learns how much of the time was processor time.
     """
-    end, spent_s, made_s, took_s = time.monotonic() + seconds, 0.0, 0.0, 0.0
+    end = time.monotonic() + seconds
+    spent_s = 0.0
+    made_s = 0.0
+    took_s = 0.0
     spoken(voice)
     # The first text finds nothing where it will be later, and does not count.
     while not made_s or time.monotonic() < end:
-        begun, at = time.thread_time(), time.monotonic()
+        begun = time.thread_time()
+        at = time.monotonic()
         made_s += spoken(voice)
-        spent_s, took_s = spent_s + time.thread_time() - begun, took_s + time.monotonic() - at
+        spent_s = spent_s + time.thread_time() - begun
+        took_s = took_s + time.monotonic() - at
     if share is not None:
         share.add(spent_s, took_s)
     return spent_s / made_s
@@ -41,7 +55,8 @@ def cost_of(voice: Voice, seconds: float, share: ProcessorShare | None = None) -
 
 def spoken(voice: Voice) -> float:
     """Seconds of sound of a text, word by word; endless where it has none."""
-    session, made_s = voice.session(), 0.0
+    session = voice.session()
+    made_s = 0.0
     for word in TEXT.split():
         session.push(word + " ")
         made_s += sum(chunk.duration_s for chunk in session.chunks())
@@ -59,7 +74,8 @@ def granted(threads: int, quota: Path = QUOTA) -> float:
 
 
 def places_for(cost: float, processors: float) -> int:
-    """How many conversations a server takes whose speech costs so much, where the processors are its own; one at least.
+    """How many conversations a server takes whose speech costs so much, where the processors are
+    its own; one at least.
 
     Speech that another process makes seems to cost nothing.
     """
@@ -73,13 +89,16 @@ class ProcessorShare:
     """
 
     def __init__(self) -> None:
-        self._spent_s = self._took_s = RECENT_S
+        self._spent_s = RECENT_S
+        self._took_s = RECENT_S
 
     def add(self, spent_s: float, took_s: float) -> None:
-        """Speech took so long, so much of it on a processor. Where nothing was computed, another process did it."""
+        """Speech took so long, so much of it on a processor. Where nothing was computed, another
+        process did it."""
         if spent_s > LEAST_S:
             kept = max(0.0, 1 - took_s / RECENT_S)
-            self._spent_s, self._took_s = kept * self._spent_s + spent_s, kept * self._took_s + took_s
+            self._spent_s = kept * self._spent_s + spent_s
+            self._took_s = kept * self._took_s + took_s
 
     @property
     def part(self) -> float:
@@ -88,10 +107,12 @@ class ProcessorShare:
 
 
 class Lateness:
-    """How much later than it was needed sound is sent, beyond what its making takes: the average of the last times."""
+    """How much later than it was needed sound is sent, beyond what its making takes: the average of
+    the last times."""
 
     def __init__(self) -> None:
-        self._mean_s, self._at = 0.0, 0.0
+        self._mean_s = 0.0
+        self._at = 0.0
 
     def add(self, late_s: float) -> None:
         """Sound was sent so late. What was made long before it was needed tells nothing."""

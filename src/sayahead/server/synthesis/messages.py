@@ -1,9 +1,10 @@
-"""What every protocol is made of: commands that a client gives and events that it gets, free of any wire format.
+"""What every protocol is made of: commands that a client gives and events that it gets, free of any
+wire format.
 
-A protocol translates its messages into commands and the events into its messages; ``driver.serve_session`` does all the
-rest. An utterance is one stream of text that is spoken with one voice; most protocols call it a context. Characters
-count code points of the utterance's text; seconds count from its first sample.
-"""
+A protocol translates its messages into commands and the events into its messages;
+``driver.serve_session`` does all the rest. An utterance is one stream of text that is spoken with
+one voice; most protocols call it a context. Characters count code points of the utterance's text;
+seconds count from its first sample."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ class Options:
     language: str | None = None
     """BCP 47 tag of a language, which chooses a voice where none is named."""
     any_voice: bool = False
-    """Whether an unknown name means the default voice: clients of other services name those services' voices."""
+    """Whether an unknown name means the default voice: clients of other services name those
+    services' voices."""
     format: AudioFormat = field(default_factory=AudioFormat)
     """How the audio is sent."""
     session: SessionOptions = field(default_factory=SessionOptions)
@@ -39,20 +41,23 @@ class Options:
     delivery: Delivery = PLAIN
     """How the text is said, as far as the voice can, until a Deliver asks for another way."""
     frame_s: float | None = None
-    """Longest chunk of bare samples in one Audio event; None: as synthesised. Formats with frames of their own are not
-    cut."""
+    """Longest chunk of bare samples in one Audio event; None: as synthesised. Formats with frames
+    of their own are not cut."""
     idle_s: float | None = None
     """Seconds without text after which the utterance fails; None: the server's."""
     breath_s: float | None = None
-    """Seconds without text after which all of it is spoken and the sentence goes on; 0: never, None: the server's."""
+    """Seconds without text after which all of it is spoken and the sentence goes on; 0: never,
+    None: the server's."""
     sole: bool = False
     """Whether the connection ends when the utterance fails."""
     file: bool = False
     """Whether the audio is a file of its own, which no player takes without any sound."""
     hears_skipped: bool = False
-    """Whether the client hears of all that the voice cannot read; others get an error where that is the whole text."""
+    """Whether the client hears of all that the voice cannot read; others get an error where that is
+    the whole text."""
     whole: bool = False
-    """Whether the client gets all audio at once, after the end: of a text that breaks off it has nothing."""
+    """Whether the client gets all audio at once, after the end: of a text that breaks off it has
+    nothing."""
 
 
 # Commands.
@@ -76,8 +81,9 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Revise:
-    """From a character of an open utterance's text on, it is now another; answered by Revised, or by Failed, which
-    changes nothing. What was spoken stays; a flush that waits is taken back with what it was to speak, and answered."""
+    """From a character of an open utterance's text on, it is now another; answered by Revised, or
+    by Failed, which changes nothing. What was spoken stays; a flush that waits is taken back with
+    what it was to speak, and answered."""
 
     utterance: str
     at: int
@@ -107,7 +113,8 @@ class Speaker:
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """Speak all text so far without waiting for more; answered by Flushed. The utterance stays open."""
+    """Speak all text so far without waiting for more; answered by Flushed. The utterance stays
+    open."""
 
     utterance: str
     mark: str | int | None = None
@@ -131,12 +138,14 @@ class Cancel:
     played_s: float | None = None
     """Seconds of the utterance's audio that the listener has played; None: all that was sent."""
     live: bool = False
-    """Whether, where ``played_s`` is None, the listener is taken to have played in real time what was sent."""
+    """Whether, where ``played_s`` is None, the listener is taken to have played in real time what
+    was sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """How far the listener is, for utterances that keep up; of one that is gone already it means nothing."""
+    """How far the listener is, for utterances that keep up; of one that is gone already it means
+    nothing."""
 
     utterance: str
     played_s: float
@@ -152,7 +161,8 @@ class KeepAlive:
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """A message that the protocol could not read: answered by Failed, in order with the other events."""
+    """A message that the protocol could not read: answered by Failed, in order with the other
+    events."""
 
     code: str
     message: str
@@ -177,14 +187,30 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """Commands that take time to make, as those with a lexicon: whoever reads messages has them made by a thread."""
+    """Commands that take time to make, as those with a lexicon: whoever reads messages has them
+    made by a thread."""
 
     make: Callable[[], Iterable[Command]]
     """Makes them; a SayaheadError is the message's."""
 
+    def made(self) -> list[Command]:
+        return list(self.make())
+
 
 Command: TypeAlias = (
-    Open | Text | Revise | Deliver | Speaker | Flush | Finish | Cancel | Played | KeepAlive | Refuse | Reply | End
+    Open
+    | Text
+    | Revise
+    | Deliver
+    | Speaker
+    | Flush
+    | Finish
+    | Cancel
+    | Played
+    | KeepAlive
+    | Refuse
+    | Reply
+    | End
 )
 
 
@@ -208,7 +234,8 @@ class SpokenWord:
     speaker: str = ""
     """Who says it, once another than the utterance's own voice was named in the text."""
     written: str = ""
-    """The word as it is written, without markup; empty if it goes on with what the word before stands for."""
+    """The word as it is written, without markup; empty if it goes on with what the word before
+    stands for."""
     ends: bool = False
     """Whether a sentence, a heading or an item of a list ends with it."""
 
@@ -227,8 +254,8 @@ class Audio:
     words: tuple[SpokenWord, ...]
     """The words that begin in it."""
     text: str
-    """The utterance's text from where earlier chunks ended to the end of this one's last word, and the blanks after it
-    that have arrived."""
+    """The utterance's text from where earlier chunks ended to the end of this one's last word, and
+    the blanks after it that have arrived."""
     text_start: int
     """Where that begins, in characters."""
 
@@ -240,7 +267,8 @@ class Revised:
     utterance: str
     mark: str | int | None
     at: int
-    """The character from which the text was changed: the one asked for, or the end of what was spoken."""
+    """The character from which the text was changed: the one asked for, or the end of what was
+    spoken."""
     text: str
     """All text from there on, as it is now; what comes later is added to it."""
 
@@ -314,7 +342,8 @@ class Echo:
 
 Event: TypeAlias = Audio | Revised | Skipped | Flushed | Finished | Cancelled | Failed | Echo
 Send: TypeAlias = Callable[[Event], Awaitable[None]]
-"""Hands an event to the peer; waits while the peer does not read, raises GoneError when it has left."""
+"""Hands an event to the peer; waits while the peer does not read, raises GoneError when it has
+left."""
 
 CODES = {
     "invalid_message": "a message that the protocol does not have",
@@ -346,7 +375,14 @@ class Outcome:
     """A sentence for people."""
 
 
-CLOSING = {"done": 1000, "gone": 1000, "shutdown": 1001, "too_big": 1009, "failed": 1011, "overloaded": 1013}
+CLOSING = {
+    "done": 1000,
+    "gone": 1000,
+    "shutdown": 1001,
+    "too_big": 1009,
+    "failed": 1011,
+    "overloaded": 1013,
+}
 """Closing codes of sockets by outcome; all others are 1008, a breach of policy."""
 
 

@@ -1,4 +1,5 @@
-"""What clients may ask for: options of a session, policies and contexts by name, within bounds on what they cost."""
+"""What clients may ask for: options of a session, policies and contexts by name, within bounds on
+what they cost."""
 
 from __future__ import annotations
 
@@ -8,7 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
-from sayahead.config import Bound, Spec, check_bound, from_mapping, hints_of, named, nearest, plain, trait
+from sayahead.config import (
+    Bound,
+    Spec,
+    check_bound,
+    from_mapping,
+    hints_of,
+    named,
+    nearest,
+    plain,
+    trait,
+)
 from sayahead.contexts import CONTEXTS
 from sayahead.engine.keep_up import keep_up
 from sayahead.engine.options import SessionOptions
@@ -28,7 +39,8 @@ def offers(what: str) -> list[str]:
 
 
 def offered(what: str, spec: object) -> Spec | None:
-    """The ``what`` ("policy" or "context") that a client asks for; None if it leaves the choice to the voice.
+    """The ``what`` ("policy" or "context") that a client asks for; None if it leaves the choice to
+    the voice.
 
     ConfigError for an unknown name, with the nearest one, and for options beyond their bounds.
     """
@@ -46,9 +58,14 @@ def offered(what: str, spec: object) -> Spec | None:
 
 
 def check_option(name: str, value: object, hint: Any) -> None:
-    """ConfigError for an option beyond what a client may have: numbers within bounds, and yes or no."""
+    """ConfigError for an option beyond what a client may have: numbers within bounds, and yes or
+    no."""
     if typing.get_origin(hint) is not Annotated:
-        kinds = typing.get_args(hint) if typing.get_origin(hint) in (types.UnionType, typing.Union) else (hint,)
+        kinds = (
+            typing.get_args(hint)
+            if typing.get_origin(hint) in (types.UnionType, typing.Union)
+            else (hint,)
+        )
         if bool in kinds:
             return
         if not {int, float} & set(kinds):
@@ -67,9 +84,11 @@ class Choice(SessionOptions):
     lexicon: dict[str, str] | None = None
 
     def session(self, **own: Any) -> SessionOptions:
-        """What a session takes, with what its protocol has fields of its ``own`` for. ConfigError for what is not
-        offered."""
-        options = {name: getattr(self, name) for name in CHOICES} | {"keep_up": keep_up(self.keep_up)}
+        """What a session takes, with what its protocol has fields of its ``own`` for. ConfigError
+        for what is not offered."""
+        options = {name: getattr(self, name) for name in CHOICES} | {
+            "keep_up": keep_up(self.keep_up)
+        }
         options |= {what: offered(what, options[what]) for what in TABLES}
         options["lexicon"] = lexicon_of(self.lexicon) if self.lexicon else None
         if "speed" in own:
@@ -78,22 +97,32 @@ class Choice(SessionOptions):
         return SessionOptions(**options | own)
 
 
-MOST_ENTRIES, MOST_SAID, MOST_LEXICON = 1000, 200, 64_000
-"""Entries of a client's lexicon, characters of what one of them says, and of all of them with their words."""
+MOST_ENTRIES = 1000
+MOST_SAID = 200
+MOST_LEXICON = 64_000
+"""Entries of a client's lexicon, characters of what one of them says, and of all of them with their
+words."""
 
 
 def check_lexicon(entries: Mapping[str, str | Entry]) -> None:
     """ConfigError for a client's lexicon that would take long to read."""
     if len(entries) > MOST_ENTRIES:
-        raise ConfigError(f"lexicon: {len(entries)} entries are too many: a client may have {MOST_ENTRIES}.")
+        raise ConfigError(
+            f"lexicon: {len(entries)} entries are too many: a client may have {MOST_ENTRIES}."
+        )
     size = 0
     for word, entry in entries.items():
         said = entry.said if isinstance(entry, Entry) else entry
         if len(said) > MOST_SAID:
-            raise ConfigError(f"lexicon: what {word[:80]!r} says has {len(said)} characters; {MOST_SAID} are allowed.")
+            raise ConfigError(
+                f"lexicon: what {word[:80]!r} says has {len(said)} characters; {MOST_SAID} are"
+                " allowed."
+            )
         size += len(word) + len(said)
     if size > MOST_LEXICON:
-        raise ConfigError(f"lexicon: {size} characters are too many: a client's may have {MOST_LEXICON}.")
+        raise ConfigError(
+            f"lexicon: {size} characters are too many: a client's may have {MOST_LEXICON}."
+        )
 
 
 def lexicon_of(table: Mapping[str, str]) -> Lexicon:
@@ -102,15 +131,21 @@ def lexicon_of(table: Mapping[str, str]) -> Lexicon:
     return Lexicon.of(table)
 
 
-SLOWEST, FASTEST = 0.1, 10.0
+SLOWEST = 0.1
+FASTEST = 10.0
 CHOICES = tuple(field.name for field in fields(SessionOptions))
 
 
 def session_of(data: Mapping[str, Any], **own: Any) -> SessionOptions:
-    """The options of a session in a message, a body or a query, which may have others beside them; see Choice.
+    """The options of a session in a message, a body or a query, which may have others beside them;
+    see Choice.
 
     Numbers may be written as text. ConfigError for a value that is unknown or out of range.
     """
-    given = {name: value for name in CHOICES if name not in own and (value := data.get(name)) is not None}
-    given = {name: plain(value) if isinstance(value, str) else value for name, value in given.items()}
+    given = {
+        name: value for name in CHOICES if name not in own and (value := data.get(name)) is not None
+    }
+    given = {
+        name: plain(value) if isinstance(value, str) else value for name, value in given.items()
+    }
     return from_mapping(Choice, given, where="session").session(**own)

@@ -1,4 +1,5 @@
-"""The clock of one utterance: when its text came, when its player runs dry, and what metrics record of it."""
+"""The clock of one utterance: when its text came, when its player runs dry, and what metrics record
+of it."""
 
 from __future__ import annotations
 
@@ -19,24 +20,35 @@ FRAGMENTS = 10000
 
 
 class Pacing:
-    """Follows one utterance, whose player is assumed to start with the first chunk and to buffer nothing."""
+    """Follows one utterance, whose player is assumed to start with the first chunk and to buffer
+    nothing."""
 
     # A client is taken to go on playing for so long after it said how far it is.
     TELLING_S = 0.5
 
     def __init__(
-        self, metrics: Metrics, loop: asyncio.AbstractEventLoop, lateness: Lateness, account: Account | None = None
+        self,
+        metrics: Metrics,
+        loop: asyncio.AbstractEventLoop,
+        lateness: Lateness,
+        account: Account | None = None,
     ) -> None:
-        """``account``: whose speech it is; what is late as its client takes too much tells nothing about the server."""
-        self._metrics, self._loop, self._lateness, self._account = metrics, loop, lateness, account
+        """``account``: whose speech it is; what is late as its client takes too much tells nothing
+        about the server."""
+        self._metrics = metrics
+        self._loop = loop
+        self._lateness = lateness
+        self._account = account
         # End in the text and time of every fragment with words still to be sent.
         self._arrivals: deque[tuple[int, float]] = deque(maxlen=FRAGMENTS)
         self.first_text: float | None = None
         """When the first text came; None: not yet."""
-        self._settled = self._unlocked = loop.time()
+        self._settled = loop.time()
+        self._unlocked = self._settled
         self._dry: float | None = None
         self._audible = False
-        self.waited_s = self.computed_s = 0.0
+        self.waited_s = 0.0
+        self.computed_s = 0.0
         """Wait for a thread, and processor time, up to the first audible sample."""
         self.underruns = 0
         self.first_audio_s: float | None = None
@@ -54,7 +66,8 @@ class Pacing:
         self._settled = now
 
     def revised(self, at: int, characters: int, time: float) -> None:
-        """Text from ``at`` on was replaced by a revision that came at a time: there are ``characters`` of it now."""
+        """Text from ``at`` on was replaced by a revision that came at a time: there are
+        ``characters`` of it now."""
         while self._arrivals and self._arrivals[-1][0] > at:
             self._arrivals.pop()
         self._arrivals.append((characters, time))
@@ -82,7 +95,8 @@ class Pacing:
         self._told = played_s, self._loop.time()
 
     def played_s(self, sent_s: float) -> float:
-        """Seconds that have been played of those sent: what the client said last, and what may have been played since.
+        """Seconds that have been played of those sent: what the client said last, and what may have
+        been played since.
 
         A client that says nothing is taken for one that plays in real time what it gets.
         """
@@ -110,7 +124,8 @@ class Pacing:
             self._metrics.rtf.observe(chunk.took_s / duration_s)
         self._metrics.computing.inc(chunk.computed_s)
         if not self._audible:
-            self.waited_s, self.computed_s = self.waited_s + chunk.waited_s, self.computed_s + chunk.computed_s
+            self.waited_s = self.waited_s + chunk.waited_s
+            self.computed_s = self.computed_s + chunk.computed_s
         if chunk.audible and not self._audible:
             self._audible = True
             self._metrics.first_computing.observe(self.computed_s)

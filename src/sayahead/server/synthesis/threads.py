@@ -43,7 +43,8 @@ MOMENT_S = 0.1
 READ_AT_ONCE = 240
 """Characters of a text that a job reads, if they have no word: then others have a turn."""
 MOST_SHORT = 100
-"""Phonemes, spoken and seen, of a step that is not long: some fifteen words. Steps of prose have 10 to 30."""
+"""Phonemes, spoken and seen, of a step that is not long: some fifteen words. Steps of prose have 10
+to 30."""
 
 
 class Size(Enum):
@@ -77,7 +78,9 @@ Member = Callable[[], tuple[Voice, str | None]]
 """Gives a voice, which may have to be loaded, and one of its speakers."""
 
 
-def session_of(voice: Voice, options: SessionOptions, others: Callable[[str], Member | None] | None = None) -> Session:
+def session_of(
+    voice: Voice, options: SessionOptions, others: Callable[[str], Member | None] | None = None
+) -> Session:
     """A stream of speech in which others may speak, too."""
     if others is None:
         return voice.session(options)
@@ -95,7 +98,9 @@ def session_of(voice: Voice, options: SessionOptions, others: Callable[[str], Me
         return not name or others(name) is not None
 
     tags = Tags(elements=options.markup == "ssml")
-    cast = Cast(opened, knows, sample_rate=voice.sample_rate, tags=tags, step_words=options.step_words)
+    cast = Cast(
+        opened, knows, sample_rate=voice.sample_rate, tags=tags, step_words=options.step_words
+    )
     cast.open()
     return cast
 
@@ -111,9 +116,10 @@ class Speaking:
         account: Account | None = None,
         others: Callable[[str], Member | None] | None = None,
     ) -> None:
-        """``account`` pays for the processor time; ``others``: who else may speak in the text, by name. ConfigError for
-        options that the voice cannot take."""
-        self._voice, self._account = voice.config.name, account
+        """``account`` pays for the processor time; ``others``: who else may speak in the text, by
+        name. ConfigError for options that the voice cannot take."""
+        self._voice = voice.config.name
+        self._account = account
         # Who asks another process may wait for it.
         self._waits = trait(type(voice.loaded.phonemizer), "waits", usual=False)
         self.sample_rate = voice.sample_rate
@@ -122,19 +128,23 @@ class Speaking:
         self.session.deliver(options.delivery)
         """Takes the text, while no ``pull`` is under way."""
         self._encoder = encoder(options.format, source_rate=voice.sample_rate)
-        self._pool, self._over = pool, False
+        self._pool = pool
+        self._over = False
         # Whether a file still lacks its sound.
         self._mute = options.file
         wanted = options.session.step_words
-        self.together = Together(pool.step_words if wanted is None else min(wanted, pool.step_words))
+        self.together = Together(
+            pool.step_words if wanted is None else min(wanted, pool.step_words)
+        )
         """How many words its steps may say."""
         # Processor time of steps that gave nothing yet.
         self._computed_s = 0.0
 
     async def pull(self, *, deadline: float) -> EncodedChunk | None:
-        """The next chunk; None if that takes more text. ``deadline`` (time of the event loop) is when the peer runs
-        out of audio: the earliest is served first."""
-        request, size = time.perf_counter(), Size.SHORT
+        """The next chunk; None if that takes more text. ``deadline`` (time of the event loop) is
+        when the peer runs out of audio: the earliest is served first."""
+        request = time.perf_counter()
+        size = Size.SHORT
         while True:
             job = functools.partial(self._step, request, size, deadline)
             result = await self._run(job, deadline=deadline, size=size)
@@ -148,31 +158,44 @@ class Speaking:
 
     async def _run(self, job: Callable[[], T], *, deadline: float, size: Size = Size.SHORT) -> T:
         return await self._pool.run(
-            job, deadline=deadline, size=size, voice=self._voice, waits=self._waits, account=self._account
+            job,
+            deadline=deadline,
+            size=size,
+            voice=self._voice,
+            waits=self._waits,
+            account=self._account,
         )
 
     def _step(self, request: float, size: Size, deadline: float) -> EncodedChunk | Size | None:
         """The next chunk; or what the step is, if that is another than it was taken for."""
-        start, computing = time.perf_counter(), time.thread_time()
-        left_s, step_s = deadline - time.monotonic(), self._pool.cost(self._voice)
+        start = time.perf_counter()
+        computing = time.thread_time()
+        left_s = deadline - time.monotonic()
+        step_s = self._pool.cost(self._voice)
         together = self.together.words(left_s, step_s, ended=self.session.ended)
         phonemes = self.session.prepare(READ_AT_ONCE, together=together)
         if phonemes is None or (phonemes > MOST_SHORT and size is Size.SHORT):
             self._computed_s += time.thread_time() - computing
             return Size.SHORT if phonemes is None else Size.LONG
         chunk = self.session.pull()
-        samples, words, data, loud = 0, tuple[WordTiming, ...](), b"", False
+        samples = 0
+        words = tuple[WordTiming, ...]()
+        data = b""
+        loud = False
         if chunk is not None:
-            samples, words = len(chunk.samples), chunk.words
+            samples = len(chunk.samples)
+            words = chunk.words
             if size is Size.SHORT:
                 self._pool.learn(self._voice, time.thread_time() - computing)
-            data, loud = self._encoder.push(chunk.samples), len(audible(chunk.samples)) > 0
+            data = self._encoder.push(chunk.samples)
+            loud = len(audible(chunk.samples)) > 0
             self._mute = False
             self.together.made()
         elif self.session.finished and not self._over:
             if self._mute:
                 data = self._encoder.push(np.zeros(round(MOMENT_S * self.sample_rate), np.float32))
-            self._over, data = True, data + self._encoder.finish()
+            self._over = True
+            data = data + self._encoder.finish()
         computed_s = self._computed_s + time.thread_time() - computing
         if chunk is None and not data:
             self._computed_s = computed_s
@@ -201,19 +224,23 @@ class Job:
 
 
 class Pool:
-    """Threads that run short jobs, earliest deadline first; one of them is kept for what is needed soon.
+    """Threads that run short jobs, earliest deadline first; one of them is kept for what is needed
+    soon.
 
-    What is needed much later is made in the gaps: only when nothing has been needed soon for a moment. Long jobs have
-    a thread of their own, so that nobody waits for their end; and those of a voice that costs much more than another
-    that is in use leave one thread to that one, as do those of a client who takes much to one who takes little.
-    """
+    What is needed much later is made in the gaps: only when nothing has been needed soon for a
+    moment. Long jobs have a thread of their own, so that nobody waits for their end; and those of a
+    voice that costs much more than another that is in use leave one thread to that one, as do those
+    of a client who takes much to one who takes little."""
 
     # What is needed later than this waits for a gap of so long: enough is in the buffer.
-    LATER_S, GAP_S = 5.0, 0.5
-    # A voice is expensive whose jobs take so many times as long as another's that was in use within so long.
-    EXPENSIVE, IN_USE_S = 3.0, 60.0
-    # How much the thread of long jobs gives way to the others. Not more: where another program has the processor, it
-    # would keep the interpreter's lock from them.
+    LATER_S = 5.0
+    GAP_S = 0.5
+    # A voice is expensive whose jobs take so many times as long as another's that was in use within
+    # so long.
+    EXPENSIVE = 3.0
+    IN_USE_S = 60.0
+    # How much the thread of long jobs gives way to the others. Not more: where another program has
+    # the processor, it would keep the interpreter's lock from them.
     NICE = 3
 
     def __init__(self, threads: int, *, step_words: int = 1) -> None:
@@ -221,13 +248,17 @@ class Pool:
         self.step_words = step_words
         self.steps = 0
         """Jobs that have run."""
-        self.threads, self.share = threads, ProcessorShare()
+        self.threads = threads
+        self.share = ProcessorShare()
         # When something was needed soon last.
         self._pressed = -math.inf
-        # Jobs that run and whose result was not needed soon, and those of expensive voices; how many may. And those
-        # that may have to wait for another process.
-        self._early = self._expensive = self._outside = 0
-        self._most, self._most_but_one = threads, max(1, threads - 1)
+        # Jobs that run and whose result was not needed soon, and those of expensive voices; how
+        # many may. And those that may have to wait for another process.
+        self._early = 0
+        self._expensive = 0
+        self._outside = 0
+        self._most = threads
+        self._most_but_one = max(1, threads - 1)
         # Cheap, expensive and long ones.
         self._jobs: tuple[list[Job], list[Job], list[Job]] = ([], [], [])
         self._costs = dict[str, tuple[float, float]]()
@@ -236,7 +267,8 @@ class Pool:
         self._count = itertools.count()
         # One lock, on which the thread of long jobs waits apart from the others.
         lock = threading.Lock()
-        self._ready, self._ready_long = threading.Condition(lock), threading.Condition(lock)
+        self._ready = threading.Condition(lock)
+        self._ready_long = threading.Condition(lock)
         self._closed = False
         # With one thread, expensive voices share that of long jobs.
         makers: list[Callable[[], None]] = [
@@ -244,7 +276,8 @@ class Pool:
             self._work_long,
         ]
         self._threads = [
-            threading.Thread(target=work, name=f"speech-{n}", daemon=True) for n, work in enumerate(makers)
+            threading.Thread(target=work, name=f"speech-{n}", daemon=True)
+            for n, work in enumerate(makers)
         ]
         for thread in self._threads:
             thread.start()
@@ -259,8 +292,8 @@ class Pool:
         waits: bool = False,
         account: Account | None = None,
     ) -> T:
-        """The job's result; a job whose caller was cancelled before its turn never runs. ``waits``: it may have to wait
-        for another process."""
+        """The job's result; a job whose caller was cancelled before its turn never runs. ``waits``:
+        it may have to wait for another process."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
 
@@ -268,9 +301,11 @@ class Pool:
             if future.cancelled():
                 return
             try:
-                result, error = job(), None
+                result = job()
+                error = None
             except Exception as caught:
-                result, error = None, caught
+                result = None
+                error = caught
             # The loop is closed if the server went down without waiting.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(settle, future, result, error)
@@ -281,8 +316,20 @@ class Pool:
                 self._pressed = time.monotonic()
             others = self._others(voice)
             crowds = self._crowds(account)
-            kind = 2 if size is Size.LONG else int(waits or crowds or self._is_expensive(voice, others))
-            entry = Job(order, next(self._count), deadline, work, account, waits, beside=bool(others) or crowds)
+            kind = (
+                2
+                if size is Size.LONG
+                else int(waits or crowds or self._is_expensive(voice, others))
+            )
+            entry = Job(
+                order,
+                next(self._count),
+                deadline,
+                work,
+                account,
+                waits,
+                beside=bool(others) or crowds,
+            )
             heapq.heappush(self._jobs[kind], entry)
             if kind or self._outside:
                 self._wake_all()
@@ -312,17 +359,22 @@ class Pool:
         return [cost for name, (cost, at) in self._costs.items() if name != voice and at > since]
 
     def _is_expensive(self, voice: str, others: list[float]) -> bool:
-        """Whether a voice's jobs take much longer than another's; of one that nothing is known of, yes, unless another
-        may be waiting now."""
+        """Whether a voice's jobs take much longer than another's; of one that nothing is known of,
+        yes, unless another may be waiting now."""
         own = self._costs.get(voice, (0.0 if self._outside else math.inf, 0.0))[0]
         return bool(voice) and bool(others) and own > self.EXPENSIVE * min(others)
 
     def _crowds(self, account: Account | None) -> bool:
-        """Whether a client takes much while another one is there who takes little, and would wait for its steps."""
+        """Whether a client takes much while another one is there who takes little, and would wait
+        for its steps."""
         now = time.monotonic()
         if account is None:
             return False
-        others = [(other, at) for other, at in self._modest if other is not account and at > now - self.IN_USE_S]
+        others = [
+            (other, at)
+            for other, at in self._modest
+            if other is not account and at > now - self.IN_USE_S
+        ]
         if account.debt_s:
             return bool(others)
         self._modest = [(account, now), *others[:1]]
@@ -336,7 +388,8 @@ class Pool:
         self._work(self._next_long, self._ready_long)
 
     def _work(self, following: Callable[[], list[Job] | None], ready: threading.Condition) -> None:
-        """Run one job after another; ``following`` gives the heap of the next, and ``ready`` tells that one came."""
+        """Run one job after another; ``following`` gives the heap of the next, and ``ready`` tells
+        that one came."""
         while True:
             with ready:
                 while (jobs := following()) is None:
@@ -344,21 +397,24 @@ class Pool:
                         return
                     ready.wait(self.GAP_S / 2 if any(self._jobs) else None)
                 job = heapq.heappop(jobs)
-                early, expensive = job.deadline - time.monotonic() > SOON_S, jobs is self._jobs[1]
+                early = job.deadline - time.monotonic() > SOON_S
+                expensive = jobs is self._jobs[1]
                 general = jobs is not self._jobs[2]
                 self._early += early and general
                 self._expensive += expensive
                 self._outside += (outside := job.waits)
                 if outside:
                     self._ready_long.notify()
-            begun, at = time.thread_time(), time.monotonic()
+            begun = time.thread_time()
+            at = time.monotonic()
             job.work()
             spent_s = time.thread_time() - begun
             if job.account is not None:
                 job.account.charge(spent_s)
             if general:
                 self.share.add(spent_s, time.monotonic() - at)
-            # It holds its text, with all that the voice remembers of it: a thread that waits must not.
+            # It holds its text, with all that the voice remembers of it: a thread that waits must
+            # not.
             del job
             with ready:
                 self.steps += 1
@@ -386,10 +442,12 @@ class Pool:
         return self._first(kinds, room=self._early < self._most_but_one)
 
     def _next_long(self) -> list[Job] | None:
-        """The same for the thread of long jobs, which has those of expensive voices, too, where there is one other, and
-        cheap ones while all others may be waiting for another process."""
+        """The same for the thread of long jobs, which has those of expensive voices, too, where
+        there is one other, and cheap ones while all others may be waiting for another process."""
         kinds = self._jobs[1:] if self._most == 1 and self._beside() else self._jobs[2:]
-        return self._first((self._jobs[0], *kinds) if self._outside >= self._most else kinds, room=True)
+        return self._first(
+            (self._jobs[0], *kinds) if self._outside >= self._most else kinds, room=True
+        )
 
     def _beside(self) -> bool:
         """Whether the next job of an expensive voice is to leave a thread to another voice."""

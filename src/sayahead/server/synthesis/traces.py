@@ -1,4 +1,5 @@
-"""What OpenTelemetry is told of a text: how long it lasted, and within that the time to its first sound."""
+"""What OpenTelemetry is told of a text: how long it lasted, and within that the time to its first
+sound."""
 
 from __future__ import annotations
 
@@ -18,32 +19,39 @@ FINE = ("done", "cancelled", "dropped")
 
 
 class Traces:
-    """Sends a span for each text, where the settings want that. ConfigError without the packages for it."""
+    """Sends a span for each text, where the settings want that. ConfigError without the packages
+    for it."""
 
     def __init__(self, settings: Settings) -> None:
         self._tracer = tracer() if settings.traces else None
 
     def tell(self, parent: str, pacing: Pacing, outcome: str, figures: dict[str, Any]) -> None:
-        """A text is over: its span, and that of its time to first audio, both from its first token on; ``parent`` is
-        what its client says that it belongs to."""
+        """A text is over: its span, and that of its time to first audio, both from its first token
+        on; ``parent`` is what its client says that it belongs to."""
         if self._tracer is None or pacing.first_text is None:
             return
         from opentelemetry.trace import Status, StatusCode, set_span_in_context
         from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-        now, wall = time.monotonic(), time.time_ns()
+        now = time.monotonic()
+        wall = time.time_ns()
 
         def nanoseconds(at: float) -> int:
             return wall - round((now - at) * 1e9)
 
         context = TraceContextTextMapPropagator().extract({PARENT: parent})
-        attributes = {f"sayahead.{name}": value for name, value in {"outcome": outcome, **figures}.items()}
+        attributes = {
+            f"sayahead.{name}": value for name, value in {"outcome": outcome, **figures}.items()
+        }
         begin = nanoseconds(pacing.first_text)
         speech = self._tracer.start_span("speech", context, attributes=attributes, start_time=begin)
         if pacing.first_audio_s is not None:
             costs = {"sayahead.waited_s": pacing.waited_s, "sayahead.computed_s": pacing.computed_s}
             first = self._tracer.start_span(
-                "time to first audio", set_span_in_context(speech), attributes=costs, start_time=begin
+                "time to first audio",
+                set_span_in_context(speech),
+                attributes=costs,
+                start_time=begin,
             )
             first.end(nanoseconds(pacing.first_text + pacing.first_audio_s))
         if outcome not in FINE:
@@ -52,8 +60,8 @@ class Traces:
 
 
 def tracer() -> Any:
-    """Who makes spans: by the program's own provider, or else by one whose destination OpenTelemetry's variables
-    name."""
+    """Who makes spans: by the program's own provider, or else by one whose destination
+    OpenTelemetry's variables name."""
     from opentelemetry import trace
 
     if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):

@@ -1,4 +1,5 @@
-"""The semiotic classes: for each a file of rules, what is a token of it, and a module of sayers, what is said."""
+"""The semiotic classes: for each a file of rules, what is a token of it, and a module of sayers,
+what is said."""
 
 CLASSES = (
     "date",
@@ -24,4 +25,5 @@ CLASSES = (
 """In the order in which their rules are tried where two matches are equally long."""
 
 BARE_CLASSES = ("abbreviation", "bare", "word", "punctuation")
-"""Those of a language that leaves figures to its phonemizer: words, sentence ends and abbreviations by their form."""
+"""Those of a language that leaves figures to its phonemizer: words, sentence ends and abbreviations
+by their form."""

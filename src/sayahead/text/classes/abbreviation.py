@@ -18,11 +18,16 @@ def full(match: Match) -> Reading | None:
     if is_unit(match) or is_variable(match):
         return None
     words = expanded(match.language, match["a"])
-    return said(match, agreed(words, match, match.context.noun or match.context.word)) if words else None
+    return (
+        said(match, agreed(words, match, match.context.noun or match.context.word))
+        if words
+        else None
+    )
 
 
 def is_unit(match: Match) -> bool:
-    """Whether it is what the number before it is of: "25 min." in a language whose min. is a minimum, too."""
+    """Whether it is what the number before it is of: "25 min." in a language whose min. is a
+    minimum, too."""
     units = match.language.record.units
     return "number" in match.context.tags and match["a"].rstrip(".") in units
 
@@ -44,7 +49,11 @@ def ending(match: Match) -> Reading | None:
 def agreeing(match: Match) -> Reading | None:
     """An adjective at a sentence's start, which agrees with the noun behind it: "Próx. parada"."""
     words = expanded(match.language, match["a"])
-    return said(match, agreed(words, match, match["noun"])) if match["noun"].islower() and words else None
+    return (
+        said(match, agreed(words, match, match["noun"]))
+        if match["noun"].islower() and words
+        else None
+    )
 
 
 def agreeing_before(match: Match) -> Reading | None:
@@ -60,7 +69,9 @@ def linked(match: Match) -> Reading | None:
 
 def priced(match: Match) -> Reading | None:
     """What a price is of, before it: "imp. 119,00 €"."""
-    return said(match, capitalized(match.language.meaning("before_price", match["a"].lower()), match["a"]))
+    return said(
+        match, capitalized(match.language.meaning("before_price", match["a"].lower()), match["a"])
+    )
 
 
 def numbered(match: Match) -> Reading | None:
@@ -188,23 +199,31 @@ def weekday(match: Match) -> Reading | None:
 def initial(match: Match) -> Reading | None:
     """A letter of a name: its full stop ends nothing."""
     letter = match.text[0]
-    return Reading(letters(letter, match.language)) if greek(letter, match.language) == letter else None
+    return (
+        Reading(letters(letter, match.language))
+        if greek(letter, match.language) == letter
+        else None
+    )
 
 
 def initials(match: Match) -> Reading | None:
     """Letters with full stops between them."""
     text = match.text.replace(".", "")
-    return Reading(letters(text, match.language) if match.language.record.dotted_letters else " ".join(text))
+    return Reading(
+        letters(text, match.language) if match.language.record.dotted_letters else " ".join(text)
+    )
 
 
 def initials_ending(match: Match) -> Reading | None:
-    """The same where the last full stop ends the sentence; letters that a table has are for its rules."""
+    """The same where the last full stop ends the sentence; letters that a table has are for its
+    rules."""
     reading = None if match.text in match.language.record.abbreviations else initials(match)
     return ended(reading.text) if reading else None
 
 
 def expanded(language: Words, form: str) -> str:
-    """What an abbreviation stands for; capitalized where it is and the table's is not, nothing if it is none."""
+    """What an abbreviation stands for; capitalized where it is and the table's is not, nothing if
+    it is none."""
     table = language.record.abbreviations
     words = table.get(form, "")
     if not words and (form[1:].islower() or "." in form[:-1]):
@@ -223,7 +242,11 @@ def said(match: Match, words: str, *tags: str) -> Reading | None:
         return None
     cue = match.language.record.cues.get(match["a"].rstrip(".").lower(), "")
     announced = frozenset(tag for tag in (*tags, cue) if tag)
-    noun = match.context.noun or match.context.word if "/" in expanded(match.language, match["a"]) else words
+    noun = (
+        match.context.noun or match.context.word
+        if "/" in expanded(match.language, match["a"])
+        else words
+    )
     return Reading(match["article"] + words, announced, word=match["a"], noun=noun)
 
 
@@ -233,7 +256,8 @@ def ended(words: str) -> Reading:
 
 
 def agreed(words: str, match: Match, noun: str) -> str:
-    """The one of two forms that a noun asks for: ``izquierda/izquierdo``; in the plural after its article."""
+    """The one of two forms that a noun asks for: ``izquierda/izquierdo``; in the plural after its
+    article."""
     record = match.language.record
     one, _, other = words.partition("/")
     if not other:

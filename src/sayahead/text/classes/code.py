@@ -32,11 +32,14 @@ def cued(match: Match) -> Reading | None:
 
 def single(match: Match) -> Reading | None:
     """Figures one by one, whatever stands before them."""
-    return Reading(pieces(match.text, match.language, match.language.record.address, is_single=True))
+    return Reading(
+        pieces(match.text, match.language, match.language.record.address, is_single=True)
+    )
 
 
 def masked(match: Match) -> Reading | None:
-    """``••4471``: the last figures of a card, as the language says those of labels, or one by one."""
+    """``••4471``: the last figures of a card, as the language says those of labels, or one by
+    one."""
     read = label if numbers_of(match.language).has("rules label") else figures
     return Reading(read(match["n"], match.language))
 
@@ -52,7 +55,8 @@ def firm(match: Match) -> Reading | None:
 
 
 def version(match: Match) -> Reading | None:
-    """``2.3.1``: numbers with stops between them; many figures after the only one are said one by one."""
+    """``2.3.1``: numbers with stops between them; many figures after the only one are said one by
+    one."""
     text, _, suffix = match.text.removeprefix("v").partition("-")
     letter = "" if match.text[0] != "v" else f"{match.language.meaning('version', 'v') or 'v'} "
     first, *others = text.split(".")

@@ -17,7 +17,8 @@ MAX_MONTH = 12
 
 
 def numeric(match: Match) -> Reading | None:
-    """``24.12.1985``, ``24/12/85``, ``2024-05-03``; a month beyond twelve is the day of an American date."""
+    """``24.12.1985``, ``24/12/85``, ``2024-05-03``; a month beyond twelve is the day of an American
+    date."""
     day = int(match["d"])
     month = int(match["m"])
     if match["b"] and match["a"] != match["b"]:
@@ -41,7 +42,8 @@ def day_month(match: Match) -> Reading | None:
 
 
 def day_month_span(match: Match) -> Reading | None:
-    """``15/9–14/10``, which are no fractions: a month has a zero before it, or a day is beyond twelve."""
+    """``15/9–14/10``, which are no fractions: a month has a zero before it, or a day is beyond
+    twelve."""
     has_zero = "0" in (match["m"][0], match["f"][0])
     is_late = max(int(match["d"]), int(match["e"])) > 12
     return day_month(match) if has_zero or is_late else None
@@ -66,7 +68,10 @@ def spoken(match: Match, day: int, month: int, year: str, form: str) -> str:
     """Day, month and perhaps the year, as the language says them."""
     numbers = numbers_of(match.language)
     elided = "elided" if match.context.word[-1:] in ("'", "’") else ""
-    words = {"day": said_day(match.language, day, form or elided), "month": numbers.months[month - 1]}
+    words = {
+        "day": said_day(match.language, day, form or elided),
+        "month": numbers.months[month - 1],
+    }
     if form:
         words["number"] = numbers.ordinal(month, form).capitalize()
     if not year:
@@ -79,11 +84,16 @@ def spoken(match: Match, day: int, month: int, year: str, form: str) -> str:
 def card(match: Match) -> Reading | None:
     """``05/27`` of a card that expires: a month and a year."""
     numbers = numbers_of(match.language)
-    month, year = int(match["m"]), int(match["y"])
+    month = int(match["m"])
+    year = int(match["y"])
     if month > MAX_MONTH or year <= MAX_MONTH:
         return None
     link = numbers.date_year.partition("{month}")[2].removesuffix("{year}")
-    words = [numbers.months[month - 1], "" if "{" in link else link.strip(), numbers.year(2000 + year)]
+    words = [
+        numbers.months[month - 1],
+        "" if "{" in link else link.strip(),
+        numbers.year(2000 + year),
+    ]
     return Reading(" ".join(filter(None, words)), frozenset({"date"}))
 
 
@@ -147,7 +157,9 @@ def month_before_year(match: Match) -> Reading | None:
 
 def year(match: Match) -> Reading | None:
     """A year after its month, with the word between them that is not written."""
-    return Reading(f"{match.language.record.date_of} {numbers_of(match.language).year(int(match['y']))}")
+    return Reading(
+        f"{match.language.record.date_of} {numbers_of(match.language).year(int(match['y']))}"
+    )
 
 
 def season(match: Match) -> Reading | None:
@@ -177,7 +189,9 @@ def weekday(match: Match) -> Reading | None:
 def many_days(match: Match) -> Reading | None:
     """``17/18 juin``."""
     *some, last = [said_day(match.language, int(match[group])) for group in "def" if match[group]]
-    return Reading(f"{', '.join(some)} {match.language.record.and_word} {last}", frozenset({"monthday"}))
+    return Reading(
+        f"{', '.join(some)} {match.language.record.and_word} {last}", frozenset({"monthday"})
+    )
 
 
 def _is_cued(match: Match) -> bool:

@@ -1,4 +1,5 @@
-"""Electronic: addresses of the web and of mail, paths, files, names on networks, calls of methods."""
+"""Electronic: addresses of the web and of mail, paths, files, names on networks, calls of
+methods."""
 
 from __future__ import annotations
 
@@ -12,7 +13,11 @@ _SCHEME = re.compile(r"^(?:https?://)?(?:www\.)?")
 
 def address(match: Match) -> Reading | None:
     """An address or a path with its signs by name; what every address begins with is silent."""
-    return Reading(pieces(_SCHEME.sub("", match.text).rstrip("/"), match.language, match.language.record.address))
+    return Reading(
+        pieces(
+            _SCHEME.sub("", match.text).rstrip("/"), match.language, match.language.record.address
+        )
+    )
 
 
 def call(match: Match) -> Reading | None:

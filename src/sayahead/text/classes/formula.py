@@ -11,7 +11,17 @@ from sayahead.text.reading.context import SILENT, START, Match, Reading
 OPERATOR = frozenset({"operator"})
 FORMULA = frozenset({"number"})
 _PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-0123456789+-")
-_ALIKE = {"<=": "≤", ">=": "≥", "!=": "≠", "=>": "⇒", "->": "→", "<-": "←", "==": "=", "&&": "&", "||": "|"}
+_ALIKE = {
+    "<=": "≤",
+    ">=": "≥",
+    "!=": "≠",
+    "=>": "⇒",
+    "->": "→",
+    "<-": "←",
+    "==": "=",
+    "&&": "&",
+    "||": "|",
+}
 _YEARS = range(1500, 2100)
 MIN_WORD = 3
 """Letters of a word whose raised figures are those of a note; shorter ones have powers."""
@@ -21,13 +31,19 @@ def footnote(match: Match) -> Reading | None:
     """``ago¹``: a word with the number of a note, which is silent."""
     word = match["n"]
     is_unit = match.text in match.language.record.units
-    return None if len(word) < MIN_WORD or is_unit else Reading(word, frozenset({"word"}), word=word)
+    return (
+        None if len(word) < MIN_WORD or is_unit else Reading(word, frozenset({"word"}), word=word)
+    )
 
 
 def dated(match: Match) -> Reading | None:
     """``1998³``: a year with the number of a note."""
     year = int(match["n"])
-    return Reading(numbers_of(match.language).year(year)) if len(match["n"]) == 4 and year in _YEARS else None
+    return (
+        Reading(numbers_of(match.language).year(year))
+        if len(match["n"]) == 4 and year in _YEARS
+        else None
+    )
 
 
 def mark(match: Match) -> Reading | None:
@@ -65,7 +81,10 @@ def scientific(match: Match) -> Reading | None:
     if amount is None:
         return None
     ten = cardinal(match["v"], match.language)
-    return Reading(f"{number(amount, match.language)} {match.language.record.sign('×')} {ten} {_power(match)}", FORMULA)
+    return Reading(
+        f"{number(amount, match.language)} {match.language.record.sign('×')} {ten} {_power(match)}",
+        FORMULA,
+    )
 
 
 def function(match: Match) -> Reading | None:
@@ -98,13 +117,19 @@ def lowered(match: Match) -> Reading | None:
     """``CO₂``, ``x₁``: elements and lowered figures."""
     text = match["n"].translate(_PLAIN)
     parts = re.findall(r"\d+|\D+", text)
-    return Reading(" ".join(cardinal(part, match.language) if part.isdecimal() else part for part in parts))
+    return Reading(
+        " ".join(cardinal(part, match.language) if part.isdecimal() else part for part in parts)
+    )
 
 
 def molar(match: Match) -> Reading | None:
     """``0,1 M NaOH``: moles a liter, beside a formula of chemistry."""
     amount = amount_of(match["n"], match.language)
-    return Reading(f"{number(amount, match.language)} {match.language.record.molar}") if amount else None
+    return (
+        Reading(f"{number(amount, match.language)} {match.language.record.molar}")
+        if amount
+        else None
+    )
 
 
 def chemical(match: Match) -> Reading | None:

@@ -1,4 +1,5 @@
-"""Parts of a whole: three quarters, one and a half. A unit behind a part has "of" before it, like one of millions."""
+"""Parts of a whole: three quarters, one and a half. A unit behind a part has "of" before it, like
+one of millions."""
 
 from __future__ import annotations
 
@@ -25,7 +26,10 @@ def half(match: Match) -> Reading | None:
     if record.and_a_half:
         return Reading(record.and_a_half.format(n=cardinal(whole, match.language, "n")), TAGS)
     if record.half_more:
-        is_feminine = match["noun"] and gender_of(match, match["noun"], is_one=whole == "1") in ("f", "e")
+        is_feminine = match["noun"] and gender_of(match, match["noun"], is_one=whole == "1") in (
+            "f",
+            "e",
+        )
         count = cardinal(whole, match.language, "f" if is_feminine else "")
         return Reading(f"{count} {record.half_more['f' if is_feminine else 'm']}", TAGS)
     return _part(match, 1, 2)
@@ -59,7 +63,17 @@ def _part(match: Match, above: int, below: int) -> Reading | None:
         return None
     sign = match.language.record.sign(match["s"].replace("−", "-")) if match["s"] else ""
     if not match["n"]:
-        return Reading(f"{sign} {part}".strip(), TAGS, is_one=True, is_million=(above, below) != (1, 2))
+        return Reading(
+            f"{sign} {part}".strip(), TAGS, is_one=True, is_million=(above, below) != (1, 2)
+        )
     part = match.language.meaning("more_parts", part) or part
-    words = f"{cardinal(match['s'] + match['n'], match.language)} {match.language.record.and_word} {part}"
-    return Reading(words, TAGS, is_one=not match.language.record.plural_parts, is_million=(above, below) != (1, 2))
+    words = (
+        f"{cardinal(match['s'] + match['n'], match.language)} {match.language.record.and_word}"
+        f" {part}"
+    )
+    return Reading(
+        words,
+        TAGS,
+        is_one=not match.language.record.plural_parts,
+        is_million=(above, below) != (1, 2),
+    )

@@ -26,7 +26,8 @@ LETTERS = frozenset("ABCFT")
 """Units that are letters of seats, houses and classes after small whole numbers."""
 MAX_LABEL = 200
 ELECTRIC = frozenset(("V", "W", "kW", "Hz", "Ω", "mA", "VA", "kVA", "Wh", "kWh", "Ah", "mAh"))
-"""Units beside which A is an ampere, as it is after what a language's table [vocabulary electrical] names."""
+"""Units beside which A is an ampere, as it is after what a language's table [vocabulary electrical]
+names."""
 ELECTRICAL = frozenset(("electrical", "after:electrical"))
 
 
@@ -77,9 +78,15 @@ def sure_unit(match: Match) -> Reading | None:
     name = match["u"]
     count = amount_of(match.context.word, match.language)
     noun = unit_of(name, match.language, count.value if count else 0)
-    if noun is None or _is_letter(match, count) or (len(name) == 1 and "label" in match.context.tags):
+    if (
+        noun is None
+        or _is_letter(match, count)
+        or (len(name) == 1 and "label" in match.context.tags)
+    ):
         return None
-    return Reading(noun_after(noun, match.context, match.language), _tags(name, match), noun=noun.many)
+    return Reading(
+        noun_after(noun, match.context, match.language), _tags(name, match), noun=noun.many
+    )
 
 
 def glued(match: Match) -> Reading | None:
@@ -90,10 +97,18 @@ def glued(match: Match) -> Reading | None:
     amount = replace(amount, is_attributive=match.is_attributive)
     noun = unit_of(match["u"], match.language, amount.value)
     low = amount_of(match["m"], match.language)
-    if noun is None or _is_letter(match, amount) or (match["m"] and (low is None or low.value >= amount.value)):
+    if (
+        noun is None
+        or _is_letter(match, amount)
+        or (match["m"] and (low is None or low.value >= amount.value))
+    ):
         return None
-    begin = f"{number(low, match.language, noun.gender)} {match.language.record.until} " if low else ""
-    return Reading(begin + counted(amount, noun, match.language), _tags(match["u"], match), noun=noun.many)
+    begin = (
+        f"{number(low, match.language, noun.gender)} {match.language.record.until} " if low else ""
+    )
+    return Reading(
+        begin + counted(amount, noun, match.language), _tags(match["u"], match), noun=noun.many
+    )
 
 
 def _tags(name: str, match: Match) -> frozenset[str]:
@@ -123,8 +138,11 @@ def _is_letter(match: Match, amount: Amount | None) -> bool:
 
 
 def per(match: Match) -> Reading | None:
-    """What an amount is counted for each of; after a number alone a capital is a letter: ``5/A``."""
-    is_letter = len(match["u"]) == 1 and match["u"].isupper() and "measure" not in match.context.tags
+    """What an amount is counted for each of; after a number alone a capital is a letter:
+    ``5/A``."""
+    is_letter = (
+        len(match["u"]) == 1 and match["u"].isupper() and "measure" not in match.context.tags
+    )
     if is_letter and "money" not in match.context.tags:
         return None
     return Reading(per_unit(match["u"], match.language), word=match["u"])
@@ -143,7 +161,9 @@ def per_many(match: Match) -> Reading | None:
         return None
     record = match.language.record
     is_one = numbers_of(match.language).singular(amount.value)
-    return Reading(f"{record.per_many or record.per} {number(amount, match.language)}", NUMBER, is_one=is_one)
+    return Reading(
+        f"{record.per_many or record.per} {number(amount, match.language)}", NUMBER, is_one=is_one
+    )
 
 
 def per_many_glued(match: Match) -> Reading | None:
@@ -159,11 +179,16 @@ def per_many_glued(match: Match) -> Reading | None:
 def share(match: Match) -> Reading | None:
     """``24 h/24``: no rate."""
     amount = amount_of(match["n"], match.language)
-    return Reading(f"{match.language.record.over('/')} {number(amount, match.language)}", NUMBER) if amount else None
+    return (
+        Reading(f"{match.language.record.over('/')} {number(amount, match.language)}", NUMBER)
+        if amount
+        else None
+    )
 
 
 def size(match: Match) -> Reading | None:
-    """``30 x 20 x 12 cm``, ``L x A x H``: what is said between the sides may be another word than in a product."""
+    """``30 x 20 x 12 cm``, ``L x A x H``: what is said between the sides may be another word than
+    in a product."""
     record = match.language.record
     sides = re.split(r" ?[xX×] ?", match.text)
     is_size = len(sides) > 2 or match["u"] or match.text[0].isalpha()
@@ -174,7 +199,8 @@ def size(match: Match) -> Reading | None:
     ):
         return None
     words = [
-        side if amount is None else number(amount, match.language) for side, amount in zip(sides, amounts, strict=True)
+        side if amount is None else number(amount, match.language)
+        for side, amount in zip(sides, amounts, strict=True)
     ]
     return Reading(f" {between} ".join(words), NUMBER if sides[-1][0].isdecimal() else frozenset())
 
@@ -183,7 +209,9 @@ def often(match: Match) -> Reading | None:
     """``3x``, ``3-5x``: how many times."""
     record = match.language.record
     low = f"{cardinal(match['m'], match.language, 'f')} {record.until} " if match["m"] else ""
-    return Reading(f"{low}{cardinal(match['n'], match.language, 'f')} {record.multiplied or record.over('x')}")
+    return Reading(
+        f"{low}{cardinal(match['n'], match.language, 'f')} {record.multiplied or record.over('x')}"
+    )
 
 
 def pressure(match: Match) -> Reading | None:
@@ -197,7 +225,11 @@ def stars(match: Match) -> Reading | None:
     """``4*``: of a hotel."""
     noun = match.language.record.units.get("★")
     amount = amount_of(match["n"], match.language)
-    return Reading(counted(amount, noun, match.language)) if noun and amount and amount.whole < 6 else None
+    return (
+        Reading(counted(amount, noun, match.language))
+        if noun and amount and amount.whole < 6
+        else None
+    )
 
 
 def angle(match: Match) -> Reading | None:
@@ -243,7 +275,11 @@ def per_area(match: Match) -> Reading | None:
 def factor(match: Match) -> Reading | None:
     """``24 x 63,50 €``: how many of a price."""
     amount = amount_of(match["n"], match.language)
-    return Reading(f"{number(amount, match.language)} {match.language.record.over('x')}") if amount else None
+    return (
+        Reading(f"{number(amount, match.language)} {match.language.record.over('x')}")
+        if amount
+        else None
+    )
 
 
 def cross(match: Match) -> Reading | None:

@@ -43,7 +43,9 @@ def scaled_named(match: Match) -> Reading | None:
     """``$1 millón de pesos``: whose money it is stands behind."""
     amount = _amount(match, "n")
     scale = match.language.record.scales[match["k"]]
-    return Reading(counted(amount, scale, match.language), NUMBER, is_million=True) if amount else None
+    return (
+        Reading(counted(amount, scale, match.language), NUMBER, is_million=True) if amount else None
+    )
 
 
 def scale(match: Match) -> Reading | None:
@@ -72,14 +74,20 @@ def glued_scale(match: Match) -> Reading | None:
     """``3M``, ``12k``."""
     noun = match.language.record.scales[match["k"]]
     amount = amount_of(match["n"], match.language)
-    return Reading(counted(amount, noun, match.language), NUMBER, is_million=noun.gender != "") if amount else None
+    return (
+        Reading(counted(amount, noun, match.language), NUMBER, is_million=noun.gender != "")
+        if amount
+        else None
+    )
 
 
 def million(match: Match) -> Reading | None:
     """``3M``, where it is no company."""
     noun = match.language.record.scales["M"]
     amount = amount_of(match.text.rstrip("M"), match.language)
-    return Reading(counted(amount, noun, match.language), NUMBER, is_million=True) if amount else None
+    return (
+        Reading(counted(amount, noun, match.language), NUMBER, is_million=True) if amount else None
+    )
 
 
 def unit(match: Match) -> Reading | None:
@@ -97,7 +105,11 @@ def repeated(match: Match) -> Reading | None:
 def coded(match: Match) -> Reading | None:
     """``3 billones de USD``: a code for the noun."""
     currency = match.language.record.currencies[match["c"]]
-    return _paid(currency.main.many, currency) if match.context.word == match.language.record.linked else None
+    return (
+        _paid(currency.main.many, currency)
+        if match.context.word == match.language.record.linked
+        else None
+    )
 
 
 def money(amount: Amount, currency: Currency, language: Words) -> str:
@@ -129,7 +141,8 @@ def _amount(match: Match, group: str) -> Amount | None:
 
 
 def _low(match: Match, high: Amount, currency: Currency | None = None) -> str | None:
-    """The lower end of a range and what follows it, with its hundredths; None where it is no range."""
+    """The lower end of a range and what follows it, with its hundredths; None where it is no
+    range."""
     if not match["m"]:
         return ""
     low = amount_of(match["m"], match.language)
@@ -138,5 +151,9 @@ def _low(match: Match, high: Amount, currency: Currency | None = None) -> str | 
     record = match.language.record
     is_between = match.context.word.lower() in record.between_words
     has_cents = currency is not None and len(low.decimals) == 2
-    words = money(low, currency, match.language) if currency and has_cents else number(low, match.language)
+    words = (
+        money(low, currency, match.language)
+        if currency and has_cents
+        else number(low, match.language)
+    )
     return f"{words} {record.and_word if is_between else record.until} "

@@ -39,7 +39,9 @@ def agreeing(match: Match) -> Reading | None:
     reading = counting(match, match["n"], gender) if gender else None
     if reading is None or not match["s"]:
         return reading
-    return replace(reading, text=cardinal(match["s"] + match["n"], match.language, gender), tags=NUMBER)
+    return replace(
+        reading, text=cardinal(match["s"] + match["n"], match.language, gender), tags=NUMBER
+    )
 
 
 def minutes(match: Match) -> Reading | None:
@@ -56,7 +58,11 @@ def day(match: Match) -> Reading | None:
 def thousands(match: Match) -> Reading | None:
     """``5k``; ``4K`` are pixels."""
     text = match["n"]
-    if parse(text, match.language) is None or len(text) > 4 or (match.text[-1] == "K" and text in SEVERAL_K):
+    if (
+        parse(text, match.language) is None
+        or len(text) > 4
+        or (match.text[-1] == "K" and text in SEVERAL_K)
+    ):
         return None
     return counting(match, f"{text}000")
 
@@ -107,7 +113,9 @@ def gender_of(match: Match, noun: str, *, is_one: bool) -> str:
     if bare in _genders_of_units(match.language):
         return _genders_of_units(match.language)[bare]
     numbers = numbers_of(match.language)
-    return first((*numbers.genders_of_one, *numbers.noun_genders) if is_one else numbers.noun_genders, bare).strip("-")
+    return first(
+        (*numbers.genders_of_one, *numbers.noun_genders) if is_one else numbers.noun_genders, bare
+    ).strip("-")
 
 
 def suffixed(match: Match) -> Reading | None:
@@ -116,7 +124,9 @@ def suffixed(match: Match) -> Reading | None:
     rest = match["rest"].replace("-", " ")
     percent = sign("%", language).lower() if "%" in match.text else ""
     reading = counting(match, match["n"], "n")
-    return reading and replace(reading, text=f"{reading.text}{percent}{match['tail']}{rest}", tags=frozenset())
+    return reading and replace(
+        reading, text=f"{reading.text}{percent}{match['tail']}{rest}", tags=frozenset()
+    )
 
 
 @functools.cache

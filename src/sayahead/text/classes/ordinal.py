@@ -1,4 +1,5 @@
-"""Ordinals: figures with what makes an ordinal of them, in the form that the words beside them ask for."""
+"""Ordinals: figures with what makes an ordinal of them, in the form that the words beside them ask
+for."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from sayahead.text.shared.words import Noun
 
 MEASURE = frozenset({"measure"})
 GREATEST = 60
-"""From here on figures with what is a unit, too, are no ordinal: 180°, 250nd; degrees with no noun behind them."""
+"""From here on figures with what is a unit, too, are no ordinal: 180°, 250nd; degrees with no noun
+behind them."""
 COLD = 13
 """Up to here they are one, whatever is beside them: "Vive al 5°"."""
 
@@ -22,7 +24,9 @@ COLD = 13
 def suffixed(match: Match) -> Reading | None:
     """``3ª``, ``2ème``."""
     value = int(re.sub(r"\D", "", match["n"]))
-    is_unit = match["s"].isascii() and match["s"] in match.language.record.units and value >= GREATEST
+    is_unit = (
+        match["s"].isascii() and match["s"] in match.language.record.units and value >= GREATEST
+    )
     return _ordinal(match, value, match["s"]) if value and not is_unit else None
 
 
@@ -32,9 +36,13 @@ def degrees(match: Match) -> Reading | None:
     unit = record.units.get(match["s"])
     value = int(match["n"])
     is_alone = not (match["noun"] or match["place"])
-    if unit is None or not ((_is_degrees(match, is_alone) and value >= COLD) or (value >= GREATEST and is_alone)):
+    if unit is None or not (
+        (_is_degrees(match, is_alone) and value >= COLD) or (value >= GREATEST and is_alone)
+    ):
         return None
-    return Reading(f"{cardinal(match['n'], match.language, unit.gender)} {_several(unit, match)}", MEASURE)
+    return Reading(
+        f"{cardinal(match['n'], match.language, unit.gender)} {_several(unit, match)}", MEASURE
+    )
 
 
 def degrees_to(match: Match) -> Reading | None:
@@ -42,7 +50,9 @@ def degrees_to(match: Match) -> Reading | None:
     unit = match.language.record.units.get(match["s"])
     if unit is None or match.text == "1º":
         return None
-    return Reading(f"{cardinal(match['n'], match.language, unit.gender)} {_several(unit, match)}", MEASURE)
+    return Reading(
+        f"{cardinal(match['n'], match.language, unit.gender)} {_several(unit, match)}", MEASURE
+    )
 
 
 def _several(unit: Noun, match: Match) -> str:
@@ -61,7 +71,9 @@ def roman(match: Match) -> Reading | None:
     """``XXe``."""
     numeral = match["r"]
     value = value_of(numeral)
-    if len(numeral) == 1 and (numeral not in "IVX" or match["s"] not in match.language.record.letter_suffixes):
+    if len(numeral) == 1 and (
+        numeral not in "IVX" or match["s"] not in match.language.record.letter_suffixes
+    ):
         return None
     return _ordinal(match, value, match["s"]) if value else None
 
@@ -71,7 +83,11 @@ def roman_span(match: Match) -> Reading | None:
     forms = match.language.record.ordinal_suffixes
     values = [(value_of(match["a"]), match["s"]), (value_of(match["b"]), match["t"])]
     words = [numbers_of(match.language).ordinal(value, forms[suffix]) for value, suffix in values]
-    return Reading(f" {match.language.record.until} ".join(words)) if all(value for value, _ in values) else None
+    return (
+        Reading(f" {match.language.record.until} ".join(words))
+        if all(value for value, _ in values)
+        else None
+    )
 
 
 def _ordinal(match: Match, value: int, suffix: str) -> Reading:
@@ -81,7 +97,8 @@ def _ordinal(match: Match, value: int, suffix: str) -> Reading:
     return Reading(numbers_of(match.language).ordinal(value, form) + rest, tags)
 
 
-# ---- full stops ------------------------------------------------------------------------------------
+# ---- full stops
+# ------------------------------------------------------------------------------------
 
 
 def dotted(match: Match) -> Reading | None:
@@ -101,7 +118,9 @@ def dotted_before(match: Match) -> Reading | None:
     record = match.language.record
     if match["r"] and context.before and context.word[:1].isupper():
         return None
-    is_named = noun in record.clubs or any(form in record.after_ordinal for form in (noun, f"{noun}."))
+    is_named = noun in record.clubs or any(
+        form in record.after_ordinal for form in (noun, f"{noun}.")
+    )
     is_great = match["n"] != "" and int(match["n"]) > 31
     if (noun in record.starters or is_great) and noun.lower() not in record.months and not is_named:
         return None
@@ -122,12 +141,19 @@ def _dotted(match: Match, noun: str) -> Reading | None:
 
 
 def form_of(match: Match, noun: str = "") -> str:
-    """The form of an ordinal with a full stop by the words to its left and the noun: "am dritten"."""
+    """The form of an ordinal with a full stop by the words to its left and the noun: "am
+    dritten"."""
     context = match.context
     numbers = numbers_of(match.language)
     gender = first(numbers.noun_genders, noun).strip("-") or "-"
     before = context.before if context.word else ""
-    place = f"{before.rpartition(' ')[2].lower()} {context.word.lower().rstrip('.')} {gender} {noun}"
-    rows = numbers.endings if context.form else tuple(row for row in numbers.endings if row[1] != "same")
+    place = (
+        f"{before.rpartition(' ')[2].lower()} {context.word.lower().rstrip('.')} {gender} {noun}"
+    )
+    rows = (
+        numbers.endings
+        if context.form
+        else tuple(row for row in numbers.endings if row[1] != "same")
+    )
     form = first(rows, place)
     return context.form if form == "same" else form

@@ -28,7 +28,9 @@ def stop(match: Match) -> Reading | None:
 
 def question(match: Match) -> Reading | None:
     """What ends a question, where it is another mark elsewhere."""
-    return Reading("", mark="?", ends=True) if match.text == match.language.record.question else None
+    return (
+        Reading("", mark="?", ends=True) if match.text == match.language.record.question else None
+    )
 
 
 def _shown(marks: str) -> str:

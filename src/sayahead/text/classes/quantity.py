@@ -37,7 +37,11 @@ class Amount:
 
     def figures(self, language: Words) -> str:
         """Its figures without groups, with the decimal mark of the language."""
-        return f"{self.whole}{language.record.decimal}{self.decimals}" if self.decimals else str(self.whole)
+        return (
+            f"{self.whole}{language.record.decimal}{self.decimals}"
+            if self.decimals
+            else str(self.whole)
+        )
 
     @property
     def is_million(self) -> bool:
@@ -52,7 +56,8 @@ def numbers_of(language: Words) -> Numbers:
 
 
 def amount_of(text: str, language: Words, *, is_english: bool = False) -> Amount | None:
-    """The number that a text is, as its language writes it or else as English does; None if it is none.
+    """The number that a text is, as its language writes it or else as English does; None if it is
+    none.
 
     ``is_english``: English's marks count first, as in "$1,250".
     """
@@ -115,7 +120,11 @@ def noun_after(noun: Noun, context: Context, language: Words) -> str:
     if context.is_one:
         return noun.one
     is_dative = noun.many.endswith("e") and " " not in noun.many
-    return f"{noun.many}n" if is_dative and context.before.lower().rstrip(".") in record.datives else noun.many
+    return (
+        f"{noun.many}n"
+        if is_dative and context.before.lower().rstrip(".") in record.datives
+        else noun.many
+    )
 
 
 def form_after(forms: Sequence[str], context: Context, language: Words) -> str:
@@ -138,7 +147,8 @@ def unit_of(name: str, language: Words, count: float = 0) -> Noun | None:
 
 
 def per_unit(name: str, language: Words) -> str:
-    """What an amount is counted for each of: ``pro Monat``, ``all'ora``; ``name`` is a unit or a word."""
+    """What an amount is counted for each of: ``pro Monat``, ``all'ora``; ``name`` is a unit or a
+    word."""
     record = language.record
     unit = unit_of(name, language)
     noun = language.meaning("per", name) or (unit.one if unit else name)

@@ -11,7 +11,8 @@ BEST = ("5", "10", "20", "100")
 
 
 def span(match: Match) -> Reading | None:
-    """A dash between two numbers: from one to another, which grows and has a like size; else a pause in a code."""
+    """A dash between two numbers: from one to another, which grows and has a like size; else a
+    pause in a code."""
     text = match.context.word
     low = amount(text, match.language)
     high = amount(match["b"], match.language)
@@ -23,7 +24,8 @@ def span(match: Match) -> Reading | None:
 
 
 def falling(match: Match) -> Reading | None:
-    """A dash between two small numbers of which the second is no greater: a result, said without a word."""
+    """A dash between two small numbers of which the second is no greater: a result, said without a
+    word."""
     low, high = (amount(text, match.language) for text in (match.context.word, match["b"]))
     return SILENT if high <= low < SMALL else None
 
@@ -35,7 +37,8 @@ def series(match: Match) -> Reading | None:
 
 def lettered(match: Match) -> Reading | None:
     """``D19-D23``: from one to another of a kind."""
-    low, high = int(match["m"]), int(match["n"])
+    low = int(match["m"])
+    high = int(match["n"])
     if match["x"] != match["y"] or low >= high:
         return None
     words = (f"{match['x']} {cardinal(str(value), match.language)}" for value in (low, high))
@@ -44,7 +47,8 @@ def lettered(match: Match) -> Reading | None:
 
 def alphabet(match: Match) -> Reading | None:
     """``D–F``, ``A-Z``."""
-    first, last = match.text[0], match.text[-1]
+    first = match.text[0]
+    last = match.text[-1]
     return Reading(f"{first} {match.language.record.until} {last}") if first < last else None
 
 
@@ -74,7 +78,9 @@ def _onward(match: Match) -> frozenset[str]:
 
 def also(match: Match) -> Reading | None:
     """``24./25.12.``: one and another."""
-    return Reading(match.language.record.and_word, word=match.language.record.and_word, form=match.context.form)
+    return Reading(
+        match.language.record.and_word, word=match.language.record.and_word, form=match.context.form
+    )
 
 
 def ratio(match: Match) -> Reading | None:
@@ -94,7 +100,11 @@ def slash(match: Match) -> Reading | None:
 
 def score(match: Match) -> Reading | None:
     """``3x1``, after a word that tells of a result."""
-    return Reading(f" {over(':', match.language)} ".join(cardinal(match[group], match.language) for group in "ab"))
+    return Reading(
+        f" {over(':', match.language)} ".join(
+            cardinal(match[group], match.language) for group in "ab"
+        )
+    )
 
 
 def score_named(match: Match) -> Reading | None:

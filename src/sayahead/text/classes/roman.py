@@ -23,7 +23,9 @@ def value_of(numeral: str) -> int:
     if not _ROMAN.fullmatch(numeral):
         return 0
     values = [_VALUES[char] for char in numeral]
-    return sum(-one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True))
+    return sum(
+        -one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True)
+    )
 
 
 def labelled(match: Match) -> Reading | None:
@@ -51,7 +53,11 @@ def titled(match: Match) -> Reading | None:
     """A numeral after a name of several words: "Vittorio Emanuele II"."""
     context = match.context
     name = context.word.rpartition("-")[2]
-    is_name = context.word[:1].isupper() and context.before and context.word not in match.language.record.months
+    is_name = (
+        context.word[:1].isupper()
+        and context.before
+        and context.word not in match.language.record.months
+    )
     is_small = len(match["r"]) > 1 and set(match["r"]) <= set("IVX")
     return named(match) if name in match.language.record.names or (is_name and is_small) else None
 
@@ -98,13 +104,21 @@ def going_on(match: Match) -> Reading | None:
 def road(match: Match) -> Reading | None:
     """``N-II``."""
     value = value_of(match["r"])
-    return Reading(f"{match['road']} {numbers_of(match.language).cardinal(value)}") if value else None
+    return (
+        Reading(f"{match['road']} {numbers_of(match.language).cardinal(value)}") if value else None
+    )
 
 
-def spoken(match: Match, numerals: Iterable[str], form: str, tags: Iterable[str] = ()) -> Reading | None:
+def spoken(
+    match: Match, numerals: Iterable[str], form: str, tags: Iterable[str] = ()
+) -> Reading | None:
     """Numerals in words, from one to another; None where one is none."""
     numbers = numbers_of(match.language)
     values = [value_of(numeral) for numeral in numerals]
     name = "roman" if numbers.has("roman") else "cardinal"
     words = [numbers.in_words(name, value, form) for value in values]
-    return Reading(f" {match.language.record.until} ".join(words), frozenset(tags)) if all(values) else None
+    return (
+        Reading(f" {match.language.record.until} ".join(words), frozenset(tags))
+        if all(values)
+        else None
+    )

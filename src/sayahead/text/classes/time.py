@@ -87,7 +87,9 @@ def seconds(match: Match) -> Reading | None:
     if noun is None:
         return None
     name = numbers_of(language).form_of(noun, count, is_one=count == "1")
-    return Reading(joined([cardinal(count, language, noun.gender), name, cardinal(match["c"], language)]), TIME)
+    return Reading(
+        joined([cardinal(count, language, noun.gender), name, cardinal(match["c"], language)]), TIME
+    )
 
 
 def joined(words: Iterable[str]) -> str:
@@ -100,4 +102,6 @@ def zone(match: Match) -> Reading | None:
     language = match.language
     sign = language.record.sign(match["x"].replace("−", "-"))
     minutes = cardinal(match["m"], language) if int(match["m"] or 0) else ""
-    return Reading(f"{match['z']} {sign} {cardinal(str(int(match['h'])), language)} {minutes}".strip())
+    return Reading(
+        f"{match['z']} {sign} {cardinal(str(int(match['h'])), language)} {minutes}".strip()
+    )

@@ -17,7 +17,8 @@ MINUS = str.maketrans("−–", "--")
 
 
 def parse(text: str, language: Words) -> tuple[int, str] | None:
-    """A number's whole part and its decimals; None if it has a leading zero or is too long to be said."""
+    """A number's whole part and its decimals; None if it has a leading zero or is too long to be
+    said."""
     mark = language.record.decimal
     text = text.lstrip(SIGNS)
     is_english = mark == "," and re.fullmatch(r"\d{1,3}(,\d{3}){2,}", text)
@@ -62,7 +63,10 @@ def cardinal(text: str, language: Words, form: str = "") -> str:
     value = parse(text, language)
     if value is None:
         head, mark, decimals = text.partition(language.record.decimal)
-        words = [digits(head, language), *([language.record.point, digits(decimals, language)] if mark else [])]
+        words = [
+            digits(head, language),
+            *([language.record.point, digits(decimals, language)] if mark else []),
+        ]
     elif value[1]:
         words = [numbers.cardinal(value[0]), language.record.point, numbers.fraction(value[1])]
     else:
@@ -89,16 +93,23 @@ def letters(text: str, language: Words, form: str = "") -> str:
     """Letters one by one: each with a full stop where the language's voices need one to spell."""
     if not language.record.dotted_letters:
         return " ".join(text.upper())
-    return " ".join("A." if letter in "aA" else letter.upper() for letter in text if letter.isalpha())
+    return " ".join(
+        "A." if letter in "aA" else letter.upper() for letter in text if letter.isalpha()
+    )
 
 
 def label(text: str, language: Words, form: str = "") -> str:
-    """Figures of a name or of what has a number: by [rules label], many or with a leading zero one by one."""
+    """Figures of a name or of what has a number: by [rules label], many or with a leading zero one
+    by one."""
     numbers = numbers_of(language)
     is_long = len(text) > LONG and not (len(text) == LONG + 1 and text.endswith("00"))
     if is_long or (text[0] == "0" and len(text) > 1):
         return digits(text, language)
-    return numbers.in_words("rules", int(text), "label") if numbers.has("rules label") else cardinal(text, language)
+    return (
+        numbers.in_words("rules", int(text), "label")
+        if numbers.has("rules label")
+        else cardinal(text, language)
+    )
 
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -108,8 +119,11 @@ ENDINGS = ("domains", "extensions", "suffix_words")
 """Tables of what follows the last full stop of an address or a file's name."""
 
 
-def name(text: str, language: Words, form: str = "", *, beside: bool = False, ends: bool = False) -> str:
-    """Letters of a name: as a word where they can be said, one by one otherwise; other languages have them as they are.
+def name(
+    text: str, language: Words, form: str = "", *, beside: bool = False, ends: bool = False
+) -> str:
+    """Letters of a name: as a word where they can be said, one by one otherwise; other languages
+    have them as they are.
 
     ``beside``: beside figures, where few capitals are letters; ``ends``: behind a full stop.
     """
@@ -134,7 +148,10 @@ def _known(text: str, language: Words, *, ends: bool) -> str:
 def _is_lettered(text: str, language: Words, *, beside: bool, ends: bool) -> bool:
     """Whether a part of a name is spelled whatever its letters are."""
     low = text.lower()
-    if beside and (low in language.vocabularies["spelled_beside_figures"] or (text.isupper() and len(text) < LONG)):
+    if beside and (
+        low in language.vocabularies["spelled_beside_figures"]
+        or (text.isupper() and len(text) < LONG)
+    ):
         return True
     if ends and any(low in language.vocabularies[table] for table in ENDINGS):
         return True
@@ -142,7 +159,9 @@ def _is_lettered(text: str, language: Words, *, beside: bool, ends: bool) -> boo
 
 
 def _pronounced(text: str, language: Words) -> str:
-    is_spelled = text.lower() in language.vocabularies["spelled"] or (text.isupper() and len(text) < LONG)
+    is_spelled = text.lower() in language.vocabularies["spelled"] or (
+        text.isupper() and len(text) < LONG
+    )
     has_vowel = _VOWEL.search(text[len(text) < LONG - 1 :]) or _VOWEL_Y.search(text)
     return text if has_vowel and not is_spelled else letters(text, language)
 
@@ -177,7 +196,9 @@ LONG = 4
 """More figures than these are said one by one where they are no number by themselves."""
 
 
-def pieces(text: str, language: Words, names: Mapping[str, str] | None = None, *, is_single: bool = False) -> str:
+def pieces(
+    text: str, language: Words, names: Mapping[str, str] | None = None, *, is_single: bool = False
+) -> str:
     """Letters as they are, figures as numbers or one by one, signs by name: nothing goes unsaid.
 
     ``names`` are what signs are called here; a hyphen between parts has a name only there.
@@ -229,13 +250,19 @@ def spelled(text: str, language: Words, form: str = "") -> str:
 
 
 def _single(char: str, language: Words) -> str:
-    return letters(char, language) if char.isalpha() else pieces(char, language, language.record.address)
+    return (
+        letters(char, language)
+        if char.isalpha()
+        else pieces(char, language, language.record.address)
+    )
 
 
 def elements(text: str, language: Words, form: str = "") -> str:
     """A formula of chemistry: letters one by one, figures as numbers."""
     runs = re.findall(r"[A-Za-z]+|[0-9]+", text.translate(_RAISED))
-    return " ".join(cardinal(run, language) if run.isdecimal() else letters(run, language) for run in runs)
+    return " ".join(
+        cardinal(run, language) if run.isdecimal() else letters(run, language) for run in runs
+    )
 
 
 def roman(text: str, language: Words, form: str = "") -> str:
@@ -249,7 +276,9 @@ _ROMAN_FIGURES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 100
 def value_of(numeral: str) -> int:
     """What the letters of a Roman numeral are worth."""
     values = [_ROMAN_FIGURES[char] for char in numeral]
-    return sum(-one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True))
+    return sum(
+        -one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True)
+    )
 
 
 def count(text: str, language: Words, form: str = "") -> str:
@@ -295,7 +324,9 @@ VERBALIZERS: Mapping[str, Callable[[str, Words, str], str]] = {
     "spelled": spelled,
     "plural": plural,
     "name": name,
-    "pieces": lambda text, language, form: pieces(text, language, language.record.address if form else None),
+    "pieces": lambda text, language, form: pieces(
+        text, language, language.record.address if form else None
+    ),
     "sign": sign,
     "said": said,
     "set": by_rules,

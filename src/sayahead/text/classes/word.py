@@ -15,7 +15,8 @@ _STRETCHED = re.compile(r"([^\W\d_])\1{2,}", re.IGNORECASE)
 
 
 def plain(match: Match) -> Reading | None:
-    """The word; ``short`` if it may be an abbreviation by its full stop, ``cut`` if it can be nothing else."""
+    """The word; ``short`` if it may be an abbreviation by its full stop, ``cut`` if it can be
+    nothing else."""
     tags: frozenset[str] = frozenset()
     if match.language.is_short(match.text):
         tags = CUT if match.language.is_cut(match.text) else SHORT
@@ -23,7 +24,8 @@ def plain(match: Match) -> Reading | None:
 
 
 def _unstretched(text: str, language: Words) -> str:
-    """A word whose letters are written three times or more, as the common word that it is: "sooo" is "so"."""
+    """A word whose letters are written three times or more, as the common word that it is: "sooo"
+    is "so"."""
     if len(text) > MAX_STRETCHED or _STRETCHED.search(text) is None:
         return text
     known = language.common.union(language.vocabularies.get("stretched", ()))

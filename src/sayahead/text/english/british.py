@@ -1,7 +1,8 @@
-"""British English: the r that links words, and American phonemes said as British ones, for names of our own list.
+"""British English: the r that links words, and American phonemes said as British ones, for names of
+our own list.
 
-The lexicon, the network for unknown words and the rules of endings are hibari-tts's for British English; they are
-misaki's, which Kokoro's British styles learned from.
+The lexicon, the network for unknown words and the rules of endings are hibari-tts's for British
+English; they are misaki's, which Kokoro's British styles learned from.
 """
 
 from __future__ import annotations
@@ -46,12 +47,24 @@ _LOST_R = re.compile(r"(?:ə|[ɑɔɜɛ]ː)$")
 _VOWEL = re.compile(f"([{VOWELS}])(ɹ?)(?=[ˈˌ]?(.?))")
 _LETTERS = re.compile("[aeiou]+|y")
 _BARE = {"æ": "a", "O": "Q", "u": "uː", "ᵻ": "ɪ", "ɜ": "ɜː"}
-_CLOSED = {"ɑ": "ɑː", "ɔ": "ɔː", "O": "ɔː", "ɜ": "ɜː", "ɪ": "ɪə", "i": "ɪə", "ɛ": "ɛː", "A": "ɛː", "ʊ": "ʊə", "u": "ʊə"}
+_CLOSED = {
+    "ɑ": "ɑː",
+    "ɔ": "ɔː",
+    "O": "ɔː",
+    "ɜ": "ɜː",
+    "ɪ": "ɪə",
+    "i": "ɪə",
+    "ɛ": "ɛː",
+    "A": "ɛː",
+    "ʊ": "ʊə",
+    "u": "ʊə",
+}
 """Vowels before an r that is not said; with any other, a weak vowel takes its place ("fire")."""
 
 
 def link(tokens: Sequence[Any]) -> None:
-    """Give hibari's tokens of running text, in place, the r with which words go over to a vowel: "far away".
+    """Give hibari's tokens of running text, in place, the r with which words go over to a vowel:
+    "far away".
 
     It is that of the spelling: none is put between "law and". A mark parts words.
     """
@@ -78,17 +91,24 @@ def _lost_r(text: str, phonemes: str) -> bool:
 
 
 def from_american(phonemes: str, spelling: str) -> str:
-    """A word's American phonemes as British ones; its spelling tells apart what Americans say alike."""
+    """A word's American phonemes as British ones; its spelling tells apart what Americans say
+    alike."""
     letters = _LETTERS.findall(spelling.lower())
     if len(letters) > 1 and re.search("[^aeiou]e$", spelling):
         letters.pop()
     sounds = list(_VOWEL.finditer(phonemes))
     if len(letters) != len(sounds):
-        letters = ["o" if "o" in spelling.lower() and "a" not in spelling.lower() else ""] * len(sounds)
-    made, at = list[str](), 0
+        letters = ["o" if "o" in spelling.lower() and "a" not in spelling.lower() else ""] * len(
+            sounds
+        )
+    made = list[str]()
+    at = 0
     for sound, written in zip(sounds, letters, strict=True):
         stressed = phonemes[sound.start() - 1 : sound.start()] in ("ˈ", "ˌ")
-        made += phonemes[at : sound.start()], _vowel(sound, written, spelling.lower(), stressed=stressed)
+        made += (
+            phonemes[at : sound.start()],
+            _vowel(sound, written, spelling.lower(), stressed=stressed),
+        )
         at = sound.end()
     flap = "d" if "d" in spelling and "t" not in spelling else "t"
     said = ("".join(made) + phonemes[at:]).replace("T", flap)

@@ -1,4 +1,5 @@
-"""English, American or British: the normalizer of this folder, phonemes by hibari-tts, letters by ``spelling``."""
+"""English, American or British: the normalizer of this folder, phonemes by hibari-tts, letters by
+``spelling``."""
 
 from __future__ import annotations
 
@@ -10,9 +11,10 @@ from sayahead.text.reading.language import language_of
 from sayahead.text.reading.stream import TokenReader
 
 OPENERS = frozenset(
-    "about above after although and as at because before below beneath beside between beyond but by during except for "
-    "from if in inside into nor of on onto or over since so than that though through throughout till to toward towards "
-    "under unless until upon what when where whereas which while who whom whose why with within without".split()
+    "about above after although and as at because before below beneath beside between beyond but by"
+    " during except for from if in inside into nor of on onto or over since so than that though"
+    " through throughout till to toward towards under unless until upon what when where whereas"
+    " which while who whom whose why with within without".split()
 )
 """Conjunctions, prepositions and relatives: a phrase may pause before them."""
 

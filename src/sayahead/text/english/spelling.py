@@ -16,7 +16,8 @@ class EnglishSpeller(LetterSpeller):
     """English text in characters."""
 
     def spelled(self, word: str) -> str:
-        """Letters, apostrophes and hyphens of a word's spoken form, lower case, figures in words."""
+        """Letters, apostrophes and hyphens of a word's spoken form, lower case, figures in
+        words."""
         apart = _INITIALS.sub(lambda match: " ".join(match[0].replace(".", "")), word)
         return super().spelled(_FIGURES.sub(lambda match: f" {_read(match[0])} ", apart))
 

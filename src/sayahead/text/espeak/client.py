@@ -1,4 +1,5 @@
-"""Asks espeak-ng, which runs in a process of its own: one for all threads, started when first wanted."""
+"""Asks espeak-ng, which runs in a process of its own: one for all threads, started when first
+wanted."""
 
 from __future__ import annotations
 
@@ -21,10 +22,12 @@ from sayahead.errors import ConfigError, VoiceError
 LIBRARY = "SAYAHEAD_ESPEAK"
 """Environment variable: the file of the espeak-ng library to load, before all others."""
 INSTALL = (
-    "install it with pip install 'sayahead[espeak]', or as a package of the system (Debian and Ubuntu: apt install "
-    "libespeak-ng1; Fedora: dnf install espeak-ng; macOS: brew install espeak-ng)"
+    "install it with pip install 'sayahead[espeak]', or as a package of the system (Debian and"
+    " Ubuntu: apt install libespeak-ng1; Fedora: dnf install espeak-ng; macOS: brew install"
+    " espeak-ng)"
 )
-START_S, ANSWER_S = 20.0, 2.0
+START_S = 20.0
+ANSWER_S = 2.0
 """How long the worker may take to start, and to answer."""
 LONGEST = 4000
 """Most characters of one request; no word or clause of a normalizer comes near it."""
@@ -45,8 +48,8 @@ class WorkerDiedError(Exception):
 def candidates() -> list[str]:
     """Pairs of a library and the folder of its data, in the order in which the worker tries them.
 
-    The one that ``SAYAHEAD_ESPEAK`` names alone; without it, that of the package espeakng-loader, then the system's.
-    """
+    The one that ``SAYAHEAD_ESPEAK`` names alone; without it, that of the package espeakng-loader,
+    then the system's."""
     if named := os.environ.get(LIBRARY):
         beside = Path(named).absolute().parent / "espeak-ng-data"
         return [named, str(beside) if beside.is_dir() else ""]
@@ -54,17 +57,29 @@ def candidates() -> list[str]:
     package = importlib.util.find_spec("espeakng_loader")
     if package and package.origin:
         folder = Path(package.origin).parent
-        libraries = sorted(path for ext in ("so", "dylib", "dll") for path in folder.glob(f"*espeak-ng*.{ext}"))
-        result = [text for path in libraries for text in (str(path), str(folder / "espeak-ng-data"))]
+        libraries = sorted(
+            path for ext in ("so", "dylib", "dll") for path in folder.glob(f"*espeak-ng*.{ext}")
+        )
+        result = [
+            text for path in libraries for text in (str(path), str(folder / "espeak-ng-data"))
+        ]
     return result + [text for name in _SYSTEM for text in (name, "")]
 
 
 class Worker:
-    """One process with espeak-ng loaded. It is used by one thread at a time; ``Espeak`` sees to that."""
+    """One process with espeak-ng loaded. It is used by one thread at a time; ``Espeak`` sees to
+    that."""
 
     def __init__(self) -> None:
-        """Start it. ConfigError where there is no espeak-ng; WorkerDiedError where it does not come up."""
-        command = [sys.executable, "-I", "-S", str(Path(__file__).with_name("worker.py")), *candidates()]
+        """Start it. ConfigError where there is no espeak-ng; WorkerDiedError where it does not come
+        up."""
+        command = [
+            sys.executable,
+            "-I",
+            "-S",
+            str(Path(__file__).with_name("worker.py")),
+            *candidates(),
+        ]
         try:
             self._process = subprocess.Popen(
                 command,
@@ -86,7 +101,10 @@ class Worker:
         if "missing" in hello:
             self.close()
             tried = "; ".join(hello["missing"])
-            raise ConfigError(f"Phonemes of this voice are made by espeak-ng, which is not there: {INSTALL}. ({tried})")
+            raise ConfigError(
+                f"Phonemes of this voice are made by espeak-ng, which is not there: {INSTALL}."
+                f" ({tried})"
+            )
         self.version: str = hello["version"]
         self.library: str = hello["library"]
 
@@ -96,7 +114,8 @@ class Worker:
         return self._process.pid
 
     def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-        """The answer to a request; WorkerDiedError where none comes in time: then it is of no more use."""
+        """The answer to a request; WorkerDiedError where none comes in time: then it is of no more
+        use."""
         body = json.dumps(request, ensure_ascii=False).encode("utf-8", "replace")
         assert self._process.stdin is not None
         try:
@@ -106,7 +125,8 @@ class Worker:
         return self._wait(timeout_s)
 
     def close(self) -> None:
-        """End the process; it ends by itself when its input does, and is made to where it is stuck."""
+        """End the process; it ends by itself when its input does, and is made to where it is
+        stuck."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.close()
@@ -154,7 +174,8 @@ class Worker:
 
 
 class Espeak:
-    """espeak-ng for any number of threads; a worker that dies is replaced, and its request asked again."""
+    """espeak-ng for any number of threads; a worker that dies is replaced, and its request asked
+    again."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -164,12 +185,13 @@ class Espeak:
     def clauses(self, voice: str, text: str) -> tuple[str, ...]:
         """IPA with stress of each clause of a text, by a voice of espeak-ng ("de", "en-us").
 
-        ConfigError where there is no espeak-ng or no such voice, VoiceError where it fails twice over the same text.
-        """
+        ConfigError where there is no espeak-ng or no such voice, VoiceError where it fails twice
+        over the same text."""
         return self._cached(voice, text)
 
     def about(self) -> tuple[str, str]:
-        """Version and file of the library; ConfigError where there is none, VoiceError where it does not start."""
+        """Version and file of the library; ConfigError where there is none, VoiceError where it
+        does not start."""
         with self._lock:
             try:
                 worker = self._running()
@@ -215,7 +237,9 @@ class Espeak:
             if "error" in answer:
                 raise ConfigError(f"espeak-ng cannot read this: {answer['error']}.")
             return tuple(answer["clauses"])
-        raise VoiceError(f"espeak-ng failed twice over {text[:60]!r} ({voice}): {', '.join(failures)}.")
+        raise VoiceError(
+            f"espeak-ng failed twice over {text[:60]!r} ({voice}): {', '.join(failures)}."
+        )
 
 
 ESPEAK = Espeak()

@@ -1,4 +1,5 @@
-"""A front end for every language of espeak-ng, with its phonemes: made by rules for some, by espeak-ng for others."""
+"""A front end for every language of espeak-ng, with its phonemes: made by rules for some, by
+espeak-ng for others."""
 
 from __future__ import annotations
 
@@ -20,17 +21,20 @@ from sayahead.text.romance import LANGUAGES, ROUGH, sounds_of
 from sayahead.text.shared.letters import LetterSpeller
 
 PHONEMES = "SAYAHEAD_PHONEMES"
-"""Environment variable: ``espeak`` for espeak-ng's phonemes in languages that have rules of their own."""
+"""Environment variable: ``espeak`` for espeak-ng's phonemes in languages that have rules of their
+own."""
 
 
 class EspeakFrontEnd:
-    """A front end for any language of espeak-ng: words by the data of the language, espeak-ng's phonemes.
+    """A front end for any language of espeak-ng: words by the data of the language, espeak-ng's
+    phonemes.
 
-    Languages that have rules (``sayahead.text.romance``) do without it; where these are rough, only if it is not there.
-    """
+    Languages that have rules (``sayahead.text.romance``) do without it; where these are rough, only
+    if it is not there."""
 
     def __init__(self, language: str, *, voice: str = "", layout: Layout | None = None) -> None:
-        """``voice`` is espeak-ng's, where it is not the language's own; ConfigError for a language it does not have."""
+        """``voice`` is espeak-ng's, where it is not the language's own; ConfigError for a language
+        it does not have."""
         self.language = language
         self.voice = voice_of(voice or language)
         self._layout = layout
@@ -49,7 +53,11 @@ class EspeakFrontEnd:
         marks = inner_punctuation
         if self.voice not in LANGUAGES or wants_espeak() or (self.voice in ROUGH and there()):
             return EspeakPhonemizer(
-                self.voice, phonemes, stand_in=stand_in, layout=self._layout, inner_punctuation=marks
+                self.voice,
+                phonemes,
+                stand_in=stand_in,
+                layout=self._layout,
+                inner_punctuation=marks,
             )
         sounds = sounds_of(self.voice, stand_in)
         return ClausePhonemizer(sounds, phonemes, layout=self._layout, inner_punctuation=marks)
@@ -57,7 +65,9 @@ class EspeakFrontEnd:
     def speller(self) -> Speller:
         """ConfigError where the language's letters are not known."""
         if not (letters := record_of(self.language).accented):
-            raise ConfigError(f"Voices that read letters do not know those of the language {self.language!r}.")
+            raise ConfigError(
+                f"Voices that read letters do not know those of the language {self.language!r}."
+            )
         return LetterSpeller(letters)
 
 

@@ -17,9 +17,8 @@ MARKS = {".": ".", "!": "!.", "?": "?.", ",": ",;", ";": ";,", ":": ":;,", "—"
 class Layout:
     """Symbols that are no phonemes, by their names in the voice's table; an empty one is left out.
 
-    With ``Layout(pad="_")`` ids are those of Piper without the ends, ``a _ b _``; with ``begin="^", end="$"`` a
-    sentence's first word begins with ``^ _`` and its last one ends with ``$``.
-    """
+    With ``Layout(pad="_")`` ids are those of Piper without the ends, ``a _ b _``; with ``begin="^",
+    end="$"`` a sentence's first word begins with ``^ _`` and its last one ends with ``$``."""
 
     pad: str = ""
     """What follows every symbol but ``end``."""
@@ -33,7 +32,9 @@ class Layout:
         numbers = [table[symbol] for symbol in symbols if symbol in table]
         if not self.pad:
             return np.array(numbers, np.int64)
-        return np.array([number for symbol in numbers for number in (symbol, table[self.pad])], np.int64)
+        return np.array(
+            [number for symbol in numbers for number in (symbol, table[self.pad])], np.int64
+        )
 
     def closing(self, table: Mapping[str, int]) -> Ids:
         """(0 or 1,) ids that close a sentence."""

@@ -1,4 +1,5 @@
-"""espeak-ng's phonemes as Kokoro reads them: one letter for each diphthong and affricate (misaki's spelling)."""
+"""espeak-ng's phonemes as Kokoro reads them: one letter for each diphthong and affricate (misaki's
+spelling)."""
 
 from __future__ import annotations
 
@@ -43,7 +44,9 @@ def spelled(symbols: str, language: str) -> str:
     table = AFFRICATES
     if name.split("-")[0] == "en":
         table = ENGLISH | (BRITISH if name == "en-gb" else AMERICAN)
-    letters, at, longest = list[str](), 0, max(map(len, table))
+    letters = list[str]()
+    at = 0
+    longest = max(map(len, table))
     while at < len(symbols):
         size = next((n for n in range(longest, 0, -1) if symbols[at : at + n] in table), 0)
         letters.append(table[symbols[at : at + size]] if size else symbols[at])

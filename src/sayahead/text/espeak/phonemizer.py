@@ -14,24 +14,29 @@ from sayahead.text.espeak.client import ESPEAK
 from sayahead.text.espeak.layout import Layout
 
 BETWEEN = " | "
-"""Between words: espeak-ng says nothing for it, merges no words across it ("of the"), and keeps liaison."""
-_MOST_MERGED, _ALIKE = 4, 0.5
+"""Between words: espeak-ng says nothing for it, merges no words across it ("of the"), and keeps
+liaison."""
+_MOST_MERGED = 4
+_ALIKE = 0.5
 """Words that espeak-ng merges, and how alike running text and its words are at least."""
 FLAG = re.compile(r"\([a-z][a-z0-9-]*\)")
 """A switch of language in espeak-ng's answer."""
 
 
 class EspeakSounds:
-    """Phonemes of espeak-ng, as running text; words that it would merge ("of the") as if something stood between them.
+    """Phonemes of espeak-ng, as running text; words that it would merge ("of the") as if something
+    stood between them.
 
-    At the end of what it sees espeak-ng stresses function words, so while a clause may go on, ``stand_in`` is read
-    after it, for the sake of the others alone. Where espeak-ng makes more or fewer words of a clause than there are
-    (figures), each is read by itself.
+    At the end of what it sees espeak-ng stresses function words, so while a clause may go on,
+    ``stand_in`` is read after it, for the sake of the others alone. Where espeak-ng makes more or
+    fewer words of a clause than there are (figures), each is read by itself.
     """
 
     def __init__(self, voice: str, stand_in: str) -> None:
-        """``voice`` is espeak-ng's ("de", "en-us"); ConfigError where espeak-ng or the voice is not there."""
-        self._voice, self._stand_in = voice, stand_in
+        """``voice`` is espeak-ng's ("de", "en-us"); ConfigError where espeak-ng or the voice is not
+        there."""
+        self._voice = voice
+        self._stand_in = stand_in
         ESPEAK.clauses(voice, "a")
 
     def clause(self, words: Sequence[str], *, closed: bool) -> list[str]:
@@ -69,20 +74,23 @@ class EspeakPhonemizer(ClausePhonemizer):
         layout: Layout | None = None,
         inner_punctuation: bool = True,
     ) -> None:
-        """``voice`` is espeak-ng's ("de", "en-us"); ConfigError where espeak-ng or the voice is not there."""
+        """``voice`` is espeak-ng's ("de", "en-us"); ConfigError where espeak-ng or the voice is not
+        there."""
         sounds = EspeakSounds(voice, stand_in)
         super().__init__(sounds, phonemes, layout=layout, inner_punctuation=inner_punctuation)
 
 
 def aligned(running: list[str], apart: list[str]) -> list[str]:
-    """Words as they sound in running text, one for each that was kept apart; where some were merged, those kept apart.
+    """Words as they sound in running text, one for each that was kept apart; where some were
+    merged, those kept apart.
 
     In running text a word's end may assimilate to the next ("os amigos"), as voices learned it.
     """
     if len(running) == len(apart):
         return list(running)
     sizes = _merged(running, apart)
-    sounds, at = list(apart), 0
+    sounds = list(apart)
+    at = 0
     for sound, size in zip(running, sizes, strict=False):
         if size == 1:
             sounds[at] = sound
@@ -91,15 +99,20 @@ def aligned(running: list[str], apart: list[str]) -> list[str]:
 
 
 def _merged(running: list[str], apart: list[str]) -> list[int]:
-    """How many of the words kept apart each word of running text is, so that they are most alike; [] if none fits."""
+    """How many of the words kept apart each word of running text is, so that they are most alike;
+    [] if none fits."""
     best: dict[int, tuple[float, list[int]]] = {0: (0.0, [])}
     for i, sound in enumerate(running):
-        left, found = len(running) - i - 1, dict[int, tuple[float, list[int]]]()
+        left = len(running) - i - 1
+        found = dict[int, tuple[float, list[int]]]()
         for at, (score, sizes) in best.items():
             for size in range(1, min(_MOST_MERGED, len(apart) - at - left) + 1):
                 end = at + size
                 alike = score + size * _likeness(sound, "".join(apart[at:end]))
-                if len(apart) - end <= left * _MOST_MERGED and alike > found.get(end, (-1.0, []))[0]:
+                if (
+                    len(apart) - end <= left * _MOST_MERGED
+                    and alike > found.get(end, (-1.0, []))[0]
+                ):
                     found[end] = (alike, [*sizes, size])
         best = found
     score, sizes = best.get(len(apart), (0.0, []))
@@ -118,7 +131,8 @@ def _bare(sound: str) -> str:
 
 def _in_groups(items: list[str], counts: list[int]) -> list[str]:
     """Items joined in groups of these sizes."""
-    out, at = [], 0
+    out = []
+    at = 0
     for count in counts:
         out.append(" ".join(items[at : at + count]))
         at += count

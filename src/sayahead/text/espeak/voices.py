@@ -12,22 +12,27 @@ VOICES = frozenset(
     ka kk kl kn ko kok ku ky la lb lfn lt ltg lv mi mk ml mr ms mt my nb nci ne nl nog om or pa pap pl pt
     pt-br py qu quc ro ru sd shn si sk sl smj sq sr sv sw ta te th tk tn tr tt ug uk ur uz vi vi-vn-x-central
     vi-vn-x-south yue
-    """.split()
+    """.split()  # noqa: E501
 )
-"""Names under which espeak-ng 1.51 and 1.52 find their voices: most are the tags of their languages."""
+"""Names under which espeak-ng 1.51 and 1.52 find their voices: most are the tags of their
+languages."""
 
 _SAME = dict(
     pair.split(":")
     for pair in """
     en-gb:en fr-fr:fr zh:cmn zh-hk:yue zh-mo:yue no:nb nn:nb iw:he in:id tl:id en-ca:en-us en-ph:en-us fr-lu:fr-be
-    """.split()
+    """.split()  # noqa: E501
 )
-_SAME |= {f"es-{region}": "es-419" for region in "ar bo cl co cr cu do ec gt hn mx ni pa pe pr py sv us uy ve".split()}
+_SAME |= {
+    f"es-{region}": "es-419"
+    for region in "ar bo cl co cr cu do ec gt hn mx ni pa pe pr py sv us uy ve".split()
+}
 """Tags that are read by a voice of another name. Those of nn and tl are the nearest there are."""
 
 
 def voice_of(language: str) -> str:
-    """The voice of espeak-ng that reads a language ("de-DE", "pt_BR", "zh"); ConfigError where none does.
+    """The voice of espeak-ng that reads a language ("de-DE", "pt_BR", "zh"); ConfigError where none
+    does.
 
     Names of voices as Piper's configurations have them ("en-gb-x-rp", "fr-fr") do as well.
     """
@@ -37,4 +42,6 @@ def voice_of(language: str) -> str:
         if voice := _SAME.get(tag, tag if tag in VOICES else ""):
             return voice
     names = {*VOICES, *_SAME}
-    raise ConfigError(f"There is no text front end for the language {language!r}{nearest(parts[0], names)}.")
+    raise ConfigError(
+        f"There is no text front end for the language {language!r}{nearest(parts[0], names)}."
+    )

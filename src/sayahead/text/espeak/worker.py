@@ -1,13 +1,15 @@
-"""The process that loads espeak-ng and answers its owner over pipes: run as a file, it imports nothing of sayahead.
+"""The process that loads espeak-ng and answers its owner over pipes: run as a file, it imports
+nothing of sayahead.
 
-espeak-ng is under the GPL, so it is loaded here, by ctypes, and never in the process that imports sayahead. Requests
-come on standard input and answers go to standard output, in order: four bytes of length (big-endian), then JSON in
-UTF-8. The first message, unasked, is ``{"version": ..., "library": ...}`` or ``{"missing": [...]}``. A request
-``{"voice": "de", "text": ...}`` is answered by ``{"clauses": [...]}``, IPA with stress, or ``{"error": ...}``. The
-process ends when its standard input does, so it does not outlive its owner.
+espeak-ng is under the GPL, so it is loaded here, by ctypes, and never in the process that imports
+sayahead. Requests come on standard input and answers go to standard output, in order: four bytes of
+length (big-endian), then JSON in UTF-8. The first message, unasked, is ``{"version": ...,
+"library": ...}`` or ``{"missing": [...]}``. A request ``{"voice": "de", "text": ...}`` is answered
+by ``{"clauses": [...]}``, IPA with stress, or ``{"error": ...}``. The process ends when its
+standard input does, so it does not outlive its owner.
 
-Arguments: pairs of a library's file or name and the folder of its data (empty: its own), tried in order.
-"""
+Arguments: pairs of a library's file or name and the folder of its data (empty: its own), tried in
+order."""
 
 from __future__ import annotations
 
@@ -35,7 +37,11 @@ class Library:
         library = ctypes.CDLL(path)
         library.espeak_Info.restype = ctypes.c_char_p
         library.espeak_TextToPhonemes.restype = ctypes.c_char_p
-        library.espeak_TextToPhonemes.argtypes = [ctypes.POINTER(ctypes.c_char_p), ctypes.c_int, ctypes.c_int]
+        library.espeak_TextToPhonemes.argtypes = [
+            ctypes.POINTER(ctypes.c_char_p),
+            ctypes.c_int,
+            ctypes.c_int,
+        ]
         folder = None
         if data:
             # The library keeps no more than 160 bytes of the path, so it gets a relative one.

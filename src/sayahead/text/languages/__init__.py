@@ -17,7 +17,9 @@ READ = tuple(tag for tag in RECORDS if "-" not in tag and tag != "en")
 
 _LIKE = dict.fromkeys("en-au en-ie en-in en-nz en-za".split(), "en-gb")
 """Countries that are read as another one, by their tags."""
-_DOT_ORDINALS = frozenset("bs cs da de et eu fi fo hr hu is ka lb lv nb nn no pl sk sl sr tr".split())
+_DOT_ORDINALS = frozenset(
+    "bs cs da de et eu fi fo hr hu is ka lb lv nb nn no pl sk sl sr tr".split()
+)
 _UNSPACED = frozenset("cmn zh yue hak ja th my shn lo km".split())
 _SCRIPTS = {
     "CYRILLIC": "ba be bg bn-cyrl cv kk ky mk nog ru sr tt uk mn",
@@ -49,7 +51,7 @@ _STAND_INS = dict(
     LATIN:tata CYRILLIC:дом GREEK:σπίτι ARABIC:بیت HEBREW:בית DEVANAGARI:घर BENGALI:ঘর GURMUKHI:ਘਰ GUJARATI:ઘર ORIYA:ଘର
     TAMIL:வீடு TELUGU:ఇల్లు KANNADA:ಮನೆ MALAYALAM:വീട് SINHALA:ගෙදර THAI:บ้าน MYANMAR:အိမ် GEORGIAN:სახლი ARMENIAN:տուն
     ETHIOPIC:ቤት HANGUL:집 CHEROKEE:ᎦᎵᏦᏕ CJK:家 HIRAGANA:いえ
-    """.split()
+    """.split()  # noqa: E501
 )
 """What is read after the words in sight, by script."""
 
@@ -72,7 +74,9 @@ def record_of(language: str) -> Record:
     elif name in ("cmn", "zh", "yue", "hak"):
         scripts = _CJK
     else:
-        scripts = tuple(script for script, tags in _SCRIPTS.items() if name in tags.split()) or ("LATIN",)
+        scripts = tuple(script for script, tags in _SCRIPTS.items() if name in tags.split()) or (
+            "LATIN",
+        )
     scripts += _CJK if name == "ko" else ()
     return Record(
         tag=name,

@@ -1,7 +1,7 @@
 """Markup as filters: characters in, characters out, each with its place in the source.
 
-A filter holds back what may still become markup, so its result does not depend on how a text is cut.
-"""
+A filter holds back what may still become markup, so its result does not depend on how a text is
+cut."""
 
 from __future__ import annotations
 
@@ -92,7 +92,8 @@ class Rewriter:
         return out.text()
 
     def _rewrite(self, at: int, out: Output, *, over: bool) -> int | None:
-        """Take in what begins at a place of what is held: how many characters; None while more must come."""
+        """Take in what begins at a place of what is held: how many characters; None while more must
+        come."""
         raise NotImplementedError
 
     def _is_plain(self, chars: str) -> bool:

@@ -13,9 +13,12 @@ _OPENS = re.compile(
     r"\$(?=\\?[A-Za-z](?![A-Za-z0-9])|\\[A-Za-z]|[A-Za-z]+[({^_=<>]"
     r"|(?![0-9.]+\W*$)[0-9.]*[A-Za-z]?[\^_\\{(=<>]|[-−+(|\[{]+[A-Za-z0-9.\\(]|[0-9]+[xyzn](?![A-Za-z]))"
 )
-"""A dollar sign before a variable, a command, a sign or a power; before figures alone it is money."""
+"""A dollar sign before a variable, a command, a sign or a power; before figures alone it is
+money."""
 _WHOLE = re.compile(r"\$[^$\s]*[^$\s–—-]\$(?!\d)")
-_LOSS = re.compile(r"\$(?:\(([0-9][0-9,.]*)\)|[-−]([0-9][0-9,]*\.[0-9]{2}))(?=[.,;:!?]*\s|[.,;:!?]*$)")
+_LOSS = re.compile(
+    r"\$(?:\(([0-9][0-9,.]*)\)|[-−]([0-9][0-9,]*\.[0-9]{2}))(?=[.,;:!?]*\s|[.,;:!?]*$)"
+)
 """What an account has lost: ``$(2.1)``, ``$-45.20``."""
 _COMMAND = re.compile(r"\\([A-Za-z]+)\*? ?|\\(.)", re.DOTALL)
 _COMMAND_BEGUN = re.compile(r"\\(?:[A-Za-z]+\*? ?)?")
@@ -58,11 +61,23 @@ _SIGNS = {
     ">": "gt",
 }
 _GREEK = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi"
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma"
+    " tau upsilon phi chi"
 )
 COMMANDS = {name: sign for sign, names in _SIGNS.items() for name in names.split()}
-COMMANDS |= {name: chr(0x3B1 + place + (place > 16)) for place, name in enumerate(f"{_GREEK} psi omega".split())}
-COMMANDS |= {"varepsilon": "ε", "vartheta": "θ", "varphi": "φ", "Delta": "Δ", "Sigma": "Σ", "Omega": "Ω", "Pi": "Π"}
+COMMANDS |= {
+    name: chr(0x3B1 + place + (place > 16))
+    for place, name in enumerate(f"{_GREEK} psi omega".split())
+}
+COMMANDS |= {
+    "varepsilon": "ε",
+    "vartheta": "θ",
+    "varphi": "φ",
+    "Delta": "Δ",
+    "Sigma": "Σ",
+    "Omega": "Ω",
+    "Pi": "Π",
+}
 COMMANDS |= {"Gamma": "Γ", "Lambda": "Λ", "Phi": "Φ", "Psi": "Ψ", "Theta": "Θ"}
 COMMANDS |= {"lceil": "⌈", "rceil": "⌉", "lfloor": "⌊", "rfloor": "⌋"}
 """Commands that are characters."""
@@ -73,7 +88,9 @@ SILENT = frozenset(
     "rangle lvert rvert nonumber centering item textstyle vert mid hline dots".split()
 )
 """Commands that say how something looks."""
-WITH_ARGUMENT = frozenset("begin end cite ref label eqref footnotemark bibliography citep citet pageref tag".split())
+WITH_ARGUMENT = frozenset(
+    "begin end cite ref label eqref footnotemark bibliography citep citet pageref tag".split()
+)
 """Commands whose argument is silent, too."""
 ACCENTS = frozenset("bar hat tilde vec dot ddot".split())
 """Commands that are said after their argument."""
@@ -184,8 +201,13 @@ class LatexFilter(Rewriter):
         sign = COMMANDS.get(name, "" if name in SILENT else name)
         if sign:
             is_last = self._held.chars[at + command.end() : at + command.end() + 1] in CLOSING
-            self._put(sign if sign == "°" else f" {sign}" + " " * (not is_last), at, command.end(), out)
-        if not self._is_math and self._held.chars[at + command.end() : at + command.end() + 1] == "{":
+            self._put(
+                sign if sign == "°" else f" {sign}" + " " * (not is_last), at, command.end(), out
+            )
+        if (
+            not self._is_math
+            and self._held.chars[at + command.end() : at + command.end() + 1] == "{"
+        ):
             self._enter()
             self._depth = 0
 
@@ -207,11 +229,15 @@ class LatexFilter(Rewriter):
             self._put(char, at, 2, out)
         return 2
 
-    def _with_argument(self, at: int, command: re.Match[str], out: Output, *, over: bool) -> int | None:
+    def _with_argument(
+        self, at: int, command: re.Match[str], out: Output, *, over: bool
+    ) -> int | None:
         rest = self._held.chars[at + command.end() : at + command.end() + 62]
         argument = _ARGUMENT.match(rest)
         if argument is None:
-            may_go_on = not rest or (rest[0] == "{" and len(rest) < 62 and "}" not in rest and "\n" not in rest)
+            may_go_on = not rest or (
+                rest[0] == "{" and len(rest) < 62 and "}" not in rest and "\n" not in rest
+            )
             if may_go_on and not over:
                 return None
             self._silence(at)

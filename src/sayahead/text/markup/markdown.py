@@ -20,10 +20,18 @@ _PICTURE = "[\u2192\u2300-\u245f\u2500-\u2775\u2794-\u27bf\u2b00-\u2bff\U0001f00
 _INDENT = re.compile(r"[ \t]*")
 _MARKERS: list[tuple[str, re.Pattern[str]]] = [
     ("fence", re.compile(r"(?:```|~~~)[^`\n]{0,80}(?=\n)")),
-    ("rule", re.compile(r"(?:([-*_=])(?: ?\1){2,200}|(?=[^\n]{0,200}--)[-:| \t]{3,200})[ \t]{0,20}(?=\n)")),
+    (
+        "rule",
+        re.compile(
+            r"(?:([-*_=])(?: ?\1){2,200}|(?=[^\n]{0,200}--)[-:| \t]{3,200})[ \t]{0,20}(?=\n)"
+        ),
+    ),
     ("heading", re.compile(r"#{1,6}[ \t]+")),
     ("task", re.compile(r"(?:[-*+]|\d{1,3}[.)])[ \t]+\[[ xX]\](?=[ \t])")),
-    ("item", re.compile(rf"(?:[-*+•‣◦▪→]|{_PICTURE}[\ufe0f\u200d\U0001f3fb-\U0001f3ff]*)[ \t]+(?=\S)")),
+    (
+        "item",
+        re.compile(rf"(?:[-*+•‣◦▪→]|{_PICTURE}[\ufe0f\u200d\U0001f3fb-\U0001f3ff]*)[ \t]+(?=\S)"),
+    ),
     ("number", re.compile(r"(\d{1,3})[.)][ \t]+(?=\S)")),
     ("number", re.compile(r"\((\d{1,2}|[a-h])\)[ \t]+|([a-h])\)[ \t]+")),
     ("number", re.compile("([0-9])\ufe0f?\u20e3[ \t]*")),
@@ -34,9 +42,11 @@ _MARKERS: list[tuple[str, re.Pattern[str]]] = [
 ]
 """What may open a line, by what it makes of it."""
 _BEGUN = re.compile(
-    rf"(?:`{{1,2}}|(?:```|~~~)[^`\n]{{0,80}}|[-*_=|:\t ]{{1,200}}|#{{1,6}}[ \t]*|[-*+•‣◦▪→][ \t]*|{_PICTURE}\W{{0,8}}"
+    r"(?:`{1,2}|(?:```|~~~)[^`\n]{0,80}|[-*_=|:\t ]{1,200}|#{1,6}[ \t]*|[-*+•‣◦▪→]["
+    rf" \t]*|{_PICTURE}\W{{0,8}}"
     r"|(?:[-*+]|\d{1,3}[.)])[ \t]+\[?[ xX]?\]?|\d{1,3}(?:[.)][ \t]*)?|[0-9]\ufe0f?\u20e3?[ \t]*"
-    r"|\((?:\d{1,2}|[a-h])?\)?[ \t]*|[a-h](?:\)[ \t]*)?|(?:>[ \t]*){1,20}|\[\^?[^\]\n]{0,60}\]?:?[ \t]*"
+    r"|\((?:\d{1,2}|[a-h])?\)?[ \t]*|[a-h](?:\)[ \t]*)?|(?:>[ \t]*){1,20}|\[\^?[^\]\n]{0,60}\]?:?["
+    r" \t]*"
     r"|\[[^\]\n]{1,60}\]:[ \t]*(?:h(?:t(?:tp?s?)?)?|(?:https?:|[<./#])[^\n]{0,600})?)"
 )
 """What may still become one of them."""
@@ -71,7 +81,8 @@ class MarkdownFilter(Rewriter):
     _IN_CODE = re.compile(r"[\n`]")
 
     def __init__(self, is_dated: Callable[[str], bool]) -> None:
-        """``is_dated``: whether figures with a full stop at a line's start go on so that they are a date."""
+        """``is_dated``: whether figures with a full stop at a line's start go on so that they are a
+        date."""
         super().__init__()
         self._is_dated = is_dated
         self._all = self.OPENERS
@@ -80,7 +91,8 @@ class MarkdownFilter(Rewriter):
     def end_line(self) -> None:
         super().end_line()
         self._opens_line = True
-        self._line = self._before = ""
+        self._line = ""
+        self._before = ""
         self._open: dict[str, int] = {}
         self._is_fenced = False
         self._ticks = 0
@@ -128,7 +140,8 @@ class MarkdownFilter(Rewriter):
         return self._take_marker(kind, at, indent, min(size, len(rest)), number, out)
 
     def _marker(self, rest: str, *, over: bool) -> tuple[str, int, str]:
-        """What the line's beginning makes of it, how long that is, and the number of a list's item."""
+        """What the line's beginning makes of it, how long that is, and the number of a list's
+        item."""
         for kind, pattern in _MARKERS:
             m = pattern.match(rest)
             if m is None or (self._is_fenced and kind != "fence"):
@@ -146,13 +159,17 @@ class MarkdownFilter(Rewriter):
     def _end_before(self, kind: str, *, is_blank: bool, out: Output) -> None:
         """End the sentence of the line before, or go on with it."""
         goes_on = self._is_fenced and kind != "fence"
-        if is_blank or (kind and not goes_on and not (kind == self._before and kind in ("quote", "table"))):
+        if is_blank or (
+            kind and not goes_on and not (kind == self._before and kind in ("quote", "table"))
+        ):
             out.append(SENTENCE_END, self._break or (self._end, self._end))
         elif self._break:
             out.append("\n", self._break)
         self._break = None
 
-    def _take_marker(self, kind: str, at: int, indent: int, size: int, number: str, out: Output) -> int:
+    def _take_marker(
+        self, kind: str, at: int, indent: int, size: int, number: str, out: Output
+    ) -> int:
         places = self._held.places
         start = at + indent
         self._last = "\n"
@@ -160,19 +177,23 @@ class MarkdownFilter(Rewriter):
         if number:
             figures = self._held.chars.index(number, start)
             out.append(
-                number.upper() if number.isalpha() else number, (self._lead, places[figures + len(number) - 1][1])
+                number.upper() if number.isalpha() else number,
+                (self._lead, places[figures + len(number) - 1][1]),
             )
             out.append(f"{LIST_STOP} ", places[start + size - 1])
             self._lead = -1
         if kind == "fence":
             self._is_fenced = not self._is_fenced
             self.OPENERS = self._IN_CODE if self._is_fenced else self._all
-        line = {"task": "item", "number": "item", "rule": "", "note": "", "definition": ""}.get(kind, kind)
+        line = {"task": "item", "number": "item", "rule": "", "note": "", "definition": ""}.get(
+            kind, kind
+        )
         self._line = "code" if self._is_fenced and kind != "fence" else line
         self._opens_line = False
         return indent + size
 
-    # ---- within a line -----------------------------------------------------------------------------
+    # ---- within a line
+    # -----------------------------------------------------------------------------
 
     def _rewrite(self, at: int, out: Output, *, over: bool) -> int | None:
         char = self._held.chars[at]
@@ -195,7 +216,8 @@ class MarkdownFilter(Rewriter):
         return taken
 
     def _newline(self, at: int, out: Output) -> int:
-        """A line's end: the next line tells whether the sentence goes on, unless a mark or its kind does."""
+        """A line's end: the next line tells whether the sentence goes on, unless a mark or its kind
+        does."""
         self._opens_line = True
         self._before = self._line
         self._ticks = 0
@@ -257,7 +279,8 @@ class MarkdownFilter(Rewriter):
         return size
 
     def _emphasis(self, at: int, out: Output, *, over: bool) -> int | None:
-        """Marks of emphasis: silent where they open before a word, or close behind one what is open; else all stay."""
+        """Marks of emphasis: silent where they open before a word, or close behind one what is
+        open; else all stay."""
         if self._ticks:
             return 0
         chars = self._held.chars
@@ -297,7 +320,9 @@ class MarkdownFilter(Rewriter):
 
     def _may_open(self, after: str) -> bool:
         before = self._last
-        return after != "" and after not in _SPACES and not before.isalnum() and before not in _CLOSED
+        return (
+            after != "" and after not in _SPACES and not before.isalnum() and before not in _CLOSED
+        )
 
 
 def _broken(rest: str, *, goes_on: bool) -> int:

@@ -21,19 +21,28 @@ _FLAGS = (
 """Attributes that stand without a value; no others do, since words would."""
 _VALUE = r"(?:\"[^\"<]*\"|'[^'<]*'|[^\s\"'<>=]+)"
 _ATTRIBUTE = rf"(?:{_NAME}\s*=\s*{_VALUE}|(?:{_FLAGS})(?=[\s/>]))"
-_TAG = re.compile(rf"<(/?)({_NAME})((?:\s+{_ATTRIBUTE})*)\s*/?>|<\|[\w ]{{1,30}}\|>|<[?!][^<>]{{0,200}}>")
+_TAG = re.compile(
+    rf"<(/?)({_NAME})((?:\s+{_ATTRIBUTE})*)\s*/?>|<\|[\w ]{{1,30}}\|>|<[?!][^<>]{{0,200}}>"
+)
 _BEGUN = re.compile(
     rf"<(?:/?(?:{_NAME}(?:\s+{_ATTRIBUTE})*"
-    rf"(?:\s+(?:{_NAME}\s*(?:=\s*(?:\"[^\"<]*|'[^'<]*|{_VALUE})?)?)?)?\s*/?)?|\|[\w ]{{0,30}}\|?|[?!][^<>]{{0,200}})"
+    rf"(?:\s+(?:{_NAME}\s*(?:=\s*(?:\"[^\"<]*|'[^'<]*|{_VALUE})?)?)?)?\s*/?)?|\|[\w"
+    r" ]{0,30}\|?|[?!][^<>]{0,200})"
 )
 """What may still become a tag."""
-_BROKEN = re.compile(rf"<{_NAME}(?:\s+{_ATTRIBUTE})*(?:\s+{_NAME}\s*=\s*[\"']?[^\s\"'<>]*)?[\"']?\s*/?")
+_BROKEN = re.compile(
+    rf"<{_NAME}(?:\s+{_ATTRIBUTE})*(?:\s+{_NAME}\s*=\s*[\"']?[^\s\"'<>]*)?[\"']?\s*/?"
+)
 _ADDRESS = re.compile(r"<((?:https?:|www\.|mailto:)[^\s<>]*)>")
 _ADDRESS_BEGUN = re.compile(r"<(?:https?:|www\.|mailto:)[^\s<>]*")
 _ENTITY = re.compile(r"&(?:amp;)?(?:[A-Za-z]{2,8}|#[0-9]{2,6}|#x[0-9A-Fa-f]{2,6});")
-_ENTITY_BEGUN = re.compile(r"&(?:[A-Za-z]{0,8}|#[0-9]{0,6}|#x[0-9A-Fa-f]{0,6}|amp;(?:[A-Za-z]{0,8}))")
+_ENTITY_BEGUN = re.compile(
+    r"&(?:[A-Za-z]{0,8}|#[0-9]{0,6}|#x[0-9A-Fa-f]{0,6}|amp;(?:[A-Za-z]{0,8}))"
+)
 _SHOWN = re.compile(r"&(?:amp;)?lt;(/?[A-Za-z][\w-]{0,30}/?)&(?:amp;)?gt;")
-_SHOWN_BEGUN = re.compile(r"&(?:amp;)?lt;(?:/?(?:[A-Za-z][\w-]{0,30}/?(?:&(?:[a-z]{0,4};?){0,2})?)?)?")
+_SHOWN_BEGUN = re.compile(
+    r"&(?:amp;)?lt;(?:/?(?:[A-Za-z][\w-]{0,30}/?(?:&(?:[a-z]{0,4};?){0,2})?)?)?"
+)
 
 INLINE = frozenset(
     "html head body a abbr b button center code details div emphasis figure font form i iframe "
@@ -43,14 +52,16 @@ INLINE = frozenset(
 )
 """Tags that are silent and part nothing."""
 BLOCKS = frozenset(
-    "article blockquote dd dl dt footer h1 h2 h3 h4 h5 h6 header hr li ol p paragraph pre section sentence table title "
-    "tr ul".split()
+    "article blockquote dd dl dt footer h1 h2 h3 h4 h5 h6 header hr li ol p paragraph pre section"
+    " sentence table title tr ul".split()
 )
 """Tags that end a sentence."""
 CELLS = frozenset(("td", "th"))
 HIDDEN = frozenset(("script", "style", "think", "thinking"))
 """Tags whose contents are for nobody's ears."""
-MODELS = frozenset("answer response reasoning reflection output result context tool_call tool_response".split())
+MODELS = frozenset(
+    "answer response reasoning reflection output result context tool_call tool_response".split()
+)
 """Tags that language models write around what they say."""
 _RAISED = str.maketrans("0123456789+-−n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻ⁿ")
 _LOWERED = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋")
@@ -63,7 +74,9 @@ class TagFilter(Rewriter):
 
     OPENERS = re.compile("[<&]")
 
-    def __init__(self, skipped: list[tuple[int, int, str]], before_names: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, skipped: list[tuple[int, int, str]], before_names: frozenset[str] = frozenset()
+    ) -> None:
         """``before_names``: words after which a lone tag is spoken of: "use a <div>"."""
         super().__init__()
         self._skipped = skipped
@@ -85,7 +98,8 @@ class TagFilter(Rewriter):
         return super().flush(self._behind_tag(text, over=True) if self._is_broken else text)
 
     def _behind_tag(self, text: Text, *, over: bool) -> Text:
-        """What stands behind the rest of a tag that was broken off; nothing until its end has come."""
+        """What stands behind the rest of a tag that was broken off; nothing until its end has
+        come."""
         self._rest += text
         rest = self._rest.chars
         end = rest.find(">")
@@ -127,7 +141,11 @@ class TagFilter(Rewriter):
 
     def _rewrite(self, at: int, out: Output, *, over: bool) -> int | None:
         rest = self._held.chars[at : at + MAX_COMMENT]
-        taken = self._entity(at, rest, out, over=over) if rest[0] == "&" else self._angle(at, rest, out, over=over)
+        taken = (
+            self._entity(at, rest, out, over=over)
+            if rest[0] == "&"
+            else self._angle(at, rest, out, over=over)
+        )
         if taken == 0:
             self._copy(at, at + 1, out)
             return 1
@@ -177,7 +195,9 @@ class TagFilter(Rewriter):
         self._silence(at)
         return end + 3 if end >= 0 else len(rest)
 
-    def _tag(self, at: int, tag: re.Match[str], rest: str, out: Output, *, over: bool) -> int | None:
+    def _tag(
+        self, at: int, tag: re.Match[str], rest: str, out: Output, *, over: bool
+    ) -> int | None:
         name = (tag[2] or "").lower()
         if self._hidden:
             return self._unhide(tag, name)
@@ -193,7 +213,8 @@ class TagFilter(Rewriter):
         return tag.end()
 
     def _is_shown(self, at: int, name: str, after: str) -> bool:
-        """Whether a lone tag is spoken of, by the word before it or, where nobody knows it, by what touches it."""
+        """Whether a lone tag is spoken of, by the word before it or, where nobody knows it, by what
+        touches it."""
         if not self._is_known(name) and self._is_placeholder(after):
             return True
         return not after.isalnum() and self._word_before(at) in self._before_names
@@ -210,7 +231,14 @@ class TagFilter(Rewriter):
         return tag.end()
 
     def _is_known(self, name: str) -> bool:
-        return name in INLINE or name in BLOCKS or name in CELLS or name in HIDDEN or name in MODELS or name == "br"
+        return (
+            name in INLINE
+            or name in BLOCKS
+            or name in CELLS
+            or name in HIDDEN
+            or name in MODELS
+            or name == "br"
+        )
 
     def _part(self, at: int, tag: re.Match[str], name: str, out: Output) -> None:
         """What a tag does: it ends a sentence or a cell, raises figures, hides, or nothing."""

@@ -26,7 +26,8 @@ from sayahead.text.reading.pattern import (
 )
 
 MAX_STATES = 20_000
-"""AutomatonStates that are kept; beyond, new tokens begin with none, so hostile text costs no memory."""
+"""AutomatonStates that are kept; beyond, new tokens begin with none, so hostile text costs no
+memory."""
 DEAD = -1
 SAMPLES = "".join(map(chr, range(32, 127))) + "äÄ½²⁺₂αΩ°′″×·−…–’€․⚙\ufe0f\u2029"
 """Characters of most kinds, for checks."""
@@ -55,7 +56,8 @@ class Trie:
 
 @dataclass(slots=True)
 class _Place:
-    """A place in a pattern: where it leads without a character, by one, and by a vocabulary's word."""
+    """A place in a pattern: where it leads without a character, by one, and by a vocabulary's
+    word."""
 
     empty: list[int] = field(default_factory=list)
     edges: list[tuple[str, int]] = field(default_factory=list)
@@ -70,12 +72,17 @@ Item = int | tuple[Trie, bool, int]
 class Automaton:
     """The patterns of all rules, in their order; sessions and threads share it.
 
-    Patterns that count at the same places share what they begin with alike, so that forty rules that
-    begin with a number are one way through its figures.
+    Patterns that count at the same places share what they begin with alike, so that forty rules
+    that begin with a number are one way through its figures.
     """
 
-    def __init__(self, patterns: Iterable[tuple[Hashable, Pattern]], vocabularies: Mapping[str, Sequence[str]]) -> None:
-        """``patterns``: each with the conditions under which it counts; equal ones share a start."""
+    def __init__(
+        self,
+        patterns: Iterable[tuple[Hashable, Pattern]],
+        vocabularies: Mapping[str, Sequence[str]],
+    ) -> None:
+        """``patterns``: each with the conditions under which it counts; equal ones share a
+        start."""
         self.places: list[_Place] = []
         self.tests: dict[str, re.Pattern[str]] = {}
         self.starts: list[int] = []
@@ -197,11 +204,15 @@ class AutomatonStates:
         return after
 
     def leading_on(self, state: int) -> set[str]:
-        """Characters that lead somewhere from a state: one of each kind that rules tell apart, at least."""
+        """Characters that lead somewhere from a state: one of each kind that rules tell apart, at
+        least."""
         chars: set[str] = set()
         for item in self._sets[state]:
             if isinstance(item, int):
-                tests = [self._automaton.tests[source] for source, _ in self._automaton.places[item].edges]
+                tests = [
+                    self._automaton.tests[source]
+                    for source, _ in self._automaton.places[item].edges
+                ]
                 chars |= {char for char in SAMPLES if any(test.fullmatch(char) for test in tests)}
             else:
                 chars |= item[0].children.keys()

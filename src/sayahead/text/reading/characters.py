@@ -1,4 +1,5 @@
-"""Source characters to those that rules know, each with its place in the source: markup's filters and the last one."""
+"""Source characters to those that rules know, each with its place in the source: markup's filters
+and the last one."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ _NARROW = str.maketrans("‐‑‒―ʼ’´⁄μ", "---—'''/µ", "®©\xad")
 
 
 class CharacterFilter:
-    """One kind of white space, dash and apostrophe; figures as ASCII; nothing that cannot be read."""
+    """One kind of white space, dash and apostrophe; figures as ASCII; nothing that cannot be
+    read."""
 
     def __init__(self, record: Record, skipped: list[tuple[int, int, str]]) -> None:
         """``skipped`` takes stretches in scripts that the voice cannot read."""
@@ -101,7 +103,11 @@ class Filters:
             return record.dot_ordinals and (bare.lower() in months or bare in record.clubs)
 
         before_tags = frozenset(record.vocabularies.get("before_tags", ()))
-        self._markup: list[Rewriter] = [LatexFilter(), TagFilter(skipped, before_tags), MarkdownFilter(is_dated)]
+        self._markup: list[Rewriter] = [
+            LatexFilter(),
+            TagFilter(skipped, before_tags),
+            MarkdownFilter(is_dated),
+        ]
         self._last = CharacterFilter(record, skipped)
         self._is_after_return = False
 
@@ -146,7 +152,8 @@ def is_greek(char: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def folded(char: str) -> str:
-    """A character as it may be read: figures of any script as ASCII, full width undone, emoji gone."""
+    """A character as it may be read: figures of any script as ASCII, full width undone, emoji
+    gone."""
     char = char.translate(_NARROW)
     if char.isascii() or not char:
         return char
@@ -165,7 +172,8 @@ def folded(char: str) -> str:
 
 
 def _is_variant(char: str, kind: str) -> bool:
-    """Whether a character is read as the plain ones that it stands for: Roman numerals, ligatures, ℝ, ᵗ, full width."""
+    """Whether a character is read as the plain ones that it stands for: Roman numerals, ligatures,
+    ℝ, ᵗ, full width."""
     if kind == "Nl" or char in _LIGATURES or char in _RAISED:
         return True
     if kind[0] == "L" and unicodedata.decomposition(char).startswith("<font>"):

@@ -1,4 +1,5 @@
-"""What is wrong with a language's rules beyond what ends their loading: ``python -m sayahead.text.reading.check TAG``.
+"""What is wrong with a language's rules beyond what ends their loading: ``python -m
+sayahead.text.reading.check TAG``.
 
 A rule that can never win, two rules that are equal, a condition on a table that there is not, a
 common macro that hides a table or another file's macro: each by its file and line.
@@ -22,21 +23,30 @@ MAX_STATES = 60
 
 def problems(language: Language) -> list[str]:
     """What is wrong, one sentence each; empty where all is well."""
-    hidden = hiding(common_lines(language.record), {*language.vocabularies, *macros_of(language.record)})
+    hidden = hiding(
+        common_lines(language.record), {*language.vocabularies, *macros_of(language.record)}
+    )
     return [*_equal(language), *_unknown_tables(language), *_losing(language), *hidden]
 
 
 def hiding(lines: Iterable[Line], names: Container[str]) -> Iterator[str]:
-    """Macros of a name that means another thing elsewhere; a language's own may replace a common one."""
+    """Macros of a name that means another thing elsewhere; a language's own may replace a common
+    one."""
     places: dict[str, str] = {}
     for line in lines:
         macro = MACRO.fullmatch(line.text)
         if macro is None:
             continue
         if macro[1] in names:
-            yield f"{line.place}: the macro {macro[1]!r} has the name of a table or pattern of the language."
+            yield (
+                f"{line.place}: the macro {macro[1]!r} has the name of a table or pattern of the"
+                " language."
+            )
         elif macro[1] in places:
-            yield f"{line.place}: the macro {macro[1]!r} is there already ({places[macro[1]]}), which counts."
+            yield (
+                f"{line.place}: the macro {macro[1]!r} is there already ({places[macro[1]]}), which"
+                " counts."
+            )
         else:
             places[macro[1]] = line.place
 
@@ -47,7 +57,10 @@ def _equal(language: Language) -> Iterator[str]:
         key = (rule.left, rule.without, rule.pattern)
         other = seen.setdefault(key, rule)
         if other is not rule and other.says.startswith('"'):
-            yield f"{rule.place}: {rule.name} is equal to {other.name} ({other.place}), which comes first."
+            yield (
+                f"{rule.place}: {rule.name} is equal to {other.name} ({other.place}), which comes"
+                " first."
+            )
 
 
 def _unknown_tables(language: Language) -> Iterator[str]:
@@ -55,19 +68,25 @@ def _unknown_tables(language: Language) -> Iterator[str]:
         for tag in sorted({tag for tags in (*rule.left, rule.without) for tag in tags}):
             _, mark, table = tag.partition("after:")
             if mark and table not in language.vocabularies:
-                yield f"{rule.place}: {rule.name} asks for {tag!r}, but there is no table {table!r}."
+                yield (
+                    f"{rule.place}: {rule.name} asks for {tag!r}, but there is no table {table!r}."
+                )
 
 
 def _losing(language: Language) -> Iterator[str]:
-    """Rules whose every match is an earlier rule's, too, which always means it: one that is a template."""
+    """Rules whose every match is an earlier rule's, too, which always means it: one that is a
+    template."""
     for number, rule in enumerate(language.grammar.rules):
         parts = [part for part in (rule.pattern.body, rule.pattern.right) if part is not None]
         if all(_can_match(part, language) for part in parts) and not _wins(language, number):
-            yield f"{rule.place}: {rule.name} can never win: an earlier rule takes all that it could."
+            yield (
+                f"{rule.place}: {rule.name} can never win: an earlier rule takes all that it could."
+            )
 
 
 def _wins(language: Language, number: int) -> bool:
-    """Whether the rule is the first in some state of the automaton; True where that is not found out."""
+    """Whether the rule is the first in some state of the automaton; True where that is not found
+    out."""
     grammar = language.grammar
     tags = frozenset(min(tags) for tags in grammar.rules[number].left)
     states = grammar.automaton.states()

@@ -1,4 +1,5 @@
-"""What rules and sayers hand each other: a match, its reading, and what that means for the next token."""
+"""What rules and sayers hand each other: a match, its reading, and what that means for the next
+token."""
 
 from __future__ import annotations
 
@@ -16,12 +17,12 @@ class Context:
     """What stands to the left of a token."""
 
     tags: frozenset[str] = frozenset({START})
-    """What rules may ask for in angle brackets: the class of the token before (``number``), what its
-    reading adds (``hours``), what its word announces (``phone``), ``start`` at a sentence's start;
-    ``glued`` where nothing stands between a word or number and this one."""
+    """What rules may ask for in angle brackets: the class of the token before (``number``), what
+    its reading adds (``hours``), what its word announces (``phone``), ``start`` at a sentence's
+    start; ``glued`` where nothing stands between a word or number and this one."""
     word: str = ""
-    """The token before, as it is written, without marks; nothing after a pause, but before a weekday
-    the word that says of what kind its date is: "am Mittwoch, 3. Mai"."""
+    """The token before, as it is written, without marks; nothing after a pause, but before a
+    weekday the word that says of what kind its date is: "am Mittwoch, 3. Mai"."""
     before: str = ""
     """The token before that one."""
     is_one: bool = False
@@ -29,7 +30,8 @@ class Context:
     is_million: bool = False
     """Whether it is a round number of millions: "un millón de euros"."""
     form: str = ""
-    """The form in which the token before was said, or the ordinal before a word: "der 1. und 3."."""
+    """The form in which the token before was said, or the ordinal before a word: "der 1. und
+    3."."""
     noun: str = ""
     """The noun in full, where the word is an abbreviation of one."""
 
@@ -43,8 +45,8 @@ class Reading:
     tags: frozenset[str] = frozenset()
     """What it is for the rules of the next token, beside its class."""
     mark: str = ""
-    """For punctuation: the mark that its word carries, ``","`` or ``"."``, or a bracket. With a text:
-    the mark after it that belongs to the token (``12.6.`` before a sentence's first word)."""
+    """For punctuation: the mark that its word carries, ``","`` or ``"."``, or a bracket. With a
+    text: the mark after it that belongs to the token (``12.6.`` before a sentence's first word)."""
     shown: str = ""
     """The mark as its script writes it, where that is another."""
     ends: bool = False
@@ -80,7 +82,8 @@ class Match:
 
     @property
     def is_attributive(self) -> bool:
-        """Whether the quantity belongs to a noun behind it: by the word before it, or by the rule's slot ``each``."""
+        """Whether the quantity belongs to a noun behind it: by the word before it, or by the rule's
+        slot ``each``."""
         return ATTRIBUTIVE in self.context.tags or bool(self["each"])
 
     def __getitem__(self, group: str) -> str:

@@ -3,17 +3,16 @@
 A file of rules belongs to a class of tokens (``classes/money.rules`` to ``money``). Its lines are::
 
     // a comment
-    amount = {number}|{vulgar}                                   a macro, for the rules of all classes
-    price: {c:currencies}{n:number} -> price                     a rule
-    hours <hour> <!code>: {h:hour}(?= {u:hour_words}) -> "{h|cardinal} {@hour}"
+    amount = {number}|{vulgar}                                   a macro, for the rules of all
+    classes price: {c:currencies}{n:number} -> price                     a rule hours <hour>
+    <!code>: {h:hour}(?= {u:hour_words}) -> "{h|cardinal} {@hour}"
 
 In angle brackets stands what the token to the left must be, one of several parted by ``|``, or with
 ``!`` must not be. After the arrow stands a sayer, a function of the class's module (or of another:
-``number.cardinal``), or in quotes what is said: ``{group}`` as it is written, ``{group|sayer}`` as a
-verbalizer says it, ``{@key}`` a word of the language's file. ``as tag tag`` behind it is what the
+``number.cardinal``), or in quotes what is said: ``{group}`` as it is written, ``{group|sayer}`` as
+a verbalizer says it, ``{@key}`` a word of the language's file. ``as tag tag`` behind it is what the
 token is for the next one; ``ends`` among them ends the sentence. With ``=>`` as its arrow a rule
-waits for nothing longer: what it takes is final with its last character.
-"""
+waits for nothing longer: what it takes is final with its last character."""
 
 from __future__ import annotations
 
@@ -83,7 +82,9 @@ def lines_of(path: Path, kind: str) -> list[Line]:
     ]
 
 
-def parse(lines: Iterable[Line], vocabularies: Mapping[str, object], macros: Mapping[str, str]) -> list[Rule]:
+def parse(
+    lines: Iterable[Line], vocabularies: Mapping[str, object], macros: Mapping[str, str]
+) -> list[Rule]:
     """The rules of lines, which may stand before the macros that they use.
 
     A rule of a vocabulary that the language does not have is left out: it has nothing to match.
@@ -127,7 +128,12 @@ def parse(lines: Iterable[Line], vocabularies: Mapping[str, object], macros: Map
 class _Macros(Mapping[str, Node]):
     """Macros by name, parsed when they are first wanted."""
 
-    def __init__(self, texts: Mapping[str, str], places: Mapping[str, str], vocabularies: Mapping[str, object]) -> None:
+    def __init__(
+        self,
+        texts: Mapping[str, str],
+        places: Mapping[str, str],
+        vocabularies: Mapping[str, object],
+    ) -> None:
         self._texts = texts
         self._places = places
         self._vocabularies = vocabularies
@@ -159,15 +165,21 @@ class Grammar:
 
     def __init__(self, rules: Sequence[Rule], vocabularies: Mapping[str, Sequence[str]]) -> None:
         self.rules = tuple(rules)
-        self.automaton = Automaton([((rule.left, rule.without), rule.pattern) for rule in rules], vocabularies)
+        self.automaton = Automaton(
+            [((rule.left, rule.without), rule.pattern) for rule in rules], vocabularies
+        )
         self.at_once = frozenset(number for number, rule in enumerate(rules) if rule.at_once)
         """Rules that wait for nothing longer."""
         self.closed = frozenset(
-            number for number, rule in enumerate(rules) if rule.pattern.right and not rule.pattern.looks_at_word
+            number
+            for number, rule in enumerate(rules)
+            if rule.pattern.right and not rule.pattern.looks_at_word
         )
         """Rules whose last character is seen already: what touches it changes nothing."""
         self._vocabularies = vocabularies
-        self._asked = frozenset(tag for rule in rules for tags in (*rule.left, rule.without) for tag in tags)
+        self._asked = frozenset(
+            tag for rule in rules for tags in (*rule.left, rule.without) for tag in tags
+        )
         self._counting: dict[frozenset[str], frozenset[int]] = {}
         self._compiled: dict[int, re.Pattern[str]] = {}
 
@@ -181,14 +193,16 @@ class Grammar:
         return rules
 
     def match(self, number: int, text: str, start: int, end: int) -> re.Match[str] | None:
-        """The token of a rule that begins at ``start``; ``end`` is where its pattern was complete."""
+        """The token of a rule that begins at ``start``; ``end`` is where its pattern was
+        complete."""
         pattern = self.rules[number].pattern
         compiled = self._compiled.get(number)
         if compiled is None:
             source = source_of(pattern.body, self._words) + _BOUNDARY
             if pattern.right is not None:
                 source = f"{source}(?={source_of(pattern.right, self._words, _BOUNDARY)})"
-            compiled = self._compiled[number] = re.compile(source)
+            compiled = re.compile(source)
+            self._compiled[number] = compiled
         if pattern.looks_at_word and not is_boundary(text, end):
             return None
         read = compiled.fullmatch if pattern.right is None else compiled.match

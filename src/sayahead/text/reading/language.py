@@ -1,4 +1,5 @@
-"""A language as the rules see it: its data file's tables as vocabularies, its grammar, its sayers."""
+"""A language as the rules see it: its data file's tables as vocabularies, its grammar, its
+sayers."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ _TEMPLATE = re.compile(r'"(.*)"(?: as ([\w ]+))?')
 _SAYER = re.compile(r"(?:([a-z_]+)\.)?([a-z_]+)")
 
 Sayer = Callable[[Match], Reading | None]
-"""What is said for a match; None where the rule does not mean it, and the next candidate is asked."""
+"""What is said for a match; None where the rule does not mean it, and the next candidate is
+asked."""
 
 
 class Language(Words):
@@ -47,7 +49,8 @@ class Language(Words):
         return self._sayers[match.rule](match)
 
     def unruled(self, text: str) -> Reading:
-        """What is said for a text that no rule means: figures as such, the rest as it is written."""
+        """What is said for a text that no rule means: figures as such, the rest as it is
+        written."""
         has_figures = self.record.numbers is not None and any(map(str.isdigit, text))
         return Reading(pieces(text, self) if has_figures else text)
 
@@ -72,7 +75,9 @@ class Language(Words):
             return self._template(rule, template[1], frozenset((template[2] or "").split()))
         name = _SAYER.fullmatch(rule.says)
         if name is None:
-            raise ConfigError(f"{rule.place}: {rule.says!r} is neither a sayer nor a text in quotes.")
+            raise ConfigError(
+                f"{rule.place}: {rule.says!r} is neither a sayer nor a text in quotes."
+            )
         module = importlib.import_module(f"sayahead.text.classes.{name[1] or rule.kind}")
         sayer = getattr(module, name[2], None)
         if sayer is None:
@@ -87,7 +92,9 @@ class Language(Words):
 
         def say(match: Match) -> Reading:
             words = _PLACE.sub(lambda place: self._filled(place, match), text)
-            return Reading(" ".join(words.split()), tags - {ENDS}, mark="." if ends else "", ends=ends)
+            return Reading(
+                " ".join(words.split()), tags - {ENDS}, mark="." if ends else "", ends=ends
+            )
 
         return say
 
@@ -116,5 +123,6 @@ def common_lines(record: Record) -> list[Line]:
 
 @functools.cache
 def language_of(tag: str) -> Language:
-    """The language of a tag that has a data file of its own; ConfigError where its rules are wrong."""
+    """The language of a tag that has a data file of its own; ConfigError where its rules are
+    wrong."""
     return Language(tag, record_of(tag))

@@ -1,4 +1,5 @@
-"""Long readings in portions: what is said at once is bounded by how long it takes to say, not by how it is written."""
+"""Long readings in portions: what is said at once is bounded by how long it takes to say, not by
+how it is written."""
 
 from __future__ import annotations
 
@@ -17,14 +18,18 @@ PORTION = 4.0
 _WORD = re.compile(r"\s*\S+")
 _UNIT = re.compile(r"\s*(?:[^\s./_—–-]*[./_—–-]+|[^\s./_—–-]+)")
 _PRONOUNCED = re.compile(
-    r"(?!.*([A-Za-z])\1{3})(?!.*[aeiouy]{6})(?!.*[^aeiouyø\W]{7})[^\W\d_]+(['’][a-z]+)?", re.IGNORECASE
+    r"(?!.*([A-Za-z])\1{3})(?!.*[aeiouy]{6})(?!.*[^aeiouyø\W]{7})[^\W\d_]+(['’][a-z]+)?",
+    re.IGNORECASE,
 )
-"""What may be a word: wide enough for all that the lexicon has, such as "catchphrase", "queueing" and "goddessship"."""
+"""What may be a word: wide enough for all that the lexicon has, such as "catchphrase", "queueing"
+and "goddessship"."""
 _LONGEST = 45
 """Letters of the longest word, a disease of the lungs."""
 _MARKS = " ./_—–-,;:!?…\"'()[]“”‘’"
-# Letters of a word that are as long to say as a short one; and in groups of how many letters a spelled one is divided.
-_LETTERS, _GROUP = 10, 3
+# Letters of a word that are as long to say as a short one; and in groups of how many letters a
+# spelled one is divided.
+_LETTERS = 10
+_GROUP = 3
 
 
 def portions(text: str) -> list[str]:
@@ -34,7 +39,8 @@ def portions(text: str) -> list[str]:
     atoms = [atom for word in _WORD.findall(text) for atom in _atoms(word)]
     if sum(weight for _, weight in atoms) <= AT_ONCE:
         return [text]
-    out, filled = [""], 0.0
+    out = [""]
+    filled = 0.0
     for atom, weight in atoms:
         paused = out[-1].endswith(",") and filled > PORTION / 2
         if filled and (paused or filled + weight > PORTION):
@@ -47,7 +53,8 @@ def portions(text: str) -> list[str]:
 
 def in_portions(word: Word) -> list[Word]:
     """A word as the words that its portions are, each with a part of its place in the text."""
-    parts, size = portions(word.text), word.end - word.start
+    parts = portions(word.text)
+    size = word.end - word.start
     if len(parts) == 1:
         return [word]
     places = [word.start + size * n // len(parts) for n in range(len(parts) + 1)]
@@ -66,7 +73,8 @@ def _atoms(word: str) -> list[tuple[str, float]]:
 
 
 def _units(text: str) -> Iterator[tuple[str, float]]:
-    """Letters between two marks, with their weight; what is no word of a language in groups, as it is spelled."""
+    """Letters between two marks, with their weight; what is no word of a language in groups, as it
+    is spelled."""
     core = text.strip(_MARKS)
     plain = "".join(c for c in unicodedata.normalize("NFD", core) if not unicodedata.combining(c))
     pronounced = _PRONOUNCED.fullmatch(plain)

@@ -1,7 +1,7 @@
 """Patterns of rules: a small regular language whose slots are vocabularies and macros.
 
-A pattern is written like a regular expression, without what an automaton cannot do (back references,
-look-behind, look-ahead before its end)::
+A pattern is written like a regular expression, without what an automaton cannot do (back
+references, look-behind, look-ahead before its end)::
 
     {n:number} ?{u:units}(?= {noun:word})
 
@@ -75,7 +75,8 @@ class Pattern:
 
     @functools.cached_property
     def looks_at_word(self) -> bool:
-        """Whether its right context ends with a vocabulary's word: all of a word, then, not its beginning."""
+        """Whether its right context ends with a vocabulary's word: all of a word, then, not its
+        beginning."""
         return self.right is not None and _ends_with_word(self.right)
 
     @property
@@ -110,7 +111,8 @@ MAX_MARK = 0x3000
 
 @functools.cache
 def _of_category(*categories: str) -> str:
-    """The characters of Unicode categories, as ranges of a set: of scripts with capitals up to Cyrillic."""
+    """The characters of Unicode categories, as ranges of a set: of scripts with capitals up to
+    Cyrillic."""
     ranges: list[list[int]] = []
     for code in range(MAX_CASED if "Lu" in categories or "Ll" in categories else MAX_MARK):
         if unicodedata.category(chr(code)) in categories:
@@ -146,7 +148,9 @@ SENTENCE_END = "\u2029"
 class PatternParser:
     """A recursive descent over one pattern."""
 
-    def __init__(self, text: str, macros: Mapping[str, Node], vocabularies: Mapping[str, object]) -> None:
+    def __init__(
+        self, text: str, macros: Mapping[str, Node], vocabularies: Mapping[str, object]
+    ) -> None:
         self._text = text
         self._macros = macros
         self._vocabularies = vocabularies
@@ -268,7 +272,8 @@ class PatternParser:
 
 
 def _to_end(node: Node) -> Node:
-    """The same node as right context, where the end of a sentence is as good as any other character."""
+    """The same node as right context, where the end of a sentence is as good as any other
+    character."""
     if isinstance(node, Chars):
         return Chars(node.source.replace(f"[^{SENTENCE_END}", "[^"))
     if isinstance(node, Series):
@@ -294,14 +299,19 @@ def without_groups(node: Node) -> Node:
 
 
 def source_of(node: Node, words: Callable[[str], list[str]], behind: str = "") -> str:
-    """The node as Python's ``re`` writes it; ``words`` gives those of a vocabulary, ``behind`` what follows each."""
+    """The node as Python's ``re`` writes it; ``words`` gives those of a vocabulary, ``behind`` what
+    follows each."""
     if isinstance(node, Chars):
         return node.source
     if isinstance(node, Vocabulary):
         keys = sorted(words(node.name.rstrip("~")), key=len, reverse=True)
         inner = "|".join(re.escape(key).replace(r"\ ", f"[{WHITE}]") for key in keys) or "(?!)"
         flag = "i" if node.name.endswith("~") else ""
-        return f"(?P<{node.group}>(?{flag}:{inner})){behind}" if node.group else f"(?{flag}:{inner}){behind}"
+        return (
+            f"(?P<{node.group}>(?{flag}:{inner})){behind}"
+            if node.group
+            else f"(?{flag}:{inner}){behind}"
+        )
     if isinstance(node, Series):
         inner = "".join(source_of(part, words, behind) for part in node.parts)
         return f"(?P<{node.group}>{inner})" if node.group else f"(?:{inner})"

@@ -1,8 +1,8 @@
 """From fragments of text to final words: the normalizer of every language that has rules.
 
-Characters pass the markup's filters, become tokens by the longest match of the language's automaton,
-and tokens become words. A token is final when the automaton cannot go on, so nobody says what waits.
-"""
+Characters pass the markup's filters, become tokens by the longest match of the language's
+automaton, and tokens become words. A token is final when the automaton cannot go on, so nobody says
+what waits."""
 
 from __future__ import annotations
 
@@ -23,12 +23,15 @@ from sayahead.types import Word
 MAX_TOKEN = 160
 """Characters after which a token is decided, whatever could still follow."""
 MAX_RUN = 60
-"""Characters of a run that has no white space, and of one of letters and figures; a longer one is cut."""
+"""Characters of a run that has no white space, and of one of letters and figures; a longer one is
+cut."""
 MAX_SPOKEN_WORDS = 8
 """Spoken words of one word; a longer reading is cut into portions of half as many."""
 ENDING = ".!?…"
 STRENGTH = ("", ",", "—", ";", ":", ".", "…", "!", "?")
-CARRIED = frozenset("phone code label pressure wind pulse version electrical after:electrical expiry setting".split())
+CARRIED = frozenset(
+    "phone code label pressure wind pulse version electrical after:electrical expiry setting".split()  # noqa: E501
+)
 """What a cue announces across short words and commas: "Telefon ist: 0171"."""
 WEEKDAY = frozenset(("weekday", "after:weekday_forms"))
 PAUSED = CARRIED | WEEKDAY | {"capital"}
@@ -56,7 +59,8 @@ class _Pending:
     closes: str = ""
     ends: bool = False
     is_dotted: bool = False
-    """Whether it ends with a full stop of its own, which at the end of a sentence is also that one's."""
+    """Whether it ends with a full stop of its own, which at the end of a sentence is also that
+    one's."""
 
     @property
     def is_over(self) -> bool:
@@ -151,7 +155,9 @@ class TokenReader:
         self._opens = ""
         self._opens_at = -1
         self._quotes: set[str] = set()
-        self._is_open = self._is_paused = self._is_aside = False
+        self._is_open = False
+        self._is_paused = False
+        self._is_aside = False
 
     def _begin_token(self, touching: frozenset[str] = frozenset()) -> None:
         """Nothing of the token at ``_at`` has been looked at."""
@@ -163,7 +169,8 @@ class TokenReader:
         self._complete = []
 
     def _read(self, *, over: bool) -> Iterator[Word]:
-        """The words that the characters so far make final; where they are ``over``, all but the last one."""
+        """The words that the characters so far make final; where they are ``over``, all but the
+        last one."""
         while self._at < len(self._text) - over:
             char = self._text[self._at]
             if char in WHITE + SENTENCE_END:
@@ -197,7 +204,9 @@ class TokenReader:
 
     def _may_grow(self) -> bool:
         """Whether a letter or figure behind all that there is would make it another token."""
-        return self._text[-1].isalnum() and not self._grammar.closed.issuperset(self._states.accepts[self._state])
+        return self._text[-1].isalnum() and not self._grammar.closed.issuperset(
+            self._states.accepts[self._state]
+        )
 
     def _run_end(self) -> int:
         """Where a token may end at the earliest: not between two letters or figures."""
@@ -209,7 +218,11 @@ class TokenReader:
 
     def _is_cut(self, end: int) -> bool:
         """Whether letters and figures are too many to be one token, so that it ends among them."""
-        return end - self._at == MAX_RUN and self._text[self._at : end + 1].isalnum() and len(self._text) > end
+        return (
+            end - self._at == MAX_RUN
+            and self._text[self._at : end + 1].isalnum()
+            and len(self._text) > end
+        )
 
     def _token(self) -> Iterator[Word]:
         """Read the token at hand by the longest rule that means it, or as it is written."""
@@ -235,18 +248,33 @@ class TokenReader:
         text = self._text[:most] if self._is_cut(most) else self._text
         for end, state in reversed(self._complete):
             for number in self._states.accepts[state]:
-                found = self._grammar.match(number, text, self._at, end) if end <= len(text) else None
-                if found is not None and found.end() > self._at and (number, found.end()) not in offered:
+                found = (
+                    self._grammar.match(number, text, self._at, end) if end <= len(text) else None
+                )
+                if (
+                    found is not None
+                    and found.end() > self._at
+                    and (number, found.end()) not in offered
+                ):
                     offered.add((number, found.end()))
                     groups = {name: _in_line(part) for name, part in found.groupdict("").items()}
-                    yield Match(self._grammar.rules[number], self._language, self._context, _in_line(found[0]), groups)
+                    yield Match(
+                        self._grammar.rules[number],
+                        self._language,
+                        self._context,
+                        _in_line(found[0]),
+                        groups,
+                    )
 
-    def _trace(self, match: Match, reading: Reading, refused: list[Rule], others: Iterator[Match]) -> None:
+    def _trace(
+        self, match: Match, reading: Reading, refused: list[Rule], others: Iterator[Match]
+    ) -> None:
         """Tell who asks why the token is read as it is."""
         traces = open_traces()
         if traces is None:
             return
-        start, end = self._places[self._at][0], self._places[self._at + len(match.text) - 1][1]
+        start = self._places[self._at][0]
+        end = self._places[self._at + len(match.text) - 1][1]
         losers = (*refused, *(other.rule for other in others))
         captured = {name: text for name, text in match.groups.items() if text}
         traces.append(TokenTrace(start, end, match.rule, captured, reading.text, losers))
@@ -288,7 +316,8 @@ class TokenReader:
             word = None
         if word is None:
             first = self._opens_at if self._opens else start
-            word = self._pending = _Pending(self._opens + reading.text, first, end)
+            word = _Pending(self._opens + reading.text, first, end)
+            self._pending = word
             self._is_aside = self._is_aside or bool(self._opens)
             self._opens = ""
         else:
@@ -304,7 +333,8 @@ class TokenReader:
             self._pending.end = max(self._pending.end, end)
 
     def _mark(self, reading: Reading, start: int, end: int, *, at_once: bool) -> Iterator[Word]:
-        """Take in punctuation: it belongs to the word before it, a bracket that opens to the next one.
+        """Take in punctuation: it belongs to the word before it, a bracket that opens to the next
+        one.
 
         ``at_once``: the word waits for no more marks.
         """
@@ -361,7 +391,8 @@ class TokenReader:
         mark = word.shown or word.mark or ("." if is_last and word.is_dotted else "")
         text = word.text + word.closes
         text += "" if mark == "." and text.endswith(".") else mark
-        self._is_open, self._is_paused = True, False
+        self._is_open = True
+        self._is_paused = False
         self._last_end = word.end
         cut = in_portions if self._language.record.dotted_letters else portions
         yield from cut(Word(text, word.start, word.end, ends=is_last))
@@ -370,7 +401,9 @@ class TokenReader:
 
     def _end_sentence(self) -> None:
         self._quotes = set()
-        self._is_open = self._is_paused = self._is_aside = False
+        self._is_open = False
+        self._is_paused = False
+        self._is_aside = False
         self._context = Context()
 
     def _after(self, rule: Rule | None, text: str, reading: Reading) -> Context:

@@ -1,4 +1,5 @@
-"""Why a text is read as it is: the rule that took each token, what it captured, and the candidates that lost."""
+"""Why a text is read as it is: the rule that took each token, what it captured, and the candidates
+that lost."""
 
 from __future__ import annotations
 

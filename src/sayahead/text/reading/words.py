@@ -10,7 +10,9 @@ from collections.abc import Iterable, Mapping
 from sayahead.text.markup import SENTENCE_END
 from sayahead.text.shared.record import Record
 
-CUES = tuple("phone code label roman wind hour ordinal day pressure date dates pulse expiry setting".split())
+CUES = tuple(
+    "phone code label roman wind hour ordinal day pressure date dates pulse expiry setting".split()
+)
 """What a word may announce: the kinds of a data file's [cues]."""
 MAX_CONSONANTS = 4
 """Letters of the longest that is one because it has no vowel."""
@@ -18,7 +20,8 @@ VOWELS = frozenset("aeiouyæøœı")
 MAX_KNOWN = 8192
 """Words of which it is remembered whether they may be abbreviations."""
 MAX_SHORT = 6
-"""Letters of the longest word that may be an abbreviation where [vocabulary common] does not have it."""
+"""Letters of the longest word that may be an abbreviation where [vocabulary common] does not have
+it."""
 MAX_CUT = 8
 """Letters of the longest that may be one by its last letters (``short_ending``)."""
 OPTIONAL = (
@@ -87,8 +90,11 @@ class Words:
 
 
 def vocabularies_of(record: Record) -> Mapping[str, list[str]]:
-    """The words of each table of a data file, by the table's name; ``cues.phone`` those of one kind."""
-    tables: dict[str, list[str]] = {name: [] for name in (*OPTIONAL, *(f"cues.{kind}" for kind in CUES))}
+    """The words of each table of a data file, by the table's name; ``cues.phone`` those of one
+    kind."""
+    tables: dict[str, list[str]] = {
+        name: [] for name in (*OPTIONAL, *(f"cues.{kind}" for kind in CUES))
+    }
     for name in record.__dataclass_fields__.keys() - {"grammar", "vocabularies"}:
         value = getattr(record, name)
         if isinstance(value, str):
@@ -109,7 +115,8 @@ def _parts_of(record: Record) -> Mapping[str, Iterable[str]]:
     short = record.vocabularies.get("short", ())
     return {
         "month_forms": {*record.months, *record.short_months, *map(str.lower, record.month_names)},
-        "short_words": {form for form in short if form.rstrip(".").lower() in record.whole} - {*record.abbreviations},
+        "short_words": {form for form in short if form.rstrip(".").lower() in record.whole}
+        - {*record.abbreviations},
         "short_months": record.short_months,
         "weekday_forms": record.days_of_week,
         "abbreviations": record.abbreviations,

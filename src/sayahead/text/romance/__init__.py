@@ -1,8 +1,8 @@
-"""Phonemes of Romance languages: rules of their spelling, or a tree that was learned, and a list of what these miss.
+"""Phonemes of Romance languages: rules of their spelling, or a tree that was learned, and a list of
+what these miss.
 
-What is made are espeak-ng's phonemes, which voices learned from, without espeak-ng. Rules are written from the
-orthographies; trees and lists are made by ``lab/benchmarks/romance.py``.
-"""
+What is made are espeak-ng's phonemes, which voices learned from, without espeak-ng. Rules are
+written from the orthographies; trees and lists are made by ``lab/benchmarks/romance.py``."""
 
 from __future__ import annotations
 
@@ -22,12 +22,17 @@ LANGUAGES = {"es": "es", "es-419": "es", "it": "it", "fr": "fr", "pt-br": "pt-br
 """Names of the lists, by espeak-ng's names of the voices."""
 ROUGH = frozenset({"fr"})
 """Those whose sounds are not good enough to be preferred to espeak-ng's where that is installed."""
-LEARNED: dict[str, type[Italian | French | Portuguese]] = {"it": Italian, "fr": French, "pt-br": Portuguese}
+LEARNED: dict[str, type[Italian | French | Portuguese]] = {
+    "it": Italian,
+    "fr": French,
+    "pt-br": Portuguese,
+}
 """What reads a language by a tree, by the same names."""
 
 
 def orthography(voice: str, tree: Tree | None = None) -> Orthography:
-    """What reads a language, by espeak-ng's name of its voice; ``tree`` instead of the one that is there."""
+    """What reads a language, by espeak-ng's name of its voice; ``tree`` instead of the one that is
+    there."""
     if voice not in LEARNED:
         return Spanish(lisps=voice == "es")
     return LEARNED[voice](tree or learned(voice))
@@ -47,8 +52,12 @@ def vowels_of(voice: str) -> str:
 
 @functools.cache
 def words(name: str) -> dict[str, str]:
-    """Words that are not read by their spelling, with their sounds; capitals stand for themselves alone."""
-    rows = (line.partition("\t") for line in (WORDS / f"{name}.txt").read_text(encoding="utf-8").splitlines())
+    """Words that are not read by their spelling, with their sounds; capitals stand for themselves
+    alone."""
+    rows = (
+        line.partition("\t")
+        for line in (WORDS / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    )
     return {word: said for word, _, said in rows if word[:1] != "#"}
 
 

@@ -1,4 +1,5 @@
-"""French: a tree that was learned reads words; what they say before a vowel, liaison, follows from their spelling."""
+"""French: a tree that was learned reads words; what they say before a vowel, liaison, follows from
+their spelling."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ LETTERS = dict(
     for pair in """
     a:ˈa b:bˈe c:sˈe d:dˈe e:ˈə f:ˈɛf g:ʒˈe h:ˈaʃ i:ˈi j:ʒˈi k:kˈa l:ˈɛl m:ˈɛm n:ˈɛn o:ˈo p:pˈe q:kˈy r:ˈɛʁ s:ˈɛs t:tˈe
     u:ˈy v:vˈe w:dubləvˈe x:ˈiks y:iɡʁˈɛk z:zˈɛd
-    """.split()
+    """.split()  # noqa: E501
 )
 ELIDED = dict(
     pair.split(":")
@@ -21,16 +22,20 @@ ELIDED = dict(
     """.split()
 )
 APART = frozenset(
-    "afin avec haut haute hauts hautes hauteur hauteurs hasard hasards honte hors huit huitième héros haine halte "
-    "handicap hangar harnais hérisson hibou hiérarchie homard housse hausse hollande hongrie haricot haricots hâte "
-    "ou oui onze ouistiti yaourt hall hamac hameau hanche harem hernie hockey hutte hache haie hockey".split()
+    "afin avec haut haute hauts hautes hauteur hauteurs hasard hasards honte hors huit huitième"
+    " héros haine halte handicap hangar harnais hérisson hibou hiérarchie homard housse hausse"
+    " hollande hongrie haricot haricots hâte ou oui onze ouistiti yaourt hall hamac hameau hanche"
+    " harem hernie hockey hutte hache haie hockey".split()
 )
 """Words before which there is no liaison, though they begin with a vowel."""
 ENDS = {"six": ("s", "z"), "dix": ("s", "z"), "huit": ("t", "t")}
-"""Numbers that lose their last sound before a consonant: what it is at the end of a clause, and before a vowel."""
+"""Numbers that lose their last sound before a consonant: what it is at the end of a clause, and
+before a vowel."""
 NASAL = "\u0303"
 """Written above vowels through the nose."""
-PRONOUNS = frozenset("ils elles qui que ne se me te nous vous lui leur les en ceux-ci celles-ci".split())
+PRONOUNS = frozenset(
+    "ils elles qui que ne se me te nous vous lui leur les en ceux-ci celles-ci".split()
+)
 LEANING = frozenset({"sont", "ont"})
 """Verbs that lean on a pronoun before them."""
 
@@ -50,7 +55,8 @@ class French(LearnedOrthography):
     vowels = "aeiouyàâäéèêëîïôöùûüœæ"
 
     def running(self, sounds: Sequence[str], words: Sequence[str]) -> list[str]:
-        out, small = list[str](), [word.lower() for word in words]
+        out = list[str]()
+        small = [word.lower() for word in words]
         for i, (sound, word) in enumerate(zip(sounds, small, strict=True)):
             said, listed, liaison = sound.partition(TIE)
             after = sounds[i + 1].lstrip("ˈˌ")[:1] if i + 1 < len(sounds) else ""

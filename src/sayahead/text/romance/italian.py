@@ -1,4 +1,5 @@
-"""Italian: a tree that was learned tells where the stress is and which vowels are open; words stand for themselves."""
+"""Italian: a tree that was learned tells where the stress is and which vowels are open; words stand
+for themselves."""
 
 from __future__ import annotations
 
@@ -12,14 +13,14 @@ LETTERS = dict(
     for pair in """
     a:ˈaː b:bˈi c:tʃˈi d:d̪ˈiː e:ˈeː f:ˈɛffe g:dʒˈi h:ˈakːa i:ˈiː j:ˌi_lˈuŋɡa k:kˈapːa l:ˈɛlle m:ˈɛmme n:ˈɛnne o:ˈɔː
     p:pˈi q:kˈu r:ˈɛrɾe s:ˈɛsse t:tˈɪ u:ˈuː v:vˈu w:dˌopːjavˈu x:ˈiks y:ˈipsilon z:dzˈɛta
-    """.split()
+    """.split()  # noqa: E501
 )
 ELIDED = dict(
     pair.split(":")
     for pair in """
     l:l un:ʊn d:d c:tʃ s:s m:m t:t v:v n:n gl:ʎ dell:dell nell:nell all:all dall:dall sull:sʊll quell:kwell bell:bell
     quest:kwest nessun:nessʊn ciascun:tʃaskʊn com:kom dov:dov sant:sant
-    """.split()
+    """.split()  # noqa: E501
 )
 
 
@@ -37,5 +38,6 @@ class Italian(LearnedOrthography):
         out = [fitted(*pair) for pair in zip(sounds, [*sounds[1:], ""], strict=False)]
         for i, word in enumerate(words):
             if i and word == "è" and words[i - 1].lower() in ("questo", "questa"):
-                out[i - 1], out[i] = strong(out[i - 1]), "ˌɛ"
+                out[i - 1] = strong(out[i - 1])
+                out[i] = "ˌɛ"
         return out

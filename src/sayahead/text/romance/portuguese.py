@@ -1,4 +1,5 @@
-"""Brazilian Portuguese: a tree that was learned reads words; secondary stress by rule; ends adapt to what follows."""
+"""Brazilian Portuguese: a tree that was learned reads words; secondary stress by rule; ends adapt
+to what follows."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ LETTERS = dict(
     for pair in """
     a:ˈa b:bˈe c:sˈe d:dˈe e:ˈɛ f:ˈɛfy g:ʒˈe h:aɡˈa i:ˈi j:ʒˈɔtæ k:kˈa l:ˈɛly m:ˈeme n:ˈene o:ˈɔ p:pˈe q:kˈe r:ˈɛxe
     s:ˈɛsy t:tˈe u:ˈu v:vˈe w:dˈablju x:ʃˈis y:ˈipsiloŋ z:zˈe
-    """.split()
+    """.split()  # noqa: E501
 )
 ELIDED = {"d": "d"}
 OPEN = frozenset("aeiouyáéíóúâêôãõàü")
@@ -56,7 +57,8 @@ class Portuguese(LearnedOrthography):
 
 
 def weighed(said: str) -> str:
-    """Sounds of a word with its main stress and the others: on the first syllable, and every second one after it."""
+    """Sounds of a word with its main stress and the others: on the first syllable, and every second
+    one after it."""
     nuclei = [match.start(1) for match in NUCLEUS.finditer(said) if match[1]]
     main = next((number for number, place in enumerate(nuclei) if said[place] == PRIMARY), 0)
     if not main or len(nuclei) < 3:
@@ -73,7 +75,12 @@ def adapted(said: str, word: str, after: str, letter: str) -> str:
         return said[:-1] + "z"
     if said.endswith("y") and letter in OPEN:
         return said[:-1] + ("i" if said[-2:-1] in ("l", "r", "ɾ", "x") else "j")
-    if said.endswith("ʊ") and vowel and word.endswith("o") and said[-3:-2] + said[-2:-1] not in STRESSED:
+    if (
+        said.endswith("ʊ")
+        and vowel
+        and word.endswith("o")
+        and said[-3:-2] + said[-2:-1] not in STRESSED
+    ):
         return said[:-1] + "w"
     if said.endswith("r") and vowel:
         return said[:-1] + ("ɾ" if letter in OPEN or letter == "h" else "ɹ")

@@ -1,4 +1,5 @@
-"""Words of a clause to sounds: the list first, then rules; names of letters where no rule can read a word."""
+"""Words of a clause to sounds: the list first, then rules; names of letters where no rule can read
+a word."""
 
 from __future__ import annotations
 
@@ -50,7 +51,9 @@ class RomanceSounds:
 
     def __init__(self, language: Orthography, words: Mapping[str, str], stand_in: str = "") -> None:
         """``words``: those that the rules miss."""
-        self._language, self._words, self._stand_in = language, words, stand_in
+        self._language = language
+        self._words = words
+        self._stand_in = stand_in
         self._vowels = frozenset(language.vowels)
         self.word = functools.lru_cache(maxsize=8192)(self._word)
 
@@ -88,7 +91,11 @@ class RomanceSounds:
 
     def _known(self, text: str) -> str:
         said = self._words.get(text, "")
-        if not said and (small := self._words.get(text.lower())) and not (initials(text) and PRIMARY in small):
+        if (
+            not said
+            and (small := self._words.get(text.lower()))
+            and not (initials(text) and PRIMARY in small)
+        ):
             said = small
         return self._language.adapted(said) if said else ""
 

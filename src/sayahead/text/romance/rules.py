@@ -5,25 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-PRIMARY, SECONDARY = "ˈ", "ˌ"
-TIE, END = "‿", "|"
-"""In a list, after a word's sounds: what follows is said before a vowel (nothing: the same), at the end of a clause."""
+PRIMARY = "ˈ"
+SECONDARY = "ˌ"
+TIE = "‿"
+END = "|"
+"""In a list, after a word's sounds: what follows is said before a vowel (nothing: the same), at the
+end of a clause."""
 
 
 class Rules:
-    """Rewrites a text from left to right: at each place the first pattern that fits, looking around as it likes.
+    """Rewrites a text from left to right: at each place the first pattern that fits, looking around
+    as it likes.
 
     What no pattern fits is dropped, so the alphabet has to be among them.
     """
 
     def __init__(self, table: str) -> None:
-        """A rule a line: a regular expression, white space, and what is said for it; nothing: it is silent."""
+        """A rule a line: a regular expression, white space, and what is said for it; nothing: it is
+        silent."""
         rows = [line.split() for line in table.splitlines() if line.strip()]
         self._said = [row[1] if len(row) > 1 else "" for row in rows]
         self._pattern = re.compile("|".join(f"({row[0]})" for row in rows) + "|(.)", re.DOTALL)
 
     def __call__(self, text: str) -> str:
-        said, count = self._said, len(self._said)
+        said = self._said
+        count = len(self._said)
 
         def sound(match: re.Match[str]) -> str:
             place = match.lastindex or 0
@@ -32,11 +38,14 @@ class Rules:
         return self._pattern.sub(sound, text)
 
 
-def stressed(sounds: str, nuclei: Sequence[int], main: int, *, others: Callable[[int], bool] = lambda _: True) -> str:
-    """Sounds with stress marks before the nuclei at ``main`` and, away from it, at every second one before it.
+def stressed(
+    sounds: str, nuclei: Sequence[int], main: int, *, others: Callable[[int], bool] = lambda _: True
+) -> str:
+    """Sounds with stress marks before the nuclei at ``main`` and, away from it, at every second one
+    before it.
 
-    ``nuclei`` are places in ``sounds``; ``others`` says of a nucleus by its number whether it may have such a mark.
-    """
+    ``nuclei`` are places in ``sounds``; ``others`` says of a nucleus by its number whether it may
+    have such a mark."""
     marks = {nuclei[main]: PRIMARY}
     last = -2
     for number in range(main - 1):
@@ -47,7 +56,8 @@ def stressed(sounds: str, nuclei: Sequence[int], main: int, *, others: Callable[
 
 
 def named(text: str, names: Mapping[str, str]) -> str:
-    """The names of letters, each with its main stress; all but the last one lose that. ``_`` is a space."""
+    """The names of letters, each with its main stress; all but the last one lose that. ``_`` is a
+    space."""
     said = [names[letter].replace("_", " ") for letter in text if letter in names]
     return "".join([*(name.replace(PRIMARY, SECONDARY) for name in said[:-1]), *said[-1:]])
 
@@ -81,7 +91,8 @@ def plain(said: str) -> str:
 
 
 def strong(said: str) -> str:
-    """A word that leans on others, as it sounds where it ends a clause: its last stress is the main one."""
+    """A word that leans on others, as it sounds where it ends a clause: its last stress is the main
+    one."""
     if PRIMARY in said or not said:
         return said
     if SECONDARY in said:

@@ -8,8 +8,7 @@ from types import MappingProxyType
 
 from sayahead.text.romance.rules import ONSET, VOWELS, Rules, named, stressed
 
-SOUNDS = Rules(
-    """
+SOUNDS = Rules("""
     (?<=^)ps                    s
     ^hi(?=e)                    j
     hu(?=[aeiáéí])              w
@@ -89,8 +88,7 @@ SOUNDS = Rules(
     s                           s
     t                           t
     w                           w
-    """
-)
+    """)
 """``I`` and ``U`` are vowels between two consonants and another vowel."""
 PLAIN = str.maketrans("áéíóúIU", "aeiouiu")
 NUCLEI = "aeiouIUáéíóú"
@@ -101,7 +99,7 @@ LETTERS = dict(
     for pair in """
     a:ˈa b:βˈe c:θˈe d:ðˈe e:ˈe f:ˈefe g:xˈe h:ˈatʃe i:ˈi j:xˈota k:kˈa l:ˈele m:ˈeme n:ˈene ñ:ˈeɲe o:ˈo p:pˈe q:kˈu
     r:ˈere s:ˈese t:tˈe u:ˈu v:ˈuβe w:ˌuβe_ðˈoβle x:ˈekis y:ˌiɣɾiˈeɣa z:θˈeta
-    """.split()
+    """.split()  # noqa: E501
 )
 """Names of letters, stressed at their first vowel."""
 OPEN_NAME = re.compile("ˈe(?=[^ˈˌ]+$)")
@@ -142,11 +140,19 @@ class Spanish:
             return sounds
         accents = [number for number, place in enumerate(nuclei) if sounds[place] in "áéíóú"]
         full = [number for number, place in enumerate(nuclei) if sounds[place] not in "IU"] or [0]
-        main = accents[0] if accents else full[max(0, len(full) - 2)] if OPEN_END.search(text) else full[-1]
+        main = (
+            accents[0]
+            if accents
+            else full[max(0, len(full) - 2)]
+            if OPEN_END.search(text)
+            else full[-1]
+        )
         place = nuclei[main]
         if not accents and CLOSED_E.match(sounds, place):
             sounds = sounds[:place] + "ɛ" + sounds[place + 1 :]
-        said = stressed(sounds, nuclei, main, others=lambda number: sounds[nuclei[number]] not in "IU")
+        said = stressed(
+            sounds, nuclei, main, others=lambda number: sounds[nuclei[number]] not in "IU"
+        )
         return said.translate(PLAIN)
 
     def letters(self, text: str) -> str:
@@ -160,7 +166,11 @@ class Spanish:
         out = list(sounds)
         for i, said in enumerate(out):
             before = out[i - 1][-1:] if i else "#"
-            after, letter = (out[i + 1].lstrip("ˈˌ")[:1], words[i + 1][:2].lower()) if i + 1 < len(out) else ("#", "")
+            after, letter = (
+                (out[i + 1].lstrip("ˈˌ")[:1], words[i + 1][:2].lower())
+                if i + 1 < len(out)
+                else ("#", "")
+            )
             first = said.lstrip("ˈˌ")[:1]
             if first in STOPS and before in ("#", "n", "m", "ŋ"):
                 said = said.replace(first, STOPS[first], 1)

@@ -1,4 +1,5 @@
-"""Where a word's stress is by its end, and what each letter sounds like by those around it: trees that were learned."""
+"""Where a word's stress is by its end, and what each letter sounds like by those around it: trees
+that were learned."""
 
 from __future__ import annotations
 
@@ -25,11 +26,13 @@ class Tree:
     """Sounds of words; any number of threads may share it."""
 
     def __init__(self, leaves: Mapping[str, str], vowels: str, accents: str = "") -> None:
-        """``leaves``: by the beginning of surroundings what a letter makes, a capital standing for the stressed one;
-        by the end of a word, backwards and after ``<``, how many letters from its end that one is. The longest
-        beginning that is known holds. ``vowels`` are letters that can be stressed, ``accents`` those that always are.
-        """
-        self._leaves, self._vowels, self._accents = leaves, frozenset(vowels), frozenset(accents)
+        """``leaves``: by the beginning of surroundings what a letter makes, a capital standing for
+        the stressed one; by the end of a word, backwards and after ``<``, how many letters from its
+        end that one is. The longest beginning that is known holds. ``vowels`` are letters that can
+        be stressed, ``accents`` those that always are."""
+        self._leaves = leaves
+        self._vowels = frozenset(vowels)
+        self._accents = frozenset(accents)
 
     def __call__(self, word: str) -> str:
         """The sounds of a word in small letters, with one main stress where it has a vowel."""
@@ -37,11 +40,16 @@ class Tree:
         if place < 0:
             back = self._leaf("<" + word[::-1] + EDGE)
             place = self._near(word, len(word) - int(back or 1))
-        marked = word[:place] + word[place : place + 1].upper() + word[place + 1 :] if place >= 0 else word
+        marked = (
+            word[:place] + word[place : place + 1].upper() + word[place + 1 :]
+            if place >= 0
+            else word
+        )
         return "".join(self._leaf(surroundings(marked, i)) for i in range(len(marked)))
 
     def _near(self, word: str, place: int) -> int:
-        """The vowel at a place, or the next one to the left, or to the right; -1 where there is none."""
+        """The vowel at a place, or the next one to the left, or to the right; -1 where there is
+        none."""
         left = (i for i in range(min(place, len(word) - 1), -1, -1) if word[i] in self._vowels)
         right = (i for i in range(max(0, place), len(word)) if word[i] in self._vowels)
         return next(left, next(right, -1))
@@ -54,11 +62,13 @@ class Tree:
 
 
 def read_tree(file: Path, vowels: str, accents: str = "") -> Tree:
-    """From its file: lines of surroundings and sounds, each with the count of letters that it shares with the last.
+    """From its file: lines of surroundings and sounds, each with the count of letters that it
+    shares with the last.
 
     ``vowels`` and ``accents`` are the tree's. VoiceError for a file that is damaged or missing.
     """
-    leaves, last = dict[str, str](), ""
+    leaves = dict[str, str]()
+    last = ""
     try:
         for line in file.read_text(encoding="utf-8").splitlines():
             if not line.startswith("//"):
@@ -71,7 +81,8 @@ def read_tree(file: Path, vowels: str, accents: str = "") -> Tree:
 
 
 class LearnedOrthography:
-    """Words of a language whose spelling a tree has learned; subclasses say what happens where words meet."""
+    """Words of a language whose spelling a tree has learned; subclasses say what happens where
+    words meet."""
 
     elided: Mapping[str, str]
     """Words that have lost a vowel before an apostrophe, with their sounds."""

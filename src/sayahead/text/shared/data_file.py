@@ -1,4 +1,5 @@
-"""A language's record from its data file: ``key = value`` lines, then tables, each after its name in brackets.
+"""A language's record from its data file: ``key = value`` lines, then tables, each after its name
+in brackets.
 
 Lines that begin with ``//`` are comments. docs/languages.md has the format.
 """
@@ -20,7 +21,8 @@ from sayahead.text.shared.words import Currency, Noun
 Line = tuple[int, str]
 Lines = list[Line]
 SETS = ("cardinal", "ordinal", "roman", "year", "day", "seconds", "rules")
-"""What the name of a set of rules begins with; those of ``rules`` are for other sets to refer to."""
+"""What the name of a set of rules begins with; those of ``rules`` are for other sets to refer
+to."""
 REQUIRED = ("point", "dot", "until", "per", "and_word")
 """What every language that reads figures must say."""
 NAMED = {"signs": "+ - ± = % & @ # / °", "between": "x", "cardinal": "0 1 2 3 4 5 6 7 8 9"}
@@ -48,7 +50,8 @@ class _File:
                 name = text[1:-1].strip()
                 if name in self.sections:
                     self.wrong(number, f"[{name}] stands here for the second time")
-                lines = self.sections[name] = []
+                lines = []
+                self.sections[name] = lines
                 self.places[name] = number
             elif text and not text.startswith("//"):
                 lines.append((number, text))
@@ -62,10 +65,14 @@ class _File:
         for number, text in lines:
             key, mark, value = f"{text} ".partition(" = ")
             if not mark:
-                self.wrong(number, f"{text!r} must be a key and its value, with an equals sign between spaces")
+                self.wrong(
+                    number,
+                    f"{text!r} must be a key and its value, with an equals sign between spaces",
+                )
             yield number, key.strip(), value.strip()
 
-    # ---- tables --------------------------------------------------------------------------------------------------
+    # ---- tables
+    # --------------------------------------------------------------------------------------------------  # noqa: E501
 
     def words(self, lines: Lines) -> frozenset[str]:
         """Words, as many a line as there are."""
@@ -84,7 +91,10 @@ class _File:
         table: dict[str, str] = {}
         for _, text in lines:
             keys, _, value = text.partition(" = ")
-            table |= {key.replace("_", " ") if len(key) > 1 else key: value.strip() for key in keys.split()}
+            table |= {
+                key.replace("_", " ") if len(key) > 1 else key: value.strip()
+                for key in keys.split()
+            }
         return table
 
     def phrases(self, lines: Lines) -> dict[str, str]:
@@ -93,23 +103,33 @@ class _File:
 
     def kinds(self, lines: Lines) -> dict[str, str]:
         """``kind = words``: the kind of each word; a dash is none."""
-        return {word: kind.strip("-") for _, kind, value in self.pairs(lines) for word in value.split()}
+        return {
+            word: kind.strip("-") for _, kind, value in self.pairs(lines) for word in value.split()
+        }
 
     def noun(self, line: int, text: str) -> Noun:
-        """``gender singular/plural``; a gender of ``-`` is none, and without a plural it is the singular.
+        """``gender singular/plural``; a gender of ``-`` is none, and without a plural it is the
+        singular.
 
         Further forms follow, each after a slash, where the language has [noun_forms].
         """
         m = _NOUN.fullmatch(text)
         if m is None:
-            self.wrong(line, f"{text!r} must be a gender (or -), a singular, and a plural after a slash if it differs")
+            self.wrong(
+                line,
+                f"{text!r} must be a gender (or -), a singular, and a plural after a slash if it"
+                " differs",
+            )
         many, *further = (m[3] or m[2]).split("/")
         return Noun(m[2], many, m[1].replace("-", ""), tuple(further))
 
     def nouns(self, lines: Lines) -> dict[str, Noun]:
         """``keys = noun``."""
         return {
-            key: noun for n, keys, text in self.pairs(lines) for noun in (self.noun(n, text),) for key in keys.split()
+            key: noun
+            for n, keys, text in self.pairs(lines)
+            for noun in (self.noun(n, text),)
+            for key in keys.split()
         }
 
     def currencies(self, lines: Lines) -> dict[str, Currency]:
@@ -143,21 +163,35 @@ class _File:
 
     def whole(self, line: int, key: str, value: str) -> int:
         """A whole number."""
-        return int(value) if value.isdecimal() else self.wrong(line, f"{key} is {value!r}, but must be a whole number")
+        return (
+            int(value)
+            if value.isdecimal()
+            else self.wrong(line, f"{key} is {value!r}, but must be a whole number")
+        )
 
     def fractions(self, lines: Lines) -> dict[int, Noun]:
         """``denominator = singular/plural``."""
-        return {self.whole(n, "the key", key): self.noun(n, f"- {text}") for n, key, text in self.pairs(lines)}
+        return {
+            self.whole(n, "the key", key): self.noun(n, f"- {text}")
+            for n, key, text in self.pairs(lines)
+        }
 
     def rules(self, lines: Lines) -> Rules:
-        """``from..to = words`` or ``from = text``, or ``from/divisor = text``; without one it is a power of ten."""
+        """``from..to = words`` or ``from = text``, or ``from/divisor = text``; without one it is a
+        power of ten."""
         rules = dict[int, tuple[int, str]]()
         for number, key, text in self.pairs(lines):
             if m := _SEVERAL.fullmatch(key):
                 values = range(int(m[1]), int(m[2]) + 1, int(m[3] or 1))
                 if len(values) != len(text.split()):
-                    self.wrong(number, f"{key} are {len(values)} numbers, but {len(text.split())} words follow")
-                rules |= {value: (value or 1, word) for value, word in zip(values, text.split(), strict=True)}
+                    self.wrong(
+                        number,
+                        f"{key} are {len(values)} numbers, but {len(text.split())} words follow",
+                    )
+                rules |= {
+                    value: (value or 1, word)
+                    for value, word in zip(values, text.split(), strict=True)
+                }
             elif m := _LONE.fullmatch(key):
                 value = int(m[1])
                 rules[value] = (int(m[2] or 0) or 10 ** (len(m[1]) - 1), text)
@@ -168,14 +202,14 @@ class _File:
 
 _TABLES: Mapping[str, Callable[[_File, Lines], Any]] = {
     **dict.fromkeys(
-        "starters openers names clubs linking letter_suffixes hour_words lasting centuries "
-        "between_words firms times each_units wars hours per_words datives hotels places whole roads verbs plurals "
-        "dated_at".split(),
+        "starters openers names clubs linking letter_suffixes hour_words lasting centuries"
+        " between_words firms times each_units wars hours per_words datives hotels places whole"
+        " roads verbs plurals dated_at".split(),
         _File.words,
     ),
     **dict.fromkeys(
-        "signs weekdays between never_ends may_end before_number before_small after_ordinal plain half half_more "
-        "address suffixes letters articles prefixes compass".split(),
+        "signs weekdays between never_ends may_end before_number before_small after_ordinal plain"
+        " half half_more address suffixes letters articles prefixes compass".split(),
         _File.texts,
     ),
     **dict.fromkeys("cues genders ordinal_suffixes".split(), _File.kinds),
@@ -192,10 +226,11 @@ _TABLES: Mapping[str, Callable[[_File, Lines], Any]] = {
 
 
 def read_record(path: Path) -> Record:
-    """The record of a data file; ``base`` names a file beside it, whose keys and tables it changes and adds to.
+    """The record of a data file; ``base`` names a file beside it, whose keys and tables it changes
+    and adds to.
 
-    Raises ConfigError where a key is unknown, a required one is missing, or a value is not of its kind.
-    """
+    Raises ConfigError where a key is unknown, a required one is missing, or a value is not of its
+    kind."""
     file = _File(path)
     fields: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
@@ -230,7 +265,8 @@ def read_record(path: Path) -> Record:
 
 
 def _for_rules(file: _File, old: Record | None) -> dict[str, Any]:
-    """The rules that the language alone has, before those of its base, and the vocabularies that rules name."""
+    """The rules that the language alone has, before those of its base, and the vocabularies that
+    rules name."""
     grammar: list[tuple[str, int, str]] = []
     vocabularies = {name: dict(words) for name, words in old.vocabularies.items()} if old else {}
     for name, lines in file.sections.items():
@@ -242,7 +278,9 @@ def _for_rules(file: _File, old: Record | None) -> dict[str, Any]:
     return {"grammar": tuple(grammar), "vocabularies": vocabularies}
 
 
-def _simple(file: _File, line: int, key: str, value: str, fields: dict[str, Any], numbers: dict[str, Any]) -> None:
+def _simple(
+    file: _File, line: int, key: str, value: str, fields: dict[str, Any], numbers: dict[str, Any]
+) -> None:
     """Take in one ``key = value`` before the first table."""
     if key in ("decimals", "singular_below"):
         numbers[key] = file.whole(line, key, value)
@@ -252,7 +290,9 @@ def _simple(file: _File, line: int, key: str, value: str, fields: dict[str, Any]
         kind = _RECORD[key].type
         if kind == "bool" and value not in ("yes", "no"):
             file.wrong(line, f"{key} is {value!r}, but must be yes or no")
-        fields[key] = value == "yes" if kind == "bool" else value if kind == "str" else tuple(value.split())
+        fields[key] = (
+            value == "yes" if kind == "bool" else value if kind == "str" else tuple(value.split())
+        )
     elif key != "base":
         names = [*_RECORD, *_NUMBERS]
         where = f": it is a table, [{key}]" if key in _TABLES else nearest(key, names)
@@ -290,7 +330,8 @@ def _with_prefix(prefix: str, noun: Noun) -> Noun:
 
 
 def _months(file: _File, lines: Lines) -> tuple[dict[str, int], tuple[str, ...]]:
-    """``number = name, and other forms in small letters``: the number of each form, and the names."""
+    """``number = name, and other forms in small letters``: the number of each form, and the
+    names."""
     rows = [(number, key, text.split()) for number, key, text in file.pairs(lines)]
     if [key for _, key, _ in rows] != [str(month) for month in range(1, 13)]:
         file.wrong(file.places["months"], "[months] must have twelve lines, 1 to 12")
@@ -314,4 +355,7 @@ def _check(file: _File, fields: dict[str, Any], sets: dict[str, Rules]) -> None:
             file.wrong(file.places.get(name, 1), f"the table [{name}] lacks {' '.join(lacking)}")
     for name, rules in sets.items():
         if any(re.search(rf"\{{\^?=(?:{re.escape(name)})?\}}", text) for _, text in rules.values()):
-            file.wrong(file.places[name], f"a rule of [{name}] says a number by itself: {{=...}} must name another set")
+            file.wrong(
+                file.places[name],
+                f"a rule of [{name}] says a number by itself: {{=...}} must name another set",
+            )

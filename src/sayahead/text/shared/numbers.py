@@ -1,4 +1,5 @@
-"""Figures in words, by the rules of a language's data file: docs/languages.md says how they are written."""
+"""Figures in words, by the rules of a language's data file: docs/languages.md says how they are
+written."""
 
 from __future__ import annotations
 
@@ -31,37 +32,44 @@ def first(rows: Rows, text: str) -> str:
 
 @dataclass(frozen=True)
 class Numbers:
-    """Figures in words. A form is ``""`` for counting, or the gender of the noun that follows: ``m``, ``f``, ``n``."""
+    """Figures in words. A form is ``""`` for counting, or the gender of the noun that follows:
+    ``m``, ``f``, ``n``."""
 
     sets: Mapping[str, Rules]
-    """Rules by the name of their set: "cardinal", "cardinal f", "ordinal"; a form has its set's rules but its own."""
+    """Rules by the name of their set: "cardinal", "cardinal f", "ordinal"; a form has its set's
+    rules but its own."""
     months: tuple[str, ...]
     """Their names, January first."""
     joints: Rows = ()
     """What becomes of words that meet: patterns and replacements, in their order."""
     decimals: int = 0
-    """The most figures after the decimal mark that are read as one number; longer ones are read one by one."""
+    """The most figures after the decimal mark that are read as one number; longer ones are read one
+    by one."""
     parts: Mapping[int, Noun] = field(default_factory=dict)
     """Common fractions by their denominators."""
     part_form: str = ""
     """The form of the number of parts."""
     varying: str = "(?!)"
-    """A pattern of the whole numbers that have several forms, so that they must wait for the noun."""
+    """A pattern of the whole numbers that have several forms, so that they must wait for the
+    noun."""
     noun_genders: Rows = ()
     """Any noun's gender by its form."""
     genders_of_one: Rows = ()
     """The same after a one, asked first."""
     endings: Rows = ()
-    """The form of an ordinal with a full stop, by the two words before it, the noun's gender and the noun."""
+    """The form of an ordinal with a full stop, by the two words before it, the noun's gender and
+    the noun."""
     clocks: Rows = ()
-    """How times are read, by hours and minutes, with a plus sign if seconds follow: ``14:30``, ``9:0+``.
+    """How times are read, by hours and minutes, with a plus sign if seconds follow: ``14:30``,
+    ``9:0+``.
 
     A pattern with a space in it begins with the word before the time: ``las 9:0``.
     """
     date: str = "{day} {month}"
     date_year: str = "{day} {month} {year}"
     noun_forms: Rows = ()
-    """Which form of a noun figures ask for, where there are more than two: its place in the data file, from 1."""
+    """Which form of a noun figures ask for, where there are more than two: its place in the data
+    file, from 1."""
     singular_below: float = 0
     """Amounts below this take the singular; if it is 0, one alone does."""
     feminine_names: str = "(?!)"
@@ -116,10 +124,13 @@ class Numbers:
 
     def ordinal(self, value: int, form: str = "") -> str:
         """An ordinal in a form; the number itself where the language has no rules for ordinals."""
-        return self.in_words("ordinal", value, form) if self.has("ordinal") else self.cardinal(value)
+        return (
+            self.in_words("ordinal", value, form) if self.has("ordinal") else self.cardinal(value)
+        )
 
     def fraction(self, figures: str) -> str:
-        """The figures after the decimal mark: zeros one by one, the rest as a number if it is short."""
+        """The figures after the decimal mark: zeros one by one, the rest as a number if it is
+        short."""
         return " ".join(self.cardinal(int(part)) for part in self._groups(figures))
 
     def _groups(self, figures: str) -> Iterator[str]:
@@ -144,7 +155,8 @@ class Numbers:
         return value < self.singular_below if self.singular_below else value == 1
 
     def form_of(self, noun: Noun, figures: str, *, is_one: bool) -> str:
-        """A noun in the form that a number asks for, as it is written; the last where a noun has fewer forms.
+        """A noun in the form that a number asks for, as it is written; the last where a noun has
+        fewer forms.
 
         ``is_one`` decides where a language has no [noun_forms].
         """
@@ -165,7 +177,8 @@ class Numbers:
         return tuple(row for row in self.clocks if " " in row[0])
 
     def clock(self, hour: int, minute: int | None, second: int | None, before: str = "") -> str:
-        """Hours, minutes, seconds; minutes may be unknown, and the word before them may say how they are read."""
+        """Hours, minutes, seconds; minutes may be unknown, and the word before them may say how
+        they are read."""
         numbers = {"h": hour, "m": minute or 0}
 
         def number(m: re.Match[str]) -> str:

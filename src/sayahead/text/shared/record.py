@@ -19,14 +19,16 @@ SUBTRACTED = "\ufe63"
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """A language: tables for everybody, numbers where they are read here. Keys of tables are as they are written.
+    """A language: tables for everybody, numbers where they are read here. Keys of tables are as
+    they are written.
 
     A language without numbers leaves figures to espeak-ng.
     """
 
     tag: str
     stand_in: str
-    """A content word that espeak-ng reads after what is in sight: one that makes nothing of the word before it."""
+    """A content word that espeak-ng reads after what is in sight: one that makes nothing of the
+    word before it."""
     scripts: tuple[str, ...] = ("LATIN",)
     """First words of the Unicode names of the letters that it can read."""
     spaced: bool = True
@@ -63,9 +65,11 @@ class Record:
     and_a_half: str = ""
     """A whole number and a half, where they are one word: ``{n}einhalb``."""
     accented: str = ""
-    """Letters with marks, in small letters, for voices that read letters; their order is that of the ids."""
+    """Letters with marks, in small letters, for voices that read letters; their order is that of
+    the ids."""
     greek: tuple[str, ...] = ()
-    """Names of the Greek letters, alpha first, with ``_`` for a space; none where they are letters of its own."""
+    """Names of the Greek letters, alpha first, with ``_`` for a space; none where they are letters
+    of its own."""
     prefixes: Mapping[str, str] = field(default_factory=dict)
     """What makes other units of metric ones: ``k = kilo``."""
     metric: tuple[str, ...] = ()
@@ -77,11 +81,14 @@ class Record:
     month_names: tuple[str, ...] = ()
     """Their names, January first."""
     date_of: str = ""
-    """Between a day, its month and its year, where it is said though it may not be written: ``3 mayo 2024``."""
+    """Between a day, its month and its year, where it is said though it may not be written: ``3
+    mayo 2024``."""
     clubs: frozenset[str] = frozenset()
-    """What clubs' names go on with after an ordinal, where a full stop makes ordinals: ``1. FC Köln``."""
+    """What clubs' names go on with after an ordinal, where a full stop makes ordinals: ``1. FC
+    Köln``."""
     linking: frozenset[str] = frozenset()
-    """Words of five letters and more between what tells of a number's figures and these: ``die PIN lautet 4711``."""
+    """Words of five letters and more between what tells of a number's figures and these: ``die PIN
+    lautet 4711``."""
     many_days: tuple[str, ...] = ()
     """Words before several days of one month: ``les 17/18 juin``."""
     pressure: str = ""
@@ -93,7 +100,8 @@ class Record:
     keys: str = ""
     """What keys of a telephone are called: after it ``#`` is said."""
     articles: Mapping[str, str] = field(default_factory=dict)
-    """Articles by their gender, where Roman figures after them are ordinals: ``la II Guerra Mundial``."""
+    """Articles by their gender, where Roman figures after them are ordinals: ``la II Guerra
+    Mundial``."""
     suffixes: Mapping[str, str] = field(default_factory=dict)
     """Ends of words in short, with a full stop: ``Hauptstr.``"""
     and_word: str = ""
@@ -105,7 +113,8 @@ class Record:
     firms: frozenset[str] = frozenset()
     """Words after which ``3M`` is the company."""
     multiplied: str = ""
-    """``2x`` before what is not counted by it, where the sign between two numbers is another word: "veces"."""
+    """``2x`` before what is not counted by it, where the sign between two numbers is another word:
+    "veces"."""
     times: frozenset[str] = frozenset()
     """How often, as in ``3 times/day``."""
     each_from: str = ""
@@ -130,15 +139,18 @@ class Record:
     currencies: Mapping[str, Currency] = field(default_factory=dict)
     """By sign and by code."""
     money: str = "{main} {n}"
-    """An amount with hundredths: ``main`` as counted, ``n`` of them, or ``cents`` with their noun."""
+    """An amount with hundredths: ``main`` as counted, ``n`` of them, or ``cents`` with their
+    noun."""
     out_of: str = ""
     """Between a mark and the best one: "7,5/10"."""
     single_units: bool = False
     """Whether a unit within a compound is in the singular: "a ten-mile walk"."""
     plural_parts: bool = False
-    """Whether a unit is in the plural after a whole number and its parts: "two and a half miles"."""
+    """Whether a unit is in the plural after a whole number and its parts: "two and a half
+    miles"."""
     dotted_letters: bool = False
-    """Whether letters are spelled only where nobody could say them as a word, and a full stop tells an A from "a"."""
+    """Whether letters are spelled only where nobody could say them as a word, and a full stop tells
+    an A from "a"."""
     few_cents: bool = False
     """Whether less than ten hundredths have their noun: "un euro e cinque centesimi"."""
     scales: Mapping[str, Noun] = field(default_factory=dict)
@@ -153,13 +165,15 @@ class Record:
     may_end: Mapping[str, str] = field(default_factory=dict)
     """Abbreviations that may also end one."""
     before_number: Mapping[str, str] = field(default_factory=dict)
-    """What is an abbreviation only before a number: ``S. 5``; after a slash the plural: ``los km 3 y 5``."""
+    """What is an abbreviation only before a number: ``S. 5``; after a slash the plural: ``los km 3
+    y 5``."""
     before_small: Mapping[str, str] = field(default_factory=dict)
     """What is one only before a small letter: ``c/ desayuno``."""
     after_ordinal: Mapping[str, str] = field(default_factory=dict)
     """What is one only after an ordinal: ``3. OG``, ``6.ª pl.``."""
     many_units: Mapping[str, Noun] = field(default_factory=dict)
-    """What units in short count from a hundred on, where it is something else: ``3 hab.``, ``12.500 hab.``."""
+    """What units in short count from a hundred on, where it is something else: ``3 hab.``, ``12.500
+    hab.``."""
     per_words: frozenset[str] = frozenset()
     """What a thing is counted for each of: ``Einträge/Seite``."""
     datives: frozenset[str] = frozenset()
@@ -169,7 +183,8 @@ class Record:
     hotels: frozenset[str] = frozenset()
     """Words in small letters beside which ``4*`` are stars."""
     short_ending: str = ""
-    """A pattern of words that are abbreviations by their last letters: they end no sentence before a small letter."""
+    """A pattern of words that are abbreviations by their last letters: they end no sentence before
+    a small letter."""
     hour_from: tuple[str, ...] = ()
     """Words after which ``15 h`` is a time of day."""
     per_feminine: str = ""
@@ -177,9 +192,11 @@ class Record:
     sized: str = ""
     """Between the numbers of a size, where an x between two numbers is another word."""
     dated_at: frozenset[str] = frozenset()
-    """Words before a time of day, after which two numbers with a slash are a day and a month: "9/12 às 10h15"."""
+    """Words before a time of day, after which two numbers with a slash are a day and a month: "9/12
+    às 10h15"."""
     verbs: frozenset[str] = frozenset()
-    """Units that are verbs, too, after a name with a number and before figures: "il Frecciarossa 9571 ha ritardo"."""
+    """Units that are verbs, too, after a name with a number and before figures: "il Frecciarossa
+    9571 ha ritardo"."""
     plurals: frozenset[str] = frozenset()
     """Articles of several things, in small letters."""
     plural_s: bool = False
@@ -189,7 +206,8 @@ class Record:
     whole: frozenset[str] = frozenset()
     """Their beginnings that are words themselves, in small letters."""
     phrases: Mapping[str, str] = field(default_factory=dict)
-    """What is read as one though there are spaces in it: ``z. B.``; after a number one or many, parted by a slash."""
+    """What is read as one though there are spaces in it: ``z. B.``; after a number one or many,
+    parted by a slash."""
     plain: Mapping[str, str] = field(default_factory=dict)
     """Words without a full stop that are read as others: ``km``-like abbreviations, ``Mr``."""
     starters: frozenset[str] = frozenset()
@@ -203,11 +221,13 @@ class Record:
     letters: Mapping[str, str] = field(default_factory=dict)
     """Names of single letters, where espeak-ng has none."""
     cues: Mapping[str, str] = field(default_factory=dict)
-    """Words in lower case that say what comes after them: ``phone``, ``code``, ``label``, ``roman``, ``wind``."""
+    """Words in lower case that say what comes after them: ``phone``, ``code``, ``label``,
+    ``roman``, ``wind``."""
     ordinal_suffixes: Mapping[str, str] = field(default_factory=dict)
     """What makes figures an ordinal when it follows them, and its form."""
     letter_suffixes: frozenset[str] = frozenset()
-    """Those of them that also follow a single Roman letter: ``Ier``, ``Ve``. In other languages "Ve" is a word."""
+    """Those of them that also follow a single Roman letter: ``Ier``, ``Ve``. In other languages
+    "Ve" is a word."""
     pairs: bool = False
     """Whether figures of telephone numbers are read in pairs."""
     hour_signs: tuple[str, ...] = ()
@@ -226,7 +246,8 @@ class Record:
     """First names of monarchs and popes: before a single Roman figure."""
 
     vocabularies: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Words that rules name, and what is said for each or what it is: the tables [vocabulary NAME]."""
+    """Words that rules name, and what is said for each or what it is: the tables [vocabulary
+    NAME]."""
     grammar: tuple[tuple[str, int, str], ...] = ()
     """The rules that it alone has: file, line and text of each."""
 
@@ -241,7 +262,9 @@ class Record:
         name = "-" if name == SUBTRACTED else name
         if own := self.signs.get(name):
             return own
-        return name if name.isascii() or not self.signs else name_of(name, self.tag.partition("-")[0])
+        return (
+            name if name.isascii() or not self.signs else name_of(name, self.tag.partition("-")[0])
+        )
 
     def over(self, name: str) -> str:
         """What a sign between two numbers is called."""
@@ -259,7 +282,10 @@ class Record:
         mark = re.escape(self.decimal)
         groups = "".join(map(re.escape, self.groups.replace(self.decimal, "")))
         other = "" if self.decimal == "." else r"|[0-9]{1,3}(?:,[0-9]{3}){2,}"
-        return rf"(?:[0-9]{{1,3}}(?:[{groups} ][0-9]{{3}})+(?:{mark}[0-9]+)?(?![0-9]){other}|[0-9]+(?:{mark}[0-9]+)?)"
+        return (
+            rf"(?:[0-9]{{1,3}}(?:[{groups}"
+            rf" ][0-9]{{3}})+(?:{mark}[0-9]+)?(?![0-9]){other}|[0-9]+(?:{mark}[0-9]+)?)"
+        )
 
     @functools.cached_property
     def currency_words(self) -> Mapping[str, Currency]:
@@ -271,7 +297,9 @@ class Record:
     def short_months(self) -> Mapping[str, int]:
         """Months in short by their forms in small letters, without a full stop."""
         names = {name.lower() for name in self.month_names}
-        short = {form.rstrip("."): month for form, month in self.months.items() if form not in names}
+        short = {
+            form.rstrip("."): month for form, month in self.months.items() if form not in names
+        }
         return {**short, **self.day_months}
 
     def month_of(self, name: str) -> int:

@@ -1,4 +1,5 @@
-"""Signs that no language has a word for: what is a picture, what is silent and why, how Unicode calls the rest."""
+"""Signs that no language has a word for: what is a picture, what is silent and why, how Unicode
+calls the rest."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ SILENT = {
     "what stands for bytes that are no text": "\ufffc\ufffd",
     "notes of music around what is sung": "♩♪♫♬",
 }
-"""Signs that are silent by themselves, by the reason. Some are said where they stand beside figures or in addresses."""
+"""Signs that are silent by themselves, by the reason. Some are said where they stand beside figures
+or in addresses."""
 
 _PICTURES = re.compile(
     "[\U0001f000-\U0001faff\u231a\u231b\u23e9-\u23ec\u23f0\u23f3\u25fd\u25fe\u2614\u2615\u2648-\u2653\u267f\u2693\u26a1"
@@ -30,8 +32,24 @@ _PICTURES = re.compile(
 """What Unicode shows as a picture by itself; others do with U+FE0F after them."""
 _SHOWN = re.compile("[\u2194-\u21aa\u2300-\u27bf\u2b00-\u2bff\u3030\u303d\u3297\u3299]\ufe0f")
 _MUTE = frozenset("".join(SILENT.values()))
-_KNOWN = {"⌘": "command", "⌥": "option", "⇧": "shift", "⌃": "control", "★": "star", "☆": "star", "✓": "check"}
-_KNOWN |= {"✔": "check", "✗": "cross", "✘": "cross", "♥": "heart", "♡": "heart", "☎": "telephone", "∙": ""}
+_KNOWN = {
+    "⌘": "command",
+    "⌥": "option",
+    "⇧": "shift",
+    "⌃": "control",
+    "★": "star",
+    "☆": "star",
+    "✓": "check",
+}
+_KNOWN |= {
+    "✔": "check",
+    "✗": "cross",
+    "✘": "cross",
+    "♥": "heart",
+    "♡": "heart",
+    "☎": "telephone",
+    "∙": "",
+}
 
 
 @lru_cache(maxsize=4096)
@@ -50,7 +68,9 @@ def is_silent(char: str) -> bool:
 def _names() -> Mapping[str, Mapping[str, str]]:
     """Languages' names of signs: CLDR's table, by language and sign."""
     path = Path(__file__).parents[1] / "languages" / "signs.txt"
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("//")]
+    lines = [
+        line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("//")
+    ]
     _, *languages = lines[0].split("\t")
     rows = [line.split("\t") for line in lines[1:]]
     return {tag: {row[0]: row[at] for row in rows} for at, tag in enumerate(languages, 1)}
@@ -58,7 +78,8 @@ def _names() -> Mapping[str, Mapping[str, str]]:
 
 @lru_cache(maxsize=4096)
 def name_of(char: str, language: str = "en") -> str:
-    """What a sign is called where a language's own table has no word for it; nothing if it is mute or has no name.
+    """What a sign is called where a language's own table has no word for it; nothing if it is mute
+    or has no name.
 
     In the languages of CLDR's table that is CLDR's name, elsewhere Unicode's in short.
     """

@@ -1,18 +1,23 @@
-"""Where words may end in scripts that put no spaces between them, as far as the characters themselves tell."""
+"""Where words may end in scripts that put no spaces between them, as far as the characters
+themselves tell."""
 
 from __future__ import annotations
 
 import functools
 import unicodedata
 
-HAN, OTHERS = 3, 8
-"""Longest stretch without a better place to cut, in characters: of Chinese characters, of others."""
+HAN = 3
+OTHERS = 8
+"""Longest stretch without a better place to cut, in characters: of Chinese characters, of
+others."""
 _PARTICLES = frozenset("的了着过吗呢吧啊呀嘛们")
 """What ends Chinese words, unless it opens them."""
 _GO_ON = frozenset("解确士")
 """Not before these: 不了解, 的确, 的士."""
-_TRAILING, _LEADING = frozenset("ーะาำๅๆฯ"), frozenset("เแโใไ")
-"""What belongs to the letter before it, and to the one after: a Japanese long vowel, Thai vowels."""
+_TRAILING = frozenset("ーะาำๅๆฯ")
+_LEADING = frozenset("เแโใไ")
+"""What belongs to the letter before it, and to the one after: a Japanese long vowel, Thai
+vowels."""
 _HONORIFICS = ("お", "ご", "御")
 
 
@@ -30,14 +35,16 @@ def script(char: str) -> str:
 def parts(text: str, char: str) -> bool:
     """Whether a word may end after a text without white space, before a letter or figure.
 
-    Japanese words mostly begin with kanji or katakana and go on with hiragana; Chinese ones end with their particles.
-    Longer stretches are cut anyway, so that nothing waits for long.
-    """
-    before, here = script(text[-1]), script(char)
+    Japanese words mostly begin with kanji or katakana and go on with hiragana; Chinese ones end
+    with their particles. Longer stretches are cut anyway, so that nothing waits for long."""
+    before = script(text[-1])
+    here = script(char)
     if char in _TRAILING or text[-1] in _LEADING:
         return False
     if here == before == "HAN":
-        if len(text) < OTHERS and (char in _PARTICLES or (text[-1] in _PARTICLES and char in _GO_ON)):
+        if len(text) < OTHERS and (
+            char in _PARTICLES or (text[-1] in _PARTICLES and char in _GO_ON)
+        ):
             return False
         return len(text) >= HAN or (len(text) > 1 and text[-1] in _PARTICLES)
     if here == before or not (here and before):

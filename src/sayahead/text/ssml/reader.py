@@ -1,8 +1,9 @@
-"""SSML, and the tags of other services that resemble it, in a text that comes in fragments of any size.
+"""SSML, and the tags of other services that resemble it, in a text that comes in fragments of any
+size.
 
-What a tag does to the words is done to the words of the language's normalizer, which gets the text without its tags;
-spans are those of the source. Tags that are not known are silent. What only looks like a tag is text ("a < b").
-"""
+What a tag does to the words is done to the words of the language's normalizer, which gets the text
+without its tags; spans are those of the source. Tags that are not known are silent. What only looks
+like a tag is text ("a < b")."""
 
 from __future__ import annotations
 
@@ -18,7 +19,16 @@ from sayahead.text import Normalizer
 from sayahead.text.pronouncing import Pronunciations
 from sayahead.text.ssml.replaced import PLACEHOLDER, Replaced, instead
 from sayahead.text.ssml.say_as import SayAs
-from sayahead.text.ssml.tags import Places, Tag, alphabet_of, break_s, complete, may_become, rate_of, tag_of
+from sayahead.text.ssml.tags import (
+    Places,
+    Tag,
+    alphabet_of,
+    break_s,
+    complete,
+    may_become,
+    rate_of,
+    tag_of,
+)
 from sayahead.types import Word
 
 log = logging.getLogger("sayahead")
@@ -33,9 +43,11 @@ MOST_CONTENT = 500
 MOST_OPEN = 32
 """Elements that change the speed and are open at once; more of them change nothing."""
 MOST_KEPT = 256
-"""Places at which elements that change the speed were opened or closed that are kept for revisions."""
+"""Places at which elements that change the speed were opened or closed that are kept for
+revisions."""
 MOST_TOUCHING = 40
-"""Characters of one token before a placeholder, beyond which a blank keeps it from being cut in two."""
+"""Characters of one token before a placeholder, beyond which a blank keeps it from being cut in
+two."""
 _MARKS = re.compile(r"[.,;:!?…—)]*$")
 
 
@@ -54,7 +66,8 @@ class Resources:
 
 
 class Markup:
-    """Makes the normalizers of one session; it knows which elements were open where, for texts that are revised."""
+    """Makes the normalizers of one session; it knows which elements were open where, for texts that
+    are revised."""
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
@@ -70,13 +83,19 @@ class Marked:
     """A normalizer of text with tags."""
 
     def __init__(
-        self, resources: Resources, start: int, opened: list[tuple[int, tuple[tuple[str, float], ...]]]
+        self,
+        resources: Resources,
+        start: int,
+        opened: list[tuple[int, tuple[tuple[str, float], ...]]],
     ) -> None:
         self.skipped: list[tuple[int, int, str]] = []
-        self._resources, self._opened = resources, opened
+        self._resources = resources
+        self._opened = opened
         self._inner = resources.normalizer(start)
-        # Places in the source, and in the text that the inner normalizer gets; they are equal at the start.
-        self._at = self._given = start
+        # Places in the source, and in the text that the inner normalizer gets; they are equal at
+        # the start.
+        self._at = start
+        self._given = start
         self._places = Places([start], [start])
         # Characters that may become a tag, an entity or a stage direction.
         self._buffer = ""
@@ -86,18 +105,22 @@ class Marked:
         self._speeds = [(start, self._speed())]
         # The element whose content is replaced, and that content so far.
         self._tag: Tag | None = None
-        self._content, self._content_at = "", 0
+        self._content = ""
+        self._content_at = 0
         self._replaced: dict[int, Replaced] = {}
         # Ends in the source of characters that take more than one there.
         self._wide: dict[int, int] = {}
-        self._apart, self._last = False, ""
+        self._apart = False
+        self._last = ""
         # Characters since the last blank.
         self._touching = 0
-        self._open, self._mark = False, False
+        self._open = False
+        self._mark = False
         # End of the last word in the source.
         self._done = start
 
-    # ---- the normalizer ------------------------------------------------------------------------------------------
+    # ---- the normalizer
+    # ------------------------------------------------------------------------------------------
 
     def push(self, fragment: str) -> list[Word]:
         out: list[Word] = []
@@ -119,7 +142,8 @@ class Marked:
         if self._tag is not None:
             self._unclosed(self._tag, f"<{self._tag.name}> is not closed where the text ends", out)
         self._take(self._inner.flush(), out)
-        self._open = self._apart = False
+        self._open = False
+        self._apart = False
         self._last = ""
         return out
 
@@ -134,12 +158,14 @@ class Marked:
         """An element that is open was said in its place."""
         out: list[Word] = []
         self._literal(out)
-        self._tag, self._content = None, ""
+        self._tag = None
+        self._content = ""
         self._take(self._inner.forget_spoken(begun=begun, over=over), out)
         self._open = self._open and not over
         return out
 
-    # ---- characters ----------------------------------------------------------------------------------------------
+    # ---- characters
+    # ----------------------------------------------------------------------------------------------
 
     def _char(self, char: str, out: list[Word]) -> None:
         """Take in a character of the source."""
@@ -172,7 +198,8 @@ class Marked:
 
     def _literal(self, out: list[Word]) -> None:
         """What looked like a tag is text."""
-        buffer, self._buffer = self._buffer, ""
+        buffer = self._buffer
+        self._buffer = ""
         end = self._at
         self._at -= len(buffer)
         for char in buffer:
@@ -182,14 +209,16 @@ class Marked:
 
     def _entity(self, text: str, start: int, out: list[Word]) -> None:
         """An entity's characters stand where it stands; the last of them takes all its room."""
-        end, self._at = self._at, start
+        end = self._at
+        self._at = start
         if self._tag is None:
             self._wide[self._given + len(text) - 1] = end
         self._text(text, out)
         self._at = end
 
     def _text(self, text: str, out: list[Word]) -> None:
-        """Text that begins at the present place of the source: for the normalizer, or for an element's content."""
+        """Text that begins at the present place of the source: for the normalizer, or for an
+        element's content."""
         if self._tag is None:
             self._feed(text, out)
             return
@@ -197,12 +226,17 @@ class Marked:
             self._content_at = self._at
         self._content += text
         if len(self._content) > MOST_CONTENT:
-            self._unclosed(self._tag, f"<{self._tag.name}> is not closed after {MOST_CONTENT} characters", out)
+            self._unclosed(
+                self._tag, f"<{self._tag.name}> is not closed after {MOST_CONTENT} characters", out
+            )
 
     def _unclosed(self, tag: Tag, why: str, out: list[Word]) -> None:
-        """What an element that does not end would have replaced is read, so that nothing of the text is lost."""
+        """What an element that does not end would have replaced is read, so that nothing of the
+        text is lost."""
         log.warning("%s (character %d): its content is read.", why, tag.start)
-        content, self._content, self._tag = self._content, "", None
+        content = self._content
+        self._content = ""
+        self._tag = None
         self._at, end = self._content_at, self._at
         if content:
             self._feed(content, out)
@@ -212,7 +246,8 @@ class Marked:
         """Give the normalizer text that stands at the present place of the source."""
         if self._apart and (text[0].isalnum() or text[0] == "-" or not text[0].isprintable()):
             self._space(out)
-        self._apart, self._last = False, text[-1]
+        self._apart = False
+        self._last = text[-1]
         tail = len(_TAIL.search(text)[0])  # type: ignore[index]
         self._touching = tail if tail < len(text) else self._touching + tail
         self._places.add(self._given, self._at)
@@ -224,15 +259,18 @@ class Marked:
         self._places.add(self._given, self._at)
         self._given += 1
         self._take(self._inner.push(" "), out)
-        self._last, self._touching = " ", 0
+        self._last = " "
+        self._touching = 0
 
-    # ---- elements ------------------------------------------------------------------------------------------------
+    # ---- elements
+    # ------------------------------------------------------------------------------------------------  # noqa: E501
 
     def _element(self, tag: Tag, out: list[Word]) -> None:
         """Do what a tag says."""
         name = tag.name
         if self._tag is not None:
-            # Tags within replaced content say nothing, but its end does; so does one that cannot stand within.
+            # Tags within replaced content say nothing, but its end does; so does one that cannot
+            # stand within.
             if tag.closes and name == self._tag.name:
                 self._replace(self._tag, out)
             elif name in _SENTENCES:
@@ -240,7 +278,9 @@ class Marked:
             if tag.closes or name not in _SENTENCES:
                 return
         if name in _COLLECTED and not tag.closes:
-            self._tag, self._content, self._content_at = tag, "", self._at
+            self._tag = tag
+            self._content = ""
+            self._content_at = self._at
             if tag.empty:
                 self._replace(tag, out)
         elif name in _SENTENCES:
@@ -257,7 +297,8 @@ class Marked:
         self._take(self._inner.flush(), out)
         if self._open:
             out.append(Word(".", place, place, ends=True))
-        self._open = self._apart = False
+        self._open = False
+        self._apart = False
         self._last = ""
 
     def _break(self, tag: Tag, out: list[Word]) -> None:
@@ -268,8 +309,11 @@ class Marked:
         self._take(self._inner.breathe(), out)
         if not self._last.isspace():
             self._space(out)
-        out.append(Word("," if self._open and not self._mark else "", tag.start, self._at, pause_s=seconds))
-        self._mark, self._done = True, self._at
+        out.append(
+            Word("," if self._open and not self._mark else "", tag.start, self._at, pause_s=seconds)
+        )
+        self._mark = True
+        self._done = self._at
 
     def _pace(self, tag: Tag) -> None:
         """A change of speed, for the words that begin after the tag."""
@@ -298,29 +342,41 @@ class Marked:
 
     def _replace(self, tag: Tag, out: list[Word]) -> None:
         """Say what an element has instead of its content."""
-        content, start = self._content, self._content_at
+        content = self._content
+        start = self._content_at
         end = start + len(content) if content else self._at
-        self._tag, self._content = None, ""
+        self._tag = None
+        self._content = ""
         words, phonemes = self._said(tag, content)
         if not words:
             if content:
-                here, self._at = self._at, start
+                here = self._at
+                self._at = start
                 self._feed(content, out)
                 self._at = here
             return
         # Nor does it stick to a sign that cannot be seen, such as a mark of direction.
-        if self._last.isalnum() or self._touching > MOST_TOUCHING or not (self._last + " ").isprintable():
+        if (
+            self._last.isalnum()
+            or self._touching > MOST_TOUCHING
+            or not (self._last + " ").isprintable()
+        ):
             self._space(out)
-        self._replaced[self._given] = Replaced(words, phonemes, tag.start, tag.start if tag.empty else start, end)
+        self._replaced[self._given] = Replaced(
+            words, phonemes, tag.start, tag.start if tag.empty else start, end
+        )
         self._places.add(self._given, start)
         self._given += len(PLACEHOLDER)
         self._take(self._inner.push(PLACEHOLDER), out)
         self._places.add(self._given, self._at)
-        self._apart, self._last, self._touching = True, "x", self._touching + len(PLACEHOLDER)
+        self._apart = True
+        self._last = "x"
+        self._touching = self._touching + len(PLACEHOLDER)
 
     def _said(self, tag: Tag, content: str) -> tuple[str, str]:
         """Words and phonemes in place of content; no words: the content is read."""
-        text, transcriber = " ".join(content.split()), self._resources.pronunciations.transcriber
+        text = " ".join(content.split())
+        transcriber = self._resources.pronunciations.transcriber
         match tag.name:
             case "sub":
                 return self._resources.pronunciations.read(tag.attributes.get("alias", "")), ""
@@ -328,7 +384,10 @@ class Marked:
                 return self._resources.say_as(text, "characters", ""), ""
             case "say-as":
                 kind = tag.attributes.get("interpret-as", "").lower()
-                return self._resources.say_as(text, kind, tag.attributes.get("format", "").lower()), ""
+                return (
+                    self._resources.say_as(text, kind, tag.attributes.get("format", "").lower()),
+                    "",
+                )
         if transcriber is None or not tag.attributes.get("ph"):
             return "", ""
         try:
@@ -338,7 +397,8 @@ class Marked:
             return "", ""
         return text or tag.attributes["ph"], phonemes
 
-    # ---- words ---------------------------------------------------------------------------------------------------
+    # ---- words
+    # ---------------------------------------------------------------------------------------------------  # noqa: E501
 
     def _take(self, words: list[Word], out: list[Word]) -> None:
         """Words of the inner normalizer, as words of the source."""
@@ -356,12 +416,17 @@ class Marked:
                 out.append(replace(word, start=start, end=max(start, end), speed=speed))
             self._done = out[-1].end
             if self._replaced and not word.continues:
-                self._replaced = {at: replaced for at, replaced in self._replaced.items() if at >= word.end}
-            self._open, self._mark = not word.ends, bool(_MARKS.search(word.text)[0])  # type: ignore[index]
+                self._replaced = {
+                    at: replaced for at, replaced in self._replaced.items() if at >= word.end
+                }
+            self._open = not word.ends
+            self._mark = bool(_MARKS.search(word.text)[0])  # type: ignore[index]
         if words:
             self._places.forget(words[-1].end)
             self._wide = {place: end for place, end in self._wide.items() if place >= words[-1].end}
-            del self._speeds[: max(0, bisect.bisect_right(self._speeds, (words[-1].start, 99.0)) - 1)]
+            del self._speeds[
+                : max(0, bisect.bisect_right(self._speeds, (words[-1].start, 99.0)) - 1)
+            ]
 
     def _end_of(self, word: Word) -> int:
         """Where a word ends in the source."""
@@ -372,10 +437,13 @@ class Marked:
         places = sorted(self._replaced)[: word.text.count(PLACEHOLDER)]
         replacements = [self._replaced.pop(at) for at in places]
         start = self._places.start(word.start) if word.start < places[0] else replacements[0].start
-        end = self._end_of(word) if word.end > places[-1] + len(PLACEHOLDER) else replacements[-1].end
+        end = (
+            self._end_of(word) if word.end > places[-1] + len(PLACEHOLDER) else replacements[-1].end
+        )
         start = max(start, self._done)
         word = replace(word, start=start, end=max(start, end), speed=speed)
         return instead(word, replacements, self._resources.pronunciations.transcriber)
 
 
-_PLAIN, _TAIL = re.compile(r"[^<&\[]+"), re.compile(r"\S*\Z")
+_PLAIN = re.compile(r"[^<&\[]+")
+_TAIL = re.compile(r"\S*\Z")

@@ -1,4 +1,5 @@
-"""What is said in place of an element's content: the words around a placeholder, and those that stand for it."""
+"""What is said in place of an element's content: the words around a placeholder, and those that
+stand for it."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from sayahead.types import Word
 
 PLACEHOLDER = "ssmlword"
 """What the normalizer reads where other words or phonemes are said."""
-_LEAD, _TRAIL = re.compile(r"[^\w\s]*\Z"), re.compile(r"(?:'s\b)?[^\w\s]*")
+_LEAD = re.compile(r"[^\w\s]*\Z")
+_TRAIL = re.compile(r"(?:'s\b)?[^\w\s]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,25 +32,44 @@ class Replaced:
     """Where that ends."""
 
 
-def instead(word: Word, replacements: Sequence[Replaced], transcriber: Transcriber | None) -> list[Word]:
-    """The words for a word with placeholders, each with a part of its place, for which this is said in turn.
+def instead(
+    word: Word, replacements: Sequence[Replaced], transcriber: Transcriber | None
+) -> list[Word]:
+    """The words for a word with placeholders, each with a part of its place, for which this is said
+    in turn.
 
-    Words that stand in the text are read with what is around them; phonemes are a word of their own.
-    """
+    Words that stand in the text are read with what is around them; phonemes are a word of their
+    own."""
     words = list[Word]()
     runs = list(_runs(word.text.split(PLACEHOLDER), replacements, transcriber))
     for number, (text, own) in enumerate(runs):
         start = own.start if own else words[-1].end if words else word.start
-        end = own.end if own else next((other.tag for _, other in runs[number + 1 :] if other), word.end)
+        end = (
+            own.end
+            if own
+            else next((other.tag for _, other in runs[number + 1 :] if other), word.end)
+        )
         start = max(start, words[-1].end) if words else word.start
         end = word.end if number + 1 == len(runs) else min(max(start, end), word.end)
         parts = [text] if own else text.split()
-        # Where nothing but them is spoken, the marks around an element belong to its first and its last word.
-        low, high = (replacements[0].start, replacements[-1].end) if len(runs) == 1 else (start, end)
-        low, high = max(start, min(low, end)), min(end, max(high, start))
+        # Where nothing but them is spoken, the marks around an element belong to its first and its
+        # last word.
+        low, high = (
+            (replacements[0].start, replacements[-1].end) if len(runs) == 1 else (start, end)
+        )
+        low = max(start, min(low, end))
+        high = min(end, max(high, start))
         places = [start, *(low + (high - low) * n // len(parts) for n in range(1, len(parts))), end]
         words += (
-            replace(word, text=part, start=a, end=b, phonemes=own.phonemes if own else "", ends=False, continues=True)
+            replace(
+                word,
+                text=part,
+                start=a,
+                end=b,
+                phonemes=own.phonemes if own else "",
+                ends=False,
+                continues=True,
+            )
             for part, a, b in zip(parts, places[:-1], places[1:], strict=True)
         )
     return [*words[:-1], replace(words[-1], ends=word.ends, continues=word.continues)]
@@ -57,13 +78,15 @@ def instead(word: Word, replacements: Sequence[Replaced], transcriber: Transcrib
 def _runs(
     texts: Sequence[str], replacements: Sequence[Replaced], transcriber: Transcriber | None
 ) -> Iterator[tuple[str, Replaced | None]]:
-    """Stretches of words that are read, and those that phonemes are said for, with the marks that touch them."""
+    """Stretches of words that are read, and those that phonemes are said for, with the marks that
+    touch them."""
     before = texts[0]
     for own, after in zip(replacements, texts[1:], strict=True):
         if not own.phonemes:
             before += own.words + after
             continue
-        lead, trail = _LEAD.search(before)[0], _TRAIL.match(after)[0]  # type: ignore[index]
+        lead = _LEAD.search(before)[0]  # type: ignore[index]
+        trail = _TRAIL.match(after)[0]  # type: ignore[index]
         if plain := before.removesuffix(lead).strip():
             yield plain, None
         if trail.startswith("'s") and transcriber is not None:

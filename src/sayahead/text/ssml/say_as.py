@@ -14,7 +14,8 @@ from sayahead.text.reading.language import Language, language_of
 from sayahead.text.reading.stream import TokenReader
 
 SayAs = Callable[[str, str, str], str]
-"""Content, ``interpret-as`` and ``format`` to words as they are spoken; empty: the text is read as it stands."""
+"""Content, ``interpret-as`` and ``format`` to words as they are spoken; empty: the text is read as
+it stands."""
 SPELLED = ("characters", "spell-out", "verbatim", "digits")
 _NUMBER = re.compile(r"[-−]?[0-9][0-9.,]*|[-−]?\.[0-9]+")
 

@@ -1,4 +1,5 @@
-"""Tags as characters: what may become one, what it says, and where the text without tags is in the source."""
+"""Tags as characters: what may become one, what it says, and where the text without tags is in the
+source."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from dataclasses import dataclass, field
 
 log = logging.getLogger("sayahead")
 
-MOST_TAG, LONGEST_BREAK_S = 1000, 10.0
+MOST_TAG = 1000
+LONGEST_BREAK_S = 10.0
 """Characters of a tag, beyond which it is text; seconds of a break."""
 _NAME = r"[A-Za-z][\w:.-]*"
 _VALUE = r"(?:\"[^\"<]*\"|'[^'<]*')"
@@ -23,13 +25,21 @@ _ATTRIBUTE = re.compile(rf"({_NAME})\s*=\s*({_VALUE})")
 _ENTITY = re.compile(r"&(?:[A-Za-z]{0,8}|#[0-9]{0,6}|#x[0-9A-Fa-f]{0,6})")
 _STAGE = re.compile(r"\[[a-z][a-z ]{0,38}")
 _STEMS = re.compile(
-    r"\b(?:laugh|chuckl|giggl|sigh|whisper|cough|gasp|sob|cries|crying|sniff|groan|moan|yawn|clears? throat|inhal|"
+    r"\b(?:laugh|chuckl|giggl|sigh|whisper|cough|gasp|sob|cries|crying|sniff|groan|moan|yawn|clears?"
+    r" throat|inhal|"
     r"exhal|breath|pause|applau|clap|music|shout|scream|sing|humm|excited|sad|angr|happ|sarcas|curious|nervous|mischiev|tired|"
     r"surprised|cheer|snort|gulp|wheez|snicker|mumbl|stammer|stutter)"
 )
 """What stage directions in brackets have among their words: ``[laughs]``, ``[sighs deeply]``."""
 _TIME = re.compile(r"\+?([0-9]*\.?[0-9]+)\s*(ms|s)", re.I)
-_STRENGTHS = {"none": 0.0, "x-weak": 0.1, "weak": 0.25, "medium": 0.5, "strong": 0.75, "x-strong": 1.2}
+_STRENGTHS = {
+    "none": 0.0,
+    "x-weak": 0.1,
+    "weak": 0.25,
+    "medium": 0.5,
+    "strong": 0.75,
+    "x-strong": 1.2,
+}
 _RATES = {"x-slow": 0.5, "slow": 0.75, "medium": 1.0, "default": 1.0, "fast": 1.25, "x-fast": 1.6}
 
 
@@ -89,11 +99,14 @@ def may_become(text: str) -> bool:
         return _BEGUN.fullmatch(text) is not None and len(text) <= MOST_TAG
     if text[0] == "&":
         return _ENTITY.fullmatch(text) is not None
-    return _STAGE.fullmatch(text) is not None or (text[-1] == "]" and _STEMS.search(text) is not None)
+    return _STAGE.fullmatch(text) is not None or (
+        text[-1] == "]" and _STEMS.search(text) is not None
+    )
 
 
 def complete(text: str) -> bool:
-    """Whether they are one; a stage direction, with the character after it, if that makes it no link."""
+    """Whether they are one; a stage direction, with the character after it, if that makes it no
+    link."""
     if text[0] == "<":
         if text.startswith("<!--"):
             return text.endswith("-->") and len(text) > 6
@@ -108,8 +121,12 @@ def tag_of(text: str, start: int) -> Tag | None:
     if (match := _TAG.fullmatch(text)) is None:
         return None
     pairs = _ATTRIBUTE.findall(match[3])
-    attributes = {name.rpartition(":")[2].lower(): html.unescape(value[1:-1]) for name, value in pairs}
-    return Tag(match[2].rpartition(":")[2].lower(), attributes, start, bool(match[1]), bool(match[4]))
+    attributes = {
+        name.rpartition(":")[2].lower(): html.unescape(value[1:-1]) for name, value in pairs
+    }
+    return Tag(
+        match[2].rpartition(":")[2].lower(), attributes, start, bool(match[1]), bool(match[4])
+    )
 
 
 def break_s(tag: Tag) -> float:
@@ -118,7 +135,11 @@ def break_s(tag: Tag) -> float:
     if time is None:
         return _STRENGTHS.get(tag.attributes.get("strength", "medium").lower(), 0.5)
     if not (match := _TIME.fullmatch(time.strip())):
-        log.warning("<break> (character %d): time is %r, but must be such as 500ms or 1.5s.", tag.start, time)
+        log.warning(
+            "<break> (character %d): time is %r, but must be such as 500ms or 1.5s.",
+            tag.start,
+            time,
+        )
         return 0.5
     return min(float(match[1]) / (1000 if match[2].lower() == "ms" else 1), LONGEST_BREAK_S)
 
@@ -130,7 +151,12 @@ def rate_of(text: str, tag: Tag) -> float:
         return _RATES[text]
     match = re.fullmatch(r"([+-]?)([0-9]*\.?[0-9]+)(%?)", text)
     if not match or not float(match[2]):
-        log.warning("<%s> (character %d): %r is no speed; use such as fast, 120%% or 1.2.", tag.name, tag.start, text)
+        log.warning(
+            "<%s> (character %d): %r is no speed; use such as fast, 120%% or 1.2.",
+            tag.name,
+            tag.start,
+            text,
+        )
         return 1.0
     value = float(match[2]) / (100 if match[3] else 1)
     return max(0.1, 1 + value * (-1 if match[1] == "-" else 1)) if match[1] else value

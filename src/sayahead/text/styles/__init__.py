@@ -1,8 +1,9 @@
-"""Tags of styles in a text that comes in fragments: ``[whispers]``, ``<laugh>``, ``[emotion=happy]``, ``[pause:1s]``.
+"""Tags of styles in a text that comes in fragments: ``[whispers]``, ``<laugh>``,
+``[emotion=happy]``, ``[pause:1s]``.
 
-The words' normalizer gets the text without them, whatever its language; the words that follow are said in that style,
-up to the next tag of a style, its end (``[/whispers]``, ``[normal]``) or an empty line.
-"""
+The words' normalizer gets the text without them, whatever its language; the words that follow are
+said in that style, up to the next tag of a style, its end (``[/whispers]``, ``[normal]``) or an
+empty line."""
 
 from __future__ import annotations
 
@@ -33,7 +34,12 @@ class Manner:
 
     def changed(self, change: Change) -> Manner:
         """After a tag."""
-        asked = {"style": change.style, "pace": change.pace, "volume": change.volume, "pitch": change.pitch}
+        asked = {
+            "style": change.style,
+            "pace": change.pace,
+            "volume": change.volume,
+            "pitch": change.pitch,
+        }
         return replace(self, **{name: value for name, value in asked.items() if value is not None})  # type: ignore[arg-type]
 
     @property
@@ -43,11 +49,13 @@ class Manner:
 
 
 class Styles:
-    """Makes the normalizers of one session; it knows what was asked for where, for texts that are revised."""
+    """Makes the normalizers of one session; it knows what was asked for where, for texts that are
+    revised."""
 
     def __init__(self, normalizer: Callable[[int], Normalizer], *, ssml: bool = False) -> None:
         """``ssml``: whether elements that are SSML's, too, are left to what reads it."""
-        self._normalizer, self._ssml = normalizer, ssml
+        self._normalizer = normalizer
+        self._ssml = ssml
         self._changes: list[tuple[int, Manner]] = [(0, Manner())]
 
     def __call__(self, start: int) -> Styled:
@@ -59,19 +67,30 @@ class Styles:
 class Styled:
     """A normalizer of text with tags of styles."""
 
-    def __init__(self, inner: Normalizer, start: int, changes: list[tuple[int, Manner]], *, ssml: bool) -> None:
+    def __init__(
+        self, inner: Normalizer, start: int, changes: list[tuple[int, Manner]], *, ssml: bool
+    ) -> None:
         self.skipped: list[tuple[int, int, str]] = []
-        self._inner, self._changes, self._ssml = inner, changes, ssml
-        # Places in the source, and in the text that the inner normalizer gets; they are equal at the start.
-        self._at = self._given = start
+        self._inner = inner
+        self._changes = changes
+        self._ssml = ssml
+        # Places in the source, and in the text that the inner normalizer gets; they are equal at
+        # the start.
+        self._at = start
+        self._given = start
         self._places = Places([start], [start])
-        self._held, self._last, self._is_plain = "", "\n", True
+        self._held = ""
+        self._last = "\n"
+        self._is_plain = True
         # Whether a tag has just parted a word from what follows.
         self._apart = False
         # Whether a sentence is open, whether its last word has a mark, and where that ends.
-        self._open, self._marked, self._done = False, False, start
+        self._open = False
+        self._marked = False
+        self._done = start
 
-    # ---- the normalizer ------------------------------------------------------------------------------------------
+    # ---- the normalizer
+    # ------------------------------------------------------------------------------------------
 
     def push(self, fragment: str) -> list[Word]:
         out: list[Word] = []
@@ -82,7 +101,8 @@ class Styled:
         out: list[Word] = []
         self._read(self._held, out, over=True)
         self._take(self._inner.flush(), out)
-        self._open, self._last = False, "\n"
+        self._open = False
+        self._last = "\n"
         return out
 
     def breathe(self) -> list[Word]:
@@ -98,11 +118,14 @@ class Styled:
         self._open = self._open and not over
         return out
 
-    # ---- characters ----------------------------------------------------------------------------------------------
+    # ---- characters
+    # ----------------------------------------------------------------------------------------------
 
     def _read(self, text: str, out: list[Word], *, over: bool) -> None:
-        """Pass on text without its tags; what may become one is held, unless the text is ``over``."""
-        self._held, at = "", 0
+        """Pass on text without its tags; what may become one is held, unless the text is
+        ``over``."""
+        self._held = ""
+        at = 0
         styled = self._changes[-1][1] != Manner()
         while at < len(text):
             opener = (_BOTH if styled else _OPENERS).search(text, at)
@@ -140,7 +163,8 @@ class Styled:
         if change is None or (rest[0] == "[" and self._is_other(rest, end, change)):
             self._feed(rest[0], out)
             return 1
-        start, self._at = self._at, self._at + end
+        start = self._at
+        self._at = self._at + end
         self._is_plain = False
         if change.is_sound:
             self.skipped.append((start, self._at, rest[:end]))
@@ -151,7 +175,8 @@ class Styled:
         return end
 
     def _is_other(self, rest: str, end: int, change: Change) -> bool:
-        """Whether a bracket is a link or an index, by what it touches; one that closes, or of a sound, may touch."""
+        """Whether a bracket is a link or an index, by what it touches; one that closes, or of a
+        sound, may touch."""
         if rest[end : end + 1] in ("(", "["):
             return True
         touches = self._last.isalnum() and not change.is_sound
@@ -189,9 +214,11 @@ class Styled:
             self._blank(start, out)
         mark = "," if self._open and not self._marked else ""
         out.append(Word(mark, max(start, self._done), self._at, pause_s=seconds))
-        self._marked, self._done = True, self._at
+        self._marked = True
+        self._done = self._at
 
-    # ---- words ---------------------------------------------------------------------------------------------------
+    # ---- words
+    # ---------------------------------------------------------------------------------------------------  # noqa: E501
 
     def _take(self, words: list[Word], out: list[Word]) -> None:
         """Words of the inner normalizer at their places in the source, as they are to be said."""
@@ -201,12 +228,19 @@ class Styled:
         for word in words:
             if not self._is_plain:
                 start = max(self._places.start(word.start), self._done)
-                end = max(start, self._places.start(word.end - 1) + 1 if word.end > word.start else start)
+                end = max(
+                    start, self._places.start(word.end - 1) + 1 if word.end > word.start else start
+                )
                 word = replace(word, start=start, end=end)
-            manner = self._changes[bisect.bisect_right(self._changes, word.start, key=lambda entry: entry[0]) - 1][1]
-            delivery = word.delivery if manner == Manner() else word.delivery.joined(manner.delivery)
+            manner = self._changes[
+                bisect.bisect_right(self._changes, word.start, key=lambda entry: entry[0]) - 1
+            ][1]
+            delivery = (
+                word.delivery if manner == Manner() else word.delivery.joined(manner.delivery)
+            )
             out.append(word if delivery == word.delivery else replace(word, delivery=delivery))
             self._done = word.end
-            self._open, self._marked = not word.ends, word.text[-1:] in ".,;:!?…—"
+            self._open = not word.ends
+            self._marked = word.text[-1:] in ".,;:!?…—"
         if words:
             self._places.forget(words[-1].end)

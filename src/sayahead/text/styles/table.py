@@ -1,4 +1,5 @@
-"""The styles that tags and instructions may ask for: what a voice does for each, and what each is called."""
+"""The styles that tags and instructions may ask for: what a voice does for each, and what each is
+called."""
 
 from __future__ import annotations
 
@@ -68,9 +69,11 @@ quiet: quiet quietly
 high: high squeaky
 deep: deep low
 monotone: monotone robotic flat flatly
-"""
+"""  # noqa: E501
 NAMES: dict[str, str] = {
-    name: line.partition(":")[0] for line in _NAMES.split("\n") for name in line.partition(":")[2].split()
+    name: line.partition(":")[0]
+    for line in _NAMES.split("\n")
+    for name in line.partition(":")[2].split()
 }
 """Styles by what they are called."""
 SOUNDS = frozenset(
@@ -80,7 +83,7 @@ SOUNDS = frozenset(
     groans moan moans yawn yawns clears throat inhale inhales exhale exhales breath breathes breathing
     breathe applause clapping claps snort snorts gulp gulps wheeze wheezing snicker mumble hums humming sings
     singing swallows swallow smacks lips gunshot explosion music cheers uhm hum
-    """.split()
+    """.split()  # noqa: E501
 )
 """Sounds that no voice here can make: a tag for one is silent, and told as skipped."""
 FILLERS = frozenset(
@@ -88,7 +91,7 @@ FILLERS = frozenset(
     a an the in with and then very slightly a bit more less voice tone tones style speaking speaks says said
     starts starting begins beginning to softly quietly deeply heavily harder loudly nervously lightly manner
     way under his her their breath
-    """.split()
+    """.split()  # noqa: E501
 )
 """What else tags say, which changes nothing by itself."""
 KNOWN = frozenset(NAMES) | SOUNDS | FILLERS
@@ -97,7 +100,8 @@ KEYS = frozenset("emotion style tone mood speed rate volume pitch pause break vo
 ELEMENTS = (frozenset(NAMES) | SOUNDS | {"emotion", "volume", "speed"}) - frozenset(
     "strong default low high plain".split()
 )
-"""Names of elements that are tags of styles, such as ``<laugh>`` and ``<emotion value="happy"/>``."""
+"""Names of elements that are tags of styles, such as ``<laugh>`` and ``<emotion
+value="happy"/>``."""
 _WORD = re.compile(r"[a-z]+(?:'t)?")
 _NOT = frozenset("not no never without avoid less don't doesn't isn't".split())
 MOST_STYLES = 3
@@ -111,8 +115,10 @@ def style(name: str) -> Delivery | None:
 
 
 def instructed(instructions: str) -> Delivery:
-    """What a description of a manner asks for: its words that are names of styles, but for those that are denied."""
-    found, before = dict[str, None](), list[str]()
+    """What a description of a manner asks for: its words that are names of styles, but for those
+    that are denied."""
+    found = dict[str, None]()
+    before = list[str]()
     for word in _WORD.findall(instructions.lower().replace("\u2019", "'")):
         if (name := NAMES.get(word)) is not None and not _NOT.intersection(before[-3:]):
             found[name] = None

@@ -42,7 +42,9 @@ CLOSING = Change(style=PLAIN, pace=1.0, volume=1.0, pitch=0.0)
 """The end of what a tag has changed."""
 _LENGTHS = {"": 0.6, "short ": 0.3, "brief ": 0.3, "long ": 1.2}
 """Seconds of ``[pause]``, ``[long pause]``."""
-_PAUSE = re.compile(r"(?P<length>(?:short |brief |long )?)(?:pause|pauses|break)|(?:pause|break)\s+(?P<time>.*)")
+_PAUSE = re.compile(
+    r"(?P<length>(?:short |brief |long )?)(?:pause|pauses|break)|(?:pause|break)\s+(?P<time>.*)"
+)
 _KEY = re.compile(r"([a-z]+)\s*[:=]")
 _TOLD = KNOWN | KEYS | {"pauses", "short", "brief", "long"}
 """Words that tags may have."""
@@ -69,13 +71,15 @@ def _may_be_element(inner: str) -> bool:
 
 
 def change_of(text: str, *, attributes: bool = True) -> Change | None:
-    """What a whole tag asks for; None for what is no tag of styles. ``attributes``: whether ``<speed>`` is one."""
+    """What a whole tag asks for; None for what is no tag of styles. ``attributes``: whether
+    ``<speed>`` is one."""
     if (tag := _BRACKET.fullmatch(text)) is not None:
         return _described(tag[2].lower(), closes=bool(tag[1]))
     tag = _ELEMENT.fullmatch(text)
     if tag is None or tag[2].lower() not in ELEMENTS:
         return None
-    name, value = tag[2].lower(), _VALUE.search(tag[3])
+    name = tag[2].lower()
+    value = _VALUE.search(tag[3])
     if name not in ("emotion", "volume", "speed"):
         return _described(name, closes=bool(tag[1]))
     if name == "speed" and not attributes:
@@ -90,7 +94,11 @@ def _described(inner: str, *, closes: bool) -> Change | None:
     if (pair := _PAIR.fullmatch(inner)) is not None and pair[1] in KEYS:
         return _valued(pair[1], pair[2])
     if (pause := _PAUSE.fullmatch(inner)) is not None:
-        return Change(pause_s=_LENGTHS[pause[1]]) if pause[1] in _LENGTHS else _valued("pause", pause[2])
+        return (
+            Change(pause_s=_LENGTHS[pause[1]])
+            if pause[1] in _LENGTHS
+            else _valued("pause", pause[2])
+        )
     words = set(_WORDS.findall(inner))
     if closes and words <= KNOWN | KEYS and words & {*NAMES, *KEYS}:
         return CLOSING
@@ -116,7 +124,9 @@ def _valued(key: str, value: str) -> Change | None:
         return None if named is None else Change(style=named)
     amount = float(number[1])
     if key in ("pause", "break"):
-        return Change(pause_s=min(max(amount / (1000 if number[2] == "ms" else 1), 0.0), MOST_PAUSE_S))
+        return Change(
+            pause_s=min(max(amount / (1000 if number[2] == "ms" else 1), 0.0), MOST_PAUSE_S)
+        )
     if key == "pitch":
         return Change(pitch=min(max(amount, -12.0), 12.0))
     factor = amount / 100 if number[2] == "%" else amount

@@ -25,16 +25,26 @@ from sayahead.voices.install.onnx.graph import read_graph
 from sayahead.voices.install.trial import Measured, keep, measure
 from sayahead.voices.install.vits.voice import add_piper
 from sayahead.voices.left import owner, sweep
-from sayahead.voices.locations import ELSEWHERE, VARIABLE, added_voices, home, package_of, packaged_voices
+from sayahead.voices.locations import (
+    ELSEWHERE,
+    VARIABLE,
+    added_voices,
+    home,
+    package_of,
+    packaged_voices,
+)
 from sayahead.voices.write import DESCRIPTION, PAPERS, change_voice, copy_files
 
 MADE = "voice"
 """The folder in a workplace that becomes the voice."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,79}")
-NOT_FOR_TRADE = re.compile(r"(?i)\bNC\b|non-?commercial|research (?:use|purposes?) only|academic use")
+NOT_FOR_TRADE = re.compile(
+    r"(?i)\bNC\b|non-?commercial|research (?:use|purposes?) only|academic use"
+)
 
 Maker = Callable[[Path, Path | None, Path], None]
-"""Writes a voice's folder of a file of another maker: the file, the description that belongs to it, the new folder."""
+"""Writes a voice's folder of a file of another maker: the file, the description that belongs to it,
+the new folder."""
 
 
 def add_graph(onnx: Path, config: Path | None, folder: Path) -> None:
@@ -60,7 +70,8 @@ class Added:
 
 
 def for_trade(license: str) -> bool:
-    """Whether a licence, by its name, lets a voice be used in trade; of one that says nothing, this cannot be known."""
+    """Whether a licence, by its name, lets a voice be used in trade; of one that says nothing, this
+    cannot be known."""
     return not NOT_FOR_TRADE.search(license.replace("_", "-"))
 
 
@@ -73,12 +84,14 @@ def add(
     replace: bool = False,
     progress: Progress | None = None,
 ) -> Added:
-    """Add a voice: a file of another maker, a folder, an archive, an address, or a name of the catalogue.
+    """Add a voice: a file of another maker, a folder, an archive, an address, or a name of the
+    catalogue.
 
-    ``name`` is what it is called, by default its own name; ``config`` the description beside a file, by default
-    ``FILE.json``. A download from an address needs its SHA-256. ``replace`` lets the voice take another's place.
-    The voice is loaded and speaks before it is there. ConfigError for what cannot be meant, VoiceError for a file that
-    is not a voice; either way nothing has changed.
+    ``name`` is what it is called, by default its own name; ``config`` the description beside a
+    file, by default ``FILE.json``. A download from an address needs its SHA-256. ``replace`` lets
+    the voice take another's place. The voice is loaded and speaks before it is there. ConfigError
+    for what cannot be meant, VoiceError for a file that is not a voice; either way nothing has
+    changed.
     """
     with workplace() as work:
         make(place(source, work, sha256, progress), config, work / MADE)
@@ -119,21 +132,25 @@ def settle(work: Path, name: str | None, *, replace: bool) -> Added:
         folder.rename(target)
     except OSError as error:
         raise ConfigError(
-            f"The voice {voice_name!r} was added meanwhile, by somebody else: choose another name (--name), or replace "
-            "it (--replace)."
+            f"The voice {voice_name!r} was added meanwhile, by somebody else: choose another name"
+            " (--name), or replace it (--replace)."
         ) from error
     return Added(target, read_config(target), measured)
 
 
 def remove(name: str) -> Path:
-    """Delete an added voice; the folder that it had. VoiceError if there is none, or it came with a package."""
+    """Delete an added voice; the folder that it had. VoiceError if there is none, or it came with a
+    package."""
     if name in packaged_voices():
         package = package_of(packaged_voices()[name])
         how = "stays" if package == "sayahead" else f"goes with it: pip uninstall {package}"
         raise VoiceError(f"The voice {name!r} came with {package} and {how}.")
     voices = added_voices()
     if name not in voices:
-        raise VoiceError(f"There is no added voice {name!r}{nearest(name, voices) if voices else ': none was added'}.")
+        raise VoiceError(
+            "There is no added voice"
+            f" {name!r}{nearest(name, voices) if voices else ': none was added'}."
+        )
     # Renamed first: nobody finds half a voice.
     sweep(voices[name].parent)
     trash = voices[name].with_name(f".removed-{owner()}-{name}")
@@ -147,7 +164,8 @@ def place(source: str, work: Path, sha256: str | None, progress: Progress | None
     if is_address(source):
         if sha256 is None or not re.fullmatch("[0-9a-fA-F]{64}", sha256):
             raise ConfigError(
-                f"{source} is a download: give the SHA-256 of the file, 64 hexadecimal digits (--sha256)."
+                f"{source} is a download: give the SHA-256 of the file, 64 hexadecimal digits"
+                " (--sha256)."
             )
         path = work / (Path(urlsplit(source).path).name or "download")
         fetch(source, path, Digest("sha256", sha256), progress)
@@ -181,7 +199,9 @@ def make(source: Path, config: Path | None, folder: Path) -> None:
         return
     if source.suffix.lower() not in MAKERS:
         endings = ", ".join([*MAKERS, *ENDINGS])
-        raise ConfigError(f"{source} is not a voice that can be added: it must be a folder or end in {endings}.")
+        raise ConfigError(
+            f"{source} is not a voice that can be added: it must be a folder or end in {endings}."
+        )
     MAKERS[source.suffix.lower()](source, config, folder)
 
 
@@ -192,16 +212,21 @@ def within(folder: Path) -> Path:
             return path.parent
     graphs = sorted(path for ending in MAKERS for path in folder.rglob(f"*{ending}"))
     if len(graphs) != 1:
-        raise VoiceError(f"{folder.name} holds no voice.json, and {len(graphs)} graphs where one would be a voice.")
+        raise VoiceError(
+            f"{folder.name} holds no voice.json, and {len(graphs)} graphs where one would be a"
+            " voice."
+        )
     return graphs[0]
 
 
 def copy(source: Path, folder: Path) -> None:
-    """A voice's own files, and nothing that a link leads to; those of a packaged voice may be missing."""
+    """A voice's own files, and nothing that a link leads to; those of a packaged voice may be
+    missing."""
     if not source.is_dir():
         make(source, None, folder)
         return
-    config, packaged = read_config(source), packaged_files()
+    config = read_config(source)
+    packaged = packaged_files()
     folder.mkdir()
     copy_files(source, folder, (*config.files, DESCRIPTION, *PAPERS))
     for name, digest in config.files.items():
@@ -209,8 +234,9 @@ def copy(source: Path, folder: Path) -> None:
             if digest not in packaged:
                 package = ELSEWHERE["ma-lj"]
                 raise VoiceError(
-                    f"The voice {config.name} lacks {name}, which is a packaged voice's: install that package first, "
-                    f"such as pip install ./{OURS[package]} in a checkout, or pip install {package}."
+                    f"The voice {config.name} lacks {name}, which is a packaged voice's: install"
+                    f" that package first, such as pip install ./{OURS[package]} in a checkout, or"
+                    f" pip install {package}."
                 )
             shutil.copyfile(packaged[digest], folder / name)
 
@@ -225,11 +251,13 @@ def packaged_files() -> dict[str, Path]:
 
 
 def pack(voice: Path, archive: Path) -> list[str]:
-    """Write a voice's folder as an archive for ``add``, without the files of packaged voices; the names of these.
+    """Write a voice's folder as an archive for ``add``, without the files of packaged voices; the
+    names of these.
 
     ConfigError where the archive is there already, or its name is not that of an archive.
     """
-    config, packaged = read_config(voice), packaged_files()
+    config = read_config(voice)
+    packaged = packaged_files()
     left = [name for name, digest in config.files.items() if digest in packaged]
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work) / config.name
@@ -250,15 +278,21 @@ def checked_name(folder: Path, name: str | None, *, replace: bool) -> str:
 
 
 def check_name(name: str, *, replace: bool) -> None:
-    """ConfigError for what is no name of a voice, or one that another has which may not be replaced."""
+    """ConfigError for what is no name of a voice, or one that another has which may not be
+    replaced."""
     if not NAME.fullmatch(name):
-        raise ConfigError(f"{name!r} is not a name for a voice: letters, digits and . _ + - make one (--name).")
+        raise ConfigError(
+            f"{name!r} is not a name for a voice: letters, digits and . _ + - make one (--name)."
+        )
     if name in packaged_voices():
         package = package_of(packaged_voices()[name])
-        raise ConfigError(f"{name!r} is the name of a voice that came with {package}: choose another (--name).")
+        raise ConfigError(
+            f"{name!r} is the name of a voice that came with {package}: choose another (--name)."
+        )
     if name in installed_voices() and not replace:
         raise ConfigError(
-            f"There is a voice {name!r} already: choose another name (--name), or replace it (--replace)."
+            f"There is a voice {name!r} already: choose another name (--name), or replace it"
+            " (--replace)."
         )
 
 
@@ -267,7 +301,9 @@ def finished(folder: Path, name: str) -> Measured:
     voice = load_voice(folder)
     measured = measure(voice)
     if measured.lufs == float("-inf"):
-        raise VoiceError(f"The voice {name!r} loads, but a sentence of its language is silent: it was not added.")
+        raise VoiceError(
+            f"The voice {name!r} loads, but a sentence of its language is silent: it was not added."
+        )
     if voice.config.gain == 1.0:
         change_voice(folder, {"gain": round(measured.gain, 4)})
     return measured

@@ -13,7 +13,9 @@ from typing import IO, cast
 from sayahead.errors import ConfigError, VoiceError
 
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz")
-MOST_FILES, MOST_BYTES, MOST_HEAD = 200, 4 << 30, 1 << 20
+MOST_FILES = 200
+MOST_BYTES = 4 << 30
+MOST_HEAD = 1 << 20
 # Weights are noise to a compressor: what a byte follows tells nothing of it.
 XZ = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 0, "lp": 0, "pb": 0}]
 
@@ -24,7 +26,8 @@ def is_archive(path: Path) -> bool:
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Unpack plain files into ``folder``. VoiceError for a damaged archive, or one that reaches out of its place."""
+    """Unpack plain files into ``folder``. VoiceError for a damaged archive, or one that reaches out
+    of its place."""
     try:
         if archive.name.lower().endswith(".zip"):
             with zipfile.ZipFile(archive) as zipped:
@@ -55,11 +58,14 @@ DAMAGES = (
 
 
 class Bounded:
-    """A file of which only so much may be read until more is allowed: tarfile reads names as long as they say."""
+    """A file of which only so much may be read until more is allowed: tarfile reads names as long
+    as they say."""
 
     def __init__(self, raw: IO[bytes]) -> None:
-        self._raw, self._left = raw, 0
-        self.seek, self.tell = raw.seek, raw.tell
+        self._raw = raw
+        self._left = 0
+        self.seek = raw.seek
+        self.tell = raw.tell
 
     def allow(self, size: int) -> None:
         """Let so many bytes be read."""
@@ -97,20 +103,28 @@ def untar(file: Bounded, archive: Path, folder: Path) -> None:
 def check(entries: list[tuple[str, int]], archive: Path) -> None:
     """VoiceError for too many files, too many bytes, or names that lead elsewhere."""
     if len(entries) > MOST_FILES or sum(size for _, size in entries) > MOST_BYTES:
-        raise VoiceError(f"{archive} holds more than {MOST_FILES} files or {MOST_BYTES >> 30} GiB: it is no voice.")
+        raise VoiceError(
+            f"{archive} holds more than {MOST_FILES} files or {MOST_BYTES >> 30} GiB: it is no"
+            " voice."
+        )
     for name, _ in entries:
         path = PurePosixPath(name.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts or ":" in path.parts[:1]:
-            raise VoiceError(f"{archive} holds {name[:80]!r}, which lies outside of it: it was not unpacked.")
+            raise VoiceError(
+                f"{archive} holds {name[:80]!r}, which lies outside of it: it was not unpacked."
+            )
 
 
 def write_archive(folder: Path, archive: Path) -> None:
-    """Write all files below a folder into an archive, its format by its name, in order and without times.
+    """Write all files below a folder into an archive, its format by its name, in order and without
+    times.
 
     ConfigError where it is there already, or its name is not that of an archive.
     """
     if not is_archive(archive):
-        raise ConfigError(f"{archive} is no name of an archive: it must end in {', '.join(ENDINGS)}.")
+        raise ConfigError(
+            f"{archive} is no name of an archive: it must end in {', '.join(ENDINGS)}."
+        )
     if archive.exists():
         raise ConfigError(f"{archive} is there already: name another file, or remove it.")
     files = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -140,6 +154,9 @@ def compressed(raw: IO[bytes], ending: str) -> IO[bytes]:
 
 def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     """An entry without owner and time."""
-    entry.uid = entry.gid = entry.mtime = 0
-    entry.uname = entry.gname = ""
+    entry.uid = 0
+    entry.gid = 0
+    entry.mtime = 0
+    entry.uname = ""
+    entry.gname = ""
     return entry

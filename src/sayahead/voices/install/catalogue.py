@@ -1,4 +1,5 @@
-"""The catalogue: public Piper voices, and this version's own archives, with their addresses and digests.
+"""The catalogue: public Piper voices, and this version's own archives, with their addresses and
+digests.
 
 Nothing is downloaded unless it is asked for.
 """
@@ -19,7 +20,8 @@ from sayahead.voices.install.fetch import Digest, Progress, fetch
 BASE = "https://huggingface.co/rhasspy/piper-voices/resolve/main/"
 """Where the voices are published."""
 CARD = "MODEL_CARD"
-KOKORO, KOKORO_LICENCE = "kokoro", "Apache-2.0"
+KOKORO = "kokoro"
+KOKORO_LICENCE = "Apache-2.0"
 KOKORO_RELEASE = "https://github.com/thewh1teagle/kokoro-onnx/releases/download/model-files-v1.0"
 KOKORO_FILES = (
     (
@@ -80,7 +82,8 @@ class Entry:
 
 
 def downloads(name: str) -> list[tuple[str, str, Digest]]:
-    """File name, address and digest of each file of a voice by its name, the voice first; none for another name."""
+    """File name, address and digest of each file of a voice by its name, the voice first; none for
+    another name."""
     if name in catalogue():
         return list(catalogue()[name].downloads())
     if name == KOKORO:
@@ -93,10 +96,11 @@ def downloads(name: str) -> list[tuple[str, str, Digest]]:
 
 
 def download(name: str, folder: Path, progress: Progress | None = None) -> list[Path]:
-    """Download a voice by its name into a folder, which is made; the files, the voice first; none for another name.
+    """Download a voice by its name into a folder, which is made; the files, the voice first; none
+    for another name.
 
-    VoiceError where one cannot be had: it has the addresses of all of them, and what to do without a network.
-    """
+    VoiceError where one cannot be had: it has the addresses of all of them, and what to do without
+    a network."""
     wanted = downloads(name)
     for file, address, digest in wanted:
         folder.mkdir(parents=True, exist_ok=True)
@@ -127,16 +131,25 @@ def by_hand(name: str) -> str:
 @functools.cache
 def archives() -> dict[str, str]:
     """The archives of voices that this version has outside the package: name to SHA-256."""
-    sums = next((path for path in (Path(__file__).with_name(SUMS), CLONE / SUMS) if path.is_file()), None)
+    sums = next(
+        (path for path in (Path(__file__).with_name(SUMS), CLONE / SUMS) if path.is_file()), None
+    )
     lines = [] if sums is None else sums.read_text(encoding="utf-8").splitlines()
     files = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-    return {name.removesuffix(".tar.gz"): digest for name, digest in files.items() if "/" not in name}
+    return {
+        name.removesuffix(".tar.gz"): digest for name, digest in files.items() if "/" not in name
+    }
 
 
 @functools.cache
 def catalogue() -> dict[str, Entry]:
     """All public voices by name."""
-    lines = files("sayahead.voices.install").joinpath("catalogue.tsv").read_text(encoding="utf-8").splitlines()
+    lines = (
+        files("sayahead.voices.install")
+        .joinpath("catalogue.tsv")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
     entries = [read(line) for line in lines if not line.startswith("#")]
     return {entry.key: entry for entry in entries}
 

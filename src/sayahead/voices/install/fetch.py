@@ -17,7 +17,8 @@ MOST_BYTES = 4 << 30
 PIECE = 1 << 18
 TIMEOUT_S = 30.0
 Progress = Callable[[str, int, int | None], None]
-"""Told the name of a file, how many of its bytes are there, and how many there will be, if that is known."""
+"""Told the name of a file, how many of its bytes are there, and how many there will be, if that is
+known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +40,25 @@ def is_address(source: str) -> bool:
 
 
 def fetch(address: str, target: Path, digest: Digest, progress: Progress | None = None) -> None:
-    """Download a file to ``target``. VoiceError where it cannot be had, is too large, or is not what was promised."""
-    name, size = Path(urlsplit(address).path).name or "the file", 0
+    """Download a file to ``target``. VoiceError where it cannot be had, is too large, or is not
+    what was promised."""
+    name = Path(urlsplit(address).path).name or "the file"
+    size = 0
     sum_ = hashlib.new(digest.algorithm, usedforsecurity=digest.algorithm != "md5")
     request = urllib.request.Request(address, headers={"User-Agent": "sayahead"})
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer, target.open("wb") as file:
+        with (
+            urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer,
+            target.open("wb") as file,
+        ):
             length = answer.headers.get("Content-Length")
             total = int(length) if length and length.isdigit() else None
             while piece := answer.read(PIECE):
                 size += len(piece)
                 if size > MOST_BYTES:
-                    raise VoiceError(f"{address} is larger than {MOST_BYTES >> 30} GiB, which no voice is.")
+                    raise VoiceError(
+                        f"{address} is larger than {MOST_BYTES >> 30} GiB, which no voice is."
+                    )
                 sum_.update(piece)
                 file.write(piece)
                 if progress is not None:
@@ -62,6 +70,6 @@ def fetch(address: str, target: Path, digest: Digest, progress: Progress | None 
     if sum_.hexdigest() != digest.value.lower():
         target.unlink(missing_ok=True)
         raise VoiceError(
-            f"{address} is not what was promised: its {digest.algorithm.upper()} is {sum_.hexdigest()}, not "
-            f"{digest.value.lower()}. Nothing was added."
+            f"{address} is not what was promised: its {digest.algorithm.upper()} is"
+            f" {sum_.hexdigest()}, not {digest.value.lower()}. Nothing was added."
         )

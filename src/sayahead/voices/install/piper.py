@@ -13,7 +13,9 @@ from sayahead.config import describe
 from sayahead.errors import VoiceError
 
 SPELLINGS = ("espeak", "text")
-PAD, BEGIN, END = "_", "^", "$"
+PAD = "_"
+BEGIN = "^"
+END = "$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,10 @@ class PiperConfig:
 def read_piper(path: Path) -> PiperConfig:
     """The configuration in a file; VoiceError says what is missing or cannot be used, and where."""
     if not path.is_file():
-        raise VoiceError(f"{path} is missing: a Piper voice is two files, NAME.onnx and NAME.onnx.json beside it.")
+        raise VoiceError(
+            f"{path} is missing: a Piper voice is two files, NAME.onnx and NAME.onnx.json"
+            " beside it."
+        )
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError, OSError) as error:
@@ -56,13 +61,19 @@ def read_piper(path: Path) -> PiperConfig:
     spelling = str(data.get("phoneme_type") or "espeak").lower().removeprefix("phonemetype.")
     if spelling not in SPELLINGS:
         raise VoiceError(
-            f"{path}: phoneme_type is {spelling!r}, which needs a front end that sayahead does not have. It reads "
-            f"voices of the types {' and '.join(SPELLINGS)}."
+            f"{path}: phoneme_type is {spelling!r}, which needs a front end that sayahead does not"
+            f" have. It reads voices of the types {' and '.join(SPELLINGS)}."
         )
     espeak = of(data, path, "espeak", "voice", kind=str, default="")
     if spelling == "espeak" and not espeak:
-        raise VoiceError(f"{path}: espeak.voice is missing, the voice of espeak-ng whose phonemes it reads.")
-    code = of(data, path, "language", "code", kind=str, default="") or espeak or path.name.split("-")[0]
+        raise VoiceError(
+            f"{path}: espeak.voice is missing, the voice of espeak-ng whose phonemes it reads."
+        )
+    code = (
+        of(data, path, "language", "code", kind=str, default="")
+        or espeak
+        or path.name.split("-")[0]
+    )
     language = tag(code, path)
     return PiperConfig(
         sample_rate=of(data, path, "audio", "sample_rate", kind=int),
@@ -89,15 +100,20 @@ def scale(data: Mapping[str, Any], path: Path, name: str, default: float) -> flo
     return float(value)
 
 
-def of(data: Mapping[str, Any], path: Path, table: str, key: str, *, kind: type, default: Any = None) -> Any:
-    """``data[table][key]`` as a kind; VoiceError if it is missing without a default, or of another kind."""
+def of(
+    data: Mapping[str, Any], path: Path, table: str, key: str, *, kind: type, default: Any = None
+) -> Any:
+    """``data[table][key]`` as a kind; VoiceError if it is missing without a default, or of another
+    kind."""
     entries = data.get(table, {})
     value = entries.get(key, default) if isinstance(entries, Mapping) else default
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if not isinstance(value, kind) or isinstance(value, bool):
         problem = "is missing" if value is None else f"is {describe(value)}"
-        raise VoiceError(f"{path}: {table}.{key} {problem}, but a Piper voice has a {kind.__name__} there.")
+        raise VoiceError(
+            f"{path}: {table}.{key} {problem}, but a Piper voice has a {kind.__name__} there."
+        )
     return value
 
 
@@ -108,13 +124,24 @@ def phonemes_of(data: Mapping[str, Any], path: Path) -> dict[str, int]:
         raise VoiceError(f"{path}: phoneme_id_map is missing: the voice would read nothing.")
     table = dict[str, int]()
     for symbol, ids in ids_of.items():
-        if not isinstance(ids, list) or len(ids) != 1 or not isinstance(ids[0], int) or isinstance(ids[0], bool):
-            raise VoiceError(f"{path}: phoneme_id_map: {symbol!r} is {describe(ids)}, but must be a list of one id.")
+        if (
+            not isinstance(ids, list)
+            or len(ids) != 1
+            or not isinstance(ids[0], int)
+            or isinstance(ids[0], bool)
+        ):
+            raise VoiceError(
+                f"{path}: phoneme_id_map: {symbol!r} is {describe(ids)}, but must be a list of"
+                " one id."
+            )
         if len(symbol) == 1:
             table[symbol] = ids[0]
     for symbol in (PAD, BEGIN, END):
         if symbol not in table:
-            raise VoiceError(f"{path}: phoneme_id_map has no {symbol!r}, which every sentence of a Piper voice holds.")
+            raise VoiceError(
+                f"{path}: phoneme_id_map has no {symbol!r}, which every sentence of a Piper voice"
+                " holds."
+            )
     return table
 
 
@@ -124,8 +151,13 @@ def speakers_of(data: Mapping[str, Any], path: Path) -> dict[str, int]:
     named = data.get("speaker_id_map") or {}
     if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= 100_000:
         raise VoiceError(f"{path}: num_speakers is {describe(count)}, but must be a whole number.")
-    if not isinstance(named, Mapping) or not all(isinstance(n, int) and 0 <= n < count for n in named.values()):
-        raise VoiceError(f"{path}: speaker_id_map must give each speaker's name a number below num_speakers, {count}.")
+    if not isinstance(named, Mapping) or not all(
+        isinstance(n, int) and 0 <= n < count for n in named.values()
+    ):
+        raise VoiceError(
+            f"{path}: speaker_id_map must give each speaker's name a number below num_speakers,"
+            f" {count}."
+        )
     if count <= 1:
         return {}
     rest = {str(number): number for number in range(count) if number not in named.values()}
@@ -136,6 +168,8 @@ def tag(code: str, path: Path) -> str:
     """A language's BCP 47 tag of Piper's or espeak-ng's name for it."""
     parts = re.split("[-_]", code.strip())
     if not re.fullmatch("[A-Za-z]{2,3}", parts[0]):
-        raise VoiceError(f"{path}: language.code is {code!r}, which is no language's code such as de_DE.")
+        raise VoiceError(
+            f"{path}: language.code is {code!r}, which is no language's code such as de_DE."
+        )
     regions = [part.upper() for part in parts[1:2] if re.fullmatch("[A-Za-z]{2}|[0-9]{3}", part)]
     return "-".join([parts[0].lower(), *regions])

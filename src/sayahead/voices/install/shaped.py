@@ -1,4 +1,5 @@
-"""Voices that are another one with its pitch and formants changed, or one of its speakers: a description alone."""
+"""Voices that are another one with its pitch and formants changed, or one of its speakers: a
+description alone."""
 
 from __future__ import annotations
 
@@ -35,7 +36,14 @@ def shape_voice(
     if base not in installed_voices():
         raise VoiceError(f"There is no voice {base!r}{nearest(base, installed_voices())}.")
     with workplace() as work:
-        write_shaped(installed_voices()[base], name, shape, work / MADE, speaker=speaker, description=description)
+        write_shaped(
+            installed_voices()[base],
+            name,
+            shape,
+            work / MADE,
+            speaker=speaker,
+            description=description,
+        )
         return settle(work, None, replace=replace)
 
 
@@ -49,22 +57,40 @@ def write_shaped(
     description: str | None,
     **own: Any,
 ) -> None:
-    """The folder of a shaped voice: its voice.json, and the papers of the one in the folder ``lender``.
+    """The folder of a shaped voice: its voice.json, and the papers of the one in the folder
+    ``lender``.
 
     ``speaker``: one of that voice's; ``own``: what else voice.json says.
     """
     config = read_config(lender)
     base = config.name
     if config.kind == SHAPED:
-        raise VoiceError(f"The voice {base!r} is a shaped one itself: shape the voice {config.model['voice']!r}.")
+        raise VoiceError(
+            f"The voice {base!r} is a shaped one itself: shape the voice {config.model['voice']!r}."
+        )
     about = {key: value for key, value in asdict(config).items() if key not in OWN}
-    about |= {"name": name, "kind": SHAPED, "model": {"voice": base}, "shape": asdict(shape), "gain": 1.0}
+    about |= {
+        "name": name,
+        "kind": SHAPED,
+        "model": {"voice": base},
+        "shape": asdict(shape),
+        "gain": 1.0,
+    }
     if speaker is not None:
         if speaker not in config.speakers:
-            raise VoiceError(f"The voice {base!r} has no speaker {speaker!r}{nearest(speaker, config.speakers)}.")
+            raise VoiceError(
+                f"The voice {base!r} has no speaker {speaker!r}{nearest(speaker, config.speakers)}."
+            )
         spoken = config.model.get("languages", {})
-        about |= {"speakers": {speaker: config.speakers[speaker]}, "language": spoken.get(speaker, config.language)}
+        about |= {
+            "speakers": {speaker: config.speakers[speaker]},
+            "language": spoken.get(speaker, config.language),
+        }
     about |= own
-    told = f"{speaker} of {base}" if speaker else f"{config.description.split(';')[0]}; shaped from {base}"
+    told = (
+        f"{speaker} of {base}"
+        if speaker
+        else f"{config.description.split(';')[0]}; shaped from {base}"
+    )
     about["description"] = description or told
     write_voice(folder, about, papers=lender)

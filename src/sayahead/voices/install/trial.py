@@ -41,9 +41,13 @@ class Measured:
 
 @functools.cache
 def samples() -> dict[str, list[str]]:
-    """Sentences of each language: the first of the Universal Declaration of Human Rights, and some of another kind."""
+    """Sentences of each language: the first of the Universal Declaration of Human Rights, and some
+    of another kind."""
     table = files("sayahead.voices.install").joinpath("samples.tsv").read_text(encoding="utf-8")
-    return {language: sentences for language, *sentences in (line.split("\t") for line in table.splitlines())}
+    return {
+        language: sentences
+        for language, *sentences in (line.split("\t") for line in table.splitlines())
+    }
 
 
 def sample(language: str) -> str:
@@ -57,9 +61,12 @@ def measure(voice: Voice) -> Measured:
     start = time.thread_time()
     spoken = np.concatenate([np.zeros(1, np.float32), *(c.samples for c in voice.stream([text]))])
     cost = time.thread_time() - start
-    lufs, peak = loudness(spoken, voice.sample_rate), float(np.abs(spoken).max())
+    lufs = loudness(spoken, voice.sample_rate)
+    peak = float(np.abs(spoken).max())
     factor = 10 ** ((TARGET_LUFS - lufs) / 20) if np.isfinite(lufs) else 1.0
-    return Measured(cost / (len(spoken) / voice.sample_rate), lufs, min(factor, PEAK / max(peak, 1e-3)))
+    return Measured(
+        cost / (len(spoken) / voice.sample_rate), lufs, min(factor, PEAK / max(peak, 1e-3))
+    )
 
 
 def keep(folder: Path, measured: Measured) -> None:

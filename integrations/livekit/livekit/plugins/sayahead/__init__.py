@@ -1,4 +1,5 @@
-"""sayahead for LiveKit Agents: speech while the text is still being written, in the agent's own process."""
+"""sayahead for LiveKit Agents: speech while the text is still being written, in the agent's own
+process."""
 
 from livekit.agents import Plugin
 from livekit.plugins.sayahead.log import logger

@@ -24,7 +24,8 @@ FRAME_MS = 20
 SERVED_RATE = 24000
 """Samples per second of what servers speak."""
 PATIENCE_S = 3600.0
-"""How long a server is to wait for a text that goes on, as a voice in this process does for ever."""
+"""How long a server is to wait for a text that goes on, as a voice in this process does for
+ever."""
 
 _loading = threading.Lock()
 
@@ -43,12 +44,13 @@ def loaded(voice: str) -> Voice:
 class TTS(tts.TTS):
     """Speech in the agent's own process: no key, no network, no GPU; or that of servers.
 
-    ``voice`` is a voice's name or folder, or a ``sayahead.Voice``. ``idle_s``: seconds without text after which all
-    that was written is spoken, and the sentence goes on; None: it waits. ``options`` are those of ``Voice.session``:
-    ``policy``, ``context``, ``speed``, ``volume``, ``seed``, ``hold_back_s``. A value that the voice does not take
-    is an error of the first stream, or of ``sayahead.load_voice(voice).session(**options)``. ``url`` is the address of
-    a server (``sayahead serve``) that speaks instead of this process, or of several; ``key`` opens it, and ``voice`` is
-    a name that it knows. If a server goes down mid-speech, another one says the rest.
+    ``voice`` is a voice's name or folder, or a ``sayahead.Voice``. ``idle_s``: seconds without text
+    after which all that was written is spoken, and the sentence goes on; None: it waits.
+    ``options`` are those of ``Voice.session``: ``policy``, ``context``, ``speed``, ``volume``,
+    ``seed``, ``hold_back_s``. A value that the voice does not take is an error of the first stream,
+    or of ``sayahead.load_voice(voice).session(**options)``. ``url`` is the address of a server
+    (``sayahead serve``) that speaks instead of this process, or of several; ``key`` opens it, and
+    ``voice`` is a name that it knows. If a server goes down mid-speech, another one says the rest.
     """
 
     def __init__(
@@ -61,15 +63,26 @@ class TTS(tts.TTS):
         key: str | None = None,
     ) -> None:
         name = voice if isinstance(voice, Voice) else str(voice)
-        rate, model = SERVED_RATE, str(voice)
+        rate = SERVED_RATE
+        model = str(voice)
         if url is None:
-            config = name.config if isinstance(name, Voice) else read_config(installed_voices().get(name, Path(name)))
-            rate, model = config.sample_rate, config.name
+            config = (
+                name.config
+                if isinstance(name, Voice)
+                else read_config(installed_voices().get(name, Path(name)))
+            )
+            rate = config.sample_rate
+            model = config.name
         super().__init__(
-            capabilities=tts.TTSCapabilities(streaming=True, aligned_transcript=True), sample_rate=rate, num_channels=1
+            capabilities=tts.TTSCapabilities(streaming=True, aligned_transcript=True),
+            sample_rate=rate,
+            num_channels=1,
         )
-        self._voice, self._model = name, model
-        self._url, self._key, self._idle_s = url, key, idle_s
+        self._voice = name
+        self._model = model
+        self._url = url
+        self._key = key
+        self._idle_s = idle_s
         self._options = Options(**(options or {}))
 
     @property
@@ -83,7 +96,8 @@ class TTS(tts.TTS):
         return "sayahead"
 
     def prewarm(self) -> None:
-        """Load the voice in the background, so that the first stream need not; one of servers is theirs."""
+        """Load the voice in the background, so that the first stream need not; one of servers is
+        theirs."""
         if self._url is None:
             threading.Thread(target=self.voice, name="sayahead-prewarm", daemon=True).start()
 
@@ -119,7 +133,9 @@ class TTS(tts.TTS):
         """A whole text."""
         return self._synthesize_with_stream(text, conn_options=conn_options)
 
-    def stream(self, *, conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS) -> SynthesizeStream:
+    def stream(
+        self, *, conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS
+    ) -> SynthesizeStream:
         """A text that is still being written: one segment, as of LiveKit Agents 1.x."""
         return SynthesizeStream(tts=self, conn_options=conn_options)
 
@@ -162,7 +178,9 @@ class SynthesizeStream(tts.SynthesizeStream):
                     if not started:
                         output_emitter.start_segment(segment_id=request)
                         started = True
-                    output_emitter.push_timed_transcript(self._timings(chunk.words, chunk.sample_rate))
+                    output_emitter.push_timed_transcript(
+                        self._timings(chunk.words, chunk.sample_rate)
+                    )
                     output_emitter.push(to_pcm16(chunk.samples).tobytes())
         except SayaheadError as error:
             # What the voice refuses it refuses again, and what was spoken must not be spoken twice.
@@ -170,8 +188,8 @@ class SynthesizeStream(tts.SynthesizeStream):
         self._end(output_emitter, request, started)
 
     def _end(self, output_emitter: tts.AudioEmitter, request: str, started: bool) -> None:
-        """The end of the segment. A text without a word (an emoji, say) is a moment of silence: LiveKit takes no audio
-        at all for a failure, and tries again."""
+        """The end of the segment. A text without a word (an emoji, say) is a moment of silence:
+        LiveKit takes no audio at all for a failure, and tries again."""
         if not started and self._written:
             output_emitter.start_segment(segment_id=request)
             output_emitter.push(bytes(2 * self._sayahead.sample_rate * FRAME_MS // 1000))
@@ -182,10 +200,14 @@ class SynthesizeStream(tts.SynthesizeStream):
             output_emitter.end_segment()
 
     def _timings(self, words: tuple[WordTiming, ...], rate: int) -> list[TimedString]:
-        """The source text of each word, with the white space before it, and its times in seconds."""
-        source, timed = "".join(self._written), []
+        """The source text of each word, with the white space before it, and its times in
+        seconds."""
+        source = "".join(self._written)
+        timed = []
         for word in words:
             text = source[self._timed : word.end]
-            timed.append(TimedString(text, start_time=word.onset / rate, end_time=word.offset / rate))
+            timed.append(
+                TimedString(text, start_time=word.onset / rate, end_time=word.offset / rate)
+            )
             self._timed = word.end
         return timed

@@ -40,14 +40,16 @@ class AllAtOnce:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A language model's stream: words in tokens, the space at the front of the next word's first token."""
+    """A language model's stream: words in tokens, the space at the front of the next word's first
+    token."""
 
     per_s: float = 50.0
     """Tokens a second."""
     letters: int = 4
     """Most letters in a token; a word of common length is one or two tokens."""
     jitter: float = 0.1
-    """Standard deviation of a token's time, as a share of the mean; drawn from a gamma distribution."""
+    """Standard deviation of a token's time, as a share of the mean; drawn from a gamma
+    distribution."""
     seed: int = 0
     """Seed of the jitter, together with the text's length."""
 
@@ -69,29 +71,39 @@ class Tokens:
             draw = np.random.default_rng([self.seed, len(text)])
             shape = 1 / self.jitter**2
             gaps = draw.gamma(shape, 1 / (self.per_s * shape), len(tokens))
-        return [Arrival(token, float(at)) for token, at in zip(tokens, np.cumsum(gaps), strict=True)]
+        return [
+            Arrival(token, float(at)) for token, at in zip(tokens, np.cumsum(gaps), strict=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedTokens:
-    """A language model's stream of a frozen text, in the tokens of a real tokenizer; with a pause, a tool call's."""
+    """A language model's stream of a frozen text, in the tokens of a real tokenizer; with a pause,
+    a tool call's."""
 
     per_s: float = 50.0
     """Tokens a second, at equal distances."""
     pause_s: float = 0.0
-    """Pause in the middle of a clause: before the word nearest the text's middle that follows no mark."""
+    """Pause in the middle of a clause: before the word nearest the text's middle that follows no
+    mark."""
 
     def __post_init__(self) -> None:
         positive("RecordedTokens: per_s", self.per_s)
         if self.pause_s < 0:
-            raise ConfigError(f"RecordedTokens: pause_s is {self.pause_s!r}, but must be at least 0.")
+            raise ConfigError(
+                f"RecordedTokens: pause_s is {self.pause_s!r}, but must be at least 0."
+            )
 
     def arrivals(self, text: str) -> list[Arrival]:
         # It needs the lists of texts, which need no clock.
         from sayahead_lab.eval.experiment.frozen import tokens
 
         pieces = tokens(text)
-        inside = [at for at in range(1, len(pieces)) if pieces[at][:1] == " " and pieces[at - 1][-1:].isalnum()]
+        inside = [
+            at
+            for at in range(1, len(pieces))
+            if pieces[at][:1] == " " and pieces[at - 1][-1:].isalnum()
+        ]
         late = min(inside, key=lambda at: abs(at - len(pieces) / 2), default=len(pieces))
         times = [(at + 1) / self.per_s + self.pause_s * (at >= late) for at in range(len(pieces))]
         return [Arrival(piece, at_s) for piece, at_s in zip(pieces, times, strict=True)]
@@ -99,7 +111,8 @@ class RecordedTokens:
 
 @dataclass(frozen=True, slots=True)
 class ReadingClock:
-    """A person reading aloud, or an interpreter: word by word, each lasting for its share of the letters."""
+    """A person reading aloud, or an interpreter: word by word, each lasting for its share of the
+    letters."""
 
     words_per_min: float = 180.0
     """Words a minute, on average over the text."""
@@ -111,15 +124,18 @@ class ReadingClock:
         words = words_with_space_behind(text)
         total_s = 60 * len(words) / self.words_per_min
         letters = np.cumsum([len(word) for word in words])
-        return [Arrival(word, total_s * float(at) / len(text)) for word, at in zip(words, letters, strict=True)]
+        return [
+            Arrival(word, total_s * float(at) / len(text))
+            for word, at in zip(words, letters, strict=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
 class Typist:
     """A person typing: key by key, with pauses between phrases and some words retyped.
 
-    Typing errors never arrive: an input line holds a word until the space after it. A correction only costs time.
-    """
+    Typing errors never arrive: an input line holds a word until the space after it. A correction
+    only costs time."""
 
     words_per_min: float = 40.0
     """Words a minute of five characters, without pauses and corrections."""
@@ -137,7 +153,10 @@ class Typist:
 
     def arrivals(self, text: str) -> list[Arrival]:
         draw = np.random.default_rng([self.seed, len(text)])
-        key_s, at_s, out, before = 60 / (5 * self.words_per_min), 0.0, list[Arrival](), ""
+        key_s = 60 / (5 * self.words_per_min)
+        at_s = 0.0
+        out = list[Arrival]()
+        before = ""
         for number, word in enumerate(words_with_space_behind(text)):
             if number and (before.rstrip()[-1:] in ".,;:!?" or draw.random() < 1 / 8):
                 at_s += float(draw.exponential(self.pause_s))
@@ -159,7 +178,9 @@ class WordEnds:
     def arrivals(self, text: str) -> list[Arrival]:
         words = words_with_space_behind(text)
         if len(words) != len(self.ends_s):
-            raise ConfigError(f"WordEnds has {len(self.ends_s)} times for a text of {len(words)} words.")
+            raise ConfigError(
+                f"WordEnds has {len(self.ends_s)} times for a text of {len(words)} words."
+            )
         if any(later < earlier for earlier, later in itertools.pairwise(self.ends_s)):
             raise ConfigError("WordEnds: the times must not go back.")
         return [Arrival(word, at_s) for word, at_s in zip(words, self.ends_s, strict=True)]
@@ -189,13 +210,18 @@ def words_with_space_behind(text: str) -> list[str]:
 
 def words_with_space_before(text: str) -> list[str]:
     """The text cut after every word but the last; the pieces join to the text."""
-    spaces = [0, *(i for i in range(1, len(text)) if text[i].isspace() and not text[i - 1].isspace())]
+    spaces = [
+        0,
+        *(i for i in range(1, len(text)) if text[i].isspace() and not text[i - 1].isspace()),
+    ]
     return cut(text, [at for at in spaces[1:] if text[at:].strip()])
 
 
 def word_starts(text: str) -> list[int]:
     """Indices at which white-space separated words begin."""
-    return [i for i in range(len(text)) if not text[i].isspace() and (i == 0 or text[i - 1].isspace())]
+    return [
+        i for i in range(len(text)) if not text[i].isspace() and (i == 0 or text[i - 1].isspace())
+    ]
 
 
 def cut(text: str, places: Sequence[int]) -> list[str]:

@@ -1,4 +1,5 @@
-"""The conditions of an experiment: what speaks (voice, policy, context) and how text arrives, from one TOML."""
+"""The conditions of an experiment: what speaks (voice, policy, context) and how text arrives, from
+one TOML."""
 
 from __future__ import annotations
 
@@ -35,10 +36,11 @@ class Condition:
     name: str
     """Its name in the tables."""
     policy: Any = "lookahead"
-    """A name of ``POLICIES`` with its options, as a string ("lookahead:k=2") or a table; kept as a string with all of
-    them."""
+    """A name of ``POLICIES`` with its options, as a string ("lookahead:k=2") or a table; kept as a
+    string with all of them."""
     context: Any = "none"
-    """The same for ``CONTEXTS``; for a language model ("lm") the model itself is an argument of the run."""
+    """The same for ``CONTEXTS``; for a language model ("lm") the model itself is an argument of the
+    run."""
     voice: str = "heart"
     """A voice's name or folder."""
     hold_back_s: float | None = None
@@ -52,23 +54,28 @@ class Condition:
     seed: int = 0
     """Seed of the noise."""
     keep_up: Any = None
-    """Follow the text's pace: options ("lag_s=2,most_speed=1.4"), a table of them, or true; kept as a string with all
-    of them."""
+    """Follow the text's pace: options ("lag_s=2,most_speed=1.4"), a table of them, or true; kept as
+    a string with all of them."""
     clock: str | None = None
-    """The clock on which it speaks, the only one on which it is timed: for settings that depend on when text arrives,
-    ``keep_up`` and policies that look at the text there is."""
+    """The clock on which it speaks, the only one on which it is timed: for settings that depend on
+    when text arrives, ``keep_up`` and policies that look at the text there is."""
     cores: int | None = None
-    """Processor cores to run on, with as many threads (Ma Fig. 9); none: one thread on any free core."""
+    """Processor cores to run on, with as many threads (Ma Fig. 9); none: one thread on any free
+    core."""
     computing: str = "wall"
-    """What counts as computing: the ``wall`` clock's time, or that of the ``processor``, for a machine that others use,
-    too."""
+    """What counts as computing: the ``wall`` clock's time, or that of the ``processor``, for a
+    machine that others use, too."""
 
     def __post_init__(self) -> None:
         where = f"Condition {self.name!r}"
         if self.computing not in STOPWATCHES:
-            raise ConfigError(f"{where}: computing is {self.computing!r}, but must be {' or '.join(STOPWATCHES)}.")
+            raise ConfigError(
+                f"{where}: computing is {self.computing!r}, but must be {' or '.join(STOPWATCHES)}."
+            )
         if self.computing == "processor" and self.cores is not None:
-            raise ConfigError(f"{where}: the time of several cores adds up: count cores by the wall clock.")
+            raise ConfigError(
+                f"{where}: the time of several cores adds up: count cores by the wall clock."
+            )
         object.__setattr__(self, "policy", in_full(f"{where}: policy", self.policy, POLICIES))
         object.__setattr__(self, "context", in_full(f"{where}: context", self.context, CONTEXTS))
         pace = keep_up(self.keep_up)
@@ -102,13 +109,20 @@ def in_full(what: str, spec: Spec, table: Mapping[str, Callable[..., object]]) -
     for key in options:
         if key not in parameters:
             raise ConfigError(f"{what} {name!r}: unknown option {key!r}{nearest(key, parameters)}.")
-    defaults = {key: one.default for key, one in parameters.items() if isinstance(one.default, int | float | str)}
+    defaults = {
+        key: one.default
+        for key, one in parameters.items()
+        if isinstance(one.default, int | float | str)
+    }
     return spelled(name, {**defaults, **options})
 
 
 def spelled(name: str, options: Mapping[str, Any]) -> str:
     """A name and options as a string."""
-    written = {key: str(value).lower() if isinstance(value, bool) else value for key, value in options.items()}
+    written = {
+        key: str(value).lower() if isinstance(value, bool) else value
+        for key, value in options.items()
+    }
     return name + ":" * bool(options) + ",".join(f"{key}={value}" for key, value in written.items())
 
 
@@ -116,12 +130,16 @@ FORMER_OPTIONS = ("k", "words", "first_chunk", "chunk", "price", "words_per_min"
 
 
 def recorded_condition(settings: Mapping[str, Any], where: str) -> Condition:
-    """A condition as recorded in an experiment's files, older ones in which policies' options are fields included."""
-    policy, context = settings.get("policy", "lookahead"), settings.get("context", "none")
+    """A condition as recorded in an experiment's files, older ones in which policies' options are
+    fields included."""
+    policy = settings.get("policy", "lookahead")
+    context = settings.get("context", "none")
     if "context_words" in settings or settings.keys() & set(FORMER_OPTIONS):
         options = {key: settings[key] for key in FORMER_OPTIONS if settings.get(key) is not None}
         parameters = inspect.signature(POLICIES[policy]).parameters if policy in POLICIES else {}
-        policy = spelled(policy, {key: value for key, value in options.items() if key in parameters})
+        policy = spelled(
+            policy, {key: value for key, value in options.items() if key in parameters}
+        )
         if context in ("random", "truth", "lm"):
             words = settings.get("context_words", 5)
             context = spelled(context, {"words" if context == "lm" else "count": words})
@@ -137,9 +155,11 @@ class Clock:
     name: str
     """Its name in the tables."""
     kind: Any
-    """A name of ``CLOCKS`` with its options, as a string ("reader:words_per_min=180") or a table; kept as a string."""
+    """A name of ``CLOCKS`` with its options, as a string ("reader:words_per_min=180") or a table;
+    kept as a string."""
     folder: str | None = None
-    """word-ends: where each utterance's NAME.json or NAME.TextGrid lies, relative to the experiment's file."""
+    """word-ends: where each utterance's NAME.json or NAME.TextGrid lies, relative to the
+    experiment's file."""
     voice: str = "heart"
     """word-ends without a folder: the voice whose whole sentences stand in for a speaker's."""
 
@@ -191,7 +211,9 @@ def load_matrix(path: Path, overrides: Sequence[Override] = ()) -> Matrix:
     for clock in matrix.clocks:
         text_clock(clock)
         if clock.speaker in {condition.name for condition in matrix.conditions}:
-            raise ConfigError(f"{path}: conditions: the name {clock.speaker!r} is that of a clock's folder.")
+            raise ConfigError(
+                f"{path}: conditions: the name {clock.speaker!r} is that of a clock's folder."
+            )
     for condition in matrix.conditions:
         policy(condition)
         clocks = [clock.name for clock in matrix.clocks]
@@ -217,7 +239,8 @@ def located(clock: Clock, folder: Path) -> Clock:
 
 
 def text_clock(clock: Clock, ends_s: tuple[float, ...] = ()) -> TextClock:
-    """The clock that a table of the matrix describes; ``ends_s`` are an utterance's word ends, if it needs them."""
+    """The clock that a table of the matrix describes; ``ends_s`` are an utterance's word ends, if
+    it needs them."""
     name, options = named("kind", clock.kind)
     if name == "word-ends":
         options["ends_s"] = ends_s
@@ -230,7 +253,8 @@ def taught(table: Mapping[str, Callable[..., object]], name: str) -> bool:
 
 
 def policy(condition: Condition) -> Policy:
-    """A condition's policy; ConfigError where its voice has none of that name, or for an unknown option."""
+    """A condition's policy; ConfigError where its voice has none of that name, or for an unknown
+    option."""
     if taught(POLICIES, condition.policy_name):
         return voice_of(condition).policy(condition.policy)
     return policies.policy(condition.policy)
@@ -239,9 +263,9 @@ def policy(condition: Condition) -> Policy:
 def context(condition: Condition, text: str, lm: str | None) -> ContextPredictor:
     """A condition's context predictor, for an utterance's text.
 
-    ``lm`` is the language model's name or folder, or a file of futures (``sayahead train futures``): beside one,
-    the context ``hidden`` reads the model that the voice names, or the condition (``hidden:model=FOLDER``).
-    """
+    ``lm`` is the language model's name or folder, or a file of futures (``sayahead train
+    futures``): beside one, the context ``hidden`` reads the model that the voice names, or the
+    condition (``hidden:model=FOLDER``)."""
     name, options = named("context", condition.context)
     if name == "lm" and lm is not None:
         return language_model(lm, **options)
@@ -260,18 +284,24 @@ def voice_of(condition: Condition) -> Voice:
 
 
 def needs(condition: Condition, lm: str | None) -> None:
-    """ConfigError where a condition needs a language model and none is named, or more cores than there are."""
+    """ConfigError where a condition needs a language model and none is named, or more cores than
+    there are."""
     check_cores(f"Condition {condition.name!r}", condition.cores)
     if condition.context_name == "lm" and lm is None:
-        raise ConfigError(f"Condition {condition.name!r} wants a language model: give --lm NAME or --lm FOLDER.")
+        raise ConfigError(
+            f"Condition {condition.name!r} wants a language model: give --lm NAME or --lm FOLDER."
+        )
 
 
 def session(condition: Condition, text: str, lm: str | None = None) -> Session:
-    """A new session of the condition for an utterance's text, which only the true context may look at.
+    """A new session of the condition for an utterance's text, which only the true context may look
+    at.
 
     Voices and language models are loaded once per process.
     """
-    options: dict[str, Any] = {} if condition.hold_back_s is None else {"hold_back_s": condition.hold_back_s}
+    options: dict[str, Any] = (
+        {} if condition.hold_back_s is None else {"hold_back_s": condition.hold_back_s}
+    )
     return voice_of(condition).session(
         policy=policy(condition),
         context=context(condition, text, lm),
@@ -292,7 +322,8 @@ def voice(name: str, threads: int) -> Voice:
 
 @functools.cache
 def language_model(name: str, **options: Any) -> ContextPredictor:
-    """A language model by its name or folder, loaded once per process; or a file of its predictions."""
+    """A language model by its name or folder, loaded once per process; or a file of its
+    predictions."""
     if name.endswith(ENDING):
         return recorded_futures(Path(name))
     return contexts.context("lm", model=name, **options)

@@ -39,7 +39,8 @@ def wav_path(folder: Path, name: str) -> Path:
 
 
 def keep(trace: Trace, folder: Path) -> None:
-    """Add a measured trace to its condition's folder: the last step, which marks the utterance as done."""
+    """Add a measured trace to its condition's folder: the last step, which marks the utterance as
+    done."""
     folder.mkdir(parents=True, exist_ok=True)
     write_traces(folder / "measured.jsonl", [trace])
 
@@ -52,13 +53,14 @@ def measured_traces(folder: Path, texts: Sequence[ScriptLine]) -> list[Trace]:
 
 
 def unmeasured(folder: Path, texts: Sequence[ScriptLine], settings: dict[str, Any]) -> Tasks:
-    """The texts, by number, that a condition's folder lacks; ConfigError where it was measured with other settings."""
+    """The texts, by number, that a condition's folder lacks; ConfigError where it was measured with
+    other settings."""
     former = read_about(folder).get("settings", settings)
     for key in sorted(settings.keys() & former.keys()):
         if settings[key] != former[key]:
             raise ConfigError(
-                f"{folder} was measured with {key} = {former[key]!r}, now {settings[key]!r}: give the condition "
-                "another name, or choose another folder."
+                f"{folder} was measured with {key} = {former[key]!r}, now {settings[key]!r}: give"
+                " the condition another name, or choose another folder."
             )
     done = measured_names(folder, texts)
     return [(number, text) for number, text in enumerate(texts) if text.name not in done]
@@ -80,7 +82,8 @@ def measured_names(folder: Path, texts: Sequence[ScriptLine]) -> set[str]:
     for trace in read_traces(path):
         if sources.get(trace.name, trace.source) != trace.source:
             raise ConfigError(
-                f"{folder} holds {trace.name} with another text: choose another folder, or empty this one."
+                f"{folder} holds {trace.name} with another text: choose another folder, or empty"
+                " this one."
             )
         if wav_path(folder, trace.name).exists():
             names.add(trace.name)
@@ -89,8 +92,8 @@ def measured_names(folder: Path, texts: Sequence[ScriptLine]) -> set[str]:
 
 @contextlib.contextmanager
 def recorded(folder: Path, settings: dict[str, Any], own_processes: int | None) -> Iterator[None]:
-    """Write into a condition's ``about.json`` how it is synthesised, and the machine's load meanwhile, unless
-    ``own_processes`` is None: then it runs on other machines."""
+    """Write into a condition's ``about.json`` how it is synthesised, and the machine's load
+    meanwhile, unless ``own_processes`` is None: then it runs on other machines."""
     save_json(folder / "about.json", {**read_about(folder), "settings": settings})
     if own_processes is None:
         yield
@@ -100,7 +103,9 @@ def recorded(folder: Path, settings: dict[str, Any], own_processes: int | None) 
         yield
     finally:
         about = read_about(folder)
-        save_json(folder / "about.json", {**about, "load": [*about.get("load", []), asdict(watch.load())]})
+        save_json(
+            folder / "about.json", {**about, "load": [*about.get("load", []), asdict(watch.load())]}
+        )
 
 
 def read_about(folder: Path) -> dict[str, Any]:
@@ -110,20 +115,30 @@ def read_about(folder: Path) -> dict[str, Any]:
 
 
 def read_experiment(out: Path) -> dict[str, Any]:
-    """``experiment.json`` with at least the names of ``conditions`` and ``clocks``; ConfigError for any other file."""
+    """``experiment.json`` with at least the names of ``conditions`` and ``clocks``; ConfigError for
+    any other file."""
     path = out / "experiment.json"
     if not path.is_file():
-        raise ConfigError(f"{out} is no folder of an experiment, {path.name} is missing: run sayahead eval run.")
+        raise ConfigError(
+            f"{out} is no folder of an experiment, {path.name} is missing: run sayahead eval run."
+        )
     about = read_json(path)
     for key in ("conditions", "clocks"):
         names = about.get(key)
-        if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        if (
+            not isinstance(names, list)
+            or not names
+            or not all(isinstance(name, str) for name in names)
+        ):
             raise ConfigError(f"{path} does not name {key}: run sayahead eval run again.")
     return about
 
 
-def write_experiment(out: Path, matrix: Matrix, conditions: Sequence[str], count: int, workers: Workers) -> None:
-    """Write ``experiment.json``: conditions and peers by name, their settings, and what the figures depend on."""
+def write_experiment(
+    out: Path, matrix: Matrix, conditions: Sequence[str], count: int, workers: Workers
+) -> None:
+    """Write ``experiment.json``: conditions and peers by name, their settings, and what the figures
+    depend on."""
     experiment = {
         "conditions": conditions,
         "settings": {condition.name: asdict(condition) for condition in matrix.conditions},
@@ -146,7 +161,9 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{path} is not JSON ({error}): delete it, and run sayahead eval again.") from error
+        raise ConfigError(
+            f"{path} is not JSON ({error}): delete it, and run sayahead eval again."
+        ) from error
     if not isinstance(data, dict):
         raise ConfigError(f"{path} is not a JSON object: delete it, and run sayahead eval again.")
     return data

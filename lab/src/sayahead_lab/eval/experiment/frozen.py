@@ -1,9 +1,9 @@
 """Texts that do not change, each with the tokens in which a language model writes it.
 
-``lj``: 200 of LJ Speech's test sentences. ``answers``: 200 answers of an assistant. ``changing``: 60 whose reading a
-next token changes (figures, abbreviations, Markdown). ``long``: five of ten minutes, from LJ Speech's books. Tokens are
-those of OpenAI's o200k_base (lab/benchmarks/field/freeze.py); a set is named by its digest in cards.
-"""
+``lj``: 200 of LJ Speech's test sentences. ``answers``: 200 answers of an assistant. ``changing``:
+60 whose reading a next token changes (figures, abbreviations, Markdown). ``long``: five of ten
+minutes, from LJ Speech's books. Tokens are those of OpenAI's o200k_base
+(lab/benchmarks/field/freeze.py); a set is named by its digest in cards."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ def tokens(text: str) -> list[str]:
     """The tokens of a frozen text, which join to it; ConfigError for any other text."""
     lengths = lengths_by_text().get(text)
     if lengths is None:
-        raise ConfigError(f"Recorded tokens are those of frozen texts ({', '.join(names())}), not of {text[:60]!r}.")
+        raise ConfigError(
+            f"Recorded tokens are those of frozen texts ({', '.join(names())}), not of"
+            f" {text[:60]!r}."
+        )
     return [text[a:b] for a, b in pairwise(accumulate(lengths, initial=0))]
 
 
@@ -49,7 +52,9 @@ def rows(name: str) -> tuple[dict[str, str], ...]:
     """The lines of a set."""
     if name not in names():
         raise ConfigError(f"There are no frozen texts {name!r}{nearest(name, names())}.")
-    return tuple(map(json.loads, (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()))
+    return tuple(
+        map(json.loads, (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines())
+    )
 
 
 @functools.cache

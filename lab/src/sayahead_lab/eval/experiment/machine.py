@@ -30,7 +30,8 @@ class Load:
     own_processes: int
     """Processes of the measurement that ran in parallel."""
     other_cores: float | None
-    """Processor cores that all other processes kept busy, on average; none where that is unknown."""
+    """Processor cores that all other processes kept busy, on average; none where that is
+    unknown."""
     seconds: float
     """Duration of the measurement."""
 
@@ -40,14 +41,19 @@ class LoadWatch:
 
     def __init__(self, own_processes: int) -> None:
         self._own_processes = own_processes
-        self._average, self._busy_s, self._begun = load_average(), other_busy_s(), time.monotonic()
+        self._average = load_average()
+        self._busy_s = other_busy_s()
+        self._begun = time.monotonic()
 
     def load(self) -> Load:
-        """The load since then: other processes' computing time, or an estimate where the system does not report it.
+        """The load since then: other processes' computing time, or an estimate where the system
+        does not report it.
 
-        The estimate is the mean load average less one for each of our own processes; it lags by a minute.
-        """
-        seconds, average, busy_s = time.monotonic() - self._begun, load_average(), other_busy_s()
+        The estimate is the mean load average less one for each of our own processes; it lags by a
+        minute."""
+        seconds = time.monotonic() - self._begun
+        average = load_average()
+        busy_s = other_busy_s()
         others = None
         if busy_s is not None and self._busy_s is not None:
             others = (busy_s - self._busy_s) / max(seconds, 1e-3)
@@ -66,9 +72,13 @@ def load_average() -> float | None:
 
 
 def other_busy_s() -> float | None:
-    """Computing time since boot of all processes but this one and its children; None except on Linux."""
+    """Computing time since boot of all processes but this one and its children; None except on
+    Linux."""
     try:
-        jiffies = [int(part) for part in (PROC / "stat").read_text(encoding="ascii").split("\n")[0].split()[1:]]
+        jiffies = [
+            int(part)
+            for part in (PROC / "stat").read_text(encoding="ascii").split("\n")[0].split()[1:]
+        ]
         user, nice, system, _, _, irq, softirq = jiffies[:7]
         ours = own_jiffies()
     except (OSError, ValueError):
@@ -78,12 +88,20 @@ def other_busy_s() -> float | None:
 
 def own_jiffies() -> int:
     """Computing time of this process and its descendants, ended ones included, in clock ticks."""
-    parents, spent = dict[int, int](), dict[int, int]()
+    parents = dict[int, int]()
+    spent = dict[int, int]()
     for folder in PROC.glob("[0-9]*"):
         with contextlib.suppress(OSError, ValueError, IndexError):
-            # The name, in brackets, may hold anything; what follows is: state, parent, ..., four times from place 11.
-            fields = (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-            parents[int(folder.name)], spent[int(folder.name)] = int(fields[1]), sum(map(int, fields[11:15]))
+            # The name, in brackets, may hold anything; what follows is: state, parent, ..., four
+            # times from place 11.
+            fields = (
+                (folder / "stat")
+                .read_text(encoding="utf-8", errors="replace")
+                .rpartition(")")[2]
+                .split()
+            )
+            parents[int(folder.name)] = int(fields[1])
+            spent[int(folder.name)] = sum(map(int, fields[11:15]))
     family = {os.getpid()}
     while more := {process for process, parent in parents.items() if parent in family} - family:
         family |= more
@@ -91,23 +109,29 @@ def own_jiffies() -> int:
 
 
 def allowed_cores() -> set[int] | None:
-    """The processor cores that this process may use; None where the system cannot bind a process to cores."""
+    """The processor cores that this process may use; None where the system cannot bind a process to
+    cores."""
     return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
 
 
 def pin(core: int | None) -> int | None:
-    """Keep this process, and those it starts, on one core: the last one allowed, unless one is named.
+    """Keep this process, and those it starts, on one core: the last one allowed, unless one is
+    named.
 
-    Returns the core, or None where the system cannot bind a process. ConfigError for a core it may not use.
-    """
+    Returns the core, or None where the system cannot bind a process. ConfigError for a core it may
+    not use."""
     if not hasattr(os, "sched_setaffinity"):
         if core is not None:
-            raise ConfigError("This system cannot keep a process on a core of its own: leave --core out.")
+            raise ConfigError(
+                "This system cannot keep a process on a core of its own: leave --core out."
+            )
         return None
     allowed = sorted(os.sched_getaffinity(0))
     if core is not None and core not in allowed:
         others = ", ".join(map(str, allowed))
-        raise ConfigError(f"There is no processor core {core} for this process: choose one of {others}.")
+        raise ConfigError(
+            f"There is no processor core {core} for this process: choose one of {others}."
+        )
     core = allowed[-1] if core is None else core
     os.sched_setaffinity(0, {core})
     return core
@@ -124,19 +148,23 @@ def check_cores(who: str, cores: int | None) -> None:
 
     if cores > usable():
         where = "leave it out, or run it where there are more"
-        raise ConfigError(f"{who} wants {cores} processor cores, but this process may use {usable()}: {where}.")
+        raise ConfigError(
+            f"{who} wants {cores} processor cores, but this process may use {usable()}: {where}."
+        )
 
 
 @contextlib.contextmanager
 def bound(cores: int | None) -> Iterator[None]:
-    """Run this thread, and those started inside, on the first ``cores`` allowed cores; None changes nothing.
+    """Run this thread, and those started inside, on the first ``cores`` allowed cores; None changes
+    nothing.
 
     torch, where it is loaded, gets as many threads.
     """
     if cores is None:
         yield
         return
-    allowed, torch = allowed_cores(), sys.modules.get("torch")
+    allowed = allowed_cores()
+    torch = sys.modules.get("torch")
     threads = torch.get_num_threads() if torch is not None else 0
     try:
         if allowed is not None:
@@ -155,7 +183,9 @@ def processor() -> str:
     """The processor's name as the system reports it."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as info:
-            return next(line.split(":", 1)[1].strip() for line in info if line.startswith("model name"))
+            return next(
+                line.split(":", 1)[1].strip() for line in info if line.startswith("model name")
+            )
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
 
@@ -164,4 +194,7 @@ def versions() -> dict[str, str]:
     """Versions of the software that the figures depend on."""
     from sayahead import __version__
 
-    return {"sayahead": __version__, **{name: version(name) for name in ("numpy", "onnxruntime", "hibari-tts")}}
+    return {
+        "sayahead": __version__,
+        **{name: version(name) for name in ("numpy", "onnxruntime", "hibari-tts")},
+    }

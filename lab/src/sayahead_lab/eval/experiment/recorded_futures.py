@@ -1,4 +1,5 @@
-"""Recorded futures (``sayahead train futures``) as a context predictor: experiments need no language model."""
+"""Recorded futures (``sayahead train futures``) as a context predictor: experiments need no
+language model."""
 
 from __future__ import annotations
 
@@ -25,11 +26,15 @@ class RecordedFutures:
     """The file, for errors."""
 
     def predict(self, words: Sequence[str]) -> Prediction:
-        """The recorded future of the words, none after a whole text; ConfigError where they are not recorded."""
+        """The recorded future of the words, none after a whole text; ConfigError where they are not
+        recorded."""
         future = self.futures.get(tuple(words[-SEEN:]))
         if future is None:
             last = " ".join(words[-8:])
-            raise ConfigError(f"{self.where} has no future of {last!r}: record those of the experiment's texts first.")
+            raise ConfigError(
+                f"{self.where} has no future of {last!r}: record those of the experiment's texts"
+                " first."
+            )
         return Prediction(future)
 
 
@@ -42,7 +47,8 @@ def recorded_futures(path: Path) -> RecordedFutures:
             for end, future in enumerate(data["futures"], 1):
                 if future is not None:
                     futures[tuple(data["words"][:end][-SEEN:])] = tuple(future)
-            # What a text that ends without a mark is asked at its end was not recorded: nothing follows.
+            # What a text that ends without a mark is asked at its end was not recorded: nothing
+            # follows.
             futures.setdefault(tuple(data["words"][-SEEN:]), ())
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{path} cannot be read as futures: {error}.") from error

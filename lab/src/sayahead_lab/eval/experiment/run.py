@@ -1,7 +1,8 @@
-"""Running an experiment: each utterance is synthesised and measured once per condition, and timed on every clock.
+"""Running an experiment: each utterance is synthesised and measured once per condition, and timed
+on every clock.
 
-Utterances already in the experiment's folder (see ``folder``) are kept: an interrupted run continues where it stopped.
-"""
+Utterances already in the experiment's folder (see ``folder``) are kept: an interrupted run
+continues where it stopped."""
 
 from __future__ import annotations
 
@@ -18,8 +19,22 @@ from sayahead.sound.files import write_wav
 from sayahead.types import Floats
 
 from sayahead_lab.eval.experiment.clock import Arrival, TextClock
-from sayahead_lab.eval.experiment.conditions import Clock, Condition, Matrix, needs, session, text_clock
-from sayahead_lab.eval.experiment.folder import Tasks, keep, measured_traces, recorded, unmeasured, wav_path
+from sayahead_lab.eval.experiment.conditions import (
+    Clock,
+    Condition,
+    Matrix,
+    needs,
+    session,
+    text_clock,
+)
+from sayahead_lab.eval.experiment.folder import (
+    Tasks,
+    keep,
+    measured_traces,
+    recorded,
+    unmeasured,
+    wav_path,
+)
 from sayahead_lab.eval.experiment.machine import bound
 from sayahead_lab.eval.experiment.recorded_futures import ENDING
 from sayahead_lab.eval.experiment.trace import Trace, measure, retime, timed_trace, write_traces
@@ -48,16 +63,17 @@ def run(
 ) -> None:
     """Measure all conditions of the matrix in ``out``, and time them on its clocks.
 
-    ``lm`` is the language model of conditions that need one; several ``workers`` disturb each other's times (None:
-    this process). ConfigError for what cannot be measured, before any measurement.
-    """
+    ``lm`` is the language model of conditions that need one; several ``workers`` disturb each
+    other's times (None: this process). ConfigError for what cannot be measured, before any
+    measurement."""
     workers = workers or Local()
     todo = list[tuple[Condition, Tasks]]()
     for condition in matrix.conditions:
         needs(condition, lm)
         if condition.cores is not None and workers.count > 1:
             raise ConfigError(
-                f"Condition {condition.name!r} counts cores: measure it with one process, without --jobs and --on."
+                f"Condition {condition.name!r} counts cores: measure it with one process, without"
+                " --jobs and --on."
             )
         todo.append((condition, unmeasured(out / condition.name, texts, asdict(condition))))
     for clock in matrix.clocks:
@@ -82,17 +98,23 @@ class Countdown:
     """Reports after each utterance how many are done and the time left."""
 
     def __init__(self, total: int, progress: Progress) -> None:
-        self._total, self._progress = total, progress
-        self._number, self._begun = 0, time.monotonic()
+        self._total = total
+        self._progress = progress
+        self._number = 0
+        self._begun = time.monotonic()
 
     def done(self, who: str) -> None:
         """Count one more, spoken by ``who``."""
         self._number += 1
         left_s = (time.monotonic() - self._begun) / self._number * (self._total - self._number)
-        self._progress(f"{self._number} of {self._total} utterances, {who}; about {left_s / 60:.0f} min left")
+        self._progress(
+            f"{self._number} of {self._total} utterances, {who}; about {left_s / 60:.0f} min left"
+        )
 
 
-def on_clocks(matrix: Matrix, texts: Sequence[ScriptLine], folder: Path, own: str | None = None) -> None:
+def on_clocks(
+    matrix: Matrix, texts: Sequence[ScriptLine], folder: Path, own: str | None = None
+) -> None:
     """Time a condition's measured traces on every clock of the matrix.
 
     Speech on a clock of its ``own`` is timed there already, and on no other.
@@ -104,7 +126,10 @@ def on_clocks(matrix: Matrix, texts: Sequence[ScriptLine], folder: Path, own: st
         fresh = path.with_suffix(".new")
         fresh.write_text("", encoding="utf-8")
         if own is None:
-            timed = (retime(trace, clocks(trace.name).arrivals(trace.source), clock=clock.name) for trace in measured)
+            timed = (
+                retime(trace, clocks(trace.name).arrivals(trace.source), clock=clock.name)
+                for trace in measured
+            )
             write_traces(fresh, timed)
         elif own == clock.name:
             write_traces(fresh, measured)
@@ -114,29 +139,37 @@ def on_clocks(matrix: Matrix, texts: Sequence[ScriptLine], folder: Path, own: st
 def own_clock(
     condition: Condition, matrix: Matrix, texts: Sequence[ScriptLine], out: Path
 ) -> Callable[[str], Arrivals]:
-    """How each utterance's text arrives during synthesis: letter by letter at time 0, or on the condition's clock."""
+    """How each utterance's text arrives during synthesis: letter by letter at time 0, or on the
+    condition's clock."""
     if condition.clock is None:
         return lambda name: None
     clock = next(clock for clock in matrix.clocks if clock.name == condition.clock)
-    sources, clocks = {text.name: text.text for text in texts}, clock_of(clock, texts, out)
+    sources = {text.name: text.text for text in texts}
+    clocks = clock_of(clock, texts, out)
     return lambda name: clocks(name).arrivals(sources[name])
 
 
 def clock_of(clock: Clock, texts: Sequence[ScriptLine], out: Path) -> Callable[[str], TextClock]:
     """An utterance's text clock by its name.
 
-    Word ends come from the clock's folder, or from whole sentences by its voice, synthesised once into OUT.
-    """
+    Word ends come from the clock's folder, or from whole sentences by its voice, synthesised once
+    into OUT."""
     if clock.kind != "word-ends":
         same = text_clock(clock)
         return lambda name: same
     if clock.folder is not None:
         files = Path(clock.folder)
-        ends = {text.name: read_word_ends(word_ends_file(files, text.name), text.text) for text in texts}
+        ends = {
+            text.name: read_word_ends(word_ends_file(files, text.name), text.text) for text in texts
+        }
     else:
-        speaker, folder = Condition(clock.speaker, policy="wait-all", voice=clock.voice), out / clock.speaker
+        speaker = Condition(clock.speaker, policy="wait-all", voice=clock.voice)
+        folder = out / clock.speaker
         if tasks := unmeasured(folder, texts, asdict(speaker)):
-            with recorded(folder, asdict(speaker), 1), Local().open(partial(synthesizer, None)) as spread:
+            with (
+                recorded(folder, asdict(speaker), 1),
+                Local().open(partial(synthesizer, None)) as spread,
+            ):
                 list(work(speaker, tasks, out, spread))
         ends = {trace.name: spoken_word_ends(trace) for trace in measured_traces(folder, texts)}
     return lambda name: text_clock(clock, ends[name])
@@ -162,7 +195,11 @@ class SpeakingTask:
 
 
 def work(
-    condition: Condition, tasks: Tasks, out: Path, spread: Spread, clock: Callable[[str], Arrivals] = lambda name: None
+    condition: Condition,
+    tasks: Tasks,
+    out: Path,
+    spread: Spread,
+    clock: Callable[[str], Arrivals] = lambda name: None,
 ) -> Iterator[Trace]:
     """Run a condition's tasks; yields each trace once it is saved."""
     todo = [SpeakingTask(condition, number, text, clock(text.name)) for number, text in tasks]
@@ -179,7 +216,8 @@ def synthesizer(lm: str | None) -> Work:
 
 def synthesize(lm: str | None, task: SpeakingTask) -> tuple[Trace, Floats]:
     """Speak one text; its measured trace, and its sound (S,)."""
-    condition, text = task.condition, task.text
+    condition = task.condition
+    text = task.text
     with bound(condition.cores):
         warm(condition, lm)
     about = {"name": text.name, "condition": condition.name, "clock": condition.clock or "measured"}
@@ -202,7 +240,9 @@ def warm(condition: Condition, lm: str | None) -> None:
         text = "A word or two, to begin with."
         # A file of futures has the experiment's texts only.
         recorded_futures = condition.context_name == "lm" and str(lm).endswith(ENDING)
-        speaker = session(replace(condition, context="none") if recorded_futures else condition, text, lm)
+        speaker = session(
+            replace(condition, context="none") if recorded_futures else condition, text, lm
+        )
         speaker.push(text)
         speaker.finish()
         list(speaker.chunks())

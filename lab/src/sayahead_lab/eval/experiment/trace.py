@@ -1,8 +1,9 @@
-"""Traces: the events of one utterance's synthesis on two clocks. Every latency metric needs a trace alone.
+"""Traces: the events of one utterance's synthesis on two clocks. Every latency metric needs a trace
+alone.
 
-*Ideal* time is the text clock's: computing takes no time. *Elapsed* time adds the computing, measured while the
-text's pace is only simulated: the engine is busy while it computes and free while it waits, so an hour of text takes
-less than an hour.
+*Ideal* time is the text clock's: computing takes no time. *Elapsed* time adds the computing,
+measured while the text's pace is only simulated: the engine is busy while it computes and free
+while it waits, so an hour of text takes less than an hour.
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ class Trace:
     clock: str = ""
     """The text clock in words."""
     closing_s: float = 0.0
-    """Computing time after the last chunk; on the wall clock, all processor time of the utterance."""
+    """Computing time after the last chunk; on the wall clock, all processor time of the
+    utterance."""
     repeat: int = 0
     """Which of several takes of the same utterance it is."""
 
@@ -104,18 +106,25 @@ class Trace:
 
 
 class TraceRecorder:
-    """Runs a session on a text clock and records it; a player takes the sound on the ideal clock."""
+    """Runs a session on a text clock and records it; a player takes the sound on the ideal
+    clock."""
 
     # The player reports its position this long before it would run dry, to sessions that use it.
     EARLY_S = 0.05
 
     def __init__(self, session: Session, stopwatch: Callable[[], float]) -> None:
         self._stopwatch = stopwatch
-        self.fragments, self.chunks = list[TracedFragment](), list[TracedChunk]()
-        self.words, self.sounds = list[WordTiming](), list[Floats]()
+        self.fragments = list[TracedFragment]()
+        self.chunks = list[TracedChunk]()
+        self.words = list[WordTiming]()
+        self.sounds = list[Floats]()
         self.silent = list[TracedWork]()
         self._session = session
-        self._read, self._at_s, self._free_s, self._dry_s, self._handed_s = 0, 0.0, 0.0, -math.inf, 0.0
+        self._read = 0
+        self._at_s = 0.0
+        self._free_s = 0.0
+        self._dry_s = -math.inf
+        self._handed_s = 0.0
 
     def run(self, arrivals: Sequence[Arrival]) -> None:
         """Speak a text with these arrivals."""
@@ -127,9 +136,11 @@ class TraceRecorder:
         self._take(arrivals[-1].at_s if arrivals else 0.0, None)
 
     def _take(self, at_s: float, text: str | None = "") -> None:
-        """Push the text that arrives at a time, or None for its end, and take all sound that is ready then."""
+        """Push the text that arrives at a time, or None for its end, and take all sound that is
+        ready then."""
         self._at_s = at_s
-        now_s, begun = max(at_s, self._free_s), self._stopwatch()
+        now_s = max(at_s, self._free_s)
+        begun = self._stopwatch()
         if self.chunks and self._session.keeps_up:
             self._session.played(self._handed_s - max(0.0, self._dry_s - at_s))
         if text is None:
@@ -147,10 +158,13 @@ class TraceRecorder:
         self._free_s = now_s + self.silent[-1].generation_s
 
     def _keep(self, chunk: AudioChunk, at_s: float, now_s: float, generation_s: float) -> None:
-        loud, length = audible(chunk.samples), len(chunk.samples)
+        loud = audible(chunk.samples)
+        length = len(chunk.samples)
         first_loud = int(loud[0]) if len(loud) else None
         times = at_s, now_s, generation_s
-        self.chunks.append(TracedChunk(chunk.start, length, *times, self._read, first_loud, tuple(self.silent)))
+        self.chunks.append(
+            TracedChunk(chunk.start, length, *times, self._read, first_loud, tuple(self.silent))
+        )
         self.silent.clear()
         self.words += chunk.words
         self.sounds.append(chunk.samples)
@@ -162,21 +176,33 @@ STOPWATCHES: Mapping[str, Callable[[], float]] = {
     "wall": lambda: time.perf_counter(),
     "processor": lambda: time.process_time(),
 }
-"""What times computing: the wall clock, or this process's processor time, for a machine that others use, too."""
+"""What times computing: the wall clock, or this process's processor time, for a machine that others
+use, too."""
 
 
 def timed_trace(
-    session: Session, arrivals: Sequence[Arrival], *, index: int = 0, computing: str = "wall", **about: Any
+    session: Session,
+    arrivals: Sequence[Arrival],
+    *,
+    index: int = 0,
+    computing: str = "wall",
+    **about: Any,
 ) -> tuple[Trace, Floats]:
-    """Run a session on a text clock; its trace and all its samples (S,). ``computing`` is a name of ``STOPWATCHES``.
+    """Run a session on a text clock; its trace and all its samples (S,). ``computing`` is a name of
+    ``STOPWATCHES``.
 
-    A session that keeps up gets the player's position on the ideal clock, so its sound does not depend on the computer.
-    """
+    A session that keeps up gets the player's position on the ideal clock, so its sound does not
+    depend on the computer."""
     recorder = TraceRecorder(session, STOPWATCHES[computing])
     recorder.run(arrivals)
-    source, closing_s = "".join(arrival.text for arrival in arrivals), seconds(recorder.silent)
-    fragments, chunks, words = tuple(recorder.fragments), tuple(recorder.chunks), tuple(recorder.words)
-    trace = Trace(index, source, session.sample_rate, fragments, chunks, words, closing_s=closing_s, **about)
+    source = "".join(arrival.text for arrival in arrivals)
+    closing_s = seconds(recorder.silent)
+    fragments = tuple(recorder.fragments)
+    chunks = tuple(recorder.chunks)
+    words = tuple(recorder.words)
+    trace = Trace(
+        index, source, session.sample_rate, fragments, chunks, words, closing_s=closing_s, **about
+    )
     return trace, np.concatenate([np.zeros(0, np.float32), *recorder.sounds])
 
 
@@ -186,18 +212,20 @@ def seconds(work: Iterable[TracedWork]) -> float:
 
 
 def measure(session: Session, text: str, *, index: int = 0, **about: str) -> tuple[Trace, Floats]:
-    """A trace that yields the traces on all clocks (see ``retime``): the text comes letter by letter, all at time 0.
+    """A trace that yields the traces on all clocks (see ``retime``): the text comes letter by
+    letter, all at time 0.
 
-    So each chunk's ``read`` is exactly the text that it needs, and ``generation_s`` its computing once that is there.
-    """
+    So each chunk's ``read`` is exactly the text that it needs, and ``generation_s`` its computing
+    once that is there."""
     return timed_trace(session, [Arrival(letter, 0.0) for letter in text], index=index, **about)
 
 
 def retime(trace: Trace, arrivals: Sequence[Arrival], *, clock: str = "") -> Trace:
-    """The measured utterance on another text clock: same text, same chunks, same computing times, other arrivals.
+    """The measured utterance on another text clock: same text, same chunks, same computing times,
+    other arrivals.
 
-    Computing starts when the last character it needs has arrived and the engine is free, whether or not it yields
-    sound.
+    Computing starts when the last character it needs has arrived and the engine is free, whether or
+    not it yields sound.
     """
     if "".join(arrival.text for arrival in arrivals) != trace.source:
         raise ConfigError(f"The arrivals of utterance {trace.index} are not those of its text.")
@@ -207,7 +235,8 @@ def retime(trace: Trace, arrivals: Sequence[Arrival], *, clock: str = "") -> Tra
         TracedFragment(int(start), int(end), arrival.at_s)
         for start, end, arrival in zip(starts, ends, arrivals, strict=True)
     )
-    chunks, free_s = [], 0.0
+    chunks = []
+    free_s = 0.0
     for chunk in trace.chunks:
         for work in chunk.before:
             free_s = max(needed(fragments, ends, work.read).at_s, free_s) + work.generation_s
@@ -217,13 +246,16 @@ def retime(trace: Trace, arrivals: Sequence[Arrival], *, clock: str = "") -> Tra
     return replace(trace, fragments=fragments, chunks=tuple(chunks), clock=clock)
 
 
-def needed(fragments: Sequence[TracedFragment], ends: NDArray[np.int64], read: int) -> TracedFragment:
+def needed(
+    fragments: Sequence[TracedFragment], ends: NDArray[np.int64], read: int
+) -> TracedFragment:
     """The fragment that completes ``read`` characters; ``ends`` (N,) are the fragments' ends."""
     return fragments[min(int(np.searchsorted(ends, read)), len(fragments) - 1)]
 
 
 def as_json(trace: Trace) -> dict[str, Any]:
-    """A trace as one JSON object: our fields, and SimulEval's for speech output beside them (times in ms)."""
+    """A trace as one JSON object: our fields, and SimulEval's for speech output beside them (times
+    in ms)."""
     rate = trace.sample_rate
     return {
         **asdict(trace),
@@ -257,4 +289,6 @@ def read_traces(path: Path) -> Iterator[Trace]:
                 raise ConfigError(f"{where}: not JSON ({error}).") from error
             if not isinstance(data, dict):
                 raise ConfigError(f"{where}: not a trace.")
-            yield from_mapping(Trace, {key: value for key, value in data.items() if key in fields}, where=where)
+            yield from_mapping(
+                Trace, {key: value for key, value in data.items() if key in fields}, where=where
+            )

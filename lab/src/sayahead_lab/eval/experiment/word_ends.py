@@ -1,4 +1,5 @@
-"""When a speaker ends each word, for shadowing (Ma 5.3.2): from files, or from a voice in the speaker's place."""
+"""When a speaker ends each word, for shadowing (Ma 5.3.2): from files, or from a voice in the
+speaker's place."""
 
 from __future__ import annotations
 
@@ -20,20 +21,23 @@ SILENT = ("", "sp", "sil", "<eps>")
 
 
 def word_ends_file(folder: Path, name: str) -> Path:
-    """An utterance's file in a folder of word ends: NAME.json or NAME.TextGrid; ConfigError where there is none."""
+    """An utterance's file in a folder of word ends: NAME.json or NAME.TextGrid; ConfigError where
+    there is none."""
     for ending in (".json", ".TextGrid"):
         path = folder / f"{name}{ending}"
         if path.is_file():
             return path
-    raise ConfigError(f"{folder} has no word ends of {name}: neither {name}.json nor {name}.TextGrid is there.")
+    raise ConfigError(
+        f"{folder} has no word ends of {name}: neither {name}.json nor {name}.TextGrid is there."
+    )
 
 
 def read_word_ends(path: Path, text: str) -> tuple[float, ...]:
-    """Ends in s (N,) of the N white-space separated words of a text; ConfigError where the file is for another text.
+    """Ends in s (N,) of the N white-space separated words of a text; ConfigError where the file is
+    for another text.
 
-    A JSON file is a list of these ends. A TextGrid is an aligner's, with a tier of words; words are found by their
-    letters, so an aligner may write "well-known" as one word or as two.
-    """
+    A JSON file is a list of these ends. A TextGrid is an aligner's, with a tier of words; words are
+    found by their letters, so an aligner may write "well-known" as one word or as two."""
     if path.suffix == ".TextGrid":
         aligned = [(word.label, word.end_s) for word in tier(read_textgrid(path), "words", path)]
         try:
@@ -54,17 +58,26 @@ def read_word_ends(path: Path, text: str) -> tuple[float, ...]:
 
 
 def ends_of(aligned: Sequence[tuple[str, float]], text: str) -> tuple[float, ...]:
-    """The ends of a text's words from an aligner's (word, end) pairs; ValueError where those are of another text."""
+    """The ends of a text's words from an aligner's (word, end) pairs; ValueError where those are of
+    another text."""
     sounding = [(word, end) for word, end in aligned if word.strip() not in SILENT]
-    aligned_letters, text_letters = [letters(word) for word, _ in sounding], [letters(word) for word in text.split()]
+    aligned_letters = [letters(word) for word, _ in sounding]
+    text_letters = [letters(word) for word in text.split()]
     if "".join(aligned_letters) == "".join(text_letters):
         # A word ends with the interval that has its last letter.
-        places = np.searchsorted(list(accumulate(map(len, aligned_letters))), list(accumulate(map(len, text_letters))))
+        places = np.searchsorted(
+            list(accumulate(map(len, aligned_letters))), list(accumulate(map(len, text_letters)))
+        )
     elif len(aligned_letters) == sum(map(bool, text_letters)):
         places = np.cumsum([bool(word) for word in text_letters]) - 1
     else:
-        raise ValueError(f"its words are {' '.join(word for word, _ in sounding)[:80]!r}, not those of the text")
-    ends = [sounding[place][1] if word else 0.0 for place, word in zip(places, text_letters, strict=True)]
+        raise ValueError(
+            f"its words are {' '.join(word for word, _ in sounding)[:80]!r}, not those of the text"
+        )
+    ends = [
+        sounding[place][1] if word else 0.0
+        for place, word in zip(places, text_letters, strict=True)
+    ]
     # A free-standing dash ends with the word before it.
     return tuple(accumulate(ends, max))
 
@@ -75,18 +88,22 @@ def letters(word: str) -> str:
 
 
 def spoken_word_ends(trace: Trace) -> tuple[float, ...]:
-    """Ends in s (N,) of the source's N white-space separated words in the sound of a trace, played from time 0."""
+    """Ends in s (N,) of the source's N white-space separated words in the sound of a trace, played
+    from time 0."""
     return sounding_ends(trace.source, trace.words, trace.sample_rate)
 
 
 def sounding_ends(text: str, timed: Sequence[WordTiming], sample_rate: int) -> tuple[float, ...]:
     """Ends in s (N,) of a text's N white-space separated words, of words timed in samples.
 
-    Words that are said together ("$5 million") end together; a word without sound ends with the one before it.
-    """
+    Words that are said together ("$5 million") end together; a word without sound ends with the one
+    before it."""
     starts = word_starts(text)
     ends = [
-        max((w.offset for w in timed if w.start < stop and w.end > start and w.offset > w.onset), default=0)
+        max(
+            (w.offset for w in timed if w.start < stop and w.end > start and w.offset > w.onset),
+            default=0,
+        )
         for start, stop in spans(text, starts)
     ]
     return tuple(sample / sample_rate for sample in accumulate(ends, max))

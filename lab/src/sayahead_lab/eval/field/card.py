@@ -1,9 +1,9 @@
 """Cards: one JSON for an engine in a field, with everything that its figures depend on.
 
-Times are those of all texts and repeats: p50, p95, quartiles, and the p50 of each repeat. Zero is the first
-character's arrival; ``given`` has all text there then. What is heard counts: the first sample above -50 dBFS when the
-sound is played as it comes, and the least safe start, the earliest start of playback that never stalls.
-"""
+Times are those of all texts and repeats: p50, p95, quartiles, and the p50 of each repeat. Zero is
+the first character's arrival; ``given`` has all text there then. What is heard counts: the first
+sample above -50 dBFS when the sound is played as it comes, and the least safe start, the earliest
+start of playback that never stalls."""
 
 from __future__ import annotations
 
@@ -66,26 +66,37 @@ def cards(
 ) -> list[Path]:
     """Write a card for each engine of the field in OUT; the files.
 
-    Quality is left out where there is no recognizer. Several jobs listen at once. ConfigError where OUT is no field's
-    folder.
+    Quality is left out where there is no recognizer. Several jobs listen at once. ConfigError where
+    OUT is no field's folder.
     """
     field = field_of(out)
     lacks = listeners.available()
     names = listeners.identities()
     columns = {
-        name: names[name] for name in ("wer", "distillmos", "utmos") if lacks[name] is None and name not in without
+        name: names[name]
+        for name in ("wer", "distillmos", "utmos")
+        if lacks[name] is None and name not in without
     }
     heard = {}
     with scorer(listeners, jobs, rated) as rate:
         for engine in field["engines"]:
             progress(f"{engine}: listening")
-            heard[engine] = {kind: rows_of(out / engine, kind, field, columns, rate) for kind in KINDS}
+            heard[engine] = {
+                kind: rows_of(out / engine, kind, field, columns, rate) for kind in KINDS
+            }
     own = rates(heard.get(REFERENCE, {}).get("whole", ()))
-    recognizer = {"names": columns, "own_wer": own, "own_wer_of": f"{REFERENCE}, whole texts" if own else None}
+    recognizer = {
+        "names": columns,
+        "own_wer": own,
+        "own_wer_of": f"{REFERENCE}, whole texts" if own else None,
+    }
     paths = []
     for engine in field["engines"]:
         progress(f"{engine}: card")
-        quality = {**quality_of(heard[engine]), **prosody_gap(out / engine, main_clock(field["clocks"]))}
+        quality = {
+            **quality_of(heard[engine]),
+            **prosody_gap(out / engine, main_clock(field["clocks"])),
+        }
         paths.append(target / f"{engine}.json")
         save_json(paths[-1], finite(card(out, field, engine, quality, recognizer)))
     progress("")
@@ -93,7 +104,11 @@ def cards(
 
 
 def card(
-    out: Path, field: dict[str, Any], engine: str, quality: dict[str, Any], recognizer: dict[str, Any]
+    out: Path,
+    field: dict[str, Any],
+    engine: str,
+    quality: dict[str, Any],
+    recognizer: dict[str, Any],
 ) -> dict[str, Any]:
     """One card."""
     folder = out / engine
@@ -107,15 +122,22 @@ def card(
         "rss_mb": about["rss_mb"],
         **quality,
     }
-    paced = {name: Clock(name, kind) for name, kind in field["clocks"].items() if name != GIVEN.name}
-    clocks = {name: {"kind": clock.kind, **on_clock(given, traces_on(folder, clock))} for name, clock in paced.items()}
+    paced = {
+        name: Clock(name, kind) for name, kind in field["clocks"].items() if name != GIVEN.name
+    }
+    clocks = {
+        name: {"kind": clock.kind, **on_clock(given, traces_on(folder, clock))}
+        for name, clock in paced.items()
+    }
     return {
         "schema": SCHEMA,
         "engine": engine,
         "about": about["engine"],
         "texts": {"sets": field["texts"], "count": field["count"], "repeats": field["repeats"]},
         "traces": {path.name: digest(path) for path in sorted(folder.glob("*.jsonl"))},
-        "timed": BY_ARITHMETIC[field["computing"]] if about["engine"]["simulates"] else "on the wall clock",
+        "timed": BY_ARITHMETIC[field["computing"]]
+        if about["engine"]["simulates"]
+        else "on the wall clock",
         "check": about["check"] or {"pushed_late_s": about["pushed_late_s"]},
         "wall": on_the_wall(folder, field, about["check"]),
         "machine": {"cpu": processor(), "system": platform.system(), "load": about["load"]},
@@ -133,17 +155,24 @@ def on_clock(given: Sequence[Trace], paced: Sequence[Trace]) -> dict[str, Any]:
     stalls = [float(stalls_s(trace).sum()) for trace in paced]
     return {
         "first_s": spread(paced, first_heard_s),
-        "text_wait_s": spread(paced, lambda trace: first_heard_s(trace) - at_once[trace.name, trace.repeat]),
+        "text_wait_s": spread(
+            paced, lambda trace: first_heard_s(trace) - at_once[trace.name, trace.repeat]
+        ),
         "safe_start_s": spread(paced, safe_start_s),
-        "word_lag_s": {"mean": float(np.mean(lags)) if lags else None, "p95": quantile(lags, 0.95) if lags else None},
+        "word_lag_s": {
+            "mean": float(np.mean(lags)) if lags else None,
+            "p95": quantile(lags, 0.95) if lags else None,
+        },
         "stalled": sum(one > 0 for one in stalls) / len(stalls),
         "stall_s": float(np.mean(stalls)),
     }
 
 
-def on_the_wall(folder: Path, field: dict[str, Any], check: dict[str, Any] | None) -> dict[str, Any] | None:
-    """What a listener really waited for some texts, and for the same ones by arithmetic; None where all times are the
-    wall clock's."""
+def on_the_wall(
+    folder: Path, field: dict[str, Any], check: dict[str, Any] | None
+) -> dict[str, Any] | None:
+    """What a listener really waited for some texts, and for the same ones by arithmetic; None where
+    all times are the wall clock's."""
     if check is None:
         return None
     heard = list(read_traces(folder / f"{WALL}.jsonl"))
@@ -154,7 +183,9 @@ def on_the_wall(folder: Path, field: dict[str, Any], check: dict[str, Any] | Non
         "first_s": spread(heard, first_heard_s),
         "safe_start_s": spread(heard, safe_start_s),
         "stalled": sum(float(stalls_s(trace).sum()) > 0 for trace in heard) / len(heard),
-        "by_arithmetic_first_s": spread([one for one in arithmetic if one.name in names], first_heard_s),
+        "by_arithmetic_first_s": spread(
+            [one for one in arithmetic if one.name in names], first_heard_s
+        ),
     }
 
 
@@ -174,7 +205,9 @@ def spread(traces: Sequence[Trace], measure: Callable[[Trace], float]) -> dict[s
         values[trace.repeat].append(measure(trace))
     every = [value for own in values.values() for value in own if math.isfinite(value)]
     middles = [quantile(own, 0.5) for own in values.values()]
-    shares = {f"p{share}": quantile(every, share / 100) for share in (25, 50, 75, 95)} if every else {}
+    shares = (
+        {f"p{share}": quantile(every, share / 100) for share in (25, 50, 75, 95)} if every else {}
+    )
     return {**shares, "n": len(every), "p50_of_repeats": middles}
 
 
@@ -195,21 +228,29 @@ class FieldSound:
 def rated(sound: FieldSound) -> dict[str, Any]:
     """What this process's listeners say of a file, as a row's fields."""
     samples, rate = read_wav(sound.file)
-    return asdict(listening().score([Stimulus(sound.name, sound.text, samples, rate)], sound.columns)[0])
+    return asdict(
+        listening().score([Stimulus(sound.name, sound.text, samples, rate)], sound.columns)[0]
+    )
 
 
-def rows_of(folder: Path, kind: str, field: dict[str, Any], columns: dict[str, str], rate: Rate) -> list[Row]:
-    """What listeners, by the columns that they fill, say of the sound; kept in ``heard.json`` by its digest."""
+def rows_of(
+    folder: Path, kind: str, field: dict[str, Any], columns: dict[str, str], rate: Rate
+) -> list[Row]:
+    """What listeners, by the columns that they fill, say of the sound; kept in ``heard.json`` by
+    its digest."""
     if not columns:
         return []
     texts = {trace.name: trace.source for trace in read_traces(folder / "whole.jsonl")}
-    path, by = folder / "heard.json", "+".join(columns.values())
+    path = folder / "heard.json"
+    by = "+".join(columns.values())
     known: dict[str, Any] = read_json(path) if path.is_file() else {}
     files = {name: folder / kind / f"{name}.wav" for name in field["names"]}
     keys = {name: f"{digest(file)} {by}" for name, file in files.items()}
     fresh = [name for name, key in keys.items() if key not in known]
     for name, row in zip(
-        fresh, rate([FieldSound(files[name], name, texts[name], tuple(columns)) for name in fresh]), strict=True
+        fresh,
+        rate([FieldSound(files[name], name, texts[name], tuple(columns)) for name in fresh]),
+        strict=True,
     ):
         known[keys[name]] = finite(row)
         save_json(path, known)
@@ -238,33 +279,44 @@ def rates(rows: Sequence[Row]) -> dict[str, float] | None:
 
 
 def quality_of(heard: dict[str, list[Row]]) -> dict[str, Any]:
-    """Word errors streamed and whole, and their difference, paired by text; opinion scores likewise."""
-    streamed, whole = heard["wav"], heard["whole"]
+    """Word errors streamed and whole, and their difference, paired by text; opinion scores
+    likewise."""
+    streamed = heard["wav"]
+    whole = heard["whole"]
     figures: dict[str, Any] = {"wer": rates(streamed), "whole_wer": rates(whole)}
     if figures["wer"]:
         apart = difference(parts(streamed), parts(whole), quotient)
         figures["gap_wer"] = {"value": apart.value, "low": apart.low, "high": apart.high}
     for rater in ("distillmos", "utmos"):
-        values = [[(getattr(row, rater) or math.nan, 1.0) for row in rows] for rows in (streamed, whole)]
+        values = [
+            [(getattr(row, rater) or math.nan, 1.0) for row in rows] for rows in (streamed, whole)
+        ]
         if values[0] and not math.isnan(values[0][0][0]):
             one, other = (np.array(rows, np.float64) for rows in values)
-            found, apart = estimate(one, quotient), difference(one, other, quotient)
+            found = estimate(one, quotient)
+            apart = difference(one, other, quotient)
             figures[rater] = {"value": found.value, "low": found.low, "high": found.high}
             figures[f"gap_{rater}"] = {"value": apart.value, "low": apart.low, "high": apart.high}
     return figures
 
 
 def prosody_gap(folder: Path, clock: str) -> dict[str, Any]:
-    """How far words' lengths and pitch are from those of the engine's own whole text; and in how many texts words were
-    found. The clock is that of the sound, where there is no measurement for all of them."""
+    """How far words' lengths and pitch are from those of the engine's own whole text; and in how
+    many texts words were found. The clock is that of the sound, where there is no measurement for
+    all of them."""
     whole = {trace.name: trace for trace in read_traces(folder / "whole.jsonl")}
     found = list[Differences]()
     measured = folder / "measured.jsonl"
     for trace in read_traces(measured if measured.is_file() else folder / f"{clock}.jsonl"):
-        if trace.repeat or [w.text for w in audible_words(trace)] != [w.text for w in audible_words(whole[trace.name])]:
+        if trace.repeat or [w.text for w in audible_words(trace)] != [
+            w.text for w in audible_words(whole[trace.name])
+        ]:
             continue
         sounds = [read_wav(folder / kind / f"{trace.name}.wav") for kind in ("wav", "whole")]
-        words = [tuple((w.onset, w.offset) for w in audible_words(one)) for one in (trace, whole[trace.name])]
+        words = [
+            tuple((w.onset, w.offset) for w in audible_words(one))
+            for one in (trace, whole[trace.name])
+        ]
         streamed, full = (
             ListenedUtterance(pitch_hz(samples, rate), own, rate)
             for (samples, rate), own in zip(sounds, words, strict=True)

@@ -24,33 +24,70 @@ def ms(figure: Mapping[str, Any]) -> str:
     return f"{1000 * figure['p50']:.0f} ({1000 * figure['p25']:.0f} to {1000 * figure['p75']:.0f})"
 
 
-def points(figure: Mapping[str, Any] | None, digits: int = 1, factor: float = 100, sign: str = "") -> str:
+def points(
+    figure: Mapping[str, Any] | None, digits: int = 1, factor: float = 100, sign: str = ""
+) -> str:
     """A figure with its interval."""
     if not figure:
         return ""
-    value, low, high = (factor * (figure[key] if figure[key] is not None else 0.0) for key in ("value", "low", "high"))
+    value, low, high = (
+        factor * (figure[key] if figure[key] is not None else 0.0)
+        for key in ("value", "low", "high")
+    )
     return f"{value:{sign}.{digits}f} ({low:{sign}.{digits}f} to {high:{sign}.{digits}f})"
 
 
 COLUMNS: dict[str, tuple[str, Cell, Callable[[Mapping[str, Any]], float | None]]] = {
     "first": ("first sound, ms", lambda f: ms(f["first_s"]), lambda f: f["first_s"]["p50"]),
-    "first-p95": ("p95", lambda f: f"{1000 * f['first_s']['p95']:.0f}", lambda f: f["first_s"]["p95"]),
-    "given": ("all text there, ms", lambda f: ms(f["given_first_s"]), lambda f: f["given_first_s"]["p50"]),
-    "wait": ("text wait, ms", lambda f: f"{1000 * f['text_wait_s']['p50']:.0f}", lambda f: f["text_wait_s"]["p50"]),
+    "first-p95": (
+        "p95",
+        lambda f: f"{1000 * f['first_s']['p95']:.0f}",
+        lambda f: f["first_s"]["p95"],
+    ),
+    "given": (
+        "all text there, ms",
+        lambda f: ms(f["given_first_s"]),
+        lambda f: f["given_first_s"]["p50"],
+    ),
+    "wait": (
+        "text wait, ms",
+        lambda f: f"{1000 * f['text_wait_s']['p50']:.0f}",
+        lambda f: f["text_wait_s"]["p50"],
+    ),
     "safe": ("safe start, ms", lambda f: ms(f["safe_start_s"]), lambda f: f["safe_start_s"]["p50"]),
-    "lag": ("word lag, s", lambda f: f"{f['word_lag_s']['mean']:.2f}", lambda f: f["word_lag_s"]["mean"]),
-    "stalls": ("texts that stall, %", lambda f: f"{100 * f['stalled']:.0f}", lambda f: f["stalled"]),
+    "lag": (
+        "word lag, s",
+        lambda f: f"{f['word_lag_s']['mean']:.2f}",
+        lambda f: f["word_lag_s"]["mean"],
+    ),
+    "stalls": (
+        "texts that stall, %",
+        lambda f: f"{100 * f['stalled']:.0f}",
+        lambda f: f["stalled"],
+    ),
     "rtf": ("RTF", lambda f: f"{f['rtf']:.3f}", lambda f: f["rtf"]),
     "wer": ("WER, %", lambda f: points(f["wer"]), lambda f: f["wer"] and f["wer"]["value"]),
-    "gap": ("gap: WER", lambda f: points(f.get("gap_wer"), sign="+"), lambda f: (f.get("gap_wer") or {}).get("value")),
-    "mos": ("DistillMOS", lambda f: points(f.get("distillmos"), 2, 1), lambda f: less(f.get("distillmos"))),
+    "gap": (
+        "gap: WER",
+        lambda f: points(f.get("gap_wer"), sign="+"),
+        lambda f: (f.get("gap_wer") or {}).get("value"),
+    ),
+    "mos": (
+        "DistillMOS",
+        lambda f: points(f.get("distillmos"), 2, 1),
+        lambda f: less(f.get("distillmos")),
+    ),
     "gap-mos": (
         "gap: DistillMOS",
         lambda f: points(f.get("gap_distillmos"), 2, 1, "+"),
         lambda f: less(f.get("gap_distillmos")),
     ),
     "gap-words": ("words, ms", lambda f: number(f["gap_word_ms"]), lambda f: f["gap_word_ms"]),
-    "gap-pitch": ("pitch, cents", lambda f: number(f["gap_pitch_cents"]), lambda f: f["gap_pitch_cents"]),
+    "gap-pitch": (
+        "pitch, cents",
+        lambda f: number(f["gap_pitch_cents"]),
+        lambda f: f["gap_pitch_cents"],
+    ),
 }
 """Columns by name: title, a card's figures in words, and what ranks (less is better)."""
 
@@ -66,12 +103,19 @@ def number(value: float | None) -> str:
 
 
 def read_cards(paths: Sequence[Path]) -> list[Card]:
-    """Cards from files, and from folders of them, with all their clocks; ConfigError for what is none."""
-    files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
+    """Cards from files, and from folders of them, with all their clocks; ConfigError for what is
+    none."""
+    files = [
+        file
+        for path in paths
+        for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])
+    ]
     cards: list[Card] = [read_json(file) for file in files]
     for file, one in zip(files, cards, strict=True):
         if one.get("schema") != SCHEMA:
-            raise ConfigError(f"{file} is no card of schema {SCHEMA}: make it with sayahead eval card.")
+            raise ConfigError(
+                f"{file} is no card of schema {SCHEMA}: make it with sayahead eval card."
+            )
     return cards
 
 
@@ -79,23 +123,29 @@ def on(card: Card, clock: str) -> Card:
     """The card on one of its clocks; ConfigError where it has no such clock."""
     clocks = card["clocks"]
     if clock not in clocks:
-        raise ConfigError(f"The card of {card['engine']} has no clock {clock!r}{nearest(clock, clocks)}.")
+        raise ConfigError(
+            f"The card of {card['engine']} has no clock {clock!r}{nearest(clock, clocks)}."
+        )
     figures = {**card["figures"], **clocks[clock]}
     return {**card, "clock": {"name": clock, "kind": clocks[clock]["kind"]}, "figures": figures}
 
 
 def compare(cards: Sequence[Card], *, by: str = "first", clock: str | None = None) -> str:
-    """A table on a clock (the first card's first), best first; ConfigError where cards differ in what their figures
-    depend on."""
+    """A table on a clock (the first card's first), best first; ConfigError where cards differ in
+    what their figures depend on."""
     if len(cards) < 2:
-        raise ConfigError(f"{len(cards)} cards are too few to compare: name two, or a folder of them.")
+        raise ConfigError(
+            f"{len(cards)} cards are too few to compare: name two, or a folder of them."
+        )
     chosen = clock or next(iter(cards[0]["clocks"]))
     cards = [on(card, chosen) for card in cards]
     if by not in COLUMNS:
         raise ConfigError(f"There is no column {by!r}{nearest(by, COLUMNS)}.")
     comparable(cards)
     rank = COLUMNS[by][2]
-    ranked = sorted(cards, key=lambda one: (rank(one["figures"]) is None, rank(one["figures"]) or 0.0))
+    ranked = sorted(
+        cards, key=lambda one: (rank(one["figures"]) is None, rank(one["figures"]) or 0.0)
+    )
     return "\n".join([table(ranked), "", *notes(ranked)])
 
 
@@ -114,32 +164,47 @@ def comparable(cards: Sequence[Card], by: Sequence[str] = tuple(AGREE)) -> None:
     for what in by:
         values = {str(AGREE[what](one)): one["engine"] for one in cards}
         if len(values) > 1:
-            two = " and ".join(f"{engine} has {value}" for value, engine in list(values.items())[:2])
-            raise ConfigError(f"These cards cannot be ranked: their {what} differ ({two}). Compare those that agree.")
+            two = " and ".join(
+                f"{engine} has {value}" for value, engine in list(values.items())[:2]
+            )
+            raise ConfigError(
+                f"These cards cannot be ranked: their {what} differ ({two}). Compare those that"
+                " agree."
+            )
 
 
 def again(cards: Sequence[Card], others: Sequence[Card], *, clock: str | None = None) -> str:
-    """Cards of one run beside those of another of the same texts, clock and ways: how far the median first sound moved,
-    and which engines changed places; ConfigError where they differ in what their figures depend on."""
+    """Cards of one run beside those of another of the same texts, clock and ways: how far the
+    median first sound moved, and which engines changed places; ConfigError where they differ in
+    what their figures depend on."""
     chosen = clock or next(iter(cards[0]["clocks"]))
     later = {one["engine"]: on(one, chosen) for one in others}
     both = [(on(one, chosen), later[one["engine"]]) for one in cards if one["engine"] in later]
     if not both:
         raise ConfigError("No engine is in both runs.")
-    comparable([one for pair in both for one in pair], ("clocks", "texts", "ways of timing", "processors"))
+    comparable(
+        [one for pair in both for one in pair], ("clocks", "texts", "ways of timing", "processors")
+    )
     both.sort(key=lambda pair: median_ms(pair[0]))
     rows = ["| engine | first sound, ms | again | apart, % |", "| --- | ---: | ---: | ---: |"]
     apart = [abs(median_ms(two) - median_ms(one)) / max(1, median_ms(one)) for one, two in both]
     for (one, two), share in zip(both, apart, strict=True):
-        rows.append(f"| {one['engine']} | {median_ms(one)} | {median_ms(two)} | {100 * share:.1f} |")
+        rows.append(
+            f"| {one['engine']} | {median_ms(one)} | {median_ms(two)} | {100 * share:.1f} |"
+        )
     swapped = [
         f"{a[0]['engine']} and {b[0]['engine']} ({median_ms(a[1])} and {median_ms(b[1])} ms)"
         for a, b in combinations(both, 2)
         if median_ms(a[0]) < median_ms(b[0]) and median_ms(a[1]) > median_ms(b[1])
     ]
     order = f"these changed places: {', '.join(swapped)}" if swapped else "the ranking is the same"
-    told = f"On {chosen!r}, medians of {len(both)} engines are within {100 * max(apart):.1f} % of each other"
-    return "\n".join([*rows, "", f"{told} (typically {100 * statistics.median(apart):.1f} %); {order}."])
+    told = (
+        f"On {chosen!r}, medians of {len(both)} engines are within {100 * max(apart):.1f} % of each"
+        " other"
+    )
+    return "\n".join(
+        [*rows, "", f"{told} (typically {100 * statistics.median(apart):.1f} %); {order}."]
+    )
 
 
 def median_ms(card: Card) -> int:
@@ -150,7 +215,9 @@ def median_ms(card: Card) -> int:
 def table(cards: Sequence[Card], columns: Sequence[str] = tuple(COLUMNS)) -> str:
     """The cards' figures in Markdown."""
     titles = ["engine", *(COLUMNS[name][0] for name in columns)]
-    rows = [[one["engine"], *(COLUMNS[name][1](one["figures"]) for name in columns)] for one in cards]
+    rows = [
+        [one["engine"], *(COLUMNS[name][1](one["figures"]) for name in columns)] for one in cards
+    ]
     lines = [titles, ["---", *["---:"] * len(columns)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
@@ -158,19 +225,33 @@ def table(cards: Sequence[Card], columns: Sequence[str] = tuple(COLUMNS)) -> str
 def notes(cards: Sequence[Card]) -> list[str]:
     """What the figures of cards depend on, in sentences."""
     first = cards[0]
-    texts, own = first["texts"], first["recognizer"]["own_wer"]
+    texts = first["texts"]
+    own = first["recognizer"]["own_wer"]
     sets = ", ".join(f"{name} ({digest})" for name, digest in texts["sets"].items())
     told = [
-        f"Clock {first['clock']['kind']}; {texts['count']} texts of {sets}, {texts['repeats']} repeats; "
-        f"{first['machine']['cpu']}; {first['timed']}. Times are medians, in brackets quartiles."
+        f"Clock {first['clock']['kind']}; {texts['count']} texts of {sets}, {texts['repeats']}"
+        f" repeats; {first['machine']['cpu']}; {first['timed']}. Times are medians, in brackets"
+        " quartiles."
     ]
     if first["recognizer"]["names"]:
-        said = f"; of {first['recognizer']['own_wer_of']} it gets {100 * own['value']:.1f} % wrong" if own else ""
-        told.append(f"Words heard by {first['recognizer']['names']['wer']}{said}; in brackets 95 % intervals.")
+        said = (
+            f"; of {first['recognizer']['own_wer_of']} it gets {100 * own['value']:.1f} % wrong"
+            if own
+            else ""
+        )
+        told.append(
+            f"Words heard by {first['recognizer']['names']['wer']}{said}; in brackets 95 %"
+            " intervals."
+        )
     busy = {
         one["engine"]: most
         for one in cards
-        if (most := max((load["other_cores"] or 0.0 for load in one["machine"]["load"]), default=0.0)) > BUSY_CORES
+        if (
+            most := max(
+                (load["other_cores"] or 0.0 for load in one["machine"]["load"]), default=0.0
+            )
+        )
+        > BUSY_CORES
     }
     if busy:
         names = ", ".join(f"{name} {cores:.1f}" for name, cores in busy.items())

@@ -36,10 +36,11 @@ class Field:
     repeats: int = 3
     """How often each text is spoken."""
     computing: str = "wall"
-    """What counts as an engine's computing where its times follow from a measurement: the ``wall`` clock's time, or
-    that of the ``processor``, for a machine that others use, too."""
+    """What counts as an engine's computing where its times follow from a measurement: the ``wall``
+    clock's time, or that of the ``processor``, for a machine that others use, too."""
     checked: int = 3
-    """Texts that an engine whose times follow from one measurement speaks on the wall clock, too, every repeat."""
+    """Texts that an engine whose times follow from one measurement speaks on the wall clock, too,
+    every repeat."""
 
     def __post_init__(self) -> None:
         if min(self.count, self.repeats) < 1:
@@ -48,7 +49,9 @@ class Field:
             raise ConfigError(f"computing is {self.computing!r}, but must be wall or processor.")
         for clock in self.clocks:
             if clock.name in OWN:
-                raise ConfigError(f"A clock cannot be called {clock.name!r}: a field has files of that name.")
+                raise ConfigError(
+                    f"A clock cannot be called {clock.name!r}: a field has files of that name."
+                )
 
     def lines(self) -> list[ScriptLine]:
         """What is spoken; ConfigError where two texts have one name."""
@@ -59,7 +62,9 @@ class Field:
 
     def digests(self) -> dict[str, str]:
         """The digest of each set of texts."""
-        return {name: file_digest(name)[:16] if "." in name else digest(name) for name in self.texts}
+        return {
+            name: file_digest(name)[:16] if "." in name else digest(name) for name in self.texts
+        }
 
 
 def main_clock(clocks: Iterable[str]) -> str:
@@ -73,7 +78,8 @@ def texts_of(name: str) -> list[ScriptLine]:
 
 
 def is_field(path: Path) -> bool:
-    """Whether a TOML file describes a field, rather than an experiment; false for what cannot be read."""
+    """Whether a TOML file describes a field, rather than an experiment; false for what cannot be
+    read."""
     try:
         return "engines" in tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -81,7 +87,8 @@ def is_field(path: Path) -> bool:
 
 
 def load_field(path: Path) -> Field:
-    """The field in a TOML file; ConfigError says what is wrong in it, and where. Paths are relative to the file."""
+    """The field in a TOML file; ConfigError says what is wrong in it, and where. Paths are relative
+    to the file."""
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     field = from_mapping(Field, data, where=str(path))
     texts = tuple(str(path.parent / name) if "." in name else name for name in field.texts)

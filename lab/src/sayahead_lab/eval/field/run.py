@@ -1,12 +1,13 @@
-"""Running a field: each engine in its process, one after the other; an engine that is done is not run again.
+"""Running a field: each engine in its process, one after the other; an engine that is done is not
+run again.
 
 OUT/field.json                 what was run; engines that are absent, and why
-OUT/<engine>/whole.jsonl       each text given whole, as the engine speaks at its best; wav in whole/
-OUT/<engine>/measured.jsonl    each text in the engine's pieces, every repeat; the first repeat's wav in wav/
-OUT/<engine>/<clock>.jsonl     on the wall clock, where times do not follow from a measurement
-OUT/<engine>/wall.jsonl        some texts on the wall clock, every repeat, where they do
-OUT/<engine>/about.json        the engine, the machine's load, the check on the wall clock; written last
-"""
+OUT/<engine>/whole.jsonl       each text given whole, as the engine speaks at its best; wav in
+whole/ OUT/<engine>/measured.jsonl    each text in the engine's pieces, every repeat; the first
+repeat's wav in wav/ OUT/<engine>/<clock>.jsonl     on the wall clock, where times do not follow
+from a measurement OUT/<engine>/wall.jsonl        some texts on the wall clock, every repeat, where
+they do OUT/<engine>/about.json        the engine, the machine's load, the check on the wall clock;
+written last"""
 
 from __future__ import annotations
 
@@ -52,12 +53,16 @@ class Course:
     """Finds words in sound."""
 
 
-def run_field(field: Field, out: Path, *, locate: Locate = nowhere, progress: Progress = silent) -> dict[str, str]:
+def run_field(
+    field: Field, out: Path, *, locate: Locate = nowhere, progress: Progress = silent
+) -> dict[str, str]:
     """Run the field's engines into OUT; returns why those that are absent are absent, by name."""
     lines = field.lines()
     every = (GIVEN, *field.clocks)
     clocks = {clock.name: arrivals_of(clock_of(clock, lines, out)) for clock in every}
-    course, absent, names = Course(field, lines, clocks, remembered(locate)), dict[str, str](), list[str]()
+    course = Course(field, lines, clocks, remembered(locate))
+    absent = dict[str, str]()
+    names = list[str]()
     for name in field.engines:
         peer = make_peer(name)
         why = peer.missing()
@@ -110,14 +115,17 @@ def run_engine(peer: WorkerPeer, course: Course, folder: Path, progress: Progres
     simulates = bool(peer.about.get("simulates", True))
     clocks = {} if simulates else course.clocks
     takes = course.field.repeats * max(1, len(clocks)) + 1
-    countdown, latest_s = Countdown(takes * len(course.lines), progress), 0.0
+    countdown = Countdown(takes * len(course.lines), progress)
+    latest_s = 0.0
     with recorded(folder, {"name": peer.name}, 1):
         for index, line in enumerate(course.lines):
             told: dict[str, Any] = {"locate": course.locate, "index": index, "name": line.name}
             if simulates:
                 whole, sound = measured(peer, line.text, whole=True, processor=processor, **told)
             else:
-                whole, sound, _ = live(peer, course.clocks[GIVEN.name](line), clock=GIVEN.name, **told)
+                whole, sound, _ = live(
+                    peer, course.clocks[GIVEN.name](line), clock=GIVEN.name, **told
+                )
             keep(folder, "whole", whole, sound, folder / "whole" / f"{line.name}.wav")
             countdown.done(peer.name)
             for repeat in range(course.field.repeats):
@@ -130,12 +138,23 @@ def run_engine(peer: WorkerPeer, course: Course, folder: Path, progress: Progres
                     trace, sound, late_s = live(peer, arrivals(line), clock=clock, **told)
                     latest_s = max(latest_s, late_s)
                     listened = clock == main_clock(course.clocks)
-                    keep(folder, clock, replace(trace, repeat=repeat), sound, wav if listened else None)
+                    keep(
+                        folder,
+                        clock,
+                        replace(trace, repeat=repeat),
+                        sound,
+                        wav if listened else None,
+                    )
                     countdown.done(peer.name)
         check = checked(peer, course, folder) if simulates else None
     cancels = [cancelled_s(peer, line.text) for line in course.lines[:5]]
     engine = {"text": peer.engine.text, "simulates": simulates, **peer.about}
-    extra = {"cancel_s": statistics.median(cancels), "rss_mb": peer.rss_mb, "pushed_late_s": latest_s, "check": check}
+    extra = {
+        "cancel_s": statistics.median(cancels),
+        "rss_mb": peer.rss_mb,
+        "pushed_late_s": latest_s,
+        "check": check,
+    }
     save_json(folder / "about.json", {**read_about(folder), "engine": engine, **extra})
 
 
@@ -150,8 +169,12 @@ def keep(folder: Path, kind: str, trace: Trace, sound: Floats, path: Path | None
 def checked(peer: WorkerPeer, course: Course, folder: Path) -> dict[str, Any]:
     """What the wall clock says of texts whose times follow from a measurement."""
     clock = main_clock(course.clocks)
-    apart, same, late = list[float](), 0, list[float]()
-    lines = course.lines[:: max(1, len(course.lines) // max(1, course.field.checked))][: course.field.checked]
+    apart = list[float]()
+    same = 0
+    late = list[float]()
+    lines = course.lines[:: max(1, len(course.lines) // max(1, course.field.checked))][
+        : course.field.checked
+    ]
     for line in lines:
         arrivals = course.clocks[clock](line)
         once, sound = measured(peer, line.text)
@@ -162,7 +185,13 @@ def checked(peer: WorkerPeer, course: Course, folder: Path) -> dict[str, Any]:
             late.append(late_s)
         same += len(sound) == len(streamed) and bool(np.array_equal(sound, streamed))
     middle = statistics.median(apart) if apart else None
-    return {"clock": clock, "texts": len(lines), "same_sound": same, "later_s": middle, "pushed_late_s": max(late)}
+    return {
+        "clock": clock,
+        "texts": len(lines),
+        "same_sound": same,
+        "later_s": middle,
+        "pushed_late_s": max(late),
+    }
 
 
 def field_of(out: Path) -> dict[str, Any]:

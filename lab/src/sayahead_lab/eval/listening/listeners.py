@@ -1,4 +1,5 @@
-"""Listeners: a speech recogniser and models of listeners' opinions, from packages that only scoring needs."""
+"""Listeners: a speech recogniser and models of listeners' opinions, from packages that only scoring
+needs."""
 
 from __future__ import annotations
 
@@ -67,7 +68,9 @@ def at_16khz(samples: Floats, rate: int) -> Floats:
     return np.asarray(soxr.resample(samples, rate, RATE), np.float32)
 
 
-def load_whisper(folder: str | Path | None, *, threads: int, language: str = "en") -> SpeechRecogniser:
+def load_whisper(
+    folder: str | Path | None, *, threads: int, language: str = "en"
+) -> SpeechRecogniser:
     """Whisper by faster-whisper: int8, beam 1, no conditioning on earlier speech."""
     require(missing("whisper") or missing_folder(folder))
     from faster_whisper import WhisperModel
@@ -75,7 +78,9 @@ def load_whisper(folder: str | Path | None, *, threads: int, language: str = "en
     model = WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=threads)
 
     def transcribe(samples: Floats) -> str:
-        segments, _ = model.transcribe(samples, language=language, beam_size=1, condition_on_previous_text=False)
+        segments, _ = model.transcribe(
+            samples, language=language, beam_size=1, condition_on_previous_text=False
+        )
         return " ".join(segment.text for segment in segments)
 
     return transcribe
@@ -87,7 +92,9 @@ def load_normalizer(language: str = "en") -> Callable[[str], str]:
     from whisper_normalizer.basic import BasicTextNormalizer
     from whisper_normalizer.english import EnglishTextNormalizer
 
-    normalize: Callable[[str], str] = EnglishTextNormalizer() if language == "en" else BasicTextNormalizer()
+    normalize: Callable[[str], str] = (
+        EnglishTextNormalizer() if language == "en" else BasicTextNormalizer()
+    )
     return normalize
 
 
@@ -96,8 +103,8 @@ def load_distillmos() -> Rater:
     require(missing("distillmos"))
     import torch
 
-    # Both are imported, but used only for files at other rates and for its teacher model; and torchaudio
-    # loads only with the exact version of torch that it was built for.
+    # Both are imported, but used only for files at other rates and for its teacher model; and
+    # torchaudio loads only with the exact version of torch that it was built for.
     empty = {"torchaudio.transforms": ("MFCC", "Resample"), "transformers": WAV2VEC}
     # It prints about its weights on standard output, which is for results.
     with stand_ins(empty), redirect_stdout(sys.stderr):
@@ -120,12 +127,15 @@ def load_dnsmos() -> Rater:
     from speechmos import dnsmos
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
     folder = Path(dnsmos.__file__).parent / "dnsmos_models"
     model = dnsmos.DNSMOS(str(folder / "sig_bak_ovr.onnx"), str(folder / "model_v8.onnx"))
-    # One thread, and without its second network, whose score is unused: the same score in half the time.
+    # One thread, and without its second network, whose score is unused: the same score in half the
+    # time.
     model.onnx_sess = onnxruntime.InferenceSession(model.primary_model_path, options)
-    model.p808_onnx_sess, model.audio_melspec = NoScore(), lambda audio: np.zeros((1, 1), np.float32)
+    model.p808_onnx_sess = NoScore()
+    model.audio_melspec = lambda audio: np.zeros((1, 1), np.float32)
 
     def rate(samples: Floats) -> float:
         return float(model(np.clip(samples, -1, 1), RATE, False)["ovrl_mos"])
@@ -142,13 +152,14 @@ class NoScore:
 
 
 def load_utmos(path: str | Path | None) -> Rater:
-    """UTMOS (Saeki et al. 2022) from a TorchScript file, or from the folder that holds one (.pt, .jit, .ts).
+    """UTMOS (Saeki et al. 2022) from a TorchScript file, or from the folder that holds one (.pt,
+    .jit, .ts).
 
-    Its ``score`` where it has one, otherwise the module itself, gets samples (1, S) as floats at 16 kHz, and 16000 if
-    it takes a second argument, and gives the score. The first form is ``utmos_scripted.pt``, UTMOS22's strong learner,
-    which Blinorot/UTMOS-PyTorch publishes on the Hugging Face hub; the second is ``utmos22_strong`` of
-    tarepan/SpeechMOS, once it is scripted. ConfigError for any other file, or one whose score is not a number.
-    """
+    Its ``score`` where it has one, otherwise the module itself, gets samples (1, S) as floats at 16
+    kHz, and 16000 if it takes a second argument, and gives the score. The first form is
+    ``utmos_scripted.pt``, UTMOS22's strong learner, which Blinorot/UTMOS-PyTorch publishes on the
+    Hugging Face hub; the second is ``utmos22_strong`` of tarepan/SpeechMOS, once it is scripted.
+    ConfigError for any other file, or one whose score is not a number."""
     require(missing_utmos(path))
     import torch
 
@@ -169,10 +180,14 @@ def load_utmos(path: str | Path | None) -> Rater:
     def rate(samples: Floats) -> float:
         with torch.no_grad():
             try:
-                opinion = float(score(torch.from_numpy(np.ascontiguousarray(samples))[None], *further))
+                opinion = float(
+                    score(torch.from_numpy(np.ascontiguousarray(samples))[None], *further)
+                )
             except (RuntimeError, ValueError, torch.jit.Error) as error:
                 last = str(error).strip().splitlines()[-1]
-                raise ConfigError(f"{file} does not take samples (1, S) at 16 kHz: {last}. {GET_UTMOS}") from error
+                raise ConfigError(
+                    f"{file} does not take samples (1, S) at 16 kHz: {last}. {GET_UTMOS}"
+                ) from error
         if not np.isfinite(opinion):
             raise ConfigError(f"{file} gives {opinion} as a score. {GET_UTMOS}")
         return opinion
@@ -180,7 +195,9 @@ def load_utmos(path: str | Path | None) -> Rater:
     return rate
 
 
-GET_UTMOS = "Get one for example by: hf download Blinorot/UTMOS-PyTorch utmos_scripted.pt --local-dir utmos"
+GET_UTMOS = (
+    "Get one for example by: hf download Blinorot/UTMOS-PyTorch utmos_scripted.pt --local-dir utmos"
+)
 
 
 def utmos_file(path: str | Path) -> Path | None:
@@ -216,7 +233,8 @@ def identity(listener: str, path: Any = None) -> str:
 
 @contextmanager
 def stand_ins(modules: Mapping[str, Sequence[str]]) -> Iterator[None]:
-    """Inside the block, empty modules with empty classes of these names replace the modules and their parents."""
+    """Inside the block, empty modules with empty classes of these names replace the modules and
+    their parents."""
     names = {part for name in modules for part in (name, name.partition(".")[0])}
     replaced = {name: sys.modules.get(name) for name in names}
     for name in sorted(names):
@@ -246,7 +264,9 @@ def require(problem: str | None) -> None:
 
 def missing(listener: str) -> str | None:
     """Which package a listener lacks and how to install it; none if they are all there."""
-    problems = (missing_module(name, command, listener) for name, command in NEEDS.get(listener, ()))
+    problems = (
+        missing_module(name, command, listener) for name, command in NEEDS.get(listener, ())
+    )
     return next((problem for problem in problems if problem), None)
 
 
@@ -261,7 +281,10 @@ def missing_folder(folder: str | Path | None) -> str | None:
     """The problem with a faster-whisper model folder, or none."""
     how = "for example by: hf download Systran/faster-whisper-base --local-dir whisper-base"
     if folder is None:
-        return f"WER and CER need a faster-whisper model folder in {WHISPER} (or as an argument), {how}"
+        return (
+            f"WER and CER need a faster-whisper model folder in {WHISPER} (or as an argument),"
+            f" {how}"
+        )
     for name in ("model.bin", "config.json", "tokenizer.json"):
         if not (Path(folder) / name).is_file():
             return f"{folder} is not a faster-whisper model folder, it has no {name}; get one {how}"

@@ -1,4 +1,5 @@
-"""Loudness of speech, and sounds at equal loudness: listeners prefer the louder of two, whatever the voice."""
+"""Loudness of speech, and sounds at equal loudness: listeners prefer the louder of two, whatever
+the voice."""
 
 from __future__ import annotations
 
@@ -11,19 +12,23 @@ from sayahead.types import Floats
 
 TARGET = -23.0
 """LUFS (EBU R 128)."""
-BLOCK_S, STEP_S = 0.4, 0.1
-GATE, BELOW = -70.0, 10.0
+BLOCK_S = 0.4
+STEP_S = 0.1
+GATE = -70.0
+BELOW = 10.0
 """LKFS below which a block counts as silence, and how many LU below the mean of the others."""
 
 
 def loudness(samples: Floats, sample_rate: int) -> float:
-    """Integrated loudness of a mono sound (S,) in LKFS, -inf where there is none (ITU-R BS.1770-4, Annex 1).
+    """Integrated loudness of a mono sound (S,) in LKFS, -inf where there is none (ITU-R BS.1770-4,
+    Annex 1).
 
-    K-weighting, mean squares over blocks of 400 ms every 100 ms; the mean over blocks above -70 LKFS and not more than
-    10 LU below those blocks' own mean: pauses do not count. A sound below 400 ms is one block.
-    """
+    K-weighting, mean squares over blocks of 400 ms every 100 ms; the mean over blocks above -70
+    LKFS and not more than 10 LU below those blocks' own mean: pauses do not count. A sound below
+    400 ms is one block."""
     weighted = k_weighted(samples, sample_rate)
-    size, step = min(len(weighted), round(BLOCK_S * sample_rate)), round(STEP_S * sample_rate)
+    size = min(len(weighted), round(BLOCK_S * sample_rate))
+    step = round(STEP_S * sample_rate)
     if not size:
         return -math.inf
     squares = np.concatenate([[0.0], np.cumsum(weighted**2)])
@@ -57,29 +62,41 @@ def k_weighted(samples: Floats, sample_rate: int) -> NDArray[np.float64]:
 
 
 def k_filters(sample_rate: int) -> list[tuple[tuple[float, float, float], tuple[float, float]]]:
-    """Numerator b0, b1, b2 and denominator a1, a2 of both filters: a shelf for the head, a high pass.
+    """Numerator b0, b1, b2 and denominator a1, a2 of both filters: a shelf for the head, a high
+    pass.
 
-    BS.1770 gives them for 48 kHz; these are the analog filters that they come from, by the bilinear transform.
-    """
-    k, q, gain = math.tan(math.pi * 1681.974450955533 / sample_rate), 0.7071752369554196, 10 ** (3.999843853973347 / 20)
-    middle, a0 = gain**0.4996667741545416, 1 + k / q + k * k
+    BS.1770 gives them for 48 kHz; these are the analog filters that they come from, by the bilinear
+    transform."""
+    k = math.tan(math.pi * 1681.974450955533 / sample_rate)
+    q = 0.7071752369554196
+    gain = 10 ** (3.999843853973347 / 20)
+    middle = gain**0.4996667741545416
+    a0 = 1 + k / q + k * k
     shelf = (
-        ((gain + middle * k / q + k * k) / a0, 2 * (k * k - gain) / a0, (gain - middle * k / q + k * k) / a0),
+        (
+            (gain + middle * k / q + k * k) / a0,
+            2 * (k * k - gain) / a0,
+            (gain - middle * k / q + k * k) / a0,
+        ),
         (2 * (k * k - 1) / a0, (1 - k / q + k * k) / a0),
     )
-    k, q = math.tan(math.pi * 38.13547087602444 / sample_rate), 0.5003270373238773
+    k = math.tan(math.pi * 38.13547087602444 / sample_rate)
+    q = 0.5003270373238773
     a0 = 1 + k / q + k * k
     return [shelf, ((1.0, -2.0, 1.0), (2 * (k * k - 1) / a0, (1 - k / q + k * k) / a0))]
 
 
 def matched(sounds: Sequence[tuple[Floats, int]]) -> list[Floats]:
-    """The sounds, (samples (S,) in [-1, 1], sample rate) each, at one loudness: -23 LUFS, or the most without clipping.
+    """The sounds, (samples (S,) in [-1, 1], sample rate) each, at one loudness: -23 LUFS, or the
+    most without clipping.
 
     A sound without loudness stays as it is.
     """
     levels = [loudness(samples, rate) for samples, rate in sounds]
     peaks = [float(np.abs(samples).max(initial=0.0)) for samples, _ in sounds]
-    loud = [(level, peak) for level, peak in zip(levels, peaks, strict=True) if math.isfinite(level)]
+    loud = [
+        (level, peak) for level, peak in zip(levels, peaks, strict=True) if math.isfinite(level)
+    ]
     target = min([TARGET, *(level - 20 * math.log10(peak) for level, peak in loud)])
     return [
         samples * np.float32(10 ** ((target - level) / 20) if math.isfinite(level) else 1.0)

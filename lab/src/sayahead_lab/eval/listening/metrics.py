@@ -1,12 +1,13 @@
-"""Metrics beside the built-in listeners: an utterance in, a number out. Anybody's, by entry point or from a file.
+"""Metrics beside the built-in listeners: an utterance in, a number out. Anybody's, by entry point
+or from a file.
 
-A metric is a function of a ``SpokenSentence``. A package declares it under ``sayahead_lab.metrics``; without a package
-it is ``FILE.py:FUNCTION``:
+A metric is a function of a ``SpokenSentence``. A package declares it under
+``sayahead_lab.metrics``; without a package it is ``FILE.py:FUNCTION``:
 
     sayahead eval score out --metric mcd --metric my_metrics.py:brightness --reference RECORDINGS
 
-It is called once for each sentence of each condition. Its mean, interval and difference to the first condition stand in
-the report like those of any other.
+It is called once for each sentence of each condition. Its mean, interval and difference to the
+first condition stand in the report like those of any other.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ class SpokenSentence:
         """The reference; ConfigError where there is none."""
         if self.reference is None:
             raise ConfigError(
-                "This metric compares with another sound of each sentence: name a condition or a folder of WAV files "
-                "with --reference."
+                "This metric compares with another sound of each sentence: name a condition or a"
+                " folder of WAV files with --reference."
             )
         return self.reference
 
@@ -71,7 +72,8 @@ def find_metric(name: str) -> Metric:
     if not colon:
         if name not in METRICS:
             raise ConfigError(
-                f"Metric {name!r} is not known{nearest(name, METRICS)}; one of your own is FILE.py:FUNCTION."
+                f"Metric {name!r} is not known{nearest(name, METRICS)}; one of your own is"
+                " FILE.py:FUNCTION."
             )
         return METRICS[name]
     try:
@@ -100,7 +102,8 @@ def title_of(name: str) -> str:
 
 
 def identity_of(name: str) -> str:
-    """What a metric's scores are by: they are computed again once its file or package has changed."""
+    """What a metric's scores are by: they are computed again once its file or package has
+    changed."""
     place, colon, _ = name.rpartition(":")
     if colon and place.endswith(".py"):
         return f"{title_of(name)}, {zlib.crc32(Path(place).read_bytes()):08x}"

@@ -1,4 +1,5 @@
-"""Quality: scores of utterances by listeners and measurements, and figures and differences of whole conditions."""
+"""Quality: scores of utterances by listeners and measurements, and figures and differences of whole
+conditions."""
 
 from __future__ import annotations
 
@@ -95,16 +96,17 @@ class Row:
     metrics: Mapping[str, float] | None = None
     """What further metrics say, by name (``metrics.METRICS``)."""
     one_shot: Mapping[str, float] | None = None
-    """Largest difference to the sound of the same text pushed at once, and whether both are equal; see ``streamed``."""
+    """Largest difference to the sound of the same text pushed at once, and whether both are equal;
+    see ``streamed``."""
 
 
 class Listeners:
-    """Recogniser and raters, each loaded at its first use, with ConfigError where something is missing.
+    """Recogniser and raters, each loaded at its first use, with ConfigError where something is
+    missing.
 
-    ``whisper`` is a faster-whisper model folder (default: SAYAHEAD_WHISPER), ``threads`` the processor cores
-    that it may use, ``language`` what it hears, ``utmos`` UTMOS as TorchScript (default: SAYAHEAD_UTMOS; see
-    ``load_utmos``). The other arguments stand in for the models.
-    """
+    ``whisper`` is a faster-whisper model folder (default: SAYAHEAD_WHISPER), ``threads`` the
+    processor cores that it may use, ``language`` what it hears, ``utmos`` UTMOS as TorchScript
+    (default: SAYAHEAD_UTMOS; see ``load_utmos``). The other arguments stand in for the models."""
 
     def __init__(
         self,
@@ -120,7 +122,8 @@ class Listeners:
     ) -> None:
         self._folder = whisper or os.environ.get(WHISPER) or None
         self._utmos_file = None if callable(utmos) else utmos or os.environ.get(UTMOS) or None
-        self._threads, self._language = threads, language
+        self._threads = threads
+        self._language = language
         self._loaded: dict[str, Any] = {
             "whisper": transcriber,
             "normalizer": normalizer,
@@ -133,14 +136,21 @@ class Listeners:
     def available(self) -> dict[str, str | None]:
         """For each of COLUMNS what it lacks, or none if it can be computed."""
         where = {"whisper": missing_folder(self._folder), "utmos": missing_utmos(self._utmos_file)}
-        lack = {name: None if name in self._given else missing(name) or where.get(name) for name in self._loaded}
+        lack = {
+            name: None if name in self._given else missing(name) or where.get(name)
+            for name in self._loaded
+        }
         words = lack["whisper"] or lack["normalizer"]
         return {"wer": words, "cer": words, **{name: lack[name] for name in RATERS}}
 
     def identities(self) -> dict[str, str]:
-        """For each of COLUMNS the listener's name and version or size: scores by different ones are not comparable."""
+        """For each of COLUMNS the listener's name and version or size: scores by different ones are
+        not comparable."""
         files = {"whisper": self._folder, "utmos": self._utmos_file}
-        names = {name: "given" if name in self._given else identity(name, files.get(name)) for name in self._loaded}
+        names = {
+            name: "given" if name in self._given else identity(name, files.get(name))
+            for name in self._loaded
+        }
         words = names["whisper"] + f", {self._language}" * (self._language != "en")
         return {"wer": words, "cer": words, **{name: names[name] for name in RATERS}}
 
@@ -159,12 +169,17 @@ class Listeners:
     def _row(self, stimulus: Stimulus, columns: Sequence[str]) -> Row:
         duration_s = len(stimulus.samples) / stimulus.sample_rate
         if duration_s < SHORTEST_S:
-            raise ConfigError(f"Utterance {stimulus.name!r} lasts {duration_s:.3f} s: too short to be listened to.")
+            raise ConfigError(
+                f"Utterance {stimulus.name!r} lasts {duration_s:.3f} s: too short to be"
+                " listened to."
+            )
         samples = at_16khz(stimulus.samples, stimulus.sample_rate)
         scores: dict[str, Any] = {"reference": stimulus.reference}
         if "wer" in columns or "cer" in columns:
             transcript = self._listener("whisper")(samples)
-            reference, hypothesis = map(self._listener("normalizer"), (stimulus.reference, transcript))
+            reference, hypothesis = map(
+                self._listener("normalizer"), (stimulus.reference, transcript)
+            )
             scores = {
                 "reference": reference,
                 "hypothesis": hypothesis,
@@ -172,13 +187,17 @@ class Listeners:
                 "characters": len(reference.strip()),
                 "character_errors": distance(reference.strip(), hypothesis.strip()),
             }
-        scores |= {column: self._listener(column)(samples) for column in RATERS if column in columns}
+        scores |= {
+            column: self._listener(column)(samples) for column in RATERS if column in columns
+        }
         return Row(name=stimulus.name, duration_s=duration_s, **scores)
 
     def _listener(self, name: str) -> Callable[[Any], Any]:
         """The listener of that name, loaded."""
         loaders: dict[str, Callable[[], Any]] = {
-            "whisper": lambda: load_whisper(self._folder, threads=self._threads, language=self._language),
+            "whisper": lambda: load_whisper(
+                self._folder, threads=self._threads, language=self._language
+            ),
             "normalizer": lambda: load_normalizer(self._language),
             "distillmos": load_distillmos,
             "dnsmos": load_dnsmos,
@@ -204,7 +223,8 @@ class Measure:
     figure: Figure = quotient
     """From the sums to the figure."""
     full: Callable[[Row], Sums] | None = None
-    """The same sums of the full sentence where the row itself holds them: then the difference is to that."""
+    """The same sums of the full sentence where the row itself holds them: then the difference is to
+    that."""
     partial: bool = False
     """Whether utterances without it are left out."""
     alone: bool = True
@@ -219,7 +239,9 @@ LONE: dict[str, Any] = {"partial": True, "compared": False}
 
 def mean_of(name: str) -> Measure:
     """The measure of a score that every utterance has, or none."""
-    return Measure(name, lambda row: None if (value := getattr(row, name)) is None else (value, 1.0))
+    return Measure(
+        name, lambda row: None if (value := getattr(row, name)) is None else (value, 1.0)
+    )
 
 
 METRIC = "metric: "
@@ -244,12 +266,16 @@ def metric_mean(name: str) -> Measure:
 
 def seam_parts(*keys: str) -> Callable[[Row], Sums]:
     """Those of a row's counts at seams; none where it has no seam."""
-    return lambda row: [row.seams[key] for key in keys] if row.seams and row.seams["seams"] else None
+    return lambda row: (
+        [row.seams[key] for key in keys] if row.seams and row.seams["seams"] else None
+    )
 
 
 def matched_parts(*keys: str) -> Callable[[Row], Sums]:
     """The same where the full sentence was measured too."""
-    return lambda row: [row.seams[key] for key in keys] if row.seams and row.seams["compared"] else None
+    return lambda row: (
+        [row.seams[key] for key in keys] if row.seams and row.seams["compared"] else None
+    )
 
 
 def prosody_parts(key: str, *places: int) -> Callable[[Row], Sums]:
@@ -273,7 +299,9 @@ def quarters(row: Row) -> list[float] | None:
 def quarter(number: int) -> Measure:
     """The word error rate of a quarter of long texts, from 0."""
     name = f"wer_quarter_{number + 1}"
-    return Measure(name, lambda row: (parts := quarters(row)) and parts[2 * number : 2 * number + 2], **LONE)
+    return Measure(
+        name, lambda row: (parts := quarters(row)) and parts[2 * number : 2 * number + 2], **LONE
+    )
 
 
 def character_parts(row: Row) -> Sums:
@@ -290,10 +318,16 @@ def equal_parts(row: Row) -> Sums:
 
 def at_seams(kind: str) -> list[Measure]:
     """Share of the seams with a jump or a click, and its excess over the share elsewhere."""
-    here, there = (f"{kind}s", "seams"), (f"{kind}s_elsewhere", "elsewhere")
+    here = (f"{kind}s", "seams")
+    there = (f"{kind}s_elsewhere", "elsewhere")
     return [
         # Compared with the same places of the full sentence, where the two have been matched.
-        Measure(f"seam_{kind}_rate", seam_parts(*here), full=matched_parts(f"{kind}s_whole", "compared"), partial=True),
+        Measure(
+            f"seam_{kind}_rate",
+            seam_parts(*here),
+            full=matched_parts(f"{kind}s_whole", "compared"),
+            partial=True,
+        ),
         Measure(f"seam_{kind}_excess", seam_parts(*here, *there), excess, **LONE),
     ]
 
@@ -303,7 +337,12 @@ MEASURES = (
     Measure("cer", character_parts),
     *map(mean_of, ("distillmos", "dnsmos", "utmos", "duration_s")),
     *(quarter(number) for number in range(4)),
-    Measure("wer_drift", lambda row: (parts := quarters(row)) and [*parts[:2], *parts[6:]], growth, partial=True),
+    Measure(
+        "wer_drift",
+        lambda row: (parts := quarters(row)) and [*parts[:2], *parts[6:]],
+        growth,
+        partial=True,
+    ),
     Measure("seams", lambda row: (row.seams["seams"], 1.0) if row.seams else None, compared=False),
     *at_seams("click"),
     *at_seams("jump"),
@@ -311,7 +350,13 @@ MEASURES = (
     Measure("seam_silence_s", seam_parts("silence_total_s", "seams"), **LONE),
     Measure("pitch_rmse_cents", prosody_parts("pitch"), rmse, **LONE),
     Measure("pitch_correlation", prosody_parts("pitch"), correlation, **LONE),
-    Measure("pitch_cents", prosody_parts("pitch", 1, 0), full=prosody_parts("pitch", 2, 0), partial=True, alone=False),
+    Measure(
+        "pitch_cents",
+        prosody_parts("pitch", 1, 0),
+        full=prosody_parts("pitch", 2, 0),
+        partial=True,
+        alone=False,
+    ),
     Measure("voicing_error", prosody_parts("voicing"), **LONE),
     Measure("word_rmse_ms", prosody_parts("word"), rmse, **LONE),
     Measure("word_correlation", prosody_parts("word"), correlation, **LONE),
@@ -326,15 +371,17 @@ MEASURES = (
 def summarize(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Estimate]:
     """Each measure's figure over the whole set, with its 95 % bootstrap interval over sentences.
 
-    ``wer`` and ``cer`` are all errors over all words or characters, opinion scores means, the others as in MEASURES;
-    ``one_shot_difference`` is the largest of all. A measure that no row has is absent; ConfigError for one that only
-    some rows have where all should.
+    ``wer`` and ``cer`` are all errors over all words or characters, opinion scores means, the
+    others as in MEASURES; ``one_shot_difference`` is the largest of all. A measure that no row has
+    is absent; ConfigError for one that only some rows have where all should.
     """
     estimates = {}
     for measure in measures_of(rows):
         parts = parts_of(measure, rows)
         if measure.alone and len(parts):
-            estimates[measure.name] = estimate(np.array(list(parts.values()), np.float64), measure.figure, seed=seed)
+            estimates[measure.name] = estimate(
+                np.array(list(parts.values()), np.float64), measure.figure, seed=seed
+            )
     largest = [row.one_shot["largest"] for row in rows if row.one_shot]
     if largest:
         estimates["one_shot_difference"] = Estimate(max(largest), np.nan, np.nan, len(largest))
@@ -342,18 +389,27 @@ def summarize(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Estimate]:
 
 
 def compare(rows: Sequence[Row], base: Sequence[Row], *, seed: int = 0) -> dict[str, Difference]:
-    """How ``rows`` differ from ``base``, by measure: the figure of the first less that of the second.
+    """How ``rows`` differ from ``base``, by measure: the figure of the first less that of the
+    second.
 
-    Paired by name: both must hold the same sentences. The interval is a bootstrap's over sentences, p that of the test
-    which exchanges the two conditions at random in each sentence (see ``difference``). A measure whose rows hold the
-    full sentence's figure themselves, as seams and prosody do, differs from that instead.
-    """
+    Paired by name: both must hold the same sentences. The interval is a bootstrap's over sentences,
+    p that of the test which exchanges the two conditions at random in each sentence (see
+    ``difference``). A measure whose rows hold the full sentence's figure themselves, as seams and
+    prosody do, differs from that instead."""
     base_rows = {row.name: row for row in base}
-    if len(base_rows) != len(base) or base_rows.keys() != {row.name for row in rows} or len(rows) != len(base):
-        raise ConfigError("The two conditions to compare do not have the same sentences, each once.")
+    if (
+        len(base_rows) != len(base)
+        or base_rows.keys() != {row.name for row in rows}
+        or len(rows) != len(base)
+    ):
+        raise ConfigError(
+            "The two conditions to compare do not have the same sentences, each once."
+        )
     for row in rows:
         if row.reference != base_rows[row.name].reference:
-            raise ConfigError(f"Sentence {row.name!r} has another reference in the two conditions to compare.")
+            raise ConfigError(
+                f"Sentence {row.name!r} has another reference in the two conditions to compare."
+            )
     differences = {}
     for measure in measures_of(rows):
         parts = parts_of(measure, rows) if measure.compared else {}
@@ -369,7 +425,11 @@ def parts_of(
     measure: Measure, rows: Sequence[Row], *, full: Callable[[Row], Sums] | None = None
 ) -> dict[str, Sequence[float]]:
     """The measure's sums of each utterance that has them, or with ``full`` those, by name."""
-    by_name = {row.name: parts for row in rows if (parts := (full or measure.sums)(row)) is not None}
+    by_name = {
+        row.name: parts for row in rows if (parts := (full or measure.sums)(row)) is not None
+    }
     if by_name and len(by_name) < len(rows) and not measure.partial:
-        raise ConfigError(f"Only {len(by_name)} of {len(rows)} sentences have the column {measure.name!r}.")
+        raise ConfigError(
+            f"Only {len(by_name)} of {len(rows)} sentences have the column {measure.name!r}."
+        )
     return by_name

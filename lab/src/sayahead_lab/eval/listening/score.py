@@ -1,8 +1,9 @@
-"""Scoring an experiment: latency from its traces, quality from its sound; needs its folder alone, and can be repeated.
+"""Scoring an experiment: latency from its traces, quality from its sound; needs its folder alone,
+and can be repeated.
 
-OUT/<condition>/scores.jsonl    each listener's or measurement's scores of an utterance, reused by the next run
-OUT/<condition>/quality.json    figures, differences to the first condition, and a row per utterance
-"""
+OUT/<condition>/scores.jsonl    each listener's or measurement's scores of an utterance, reused by
+the next run OUT/<condition>/quality.json    figures, differences to the first condition, and a row
+per utterance"""
 
 from __future__ import annotations
 
@@ -60,21 +61,24 @@ def score(
     reference: str | None = None,
     progress: Progress = silent,
 ) -> list[str]:
-    """Write ``latency/<clock>.json`` and ``quality.json`` for every condition; returns notes for the user.
+    """Write ``latency/<clock>.json`` and ``quality.json`` for every condition; returns notes for
+    the user.
 
-    Quality is compared with the first condition, sentence by sentence; seams and prosody with the voice's own full
-    sentence: the first condition of the same voice and pace that waits for all text. Scores by the same
-    listeners are reused. A missing listener is named in the notes, and has no column. ``lm`` is the
-    language model that the conditions were run with, which one-shot equality needs. Several jobs listen at once.
-    Columns named in ``without`` (such as dnsmos) are left out. ``metrics`` are further ones, see ``METRICS``, and
-    ``reference`` what they compare with: a condition's name, or a folder of WAV files named like the sentences.
-    """
+    Quality is compared with the first condition, sentence by sentence; seams and prosody with the
+    voice's own full sentence: the first condition of the same voice and pace that waits for all
+    text. Scores by the same listeners are reused. A missing listener is named in the notes, and has
+    no column. ``lm`` is the language model that the conditions were run with, which one-shot
+    equality needs. Several jobs listen at once. Columns named in ``without`` (such as dnsmos) are
+    left out. ``metrics`` are further ones, see ``METRICS``, and ``reference`` what they compare
+    with: a condition's name, or a folder of WAV files named like the sentences."""
     for name in metrics:
         find_metric(name)
     about = read_experiment(out)
     available = listeners.available() | {column: f"{column}, as asked." for column in without}
     notes = {f"Left out: {lack}": None for lack in available.values() if lack is not None}
-    made_by = {column: name for column, name in listeners.identities().items() if available[column] is None}
+    made_by = {
+        column: name for column, name in listeners.identities().items() if available[column] is None
+    }
     all_spoken = {}
     for name in about["conditions"]:
         progress(f"{name}: latency")
@@ -88,7 +92,9 @@ def score(
             further = {METRIC + metric: identity_of(metric) for metric in metrics}
             beside = references(out, reference, utterances) if metrics else {}
             full = own_full_sentences(all_spoken, name)
-            tasks, fields = plan(utterances, full, made_by, lm, notes, further=further, references=beside)
+            tasks, fields = plan(
+                utterances, full, made_by, lm, notes, further=further, references=beside
+            )
             for number, result in enumerate(scored(tasks), start=1):
                 progress(f"{name}: listened to {number} of {len(tasks)}")
                 keep(utterances.folder / "scores.jsonl", result)
@@ -108,13 +114,20 @@ def read_spoken(folder: Path, about: Mapping[str, Any]) -> SpokenCondition:
     return SpokenCondition(
         folder,
         {trace.name: replace(trace, fragments=()) for trace in traces},
-        None if settings is None else recorded_condition(settings, str(folder.parent / "experiment.json")),
+        (
+            None
+            if settings is None
+            else recorded_condition(settings, str(folder.parent / "experiment.json"))
+        ),
         json.dumps(settings, sort_keys=True),
     )
 
 
-def own_full_sentences(all_spoken: Mapping[str, SpokenCondition], name: str) -> SpokenCondition | None:
-    """The first condition that gives the same voice whole sentences; none for a peer and for that condition itself."""
+def own_full_sentences(
+    all_spoken: Mapping[str, SpokenCondition], name: str
+) -> SpokenCondition | None:
+    """The first condition that gives the same voice whole sentences; none for a peer and for that
+    condition itself."""
     condition = all_spoken[name].condition
     for utterances in all_spoken.values():
         other = utterances.condition
@@ -135,18 +148,25 @@ def plan(
     further: Mapping[str, str],
     references: Mapping[str, Path],
 ) -> tuple[list[ScoringTask], dict[str, dict[str, Any]]]:
-    """What is still to score in a condition, and by utterance the fields of its row that are known already."""
+    """What is still to score in a condition, and by utterance the fields of its row that are known
+    already."""
     scores = read_scores(utterances.folder / "scores.jsonl")
     again = resynthesized(utterances, lm, notes)
-    tasks, fields = [], dict[str, dict[str, Any]]()
+    tasks = []
+    fields = dict[str, dict[str, Any]]()
     for name, trace in utterances.traces.items():
         full_trace = full.traces.get(name) if full else None
         if full_trace is not None and not same_words(trace, full_trace):
-            notes[f"Left out: prosody of {name}, {utterances.folder.name}: its full sentence has other words."] = None
+            notes[
+                f"Left out: prosody of {name}, {utterances.folder.name}: its full sentence has"
+                " other words."
+            ] = None
             full_trace = None
         sound = sound_of(utterances.folder, name)
         other = sound_of(full.folder, name) if full and full_trace else ""
-        columns = {group: columns[0] for group, columns in GROUPS.items() if columns[0] in listeners}
+        columns = {
+            group: columns[0] for group, columns in GROUPS.items() if columns[0] in listeners
+        }
         keys = {group: f"{group}: {listeners[column]}" for group, column in columns.items()}
         keys["seams"] = f"seams {VERSION}, {other}"
         if full_trace is not None:
@@ -187,20 +207,28 @@ def references(out: Path, reference: str | None, utterances: SpokenCondition) ->
         return {}
     own = reference in read_experiment(out)["conditions"]
     files = {
-        name: wav_path(out / reference, name) if own else Path(reference, f"{name}.wav") for name in utterances.traces
+        name: wav_path(out / reference, name) if own else Path(reference, f"{name}.wav")
+        for name in utterances.traces
     }
     if missing := [path for path in files.values() if not path.is_file()]:
-        raise ConfigError(f"--reference {reference} has no {missing[0]} ({len(missing)} are missing in all).")
+        raise ConfigError(
+            f"--reference {reference} has no {missing[0]} ({len(missing)} are missing in all)."
+        )
     return files
 
 
 def resynthesized(utterances: SpokenCondition, lm: str | None, notes: dict[str, None]) -> set[str]:
-    """The utterances that are synthesised again: evenly spaced; none where that is not possible, which is noted."""
-    condition, names = utterances.condition, list(utterances.traces)
+    """The utterances that are synthesised again: evenly spaced; none where that is not possible,
+    which is noted."""
+    condition = utterances.condition
+    names = list(utterances.traces)
     if condition is None or condition.clock is not None:
         return set()
     if condition.context_name == "lm" and lm is None:
-        notes["Left out: one-shot equality of conditions with a language model: give it (as for the run)."] = None
+        notes[
+            "Left out: one-shot equality of conditions with a language model: give it (as for the"
+            " run)."
+        ] = None
         return set()
     return set(strided(names, ONE_SHOT))
 
@@ -228,8 +256,16 @@ def keep(path: Path, result: Result) -> None:
 def row_of(trace: Trace, fields: Mapping[str, Any]) -> Row:
     """An utterance's row from its scores."""
     errors = fields.get("errors")
-    metrics = {title_of(key.removeprefix(METRIC)): value for key, value in fields.items() if key.startswith(METRIC)}
-    rest = {key: value for key, value in fields.items() if key != "errors" and not key.startswith(METRIC)}
+    metrics = {
+        title_of(key.removeprefix(METRIC)): value
+        for key, value in fields.items()
+        if key.startswith(METRIC)
+    }
+    rest = {
+        key: value
+        for key, value in fields.items()
+        if key != "errors" and not key.startswith(METRIC)
+    }
     if metrics:
         rest["metrics"] = metrics
     about = {"name": trace.name, "duration_s": trace.duration_s, "reference": trace.source}
@@ -237,7 +273,8 @@ def row_of(trace: Trace, fields: Mapping[str, Any]) -> Row:
 
 
 def read_rows(folder: Path) -> tuple[list[Row], dict[str, str]]:
-    """The rows of a scored condition, and the listener of each column; ConfigError where it is not scored."""
+    """The rows of a scored condition, and the listener of each column; ConfigError where it is not
+    scored."""
     path = folder / "quality.json"
     if not path.is_file():
         raise ConfigError(f"{path} is missing: run sayahead eval score.")
@@ -249,7 +286,9 @@ def read_rows(folder: Path) -> tuple[list[Row], dict[str, str]]:
     return rows, dict(data["listeners"])
 
 
-def write_quality(folder: Path, rows: Sequence[Row], base: Sequence[Row], made_by: Mapping[str, str]) -> None:
+def write_quality(
+    folder: Path, rows: Sequence[Row], base: Sequence[Row], made_by: Mapping[str, str]
+) -> None:
     """Write a condition's quality.json."""
     quality = {
         "columns": list(made_by),

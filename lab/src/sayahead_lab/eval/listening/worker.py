@@ -22,11 +22,21 @@ from sayahead_lab.eval.experiment.folder import wav_path
 from sayahead_lab.eval.experiment.trace import Trace
 from sayahead_lab.eval.listening.metrics import SpokenSentence, measured
 from sayahead_lab.eval.listening.quality import METRIC, Listeners, Row, Stimulus
-from sayahead_lab.eval.measures.streaming_effects import TracedSound, against_full, at_seams, one_shot
+from sayahead_lab.eval.measures.streaming_effects import (
+    TracedSound,
+    against_full,
+    at_seams,
+    one_shot,
+)
 
 T = TypeVar("T")
 R = TypeVar("R")
-GROUPS = {"transcript": ("wer", "cer"), "distillmos": ("distillmos",), "dnsmos": ("dnsmos",), "utmos": ("utmos",)}
+GROUPS = {
+    "transcript": ("wer", "cer"),
+    "distillmos": ("distillmos",),
+    "dnsmos": ("dnsmos",),
+    "utmos": ("utmos",),
+}
 """Columns that are computed, and so stored, together."""
 FIELDS = {"transcript": ("reference", "hypothesis", "errors", "characters", "character_errors")}
 """Fields of a row that a group fills, if not the one of its name."""
@@ -43,7 +53,8 @@ class ScoringTask:
     sound: str
     """Checksum of its sound."""
     unscored: Mapping[str, str]
-    """Groups and measurements to compute, each with its source: the listener or version, as scores.jsonl has it."""
+    """Groups and measurements to compute, each with its source: the listener or version, as
+    scores.jsonl has it."""
     full_folder: Path | None
     """Folder of the condition with its full sentence."""
     full: Trace | None
@@ -74,9 +85,11 @@ class Result:
 
 
 @contextmanager
-def scorer(listeners: Listeners, jobs: int, work: Callable[[T], R]) -> Iterator[Callable[[Sequence[T]], Iterator[R]]]:
-    """Does work that asks for ``listening`` in this process, or in several that stay loaded; results come in the tasks'
-    order.
+def scorer(
+    listeners: Listeners, jobs: int, work: Callable[[T], R]
+) -> Iterator[Callable[[Sequence[T]], Iterator[R]]]:
+    """Does work that asks for ``listening`` in this process, or in several that stay loaded;
+    results come in the tasks' order.
 
     ``listeners`` must not be loaded yet where several jobs share the work.
     """
@@ -111,7 +124,11 @@ def listen(task: ScoringTask) -> Result:
     """Score one utterance by its listeners and measurements."""
     utterance = TracedSound(task.trace, read_wav(wav_path(task.folder, task.trace.name))[0])
     full = None
-    if task.full is not None and task.full_folder is not None and task.unscored.keys() & {"seams", "prosody"}:
+    if (
+        task.full is not None
+        and task.full_folder is not None
+        and task.unscored.keys() & {"seams", "prosody"}
+    ):
         full = TracedSound(task.full, read_wav(wav_path(task.full_folder, task.trace.name))[0])
     by: dict[str, dict[str, Any]] = {}
     columns = [column for group in task.unscored for column in GROUPS.get(group, ())]
@@ -136,7 +153,8 @@ def listen(task: ScoringTask) -> Result:
 
 def heard_by_metrics(utterance: TracedSound, reference: Path | None) -> SpokenSentence:
     """An utterance as metrics are given it."""
-    trace, other = utterance.trace, None
+    trace = utterance.trace
+    other = None
     if reference is not None:
         samples, rate = read_wav(reference)
         other = samples if rate == trace.sample_rate else resample(samples, rate, trace.sample_rate)
@@ -162,4 +180,6 @@ def sound_of(folder: Path, name: str) -> str:
     try:
         return f"{zlib.crc32(path.read_bytes()):08x}"
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}. Run the experiment again.") from error
+        raise ConfigError(
+            f"{path} cannot be read: {error.strerror or error}. Run the experiment again."
+        ) from error

@@ -1,8 +1,10 @@
-"""Prosody: pitch and duration of streamed speech against the voice's own full sentence, by the voice's own figures.
+"""Prosody: pitch and duration of streamed speech against the voice's own full sentence, by the
+voice's own figures.
 
-Nothing is aligned: the acoustic model itself gives the times of its words and the pitch of its frames, and a recorder
-stores them. Where only traces and sound are left of the speech, ``from_sound`` takes the words' times from the traces
-and the pitch from an estimator (``pitch.pitch_hz``).
+Nothing is aligned: the acoustic model itself gives the times of its words and the pitch of its
+frames, and a recorder stores them. Where only traces and sound are left of the speech,
+``from_sound`` takes the words' times from the traces and the pitch from an estimator
+(``pitch.pitch_hz``).
 """
 
 from __future__ import annotations
@@ -53,12 +55,15 @@ class Recording:
 class AcousticRecorder(Generic[State]):
     """An acoustic model that wraps another, and records its output since the last ``initial()``.
 
-    For ``TwoStage(Recorder(acoustic), vocoder, ...)``; a new session begins a new recording, so use one at a time.
-    ``pitch`` is the feature that holds the frames' pitch in Hz.
-    """
+    For ``TwoStage(Recorder(acoustic), vocoder, ...)``; a new session begins a new recording, so use
+    one at a time. ``pitch`` is the feature that holds the frames' pitch in Hz."""
 
-    def __init__(self, acoustic: AcousticModel[State], *, frame_s: float = 0.0125, pitch: int = PITCH) -> None:
-        self._acoustic, self._frame_s, self._feature = acoustic, frame_s, pitch
+    def __init__(
+        self, acoustic: AcousticModel[State], *, frame_s: float = 0.0125, pitch: int = PITCH
+    ) -> None:
+        self._acoustic = acoustic
+        self._frame_s = frame_s
+        self._feature = pitch
         self._begin()
 
     def _begin(self) -> None:
@@ -66,14 +71,18 @@ class AcousticRecorder(Generic[State]):
         self._words: list[tuple[int, int]] = []
         self._phonemes: list[int] = []
         self._sentences: list[int] = []
-        self._sentence = self._start = self._frames = 0
+        self._sentence = 0
+        self._start = 0
+        self._frames = 0
 
     def initial(self) -> State:
         """The model's initial state; a new recording begins."""
         self._begin()
         return self._acoustic.initial()
 
-    def step(self, segment: Segment, state: State, rendering: Rendering, *, hold_back: int) -> tuple[Frames, State]:
+    def step(
+        self, segment: Segment, state: State, rendering: Rendering, *, hold_back: int
+    ) -> tuple[Frames, State]:
         frames, state = self._acoustic.step(segment, state, rendering, hold_back=hold_back)
         self._pitch.append(frames.final[:, self._feature].copy())
         if frames.drawn:
@@ -85,24 +94,33 @@ class AcousticRecorder(Generic[State]):
         self._sentences += [self._sentence] * len(frames.words)
         self._frames += len(frames.final)
         if frames.ended:
-            self._start, self._sentence = self._frames, self._sentence + 1
+            self._start = self._frames
+            self._sentence = self._sentence + 1
         return frames, state
 
     @property
     def recording(self) -> Recording:
-        """The recording of a finished session; ConfigError while a word's frames are still to come."""
+        """The recording of a finished session; ConfigError while a word's frames are still to
+        come."""
         if any(end > self._frames for _, end in self._words):
             raise ConfigError("The recorded session is not finished: pull all its chunks first.")
         pitch = np.concatenate([np.zeros(0, np.float32), *self._pitch])
         return Recording(
-            pitch, tuple(self._words), tuple(self._phonemes), tuple(self._sentences), frame_s=self._frame_s
+            pitch,
+            tuple(self._words),
+            tuple(self._phonemes),
+            tuple(self._sentences),
+            frame_s=self._frame_s,
         )
 
 
 def recorded(voice: Voice, *, pitch: int = PITCH) -> tuple[Voice, AcousticRecorder[Any]]:
-    """A voice that sounds the same and the recorder inside it; ConfigError for one without an acoustic model."""
+    """A voice that sounds the same and the recorder inside it; ConfigError for one without an
+    acoustic model."""
     if not isinstance(voice.synthesizer, TwoStage):
-        raise ConfigError(f"The voice {voice.config.name!r} has no acoustic model that can be recorded.")
+        raise ConfigError(
+            f"The voice {voice.config.name!r} has no acoustic model that can be recorded."
+        )
     synthesizer = copy.copy(voice.synthesizer)
     frame_s = voice.config.hop_length / voice.config.sample_rate
     recorder = AcousticRecorder(synthesizer.acoustic, frame_s=frame_s, pitch=pitch)
@@ -112,7 +130,8 @@ def recorded(voice: Voice, *, pitch: int = PITCH) -> tuple[Voice, AcousticRecord
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """Two recordings of the same words, side by side: the streamed one, and the voice's own full sentence."""
+    """Two recordings of the same words, side by side: the streamed one, and the voice's own full
+    sentence."""
 
     durations_ms: Values
     """(2, N) duration of each word that sounds."""
@@ -167,22 +186,28 @@ class ProsodyComparison:
 def differences(streamed: Recording, full: Recording) -> Differences:
     """One recording against another of the same words; ConfigError where their numbers differ.
 
-    Each frame n of N of a word in ``full`` has for its partner the frame that lies at the same share of the word in
-    ``streamed``, ``floor((n + 1/2) / N * N')``: linear within a word, and no warping beyond words.
-    """
+    Each frame n of N of a word in ``full`` has for its partner the frame that lies at the same
+    share of the word in ``streamed``, ``floor((n + 1/2) / N * N')``: linear within a word, and no
+    warping beyond words."""
     same_number("recordings", streamed.words, full.words)
     pitch = [np.zeros((2, 0), np.float32)]
     for (first, end), (full_first, full_end) in zip(streamed.words, full.words, strict=True):
-        length, full_length = end - first, full_end - full_first
+        length = end - first
+        full_length = full_end - full_first
         if length and full_length:
             partners = first + (2 * np.arange(full_length) + 1) * length // (2 * full_length)
             pitch.append(np.stack([streamed.pitch[partners], full.pitch[full_first:full_end]]))
     lengths = np.stack([durations_ms(streamed), durations_ms(full)])
-    # Neighbours in one sentence in both; a pause at a sentence's end is the engine's and not the model's.
+    # Neighbours in one sentence in both; a pause at a sentence's end is the engine's and not the
+    # model's.
     pairs = [*zip(streamed.sentences, full.sentences, strict=True)]
-    together = np.array([a == c and b == d for (a, b), (c, d) in itertools.pairwise(pairs)], np.bool_)
+    together = np.array(
+        [a == c and b == d for (a, b), (c, d) in itertools.pairwise(pairs)], np.bool_
+    )
     pauses = np.stack([pauses_ms(streamed), pauses_ms(full)])[:, together]
-    return compared(lengths, full.phonemes, np.logical_or(*lengths), pauses, np.concatenate(pitch, axis=1))
+    return compared(
+        lengths, full.phonemes, np.logical_or(*lengths), pauses, np.concatenate(pitch, axis=1)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,12 +227,14 @@ def from_sound(
 ) -> Differences:
     """One utterance against another of the same words; ConfigError where their numbers differ.
 
-    As ``differences``, but durations are to the sample, the partners of a word's frames are the frames next to the same
-    share of the word, and there are no pauses, as traces do not say where a sentence ends. ``phonemes`` are those of
-    each word; none: 1.
+    As ``differences``, but durations are to the sample, the partners of a word's frames are the
+    frames next to the same share of the word, and there are no pauses, as traces do not say where a
+    sentence ends. ``phonemes`` are those of each word; none: 1.
     """
     same_number("utterances", streamed.words, full.words)
-    times_s = [np.array(one.words, np.float64).reshape(-1, 2) / one.rate for one in (streamed, full)]
+    times_s = [
+        np.array(one.words, np.float64).reshape(-1, 2) / one.rate for one in (streamed, full)
+    ]
     lengths_s = np.stack([time[:, 1] - time[:, 0] for time in times_s])
     sounding = np.logical_and(*(lengths_s > 0))
     pitch = [np.zeros((2, 0), np.float32)]
@@ -220,19 +247,30 @@ def from_sound(
             rows.append(one.pitch[np.minimum(frames, len(one.pitch) - 1)])
         pitch.append(np.stack(rows))
     numbers = [1] * len(full.words) if phonemes is None else phonemes
-    return compared(1000 * lengths_s, numbers, sounding, np.zeros((2, 0)), np.concatenate(pitch, axis=1))
+    return compared(
+        1000 * lengths_s, numbers, sounding, np.zeros((2, 0)), np.concatenate(pitch, axis=1)
+    )
 
 
-def same_number(what: str, words: Sequence[tuple[int, int]], full: Sequence[tuple[int, int]]) -> None:
+def same_number(
+    what: str, words: Sequence[tuple[int, int]], full: Sequence[tuple[int, int]]
+) -> None:
     """ConfigError unless both have the same number of words."""
     if len(words) != len(full):
-        raise ConfigError(f"The {what} have {len(words)} and {len(full)} words, but must have the same.")
+        raise ConfigError(
+            f"The {what} have {len(words)} and {len(full)} words, but must have the same."
+        )
 
 
 def compared(
-    lengths_ms: Values, phonemes: Sequence[int], sounding: NDArray[np.bool_], pauses_ms: Values, pitch: Floats
+    lengths_ms: Values,
+    phonemes: Sequence[int],
+    sounding: NDArray[np.bool_],
+    pauses_ms: Values,
+    pitch: Floats,
 ) -> Differences:
-    """The differences of words' lengths (2, N) with their phonemes, of pauses and of frames' pitch (2, F) in Hz."""
+    """The differences of words' lengths (2, N) with their phonemes, of pauses and of frames' pitch
+    (2, F) in Hz."""
     hertz = pitch.astype(np.float64)
     voiced = hertz > VOICED_HZ
     return Differences(
@@ -246,9 +284,9 @@ def compared(
 
 
 def sums(differences: Differences) -> dict[str, tuple[float, ...]]:
-    """The sums for the figures over many utterances: ``moments`` of pitch (cents over 200 Hz), words (ms) and words
-    by phoneme (ms), the streamed ones first; of voicing the frames that differ, and all.
-    """
+    """The sums for the figures over many utterances: ``moments`` of pitch (cents over 200 Hz),
+    words (ms) and words by phoneme (ms), the streamed ones first; of voicing the frames that
+    differ, and all."""
     return {
         # Far from 0 the sums of squares would leave few digits for the differences.
         "pitch": moments(*(differences.pitch_cents - CENTS_OF_200_HZ)),
@@ -290,10 +328,14 @@ def deviation(pairs: Sequence[Values], *, seed: int = 0) -> Deviation:
 
 def durations_ms(recording: Recording) -> Values:
     """(N,) duration of each word."""
-    return np.array([1000 * recording.frame_s * (end - first) for first, end in recording.words], np.float64)
+    return np.array(
+        [1000 * recording.frame_s * (end - first) for first, end in recording.words], np.float64
+    )
 
 
 def pauses_ms(recording: Recording) -> Values:
     """(N - 1,) time from each word's end to the next one's onset."""
     pairs = itertools.pairwise(recording.words)
-    return np.array([1000 * recording.frame_s * (after[0] - before[1]) for before, after in pairs], np.float64)
+    return np.array(
+        [1000 * recording.frame_s * (after[0] - before[1]) for before, after in pairs], np.float64
+    )

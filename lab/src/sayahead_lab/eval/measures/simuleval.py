@@ -1,10 +1,12 @@
-"""SimulEval's latency metrics (version 1.1.4) and YAAL, written from their definitions, for text in and speech out.
+"""SimulEval's latency metrics (version 1.1.4) and YAAL, written from their definitions, for text in
+and speech out.
 
-SimulEval has no text-to-speech instance and gives text input no clock. Here the source is the text on its text clock:
-its length |X| is the arrival of the last fragment. The target is speech: its delays D_1..D_n are the chunks' times,
-its length |Y| is the number of words of the text, which is what SimulEval counts with its default unit when it scores
-a log in which the text stands as the reference. Delays are *ideal* times (the arrival of the text that allowed a
-chunk) or *elapsed* ones (with the computing): SimulEval's metrics and its computation-aware ones (``_CA``).
+SimulEval has no text-to-speech instance and gives text input no clock. Here the source is the text
+on its text clock: its length |X| is the arrival of the last fragment. The target is speech: its
+delays D_1..D_n are the chunks' times, its length |Y| is the number of words of the text, which is
+what SimulEval counts with its default unit when it scores a log in which the text stands as the
+reference. Delays are *ideal* times (the arrival of the text that allowed a chunk) or *elapsed* ones
+(with the computing): SimulEval's metrics and its computation-aware ones (``_CA``).
 
 Milliseconds everywhere, as in its log. All metrics are nan where there is no sound.
 """
@@ -26,12 +28,17 @@ TOKEN_MS = 300.0
 ROUNDING = 1e-6
 
 
-def intervals(ready: Sequence[float] | Times, durations: Sequence[float] | Times) -> tuple[Times, Times]:
-    """Start and end of each chunk's playback (C,): S_j = max(E_{j-1}, R_j), E_j = S_j + d_j, and S_1 = R_1.
+def intervals(
+    ready: Sequence[float] | Times, durations: Sequence[float] | Times
+) -> tuple[Times, Times]:
+    """Start and end of each chunk's playback (C,): S_j = max(E_{j-1}, R_j), E_j = S_j + d_j, and
+    S_1 = R_1.
 
-    In the arguments' unit: ``ready`` R, ``durations`` d. SimulEval calls them intervals, with R the delays.
-    """
-    starts, ends, end = list[float](), list[float](), -math.inf
+    In the arguments' unit: ``ready`` R, ``durations`` d. SimulEval calls them intervals, with R the
+    delays."""
+    starts = list[float]()
+    ends = list[float]()
+    end = -math.inf
     for ready_at, duration in zip(ready, durations, strict=True):
         start = max(end, ready_at)
         end = start + duration
@@ -41,10 +48,12 @@ def intervals(ready: Sequence[float] | Times, durations: Sequence[float] | Times
 
 
 def average_lagging(delays: Sequence[float], source: float, target: float) -> float:
-    """AL in ms: how far the output lags behind one that spreads |Y| evenly over |X|, up to the end of the source.
+    """AL in ms: how far the output lags behind one that spreads |Y| evenly over |X|, up to the end
+    of the source.
 
-    AL = (1 / tau) sum_{i <= tau} [D_i - (i - 1) |X| / |Y|]; tau is the first i with D_i >= |X|, or n where there is
-    none. It is D_1 where D_1 > |X|. With D ``delays``, |X| ``source``, |Y| ``target``. nan where |Y| is 0.
+    AL = (1 / tau) sum_{i <= tau} [D_i - (i - 1) |X| / |Y|]; tau is the first i with D_i >= |X|, or
+    n where there is none. It is D_1 where D_1 > |X|. With D ``delays``, |X| ``source``, |Y|
+    ``target``. nan where |Y| is 0.
 
     From SimulEval 1.1.4, AL; Ma et al. 2019, STACL.
     """
@@ -67,10 +76,12 @@ def length_adaptive_average_lagging(delays: Sequence[float], source: float, targ
 
 
 def yet_another_average_lagging(delays: Sequence[float], source: float, target: float) -> float:
-    """YAAL in ms: LAAL over the output that comes while the source still runs, and over nothing else.
+    """YAAL in ms: LAAL over the output that comes while the source still runs, and over nothing
+    else.
 
-    YAAL = (1 / tau) sum_{i <= tau} [D_i - (i - 1) |X| / max(n, |Y|)]; tau counts the D_i before the first one that is
-    not before |X|, so a rest spoken in one go at the end does not count. nan where nothing comes before the end.
+    YAAL = (1 / tau) sum_{i <= tau} [D_i - (i - 1) |X| / max(n, |Y|)]; tau counts the D_i before the
+    first one that is not before |X|, so a rest spoken in one go at the end does not count. nan
+    where nothing comes before the end.
 
     From OmniSTEval 0.1.10, YAAL of single segments; Polak et al. 2025, Better Late Than Never.
     """
@@ -85,9 +96,8 @@ def yet_another_average_lagging(delays: Sequence[float], source: float, target: 
 def average_proportion(delays: Sequence[float], source: float, target: float) -> float:
     """AP: sum D_i / (|X| |Y|), a share of the source; nan where |X| or |Y| is 0.
 
-    1 where everything waits for the end and n = |Y|. It passes 1 where n > |Y| or where the delays pass the source's
-    end (elapsed times). From SimulEval 1.1.4, AP; Cho and Esipova 2016.
-    """
+    1 where everything waits for the end and n = |Y|. It passes 1 where n > |Y| or where the delays
+    pass the source's end (elapsed times). From SimulEval 1.1.4, AP; Cho and Esipova 2016."""
     if not len(delays) or not source * target:
         return math.nan
     return math.fsum(delays) / (source * target)
@@ -96,13 +106,14 @@ def average_proportion(delays: Sequence[float], source: float, target: float) ->
 def differentiable_average_lagging(delays: Sequence[float], source: float) -> float:
     """DAL in ms: lagging over all the output, in which a delay once lost stays lost.
 
-    g'_1 = D_1, g'_i = max(D_i, g'_{i-1} + |X| / n); DAL = (1 / n) sum [g'_i - (i - 1) |X| / n]. SimulEval puts n, the
-    number of delays, where others put |Y|. From SimulEval 1.1.4, DAL; Arivazhagan et al. 2019.
-    """
+    g'_1 = D_1, g'_i = max(D_i, g'_{i-1} + |X| / n); DAL = (1 / n) sum [g'_i - (i - 1) |X| / n].
+    SimulEval puts n, the number of delays, where others put |Y|. From SimulEval 1.1.4, DAL;
+    Arivazhagan et al. 2019."""
     if not len(delays):
         return math.nan
     step = source / len(delays)
-    # Seen from the diagonal, g' never falls: g'_i - (i - 1) step is the running maximum of D_i - (i - 1) step.
+    # Seen from the diagonal, g' never falls: g'_i - (i - 1) step is the running maximum of D_i - (i
+    # - 1) step.
     lag = np.asarray(delays, np.float64) - step * np.arange(len(delays))
     return float(np.maximum.accumulate(lag).mean())
 
@@ -112,23 +123,28 @@ def average_token_delay(
 ) -> float:
     """ATD in ms: mean over output tokens of (end of token t - end of its source token).
 
-    Both sides are cut into pseudo-words of 300 ms, restarting at every distinct delay: the source between one
-    delay and the next is input chunk c, the sound of all chunks with that delay output chunk c; a rest is a token.
-    Delays never fall. Token t of output chunk c belongs to source token a(t) = min(s, X_c), s = t - max(0, Y_{c-1} -
-    X_{c-1}), with X_c and Y_c the tokens up to the end of chunk c on each side. The output token ends on the playback
-    clock, on which sound waits for the sound before it; a(t) ends on the source's.
+    Both sides are cut into pseudo-words of 300 ms, restarting at every distinct delay: the source
+    between one delay and the next is input chunk c, the sound of all chunks with that delay output
+    chunk c; a rest is a token. Delays never fall. Token t of output chunk c belongs to source token
+    a(t) = min(s, X_c), s = t - max(0, Y_{c-1} - X_{c-1}), with X_c and Y_c the tokens up to the end
+    of chunk c on each side. The output token ends on the playback clock, on which sound waits for
+    the sound before it; a(t) ends on the source's.
 
-    ``ready`` gives the times at which the chunks were ready where they are not the delays (elapsed times): then the
-    token ends are those of the measured playback and the source tokens stay. SimulEval's computation-aware ATD is
-    different: it makes every token longer by a share of its chunk's computing.
+    ``ready`` gives the times at which the chunks were ready where they are not the delays (elapsed
+    times): then the token ends are those of the measured playback and the source tokens stay.
+    SimulEval's computation-aware ATD is different: it makes every token longer by a share of its
+    chunk's computing.
 
     From SimulEval 1.1.4, ATD from speech to speech; Kano et al. 2023, Average Token Delay.
     """
     _, ends = intervals(delays if ready is None else ready, durations)
     times = np.asarray(delays, np.float64)
     played = np.cumsum(np.asarray(durations, np.float64))
-    lags, source_ends, count = list[float](), [0.0], 0
-    read_to = sound_to = 0.0
+    lags = list[float]()
+    source_ends = [0.0]
+    count = 0
+    read_to = 0.0
+    sound_to = 0.0
     for delay in np.unique(times).tolist():
         ahead = max(0, count - (len(source_ends) - 1))
         source_ends += tokens(read_to, delay)
@@ -138,18 +154,23 @@ def average_token_delay(
             token = min(count - ahead, len(source_ends) - 1)
             chunk = min(int(np.searchsorted(played, place - ROUNDING)), last)
             lags.append(float(ends[chunk] - (played[chunk] - place)) - source_ends[token])
-        read_to, sound_to = delay, float(played[last])
+        read_to = delay
+        sound_to = float(played[last])
     return math.fsum(lags) / len(lags) if lags else math.nan
 
 
 def tokens(start: float, end: float) -> list[float]:
-    """Ends of the 300 ms pseudo-words between two times; the last is the end itself, however short the last one."""
+    """Ends of the 300 ms pseudo-words between two times; the last is the end itself, however short
+    the last one."""
     number = math.ceil((end - start) / TOKEN_MS - ROUNDING)
     return [start + TOKEN_MS * i for i in range(1, number)] + [end] * (number > 0)
 
 
-def lagging(delays: Sequence[float], source: float, target: float, *, suffix: str = "") -> dict[str, float]:
-    """``AL_ms``, ``LAAL_ms``, ``AP`` and ``DAL_ms`` of the delays, each with the suffix after the metric's name."""
+def lagging(
+    delays: Sequence[float], source: float, target: float, *, suffix: str = ""
+) -> dict[str, float]:
+    """``AL_ms``, ``LAAL_ms``, ``AP`` and ``DAL_ms`` of the delays, each with the suffix after the
+    metric's name."""
     return {
         f"AL{suffix}_ms": average_lagging(delays, source, target),
         f"LAAL{suffix}_ms": length_adaptive_average_lagging(delays, source, target),
@@ -158,19 +179,23 @@ def lagging(delays: Sequence[float], source: float, target: float, *, suffix: st
     }
 
 
-def simuleval(trace: Trace, *, ideal: bool = True, onsets: Sequence[float] = ()) -> dict[str, float]:
-    """All of SimulEval's metrics for one trace, on ideal or elapsed delays; nan where there is no sound.
+def simuleval(
+    trace: Trace, *, ideal: bool = True, onsets: Sequence[float] = ()
+) -> dict[str, float]:
+    """All of SimulEval's metrics for one trace, on ideal or elapsed delays; nan where there is no
+    sound.
 
-    ``AL_ms``, ``LAAL_ms``, ``AP``, ``DAL_ms``, ``ATD_ms`` as above; ``StartOffset_ms`` = D_1; ``EndOffset_ms`` = E_n -
+    ``AL_ms``, ``LAAL_ms``, ``AP``, ``DAL_ms``, ``ATD_ms`` as above; ``StartOffset_ms`` = D_1;
+    ``EndOffset_ms`` = E_n -
     |X|, how long after the text's end the sound ends; ``RTF_simuleval`` = E_n / |X|, which SimulEval names RTF though
-    it does not measure computing (nan where |X| is 0). |X| is the arrival of the last fragment, |Y| the words between
-    white space.
+    it does not measure computing (nan where |X| is 0). |X| is the arrival of the last fragment, |Y|
+    the words between white space.
 
-    Delays are chunks', |Y| counts words: a policy that speaks everything as one chunk has one delay, and an AP of 1 /
+    Delays are chunks', |Y| counts words: a policy that speaks everything as one chunk has one
+    delay, and an AP of 1 /
     |Y|. Policies whose chunks differ are compared by ``AL_BOW_ms``, ``LAAL_BOW_ms``, ``AP_BOW`` and ``DAL_BOW_ms``:
-    delays are ``onsets``, when each word begins to be heard in milliseconds, |Y| is their number. SimulEval does so
-    under the name SpeechAlign_BOW, with an aligner's word times.
-    """
+    delays are ``onsets``, when each word begins to be heard in milliseconds, |Y| is their number.
+    SimulEval does so under the name SpeechAlign_BOW, with an aligner's word times."""  # noqa: E501
     delays = [1000 * chunk.ideal_s for chunk in trace.chunks]
     ready = delays if ideal else [1000 * chunk.ready_s for chunk in trace.chunks]
     durations = [1000 * chunk.samples / trace.sample_rate for chunk in trace.chunks]

@@ -1,4 +1,5 @@
-"""Statistics that several measurements share. Loads no numpy: a benchmark chooses its processor core before that."""
+"""Statistics that several measurements share. Loads no numpy: a benchmark chooses its processor
+core before that."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from collections.abc import Sequence
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The value below which that share of the values lies, interpolated linearly; nan without values."""
+    """The value below which that share of the values lies, interpolated linearly; nan without
+    values."""
     if not values:
         return math.nan
     ordered = sorted(values)
@@ -19,7 +21,8 @@ def quantile(values: Sequence[float], share: float) -> float:
 
 
 def regress(x: Sequence[float], y: Sequence[float]) -> tuple[float, float, float]:
-    """Least-squares slope of y over x with its 95 % interval (Student's t, n - 2 degrees of freedom).
+    """Least-squares slope of y over x with its 95 % interval (Student's t, n - 2 degrees of
+    freedom).
 
     The slope is nan under two values or where all x are the same, its interval under three values.
     """
@@ -37,12 +40,13 @@ def regress(x: Sequence[float], y: Sequence[float]) -> tuple[float, float, float
 
 
 def student_t(free: int, share: float = 0.95) -> float:
-    """Half the width, in standard errors, of the interval that holds that share of Student's t with ``free`` degrees.
+    """Half the width, in standard errors, of the interval that holds that share of Student's t with
+    ``free`` degrees.
 
-    The share inside +-t, with t = sqrt(free) tan(angle), is a finite series in the angle's sine and cosine
-    (Abramowitz and Stegun, 26.7.3 and 26.7.4); the angle is found by bisection.
-    """
-    low, high = 0.0, math.pi / 2
+    The share inside +-t, with t = sqrt(free) tan(angle), is a finite series in the angle's sine and
+    cosine (Abramowitz and Stegun, 26.7.3 and 26.7.4); the angle is found by bisection."""
+    low = 0.0
+    high = math.pi / 2
     for _ in range(60):
         angle = (low + high) / 2
         # Odd degrees sum the odd powers of the cosine, even degrees the even ones.

@@ -1,4 +1,5 @@
-"""Effects of streaming on an utterance's sound: at its seams, on its prosody, and against the same text at once."""
+"""Effects of streaming on an utterance's sound: at its seams, on its prosody, and against the same
+text at once."""
 
 from __future__ import annotations
 
@@ -35,16 +36,20 @@ class TracedSound:
     @property
     def with_pitch(self) -> ListenedUtterance:
         """The utterance with the pitch of its sound."""
-        return ListenedUtterance(pitch_hz(self.samples, self.trace.sample_rate), self.words, self.trace.sample_rate)
+        return ListenedUtterance(
+            pitch_hz(self.samples, self.trace.sample_rate), self.words, self.trace.sample_rate
+        )
 
 
 def same_words(one: Trace, other: Trace) -> bool:
-    """Whether two utterances hold the same words: only then can places of the one be found in the other."""
+    """Whether two utterances hold the same words: only then can places of the one be found in the
+    other."""
     return [word.text for word in one.words] == [word.text for word in other.words]
 
 
 def at_seams(utterance: TracedSound, full: TracedSound | None) -> dict[str, float]:
-    """What ``seams`` counts where the utterance's chunks meet, and at the same places of its full sentence, if any."""
+    """What ``seams`` counts where the utterance's chunks meet, and at the same places of its full
+    sentence, if any."""
     rate = utterance.trace.sample_rate
     places = [chunk.start for chunk in utterance.trace.chunks[1:]]
     if full is None:
@@ -53,8 +58,11 @@ def at_seams(utterance: TracedSound, full: TracedSound | None) -> dict[str, floa
     return seams(utterance.samples, places, rate, full=full.samples, full_boundaries=same)
 
 
-def against_full(utterance: TracedSound, full: TracedSound, condition: Condition) -> dict[str, tuple[float, ...]]:
-    """``prosody.sums`` of an utterance against its full sentence; none per phoneme if the voice cannot be loaded."""
+def against_full(
+    utterance: TracedSound, full: TracedSound, condition: Condition
+) -> dict[str, tuple[float, ...]]:
+    """``prosody.sums`` of an utterance against its full sentence; none per phoneme if the voice
+    cannot be loaded."""
     words = tuple(word.text for word in full.trace.words)
     phonemes = phoneme_numbers(condition.voice, words)
     parts = sums(from_sound(utterance.with_pitch, full.with_pitch, phonemes))
@@ -81,20 +89,25 @@ def phonemes_of(name: str, word: str) -> int:
 def one_shot(utterance: TracedSound, condition: Condition, lm: str | None) -> dict[str, float]:
     """The streamed sound against that of the same text pushed at once, under the same condition.
 
-    ``largest``: the largest difference of two samples, 1 being full scale, where one ends before the other to silence;
-    ``equal``: 1 where there is none. Both in 16-bit sound, as a run saves it.
+    ``largest``: the largest difference of two samples, 1 being full scale, where one ends before
+    the other to silence; ``equal``: 1 where there is none. Both in 16-bit sound, as a run saves it.
     """
     speaker = session(condition, utterance.trace.source, lm)
     speaker.push(utterance.trace.source)
     speaker.finish()
-    samples = np.concatenate([np.zeros(0, np.float32), *(chunk.samples for chunk in speaker.chunks())])
+    samples = np.concatenate(
+        [np.zeros(0, np.float32), *(chunk.samples for chunk in speaker.chunks())]
+    )
     largest, equal = one_shot_difference(utterance.samples, from_pcm16(to_pcm16(samples).tobytes()))
     return {"largest": largest, "equal": float(equal)}
 
 
 def one_shot_difference(streamed: Floats, whole: Floats) -> tuple[float, bool]:
-    """The largest difference of two sounds, silence after the end of the shorter one, and whether they are equal."""
+    """The largest difference of two sounds, silence after the end of the shorter one, and whether
+    they are equal."""
     length = max(len(streamed), len(whole))
-    apart = np.abs(np.pad(streamed, (0, length - len(streamed))) - np.pad(whole, (0, length - len(whole))))
+    apart = np.abs(
+        np.pad(streamed, (0, length - len(streamed))) - np.pad(whole, (0, length - len(whole)))
+    )
     largest = float(apart.max(initial=0.0))
     return largest, largest == 0 and len(streamed) == len(whole)

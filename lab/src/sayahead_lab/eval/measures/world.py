@@ -1,8 +1,8 @@
-"""Distances to a reference as the field reports them: mel cepstra, pitch and voicing by WORLD (package pyworld).
+"""Distances to a reference as the field reports them: mel cepstra, pitch and voicing by WORLD
+(package pyworld).
 
-Both sounds are analysed every 5 ms (Morise et al. 2016: Harvest, CheapTrick). Frames are paired by dynamic time warping
-over the mel cepstra without the energy, so that another pace is no error.
-"""
+Both sounds are analysed every 5 ms (Morise et al. 2016: Harvest, CheapTrick). Frames are paired by
+dynamic time warping over the mel cepstra without the energy, so that another pace is no error."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def mel_cepstral_distortion(utterance: SpokenSentence) -> float:
 def pitch_error(utterance: SpokenSentence) -> float:
     """Root mean square difference of pitch to the reference, cents, where both have voice."""
     one, other, path = paired(utterance)
-    first, second = one.pitch[path[:, 0]], other.pitch[path[:, 1]]
+    first = one.pitch[path[:, 0]]
+    second = other.pitch[path[:, 1]]
     voiced = (first > 0) & (second > 0)
     if not voiced.any():
         raise ConfigError(f"No frame of {utterance.text[:60]!r} has voice in both sounds.")
@@ -60,7 +61,9 @@ def voicing_error(utterance: SpokenSentence) -> float:
 def paired(utterance: SpokenSentence) -> tuple[Analysed, Analysed, NDArray[np.int64]]:
     """Both sounds' frames, and the pairs (N, 2) of them."""
     sounds = utterance.samples, utterance.needed_reference()
-    one, other = (analysed(np.asarray(samples, np.float64), utterance.sample_rate) for samples in sounds)
+    one, other = (
+        analysed(np.asarray(samples, np.float64), utterance.sample_rate) for samples in sounds
+    )
     return one, other, warped(one.cepstra, other.cepstra)
 
 
@@ -82,16 +85,22 @@ def pyworld() -> Any:
 
 
 def warped(one: Values, other: Values) -> NDArray[np.int64]:
-    """Pairs (N, 2) of frames of (T, D) and (U, D) on the cheapest path from begin to end, by Euclidean distance."""
-    distances = np.sqrt(np.maximum(0, (one**2).sum(1)[:, None] + (other**2).sum(1) - 2 * one @ other.T))
+    """Pairs (N, 2) of frames of (T, D) and (U, D) on the cheapest path from begin to end, by
+    Euclidean distance."""
+    distances = np.sqrt(
+        np.maximum(0, (one**2).sum(1)[:, None] + (other**2).sum(1) - 2 * one @ other.T)
+    )
     cost = np.full((len(one) + 1, len(other) + 1), np.inf)
     cost[0, 0] = 0
     for row in range(len(one)):
         above = np.minimum(cost[row, :-1], cost[row, 1:])
         left = np.inf
         for column, distance in enumerate(distances[row]):
-            left = cost[row + 1, column + 1] = distance + min(above[column], left)
-    path, row, column = [(len(one) - 1, len(other) - 1)], len(one), len(other)
+            left = distance + min(above[column], left)
+            cost[row + 1, column + 1] = left
+    path = [(len(one) - 1, len(other) - 1)]
+    row = len(one)
+    column = len(other)
     while (row, column) != (1, 1):
         steps = ((row - 1, column - 1), (row - 1, column), (row, column - 1))
         row, column = min(steps, key=lambda step: cost[step])

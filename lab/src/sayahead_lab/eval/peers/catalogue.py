@@ -1,4 +1,5 @@
-"""The peers by name. One of your own is a function that returns an ``Engine``: ``FILE.py:FUNCTION``."""
+"""The peers by name. One of your own is a function that returns an ``Engine``:
+``FILE.py:FUNCTION``."""
 
 from __future__ import annotations
 
@@ -18,15 +19,14 @@ from sayahead.errors import ConfigError
 from sayahead_lab.eval.peers.peer import Engine, WorkerPeer, beside, has_module
 from sayahead_lab.eval.peers.worker import one_line
 
-PYTHON, PIPER, KOKORO, POCKET, SERVER = (
-    "SAYAHEAD_PIPER_PYTHON",
-    "SAYAHEAD_PIPER_VOICE",
-    "SAYAHEAD_KOKORO",
-    "SAYAHEAD_POCKET_TTS",
-    "SAYAHEAD_SERVER",
-)
-"""Environment variables: the Python that has others' packages; a folder with a Piper voice; one with Kokoro's
-``kokoro.onnx`` and ``af_heart.bin``; one with pocket-tts's weights; a server's address, such as ws://127.0.0.1:8000."""
+PYTHON = "SAYAHEAD_PIPER_PYTHON"
+PIPER = "SAYAHEAD_PIPER_VOICE"
+KOKORO = "SAYAHEAD_KOKORO"
+POCKET = "SAYAHEAD_POCKET_TTS"
+SERVER = "SAYAHEAD_SERVER"
+"""Environment variables: the Python that has others' packages; a folder with a Piper voice; one
+with Kokoro's ``kokoro.onnx`` and ``af_heart.bin``; one with pocket-tts's weights; a server's
+address, such as ws://127.0.0.1:8000."""
 PAPERS = "sayahead-voices-papers"
 """The package of the papers' voices."""
 
@@ -54,18 +54,24 @@ def hibari(name: str = "hibari", text: str = "sentence") -> Engine:
 def kokoro(name: str = "kokoro", text: str = "sentence") -> Engine:
     """Kokoro-82M, style af_heart."""
     folder = Path(os.environ.get(KOKORO, "") or "no folder is set")
-    model, style = folder / "kokoro.onnx", folder / "af_heart.bin"
+    model = folder / "kokoro.onnx"
+    style = folder / "af_heart.bin"
 
     def missing() -> str | None:
         if model.is_file() and style.is_file():
             return None
-        return f"set {KOKORO} to a folder with Kokoro's kokoro.onnx and a style, af_heart.bin (now: {folder})."
+        return (
+            f"set {KOKORO} to a folder with Kokoro's kokoro.onnx and a style, af_heart.bin (now:"
+            f" {folder})."
+        )
 
     options = {"model": str(model), "style": str(style)}
     return Engine(name, f"{beside('engines.py')}:kokoro", text, options, missing=missing)
 
 
-def piper(name: str = "piper", text: str = "sentence", *, package: str = "piper", pip: str = "piper-tts") -> Engine:
+def piper(
+    name: str = "piper", text: str = "sentence", *, package: str = "piper", pip: str = "piper-tts"
+) -> Engine:
     """Piper, or streaming-vits, with a Piper voice; the packages are never imported here."""
     folder = Path(os.environ.get(PIPER, "") or "no voice is set")
     python = os.environ.get(PYTHON) or sys.executable
@@ -73,13 +79,21 @@ def piper(name: str = "piper", text: str = "sentence", *, package: str = "piper"
 
     def missing() -> str | None:
         if not has_module(python, package):
-            return f"install {pip} (pip install {pip}) here, or in another environment whose Python {PYTHON} names."
+            return (
+                f"install {pip} (pip install {pip}) here, or in another environment whose Python"
+                f" {PYTHON} names."
+            )
         if model is None or not model.is_file() or not Path(f"{model}.json").is_file():
             return f"set {PIPER} to a folder with a voice's .onnx and .onnx.json (now: {folder})."
         return None
 
     return Engine(
-        name, f"{beside('engines.py')}:{package}", text, {"model": str(model)}, python=python, missing=missing
+        name,
+        f"{beside('engines.py')}:{package}",
+        text,
+        {"model": str(model)},
+        python=python,
+        missing=missing,
     )
 
 
@@ -99,15 +113,28 @@ def command(name: str, function: str) -> Engine:
 
 def pocket_tts() -> Engine:
     """pocket-tts, whose weights are not in its package."""
-    weights, python = os.environ.get(POCKET, ""), os.environ.get(PYTHON) or sys.executable
+    weights = os.environ.get(POCKET, "")
+    python = os.environ.get(PYTHON) or sys.executable
 
     def missing() -> str | None:
         if not has_module(python, "pocket_tts"):
-            return f"install pocket-tts here, or in another environment whose Python {PYTHON} names."
-        return None if Path(weights or "none").exists() else f"set {POCKET} to its weights, which its package lacks."
+            return (
+                f"install pocket-tts here, or in another environment whose Python {PYTHON} names."
+            )
+        return (
+            None
+            if Path(weights or "none").exists()
+            else f"set {POCKET} to its weights, which its package lacks."
+        )
 
     options = {"weights": weights}
-    return Engine("pocket-tts", f"{beside('engines.py')}:pocket_tts", options=options, python=python, missing=missing)
+    return Engine(
+        "pocket-tts",
+        f"{beside('engines.py')}:pocket_tts",
+        options=options,
+        python=python,
+        missing=missing,
+    )
 
 
 def socket(name: str, text: str = "token") -> Engine:
@@ -116,16 +143,22 @@ def socket(name: str, text: str = "token") -> Engine:
     url = server.replace("ws", "http", 1) if name == "openai" else server
 
     def missing() -> str | None:
-        return None if server else f"set {SERVER} to a server's address, such as ws://127.0.0.1:8000."
+        return (
+            None if server else f"set {SERVER} to a server's address, such as ws://127.0.0.1:8000."
+        )
 
-    return Engine(f"{name}-socket", f"{beside('sockets.py')}:{name}", text, {"url": url}, missing=missing)
+    return Engine(
+        f"{name}-socket", f"{beside('sockets.py')}:{name}", text, {"url": url}, missing=missing
+    )
 
 
 PEERS: dict[str, Callable[[], Engine]] = {
     "sayahead": lambda: ours("sayahead"),
     "sayahead-k0": lambda: ours("sayahead-k0", policy="lookahead:k=0"),
     "sayahead-learned": lambda: ours("sayahead-learned", policy="learned"),
-    "sayahead-am_michael": lambda: packaged("sayahead-am_michael", "sayahead-voices-family", voice="am_michael"),
+    "sayahead-am_michael": lambda: packaged(
+        "sayahead-am_michael", "sayahead-voices-family", voice="am_michael"
+    ),
     "ma-lj": lambda: packaged("ma-lj", PAPERS, voice="ma-lj"),
     "saeki-lj": lambda: packaged("saeki-lj", PAPERS, voice="saeki-lj"),
     "mohan-lj": lambda: packaged("mohan-lj", PAPERS, voice="mohan-lj", whole="wait-end"),
@@ -150,14 +183,18 @@ PEERS: dict[str, Callable[[], Engine]] = {
 
 
 def make_peer(name: str) -> WorkerPeer:
-    """A peer by its name, or one of your own: ``path/to/file.py:make`` or ``module:make``; make() returns an Engine.
+    """A peer by its name, or one of your own: ``path/to/file.py:make`` or ``module:make``; make()
+    returns an Engine.
 
     ConfigError where there is no such thing.
     """
     place, colon, attribute = name.rpartition(":")
     if not colon:
         if name not in PEERS:
-            raise ConfigError(f"Peer {name!r} is not known{nearest(name, PEERS)}; one of your own is FILE.py:FUNCTION.")
+            raise ConfigError(
+                f"Peer {name!r} is not known{nearest(name, PEERS)}; one of your own is"
+                " FILE.py:FUNCTION."
+            )
         return WorkerPeer(PEERS[name]())
     try:
         peer = WorkerPeer(getattr(load_module(place), attribute)())
@@ -178,6 +215,7 @@ def load_module(place: str) -> ModuleType:
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is no module")
     # Dataclasses look up their module.
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module

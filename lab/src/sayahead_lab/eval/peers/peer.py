@@ -1,7 +1,8 @@
-"""A peer: an engine in a process of its own that speaks protocol 2 (see ``worker``), and how its text is cut.
+"""A peer: an engine in a process of its own that speaks protocol 2 (see ``worker``), and how its
+text is cut.
 
-Writing text never waits for the engine: its process reads in a thread of its own, and so does this one, so a text keeps
-its time while sound comes.
+Writing text never waits for the engine: its process reads in a thread of its own, and so does this
+one, so a text keeps its time while sound comes.
 """
 
 from __future__ import annotations
@@ -102,10 +103,13 @@ class Event:
 
 
 class WorkerPeer:
-    """A peer that can be started, spoken to, and closed; harmless when closed again. PeerError says what failed."""
+    """A peer that can be started, spoken to, and closed; harmless when closed again. PeerError says
+    what failed."""
 
     def __init__(self, engine: Engine) -> None:
-        self.engine, self.name, self.about = engine, engine.name, dict[str, Any]()
+        self.engine = engine
+        self.name = engine.name
+        self.about = dict[str, Any]()
         self._process: subprocess.Popen[bytes] | None = None
         self._complaints: IO[bytes] | None = None
         self._said: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
@@ -118,7 +122,8 @@ class WorkerPeer:
         return self.engine.missing()
 
     def pieces(self, text: str) -> list[Fragment]:
-        """The text as this peer gets it; pieces without a letter or a digit are left out where it gets pieces."""
+        """The text as this peer gets it; pieces without a letter or a digit are left out where it
+        gets pieces."""
         cut = CUTS[self.engine.text](text)
         if self.engine.text == "token":
             return cut
@@ -132,7 +137,13 @@ class WorkerPeer:
         if missing is not None:
             raise PeerError(f"Peer {self.name}: {missing}")
         engine = self.engine
-        command = [engine.python, "-P", worker.__file__, engine.adapter, json.dumps(dict(engine.options))]
+        command = [
+            engine.python,
+            "-P",
+            worker.__file__,
+            engine.adapter,
+            json.dumps(dict(engine.options)),
+        ]
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process runs
         try:
             self._process = subprocess.Popen(
@@ -140,7 +151,9 @@ class WorkerPeer:
             )
         except OSError as error:
             self.close()
-            raise PeerError(f"Peer {self.name}: {command[0]} cannot be started: {error.strerror}.") from error
+            raise PeerError(
+                f"Peer {self.name}: {command[0]} cannot be started: {error.strerror}."
+            ) from error
         self._said = queue.SimpleQueue()
         threading.Thread(target=self._read, args=(self._process, self._said), daemon=True).start()
         try:
@@ -163,7 +176,8 @@ class WorkerPeer:
         return self._rate
 
     def open(self, *, whole: bool = False, seed: int = 0) -> None:
-        """Begin an utterance; ``whole``: its one piece is the whole text, spoken as the engine speaks at its best."""
+        """Begin an utterance; ``whole``: its one piece is the whole text, spoken as the engine
+        speaks at its best."""
         self._send(open={"whole": whole, "seed": seed})
 
     def push(self, text: str) -> float:
@@ -208,7 +222,8 @@ class WorkerPeer:
 
     def close(self) -> None:
         """Stop it."""
-        process, self._process = self._process, None
+        process = self._process
+        self._process = None
         if process is not None:
             assert process.stdin is not None
             with contextlib.suppress(OSError):
@@ -243,25 +258,33 @@ class WorkerPeer:
         except OSError:
             self._fail("")
 
-    def _read(self, process: subprocess.Popen[bytes], said: queue.SimpleQueue[Event | None]) -> None:
+    def _read(
+        self, process: subprocess.Popen[bytes], said: queue.SimpleQueue[Event | None]
+    ) -> None:
         """Take what a process says, until it ends."""
         assert process.stdout is not None
         with process.stdout as output:
             for line in output:
                 try:
                     data = json.loads(line)
-                    kind, at_s = next(iter(data)), float(data["at"]) + self._ahead_s
+                    kind = next(iter(data))
+                    at_s = float(data["at"]) + self._ahead_s
                     sound = output.read(4 * int(data["audio"])) if kind == "audio" else b""
                 except (ValueError, TypeError, KeyError, StopIteration):
                     said.put(Event("garbage", 0.0, {"line": line[:60].decode(errors="replace")}))
                     break
-                samples = np.frombuffer(sound, "<f4").astype(np.float32) if kind == "audio" else None
+                samples = (
+                    np.frombuffer(sound, "<f4").astype(np.float32) if kind == "audio" else None
+                )
                 said.put(Event(kind, at_s, data, samples))
         said.put(None)
 
     def _fail(self, why: str) -> NoReturn:
-        """End the process and raise PeerError with the reason (empty: it ended) and the last of its error output."""
-        process, complaints, self._complaints = self._process, self._complaints, None
+        """End the process and raise PeerError with the reason (empty: it ended) and the last of its
+        error output."""
+        process = self._process
+        complaints = self._complaints
+        self._complaints = None
         assert process is not None
         assert complaints is not None
         if why:
@@ -280,7 +303,12 @@ def has_module(python: str, name: str) -> bool:
         return importlib.util.find_spec(name) is not None
     look = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({name!r}) is None)"
     try:
-        return subprocess.run([python, "-P", "-c", look], capture_output=True, check=False, timeout=60).returncode == 0
+        return (
+            subprocess.run(
+                [python, "-P", "-c", look], capture_output=True, check=False, timeout=60
+            ).returncode
+            == 0
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
 

@@ -2,22 +2,23 @@
 
     python -P worker.py ADAPTER.py:FUNCTION '{"option": 1}'
 
-This file imports nothing of sayahead, so that any Python that has the engine can run it. The function of the adapter is
-called with the options and returns ``(about, speak)``:
+This file imports nothing of sayahead, so that any Python that has the engine can run it. The
+function of the adapter is called with the options and returns ``(about, speak)``:
 
-- ``about``, a dictionary: ``rate`` in Hz, and what a card says of the engine: ``version``, ``licence``, ``device``,
-  ``threads``, ``set`` (how it was set, in words), ``files`` (its weights, which are told by their digests);
-  ``flushes``: whether it is told of flushes; ``simulates``: false where sound comes while the engine waits for text,
-  or depends on when that came.
-- ``speak(text, whole, seed)``, a generator of samples (S,) in [-1, 1]. ``text`` is an iterator of the pieces as they
-  arrive, of which "" is a flush; taking the next one waits for it. With ``whole``, the one piece is the whole text,
-  to be spoken as the engine speaks at its best. It may also yield a dictionary: ``{"gpu_s": 0.2}``.
+- ``about``, a dictionary: ``rate`` in Hz, and what a card says of the engine: ``version``,
+  ``licence``, ``device``, ``threads``, ``set`` (how it was set, in words), ``files`` (its weights,
+  which are told by their digests); ``flushes``: whether it is told of flushes; ``simulates``: false
+  where sound comes while the engine waits for text, or depends on when that came.
+- ``speak(text, whole, seed)``, a generator of samples (S,) in [-1, 1]. ``text`` is an iterator of
+  the pieces as they arrive, of which "" is a flush; taking the next one waits for it. With
+  ``whole``, the one piece is the whole text, to be spoken as the engine speaks at its best. It may
+  also yield a dictionary: ``{"gpu_s": 0.2}``.
 
-Protocol 2 is lines of JSON. In: ``{"clock": 1}``, ``{"open": {"whole", "seed"}}``, ``{"text": ...}``,
-``{"finish": 1}``, ``{"cancel": 1}``. Out, each with the time of this process's monotonic clock in ``at`` and the
-processor time that it has taken in ``cpu``: ``{"ready": about}``, ``clock``, ``wants`` and ``took`` (the engine waits
-for a piece, and has it), ``{"audio": S}`` and that many little-endian float32 samples, ``told``,
-``{"done": ..., "cpu_s", "rss_mb"}``, ``error``.
+Protocol 2 is lines of JSON. In: ``{"clock": 1}``, ``{"open": {"whole", "seed"}}``, ``{"text":
+...}``, ``{"finish": 1}``, ``{"cancel": 1}``. Out, each with the time of this process's monotonic
+clock in ``at`` and the processor time that it has taken in ``cpu``: ``{"ready": about}``,
+``clock``, ``wants`` and ``took`` (the engine waits for a piece, and has it), ``{"audio": S}`` and
+that many little-endian float32 samples, ``told``, ``{"done": ..., "cpu_s", "rss_mb"}``, ``error``.
 """
 
 from __future__ import annotations
@@ -61,7 +62,10 @@ class AnswerStream:
 
     def tell(self, kind: str, value: Any, sound: bytes = b"", **rest: Any) -> None:
         """Write one message, stamped now."""
-        line = json.dumps({kind: value, "at": time.monotonic(), "cpu": spent_s(), **rest}).encode() + b"\n"
+        line = (
+            json.dumps({kind: value, "at": time.monotonic(), "cpu": spent_s(), **rest}).encode()
+            + b"\n"
+        )
         with self._lock:
             self._output.write(line + sound)
             self._output.flush()
@@ -75,7 +79,9 @@ class IncomingText:
         """Pieces that have arrived; None is the end."""
         self.cancelled = False
         """Whether nobody listens any more."""
-        self._wire, self._flushes, self._taken = wire, flushes, 0
+        self._wire = wire
+        self._flushes = flushes
+        self._taken = 0
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -99,8 +105,11 @@ class EngineProcess:
     """Reads what to speak in one thread, and speaks in the main one."""
 
     def __init__(self, load: Callable[[], Loaded]) -> None:
-        self._load, self._wire = load, AnswerStream()
-        self._opened: queue.SimpleQueue[tuple[IncomingText, dict[str, Any]] | None] = queue.SimpleQueue()
+        self._load = load
+        self._wire = AnswerStream()
+        self._opened: queue.SimpleQueue[tuple[IncomingText, dict[str, Any]] | None] = (
+            queue.SimpleQueue()
+        )
         self._text: IncomingText | None = None
         self._flushes = False
 
@@ -121,7 +130,8 @@ class EngineProcess:
 
     def _read(self) -> None:
         for line in sys.stdin.buffer:
-            message, now = json.loads(line), self._text
+            message = json.loads(line)
+            now = self._text
             if "clock" in message:
                 self._wire.tell("clock", message["clock"])
             elif "open" in message:
@@ -174,7 +184,9 @@ def most_memory_mb() -> float:
     """The most memory that this process has had, in MB; 0 where the system does not tell."""
     if "resource" not in sys.modules:
         return 0.0
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
+        1e6 if sys.platform == "darwin" else 1e3
+    )
 
 
 def digest(path: str | Path) -> str:
@@ -194,7 +206,8 @@ def adapter(place: str) -> Callable[..., Loaded]:
     spec = importlib.util.spec_from_file_location("adapter", file)
     if spec is None or spec.loader is None:
         raise ImportError(f"{file} is no module")
-    module = sys.modules["adapter"] = importlib.util.module_from_spec(spec)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["adapter"] = module
     spec.loader.exec_module(module)
     function: Callable[..., Loaded] = getattr(module, name)
     return function

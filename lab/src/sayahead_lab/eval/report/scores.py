@@ -14,7 +14,9 @@ SCORES = "scores.jsonl.gz"
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
     """Write lines of JSON; the same lines give the same bytes."""
-    text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
+    text = "".join(
+        json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines
+    )
     path.write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))
 
 

@@ -40,15 +40,23 @@ class Column:
         if not isinstance(number, int | float) or not math.isfinite(number):
             return None
         ends = [summary.get(name) if self.interval else None for name in ("low", "high")]
-        low, high = (self.factor * end if isinstance(end, int | float) else math.nan for end in ends)
+        low, high = (
+            self.factor * end if isinstance(end, int | float) else math.nan for end in ends
+        )
         p = summary.get("p")
-        return Value(self.factor * number, low, high, p if isinstance(p, int | float) and self.interval else math.nan)
+        return Value(
+            self.factor * number,
+            low,
+            high,
+            p if isinstance(p, int | float) and self.interval else math.nan,
+        )
 
     def text(self, value: Value | None) -> str:
         """The cell in readable form."""
         if value is None:
             return "–"
-        sign, digits = "+z" if self.signed else "z", self.digits
+        sign = "+z" if self.signed else "z"
+        digits = self.digits
         out = f"{value.number:{sign}.{digits}f}"
         if math.isfinite(value.low) and math.isfinite(value.high):
             out += f" ({value.low:{sign}.{digits}f} to {value.high:{sign}.{digits}f})"
@@ -105,29 +113,62 @@ LATENCY = (
     Column("d_T", "d_T"),
     Column("least time balance, s", "time_balance_least_s"),
     Column("words/min", "words_per_min", digits=0),
-    Column("O(1): first sample, ms a word", "O1_elapsed_first_audible_s", "slope", 1000, 2, True, True),
-    Column("O(1): largest word lag, ms a word", "O1_elapsed_word_lag_max_s", "slope", 1000, 2, True, True),
-    Column("O(1): average chunk delay, ms a word", "O1_elapsed_chunk_delay_s", "slope", 1000, 2, True, True),
+    Column(
+        "O(1): first sample, ms a word", "O1_elapsed_first_audible_s", "slope", 1000, 2, True, True
+    ),
+    Column(
+        "O(1): largest word lag, ms a word",
+        "O1_elapsed_word_lag_max_s",
+        "slope",
+        1000,
+        2,
+        True,
+        True,
+    ),
+    Column(
+        "O(1): average chunk delay, ms a word",
+        "O1_elapsed_chunk_delay_s",
+        "slope",
+        1000,
+        2,
+        True,
+        True,
+    ),
 )
 LATENCY_NOTES = (
-    "Means over utterances unless p50 or p95 says otherwise; in brackets 95 % intervals. Times include computing, "
-    "measured in the run; text arrives on the clock named above.",
-    "Stalls: silences in playback because the next chunk was not ready, waits for text included. Least time balance: "
-    "the smallest playing time in hand over generation alone, waits for text excluded (Ma et al. 2020).",
-    "O(1): slope over sentence length; latency does not grow with length where its interval holds 0. On a clock faster "
-    "than speech the word lag grows with length whatever the engine: speech takes time.",
+    (
+        "Means over utterances unless p50 or p95 says otherwise; in brackets 95 % intervals. Times"
+        " include computing, measured in the run; text arrives on the clock named above."
+    ),
+    (
+        "Stalls: silences in playback because the next chunk was not ready, waits for text"
+        " included. Least time balance: the smallest playing time in hand over generation alone,"
+        " waits for text excluded (Ma et al. 2020)."
+    ),
+    (
+        "O(1): slope over sentence length; latency does not grow with length where its interval"
+        " holds 0. On a clock faster than speech the word lag grows with length whatever the"
+        " engine: speech takes time."
+    ),
     "AL, LAAL, DAL, AP, ATD as SimulEval 1.1.4 defines them, on times that include computing.",
 )
 POSITIONS = (
     *(
-        Column(f"{place} chunk: computing / audio, %", f"position_{place.replace(' ', '_')}", "ratio", 100, 0)
+        Column(
+            f"{place} chunk: computing / audio, %",
+            f"position_{place.replace(' ', '_')}",
+            "ratio",
+            100,
+            0,
+        )
         for place in ("first", "second", "third", "last but one", "last")
     ),
     Column("utterances", "position_first", "n", digits=0),
 )
 POSITIONS_NOTE = (
-    "Computing time over playing time of the first three and the last two chunks, ratio of the two means, over "
-    "utterances of more than four chunks (Ma et al. 2020, Fig. 8). Computing before any sound is the first chunk's."
+    "Computing time over playing time of the first three and the last two chunks, ratio of the two"
+    " means, over utterances of more than four chunks (Ma et al. 2020, Fig. 8). Computing before"
+    " any sound is the first chunk's."
 )
 
 
@@ -140,7 +181,15 @@ def rates_at_seams(what: str, key: str) -> tuple[Column, ...]:
     return (
         Column(f"{what} at seams, %", f"seam_{key}_rate", "mean", 100, 1, True),
         Column(f"{what}: over elsewhere, points", f"seam_{key}_excess", "mean", 100, 1, True, True),
-        Column(f"{what}: over the full sentence, points", f"{AGAINST}seam_{key}_rate", "mean", 100, 1, True, True),
+        Column(
+            f"{what}: over the full sentence, points",
+            f"{AGAINST}seam_{key}_rate",
+            "mean",
+            100,
+            1,
+            True,
+            True,
+        ),
     )
 
 
@@ -156,11 +205,15 @@ FURTHER: tuple[tuple[str, str, tuple[Column, ...], tuple[str, ...]], ...] = (
             Column("silence at a seam, ms", "seam_silence_s", factor=1000, digits=0, interval=True),
         ),
         (
-            "A click: a third-order linear prediction fails within 5 ms of the seam by more than 8 standard deviations "
-            "over its median; a jump: the step between two samples is over the 99th percentile of those within 20 ms, "
-            "as one in a hundred is by chance. Elsewhere: random places of the same sound. The full sentence: the same "
-            "places of the words in the voice's own full sentence, where no chunks meet; seams lie at the edges of "
-            "words, which may be rougher than other places. A gap: at least 5 ms more silence than there.",
+            (
+                "A click: a third-order linear prediction fails within 5 ms of the seam by more"
+                " than 8 standard deviations over its median; a jump: the step between two samples"
+                " is over the 99th percentile of those within 20 ms, as one in a hundred is by"
+                " chance. Elsewhere: random places of the same sound. The full sentence: the same"
+                " places of the words in the voice's own full sentence, where no chunks meet; seams"
+                " lie at the edges of words, which may be rougher than other places. A gap: at"
+                " least 5 ms more silence than there."
+            ),
         ),
     ),
     (
@@ -169,25 +222,46 @@ FURTHER: tuple[tuple[str, str, tuple[Column, ...], tuple[str, ...]], ...] = (
         (
             Column("pitch RMSE, cents", "pitch_rmse_cents", digits=0, interval=True),
             Column("pitch correlation", "pitch_correlation", digits=3, interval=True),
-            Column("pitch: difference, cents", f"{AGAINST}pitch_cents", digits=1, interval=True, signed=True),
-            Column("voicing differs, % of frames", "voicing_error", factor=100, digits=1, interval=True),
+            Column(
+                "pitch: difference, cents",
+                f"{AGAINST}pitch_cents",
+                digits=1,
+                interval=True,
+                signed=True,
+            ),
+            Column(
+                "voicing differs, % of frames", "voicing_error", factor=100, digits=1, interval=True
+            ),
             Column("word duration RMSE, ms", "word_rmse_ms", digits=1, interval=True),
             Column("word duration correlation", "word_correlation", digits=3, interval=True),
             Column("word duration, ms", "word_ms", digits=0),
-            Column("word duration: difference, ms", f"{AGAINST}word_ms", digits=1, interval=True, signed=True),
+            Column(
+                "word duration: difference, ms",
+                f"{AGAINST}word_ms",
+                digits=1,
+                interval=True,
+                signed=True,
+            ),
             Column("duration a phoneme: RMSE, ms", "phoneme_rmse_ms", digits=1, interval=True),
-            Column("duration a phoneme: correlation", "phoneme_correlation", digits=3, interval=True),
+            Column(
+                "duration a phoneme: correlation", "phoneme_correlation", digits=3, interval=True
+            ),
         ),
         (
-            "Words by the voice's own times; pitch by autocorrelation of the sound, every 10 ms, in frames that are "
-            "voiced in both. Duration a phoneme: a word's duration over its number of phonemes.",
+            (
+                "Words by the voice's own times; pitch by autocorrelation of the sound, every 10"
+                " ms, in frames that are voiced in both. Duration a phoneme: a word's duration over"
+                " its number of phonemes."
+            ),
         ),
     ),
     (
         "one-shot",
         "Streamed sound against the same text pushed at once, under the same condition",
         (
-            Column("largest difference, 16-bit steps", "one_shot_difference", factor=32768, digits=0),
+            Column(
+                "largest difference, 16-bit steps", "one_shot_difference", factor=32768, digits=0
+            ),
             Column("equal utterances, %", "one_shot_equal", factor=100, digits=0),
             Column("utterances synthesised again", "one_shot_equal", "sentences", digits=0),
         ),
@@ -198,11 +272,15 @@ FURTHER: tuple[tuple[str, str, tuple[Column, ...], tuple[str, ...]], ...] = (
         "Drift over long texts: word error rate by quarter of the text",
         (
             *(
-                Column(f"WER, {place} quarter, %", f"wer_quarter_{number}", factor=100, interval=True)
+                Column(
+                    f"WER, {place} quarter, %", f"wer_quarter_{number}", factor=100, interval=True
+                )
                 for number, place in enumerate(("first", "second", "third", "last"), start=1)
             ),
             Column("last less first, points", "wer_drift", factor=100, interval=True, signed=True),
-            Column("the same: difference, points", f"{AGAINST}wer_drift", "mean", 100, 2, True, True),
+            Column(
+                "the same: difference, points", f"{AGAINST}wer_drift", "mean", 100, 2, True, True
+            ),
             Column("texts", "wer_drift", "sentences", digits=0),
         ),
         ("Of texts of at least 40 words.",),
@@ -222,7 +300,9 @@ FURTHER: tuple[tuple[str, str, tuple[Column, ...], tuple[str, ...]], ...] = (
 """Tables besides those of error rates and opinion scores: stem, title, columns, notes."""
 
 
-def further_tables(summaries: Mapping[str, Mapping[str, Summary]], keys: Collection[str] = ()) -> list[ConditionTable]:
+def further_tables(
+    summaries: Mapping[str, Mapping[str, Summary]], keys: Collection[str] = ()
+) -> list[ConditionTable]:
     """The non-empty tables of FURTHER, without those of ``keys``, which are in a table already.
 
     A key without a column goes into the last table under its own name: new metrics show up at once.
@@ -233,7 +313,9 @@ def further_tables(summaries: Mapping[str, Mapping[str, Summary]], keys: Collect
     for stem, title, columns, notes in FURTHER:
         remaining = [column for column in columns if column.key not in keys]
         if stem == "further":
-            remaining += [Column(key.replace("_", " "), key, digits=3, interval=True) for key in others]
+            remaining += [
+                Column(key.replace("_", " "), key, digits=3, interval=True) for key in others
+            ]
         tables.append(filled(stem, title, remaining, summaries, notes=notes))
     return [table for table in tables if table.columns]
 
@@ -247,15 +329,24 @@ def filled(
     notes: Sequence[str] = (),
 ) -> ConditionTable:
     """A table with those of the columns that at least one condition fills."""
-    visible = [column for column in columns if any(column.value(summary) for summary in summaries.values())]
-    rows = [(name, [column.value(summary) for column in visible]) for name, summary in summaries.items()]
+    visible = [
+        column for column in columns if any(column.value(summary) for summary in summaries.values())
+    ]
+    rows = [
+        (name, [column.value(summary) for column in visible]) for name, summary in summaries.items()
+    ]
     return ConditionTable(stem, title, visible, rows, notes)
 
 
 def as_markdown(table: ConditionTable) -> str:
     """The table with its title and notes in Markdown."""
     head = ["condition", *(column.title for column in table.columns)]
-    lines = [f"## {table.title}", "", row_of(head), row_of(["---", *("---:" for _ in table.columns)])]
+    lines = [
+        f"## {table.title}",
+        "",
+        row_of(head),
+        row_of(["---", *("---:" for _ in table.columns)]),
+    ]
     lines += [row_of([name, *texts(table, values)]) for name, values in table.rows]
     return "\n".join([*lines, "", *(f"{note}\n" for note in table.notes)])
 
@@ -282,8 +373,13 @@ def as_csv(table: ConditionTable) -> str:
     ]
     writer.writerow(["condition", *(title for _, title, _ in used)])
     for name, cells in table.rows:
-        numbers = [math.nan if (cell := cells[place]) is None else getattr(cell, part) for place, _, part in used]
-        writer.writerow([name, *("" if math.isnan(number) else f"{number:.6g}" for number in numbers)])
+        numbers = [
+            math.nan if (cell := cells[place]) is None else getattr(cell, part)
+            for place, _, part in used
+        ]
+        writer.writerow(
+            [name, *("" if math.isnan(number) else f"{number:.6g}" for number in numbers)]
+        )
     return out.getvalue()
 
 
@@ -300,7 +396,8 @@ def as_html(table: ConditionTable) -> str:
     return (
         f'<section id="{table.stem}"><h2>{escape(table.title)}</h2>\n'
         f'<div class=wide tabindex=0 role=region aria-label="{escape(table.title)}"><table><thead>'
-        f'<tr><th scope="col">condition</th>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>{notes}</section>'
+        "<tr><th"
+        f' scope="col">condition</th>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>{notes}</section>'  # noqa: E501
     )
 
 

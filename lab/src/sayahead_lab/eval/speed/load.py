@@ -1,5 +1,5 @@
-"""Concurrent sessions against a server, for ``sayahead loadtest``: agents or interpreters that talk continuously,
-each with a player without a buffer."""
+"""Concurrent sessions against a server, for ``sayahead loadtest``: agents or interpreters that talk
+continuously, each with a player without a buffer."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ class Tally:
     refused_s: list[float] = field(default_factory=list)
     """From asking for a connection to the refusal."""
     late_s: list[float] = field(default_factory=list)
-    """How much too late this process itself was woken: by so much its other times may be too long."""
+    """How much too late this process itself was woken: by so much its other times may be too
+    long."""
     let_go: int = 0
     """Sessions that gave their place to others between two turns, and asked again."""
     broken: list[str] = field(default_factory=list)
@@ -70,7 +71,10 @@ class Tally:
 
 def script(voice: Voice, text: str, clock: TextClock) -> TurnScript:
     """A text on a clock, and the voice's own chunks for it."""
-    session, released, settled_s, samples = voice.session(), list[tuple[int, float]](), 0.0, 0
+    session = voice.session()
+    released = list[tuple[int, float]]()
+    settled_s = 0.0
+    samples = 0
     arrivals = clock.arrivals(text)
     sounded = False
     for number, arrival in enumerate(arrivals):
@@ -81,7 +85,8 @@ def script(voice: Voice, text: str, clock: TextClock) -> TurnScript:
             samples += len(chunk.samples)
             released.append((samples, arrival.at_s))
             if not sounded and len(audible(chunk.samples)):
-                sounded, settled_s = True, arrival.at_s
+                sounded = True
+                settled_s = arrival.at_s
     return TurnScript(tuple((a.text, a.at_s) for a in arrivals), tuple(released), settled_s)
 
 
@@ -97,14 +102,18 @@ async def load(
     breath: bool = True,
     again_s: float | None = None,
 ) -> Tally:
-    """Measure ``sessions`` concurrent sessions, after a warm-up of ``warm_s`` seconds; at least one turn each.
+    """Measure ``sessions`` concurrent sessions, after a warm-up of ``warm_s`` seconds; at least one
+    turn each.
 
     Who is refused, or gives its place away, asks again ``again_s`` seconds later; None: never.
-    ``voice``: its name; None: the server's first. ``breath``: whether the server may speak what is held back when no
-    text comes for a while. On a clock with such pauses it may not: its speech would be another than the scripts'.
-    """
-    chosen: dict[str, Any] = ({} if voice is None else {"voice": voice}) | ({} if breath else {"breath_s": 0.0})
-    tally, counts = Tally(), time.monotonic() + warm_s
+    ``voice``: its name; None: the server's first. ``breath``: whether the server may speak what is
+    held back when no text comes for a while. On a clock with such pauses it may not: its speech
+    would be another than the scripts'."""
+    chosen: dict[str, Any] = ({} if voice is None else {"voice": voice}) | (
+        {} if breath else {"breath_s": 0.0}
+    )
+    tally = Tally()
+    counts = time.monotonic() + warm_s
     callers = Callers(url, scripts, chosen, tally, counts, counts + seconds, again_s, key)
     looking = asyncio.create_task(look(tally))
     await asyncio.gather(*(callers.one(number, warm_s) for number in range(sessions)))
@@ -137,17 +146,23 @@ class Callers:
     key: str | None
 
     async def one(self, number: int, warm_s: float) -> None:
-        """A session, and others after it where it was refused. They start one after the other, as callers do."""
+        """A session, and others after it where it was refused. They start one after the other, as
+        callers do."""
         draw = random.Random(number)
         await asyncio.sleep(warm_s * draw.random())
         try:
-            while not await self.placed(draw) and self.again_s is not None and time.monotonic() < self.ends:
+            while (
+                not await self.placed(draw)
+                and self.again_s is not None
+                and time.monotonic() < self.ends
+            ):
                 await asyncio.sleep(self.again_s)
         except (ConnectionClosed, InvalidHandshake, OSError, RuntimeError) as error:
             self.tally.broken.append(f"session {number}: {type(error).__name__} {error}")
 
     async def placed(self, draw: random.Random) -> bool:
-        """A connection to its end; False if it was refused, or gave its place away between two turns."""
+        """A connection to its end; False if it was refused, or gave its place away between two
+        turns."""
         try:
             return await self.speak(draw)
         except RuntimeError as error:
@@ -160,7 +175,9 @@ class Callers:
         """A connection to its end, with an order of scripts of its own; False if it was refused."""
         asked = time.monotonic()
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
-        async with connect(self.url, additional_headers=headers, compression=None, max_size=None) as socket:
+        async with connect(
+            self.url, additional_headers=headers, compression=None, max_size=None
+        ) as socket:
             first = json.loads(await socket.recv())
             if first["type"] != "session.created":
                 if first.get("code") == "overloaded":
@@ -187,8 +204,11 @@ class PlayedTurn:
     """One text on one socket."""
 
     def __init__(self, socket: ClientConnection, script: TurnScript, rate: int) -> None:
-        self._socket, self._script, self._rate = socket, script, rate
-        self.begun = self.heard_end = time.monotonic()
+        self._socket = socket
+        self._script = script
+        self._rate = rate
+        self.begun = time.monotonic()
+        self.heard_end = self.begun
         self._first: float | None = None
         self._stalls = list[float]()
         self._samples = 0
@@ -210,7 +230,8 @@ class PlayedTurn:
         await self._socket.send('{"type":"input_text.end"}')
 
     async def _take(self) -> None:
-        pieces, dry = iter(self._script.released), None
+        pieces = iter(self._script.released)
+        dry = None
         end, released_s = next(pieces)
         while True:
             message = await self._socket.recv()
@@ -221,7 +242,8 @@ class PlayedTurn:
                 if message.startswith('{"type":"error"'):
                     raise RuntimeError(message)
                 continue
-            now, count = time.monotonic(), len(message) // 2
+            now = time.monotonic()
+            count = len(message) // 2
             while self._samples >= end:
                 end, released_s = next(pieces, (1 << 62, released_s))
             if dry is not None:
@@ -256,8 +278,12 @@ def row(tally: Tally, sessions: int) -> dict[str, Any]:
         "sessions": sessions,
         "turns": tally.turns,
         "audio_s": round(tally.audio_s, 1),
-        "first_ms": {f"p{round(100 * share)}": ms(tally.first_s, share) for share in (0.5, 0.95, 0.99)},
-        "after_its_text_ms": {f"p{round(100 * share)}": ms(tally.settled_s, share) for share in (0.5, 0.95, 0.99)},
+        "first_ms": {
+            f"p{round(100 * share)}": ms(tally.first_s, share) for share in (0.5, 0.95, 0.99)
+        },
+        "after_its_text_ms": {
+            f"p{round(100 * share)}": ms(tally.settled_s, share) for share in (0.5, 0.95, 0.99)
+        },
         "stalls": len(tally.stalls_s),
         "longest_stall_ms": round(1000 * max(tally.stalls_s, default=0.0), 1),
         "refused": tally.refused,

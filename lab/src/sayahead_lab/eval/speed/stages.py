@@ -1,4 +1,5 @@
-"""Where the processor time of a word goes: networks, source-filter synthesis, phonemes, and the rest."""
+"""Where the processor time of a word goes: networks, source-filter synthesis, phonemes, and the
+rest."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ PARTS: tuple[tuple[type, str, Callable[[Any], str]], ...] = (
 
 
 def part_costs(speak: Callable[[str], Any], texts: Sequence[str]) -> dict[str, float]:
-    """Processor milliseconds per word of each part, and of ``all``, while ``speak`` speaks the texts in turn."""
+    """Processor milliseconds per word of each part, and of ``all``, while ``speak`` speaks the
+    texts in turn."""
     words = sum(len(text.split()) for text in texts)
     spent = defaultdict[str, float](float)
     with watched(spent):
@@ -31,7 +33,10 @@ def part_costs(speak: Callable[[str], Any], texts: Sequence[str]) -> dict[str, f
             speak(text)
         total = time.process_time() - begun
     rest = total - sum(spent.values())
-    return {name: 1000 * seconds / words for name, seconds in {**spent, "rest": rest, "all": total}.items()}
+    return {
+        name: 1000 * seconds / words
+        for name, seconds in {**spent, "rest": rest, "all": total}.items()
+    }
 
 
 @contextmanager
@@ -47,7 +52,9 @@ def watched(spent: dict[str, float]) -> Iterator[None]:
             setattr(owner, method, original)
 
 
-def timed(method: Callable[..., Any], name: Callable[[Any], str], spent: dict[str, float]) -> Callable[..., Any]:
+def timed(
+    method: Callable[..., Any], name: Callable[[Any], str], spent: dict[str, float]
+) -> Callable[..., Any]:
     """A method that adds its processor time to its part."""
 
     @functools.wraps(method)

@@ -1,1 +1,2 @@
-"""Suites of texts and what is to be said of them, made by others: how much a front end reads as they want it."""
+"""Suites of texts and what is to be said of them, made by others: how much a front end reads as
+they want it."""

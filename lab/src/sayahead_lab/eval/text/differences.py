@@ -1,4 +1,5 @@
-"""Two snapshots of reading: which texts are read otherwise, when words are final, and what reading costs."""
+"""Two snapshots of reading: which texts are read otherwise, when words are final, and what reading
+costs."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ CLASSES = {
     "word": r"[^\W\d_]+(?:['’][^\W\d_]+)*",
     "hyphenated": r"[^\W\d_]+(?:[-–—'’][^\W\d_]+)+",
     "money": r".*[$€£¥₹].*|.*\d.*\b(?:EUR|USD|GBP|CHF|Euro|euros?|dollars?)\b.*",
-    "date": rf"(?i:.*\d.*\b(?:{_MONTHS})[a-zé]*\b.*|.*\b(?:{_MONTHS})[a-zé]*\b.*\d.*)|\d+([./-])\d+\1\d+\.?",
+    "date": (
+        rf"(?i:.*\d.*\b(?:{_MONTHS})[a-zé]*\b.*|.*\b(?:{_MONTHS})[a-zé]*\b.*\d.*)|\d+([./-])\d+\1\d+\.?"
+    ),
     "time": r"\d{1,2}\s*[:h]\s*\d{2}.*|\d{1,2}\s*(?:h|[ap]\.?m\.?|Uhr|uur)",
     "ordinal": r"\d+(?:st|nd|rd|th|[.]?[ºª°]|er|re|ème|e)",
     "number": r"[-+−±]?\d+(?:[.,’'   ]\d+)*[.,]?",
@@ -50,7 +53,11 @@ def class_of(source: str, *, ends: bool) -> str:
     if ends and closes:
         bare = bare.rstrip(".!?…")
     if ends or (closes and bare[-1:] in tuple("!?…")):
-        return "word, ends a sentence" if _CLASSES["word"].fullmatch(bare) else "other, ends a sentence"
+        return (
+            "word, ends a sentence"
+            if _CLASSES["word"].fullmatch(bare)
+            else "other, ends a sentence"
+        )
     if bare.isupper() and bare.isalpha() and len(bare) > 1:
         return "capitals"
     return next((name for name, form in _CLASSES.items() if form.fullmatch(bare)), "other")
@@ -101,31 +108,40 @@ class Comparison:
 
 
 def read_accepted(path: Path) -> dict[tuple[str, str, str], str]:
-    """Differences that are accepted: lines of verdict, language, text and new reading, parted by tabs."""
+    """Differences that are accepted: lines of verdict, language, text and new reading, parted by
+    tabs."""
     accepted = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line or line.startswith("#"):
             continue
         parts = line.split("\t")
         if len(parts) < 4 or parts[0] not in VERDICTS:
-            wanted = "better, equal or worse, language, text and new reading are wanted, parted by tabs"
+            wanted = (
+                "better, equal or worse, language, text and new reading are wanted, parted by tabs"
+            )
             raise ConfigError(f"{path}, line {number}: {wanted}.")
         accepted[parts[1], parts[2].replace("\\n", "\n"), parts[3]] = parts[0]
     return accepted
 
 
-def compare(before: Path, after: Path, accepted: Mapping[tuple[str, str, str], str] | None = None) -> Comparison:
+def compare(
+    before: Path, after: Path, accepted: Mapping[tuple[str, str, str], str] | None = None
+) -> Comparison:
     """What differs in the texts that both snapshots have."""
     first, old = load(before)
     second, new = load(after)
-    found = Comparison(first, second, missing=len(old) + len(new) - 2 * len(old.keys() & new.keys()))
+    found = Comparison(
+        first, second, missing=len(old) + len(new) - 2 * len(old.keys() & new.keys())
+    )
     for key in old.keys() & new.keys():
         add_text(found, old[key], new[key], accepted or {})
     found.differences.sort(key=lambda one: (one.change, one.kind, one.row["set"], one.row["text"]))
     return found
 
 
-def add_text(found: Comparison, old: Row, new: Row, accepted: Mapping[tuple[str, str, str], str]) -> None:
+def add_text(
+    found: Comparison, old: Row, new: Row, accepted: Mapping[tuple[str, str, str], str]
+) -> None:
     """Compare one text."""
     name = new["set"]
     found.texts[name] += 1
@@ -199,27 +215,38 @@ def shape(waits: Sequence[int]) -> str:
     if not waits:
         return "- | - | -"
     ordered = sorted(waits)
-    return f"{statistics.mean(waits):.2f} | {ordered[int(0.95 * (len(ordered) - 1))]} | {ordered[-1]}"
+    return (
+        f"{statistics.mean(waits):.2f} | {ordered[int(0.95 * (len(ordered) - 1))]} | {ordered[-1]}"
+    )
 
 
 def report(found: Comparison, shown: int = 40) -> str:
     """The tables, and the first differences of each kind."""
-    before, after = found.before, found.after
+    before = found.before
+    after = found.after
     lines = [
-        f"{after['language']}: {before['front']} at {before['revision']}, then {after['front']} at {after['revision']}",
+        (
+            f"{after['language']}: {before['front']} at {before['revision']}, then {after['front']}"
+            f" at {after['revision']}"
+        ),
         "",
         "| set | texts | same | right before | right after |",
         "|---|--:|--:|--:|--:|",
     ]
     for name, count in sorted(found.texts.items()):
-        right = [str(found.right[name, when]) if (name, when) in found.right else "-" for when in ("before", "after")]
+        right = [
+            str(found.right[name, when]) if (name, when) in found.right else "-"
+            for when in ("before", "after")
+        ]
         lines.append(f"| {name} | {count:,} | {found.same[name]:,} | {' | '.join(right)} |")
     kinds = Counter(one.kind for one in found.differences)
     changed = Counter(one.change for one in found.differences if one.change)
     lines += [
         "",
-        f"differences: {len(found.differences):,} {dict(kinds)} {dict(changed)}; accepted: {dict(found.accepted)}; "
-        f"in one snapshot only: {found.missing:,}",
+        (
+            f"differences: {len(found.differences):,} {dict(kinds)} {dict(changed)}; accepted:"
+            f" {dict(found.accepted)}; in one snapshot only: {found.missing:,}"
+        ),
         *_finality(found.finality),
         *_costs(before, after),
         *_listed(found.differences, shown),
@@ -250,7 +277,8 @@ def _finality(finality: Mapping[str, Finality]) -> list[str]:
 
 def _costs(before: Row, after: Row) -> list[str]:
     lines = ["", "| | before | after | ratio |", "|---|--:|--:|--:|"]
-    old, new = _figures(before), _figures(after)
+    old = _figures(before)
+    new = _figures(after)
     for name in old:
         if name in new:
             ratio = new[name] / max(old[name], 0.01)
@@ -262,7 +290,9 @@ def _figures(header: Row) -> dict[str, float]:
     """What is compared by a ratio, by its name."""
     cold: Mapping[str, Any] = header.get("cold", {})
     costs: Mapping[str, Sequence[float]] = header.get("cost_us", {})
-    figures = {f"microseconds a word, {name}": statistics.median(turns) for name, turns in costs.items()}
+    figures = {
+        f"microseconds a word, {name}": statistics.median(turns) for name, turns in costs.items()
+    }
     figures |= {f"cold start, {name.replace('_', ' ')}": value for name, value in cold.items()}
     return figures | {"most memory while reading, mb": header["memory_mb"]}
 
@@ -285,4 +315,9 @@ def rows_of_differences(differences: Iterable[ReadingDifference]) -> Iterator[st
     """Lines for a file: change, kind, set, language, text, before and after, parted by tabs."""
     for one in differences:
         text = one.row["text"].replace("\n", "\\n")
-        yield "\t".join((one.change, one.kind, one.row["set"], one.row["tag"], text, one.before, one.after)) + "\n"
+        yield (
+            "\t".join(
+                (one.change, one.kind, one.row["set"], one.row["tag"], text, one.before, one.after)
+            )
+            + "\n"
+        )

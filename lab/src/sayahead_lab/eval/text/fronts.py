@@ -32,7 +32,11 @@ def said(text: str, language: str) -> str:
 
 def bare(phonemes: str) -> str:
     """Phonemes without what depends on pauses and stress."""
-    return re.sub(r"[\W_ˈˌː]", "", re.sub(r"\([a-z-]+\)", "", phonemes)).replace("ə", "ɐ").replace("ʌ", "ɐ")
+    return (
+        re.sub(r"[\W_ˈˌː]", "", re.sub(r"\([a-z-]+\)", "", phonemes))
+        .replace("ə", "ɐ")
+        .replace("ʌ", "ɐ")
+    )
 
 
 def espeak() -> Sounds:
@@ -67,7 +71,8 @@ PEERS: dict[str, tuple[Callable[[], Sounds], tuple[str, ...]]] = {
     "espeak-ng": (espeak, ("en", "de", "es", "fr", "it", "pt")),
     "misaki": (misaki, ("en",)),
 }
-"""Other front ends, and the languages that they have. They make phonemes, so they are judged by these."""
+"""Other front ends, and the languages that they have. They make phonemes, so they are judged by
+these."""
 
 
 def sounds_same(case: Case, sounds: Sounds, read: Callable[[str, str], str] | None = None) -> bool:

@@ -1,8 +1,8 @@
 """What a reading is: the same as the suite's, another convention, or wrong.
 
-Whether a reading that is not the suite's is right is for a person to say. Who judged wrote down the reading as it was,
-with the key of its text and why: a reading that nobody has judged counts as wrong.
-"""
+Whether a reading that is not the suite's is right is for a person to say. Who judged wrote down the
+reading as it was, with the key of its text and why: a reading that nobody has judged counts as
+wrong."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def read_judged(path: Path) -> dict[tuple[str, str], str]:
             continue
         parts = line.split("\t")
         if len(parts) != 4:
-            raise ConfigError(f"{path}, line {number}: key, language, reading and reason are wanted, parted by tabs.")
+            raise ConfigError(
+                f"{path}, line {number}: key, language, reading and reason are wanted, parted by"
+                " tabs."
+            )
         key, language, reading, why = parts
         judged[key, canonical(reading, language)] = why
     return judged
@@ -46,7 +49,11 @@ def read_judged(path: Path) -> dict[tuple[str, str], str]:
 
 def judge(cases: Iterable[Case], read: Callable[[Case], str], judged: Judged) -> list[Verdict]:
     """How a front end reads all cases."""
-    return [Verdict(case, said, verdict_of(case, said, judged)) for case in cases for said in [read(case)]]
+    return [
+        Verdict(case, said, verdict_of(case, said, judged))
+        for case in cases
+        for said in [read(case)]
+    ]
 
 
 def verdict_of(case: Case, said: str, judged: Judged) -> str:
@@ -57,14 +64,22 @@ def verdict_of(case: Case, said: str, judged: Judged) -> str:
 
 
 def shares(verdicts: Iterable[Verdict]) -> list[dict[str, str | int | float]]:
-    """Counts by suite, language and class, and of each suite's language as a whole; the share that is not wrong."""
+    """Counts by suite, language and class, and of each suite's language as a whole; the share that
+    is not wrong."""
     counts: dict[tuple[str, str, str], Counter[str]] = {}
     for one in verdicts:
         for kind in ("all", one.case.kind):
-            counts.setdefault((one.case.suite, one.case.language, kind), Counter())[one.verdict] += 1
+            counts.setdefault((one.case.suite, one.case.language, kind), Counter())[
+                one.verdict
+            ] += 1
     rows = []
     for (suite, language, kind), count in sorted(counts.items()):
-        row: dict[str, str | int | float] = {"suite": suite, "language": language, "class": kind, "n": count.total()}
+        row: dict[str, str | int | float] = {
+            "suite": suite,
+            "language": language,
+            "class": kind,
+            "n": count.total(),
+        }
         row |= {verdict: count[verdict] for verdict in VERDICTS}
         rows.append(row | {"not_wrong": round(100 * (1 - count["wrong"] / count.total()), 1)})
     return rows

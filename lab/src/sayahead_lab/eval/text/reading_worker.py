@@ -1,12 +1,13 @@
-"""What one front end reads, in a process of its own: a script that needs nothing but the front end's package.
+"""What one front end reads, in a process of its own: a script that needs nothing but the front
+end's package.
 
     python reading_worker.py read FRONT LANGUAGE < TEXTS.jsonl > READINGS.jsonl
     python reading_worker.py cost FRONT LANGUAGE REPEATS < TEXTS.jsonl
     python reading_worker.py cold FRONT LANGUAGE
 
-FRONT is ``module:attribute``: a front end, or what makes one of a language's tag. A line of TEXTS has ``text``, and may
-have ``tag`` (a variant of the language) and ``phonemes`` (whether they are wanted).
-"""
+FRONT is ``module:attribute``: a front end, or what makes one of a language's tag. A line of TEXTS
+has ``text``, and may have ``tag`` (a variant of the language) and ``phonemes`` (whether they are
+wanted)."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-ENDS, CONTINUES = 1, 2
+ENDS = 1
+CONTINUES = 2
 """Bits of a word's flags."""
 SYMBOLS = ';:,.!?—…"()“” AIOQWYabcdefhijklmnopqrstuvwxyzæçðŋɐɑɒɔəɛɜɡɪɹɾʃʊʌʒʔθχˈˌːʤʧᵊᵻTS'
 """What phonemes are written in, as in the tests of readings."""
@@ -30,11 +32,14 @@ def front_of(path: str, language: str) -> Any:
     """The front end at ``module:attribute`` for a language."""
     module, _, attribute = path.partition(":")
     found = getattr(importlib.import_module(module), attribute)
-    return found if hasattr(found, "normalizer") and not isinstance(found, type) else found(language)
+    return (
+        found if hasattr(found, "normalizer") and not isinstance(found, type) else found(language)
+    )
 
 
 def megabytes() -> float:
-    """The most memory that this process has held; Linux's ``getrusage`` has that of its parent, too."""
+    """The most memory that this process has held; Linux's ``getrusage`` has that of its parent,
+    too."""
     try:
         with open("/proc/self/status", encoding="ascii") as status:
             return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
@@ -87,7 +92,13 @@ def reading(front: Any, row: dict[str, Any]) -> dict[str, Any]:
         words, late, skipped = by_characters(front, text)
         found: dict[str, Any] = {
             "words": [
-                [word.text, word.start, word.end, ENDS * word.ends + CONTINUES * word.continues, wait]
+                [
+                    word.text,
+                    word.start,
+                    word.end,
+                    ENDS * word.ends + CONTINUES * word.continues,
+                    wait,
+                ]
                 for word, wait in zip(words, late, strict=True)
             ]
         }
@@ -123,7 +134,8 @@ def seconds(front: Any, texts: Iterable[str], read_one: Callable[[Any, str], Any
 
 
 def cost(front: Any, repeats: int) -> None:
-    """Microseconds a word of each repeat, whole texts and character by character, by set of texts."""
+    """Microseconds a word of each repeat, whole texts and character by character, by set of
+    texts."""
     sets: dict[str, list[str]] = {}
     for line in sys.stdin:
         row = json.loads(line)
@@ -138,7 +150,9 @@ def cost(front: Any, repeats: int) -> None:
 
 
 def main() -> None:
-    wall, processor, memory = time.perf_counter(), time.process_time(), megabytes()
+    wall = time.perf_counter()
+    processor = time.process_time()
+    memory = megabytes()
     command, path, language, *rest = sys.argv[1:]
     if command == "read":
         read(lambda tag: front_of(path, tag), language)

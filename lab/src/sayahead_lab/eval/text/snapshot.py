@@ -1,4 +1,5 @@
-"""Snapshots of what a front end reads: the words of many texts, when each is final, and what reading costs."""
+"""Snapshots of what a front end reads: the words of many texts, when each is final, and what
+reading costs."""
 
 from __future__ import annotations
 
@@ -36,7 +37,9 @@ class Front:
         """The output of the worker, in a process that imports the checkout's package."""
         worker = [sys.executable, reading_worker.__file__, command, self.path, language, *rest]
         environment = {**os.environ, "PYTHONPATH": str(self.tree / "src")}
-        answer = subprocess.run(worker, input=text, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+        answer = subprocess.run(
+            worker, input=text, env=environment, stdout=subprocess.PIPE, text=True, check=True
+        )
         return answer.stdout
 
     def revision(self) -> str:
@@ -83,22 +86,35 @@ def sample(rows: Iterable[Row]) -> str:
 
 def costs(front: Front, language: str, lines: str, repeats: int) -> dict[str, list[float]]:
     """Processor microseconds a word of each repeat, by what is read and how it comes."""
-    answer: dict[str, list[float]] = json.loads(front.ask("cost", language, str(repeats), text=lines))
+    answer: dict[str, list[float]] = json.loads(
+        front.ask("cost", language, str(repeats), text=lines)
+    )
     return answer
 
 
 def cold(front: Front, language: str, repeats: int) -> dict[str, float]:
-    """Medians of fresh processes up to the first words: milliseconds, and memory beyond Python's."""
+    """Medians of fresh processes up to the first words: milliseconds, and memory beyond
+    Python's."""
     answers = [json.loads(front.ask("cold", language)) for _ in range(repeats)]
     return {name: statistics.median(one[name] for one in answers) for name in answers[0]}
 
 
 def snapshot(
-    front: Front, language: str, rows: Sequence[Row], judge: Judge, *, jobs: int = 1, repeats: int = 5
+    front: Front,
+    language: str,
+    rows: Sequence[Row],
+    judge: Judge,
+    *,
+    jobs: int = 1,
+    repeats: int = 5,
 ) -> list[Row]:
     """A header with what reading costs, and the rows with what is read."""
     found = read(front, language, rows, judge, jobs)
-    header: Row = {"language": language, "front": front.path, "revision": front.revision()} | found.pop()
+    header: Row = {
+        "language": language,
+        "front": front.path,
+        "revision": front.revision(),
+    } | found.pop()
     if repeats:
         header["cold"] = cold(front, language, repeats)
         header["cost_us"] = costs(front, language, sample(rows), repeats)

@@ -34,23 +34,29 @@ class Case:
 
 
 def cases_in(folder: Path) -> list[Case]:
-    """All cases of a clone of NeMo-text-processing or WeTextProcessing; each text of a class counts once."""
+    """All cases of a clone of NeMo-text-processing or WeTextProcessing; each text of a class counts
+    once."""
     if (folder / _NEMO).is_dir():
         found = _nemo(folder / _NEMO)
     elif (folder / _WETEXT).is_dir():
         found = _wetext(folder / _WETEXT)
     else:
         raise ConfigError(
-            f"{folder} is no clone of a known suite: neither {_NEMO} (NVIDIA/NeMo-text-processing) nor {_WETEXT} "
-            "(wenet-e2e/WeTextProcessing) is in it. Clone one of them, and give its folder."
+            f"{folder} is no clone of a known suite: neither {_NEMO} (NVIDIA/NeMo-text-processing)"
+            f" nor {_WETEXT} (wenet-e2e/WeTextProcessing) is in it. Clone one of them, and give its"
+            " folder."
         )
-    return list({(case.suite, case.language, case.kind, case.written): case for case in found}.values())
+    return list(
+        {(case.suite, case.language, case.kind, case.written): case for case in found}.values()
+    )
 
 
 def _nemo(folder: Path) -> Iterator[Case]:
     """Lines of ``written~spoken``; with audio, a line ``~written`` and a line for each reading."""
     for language in LANGUAGES:
-        for path in sorted((folder / language / "data_text_normalization").glob("test_cases_*.txt")):
+        for path in sorted(
+            (folder / language / "data_text_normalization").glob("test_cases_*.txt")
+        ):
             kind = path.stem.removeprefix("test_cases_")
             lines = path.read_text(encoding="utf-8").splitlines()
             if kind == "normalize_with_audio":
@@ -65,14 +71,16 @@ def _nemo(folder: Path) -> Iterator[Case]:
 
 
 def _heard(language: str, lines: list[str]) -> Iterator[Case]:
-    written, spoken = "", list[str]()
+    written = ""
+    spoken = list[str]()
     for line in [*lines, "~"]:
         if not line.startswith("~"):
             spoken.append(line)
             continue
         if written and spoken:
             yield Case("NeMo", language, "with_audio", written, tuple(spoken))
-        written, spoken = line[1:], []
+        written = line[1:]
+        spoken = []
 
 
 def _wetext(folder: Path) -> Iterator[Case]:

@@ -19,7 +19,9 @@ class AlignerWeights:
     """The network's weights for the graph's builder, linear layers rounded to int8."""
 
     def __init__(self, model: AlignerNetwork) -> None:
-        self._tensors: dict[str, Array] = {name: value.detach().numpy() for name, value in model.state_dict().items()}
+        self._tensors: dict[str, Array] = {
+            name: value.detach().numpy() for name, value in model.state_dict().items()
+        }
         self.linears = {
             name.removesuffix(".weight"): quantized(value.T)
             for name, value in self._tensors.items()
@@ -32,7 +34,9 @@ class AlignerWeights:
 
 def aligner_graph(model: AlignerNetwork) -> GraphBuilder:
     """bands (T, bands) -> ``posteriors`` (T, classes), logarithms."""
-    g, t, c = GraphBuilder(), AlignerWeights(model), model.config
+    g = GraphBuilder()
+    t = AlignerWeights(model)
+    c = model.config
     x = g.input("bands", np.float32, ["T", c.bands])
     x = g.gelu(g.conv(x, t["first.weight"], t["first.bias"]))
     for number in range(c.blocks):
@@ -46,11 +50,20 @@ def aligner_graph(model: AlignerNetwork) -> GraphBuilder:
 
 
 def export(run: Trained[AlignerTask, AlignerNetwork], folder: Path) -> None:
-    """Write ``aligner.onnx`` and ``aligner.json``: the class of each phoneme symbol, and the training."""
+    """Write ``aligner.onnx`` and ``aligner.json``: the class of each phoneme symbol, and the
+    training."""
     folder.mkdir(parents=True, exist_ok=True)
     aligner_graph(run.model).save(str(folder / "aligner.onnx"))
     phonemes = run.corpus.info.phonemes
-    classes = {symbol: run.task.classes[number] for symbol, number in phonemes.items() if number in run.task.classes}
-    about: dict[str, Any] = {"steps": run.step, "source": run.corpus.info.source.get("voice", ""), "classes": classes}
+    classes = {
+        symbol: run.task.classes[number]
+        for symbol, number in phonemes.items()
+        if number in run.task.classes
+    }
+    about: dict[str, Any] = {
+        "steps": run.step,
+        "source": run.corpus.info.source.get("voice", ""),
+        "classes": classes,
+    }
     text = json.dumps(about, ensure_ascii=False, indent=1) + "\n"
     (folder / "aligner.json").write_text(text, encoding="utf-8")

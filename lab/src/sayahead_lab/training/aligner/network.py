@@ -36,9 +36,11 @@ class AlignerNetwork(nn.Module):
         super().__init__()
         self.config = config
         self.first = nn.Conv1d(config.bands, config.channels, 5, padding=2)
-        size, half = (config.channels, config.hidden, config.kernel), config.kernel // 2
+        size = (config.channels, config.hidden, config.kernel)
+        half = config.kernel // 2
         self.blocks = nn.ModuleList(Block(*size, half) for _ in range(config.blocks))
-        self.norm, self.last = nn.LayerNorm(config.channels), nn.Linear(config.channels, config.classes)
+        self.norm = nn.LayerNorm(config.channels)
+        self.last = nn.Linear(config.channels, config.classes)
 
     def forward(self, x: Tensor) -> Tensor:
         x = functional.gelu(self.first(x.transpose(1, 2)).transpose(1, 2))

@@ -1,4 +1,5 @@
-"""Where the words of a text are in any engine's sound: by the package's aligner, never by the engine's own times."""
+"""Where the words of a text are in any engine's sound: by the package's aligner, never by the
+engine's own times."""
 
 from __future__ import annotations
 
@@ -17,9 +18,11 @@ from sayahead_lab.training.corpus.teacher import inventory, load_reader, split
 
 
 def word_times(samples: Floats, rate: int, text: str) -> list[WordTiming] | None:
-    """The sounding words of an English text in samples (S,) at a rate; None where they do not sound like the text."""
+    """The sounding words of an English text in samples (S,) at a rate; None where they do not sound
+    like the text."""
     reader, symbols = tools()
-    words, spoken = list[tuple[Word, int, int]](), list[str]()
+    words = list[tuple[Word, int, int]]()
+    spoken = list[str]()
     for sentence in split(normalize(text)):
         for word, said in zip(sentence, reader.phonemize(sentence, left=[]), strict=True):
             own = [symbols[int(number)] for number in said.ids]
@@ -29,7 +32,11 @@ def word_times(samples: Floats, rate: int, text: str) -> list[WordTiming] | None
         spoken.append(" ")
     if not words:
         return None
-    sound = samples if rate == FRONT_END.sample_rate else soxr.resample(samples, rate, FRONT_END.sample_rate)
+    sound = (
+        samples
+        if rate == FRONT_END.sample_rate
+        else soxr.resample(samples, rate, FRONT_END.sample_rate)
+    )
     try:
         found = load_aligner().align(FRONT_END.log_mel(np.asarray(sound, np.float32)), spoken)
     except ConfigError:
@@ -51,4 +58,6 @@ def word_times(samples: Floats, rate: int, text: str) -> list[WordTiming] | None
 @functools.cache
 def tools() -> tuple[EnglishPhonemizer, dict[int, str]]:
     """What reads words as the aligner's classes, and the symbol of each number."""
-    return load_reader(inner_punctuation=False), {number: symbol for symbol, number in inventory()[0].items()}
+    return load_reader(inner_punctuation=False), {
+        number: symbol for symbol, number in inventory()[0].items()
+    }

@@ -1,8 +1,9 @@
 """What a WaveNet hears beside its own past: mel frames, brought to the rate of its steps.
 
-ClariNet's conditioner is two transposed convolutions over time and frequency (Ping et al. 2018, 3.1). A small network
-also hears a pulse train at the pitch, filtered as the mel says, so that no layer has to find out where a period begins.
-The network then predicts only how the sound differs from this filtered train.
+ClariNet's conditioner is two transposed convolutions over time and frequency (Ping et al. 2018,
+3.1). A small network also hears a pulse train at the pitch, filtered as the mel says, so that no
+layer has to find out where a period begins. The network then predicts only how the sound differs
+from this filtered train.
 
 Axes: B batch, T frames, S steps (T times ``steps``), K channels of conditions.
 """
@@ -20,10 +21,14 @@ from sayahead_lab.training.clarinet.signal import Signal, bank_reach
 from sayahead_lab.training.layers import Scaled
 from sayahead_lab.training.losses import REFERENCE_HZ
 
-VOICE_TAPS, VOICE_CHANNELS = 5, 96
-"""Steps of the pulse train that one step of the voice is made of, half of them to come; channels of its network."""
-PITCH_TAPS, PITCH_RIGHT = 5, 1
-"""Frames that each of the pitch network's two convolutions sees, and how many of them lie on the right."""
+VOICE_TAPS = 5
+VOICE_CHANNELS = 96
+"""Steps of the pulse train that one step of the voice is made of, half of them to come; channels of
+its network."""
+PITCH_TAPS = 5
+PITCH_RIGHT = 1
+"""Frames that each of the pitch network's two convolutions sees, and how many of them lie on the
+right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +38,19 @@ class ConditionerConfig:
     n_mels: int = 80
     """Mel bands."""
     channels: int = 0
-    """Channels into which a convolution of three frames turns the mel bands; 0: the bands as they are (ClariNet)."""
+    """Channels into which a convolution of three frames turns the mel bands; 0: the bands as they
+    are (ClariNet)."""
     strides: tuple[int, ...] = (15, 20)
-    """Factors by which the transposed convolutions raise the rate; their product is the number of steps a frame."""
+    """Factors by which the transposed convolutions raise the rate; their product is the number of
+    steps a frame."""
     bands: int = 1
-    """Bands of equal width that the signal is split into, each at 1 / bands of its rate; 1: samples (ClariNet)."""
+    """Bands of equal width that the signal is split into, each at 1 / bands of its rate; 1: samples
+    (ClariNet)."""
     level: bool = False
     """Whether each band is divided by the loudness that the mel gives it; not in ClariNet."""
     pulses: bool = False
-    """Whether the network hears a pulse train at the pitch, filtered as the mel says; not in ClariNet."""
+    """Whether the network hears a pulse train at the pitch, filtered as the mel says; not in
+    ClariNet."""
     pitch: int = 96
     """Channels of the network that reads the pitch from the mel; only with ``pulses``."""
 
@@ -62,9 +71,14 @@ class ConditionerConfig:
 
     @property
     def reach(self) -> tuple[int, int]:
-        """Frames to the left and to the right of its own, of mel or of pulses, on which a step's conditions depend."""
+        """Frames to the left and to the right of its own, of mel or of pulses, on which a step's
+        conditions depend."""
         mel = 2 if self.channels or self.pulses else 1
-        pulses = -(-(VOICE_TAPS // 2 * self.bands + bank_reach(self.bands)) // self.hop) if self.pulses else 0
+        pulses = (
+            -(-(VOICE_TAPS // 2 * self.bands + bank_reach(self.bands)) // self.hop)
+            if self.pulses
+            else 0
+        )
         return max(mel, pulses), max(mel, pulses)
 
 
@@ -74,10 +88,13 @@ class Conditioner(Scaled):
     def __init__(self, config: ConditionerConfig) -> None:
         super().__init__(config.n_mels)
         self.config = config
-        self.reduce = nn.Conv1d(config.n_mels, config.channels, 3, padding=1) if config.channels else None
+        self.reduce = (
+            nn.Conv1d(config.n_mels, config.channels, 3, padding=1) if config.channels else None
+        )
         # Filters twice as long as the stride leave no trace of the stride in the output.
         self.upsample = nn.ModuleList(
-            nn.ConvTranspose2d(1, 1, (3, 2 * s), stride=(1, s), padding=(1, s // 2)) for s in config.strides
+            nn.ConvTranspose2d(1, 1, (3, 2 * s), stride=(1, s), padding=(1, s // 2))
+            for s in config.strides
         )
         self.signal = Signal(config.n_mels, config.bands, config.steps, relative=config.level)
         self.voice = PulseTrain(config.n_mels, config.bands) if config.pulses else None
@@ -85,7 +102,8 @@ class Conditioner(Scaled):
         self._spread()
 
     def _spread(self) -> None:
-        """Make the transposed convolutions begin as nearly linear interpolation instead of noise."""
+        """Make the transposed convolutions begin as nearly linear interpolation instead of
+        noise."""
         with torch.no_grad():
             for layer, stride in zip(self.upsample, self.config.strides, strict=True):
                 assert isinstance(layer, nn.ConvTranspose2d)
@@ -96,7 +114,8 @@ class Conditioner(Scaled):
                 layer.weight[0, 0, 1] += slope
 
     def forward(self, mel: Tensor, pulses: Tensor | None = None) -> Tensor:
-        """Conditions (B, K, S) of log mel (B, T, n_mels) and pulses with their quadrature (B, 2, T * hop)."""
+        """Conditions (B, K, S) of log mel (B, T, n_mels) and pulses with their quadrature (B, 2, T
+        * hop)."""
         normalized = self.normalized(mel)
         x = normalized.transpose(1, 2)
         if self.reduce is not None:
@@ -111,17 +130,22 @@ class Conditioner(Scaled):
         return torch.cat([x, self.voice(normalized, self.signal, pulses)], 1)
 
     def expected(self, conditions: Tensor) -> Tensor:
-        """(B, bands, S) to which a network's mean is added: the voice, forward's last channels, or zeros."""
+        """(B, bands, S) to which a network's mean is added: the voice, forward's last channels, or
+        zeros."""
         bands = self.config.bands
-        return conditions[:, -bands:] if self.voice is not None else torch.zeros_like(conditions[:, :bands])
+        return (
+            conditions[:, -bands:]
+            if self.voice is not None
+            else torch.zeros_like(conditions[:, :bands])
+        )
 
 
 class PulseTrain(nn.Module):
     """A first guess at the voiced part of x: a pulse train, filtered band by band as the mel says.
 
-    In each band it is a weighted sum of ``VOICE_TAPS`` neighbouring steps of the pulses and of their quadrature (every
-    harmonic a quarter of its period later). A convolution makes the weights of a frame from the mel; between frames
-    they are interpolated.
+    In each band it is a weighted sum of ``VOICE_TAPS`` neighbouring steps of the pulses and of
+    their quadrature (every harmonic a quarter of its period later). A convolution makes the weights
+    of a frame from the mel; between frames they are interpolated.
     """
 
     def __init__(self, n_mels: int, bands: int) -> None:
@@ -131,7 +155,8 @@ class PulseTrain(nn.Module):
         self.last = nn.Conv1d(VOICE_CHANNELS, 2 * bands * VOICE_TAPS, 1)
 
     def forward(self, mel: Tensor, signal: Signal, pulses: Tensor) -> Tensor:
-        """(B, bands, S) of normalized log mel (B, T, n_mels), and pulses and their quadrature (B, 2, T * hop)."""
+        """(B, bands, S) of normalized log mel (B, T, n_mels), and pulses and their quadrature (B,
+        2, T * hop)."""
         weights = signal.between(self.last(functional.gelu(self.first(mel.transpose(1, 2)))))
         parts = torch.unflatten(signal.bank.split(pulses.flatten(0, 1)), 0, (-1, 2))
         side = VOICE_TAPS // 2
@@ -141,7 +166,8 @@ class PulseTrain(nn.Module):
 
 
 class PitchReader(nn.Module):
-    """Normalized log mel (B, T, n_mels) to log(pitch / 200 Hz) and the logit of being voiced (B, 2, T)."""
+    """Normalized log mel (B, T, n_mels) to log(pitch / 200 Hz) and the logit of being voiced (B, 2,
+    T)."""
 
     def __init__(self, n_mels: int, channels: int) -> None:
         super().__init__()
@@ -155,7 +181,8 @@ class PitchReader(nn.Module):
         return 2 * (PITCH_TAPS - 1 - PITCH_RIGHT), 2 * PITCH_RIGHT
 
     def forward(self, mel: Tensor) -> Tensor:
-        x, sides = mel.transpose(1, 2), (PITCH_TAPS - 1 - PITCH_RIGHT, PITCH_RIGHT)
+        x = mel.transpose(1, 2)
+        sides = (PITCH_TAPS - 1 - PITCH_RIGHT, PITCH_RIGHT)
         for layer in (self.first, self.second):
             x = functional.gelu(layer(functional.pad(x, sides)))
         out: Tensor = self.last(x)

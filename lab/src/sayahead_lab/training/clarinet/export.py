@@ -25,19 +25,27 @@ class ClariNetWriter(ConditionWriter):
 
     def flow(self, x: str, conditions: str, number: int) -> str:
         """A flow of x (1, bands, S): scaled and shifted as its WaveNet says of the steps before."""
-        g, config, name = self.g, self.config, f"flows.{number}"
+        g = self.g
+        config = self.config
+        name = f"flows.{number}"
         layers = config.flows[number]
-        first, bias = self.tensors[f"{name}.input.weight"], self.tensors[f"{name}.input.bias"]
+        first = self.tensors[f"{name}.input.weight"]
+        bias = self.tensors[f"{name}.input.bias"]
         # A filter of two taps, the second of them zero, sees only the step before.
         late = g.constant(np.concatenate([first, np.zeros_like(first)], 2))
         h = g.op("Conv", x, late, g.constant(bias), pads=[1, 0])
         total = ""
         for layer in range(layers):
-            layer_name, dilation = f"{name}.layers.{layer}", 2 ** (layer % config.cycle)
-            mixed = self.conv(h, f"{layer_name}.conv", (dilation * (config.kernel - 1), 0), dilation)
+            layer_name = f"{name}.layers.{layer}"
+            dilation = 2 ** (layer % config.cycle)
+            mixed = self.conv(
+                h, f"{layer_name}.conv", (dilation * (config.kernel - 1), 0), dilation
+            )
             mixed = g.op("Add", mixed, self.conv(conditions, f"{layer_name}.condition"))
             signal, gate = g.op("Split", mixed, outputs=2, axis=1)
-            skip = self.conv(g.op("Mul", g.op("Tanh", signal), g.op("Sigmoid", gate)), f"{layer_name}.out")
+            skip = self.conv(
+                g.op("Mul", g.op("Tanh", signal), g.op("Sigmoid", gate)), f"{layer_name}.out"
+            )
             if layer < layers - 1:
                 sizes = g.constant(np.array([config.residual, config.skip]))
                 onward, skip = g.op("Split", skip, sizes, outputs=2, axis=1)
@@ -49,8 +57,10 @@ class ClariNetWriter(ConditionWriter):
         return str(g.op("Add", g.op("Mul", x, g.op("Exp", log_deviation)), mean))
 
     def student(self) -> GraphBuilder:
-        """network.Vocoder: mel (T, n_mels), z (T, hop), pulses (T, 2 * hop), if any -> samples (T, hop)."""
-        g, c = self.g, self.conditioner
+        """network.Vocoder: mel (T, n_mels), z (T, hop), pulses (T, 2 * hop), if any -> samples (T,
+        hop)."""
+        g = self.g
+        c = self.conditioner
         mel = self.mel()
         conditions, voice = self.conditions(mel)
         z = self.shape(g.input("z", np.float32, ["T", c.hop]), 1, -1, c.bands)
@@ -63,11 +73,13 @@ class ClariNetWriter(ConditionWriter):
         return g
 
 
-def export(model: GaussianIAF, folder: Path, *, sample_rate: int, temperature: float = 1.0) -> Written:
+def export(
+    model: GaussianIAF, folder: Path, *, sample_rate: int, temperature: float = 1.0
+) -> Written:
     """Write ``student.onnx``, and ``pitch.onnx`` where the student hears pulses.
 
-    Returned: their paths, and what a voice's ``model`` table says of them under ``vocoder``, ClariNetModel's fields.
-    """
+    Returned: their paths, and what a voice's ``model`` table says of them under ``vocoder``,
+    ClariNetModel's fields."""
     folder.mkdir(parents=True, exist_ok=True)
     c = model.config.conditioner
     paths = [folder / "student.onnx"]
@@ -84,7 +96,8 @@ def export(model: GaussianIAF, folder: Path, *, sample_rate: int, temperature: f
 
 def write(run: Trained[Any, GaussianIAF], folder: Path) -> Written:
     """Write a run's student as a voice's second stage."""
-    rate, temperature = run.corpus.info.front_end.sample_rate, float(run.recipe.data.get("temperature", 1.0))
+    rate = run.corpus.info.front_end.sample_rate
+    temperature = float(run.recipe.data.get("temperature", 1.0))
     return export(run.model, folder, sample_rate=rate, temperature=temperature)
 
 

@@ -1,12 +1,15 @@
-"""ClariNet's student: Gaussian inverse autoregressive flows, which turn noise into sound in parallel.
+"""ClariNet's student: Gaussian inverse autoregressive flows, which turn noise into sound in
+parallel.
 
-Flow i computes x_i = x_(i-1) exp(s_i) + m_i, where m_i[t] and s_i[t] come from x_(i-1)[< t] by a WaveNet. All flows run
-in the same direction of time. So x[t] given z[< t] is Gaussian with
+Flow i computes x_i = x_(i-1) exp(s_i) + m_i, where m_i[t] and s_i[t] come from x_(i-1)[< t] by a
+WaveNet. All flows run in the same direction of time. So x[t] given z[< t] is Gaussian with
 
-    mean = sum_i m_i prod_(j > i) exp(s_j),     log deviation = sum_i s_i      (Ping et al. 2018, Eq. 6 and 7),
+    mean = sum_i m_i prod_(j > i) exp(s_j),     log deviation = sum_i s_i      (Ping et al. 2018,
+    Eq. 6 and 7),
 
-which the closed form of the divergence needs. If time were reversed between two flows, neither this nor streaming
-would be possible. The conditioner's voice, if it has one, is added after the last flow.
+which the closed form of the divergence needs. If time were reversed between two flows, neither this
+nor streaming would be possible. The conditioner's voice, if it has one, is added after the last
+flow.
 
 Axes: B batch, T frames, S steps.
 """
@@ -49,10 +52,13 @@ class GaussianIAF(nn.Module):
 
     def __init__(self, config: IAFConfig) -> None:
         super().__init__()
-        self.config, c = config, config.conditioner
+        self.config = config
+        c = config.conditioner
         self.conditioner = Conditioner(c)
         self.flows = nn.ModuleList(
-            Stack(layers, config.cycle, config.kernel, config.residual, config.skip, c.width, c.bands)
+            Stack(
+                layers, config.cycle, config.kernel, config.residual, config.skip, c.width, c.bands
+            )
             for layers in config.flows
         )
         with torch.no_grad():
@@ -69,25 +75,35 @@ class GaussianIAF(nn.Module):
         """The flows."""
         return [flow for flow in self.flows if isinstance(flow, Stack)]
 
-    def forward(self, z: Tensor, mel: Tensor, pulses: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
-        """x = mean + exp(log deviation) z, its mean and its log deviation, all (B, bands, S) as standard normal z.
+    def forward(
+        self, z: Tensor, mel: Tensor, pulses: Tensor | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """x = mean + exp(log deviation) z, its mean and its log deviation, all (B, bands, S) as
+        standard normal z.
 
-        ``mel`` is log mel (B, T, n_mels), ``pulses`` a pulse train with its quadrature (B, 2, T * hop).
-        """
+        ``mel`` is log mel (B, T, n_mels), ``pulses`` a pulse train with its quadrature (B, 2, T *
+        hop)."""
         conditions = self.conditioner(mel, pulses)
-        x, mean, log_deviation = z, torch.zeros_like(z), torch.zeros_like(z)
+        x = z
+        mean = torch.zeros_like(z)
+        log_deviation = torch.zeros_like(z)
         for flow in self.each:
             m, s = flow(x, conditions)
             scale = torch.exp(s)
-            x, mean, log_deviation = x * scale + m, mean * scale + m, log_deviation + s
+            x = x * scale + m
+            mean = mean * scale + m
+            log_deviation = log_deviation + s
         expected = self.conditioner.expected(conditions)
         return x + expected, mean + expected, log_deviation
 
 
 def iaf_reach(config: IAFConfig) -> tuple[int, int]:
-    """Frames of mel and noise to the left and to the right of a frame on which its samples depend."""
+    """Frames of mel and noise to the left and to the right of a frame on which its samples
+    depend."""
     c = config.conditioner
-    past = sum((config.kernel - 1) * 2 ** (i % config.cycle) for n in config.flows for i in range(n))
+    past = sum(
+        (config.kernel - 1) * 2 ** (i % config.cycle) for n in config.flows for i in range(n)
+    )
     past += len(config.flows)
     left = past * c.bands + bank_reach(c.bands)
     before, after = c.reach
@@ -95,7 +111,8 @@ def iaf_reach(config: IAFConfig) -> tuple[int, int]:
 
 
 class EndToEndClariNet(nn.Module):
-    """The student from end to end: log mel (T, n_mels), z (T, hop) and pulses (T, 2 * hop) to samples (T, hop)."""
+    """The student from end to end: log mel (T, n_mels), z (T, hop) and pulses (T, 2 * hop) to
+    samples (T, hop)."""
 
     def __init__(self, model: GaussianIAF) -> None:
         super().__init__()
@@ -103,7 +120,8 @@ class EndToEndClariNet(nn.Module):
 
     def forward(self, mel: Tensor, z: Tensor, pulses: Tensor | None = None) -> Tensor:
         c = self.model.config.conditioner
-        # A row of noise belongs to its frame: each step takes the next values of it, one for each band.
+        # A row of noise belongs to its frame: each step takes the next values of it, one for each
+        # band.
         noise = z.reshape(1, -1, c.bands).transpose(1, 2)
         if pulses is not None:
             pulses = pulses.reshape(-1, 2, c.hop).transpose(0, 1).reshape(1, 2, -1)

@@ -1,8 +1,10 @@
-"""The signal as WaveNets see it: samples, or bands of them, each relative to the level that the mel gives it.
+"""The signal as WaveNets see it: samples, or bands of them, each relative to the level that the mel
+gives it.
 
-ClariNet's networks see samples. Two things make the task easier for a small network: a filter bank splits the signal
-into bands, which divides the steps a second by their number; and each band is divided by the loudness that the mel says
-it has, so that silence, vowels and hisses are of one size.
+ClariNet's networks see samples. Two things make the task easier for a small network: a filter bank
+splits the signal into bands, which divides the steps a second by their number; and each band is
+divided by the loudness that the mel says it has, so that silence, vowels and hisses are of one
+size.
 
 Axes: B batch, T frames, S steps (T times ``steps``), D channels.
 """
@@ -25,15 +27,17 @@ LEAST_POWER = 1e-9
 class Signal(nn.Module):
     """Samples to steps x (B, bands, S) and back; nothing in it is trained.
 
-    ``level`` (n_mels, bands) are the weights that give a band's power from the mel bands' (``data.level_weights``),
-    used where x is ``relative`` to that power.
+    ``level`` (n_mels, bands) are the weights that give a band's power from the mel bands'
+    (``data.level_weights``), used where x is ``relative`` to that power.
     """
 
     level: Tensor
 
     def __init__(self, n_mels: int, bands: int, steps: int, *, relative: bool) -> None:
         super().__init__()
-        self.bank, self.steps, self.relative = FilterBank(bands), steps, relative
+        self.bank = FilterBank(bands)
+        self.steps = steps
+        self.relative = relative
         self.register_buffer("level", torch.zeros(n_mels, bands))
 
     def split(self, samples: Tensor, mel: Tensor) -> Tensor:
@@ -50,20 +54,24 @@ class Signal(nn.Module):
 
         ``LEAST_POWER`` is added to the power, so that silence is not divided by nothing.
         """
-        return self.between(0.5 * torch.log(torch.exp(2 * mel) @ self.level + LEAST_POWER).transpose(1, 2))
+        return self.between(
+            0.5 * torch.log(torch.exp(2 * mel) @ self.level + LEAST_POWER).transpose(1, 2)
+        )
 
     def between(self, frames: Tensor) -> Tensor:
-        """(B, D, S) of frames (B, D, T), interpolated: a frame's value holds at its first sample."""
+        """(B, D, S) of frames (B, D, T), interpolated: a frame's value holds at its first
+        sample."""
         following = torch.cat([frames[..., 1:], frames[..., -1:]], -1)
         share = (torch.arange(self.steps, device=frames.device) + 0.5) / self.steps
         return (frames[..., None] + share * (following - frames)[..., None]).flatten(2)
 
 
 class FilterBank(nn.Module):
-    """A cosine-modulated filter bank: samples to bands at a lower rate and back, nearly without loss.
+    """A cosine-modulated filter bank: samples to bands at a lower rate and back, nearly without
+    loss.
 
-    Nearly orthogonal, so the same filters split and join, and white noise stays white. With one band, nothing is done.
-    """
+    Nearly orthogonal, so the same filters split and join, and white noise stays white. With one
+    band, nothing is done."""
 
     filters: Tensor
 
@@ -99,8 +107,8 @@ def bank_reach(bands: int) -> int:
 def bank_filters(bands: int) -> Floats:
     """(bands, taps + 1) filters: a low pass under a Kaiser window, moved to each band by a cosine.
 
-    The cosines' phases cancel the aliasing between neighbouring bands; of 2,401 cutoffs, the one is taken with which
-    splitting and joining changes a signal least.
+    The cosines' phases cancel the aliasing between neighbouring bands; of 2,401 cutoffs, the one is
+    taken with which splitting and joining changes a signal least.
     """
     taps = TAPS_PER_BAND * bands
     n = np.arange(taps + 1) - taps / 2
@@ -110,7 +118,8 @@ def bank_filters(bands: int) -> Floats:
         return np.asarray(cutoff * np.sinc(cutoff * n) * window)
 
     def excess(cutoff: float) -> float:
-        # The low pass convolved with itself should be zero at every multiple of 2 * bands samples from its centre.
+        # The low pass convolved with itself should be zero at every multiple of 2 * bands samples
+        # from its centre.
         both = np.convolve(low_pass(cutoff), low_pass(cutoff))
         return float(np.abs(both[taps + 2 * bands :: 2 * bands]).max())
 

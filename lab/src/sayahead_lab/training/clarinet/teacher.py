@@ -1,4 +1,5 @@
-"""Training of ClariNet's teacher: the likelihood of each sample given those before it and the mel."""
+"""Training of ClariNet's teacher: the likelihood of each sample given those before it and the
+mel."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ class WaveNetData:
     frames: int = 40
     """Frames of a crop; 40 are half a second."""
     edge: int = 8
-    """Frames at a crop's left end that do not count, unless the item begins there: they lack their past."""
+    """Frames at a crop's left end that do not count, unless the item begins there: they lack their
+    past."""
     floor: float = -9.0
     """Least log deviation; lower ones count as this (ClariNet: -9)."""
     pitch: float = 1.0
@@ -46,7 +48,9 @@ class WaveNetTask(CropTask[WaveNet]):
         self.config = from_mapping(WaveNetConfig, model, where="[model]")
         self.data = from_mapping(WaveNetData, data, where="[data]")
         self.corpus = corpus
-        self.crops, self.signal = cropped(corpus, self.data.frames, self.data.edge, self.config.conditioner)
+        self.crops, self.signal = cropped(
+            corpus, self.data.frames, self.data.edge, self.config.conditioner
+        )
 
     def model(self) -> WaveNet:
         model = WaveNet(self.config)
@@ -74,17 +78,25 @@ class WaveNetTask(CropTask[WaveNet]):
         front = self.corpus.info.front_end
         for name, mel in validation_mels(self.corpus, self.data.sample_frames):
             pulses = free_pulses(model.conditioner, mel, front.sample_rate)
-            conditions = model.conditioner(mel.to(model.conditioner.mean.device), pulses)[0].T.float().cpu().numpy()
+            conditions = (
+                model.conditioner(mel.to(model.conditioner.mean.device), pulses)[0]
+                .T.float()
+                .cpu()
+                .numpy()
+            )
             sampler = Sampler(model, floor=self.data.floor)
             draw = np.random.default_rng(0)
-            z = draw.standard_normal((len(conditions), self.config.conditioner.bands), dtype=np.float32)
+            z = draw.standard_normal(
+                (len(conditions), self.config.conditioner.bands), dtype=np.float32
+            )
             steps, _ = sampler.step(np.ascontiguousarray(conditions), z, sampler.initial())
             samples = self.signal.cpu().join(torch.from_numpy(steps.T.copy())[None], mel)[0].numpy()
             write_sample(folder, name, front, mel[0].numpy(), samples=samples)
 
 
 def steps_that_count(counts: Tensor, x: Tensor) -> Tensor:
-    """(B, bands, S) 1 for the steps of x (B, bands, S) that count, as ``counts`` (B, T) says of frames."""
+    """(B, bands, S) 1 for the steps of x (B, bands, S) that count, as ``counts`` (B, T) says of
+    frames."""
     steps = counts.repeat_interleave(x.shape[-1] // counts.shape[-1], 1)
     return steps[:, None].expand_as(x)
 
@@ -96,7 +108,8 @@ def validation_mels(corpus: Corpus, frames: int | None) -> Iterator[tuple[str, T
 
 
 def free_pulses(conditioner: Conditioner, mel: Tensor, sample_rate: int) -> Tensor | None:
-    """Pulses (1, 2, T * hop) at the pitch that the conditioner reads from log mel (1, T, n_mels), if any."""
+    """Pulses (1, 2, T * hop) at the pitch that the conditioner reads from log mel (1, T, n_mels),
+    if any."""
     if conditioner.pitch is None:
         return None
     device = conditioner.mean.device

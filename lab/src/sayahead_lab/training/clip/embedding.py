@@ -1,4 +1,5 @@
-"""Speaker embeddings with gradients: Resemblyzer's network (GE2E, Wan et al. 2018) in tensors, at 24 kHz.
+"""Speaker embeddings with gradients: Resemblyzer's network (GE2E, Wan et al. 2018) in tensors, at
+24 kHz.
 
 A window of 600 samples at 24 kHz has the bins of one of 400 at 16 kHz, so nothing is resampled.
 """
@@ -12,7 +13,8 @@ import torch
 from sayahead.voices.install.clip.embedding import BANDS, LEVEL, PARTIAL, mel_filters
 from torch import Tensor, nn
 
-SIZE, HOP = 600, 240
+SIZE = 600
+HOP = 240
 """Samples of a window, and between two, at 24 kHz."""
 BINS = 201
 """Bins of a window up to 8 kHz."""
@@ -34,7 +36,9 @@ class SpeakerEmbedder(nn.Module):
     def mel(self, samples: Tensor) -> Tensor:
         """(B, F, 40) powers of mel bands of samples (B, S), every 10 ms."""
         rms = samples.detach().square().mean(-1, keepdim=True).sqrt().clamp(min=1e-6)
-        spectra = torch.stft(samples * (LEVEL / rms), SIZE, HOP, window=self.window, center=True, return_complex=True)
+        spectra = torch.stft(
+            samples * (LEVEL / rms), SIZE, HOP, window=self.window, center=True, return_complex=True
+        )
         # A window of so many samples has (24 / 16)^2 times the power.
         power = spectra[:, :BINS].abs().square() / 2.25
         bands: Tensor = (self.filters @ power).transpose(1, 2)
@@ -48,7 +52,8 @@ class SpeakerEmbedder(nn.Module):
         return embeddings
 
     def forward(self, samples: Tensor) -> Tensor:
-        """(256,) of one sound (S,): the mean of its windows' embeddings, half a window apart, of length 1."""
+        """(256,) of one sound (S,): the mean of its windows' embeddings, half a window apart, of
+        length 1."""
         short = round(HOP * (PARTIAL + 1)) - len(samples)
         if short > 0:
             samples = nn.functional.pad(samples, (0, short))
@@ -76,7 +81,9 @@ def embedder_weights() -> Path:
 
     spec = importlib.util.find_spec("resemblyzer")
     if spec is None or spec.origin is None:
-        raise ConfigError("Resemblyzer is missing: pip install --no-deps Resemblyzer webrtcvad-wheels")
+        raise ConfigError(
+            "Resemblyzer is missing: pip install --no-deps Resemblyzer webrtcvad-wheels"
+        )
     return Path(spec.origin).with_name("pretrained.pt")
 
 

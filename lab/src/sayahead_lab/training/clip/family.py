@@ -1,8 +1,9 @@
-"""A family's networks, frozen, for speakers who are vectors: from phonemes to sound, with gradients to the vector.
+"""A family's networks, frozen, for speakers who are vectors: from phonemes to sound, with gradients
+to the vector.
 
-A speaker's vector (V,) is all that its networks have of its own: scales and offsets of norms, biases of last layers, in
-the order of ``own_layers``. A voice's speakers.npz holds the same numbers, by graph.
-"""
+A speaker's vector (V,) is all that its networks have of its own: scales and offsets of norms,
+biases of last layers, in the order of ``own_layers``. A voice's speakers.npz holds the same
+numbers, by graph."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ from sayahead_lab.training.mel.sound import HOPS, excitation
 VOICED_HZ = 40.0
 """Least pitch of a frame that has a voice."""
 SOUND = ("heart.sound", "decoder")
-"""Beginnings of the names of layers that make the sound; the others make durations, pitch and energy."""
+"""Beginnings of the names of layers that make the sound; the others make durations, pitch and
+energy."""
 TOP_BIN = 350
 """Bins of 20 Hz below 7 kHz: what recordings of 16 kHz can tell."""
 
@@ -66,10 +68,14 @@ class Family:
         self.model = HeartVoice(Heart(HeartNetworkConfig()))
         load_decoder(self.model.decoder, heart_weights())
         make_several(self.model, len(self.names))
-        weights = {name: value for name, value in start.learned.items() if not name.startswith(JUDGES)}
+        weights = {
+            name: value for name, value in start.learned.items() if not name.startswith(JUDGES)
+        }
         self.model.load_state_dict(weights)
         self.model.eval().requires_grad_(False)
-        self.judges = {n.removeprefix(JUDGES): w for n, w in start.learned.items() if n.startswith(JUDGES)}
+        self.judges = {
+            n.removeprefix(JUDGES): w for n, w in start.learned.items() if n.startswith(JUDGES)
+        }
         self.layers = list(own_layers(self.model))
         everybody = torch.arange(len(self.names))
         rows = [layer.affine(everybody).flatten(1) for _, layer in self.layers]
@@ -94,7 +100,8 @@ class Family:
     def sound_numbers(self) -> Tensor:
         """(V,) true for a vector's numbers that make the sound."""
         parts = [
-            torch.full((size,), name.startswith(SOUND)) for (name, _), size in zip(self.layers, self.sizes, strict=True)
+            torch.full((size,), name.startswith(SOUND))
+            for (name, _), size in zip(self.layers, self.sizes, strict=True)
         ]
         return torch.cat(parts)
 
@@ -105,15 +112,21 @@ class Family:
         heart = self.model.heart
         padded = np.concatenate([[0], ids, [0]]).astype(np.int64)
         rows = torch.from_numpy(padded)[None]
-        text, logs = heart.timed(rows, torch.ones_like(rows, dtype=torch.bool), torch.zeros(1, heart.config.context))
+        text, logs = heart.timed(
+            rows, torch.ones_like(rows, dtype=torch.bool), torch.zeros(1, heart.config.context)
+        )
         units = torch.expm1(logs.float()).round().clamp(min=1, max=60).long()
         units[:, 0] = LEAD_UNITS
         out = heart.prosody(*spread_rows(text, units))[0].float().numpy()
-        f0, energy = 100 * out[:, :UNIT].ravel(), LOUD * out[:, UNIT:].ravel()
+        f0 = 100 * out[:, :UNIT].ravel()
+        energy = LOUD * out[:, UNIT:].ravel()
         return IntonedSentence(padded, units[0].numpy(), f0, energy, speaker)
 
-    def parts(self, codes: Tensor, spoken: Sequence[IntonedSentence], begins: Sequence[int], frames: int) -> Tensor:
-        """(B, T, 3005) spectral parts of T frames from ``begins`` on, of a sentence for each vector (B, V)."""
+    def parts(
+        self, codes: Tensor, spoken: Sequence[IntonedSentence], begins: Sequence[int], frames: int
+    ) -> Tensor:
+        """(B, T, 3005) spectral parts of T frames from ``begins`` on, of a sentence for each vector
+        (B, V)."""
         self.speak_as(codes)
         length = max(len(one.ids) for one in spoken)
         ids = np.zeros((len(spoken), length), np.int64)
@@ -123,7 +136,9 @@ class Family:
         heart = self.model.heart
         nothing = torch.zeros(len(spoken), heart.config.context)
         encoded = heart.sound(torch.from_numpy(ids), real, nothing)
-        rows, f0, energy = (np.zeros((len(spoken), frames), kind) for kind in (np.int64, np.float32, np.float32))
+        rows, f0, energy = (
+            np.zeros((len(spoken), frames), kind) for kind in (np.int64, np.float32, np.float32)
+        )
         there = np.zeros((len(spoken), frames), bool)
         for row, (one, begin) in enumerate(zip(spoken, begins, strict=True)):
             spread = np.repeat(np.arange(len(one.ids)), UNIT * one.units)[begin : begin + frames]
@@ -139,7 +154,8 @@ class Family:
 
 
 def sound_of(parts: Tensor, f0: Floats, seed: int = 0) -> Tensor:
-    """(B, 300 T) samples of spectral parts (B, T, 3005) at pitches (B, T) in Hz: ``mel.sound.synthesized``.
+    """(B, 300 T) samples of spectral parts (B, T, 3005) at pitches (B, T) in Hz:
+    ``mel.sound.synthesized``.
 
     In real numbers, whose gradients cost half of those of complex ones.
     """
@@ -149,7 +165,8 @@ def sound_of(parts: Tensor, f0: Floats, seed: int = 0) -> Tensor:
     lh, theta, ln, lr, phi = torch.split(parts, BINS, -1)
     harmonic, hiss, rest = (one.clamp(max=7).exp() for one in (lh, ln, lr))
     turn = torch.pi * theta.tanh()
-    across, up = harmonic * turn.cos(), harmonic * turn.sin()
+    across = harmonic * turn.cos()
+    up = harmonic * turn.sin()
     real = across * pulses.real - up * pulses.imag + hiss * noise.real + rest * phi.cos()
     imaginary = across * pulses.imag + up * pulses.real + hiss * noise.imag + rest * phi.sin()
     window = torch.hann_window(SourceFilter.N_FFT) / 1.5
@@ -186,7 +203,8 @@ def balance(parts: Tensor) -> Tensor:
 
 
 def columns(family: Family) -> Mapping[str, Ids]:
-    """By graph, which numbers of a vector are the columns of its table in speakers.npz, in their order."""
+    """By graph, which numbers of a vector are the columns of its table in speakers.npz, in their
+    order."""
     theirs = {f"heart.{own}": name for own, name in plain_names()}
     theirs |= {f"decoder.{own}": name for own, name in names().items()}
     found = dict[str, list[Ids]]()
@@ -196,7 +214,9 @@ def columns(family: Family) -> Mapping[str, Ids]:
         width = size // len(leaves)
         for leaf in leaves:
             name = theirs[f"{layer}.{leaf}"]
-            graph = next((graph for begin, graph in GRAPHS.items() if name.startswith(begin)), "text")
+            graph = next(
+                (graph for begin, graph in GRAPHS.items() if name.startswith(begin)), "text"
+            )
             found.setdefault(graph, []).append(np.arange(at, at + width))
             at += width
     return {graph: np.concatenate(numbers) for graph, numbers in found.items()}

@@ -1,8 +1,9 @@
-"""Training of the network that makes a speaker of an embedding: on people, and on mixtures of people.
+"""Training of the network that makes a speaker of an embedding: on people, and on mixtures of
+people.
 
-A step speaks crops of sentences as the network would have people sound, and compares their embeddings with the
-people's. What holds the sound natural is the balance of noise and pulses, which stays near that of the blend from which
-a speaker is made.
+A step speaks crops of sentences as the network would have people sound, and compares their
+embeddings with the people's. What holds the sound natural is the balance of noise and pulses, which
+stays near that of the blend from which a speaker is made.
 """
 
 from __future__ import annotations
@@ -23,7 +24,15 @@ from sayahead.voices.install.clip.embedding import PARTIAL, WIDTH, Embedder, uni
 from torch import Tensor
 
 from sayahead_lab.training.clip.embedding import arrays_of, embedder_weights, load_speaker_embedder
-from sayahead_lab.training.clip.family import Family, IntonedSentence, at_pitch, balance, columns, pitches, sound_of
+from sayahead_lab.training.clip.family import (
+    Family,
+    IntonedSentence,
+    at_pitch,
+    balance,
+    columns,
+    pitches,
+    sound_of,
+)
 from sayahead_lab.training.clip.network import Bank, SpeakerNetwork, SpeakerNetworkConfig, exported
 from sayahead_lab.training.clip.people import CLIP_S, Person, listed, measured
 from sayahead_lab.training.corpus.teacher import load_reader, split
@@ -71,15 +80,21 @@ def ids_of(text: str, reader: Any) -> Ids:
     """(P,) phonemes of a sentence."""
     from sayahead.text.english.normalizer import normalize
 
-    spoken = [word.ids for words in split(normalize(text)) for word in reader.phonemize(words, left=[])]
+    spoken = [
+        word.ids for words in split(normalize(text)) for word in reader.phonemize(words, left=[])
+    ]
     return np.concatenate(spoken).astype(np.int64)
 
 
-def make_bank(family: Family, sentences: Sequence[Ids], embed: Callable[[Tensor], Tensor], blends: int) -> Bank:
+def make_bank(
+    family: Family, sentences: Sequence[Ids], embed: Callable[[Tensor], Tensor], blends: int
+) -> Bank:
     """Every speaker, and random blends of two to four, saying a sentence."""
     draw = np.random.default_rng(1)
     count = len(family.names)
-    shares, embeddings, f0 = [], [], []
+    shares = []
+    embeddings = []
+    f0 = []
     for number in range(count + blends):
         share = np.eye(count)[number % count]
         if number >= count:
@@ -100,23 +115,28 @@ class ClipTraining:
     """A training's state, in a folder: stopped at any time, it goes on from its last checkpoint."""
 
     def __init__(self, recipe: ClipRecipe, out: Path, audio: Path, texts: Sequence[str]) -> None:
-        """``audio``: the folder of the people's recordings; ``texts``: sentences, of which the first are used."""
+        """``audio``: the folder of the people's recordings; ``texts``: sentences, of which the
+        first are used."""
         torch.manual_seed(recipe.seed)
-        self.recipe, self.out = recipe, out
+        self.recipe = recipe
+        self.out = out
         out.mkdir(parents=True, exist_ok=True)
         self.family = Family(Path(recipe.family))
         self.embed = load_speaker_embedder(embedder_weights())
         own = Embedder(arrays_of(self.embed))
         everyone = Path(recipe.people)
         self.train, self.validation = (
-            measured(audio, listed(everyone, part), own, out / f"{part}.npz") for part in ("train", "validation")
+            measured(audio, listed(everyone, part), own, out / f"{part}.npz")
+            for part in ("train", "validation")
         )
         reader = load_reader(True)
         sentences = [ids_of(text, reader) for text in texts[: recipe.sentences]]
         self.spoken = self._prosodies(sentences)
         self.bank = self._bank(sentences)
         self.network = SpeakerNetwork(recipe.network, self.family.codes, self.family.sound_numbers)
-        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=recipe.rate, betas=(0.9, 0.98))
+        self.optimizer = torch.optim.Adam(
+            self.network.parameters(), lr=recipe.rate, betas=(0.9, 0.98)
+        )
         self.average = {name: value.clone() for name, value in self.network.state_dict().items()}
         self.step = 0
         if (out / CHECKPOINT).exists():
@@ -146,18 +166,28 @@ class ClipTraining:
 
     def save(self) -> None:
         """Write a checkpoint in the last one's place."""
-        state: dict[str, Any] = {"model": self.network.state_dict(), "optimizer": self.optimizer.state_dict()}
-        state |= {"average": self.average, "step": self.step, "network": asdict(self.recipe.network)}
+        state: dict[str, Any] = {
+            "model": self.network.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+        }
+        state |= {
+            "average": self.average,
+            "step": self.step,
+            "network": asdict(self.recipe.network),
+        }
         torch.save(state, self.out / f"{CHECKPOINT}.new")
         os.replace(self.out / f"{CHECKPOINT}.new", self.out / CHECKPOINT)
 
     def run(self, minutes: float, note: Callable[[str], None] = print) -> None:
         """Train for so many minutes, or until the recipe's steps are done."""
-        began, shown = time.monotonic(), list[dict[str, float]]()
+        began = time.monotonic()
+        shown = list[dict[str, float]]()
         while self.step < self.recipe.steps and time.monotonic() - began < 60 * minutes:
             shown.append(self.learn())
             if self.step % 50 == 0:
-                means = {key: round(float(np.mean([row[key] for row in shown])), 4) for key in shown[0]}
+                means = {
+                    key: round(float(np.mean([row[key] for row in shown])), 4) for key in shown[0]
+                }
                 shown.clear()
                 if self.step % 500 == 0:
                     means["validation"] = round(self.validate(), 4)
@@ -177,7 +207,9 @@ class ClipTraining:
         wanted = [self.someone(draw) for _ in range(self.recipe.batch)]
         done = self.step / self.recipe.steps
         for group in self.optimizer.param_groups:
-            group["lr"] = self.recipe.rate * min(1.0, (self.step + 1) / 25) * (0.05 + 0.95 * (1 - done))
+            group["lr"] = (
+                self.recipe.rate * min(1.0, (self.step + 1) / 25) * (0.05 + 0.95 * (1 - done))
+            )
         loss, errors = self.errors(wanted, draw)
         self.optimizer.zero_grad()
         torch.autograd.backward(loss)
@@ -191,7 +223,8 @@ class ClipTraining:
         return errors
 
     def someone(self, draw: np.random.Generator) -> tuple[Floats, float]:
-        """The embedding and the pitch of a part of someone's recording, or of a mixture of two people."""
+        """The embedding and the pitch of a part of someone's recording, or of a mixture of two
+        people."""
         people = [self.train[int(draw.integers(len(self.train)))] for _ in range(2)]
         share = float(draw.uniform(0.2, 0.8)) if draw.random() < self.recipe.mixed else 1.0
         embedding = np.zeros(256, np.float32)
@@ -206,14 +239,16 @@ class ClipTraining:
     def errors(
         self, wanted: Sequence[tuple[Floats, float]], draw: np.random.Generator
     ) -> tuple[Tensor, dict[str, float]]:
-        """How unlike the people crops are that are spoken as they, and how far the balance is from the blends'."""
+        """How unlike the people crops are that are spoken as they, and how far the balance is from
+        the blends'."""
         recipe = self.recipe
         blends = [self.bank.nearest(*one) for one in wanted]
         target = torch.from_numpy(np.stack([embedding for embedding, _ in wanted]))
         moved = self.moved(target, wanted, blends)
         base = torch.from_numpy(self.bank.shares[blends]) @ self.family.codes
         codes = self.network.added(base, moved)
-        spoken, begins = list[IntonedSentence](), list[int]()
+        spoken = list[IntonedSentence]()
+        begins = list[int]()
         for (_, f0), blend in zip(wanted, blends, strict=True):
             for _ in range(recipe.crops):
                 one = self.sentence(f0, blend, draw)
@@ -221,19 +256,30 @@ class ClipTraining:
                 begins.append(int(draw.integers(0, max(1, len(one.f0) - CROP + 10))))
         parts = self.family.parts(codes.repeat_interleave(recipe.crops, 0), spoken, begins, CROP)
         with torch.no_grad():
-            before = self.family.parts(base.repeat_interleave(recipe.crops, 0), spoken, begins, CROP)
+            before = self.family.parts(
+                base.repeat_interleave(recipe.crops, 0), spoken, begins, CROP
+            )
         held = (balance(parts) - balance(before)).abs().mean()
         samples = sound_of(parts, pitches(spoken, begins, CROP), self.step)[:, EDGE * HOP :]
         partials = self.embed.partials(self.embed.mel(samples)[:, :PARTIAL])
-        likeness = torch.nn.functional.cosine_similarity(partials.view(-1, recipe.crops, WIDTH).mean(1), target)
+        likeness = torch.nn.functional.cosine_similarity(
+            partials.view(-1, recipe.crops, WIDTH).mean(1), target
+        )
         size = moved.square().mean()
         loss = (1 - likeness).mean() + recipe.hold * held + recipe.pull * size
         return loss, {"likeness": likeness.mean().item(), "held": held.item(), "size": size.item()}
 
-    def moved(self, target: Tensor, wanted: Sequence[tuple[Floats, float]], blends: Sequence[int]) -> Tensor:
+    def moved(
+        self, target: Tensor, wanted: Sequence[tuple[Floats, float]], blends: Sequence[int]
+    ) -> Tensor:
         """(B, N) the network's offsets from the nearest blends."""
         near = torch.from_numpy(self.bank.embeddings[list(blends)])
-        pitch = torch.tensor([np.log(f0 / self.bank.f0[blend]) for (_, f0), blend in zip(wanted, blends, strict=True)])
+        pitch = torch.tensor(
+            [
+                np.log(f0 / self.bank.f0[blend])
+                for (_, f0), blend in zip(wanted, blends, strict=True)
+            ]
+        )
         offsets: Tensor = self.network(target, near, pitch.float())
         return offsets
 
@@ -252,8 +298,10 @@ class ClipTraining:
     @torch.no_grad()
     def validate(self) -> float:
         """Mean similarity of two crops each to the rest of the validation people's recordings."""
-        learning, self.network = self.network, self.averaged()
-        draw, found = np.random.default_rng(5), []
+        learning = self.network
+        self.network = self.averaged()
+        draw = np.random.default_rng(5)
+        found = []
         for one in self.validation:
             wanted, rest = halves(one)
             found.append(self.heard(wanted, rest, one, draw))
@@ -277,7 +325,9 @@ def export(recipe: ClipRecipe, run: Path, file: Path) -> None:
     """Write what makes speakers without PyTorch (``clip.npz``), of a run's averaged weights."""
     family = Family(Path(recipe.family))
     state = torch.load(run / CHECKPOINT, weights_only=True)
-    network = SpeakerNetwork(SpeakerNetworkConfig(**state["network"]), family.codes, family.sound_numbers)
+    network = SpeakerNetwork(
+        SpeakerNetworkConfig(**state["network"]), family.codes, family.sound_numbers
+    )
     network.load_state_dict(state["average"])
     with np.load(run / "bank.npz") as arrays:
         bank = Bank(**{name: arrays[name] for name in arrays.files})
@@ -289,4 +339,6 @@ def halves(one: Person) -> tuple[Floats, Floats]:
     """Embeddings of the first seconds of a recording, and of what comes after them."""
     clip = round(100 * (CLIP_S - 1.6) / (PARTIAL // 2)) + 1
     after = round(100 * CLIP_S / (PARTIAL // 2))
-    return unit(one.partials[:clip].mean(0)), unit(one.partials[min(after, len(one.partials) - 3) :].mean(0))
+    return unit(one.partials[:clip].mean(0)), unit(
+        one.partials[min(after, len(one.partials) - 3) :].mean(0)
+    )

@@ -1,4 +1,5 @@
-"""The network that makes a speaker of an embedding: what is to be added to the nearest blend of a family's speakers."""
+"""The network that makes a speaker of an embedding: what is to be added to the nearest blend of a
+family's speakers."""
 
 from __future__ import annotations
 
@@ -25,13 +26,15 @@ class SpeakerNetworkConfig:
 
 
 class SpeakerNetwork(nn.Module):
-    """Embedding of a clip and of the blend that is nearest to it to offsets of a speaker's numbers."""
+    """Embedding of a clip and of the blend that is nearest to it to offsets of a speaker's
+    numbers."""
 
     deviation: Tensor
     numbers: Tensor
 
     def __init__(self, config: SpeakerNetworkConfig, codes: Tensor, numbers: Tensor) -> None:
-        """``codes`` (S, V): the family's speakers; ``numbers`` (V,): true for those that are the sound's."""
+        """``codes`` (S, V): the family's speakers; ``numbers`` (V,): true for those that are the
+        sound's."""
         super().__init__()
         self.inner = nn.Linear(2 * WIDTH + 1, config.hidden)
         self.outer = nn.Linear(config.hidden, config.rank)
@@ -45,7 +48,8 @@ class SpeakerNetwork(nn.Module):
         self.register_buffer("numbers", numbers)
 
     def forward(self, wanted: Tensor, blend: Tensor, pitch: Tensor) -> Tensor:
-        """(B, N) offsets in deviations, of embeddings (B, 256) and the logarithm of the pitch over the blend's (B,)."""
+        """(B, N) offsets in deviations, of embeddings (B, 256) and the logarithm of the pitch over
+        the blend's (B,)."""
         inputs = torch.cat([wanted, 4 * (wanted - blend), pitch[:, None]], -1)
         moved: Tensor = self.directions(self.outer(nn.functional.gelu(self.inner(inputs))))
         return moved
@@ -81,23 +85,32 @@ def exported(
 ) -> dict[str, Any]:
     """Arrays of a family's ``clip.npz``: what makes speakers without PyTorch.
 
-    ``order``: by graph, which numbers of a vector are the columns of its table (``family.columns``).
-    """
+    ``order``: by graph, which numbers of a vector are the columns of its table
+    (``family.columns``)."""
     joined = np.concatenate([order[graph] for graph in GRAPHS])
     place = np.empty(len(joined), np.int64)
     place[joined] = np.arange(len(joined))
     numbers = np.flatnonzero(network.numbers.numpy())
     directions = network.directions.weight * network.deviation[:, None]
-    arrays: dict[str, Any] = {f"embedder.{name}": np.asarray(value, np.float16) for name, value in embedder.items()}
-    arrays |= {f"bank.{name}": np.asarray(getattr(bank, name), np.float16) for name in ("shares", "embeddings")}
+    arrays: dict[str, Any] = {
+        f"embedder.{name}": np.asarray(value, np.float16) for name, value in embedder.items()
+    }
+    arrays |= {
+        f"bank.{name}": np.asarray(getattr(bank, name), np.float16)
+        for name in ("shares", "embeddings")
+    }
     arrays["bank.f0"] = bank.f0
     for layer in ("inner", "outer"):
         for leaf in ("weight", "bias"):
             arrays[f"network.{layer}.{leaf}"] = (
                 getattr(getattr(network, layer), leaf).detach().numpy().astype(np.float16)
             )
-    for name in [name for name in arrays if name.startswith("embedder.") and arrays[name].ndim == 2]:
+    for name in [
+        name for name in arrays if name.startswith("embedder.") and arrays[name].ndim == 2
+    ]:
         arrays[name], arrays[name + SCALE] = packed(arrays[name].astype(np.float32))
-    arrays["network.directions"], arrays["network.directions" + SCALE] = packed(directions.detach().numpy())
+    arrays["network.directions"], arrays["network.directions" + SCALE] = packed(
+        directions.detach().numpy()
+    )
     arrays["network.columns"] = place[numbers].astype(np.int32)
     return arrays

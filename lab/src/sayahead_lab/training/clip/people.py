@@ -1,4 +1,5 @@
-"""The people who teach and choose: their clips' embeddings and pitch, by the list of who is for what."""
+"""The people who teach and choose: their clips' embeddings and pitch, by the list of who is for
+what."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ class Person:
 def listed(people: Path, part: str) -> list[str]:
     """The speakers who are for ``part``: train, validation or test."""
     with people.open(encoding="utf-8") as file:
-        return [row["speaker"] for row in csv.DictReader(file, delimiter="\t") if row["part"] == part]
+        return [
+            row["speaker"] for row in csv.DictReader(file, delimiter="\t") if row["part"] == part
+        ]
 
 
 def recording(folder: Path, name: str) -> tuple[Floats, int]:

@@ -1,7 +1,8 @@
-"""Recordings as the source of a corpus without TextGrids: the package's own aligner finds the phonemes of their texts.
+"""Recordings as the source of a corpus without TextGrids: the package's own aligner finds the
+phonemes of their texts.
 
-Texts are read as the default voice's corpus reads them, so the phonemes are the front end's. An item is a sentence of a
-recording.
+Texts are read as the default voice's corpus reads them, so the phonemes are the front end's. An
+item is a sentence of a recording.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ class AlignedSpec(RecordedSpec):
         digest = sha256(self.aligner / "aligner.onnx")[:16]
         marks = "all" if self.inner_marks else "final"
         layout = {"reader": Path(self.reader).name, "speaker": self.speaker} if self.reader else {}
-        return About(self.front_end, *inventory(), self.described(aligner=digest, **layout), marks, seed=0)
+        return About(
+            self.front_end, *inventory(), self.described(aligner=digest, **layout), marks, seed=0
+        )
 
     def sound(self, name: str, text: str, rate: int) -> Floats:
         """The samples (S,) of a recording; ConfigError where there is none."""
@@ -93,11 +96,13 @@ Sound = Callable[[str, str, int], Floats]
 
 
 class AlignedRecordings:
-    """A source that makes sentences of recordings, or of another sound of the texts, by the aligner."""
+    """A source that makes sentences of recordings, or of another sound of the texts, by the
+    aligner."""
 
     def __init__(self, spec: AlignedSpec, sound: Sound | None = None) -> None:
         """``sound``: source of the sound, if not the spec's folder."""
-        self.spec, self._reader = spec, load_reader(spec.inner_marks)
+        self.spec = spec
+        self._reader = load_reader(spec.inner_marks)
         self._sound = sound or spec.sound
         self._symbols = {number: symbol for symbol, number in inventory()[0].items()}
 
@@ -111,16 +116,23 @@ class AlignedRecordings:
             return [], [f"{name}: {error}"]
 
     def _items(self, name: str, text: str) -> list[Item]:
-        spec, front = self.spec, self.spec.front_end
+        spec = self.spec
+        front = self.spec.front_end
         sentences = self._sentences(name, text)
         samples = self._sound(name, text, front.sample_rate)
-        frames, items, before = len(samples) // front.hop, list[Item](), 0
-        edges = [np.rint(one.edges_s * (front.sample_rate / front.hop)).astype(np.int64) for one in sentences]
+        frames = len(samples) // front.hop
+        items = list[Item]()
+        before = 0
+        edges = [
+            np.rint(one.edges_s * (front.sample_rate / front.hop)).astype(np.int64)
+            for one in sentences
+        ]
         for number, (one, own) in enumerate(zip(sentences, edges, strict=True), 1):
             own = np.minimum(own, frames)
             begin = max(before, int(own[0]) - spec.lead)
             follows = int(edges[number][0]) if number < len(edges) else frames
-            # The second of two sentences gets at least its lead of the pause between them, if that is long enough.
+            # The second of two sentences gets at least its lead of the pause between them, if that
+            # is long enough.
             end = max(int(own[-1]), min(frames, int(own[-1]) + spec.tail, follows - spec.lead))
             own[len(own) - 1 - one.marks :] = np.rint(np.linspace(own[-1], end, one.marks + 2))[:-1]
             durations = np.diff(np.concatenate([[begin], own, [end]]))
@@ -153,33 +165,46 @@ class AlignedRecordings:
             ids = np.concatenate([word.ids for word in pronounced])
             symbols = "".join(self._symbols[int(number)] for number in ids)
             if symbols.strip(PAUSES):
-                out.append(ReadSentence(" ".join(word.text for word in words), ids, pronounced, symbols))
+                out.append(
+                    ReadSentence(" ".join(word.text for word in words), ids, pronounced, symbols)
+                )
         if not out:
             raise ConfigError(f"The text of {name} has nothing that sounds: {text[:60]!r}.")
         return out
 
     def _aligned(self, name: str, text: str, sentences: Sequence[ReadSentence]) -> PhonemeTimes:
-        """The alignment of a recording with all symbols of its sentences and a space between any two of these."""
+        """The alignment of a recording with all symbols of its sentences and a space between any
+        two of these."""
         mel = FRONT_END.log_mel(self._sound(name, text, FRONT_END.sample_rate))
         try:
-            return load_aligner(self.spec.aligner).align(mel, " ".join(one.symbols for one in sentences))
+            return load_aligner(self.spec.aligner).align(
+                mel, " ".join(one.symbols for one in sentences)
+            )
         except ConfigError as error:
-            raise ConfigError(f"The recording {name} cannot be aligned with its text: {error}.") from error
+            raise ConfigError(
+                f"The recording {name} cannot be aligned with its text: {error}."
+            ) from error
 
     def _sentences(self, name: str, text: str) -> list[AlignedSentence]:
-        """The sentences of a text that sound, aligned with its recording; ConfigError where the two do not match."""
+        """The sentences of a text that sound, aligned with its recording; ConfigError where the two
+        do not match."""
         read = self._read(name, text)
         alignment = self._aligned(name, text, read)
         if alignment.score < LEAST:
             raise ConfigError(
-                f"The recording {name} does not sound like its text (score {alignment.score:.2f}, least {LEAST}): "
-                "correct the text, or leave it out."
+                f"The recording {name} does not sound like its text (score {alignment.score:.2f},"
+                f" least {LEAST}): correct the text, or leave it out."
             )
-        out, at = list[AlignedSentence](), 0
+        out = list[AlignedSentence]()
+        at = 0
         for one in read:
             end = at + len(one.symbols)
             marks = len(one.symbols) - len(one.symbols.rstrip(PAUSES))
             edges_s = np.append(alignment.begin_s[at:end], alignment.end_s[end - marks - 1])
-            out.append(AlignedSentence(one.text, one.ids, one.words, np.minimum(edges_s, edges_s[-1]), marks))
+            out.append(
+                AlignedSentence(
+                    one.text, one.ids, one.words, np.minimum(edges_s, edges_s[-1]), marks
+                )
+            )
             at = end + 1
         return out

@@ -55,17 +55,21 @@ STRESS = {"0": "", "1": "ˈ", "2": "ˌ", "": ""}
 
 
 def from_arpabet(label: str) -> str | None:
-    """The front end's symbols of an ARPAbet phone, with its stress mark before it; None for anything else."""
+    """The front end's symbols of an ARPAbet phone, with its stress mark before it; None for
+    anything else."""
     if label in CONSONANTS:
         return CONSONANTS[label]
     vowel, stress = (label[:-1], label[-1]) if label[-1:].isdigit() else (label, "")
     if vowel not in VOWELS or stress not in STRESS:
         return None
-    return STRESS[stress] + (UNSTRESSED.get(vowel, VOWELS[vowel]) if stress == "0" else VOWELS[vowel])
+    return STRESS[stress] + (
+        UNSTRESSED.get(vowel, VOWELS[vowel]) if stress == "0" else VOWELS[vowel]
+    )
 
 
 def front_end_table(labels: Iterable[str], phonemes: Mapping[str, int]) -> dict[str, str] | None:
-    """Each label's symbols in the front end that has these phonemes; None where labels are neither these nor ARPAbet.
+    """Each label's symbols in the front end that has these phonemes; None where labels are neither
+    these nor ARPAbet.
 
     T and W are different sounds in the two: the labels as a whole decide which.
     """

@@ -1,4 +1,5 @@
-"""The order of a split's items in an epoch: random by a seed, grouped by length, shared over processes."""
+"""The order of a split's items in an epoch: random by a seed, grouped by length, shared over
+processes."""
 
 from __future__ import annotations
 
@@ -31,22 +32,30 @@ class Share(NamedTuple):
 
 
 def shuffled(count: int, draw: np.random.Generator, share: Share) -> Iterator[tuple[int, Numbers]]:
-    """Where each batch of all ranks begins in a drawn order of ``count`` items, and the items of this rank.
+    """Where each batch of all ranks begins in a drawn order of ``count`` items, and the items of
+    this rank.
 
     A last, incomplete batch is left out.
     """
-    order, batch = draw.permutation(count), share.size * share.ranks
+    order = draw.permutation(count)
+    batch = share.size * share.ranks
     for first in range(0, count - batch + 1, batch):
         yield first, order[first + share.rank * share.size : first + (share.rank + 1) * share.size]
 
 
 def by_length(
-    lengths: Numbers, draw: np.random.Generator, share: Share, *, longest: int = 0, filled: bool = False
+    lengths: Numbers,
+    draw: np.random.Generator,
+    share: Share,
+    *,
+    longest: int = 0,
+    filled: bool = False,
 ) -> Iterator[tuple[int, Numbers]]:
-    """Number and items of each batch of this rank: items of like length together, none over ``longest`` (0: no bound).
+    """Number and items of each batch of this rank: items of like length together, none over
+    ``longest`` (0: no bound).
 
-    Each item comes once, except those left over by equal shares; ``filled``: batches that are not full are left out.
-    """
+    Each item comes once, except those left over by equal shares; ``filled``: batches that are not
+    full are left out."""
     order = draw.permutation(np.flatnonzero(lengths <= longest) if longest else len(lengths))
     size = share.size * share.ranks
     pools = [order[at : at + size * POOL] for at in range(0, len(order), size * POOL)]
@@ -56,11 +65,16 @@ def by_length(
     yield from dealt([group for group in groups if not filled or len(group) == size], draw, share)
 
 
-def dealt(groups: list[Group], draw: np.random.Generator, share: Share) -> Iterator[tuple[int, Group]]:
+def dealt(
+    groups: list[Group], draw: np.random.Generator, share: Share
+) -> Iterator[tuple[int, Group]]:
     """Number and this rank's share of each group, in a drawn order; all ranks' shares are equal."""
     for number in draw.permutation(len(groups)):
         group = groups[number]
-        yield int(number), group[: len(group) // share.ranks * share.ranks][share.rank :: share.ranks]
+        yield (
+            int(number),
+            group[: len(group) // share.ranks * share.ranks][share.rank :: share.ranks],
+        )
 
 
 class DecoderSteps(NamedTuple):
@@ -78,11 +92,13 @@ def decoder_steps(mels: Sequence[NDArray[Any]], info: CorpusInfo, reduction: int
     """The steps of log mels (T, n_mels)."""
     steps = [-(-len(mel) // reduction) for mel in mels]
     frames = np.zeros((len(mels), max(steps) * reduction, info.front_end.n_mels), np.float32)
-    counts, learned = np.zeros(frames.shape[:2], np.float32), np.zeros((len(mels), max(steps)), np.float32)
+    counts = np.zeros(frames.shape[:2], np.float32)
+    learned = np.zeros((len(mels), max(steps)), np.float32)
     for row, mel in enumerate(mels):
         frames[row, : len(mel)] = (mel.astype(np.float32) - info.mel_mean) / info.mel_std
         frames[row, len(mel) :] = frames[row, len(mel) - 1]
-        counts[row, : len(mel)], learned[row, : steps[row]] = 1, 1
+        counts[row, : len(mel)] = 1
+        learned[row, : steps[row]] = 1
     return DecoderSteps(frames.reshape(*learned.shape, -1), counts, learned)
 
 

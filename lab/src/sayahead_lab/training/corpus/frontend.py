@@ -19,11 +19,11 @@ BLOCK = 1024
 class MelFrontEnd:
     """From sound to frames: magnitudes of a Hann-windowed STFT, mel bands, natural logarithm.
 
-    Mel filters are Slaney's (linear below 1 kHz, each of area 1) over plain magnitudes. HTK's scale would give Ma's 80
-    bands over 12 kHz a spacing of 25 Hz at the bottom, hardly more than a bin; Slaney's gives 42 Hz and leaves no band
-    empty in any of the presets. They begin at 0 Hz: the lowest filter is centred on 42 Hz and has no weight at 0, so
-    that a low voice's first harmonic is in and a constant offset is not.
-    """
+    Mel filters are Slaney's (linear below 1 kHz, each of area 1) over plain magnitudes. HTK's scale
+    would give Ma's 80 bands over 12 kHz a spacing of 25 Hz at the bottom, hardly more than a bin;
+    Slaney's gives 42 Hz and leaves no band empty in any of the presets. They begin at 0 Hz: the
+    lowest filter is centred on 42 Hz and has no weight at 0, so that a low voice's first harmonic
+    is in and a constant offset is not."""
 
     sample_rate: int = 24000
     """Samples per second."""
@@ -45,18 +45,21 @@ class MelFrontEnd:
         return -(-samples // self.hop)
 
     def log_mel(self, samples: Floats) -> Floats:
-        """(T, n_mels) natural logarithm of the mel magnitudes of samples (S,) in [-1, 1], at least ln 1e-5.
+        """(T, n_mels) natural logarithm of the mel magnitudes of samples (S,) in [-1, 1], at least
+        ln 1e-5.
 
-        Frame t is centred on sample ``t * hop`` and sees half a window to each side; zeros lie around the sound.
-        """
-        count, half = self.frames(len(samples)), self.window // 2
+        Frame t is centred on sample ``t * hop`` and sees half a window to each side; zeros lie
+        around the sound."""
+        count = self.frames(len(samples))
+        half = self.window // 2
         mel = np.empty((count, self.n_mels), np.float32)
         if not count:
             return mel
         after = max(0, (count - 1) * self.hop + self.window - half - len(samples))
         padded = np.pad(np.asarray(samples, np.float32), (half, after))
         rows = np.lib.stride_tricks.sliding_window_view(padded, self.window)[:: self.hop]
-        window, filters = hann(self.window), mel_filters(self)
+        window = hann(self.window)
+        filters = mel_filters(self)
         for at in range(0, count, BLOCK):
             block = rows[at : min(at + BLOCK, count)]
             magnitudes = np.abs(np.fft.rfft(block * window, self.n_fft, axis=1)).astype(np.float32)
@@ -70,8 +73,8 @@ PRESETS = {
     "mohan": MelFrontEnd(22050, 1024, 1024, 256, 128, 0.0, 11025.0),
     "nvidia": MelFrontEnd(22050, 1024, 1024, 256, 80, 0.0, 8000.0),
 }
-"""The front ends of the papers: Ma et al. 5.1, Saeki et al. III, and its neighbour with 128 bands; and that of the
-published Tacotron 2 and WaveGlow, whose bands end at 8 kHz."""
+"""The front ends of the papers: Ma et al. 5.1, Saeki et al. III, and its neighbour with 128 bands;
+and that of the published Tacotron 2 and WaveGlow, whose bands end at 8 kHz."""
 
 
 @functools.lru_cache(maxsize=8)
@@ -82,11 +85,14 @@ def hann(size: int) -> Floats:
 
 @functools.lru_cache(maxsize=8)
 def mel_filters(front_end: MelFrontEnd) -> Floats:
-    """(n_fft / 2 + 1, n_mels) weights of each bin in each band: triangles of area 1 over frequency."""
+    """(n_fft / 2 + 1, n_mels) weights of each bin in each band: triangles of area 1 over
+    frequency."""
     bins = np.arange(front_end.n_fft // 2 + 1) * front_end.sample_rate / front_end.n_fft
     low, high = to_mel(np.array([front_end.f_min, front_end.f_max]))
     edges = to_hertz(np.linspace(low, high, front_end.n_mels + 2))
-    left, centre, right = edges[:-2], edges[1:-1], edges[2:]
+    left = edges[:-2]
+    centre = edges[1:-1]
+    right = edges[2:]
     rising = (bins[:, None] - left) / (centre - left)
     falling = (right - bins[:, None]) / (right - centre)
     return (np.maximum(0, np.minimum(rising, falling)) * 2 / (right - left)).astype(np.float32)

@@ -12,7 +12,8 @@ Spectra = NDArray[np.complex64]
 
 
 def griffin_lim(front_end: MelFrontEnd, mel: Floats, *, iterations: int = 30) -> Floats:
-    """Samples (T * hop,) whose log mel is near ``mel`` (T, n_mels): phases by Griffin and Lim (1984), with momentum."""
+    """Samples (T * hop,) whose log mel is near ``mel`` (T, n_mels): phases by Griffin and Lim
+    (1984), with momentum."""
     filters = mel_filters(front_end)
     magnitudes = np.maximum(np.exp(mel) @ np.linalg.pinv(filters), 0).astype(np.float32)
     draw = np.random.default_rng(0)
@@ -31,13 +32,17 @@ def analysis(front_end: MelFrontEnd, samples: Floats, frames: int) -> Spectra:
     """(T, bins) complex spectra; frame t is centred on sample ``t * hop``."""
     half = front_end.window // 2
     padded = np.pad(samples, (half, front_end.window))
-    rows = np.lib.stride_tricks.sliding_window_view(padded, front_end.window)[:: front_end.hop][:frames]
+    rows = np.lib.stride_tricks.sliding_window_view(padded, front_end.window)[:: front_end.hop][
+        :frames
+    ]
     return np.fft.rfft(rows * hann(front_end.window), front_end.n_fft, axis=1).astype(np.complex64)
 
 
 def synthesis(front_end: MelFrontEnd, spectra: Spectra) -> Floats:
     """(T * hop,) samples closest to the spectra (T, bins)."""
-    window, hop, half = hann(front_end.window), front_end.hop, front_end.window // 2
+    window = hann(front_end.window)
+    hop = front_end.hop
+    half = front_end.window // 2
     rows = np.fft.irfft(spectra, front_end.n_fft, axis=1)[:, : front_end.window] * window
     total = np.zeros(len(rows) * hop + 2 * front_end.window)
     weights = np.full(len(total), 1e-8)

@@ -86,8 +86,8 @@ def make_corpus(
     shard_texts: int = 250,
     note: Callable[[str], None] = lambda line: None,
 ) -> CorpusInfo:
-    """Make the missing shards of a corpus, and its description; ``note`` gets a line for each shard.
-    Without workers, this process makes them.
+    """Make the missing shards of a corpus, and its description; ``note`` gets a line for each
+    shard. Without workers, this process makes them.
 
     Existing shards of the same description are kept; ConfigError for others. The bytes do not
     depend on ``workers`` nor on interruptions.
@@ -99,7 +99,9 @@ def make_corpus(
         check_same(path, read_info(path), info)
     write_info(path, info, plan)
     open_jobs = [job for shards in plan.values() for job in shards if not job.path.is_dir()]
-    progress = ShardProgress(sum(len(job.texts) for job in open_jobs), len(open_jobs), info.front_end, note)
+    progress = ShardProgress(
+        sum(len(job.texts) for job in open_jobs), len(open_jobs), info.front_end, note
+    )
     with (workers or Local()).open(partial(maker, spec)) as spread:
         for job, shard in spread(open_jobs, lambda job: f"Shard {job.name}"):
             put(shard, job, fingerprint(info))
@@ -116,14 +118,19 @@ def rank(split: str) -> tuple[int, str]:
 def cut(folder: Path, texts: Texts, size: int) -> list[ShardJob]:
     """Jobs of ``size`` texts."""
     starts = range(0, len(texts), size)
-    return [ShardJob(folder / f"{number:05d}", texts[at : at + size]) for number, at in enumerate(starts)]
+    return [
+        ShardJob(folder / f"{number:05d}", texts[at : at + size])
+        for number, at in enumerate(starts)
+    ]
 
 
 def describe(spec: Spec, splits: Mapping[str, Texts], shard_texts: int) -> CorpusInfo:
     """The description of the corpus before any of it is made."""
     about = spec.about()
     digests = {
-        name: hashlib.sha256("".join(f"{key}|{text}\n" for key, text in splits[name]).encode()).hexdigest()
+        name: hashlib.sha256(
+            "".join(f"{key}|{text}\n" for key, text in splits[name]).encode()
+        ).hexdigest()
         for name in sorted(splits, key=rank)
     }
     versions = {name: version for name in PACKAGES if (version := installed(name))}
@@ -150,7 +157,8 @@ def installed(name: str) -> str | None:
 
 def check_same(path: Path, existing: CorpusInfo, info: CorpusInfo) -> None:
     """ConfigError where the existing corpus has another description."""
-    before, after = plain(existing), plain(info)
+    before = plain(existing)
+    after = plain(info)
     for key, value in after.items():
         if key in PROGRESS or before[key] == value:
             continue
@@ -158,11 +166,14 @@ def check_same(path: Path, existing: CorpusInfo, info: CorpusInfo) -> None:
         if isinstance(value, dict):
             keys = [k for k in {**before[key], **value} if before[key].get(k) != value.get(k)]
             where = f"the {key} differ ({', '.join(keys[:3])})"
-        raise ConfigError(f"{path} holds a corpus made in another way: {where}. Name another folder.")
+        raise ConfigError(
+            f"{path} holds a corpus made in another way: {where}. Name another folder."
+        )
 
 
 def fingerprint(info: CorpusInfo) -> str:
-    """SHA-256 of a description without the fields that grow with the shards; each shard stores it."""
+    """SHA-256 of a description without the fields that grow with the shards; each shard stores
+    it."""
     fixed = {key: value for key, value in plain(info).items() if key not in PROGRESS}
     return hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()
 
@@ -180,17 +191,27 @@ def make_shard(source: ItemSource, job: ShardJob) -> ShardContents:
         sentences, missing = source.items(name, text)
         items += sentences
         left_out += missing
-    listed = {"names": [item.name for item in items], "texts": [item.text for item in items], "left_out": left_out}
+    listed = {
+        "names": [item.name for item in items],
+        "texts": [item.text for item in items],
+        "left_out": left_out,
+    }
     total, squares = np.zeros((2, 1))
     for item in items:
         rows = item.mel.astype(np.float64)
-        total, squares = total + rows.sum(axis=0), squares + (rows**2).sum(axis=0)
-    sums = {"frames": sum(len(item.mel) for item in items), "sum": total.tolist(), "squares": squares.tolist()}
+        total = total + rows.sum(axis=0)
+        squares = squares + (rows**2).sum(axis=0)
+    sums = {
+        "frames": sum(len(item.mel) for item in items),
+        "sum": total.tolist(),
+        "squares": squares.tolist(),
+    }
     return ShardContents(joined(items), listed, sums)
 
 
 def put(shard: ShardContents, job: ShardJob, corpus: str) -> None:
-    """Write a shard of the corpus with that fingerprint to a temporary folder, and move it in place when whole."""
+    """Write a shard of the corpus with that fingerprint to a temporary folder, and move it in place
+    when whole."""
     draft = job.path.parent / f".{job.path.name}"
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
@@ -233,9 +254,12 @@ def joined(items: Sequence[Item]) -> dict[str, Any]:
 
 
 def write_info(path: Path, info: CorpusInfo, plan: Mapping[str, Sequence[ShardJob]]) -> None:
-    """Write corpus.json for the shards that are there; ConfigError where one is of another corpus."""
+    """Write corpus.json for the shards that are there; ConfigError where one is of another
+    corpus."""
     there = {name: [job for job in shards if job.path.is_dir()] for name, shards in plan.items()}
-    sums = {job.path: read_sums(job, fingerprint(info)) for shards in there.values() for job in shards}
+    sums = {
+        job.path: read_sums(job, fingerprint(info)) for shards in there.values() for job in shards
+    }
     parts = [sums[job.path] for job in there.get("train", [])] or list(sums.values())
     frames = max(1, sum(shard["frames"] for shard in parts))
     total = sum((np.array(shard["sum"]) for shard in parts), np.zeros(1))
@@ -244,20 +268,26 @@ def write_info(path: Path, info: CorpusInfo, plan: Mapping[str, Sequence[ShardJo
     data = plain(info)
     data["splits"] = {name: [job.path.name for job in shards] for name, shards in there.items()}
     data["complete"] = all(len(there[name]) == len(shards) for name, shards in plan.items())
-    data["mel_mean"], data["mel_std"] = mean.tolist(), np.sqrt(np.maximum(squares - mean**2, 1e-8)).tolist()
+    data["mel_mean"] = mean.tolist()
+    data["mel_std"] = np.sqrt(np.maximum(squares - mean**2, 1e-8)).tolist()
     write_json(path / "corpus.json", data)
 
 
 def read_sums(job: ShardJob, corpus: str) -> dict[str, Any]:
-    """A shard's sums over its frames; ConfigError where they are damaged, or the shard belongs to another corpus."""
+    """A shard's sums over its frames; ConfigError where they are damaged, or the shard belongs to
+    another corpus."""
     file = job.path / "statistics.json"
     try:
         sums: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         same = sums["corpus"] == corpus
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"{file} is damaged: remove the folder {job.path}, and it is made anew.") from error
+        raise ConfigError(
+            f"{file} is damaged: remove the folder {job.path}, and it is made anew."
+        ) from error
     if not same:
-        raise ConfigError(f"{job.path} belongs to a corpus that was made in another way: name another folder.")
+        raise ConfigError(
+            f"{job.path} belongs to a corpus that was made in another way: name another folder."
+        )
     return sums
 
 
@@ -277,14 +307,22 @@ def write_json(path: Path, data: Any) -> None:
 class ShardProgress:
     """A line for each shard: hours of speech so far, and estimated time left."""
 
-    def __init__(self, texts: int, shards: int, front_end: MelFrontEnd, note: Callable[[str], None]) -> None:
-        self._texts, self._shards, self._front, self._note = texts, shards, front_end, note
+    def __init__(
+        self, texts: int, shards: int, front_end: MelFrontEnd, note: Callable[[str], None]
+    ) -> None:
+        self._texts = texts
+        self._shards = shards
+        self._front = front_end
+        self._note = note
         self._begun_s = time.monotonic()
-        self._done = self._number = self._frames = 0
+        self._done = 0
+        self._number = 0
+        self._frames = 0
 
     def shard(self, job: ShardJob) -> None:
         """Report one more shard."""
-        self._done, self._number = self._done + len(job.texts), self._number + 1
+        self._done = self._done + len(job.texts)
+        self._number = self._number + 1
         self._frames += int(np.load(job.path / "frames_at.npy")[-1])
         hours = self._frames * self._front.hop / self._front.sample_rate / 3600
         left_s = (time.monotonic() - self._begun_s) / self._done * (self._texts - self._done)

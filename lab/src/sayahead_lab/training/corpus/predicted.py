@@ -1,8 +1,9 @@
-"""A corpus whose mel is an acoustic model's: each frame predicted after the true ones, as long as these.
+"""A corpus whose mel is an acoustic model's: each frame predicted after the true ones, as long as
+these.
 
-A vocoder that has heard only true mel meets another one in a voice: smoother, with harmonics blurred. Trained further
-on a corpus of this kind, it hears what it will be given, beside the sound that belongs there (as Shen et al. 2018, 3.1,
-train the vocoder of Tacotron 2).
+A vocoder that has heard only true mel meets another one in a voice: smoother, with harmonics
+blurred. Trained further on a corpus of this kind, it hears what it will be given, beside the sound
+that belongs there (as Shen et al. 2018, 3.1, train the vocoder of Tacotron 2).
 """
 
 from __future__ import annotations
@@ -42,17 +43,22 @@ class PredictedSpec:
 
     def about(self) -> About:
         """What is said of the other corpus, and whose the mel is."""
-        info, run = Corpus(self.corpus).info, self.open().run
+        info = Corpus(self.corpus).info
+        run = self.open().run
         return replace(info, source={**info.source, "mel": f"{run.recipe.name}, {run.step} steps"})
 
     def open(self) -> Predictions:
-        """The run's predictions; ConfigError for a run that predicts no mel, or of another front end."""
+        """The run's predictions; ConfigError for a run that predicts no mel, or of another front
+        end."""
         return opened(self)
 
     def splits(self) -> Mapping[str, Texts]:
         """Name and text of each item."""
         corpus = Corpus(self.corpus)
-        return {name: [(item.name, item.text) for item in corpus.split(name)] for name in corpus.info.splits}
+        return {
+            name: [(item.name, item.text) for item in corpus.split(name)]
+            for name in corpus.info.splits
+        }
 
 
 class Predictions:
@@ -60,15 +66,27 @@ class Predictions:
 
     def __init__(self, spec: PredictedSpec) -> None:
         self.run: Trained[Any, Any] = load_trained(spec.run)
-        task, corpus = self.run.task, Corpus(spec.corpus)
+        task = self.run.task
+        corpus = Corpus(spec.corpus)
         if not isinstance(task, Predicts):
-            raise ConfigError(f"{spec.run} is a run of {self.run.recipe.task}, which predicts no mel.")
+            raise ConfigError(
+                f"{spec.run} is a run of {self.run.recipe.task}, which predicts no mel."
+            )
         self.task: Predicts = task
-        theirs, ours = self.run.corpus.info, corpus.info
-        if (theirs.front_end, theirs.phonemes, theirs.pad) != (ours.front_end, ours.phonemes, ours.pad):
-            raise ConfigError(f"{spec.run} has other frames or phonemes than the corpus {spec.corpus}.")
+        theirs = self.run.corpus.info
+        ours = corpus.info
+        if (theirs.front_end, theirs.phonemes, theirs.pad) != (
+            ours.front_end,
+            ours.phonemes,
+            ours.pad,
+        ):
+            raise ConfigError(
+                f"{spec.run} has other frames or phonemes than the corpus {spec.corpus}."
+            )
         self._items = {
-            item.name: (split, number) for split in ours.splits for number, item in enumerate(corpus.split(split))
+            item.name: (split, number)
+            for split in ours.splits
+            for number, item in enumerate(corpus.split(split))
         }
         self._splits = {split: corpus.split(split) for split in ours.splits}
 

@@ -1,7 +1,8 @@
-"""Layouts of published corpora of recordings, and anybody's: a folder in, recordings with texts and speakers out.
+"""Layouts of published corpora of recordings, and anybody's: a folder in, recordings with texts and
+speakers out.
 
-A reader is a function from a folder to ``Recorded``. A package declares one under ``sayahead_lab.readers``; without a
-package it is ``FILE.py:FUNCTION``:
+A reader is a function from a folder to ``Recorded``. A package declares one under
+``sayahead_lab.readers``; without a package it is ``FILE.py:FUNCTION``:
 
     sayahead train corpus corpus/p225 --recordings VCTK-Corpus-0.92 --reader vctk --speaker p225
     sayahead train corpus corpus/mine --recordings FOLDER --reader my_readers.py:podcasts
@@ -53,13 +54,20 @@ def read_libritts(folder: Path) -> Iterator[Recorded]:
     """LibriTTS, one of its parts: SPEAKER/CHAPTER/NAME.wav with NAME.normalized.txt beside it."""
     for text in sorted(folder.glob("*/*/*.normalized.txt")):
         name = text.name.removesuffix(".normalized.txt")
-        yield Recorded(name, text.read_text(encoding="utf-8").strip(), text.with_name(f"{name}.wav"), text.parts[-3])
+        yield Recorded(
+            name,
+            text.read_text(encoding="utf-8").strip(),
+            text.with_name(f"{name}.wav"),
+            text.parts[-3],
+        )
 
 
 def read_vctk(folder: Path) -> Iterator[Recorded]:
-    """VCTK: txt/SPEAKER/NAME.txt, with the first microphone's FLAC of version 0.92 or the WAV of those before."""
+    """VCTK: txt/SPEAKER/NAME.txt, with the first microphone's FLAC of version 0.92 or the WAV of
+    those before."""
     for text in sorted(folder.glob("txt/*/*.txt")):
-        name, speaker = text.stem, text.parent.name
+        name = text.stem
+        speaker = text.parent.name
         newer = folder / "wav48_silence_trimmed" / speaker / f"{name}_mic1.flac"
         path = newer if newer.is_file() else folder / "wav48" / speaker / f"{name}.wav"
         if path.is_file():
@@ -71,7 +79,10 @@ def find_reader(name: str) -> Reader:
     place, colon, attribute = name.rpartition(":")
     if not colon:
         if name not in READERS:
-            raise ConfigError(f"Reader {name!r} is not known{nearest(name, READERS)}; your own is FILE.py:FUNCTION.")
+            raise ConfigError(
+                f"Reader {name!r} is not known{nearest(name, READERS)}; your own is"
+                " FILE.py:FUNCTION."
+            )
         return READERS[name]
     try:
         reader: Reader = getattr(module_of(place), attribute)
@@ -82,7 +93,8 @@ def find_reader(name: str) -> Reader:
 
 @functools.lru_cache(maxsize=4)
 def recordings_of(reader: str, folder: Path, speaker: str) -> dict[str, Recorded]:
-    """A speaker's recordings in a folder by name; ConfigError where there are none, or of several speakers."""
+    """A speaker's recordings in a folder by name; ConfigError where there are none, or of several
+    speakers."""
     found = list(find_reader(reader)(folder))
     if not found:
         raise ConfigError(f"The reader {reader!r} finds no recordings in {folder}.")
@@ -91,8 +103,8 @@ def recordings_of(reader: str, folder: Path, speaker: str) -> dict[str, Recorded
         raise ConfigError(f"{folder} has no speaker {speaker!r}{nearest(speaker, speakers)}.")
     if not speaker and len(speakers) > 1:
         raise ConfigError(
-            f"{folder} has {len(speakers)} speakers ({', '.join(speakers[:LISTED])} ...): name one with --speaker. "
-            "Corpora of several become one with --join."
+            f"{folder} has {len(speakers)} speakers ({', '.join(speakers[:LISTED])} ...): name one"
+            " with --speaker. Corpora of several become one with --join."
         )
     own = [one for one in found if one.speaker == speaker or not speaker]
     named = {one.name: one for one in own}

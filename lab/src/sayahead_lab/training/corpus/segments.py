@@ -1,5 +1,5 @@
-"""Segments of a corpus's sentences, as in incremental synthesis: a few words, their past and their future; and the path
-of attention in them."""
+"""Segments of a corpus's sentences, as in incremental synthesis: a few words, their past and their
+future; and the path of attention in them."""
 
 from __future__ import annotations
 
@@ -42,14 +42,18 @@ class SegmentCutter:
 
     def __init__(self, *, pad: int, space: int, past: int, lookahead: int) -> None:
         """``past``: most phonemes of the past; ``lookahead``: most words of the future; 0: all."""
-        self.pad, self.space, self.past, self.lookahead = pad, space, past, lookahead
+        self.pad = pad
+        self.space = space
+        self.past = past
+        self.lookahead = lookahead
 
     def begin(self, item: Item, word: int) -> int:
         """Index in the padded ids of the first id of a word."""
         return 1 + first_id(item, word, self.space)
 
     def cut(self, item: Item, first: int, end: int) -> Piece:
-        """The words ``[first, end)`` of an item, with past and future; of all of its words, the pads are part."""
+        """The words ``[first, end)`` of an item, with past and future; of all of its words, the
+        pads are part."""
         words = len(item.words)
         ids = self.padded(item)
         start = 0 if first == 0 else self.begin(item, first)
@@ -62,10 +66,13 @@ class SegmentCutter:
         return Piece(ids[start:stop], durations[start:stop], at, past, ids[stop:stop_id], end)
 
     def alone(self, item: Item, first: int, end: int) -> Piece:
-        """The words as an utterance of their own: pads that last no time, no space in front, no past, no future."""
-        start, stop = 1 + int(item.words[first][0]), 1 + int(item.words[end - 1][1])
+        """The words as an utterance of their own: pads that last no time, no space in front, no
+        past, no future."""
+        start = 1 + int(item.words[first][0])
+        stop = 1 + int(item.words[end - 1][1])
         durations = item.durations.astype(np.int64)
-        pad, zero = np.array([self.pad]), np.zeros(1, np.int64)
+        pad = np.array([self.pad])
+        zero = np.zeros(1, np.int64)
         ids = np.concatenate([pad, item.ids[start - 1 : stop - 1].astype(np.int64), pad])
         lasting = np.concatenate([zero, durations[start:stop], zero])
         return Piece(ids, lasting, int(durations[:start].sum()), NOTHING, NOTHING, end)
@@ -77,7 +84,8 @@ class SegmentCutter:
 
 def first_id(item: Item, word: int, space: int) -> int:
     """Index in ``item.ids`` of the first id of a word: the space before it, where it has one."""
-    before, first = int(item.words[word - 1][1]), int(item.words[word][0])
+    before = int(item.words[word - 1][1])
+    first = int(item.words[word][0])
     spaces = np.flatnonzero(item.ids[before:first] == space)
     return before + int(spaces[-1]) if len(spaces) else first
 
@@ -95,15 +103,24 @@ class AttentionPath:
 
 
 def path_of(
-    durations: Numbers, steps: int, *, reduction: int, window: int, draw: np.random.Generator | None, cut: bool = True
+    durations: Numbers,
+    steps: int,
+    *,
+    reduction: int,
+    window: int,
+    draw: np.random.Generator | None,
+    cut: bool = True,
 ) -> AttentionPath:
-    """The path of phonemes by their durations (P,); frames that no window holds are ``cut`` to its edge.
+    """The path of phonemes by their durations (P,); frames that no window holds are ``cut`` to its
+    edge.
 
-    Attention rests on the phoneme of one of a step's frames, the middle one without ``draw``. In inference it may fall
-    on any side of a step that several phonemes share; in training it falls on each at times.
-    """
+    Attention rests on the phoneme of one of a step's frames, the middle one without ``draw``. In
+    inference it may fall on any side of a step that several phonemes share; in training it falls on
+    each at times."""
     owners = np.repeat(np.arange(len(durations)), durations)
-    path = owners[np.minimum(np.arange(steps * reduction), len(owners) - 1)].reshape(steps, reduction)
+    path = owners[np.minimum(np.arange(steps * reduction), len(owners) - 1)].reshape(
+        steps, reduction
+    )
     frame = np.full(steps, reduction // 2) if draw is None else draw.integers(reduction, size=steps)
     rests = np.take_along_axis(path, frame[:, None], 1)[:, 0]
     attended, stayed = np.zeros((2, steps), np.int64)

@@ -1,4 +1,5 @@
-"""Any voice or command as the source of a corpus: it speaks the texts, and the package's aligner finds the phonemes.
+"""Any voice or command as the source of a corpus: it speaks the texts, and the package's aligner
+finds the phonemes.
 
 They are the front end's phonemes, whatever the teacher's, so that an exported voice speaks them.
 """
@@ -35,13 +36,16 @@ class SpokenSpec(AlignedSpec):
 
     folder: Path = Path()
     teacher: str = ""
-    """A voice's name or folder, or a command line that reads a text and writes WAV (``ProcessConfig.command``)."""
+    """A voice's name or folder, or a command line that reads a text and writes WAV
+    (``ProcessConfig.command``)."""
     noise: int = 0
     """Seed of the teacher's noise, together with each text's name."""
 
     def about(self) -> About:
-        """The description names a voice with the digest of its voice.json, which has those of its files."""
-        aligned, folder = AlignedSpec.about(self), voice_folder(self.teacher)
+        """The description names a voice with the digest of its voice.json, which has those of its
+        files."""
+        aligned = AlignedSpec.about(self)
+        folder = voice_folder(self.teacher)
         if folder is None:
             teacher = {"command": self.teacher}
         else:
@@ -60,7 +64,8 @@ class TextSpeaker:
     """A voice that speaks text by text."""
 
     def __init__(self, voice: Voice, seed: int) -> None:
-        self._voice, self._seed = voice, seed
+        self._voice = voice
+        self._seed = seed
         # The aligner and the corpus need the same speech, each at its own rate.
         self._spoken = functools.lru_cache(maxsize=1)(self._speak)
 
@@ -77,13 +82,14 @@ class TextSpeaker:
 
 
 def load_teacher(teacher: str) -> Voice:
-    """The teacher's voice, or its command as a voice; ConfigError where it is neither, or speaks no English."""
+    """The teacher's voice, or its command as a voice; ConfigError where it is neither, or speaks no
+    English."""
     if voice_folder(teacher) is not None:
         voice = load_voice(teacher)
         if not voice.config.language.lower().startswith("en"):
             raise ConfigError(
-                f"The voice {voice.config.name!r} speaks {voice.config.language}, but a corpus has the phonemes of "
-                "English: choose another teacher."
+                f"The voice {voice.config.name!r} speaks {voice.config.language}, but a corpus has"
+                " the phonemes of English: choose another teacher."
             )
         return voice
     try:
@@ -92,8 +98,8 @@ def load_teacher(teacher: str) -> Voice:
         raise ConfigError(f"The teacher {teacher!r} is no command line: {error}.") from error
     if not command or shutil.which(command[0]) is None:
         raise ConfigError(
-            f"The teacher {teacher!r} is neither a voice (sayahead voices lists them), nor a folder with voice.json, "
-            "nor a program on this machine."
+            f"The teacher {teacher!r} is neither a voice (sayahead voices lists them), nor a folder"
+            " with voice.json, nor a program on this machine."
         )
     rate = rate_of(output_of(command, PROBE), command[0])
     config = VoiceConfig(

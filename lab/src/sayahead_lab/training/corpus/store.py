@@ -27,7 +27,8 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A spoken sentence, or a recording; arrays of stored items are views that cannot or should not be changed."""
+    """A spoken sentence, or a recording; arrays of stored items are views that cannot or should not
+    be changed."""
 
     name: str
     """Its text's name; where the text has several sentences, with ``.1``, ``.2``, ..."""
@@ -38,7 +39,8 @@ class Item:
     words: Array
     """(N, 2) int16: each word's sounding phonemes ``[first, end)`` in ``ids``."""
     durations: Array
-    """(P + 2,) int16 frames of the first pad, of each phoneme and of the last pad; their sum is T."""
+    """(P + 2,) int16 frames of the first pad, of each phoneme and of the last pad; their sum is
+    T."""
     f0: Array
     """(T,) float16 pitch in Hz, 0 where there is none."""
     mel: Array
@@ -48,7 +50,8 @@ class Item:
     features: Array | None = None
     """(T, 256) float16: input of the teacher's last layer, or none."""
     energy: Array | None = None
-    """(T,) float16 energy as the default voice has it, where the teacher told it; none where it is measured."""
+    """(T,) float16 energy as the default voice has it, where the teacher told it; none where it is
+    measured."""
     speaker: str = ""
     """In a joined corpus, the name of the one that it is from; else empty."""
 
@@ -66,7 +69,8 @@ class About:
     source: dict[str, str]
     """Source of speech and durations."""
     punctuation: str
-    """Which punctuation is among the phonemes: all, final (the sentence's last alone, Ma 5.1) or none."""
+    """Which punctuation is among the phonemes: all, final (the sentence's last alone, Ma 5.1) or
+    none."""
     seed: int
     """Seed of the teacher's noise, together with each item's name."""
 
@@ -88,11 +92,13 @@ class CorpusInfo(About):
     complete: bool
     """Whether all shards are made; an incomplete corpus can be read, too."""
     mel_mean: tuple[float, ...]
-    """(n_mels,) mean over the train split's frames (over all frames, where none of train is made)."""
+    """(n_mels,) mean over the train split's frames (over all frames, where none of train is
+    made)."""
     mel_std: tuple[float, ...]
     """(n_mels,) standard deviation over the same frames."""
     joined: dict[str, str] = field(default_factory=dict)
-    """Folders beside corpus.json that are corpora themselves, one a speaker, with the languages that were read."""
+    """Folders beside corpus.json that are corpora themselves, one a speaker, with the languages
+    that were read."""
 
 
 def language_of(info: About) -> str:
@@ -104,7 +110,8 @@ def language_of(info: About) -> str:
 
 
 def languages_of(info: CorpusInfo) -> dict[str, str]:
-    """The languages that were read by the speakers of a joined corpus, by name; none for another corpus."""
+    """The languages that were read by the speakers of a joined corpus, by name; none for another
+    corpus."""
     return {name: _read(language, info) for name, language in info.joined.items()}
 
 
@@ -115,19 +122,25 @@ def _read(language: str, info: About) -> str:
 def check_mels(info: CorpusInfo, n_mels: int) -> None:
     """ConfigError where a model has another number of mel bands."""
     if info.front_end.n_mels != n_mels:
-        raise ConfigError(f"The corpus has {info.front_end.n_mels} mel bands, but [model] n_mels is {n_mels}.")
+        raise ConfigError(
+            f"The corpus has {info.front_end.n_mels} mel bands, but [model] n_mels is {n_mels}."
+        )
 
 
 def count_ids(info: CorpusInfo, phonemes: int) -> int:
-    """Number of phoneme ids, the pad's among them; ConfigError where a model has another, unless that is 0."""
+    """Number of phoneme ids, the pad's among them; ConfigError where a model has another, unless
+    that is 0."""
     count = 1 + max(info.pad, *info.phonemes.values())
     if phonemes not in (0, count):
-        raise ConfigError(f"The corpus has ids up to {count - 1}, but [model] phonemes is {phonemes}.")
+        raise ConfigError(
+            f"The corpus has ids up to {count - 1}, but [model] phonemes is {phonemes}."
+        )
     return count
 
 
 class Corpus:
-    """A corpus, complete or still being made: its description, and its splits as sequences of items."""
+    """A corpus, complete or still being made: its description, and its splits as sequences of
+    items."""
 
     def __init__(self, path: Path | str) -> None:
         """Read the description; ConfigError where there is none, or one of another format."""
@@ -135,21 +148,30 @@ class Corpus:
         self.info = read_info(self.path)
 
     def split(self, name: str) -> Split:
-        """A split's items; ConfigError for an unknown one, and for a shard that is missing or damaged."""
+        """A split's items; ConfigError for an unknown one, and for a shard that is missing or
+        damaged."""
         if name not in self.info.splits:
-            raise ConfigError(f"The corpus {self.path} has no split {name!r}{nearest(name, self.info.splits)}.")
+            raise ConfigError(
+                f"The corpus {self.path} has no split {name!r}{nearest(name, self.info.splits)}."
+            )
         if not self.info.joined:
-            return Split([Shard(self.path / name / shard, self.info) for shard in self.info.splits[name]])
+            return Split(
+                [Shard(self.path / name / shard, self.info) for shard in self.info.splits[name]]
+            )
         shards = list[Shard]()
         for part in self.info.joined:
             info = read_info(self.path / part)
-            shards += [Shard(self.path / part / name / shard, info, part) for shard in info.splits.get(name, ())]
+            shards += [
+                Shard(self.path / part / name / shard, info, part)
+                for shard in info.splits.get(name, ())
+            ]
         return Split(shards)
 
     @property
     def size(self) -> str:
         """Hours of speech to train on, in words."""
-        front_end, frames = self.info.front_end, int(self.split("train").lengths.sum())
+        front_end = self.info.front_end
+        frames = int(self.split("train").lengths.sum())
         return f"{frames * front_end.hop / front_end.sample_rate / 3600:.1f} h of corpus"
 
 
@@ -159,7 +181,9 @@ class Split(Sequence[Item]):
     def __init__(self, shards: Sequence[Shard]) -> None:
         self.shards = shards
         self._ends = np.cumsum([len(shard.names) for shard in shards], dtype=np.int64)
-        self.lengths: NDArray[np.int64] = np.concatenate([np.zeros(0, np.int64), *(s.lengths for s in shards)])
+        self.lengths: NDArray[np.int64] = np.concatenate(
+            [np.zeros(0, np.int64), *(s.lengths for s in shards)]
+        )
         """(I,) frames of each item."""
 
     def __len__(self) -> int:
@@ -183,15 +207,23 @@ class Split(Sequence[Item]):
 
 
 class Shard:
-    """A shard's folder: arrays of all its items end to end, the long ones memory-mapped at first use."""
+    """A shard's folder: arrays of all its items end to end, the long ones memory-mapped at first
+    use."""
 
     def __init__(self, path: Path, info: CorpusInfo, speaker: str = "") -> None:
-        self.path, self.speaker, self._hop = path, speaker, info.front_end.hop
+        self.path = path
+        self.speaker = speaker
+        self._hop = info.front_end.hop
         if not path.is_dir():
-            raise ConfigError(f"The shard {path} is missing: make the corpus again, which makes what is not there.")
+            raise ConfigError(
+                f"The shard {path} is missing: make the corpus again, which makes what is not"
+                " there."
+            )
         listed = self._json("names.json")
         try:
-            self.names, self.texts, self.left_out = (list(listed[key]) for key in ("names", "texts", "left_out"))
+            self.names, self.texts, self.left_out = (
+                list(listed[key]) for key in ("names", "texts", "left_out")
+            )
         except (KeyError, TypeError) as error:
             raise self._damaged("names.json", "its lists are not all there") from error
         self._at = {name: self._load(f"{name}_at") for name in ("ids", "words", "frames")}
@@ -204,8 +236,12 @@ class Shard:
         first, end = self._at["frames"][number : number + 2]
         begin, stop = self._at["ids"][number : number + 2]
         words = slice(*self._at["words"][number : number + 2])
-        arrays, long, pads = self._arrays, self._mapped, 2 * number
-        audio, features, energy = long.get("audio"), long.get("features"), long.get("energy")
+        arrays = self._arrays
+        long = self._mapped
+        pads = 2 * number
+        audio = long.get("audio")
+        features = long.get("features")
+        energy = long.get("energy")
         return Item(
             name=self.names[number],
             text=self.texts[number],
@@ -232,19 +268,31 @@ class Shard:
             if len(at) != len(self.names) + 1 or at[0] != 0 or np.any(np.diff(at) < 0):
                 raise self._damaged(f"{name}_at.npy", f"it does not fit {len(self.names)} items")
         phonemes, words, frames = (int(self._at[name][-1]) for name in ("ids", "words", "frames"))
-        rows = {"ids": phonemes, "words": words, "durations": phonemes + 2 * len(self.names), "f0": frames}
+        rows = {
+            "ids": phonemes,
+            "words": words,
+            "durations": phonemes + 2 * len(self.names),
+            "f0": frames,
+        }
         for name, array in self._arrays.items():
             if len(array) != rows[name]:
-                raise self._damaged(f"{name}.npy", f"it has {len(array)} rows where {rows[name]} belong")
+                raise self._damaged(
+                    f"{name}.npy", f"it has {len(array)} rows where {rows[name]} belong"
+                )
         starts = self._at["ids"][:-1] + 2 * np.arange(len(self.names))
-        if len(starts) and np.any(np.add.reduceat(self._arrays["durations"], starts, dtype=np.int64) != self.lengths):
+        if len(starts) and np.any(
+            np.add.reduceat(self._arrays["durations"], starts, dtype=np.int64) != self.lengths
+        ):
             raise self._damaged("durations.npy", "its sums are not the items' frames")
         for name, factor in LONG.items():
             if name != "mel" and not (self.path / f"{name}.npy").exists():
                 continue
             count = self._rows(name)
             if count != frames * (factor or self._hop):
-                raise self._damaged(f"{name}.npy", f"it has {count} rows where {frames * (factor or self._hop)} belong")
+                raise self._damaged(
+                    f"{name}.npy",
+                    f"it has {count} rows where {frames * (factor or self._hop)} belong",
+                )
 
     def _rows(self, name: str) -> int:
         """Rows of an array's file, by its header and size alone."""
@@ -253,7 +301,8 @@ class Shard:
             with path.open("rb") as file:
                 np.lib.format.read_magic(file)
                 shape, _, kind = np.lib.format.read_array_header_1_0(file)
-                expected, size = file.tell() + math.prod(shape) * kind.itemsize, path.stat().st_size
+                expected = file.tell() + math.prod(shape) * kind.itemsize
+                size = path.stat().st_size
         except (OSError, ValueError) as error:
             raise self._damaged(path.name, str(error)) from error
         if size != expected:
@@ -276,20 +325,28 @@ class Shard:
 
     def _damaged(self, file: str, why: str) -> ConfigError:
         return ConfigError(
-            f"{self.path / file} is damaged: {why}. Remove the folder {self.path} and make the corpus again: "
-            "only this shard is made anew."
+            f"{self.path / file} is damaged: {why}. Remove the folder {self.path} and make the"
+            " corpus again: only this shard is made anew."
         )
 
 
 def read_info(path: Path) -> CorpusInfo:
-    """The description of the corpus in a folder; ConfigError where there is none that can be read."""
+    """The description of the corpus in a folder; ConfigError where there is none that can be
+    read."""
     file = path / "corpus.json"
     if not file.is_file():
-        raise ConfigError(f"{path} is no corpus (there is no {file.name} in it): make one with sayahead train corpus.")
+        raise ConfigError(
+            f"{path} is no corpus (there is no {file.name} in it): make one with sayahead train"
+            " corpus."
+        )
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ConfigError(f"{file} is damaged: {error}. Remove it and make the corpus again: shards stay.") from error
+        raise ConfigError(
+            f"{file} is damaged: {error}. Remove it and make the corpus again: shards stay."
+        ) from error
     if isinstance(data, dict) and data.get("format") != FORMAT:
-        raise ConfigError(f"{file}: format {data.get('format')} is not one this version reads ({FORMAT}).")
+        raise ConfigError(
+            f"{file}: format {data.get('format')} is not one this version reads ({FORMAT})."
+        )
     return from_mapping(CorpusInfo, data, where=str(file))

@@ -1,7 +1,8 @@
-"""The default voice as a teacher: whole sentences with durations, pitch and features, from text alone.
+"""The default voice as a teacher: whole sentences with durations, pitch and features, from text
+alone.
 
-The graph of the package hibari-tts (Apache-2.0), of which the default voice is made, runs a sentence at once and in
-int8 throughout: about three times as fast as the three streaming graphs.
+The graph of the package hibari-tts (Apache-2.0), of which the default voice is made, runs a
+sentence at once and in int8 throughout: about three times as fast as the three streaming graphs.
 """
 
 from __future__ import annotations
@@ -31,13 +32,16 @@ from sayahead.voices import FOLDER, VoiceConfig
 from sayahead_lab.training.corpus.frontend import MelFrontEnd
 from sayahead_lab.training.corpus.store import About, Item
 
-RATE, HOP = 24000, 300
+RATE = 24000
+HOP = 300
 """The teacher's own: samples per second, samples a frame."""
 UNIT = 2
 """Frames in a unit of its durations."""
 EARLY = 4
-"""Frames by which its sound is ahead of its durations: as measured, phonemes so shifted explain the mel best."""
-DURATIONS, FEATURES = "/Clip_output_0", "/dec_norm/LayerNormalization_output_0"
+"""Frames by which its sound is ahead of its durations: as measured, phonemes so shifted explain the
+mel best."""
+DURATIONS = "/Clip_output_0"
+FEATURES = "/dec_norm/LayerNormalization_output_0"
 """Tensors of its graph: units of each id (P + 2,), and what its last layer gets (1, T, 256)."""
 """-50 dBFS, a session's threshold of silence."""
 PUNCTUATION = ("all", "final")
@@ -53,7 +57,8 @@ class TeacherSpec:
     punctuation: str = "all"
     """all, or final: only the sentence's last punctuation reaches the teacher (Ma 5.1)."""
     lead: int = 4
-    """Frames (12.5 ms) that are kept of the first pad. The first phoneme is audible up to three frames early."""
+    """Frames (12.5 ms) that are kept of the first pad. The first phoneme is audible up to three
+    frames early."""
     tail: int = 12
     """Frames kept after the last audible one."""
     seed: int = 0
@@ -67,12 +72,15 @@ class TeacherSpec:
         if self.punctuation not in PUNCTUATION:
             raise ConfigError(f"punctuation is {self.punctuation!r}, but must be all or final.")
         if self.lead < 1 or self.tail < 4:
-            raise ConfigError(f"lead is {self.lead} and tail {self.tail}, but must be at least 1 and 4 frames.")
+            raise ConfigError(
+                f"lead is {self.lead} and tail {self.tail}, but must be at least 1 and 4 frames."
+            )
         front = self.front_end
         if self.features and (front.sample_rate, front.hop) != (RATE, HOP):
             raise ConfigError(
-                f"The teacher has features for each {HOP} samples at {RATE} Hz, not for each {front.hop} at "
-                f"{front.sample_rate} Hz: make the corpus without features, or with the front end ma."
+                f"The teacher has features for each {HOP} samples at {RATE} Hz, not for each"
+                f" {front.hop} at {front.sample_rate} Hz: make the corpus without features, or with"
+                " the front end ma."
             )
 
     def about(self) -> About:
@@ -115,16 +123,20 @@ class VoiceTeacher:
         self.spec = spec
         config = voice_config()
         self._normalizer: Callable[[], AnyNormalizer] = Normalizer
-        self._pad, self._phonemes = int(config.model["pad"]), config.phonemes
+        self._pad = int(config.model["pad"])
+        self._phonemes = config.phonemes
         self._phonemizer: Phonemizer = load_reader(self.spec.punctuation == "all")
-        self._pauses = frozenset(config.phonemes[mark] for mark in PAUSES if mark in config.phonemes)
+        self._pauses = frozenset(
+            config.phonemes[mark] for mark in PAUSES if mark in config.phonemes
+        )
         self._graph = load_graph()
 
     def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
         """The sentences of a text; and the names of those without a sound, which are left out."""
         normalizer = self._normalizer()
         sentences = list(split([*normalizer.push(text), *normalizer.flush()]))
-        items, left_out = [], [] if sentences else [name]
+        items = []
+        left_out = [] if sentences else [name]
         for number, words in enumerate(sentences, 1):
             item_name = name if len(sentences) == 1 else f"{name}.{number}"
             pronounced = self._phonemizer.phonemize(words, left=[])
@@ -132,17 +144,27 @@ class VoiceTeacher:
             if all(int(i) in self._pauses for i in ids):
                 left_out.append(item_name)
             else:
-                items.append(self._item(item_name, " ".join(word.text for word in words), ids, spans(pronounced)))
+                items.append(
+                    self._item(
+                        item_name, " ".join(word.text for word in words), ids, spans(pronounced)
+                    )
+                )
         return items, left_out
 
     def _item(self, name: str, text: str, ids: Ids, words: NDArray[np.int16]) -> Item:
-        spec, front = self.spec, self.spec.front_end
+        spec = self.spec
+        front = self.spec.front_end
         take = self.speak(ids, name)
-        edges, samples, f0, energy = take.edges, take.samples, take.f0, take.energy
+        edges = take.edges
+        samples = take.samples
+        f0 = take.f0
+        energy = take.energy
         if (front.sample_rate, front.hop) != (RATE, HOP):
             samples = resample(samples, RATE, front.sample_rate)
             edges = np.rint(edges * (HOP / RATE * front.sample_rate / front.hop)).astype(np.int64)
-            nearest = np.rint(np.arange(edges[-1]) * (front.hop / front.sample_rate * RATE / HOP)).astype(np.int64)
+            nearest = np.rint(
+                np.arange(edges[-1]) * (front.hop / front.sample_rate * RATE / HOP)
+            ).astype(np.int64)
             f0 = f0[np.minimum(nearest, len(f0) - 1)]
             energy = None if energy is None else energy[np.minimum(nearest, len(energy) - 1)]
         size = int(edges[-1]) * front.hop
@@ -158,36 +180,48 @@ class VoiceTeacher:
             f0=np.where(f0 < 40, 0, f0).astype(np.float16),
             mel=mel.astype(np.float16),
             audio=pcm if spec.audio else None,
-            features=take.features.astype(np.float16) if spec.features and take.features is not None else None,
+            features=(
+                take.features.astype(np.float16)
+                if spec.features and take.features is not None
+                else None
+            ),
             energy=None if energy is None else energy.astype(np.float16),
         )
 
     def speak(self, ids: Ids, name: str) -> Take:
-        """The sentence of phoneme ids (P,), without pads; its noise is drawn by the name and the spec's seed."""
+        """The sentence of phoneme ids (P,), without pads; its noise is drawn by the name and the
+        spec's seed."""
         from hibari import dsp
 
         padded = np.concatenate([[self._pad], ids, [self._pad]])[None].astype(np.int64)
         names = ["lh", "theta", "ln", "lr", "phi", "f0", DURATIONS, FEATURES]
-        *parts, units, features = self._graph.run(names, {"ids": padded, "speed": np.ones(1, np.float32)})
+        *parts, units, features = self._graph.run(
+            names, {"ids": padded, "speed": np.ones(1, np.float32)}
+        )
         digest = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
-        samples = dsp.synth(*(part[0] for part in parts), np.random.default_rng([self.spec.seed, digest]))
+        samples = dsp.synth(
+            *(part[0] for part in parts), np.random.default_rng([self.spec.seed, digest])
+        )
         edges = np.concatenate([[0], np.cumsum(np.rint(units).astype(np.int64) * UNIT)])
         marks = len(list(itertools.takewhile(self._pauses.__contains__, ids[::-1].tolist())))
         first, edges = trim(edges, samples, marks, lead=self.spec.lead, tail=self.spec.tail)
         end = first + int(edges[-1])
-        return Take(edges, parts[5][0, first:end], samples[first * HOP : end * HOP], features[0, first:end])
+        return Take(
+            edges, parts[5][0, first:end], samples[first * HOP : end * HOP], features[0, first:end]
+        )
 
 
 def trim(edges: Frames, samples: Floats, marks: int, *, lead: int, tail: int) -> tuple[int, Frames]:
     """Frames to cut off the front, and the edges (P + 3,) of the pads and phonemes in the rest.
 
-    ``edges`` are those of the whole by the teacher's durations, ``marks`` the number of ids after the last phoneme
-    that sounds. All phonemes are moved to where they are heard, ``EARLY`` frames to the front; of the first pad
-    ``lead`` frames are kept. At the end the teacher is silent for half a second, most of which it counts to the last
-    phoneme: ``tail`` frames are kept after the last audible one; the phoneme gets two of them, marks and pad share
-    the rest.
+    ``edges`` are those of the whole by the teacher's durations, ``marks`` the number of ids after
+    the last phoneme that sounds. All phonemes are moved to where they are heard, ``EARLY`` frames
+    to the front; of the first pad ``lead`` frames are kept. At the end the teacher is silent for
+    half a second, most of which it counts to the last phoneme: ``tail`` frames are kept after the
+    last audible one; the phoneme gets two of them, marks and pad share the rest.
     """
-    total, edges = int(edges[-1]), np.maximum(edges - EARLY, 0)
+    total = int(edges[-1])
+    edges = np.maximum(edges - EARLY, 0)
     loud = audible(samples)
     silent = int(loud[-1]) // HOP + 1 if len(loud) else 0
     last = len(edges) - 3 - marks
@@ -207,13 +241,17 @@ def split(words: Sequence[Word]) -> list[list[Word]]:
         sentences[-1].append(word)
         if word.ends:
             sentences.append([])
-    return [[*sentence[:-1], replace(sentence[-1], ends=True)] for sentence in sentences if sentence]
+    return [
+        [*sentence[:-1], replace(sentence[-1], ends=True)] for sentence in sentences if sentence
+    ]
 
 
 def spans(words: Sequence[Pronunciation]) -> NDArray[np.int16]:
     """(N, 2) sounding phonemes of each word, in the ids of all, as ``Session`` joins them."""
     starts = np.cumsum([0, *(len(word.ids) for word in words[:-1])])
-    edges = [(start + word.first, start + word.end) for start, word in zip(starts, words, strict=True)]
+    edges = [
+        (start + word.first, start + word.end) for start, word in zip(starts, words, strict=True)
+    ]
     return np.array(edges, np.int16).reshape(-1, 2)
 
 
@@ -233,12 +271,15 @@ def inventory() -> tuple[dict[str, int], int]:
 def load_reader(inner_punctuation: bool) -> EnglishPhonemizer:
     """The default voice's front end, loaded once in a process."""
     config = voice_config()
-    return EnglishPhonemizer(config.phonemes, stand_in=config.stand_in, inner_punctuation=inner_punctuation)
+    return EnglishPhonemizer(
+        config.phonemes, stand_in=config.stand_in, inner_punctuation=inner_punctuation
+    )
 
 
 @functools.cache
 def load_graph() -> Any:
-    """ONNX Runtime's session of the package's own graph, with durations and features among its outputs."""
+    """ONNX Runtime's session of the package's own graph, with durations and features among its
+    outputs."""
     import hibari
     import onnx
     import onnxruntime
@@ -247,11 +288,14 @@ def load_graph() -> Any:
     for name in (DURATIONS, FEATURES):
         model.graph.output.append(onnx.helper.make_empty_tensor_value_info(name))
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
     options.log_severity_level = 3
     # Sentences differ in length: a memory plan for each would only pile up.
     options.enable_mem_pattern = False
-    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
 
 
 def seed_of(seed: int, name: str) -> int:

@@ -8,7 +8,8 @@ from sayahead.errors import ConfigError
 from sayahead_lab.training.corpus.making import Texts
 
 CHARACTERS_A_SECOND = 18.0
-"""Characters of LJ Speech's transcripts that the default voice speaks in a second: used by --hours."""
+"""Characters of LJ Speech's transcripts that the default voice speaks in a second: used by
+--hours."""
 
 
 def read_counts(option: str | None, texts: dict[str, Texts]) -> dict[str, int]:
@@ -19,7 +20,8 @@ def read_counts(option: str | None, texts: dict[str, Texts]) -> dict[str, int]:
         split = split or "train"
         if split not in texts:
             raise ConfigError(
-                f"--count names the split {split!r}{nearest(split, texts)}, for which no texts are given."
+                f"--count names the split {split!r}{nearest(split, texts)}, for which no texts are"
+                " given."
             )
         if not count.isdecimal() or int(count) < 1:
             raise ConfigError(f"--count {part}: expected a number from 1 on, found {count!r}.")

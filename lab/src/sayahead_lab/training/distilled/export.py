@@ -22,8 +22,10 @@ from sayahead_lab.training.voice_parts import Written
 
 
 def student_graph(model: Student, axes: Array | None = None) -> GraphBuilder:
-    """``vectors`` (N, K) of tokens -> ``embedding`` (E,); ``axes`` (K, D) make word vectors of shorter ones."""
-    g, config = GraphBuilder(), model.config
+    """``vectors`` (N, K) of tokens -> ``embedding`` (E,); ``axes`` (K, D) make word vectors of
+    shorter ones."""
+    g = GraphBuilder()
+    config = model.config
     layers: list[nn.RNNBase] = [model.ahead, model.back]
     if axes is not None:
         layers = [folded(layer, axes) for layer in (model.ahead, model.back)]
@@ -46,10 +48,13 @@ def folded(layer: nn.LSTM, axes: Array) -> nn.LSTM:
 
 
 def write_student(run: Trained[Any, Any], folder: Path) -> Written:
-    """Write a student's graph and its word vectors; returns their paths, and their entries of voice.json."""
+    """Write a student's graph and its word vectors; returns their paths, and their entries of
+    voice.json."""
     task = run.task
     if not isinstance(task, DistilTask):
-        raise ConfigError(f"{run.recipe.name} is a run of {run.recipe.task}, which is no student of context.")
+        raise ConfigError(
+            f"{run.recipe.name} is a run of {run.recipe.task}, which is no student of context."
+        )
     about = DistilledConfig("distilled.onnx", "words.npz", task.most)
     student_graph(run.model.student, task.axes).save(str(folder / about.graph))
     task.vectors.save(folder / about.vectors)

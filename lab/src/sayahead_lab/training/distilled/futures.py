@@ -1,9 +1,10 @@
-"""``sayahead train futures``: a language model's continuations of the prefixes of transcripts, made before training.
+"""``sayahead train futures``: a language model's continuations of the prefixes of transcripts, made
+before training.
 
-A causal model reads a text once; all its prefixes are then continued side by side, from its memory of each. One
-line of JSON an item: ``{"name", "words", "futures"}``, where ``futures[n]`` are the words expected after the first
-``n + 1`` words (Saeki-a, II-B), or null where the prefix was left out. Interrupted, the same command resumes.
-"""
+A causal model reads a text once; all its prefixes are then continued side by side, from its memory
+of each. One line of JSON an item: ``{"name", "words", "futures"}``, where ``futures[n]`` are the
+words expected after the first ``n + 1`` words (Saeki-a, II-B), or null where the prefix was left
+out. Interrupted, the same command resumes."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ def choose(words: int, most: int | None, *, seed: int) -> list[int]:
 
 
 def read_futures(path: Path) -> Iterator[TextFutures]:
-    """The lines of a file; ConfigError names one that cannot be read. A last line that was cut off is passed over."""
+    """The lines of a file; ConfigError names one that cannot be read. A last line that was cut off
+    is passed over."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     except OSError as error:
@@ -52,7 +54,9 @@ def read_futures(path: Path) -> Iterator[TextFutures]:
         except (ValueError, KeyError, TypeError) as error:
             if row == len(lines) and not line.endswith("\n"):
                 return
-            raise ConfigError(f"{path}, line {row}: expected name, words and futures, found {line[:60]!r}.") from error
+            raise ConfigError(
+                f"{path}, line {row}: expected name, words and futures, found {line[:60]!r}."
+            ) from error
 
 
 def drop_cut_line(path: Path) -> None:
@@ -63,17 +67,22 @@ def drop_cut_line(path: Path) -> None:
 
 
 class Continuations:
-    """A causal language model that continues many prefixes of one text at a time, in bfloat16; see LanguageModel."""
+    """A causal language model that continues many prefixes of one text at a time, in bfloat16; see
+    LanguageModel."""
 
     def __init__(self, name: str, *, words: int = 5, top_k: int = 1, seed: int = 0) -> None:
         self._language = TransformersModel(name, "bfloat16")
-        self._words, self._top_k, self._random = words, top_k, np.random.default_rng(seed)
+        self._words = words
+        self._top_k = top_k
+        self._random = np.random.default_rng(seed)
 
     def futures(self, words: Sequence[str], prefixes: Sequence[int]) -> list[list[str]]:
         """Words expected after the first ``n + 1`` words for each n of ``prefixes``."""
         if not prefixes:
             return []
-        torch, model, encode = self._language.torch, self._language.model, self._language.encode
+        torch = self._language.torch
+        model = self._language.model
+        encode = self._language.encode
         tokens = [encode((" " if number else "") + word) for number, word in enumerate(words)]
         ends = np.cumsum([len(word) for word in tokens])
         lengths = torch.tensor([int(ends[n]) for n in prefixes])
@@ -81,7 +90,8 @@ class Continuations:
         continued = [Continuation(self._language, self._words) for _ in prefixes]
         with torch.inference_mode():
             out = model(input_ids=ids, use_cache=True)
-            logits, cache = out.logits[0, lengths - 1], out.past_key_values
+            logits = out.logits[0, lengths - 1]
+            cache = out.past_key_values
             cache.batch_repeat_interleave(len(prefixes))
             mask = torch.arange(ids.shape[1])[None] < lengths[:, None]
             for step in range(3 * self._words):
@@ -92,8 +102,14 @@ class Continuations:
                     break
                 mask = torch.cat([mask, torch.ones(len(prefixes), 1, dtype=torch.bool)], dim=1)
                 places = {"attention_mask": mask.long(), "position_ids": (lengths + step)[:, None]}
-                out = model(input_ids=torch.tensor(choices)[:, None], **places, past_key_values=cache, use_cache=True)
-                logits, cache = out.logits[:, -1], out.past_key_values
+                out = model(
+                    input_ids=torch.tensor(choices)[:, None],
+                    **places,
+                    past_key_values=cache,
+                    use_cache=True,
+                )
+                logits = out.logits[:, -1]
+                cache = out.past_key_values
         return [future_words(one.text, self._words) for one in continued]
 
     def _draw(self, logits: Any) -> Any:
@@ -109,9 +125,11 @@ class Continuation:
     """The continuation of one prefix, token by token."""
 
     def __init__(self, language: TransformersModel, words: int) -> None:
-        self._language, self._words = language, words
+        self._language = language
+        self._words = words
         self._tokens = list[int]()
-        self.text, self.ended = "", False
+        self.text = ""
+        self.ended = False
 
     def take(self, token: int) -> None:
         """Add a token, unless it has ended."""

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True, slots=True)
 class StudentConfig:
-    """Sizes of the distilled context prediction network (Saeki-b, 4.2: 100, 300, 500 with 200, 600, 1000)."""
+    """Sizes of the distilled context prediction network (Saeki-b, 4.2: 100, 300, 500 with 200, 600,
+    1000)."""
 
     vectors: int = 300
     """D of word vectors."""
@@ -23,7 +24,8 @@ class StudentConfig:
 
 
 class Student(nn.Module):
-    """G(v) of Saeki-b, Eq. 7: word vectors of the observed text to the embedding that the teacher would make."""
+    """G(v) of Saeki-b, Eq. 7: word vectors of the observed text to the embedding that the teacher
+    would make."""
 
     def __init__(self, config: StudentConfig) -> None:
         super().__init__()

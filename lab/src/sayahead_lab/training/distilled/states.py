@@ -1,4 +1,5 @@
-"""Hidden states of a language model as what a student of context reads, in place of word vectors (LLM2Speech)."""
+"""Hidden states of a language model as what a student of context reads, in place of word vectors
+(LLM2Speech)."""
 
 from __future__ import annotations
 
@@ -39,10 +40,14 @@ class States:
     """The states after words, each prefix's of one pass over the longest text that it begins."""
 
     def __init__(self, about: ReadStates, width: int) -> None:
-        """``width``: the channels that the student reads. ConfigError where no language model is named."""
+        """``width``: the channels that the student reads. ConfigError where no language model is
+        named."""
         if not about.lm or about.most < 1:
-            raise ConfigError("[data] lm must name a causal language model, and most be at least 1.")
-        self.about, self.width = about, width
+            raise ConfigError(
+                "[data] lm must name a causal language model, and most be at least 1."
+            )
+        self.about = about
+        self.width = width
         self._known = dict[tuple[str, ...], Halves]()
 
     @functools.cached_property
@@ -56,8 +61,8 @@ class States:
             vectors, ends = states_of(self.language, words, self.about.layer)
             if vectors.shape[1:] != (self.width,):
                 raise ConfigError(
-                    f"[model] vectors is {self.width}, but the states of {self.about.lm} have {vectors.shape[-1]} "
-                    "channels."
+                    f"[model] vectors is {self.width}, but the states of {self.about.lm} have"
+                    f" {vectors.shape[-1]} channels."
                 )
             short = vectors.astype(np.float16)
             for number, end in enumerate(ends, 1):
@@ -70,7 +75,8 @@ class States:
 
 
 def write_states(run: Trained[Any, Any], folder: Path) -> Written:
-    """Write a network of hidden states; its path, and what voice.json says of it under ``hidden``."""
+    """Write a network of hidden states; its path, and what voice.json says of it under
+    ``hidden``."""
     states: States = run.task.states
     # Where a folder lay on the machine of the training says nothing to others.
     lm = Path(states.about.lm)

@@ -26,7 +26,8 @@ class HasStudent(nn.Module):
 
 
 class DistilTask(Task[M]):
-    """A task in which a student reads word vectors, and learns the embedding that a teacher makes of the future."""
+    """A task in which a student reads word vectors, and learns the embedding that a teacher makes
+    of the future."""
 
     config: StudentConfig
     """The student's sizes."""
@@ -42,17 +43,20 @@ class DistilTask(Task[M]):
         """The network with fresh weights; its ``student`` is the one that learns."""
 
     def check(self, weight: float, channels: int, embedding: int) -> None:
-        """ConfigError where lambda is no share, or the student's sizes are not those of the files."""
+        """ConfigError where lambda is no share, or the student's sizes are not those of the
+        files."""
         if not 0 <= weight <= 1:
             raise ConfigError(f"[data] distil_weight is {weight}, but must be from 0 to 1.")
         if (self.config.vectors, self.config.embedding) != (channels, embedding):
             raise ConfigError(
-                f"[model] vectors and embedding are {self.config.vectors} and {self.config.embedding}, but those of "
-                f"the word vectors and of the teacher are {channels} and {embedding}."
+                f"[model] vectors and embedding are {self.config.vectors} and"
+                f" {self.config.embedding}, but those of the word vectors and of the teacher are"
+                f" {channels} and {embedding}."
             )
 
     def read(self, texts: Sequence[Sequence[str]]) -> tuple[Tensor, Tensor]:
-        """Vectors (B, N, D) of the words so far, padded, and how many tokens each has (B,), at least 1."""
+        """Vectors (B, N, D) of the words so far, padded, and how many tokens each has (B,), at
+        least 1."""
         rows = [self.vectors(tokens_of(list(words))[-self.most :]) for words in texts]
         rows = rows if self.axes is None else [row @ self.axes for row in rows]
         return stacked(rows, self.config.vectors)

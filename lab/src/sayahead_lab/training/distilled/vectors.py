@@ -1,9 +1,10 @@
-"""``sayahead train vectors``: word vectors for the distilled context predictor, read from fastText's files or learned.
+"""``sayahead train vectors``: word vectors for the distilled context predictor, read from
+fastText's files or learned.
 
-Saeki-b takes published vectors of fastText (300 dimensions). Where no such file is at hand, vectors of the same form
-are learned on the transcripts: skip-gram with negative samples, a word the mean of its own row and of those of its
-character n-grams (Bojanowski et al. 2017, 3.2). Both are laid down on fewer axes (principal ones), from which a
-student's graph makes the 300 again.
+Saeki-b takes published vectors of fastText (300 dimensions). Where no such file is at hand, vectors
+of the same form are learned on the transcripts: skip-gram with negative samples, a word the mean of
+its own row and of those of its character n-grams (Bojanowski et al. 2017, 3.2). Both are laid down
+on fewer axes (principal ones), from which a student's graph makes the 300 again.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from sayahead.contexts.word_vectors import PUNCTUATION, WordVectors
 from sayahead.errors import ConfigError
 from sayahead.types import Floats
 
-MAGIC, VERSION = 793712314, 12
+MAGIC = 793712314
+VERSION = 12
 """Magic number of fastText's ``.bin``."""
 
 
@@ -53,28 +55,38 @@ class VectorsConfig:
 
 
 def principal(vectors: Floats, size: int) -> tuple[Floats, Floats]:
-    """Vectors (R, D) on their ``size`` principal axes: (R, K), and the axes (K, D) that give them back."""
+    """Vectors (R, D) on their ``size`` principal axes: (R, K), and the axes (K, D) that give them
+    back."""
     _, _, turned = np.linalg.svd(vectors.astype(np.float64), full_matrices=False)
     axes = turned[:size]
     return (vectors @ axes.T).astype(np.float32), axes.astype(np.float32)
 
 
-def learn(texts: Sequence[list[str]], words: list[str], how: VectorsConfig, *, seed: int, note: Any) -> Floats:
+def learn(
+    texts: Sequence[list[str]], words: list[str], how: VectorsConfig, *, seed: int, note: Any
+) -> Floats:
     """(W + buckets, D) rows of words and of n-grams, learned on tokens of texts."""
     import torch
     from torch.nn import functional
 
     listed = {word: row for row, word in enumerate(words)}
-    rows = [np.array(bare(listed, how.buckets, how.shortest, how.longest).rows(word)) for word in words]
+    rows = [
+        np.array(bare(listed, how.buckets, how.shortest, how.longest).rows(word)) for word in words
+    ]
     draw = np.random.default_rng(seed)
-    counts = np.bincount([listed[token] for text in texts for token in text if token in listed]).astype(np.float64)
+    counts = np.bincount(
+        [listed[token] for text in texts for token in text if token in listed]
+    ).astype(np.float64)
     chances = counts**0.75 / (counts**0.75).sum()
     generator = torch.Generator().manual_seed(seed)
     scale = 1 / how.channels
-    inner = torch.empty(len(words) + how.buckets, how.channels).uniform_(-scale, scale, generator=generator)
+    inner = torch.empty(len(words) + how.buckets, how.channels).uniform_(
+        -scale, scale, generator=generator
+    )
     outer = torch.zeros(len(words), how.channels)
     weights = [inner.requires_grad_(), outer.requires_grad_()]
-    optimizer, begun_s = torch.optim.Adam(weights, lr=how.rate, fused=True), time.monotonic()
+    optimizer = torch.optim.Adam(weights, lr=how.rate, fused=True)
+    begun_s = time.monotonic()
     for epoch in range(how.passes):
         pairs = pairs_of(texts, listed, counts, how, draw)
         steps = len(pairs) // how.batch
@@ -86,7 +98,9 @@ def learn(texts: Sequence[list[str]], words: list[str], how: VectorsConfig, *, s
             centres, which = np.unique(batch[:, 0], return_inverse=True)
             bags = [rows[centre] for centre in centres]
             offsets = np.cumsum([0, *[len(bag) for bag in bags[:-1]]])
-            read = functional.embedding_bag(torch.from_numpy(np.concatenate(bags)), inner, torch.from_numpy(offsets))
+            read = functional.embedding_bag(
+                torch.from_numpy(np.concatenate(bags)), inner, torch.from_numpy(offsets)
+            )
             read = read[torch.from_numpy(which)]
             others = torch.from_numpy(draw.choice(len(words), how.negatives, p=chances))
             right = (read * outer[torch.from_numpy(batch[:, 1])]).sum(1)
@@ -95,20 +109,30 @@ def learn(texts: Sequence[list[str]], words: list[str], how: VectorsConfig, *, s
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
-        note(f"pass {epoch + 1}: {steps} steps, loss {float(loss.detach()):.3f}, {time.monotonic() - begun_s:.0f} s")
+        note(
+            f"pass {epoch + 1}: {steps} steps, loss {float(loss.detach()):.3f},"
+            f" {time.monotonic() - begun_s:.0f} s"
+        )
     vectors: Floats = inner.detach().numpy()
     return vectors
 
 
 def bare(listed: dict[str, int], buckets: int, shortest: int, longest: int) -> WordVectors:
     """A table that says which rows a word has, without their values."""
-    return WordVectors(listed, buckets, shortest, longest, np.zeros((0, 0), np.int8), np.zeros(0, np.float32))
+    return WordVectors(
+        listed, buckets, shortest, longest, np.zeros((0, 0), np.int8), np.zeros(0, np.float32)
+    )
 
 
 def pairs_of(
-    texts: Sequence[list[str]], listed: dict[str, int], counts: Any, how: VectorsConfig, draw: np.random.Generator
+    texts: Sequence[list[str]],
+    listed: dict[str, int],
+    counts: Any,
+    how: VectorsConfig,
+    draw: np.random.Generator,
 ) -> Any:
-    """(M, 2) words and words near them, in a random order; words that stand everywhere are left out at times."""
+    """(M, 2) words and words near them, in a random order; words that stand everywhere are left out
+    at times."""
     shares = counts / counts.sum()
     chance = np.minimum(1, np.sqrt(how.often / np.maximum(shares, 1e-12)))
     near_words = []
@@ -123,7 +147,8 @@ def pairs_of(
 
 
 def read_vectors(path: Path, words: list[str]) -> Floats:
-    """(W, D) fastText's vectors of words, zeros for those that a ``.vec`` has not; ConfigError for no such file."""
+    """(W, D) fastText's vectors of words, zeros for those that a ``.vec`` has not; ConfigError for
+    no such file."""
     if path.is_dir():
         return read_embeddings(path, words)
     try:
@@ -136,7 +161,8 @@ def read_vectors(path: Path, words: list[str]) -> Floats:
 
 
 def read_embeddings(path: Path, words: list[str]) -> Floats:
-    """(W, D) the mean of a causal model's input embeddings of each word's tokens, the space before it among them."""
+    """(W, D) the mean of a causal model's input embeddings of each word's tokens, the space before
+    it among them."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     try:
@@ -165,7 +191,8 @@ def read_vec(file: BinaryIO, words: list[str]) -> Floats:
 
 
 def read_bin(file: BinaryIO, path: Path, words: list[str]) -> Floats:
-    """Of the binary form, with n-grams for words that it does not know; the matrix stays in its file."""
+    """Of the binary form, with n-grams for words that it does not know; the matrix stays in its
+    file."""
     magic, version = struct.unpack("<ii", file.read(8))
     if (magic, version) != (MAGIC, VERSION):
         raise ConfigError(f"{path} is no fastText model of version {VERSION}.")
@@ -173,7 +200,10 @@ def read_bin(file: BinaryIO, path: Path, words: list[str]) -> Floats:
     file.read(8)
     size, count, _, _, pruned = struct.unpack("<3i2q", file.read(28))
     if pruned >= 0:
-        raise ConfigError(f"{path} is a pruned fastText model, whose rows are not in their places: take a whole one.")
+        raise ConfigError(
+            f"{path} is a pruned fastText model, whose rows are not in their places: take a whole"
+            " one."
+        )
     listed = {}
     for row in range(size):
         word = bytearray()

@@ -17,11 +17,14 @@ from torch.nn.utils.parametrize import is_parametrized
 
 
 class Constants:
-    """The weights of a graph in the order in which its nodes use them, each as often as it is used."""
+    """The weights of a graph in the order in which its nodes use them, each as often as it is
+    used."""
 
     def __init__(self, path: Path) -> None:
         graph = onnx.load(path).graph
-        weights = {one.name: one for one in graph.initializer if one.data_type != onnx.TensorProto.INT64}
+        weights = {
+            one.name: one for one in graph.initializer if one.data_type != onnx.TensorProto.INT64
+        }
         used = [name for node in graph.node for name in node.input if name in weights]
         self._arrays = iter([numpy_helper.to_array(weights[name]) for name in used])
 
@@ -41,8 +44,10 @@ def put(target: Tensor, values: Array) -> None:
 
 
 def put_dense(layer: nn.Module, constants: Constants) -> None:
-    """Set a linear layer, normalized or not, that was written by its weights (inputs, outputs) and its biases."""
-    weight, bias = constants.next().T, constants.next()
+    """Set a linear layer, normalized or not, that was written by its weights (inputs, outputs) and
+    its biases."""
+    weight = constants.next().T
+    bias = constants.next()
     assert isinstance(layer, nn.Linear)
     if is_parametrized(layer):
         if layer.weight.shape != weight.shape:

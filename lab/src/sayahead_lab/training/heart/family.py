@@ -1,4 +1,5 @@
-"""A family of voices in one folder: each speaker of a voice as a voice by name, which shares its networks."""
+"""A family of voices in one folder: each speaker of a voice as a voice by name, which shares its
+networks."""
 
 from __future__ import annotations
 
@@ -19,23 +20,33 @@ GENDERS = {"f": "female", "m": "male"}
 
 
 def write_speakers(folder: Path) -> list[Path]:
-    """Write a folder beside a voice's for each of its speakers, who can then be called by name; the folders.
+    """Write a folder beside a voice's for each of its speakers, who can then be called by name; the
+    folders.
 
-    Each has a gain of its own, so that all are equally loud; who is named like one of Kokoro's styles is of its
-    language, whatever the phonemes that taught it are of.
+    Each has a gain of its own, so that all are equally loud; who is named like one of Kokoro's
+    styles is of its language, whatever the phonemes that taught it are of.
     """
     config = read_config(folder)
     languages = config.model.get("languages", {})
     made = list[Path]()
     for speaker in config.speakers:
         place = folder.parent / speaker
-        style, read = speaker[2:3] == "_", languages.get(speaker, config.language)
+        style = speaker[2:3] == "_"
+        read = languages.get(speaker, config.language)
         language = STYLES.get(speaker[:1] if style else "", read)
         gender = GENDERS.get(speaker[1:2], "") if style else ""
         spoken = LANGUAGES.get(language, language)
         about = f"{spoken}, {gender}" if gender else spoken
         own = {"gender": gender, "language": language, "reads": read if read != language else ""}
-        write_shaped(folder, speaker, Shape(), place, speaker=speaker, description=f"{about}; taught by Kokoro", **own)
+        write_shaped(
+            folder,
+            speaker,
+            Shape(),
+            place,
+            speaker=speaker,
+            description=f"{about}; taught by Kokoro",
+            **own,
+        )
         change_voice(place, {"gain": round(measure(load_voice(place)).gain, 4)})
         made.append(place)
     return made

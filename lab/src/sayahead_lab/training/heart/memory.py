@@ -1,7 +1,8 @@
-"""Training of the default voice for streams: encoded rows stay, and a word costs only its own phonemes.
+"""Training of the default voice for streams: encoded rows stay, and a word costs only its own
+phonemes.
 
-As in ``task.py``, the teacher reads whole sentences with the imported weights. The student reads them word by word, all
-steps of a sentence in one pass (``streams.py``), and learns to say the same.
+As in ``task.py``, the teacher reads whole sentences with the imported weights. The student reads
+them word by word, all steps of a sentence in one pass (``streams.py``), and learns to say the same.
 """
 
 from __future__ import annotations
@@ -28,8 +29,11 @@ from sayahead_lab.training.heart.task import HeartPrefixes
 from sayahead_lab.training.hibari import heart_weights
 from sayahead_lab.training.loop.task import Batch, logged
 
-HELD_WEIGHT, AHEAD_WEIGHT, TOKEN_WEIGHT = 0.5, 0.3, 0.1
-"""What rows count that are spoken before, that are only seen, and future tokens; those that are spoken count 1."""
+HELD_WEIGHT = 0.5
+AHEAD_WEIGHT = 0.3
+TOKEN_WEIGHT = 0.1
+"""What rows count that are spoken before, that are only seen, and future tokens; those that are
+spoken count 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,8 @@ class MemoryData(Streaming):
     sound: float = 1.0
     """Weight of the sound encoding's."""
     fixed_context: bool = False
-    """Whether the context network stays as the start has it, which must be a voice, so that its student stays right."""
+    """Whether the context network stays as the start has it, which must be a voice, so that its
+    student stays right."""
     ranges: str = ""
     """File of the ranges that the start was written with, a voice; none: without any."""
 
@@ -55,10 +60,13 @@ class HeartMemory(HeartPrefixes):
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         streaming = from_mapping(MemoryData, data, where="[data]")
-        weights = {name: getattr(streaming, name) for name in ("durations", "pitch", "energy", "sound")}
+        weights = {
+            name: getattr(streaming, name) for name in ("durations", "pitch", "energy", "sound")
+        }
         super().__init__(model, weights, corpus)
         self.streaming = streaming
-        space, pad = corpus.info.phonemes[" "], corpus.info.pad
+        space = corpus.info.phonemes[" "]
+        pad = corpus.info.pad
         self.streamer = Streamer(streaming, space=space, pad=pad, futures=self.config.futures)
 
     def model(self) -> Heart:
@@ -70,24 +78,32 @@ class HeartMemory(HeartPrefixes):
     def check_start(self, *, voice: bool, run: bool) -> None:
         if self.streaming.fixed_context and not voice:
             raise ConfigError(
-                "[data] fixed_context keeps the context network of a voice: set [train] start to a voice's name or "
-                "folder, or leave fixed_context out."
+                "[data] fixed_context keeps the context network of a voice: set [train] start to a"
+                " voice's name or folder, or leave fixed_context out."
             )
 
     def read_voice(self, model: Heart, folder: Path, config: VoiceConfig) -> None:
         ranges = load_ranges(Path(self.streaming.ranges)) if self.streaming.ranges else None
         load_shipped(model, folder, heart_weights(), ranges)
 
-    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+    def batches(
+        self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int
+    ) -> Iterator[Batch]:
         """``batch_size`` sentences of like length."""
-        items, order = self.corpus.split(split), np.random.default_rng([seed, 41])
+        items = self.corpus.split(split)
+        order = np.random.default_rng([seed, 41])
         lengths = np.array([len(items[number].ids) for number in range(len(items))])
-        for group, numbers in by_length(lengths, order, Share(batch_size, rank, ranks), filled=True):
+        for group, numbers in by_length(
+            lengths, order, Share(batch_size, rank, ranks), filled=True
+        ):
             random = np.random.default_rng([seed, group, rank, 41])
-            yield self.streamed([items[int(i)] for i in numbers], random) | {"items": torch.from_numpy(numbers.copy())}
+            yield self.streamed([items[int(i)] for i in numbers], random) | {
+                "items": torch.from_numpy(numbers.copy())
+            }
 
     def streamed(self, items: Sequence[Item], random: np.random.Generator) -> dict[str, Tensor]:
-        """Sentences (``whole``, ``lengths``), their streams, and the steps of them that are spoken."""
+        """Sentences (``whole``, ``lengths``), their streams, and the steps of them that are
+        spoken."""
         return self.unfolded(items, self.streamer.draw(items, random), random)
 
     def unfolded(
@@ -95,22 +111,37 @@ class HeartMemory(HeartPrefixes):
     ) -> dict[str, Tensor]:
         """The batch of these streams."""
         pad = self.corpus.info.pad
-        whole, lengths = padded([np.concatenate([[pad], item.ids, [pad]]).astype(np.int64) for item in items])
+        whole, lengths = padded(
+            [np.concatenate([[pad], item.ids, [pad]]).astype(np.int64) for item in items]
+        )
         expecting = [random.random() >= self.streaming.nothing_share for _ in items]
         most = max(len(one.steps) for one in streams)
         nothing = np.zeros(0, np.int64)
         futures = [
-            self.streamer.future(item, one.steps[number]) if expects and number < len(one.steps) else nothing
+            (
+                self.streamer.future(item, one.steps[number])
+                if expects and number < len(one.steps)
+                else nothing
+            )
             for item, one, expects in zip(items, streams, expecting, strict=True)
             for number in range(most)
         ]
         future, future_lengths = padded(futures)
-        views = [view for number, one in enumerate(streams) for view in self._views(number, one, random)]
-        columns = {name: [view[name] for view in views] for name in ("owner", "first", "end", "begin")}
+        views = [
+            view for number, one in enumerate(streams) for view in self._views(number, one, random)
+        ]
+        columns = {
+            name: [view[name] for view in views] for name in ("owner", "first", "end", "begin")
+        }
         index, sizes = padded([view["index"] for view in views])
-        begins, ends = (padded([self._edges(one, name) for one in streams])[0] for name in ("said", "end"))
+        begins, ends = (
+            padded([self._edges(one, name) for one in streams])[0] for name in ("said", "end")
+        )
         rows = stacked(streams) | {"said": begins, "ends": ends, "whole": whole, "lengths": lengths}
-        rows |= {"future": future.reshape(len(items), most, -1), "future_lengths": future_lengths.reshape(-1, most)}
+        rows |= {
+            "future": future.reshape(len(items), most, -1),
+            "future_lengths": future_lengths.reshape(-1, most),
+        }
         view_rows = {f"view_{name}": np.array(column) for name, column in columns.items()}
         return tensors(**rows, **view_rows, view_index=index, view_seen=sizes)
 
@@ -119,15 +150,25 @@ class HeartMemory(HeartPrefixes):
         """(N,) the ``said`` or ``end`` of each row's step."""
         return np.array([getattr(step, name) for step in stream.steps], np.int64)[stream.number]
 
-    def _views(self, owner: int, stream: Stream, random: np.random.Generator) -> Iterator[dict[str, Any]]:
-        """Steps of one stream whose pitch is computed: where the rows that they see are in its sequence."""
+    def _views(
+        self, owner: int, stream: Stream, random: np.random.Generator
+    ) -> Iterator[dict[str, Any]]:
+        """Steps of one stream whose pitch is computed: where the rows that they see are in its
+        sequence."""
         count = min(self.streaming.spoken_steps, len(stream.steps))
         for number in sorted(random.choice(len(stream.steps), count, replace=False).tolist()):
-            step, offset = stream.steps[number], stream.offset(number)
+            step = stream.steps[number]
+            offset = stream.offset(number)
             begin = max(0, step.first - max(self.streaming.windows))
             size = int((stream.number == number).sum())
             index = np.concatenate([stream.kept[begin : step.first], offset + np.arange(size)])
-            yield {"owner": owner, "begin": begin, "index": index, "first": step.said - begin, "end": step.end - begin}
+            yield {
+                "owner": owner,
+                "begin": begin,
+                "index": index,
+                "first": step.said - begin,
+                "end": step.end - begin,
+            }
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         taught = self.teach(batch["whole"], batch["lengths"])
@@ -137,15 +178,19 @@ class HeartMemory(HeartPrefixes):
         return self.weighed(parts), logged(parts)
 
     def stream_targets(self, batch: Batch, taught: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """What was ``taught`` of whole sentences, for the same rows and units, and their weights."""
-        row, total = batch["row"], batch["lengths"][:, None]
+        """What was ``taught`` of whole sentences, for the same rows and units, and their
+        weights."""
+        row = batch["row"]
+        total = batch["lengths"][:, None]
         there = row.clamp(max=batch["whole"].shape[1] - 1)
         token = batch["ids"] >= self.teacher.sound.emb.num_embeddings
         real = batch["known"] & (row < total)
-        now, before = (row >= batch["said"]) & (row < batch["ends"]), row < batch["said"]
+        now = (row >= batch["said"]) & (row < batch["ends"])
+        before = row < batch["said"]
         weight = torch.where(before, HELD_WEIGHT, torch.where(now, 1.0, AHEAD_WEIGHT))
         weight = torch.where(token, TOKEN_WEIGHT, weight) * real
-        owner, begin = batch["view_owner"], batch["view_begin"]
+        owner = batch["view_owner"]
+        begin = batch["view_begin"]
         sound = {}
         if "sound" in taught:
             wide = there[..., None].expand(-1, -1, taught["sound"].shape[-1])

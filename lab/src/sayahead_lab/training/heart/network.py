@@ -1,9 +1,10 @@
-"""The default voice's networks in PyTorch: the imported graphs, trainable, with tokens for an expected future.
+"""The default voice's networks in PyTorch: the imported graphs, trainable, with tokens for an
+expected future.
 
-Text encoders, durations, pitch and energy are those of hibari-tts; new are the *future tokens*: a few rows after the
-visible phonemes of an unfinished sentence, where the imported voice had a neutral word. Their content comes from
-a context embedding, or, without one, from what was learned about sentences in general.
-"""
+Text encoders, durations, pitch and energy are those of hibari-tts; new are the *future tokens*: a
+few rows after the visible phonemes of an unfinished sentence, where the imported voice had a
+neutral word. Their content comes from a context embedding, or, without one, from what was learned
+about sentences in general."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ DILATIONS = (1, 2, 4, 8, 1, 2)
 
 
 class StreamRows(NamedTuple):
-    """All steps of a stream as rows one after the other (``streams.Stream``), N rows of each of B sentences."""
+    """All steps of a stream as rows one after the other (``streams.Stream``), N rows of each of B
+    sentences."""
 
     number: Tensor
     """(B, N) step of each row."""
@@ -51,25 +53,31 @@ SYMBOLS = 178
 
 
 class TextEncoder(nn.Module):
-    """Embedding, two convolution blocks, one attention layer applied several times: (B, P) to (B, P, D)."""
+    """Embedding, two convolution blocks, one attention layer applied several times: (B, P) to (B,
+    P, D)."""
 
     def __init__(self, channels: int, layers: int, config: HeartNetworkConfig) -> None:
         super().__init__()
-        self.layers, self.futures = layers, config.futures
+        self.layers = layers
+        self.futures = config.futures
         self.emb = nn.Embedding(SYMBOLS, channels)
         self.future = nn.Parameter(torch.zeros(config.futures, channels))
         self.context = nn.Linear(config.context, config.futures * channels, bias=False)
         nn.init.normal_(self.context.weight, std=0.02)
         self.convs = nn.ModuleList(Block(channels, 2 * channels, 5, 2) for _ in range(2))
         self.norm1, self.norm2, self.norm = (nn.LayerNorm(channels) for _ in range(3))
-        self.in_proj, self.out_proj = nn.Linear(channels, 3 * channels), nn.Linear(channels, channels)
-        self.linear1, self.linear2 = nn.Linear(channels, 2 * channels), nn.Linear(2 * channels, channels)
+        self.in_proj = nn.Linear(channels, 3 * channels)
+        self.out_proj = nn.Linear(channels, channels)
+        self.linear1 = nn.Linear(channels, 2 * channels)
+        self.linear2 = nn.Linear(2 * channels, channels)
 
-    def forward(self, ids: Tensor, real: Tensor, context: Tensor, steps: StreamRows | None = None) -> Tensor:
+    def forward(
+        self, ids: Tensor, real: Tensor, context: Tensor, steps: StreamRows | None = None
+    ) -> Tensor:
         """(B, P, D) of ids (B, P), where known (B, P) is 1 for rows that are there; context (B, C).
 
-        With ``steps``, rows are those of all steps of a stream, one after the other, and context is (B, S, C).
-        """
+        With ``steps``, rows are those of all steps of a stream, one after the other, and context is
+        (B, S, C)."""
         tokens = self.future + self.context(context).view(*context.shape[:-1], self.futures, -1)
         future = (ids - SYMBOLS).clamp(min=0)
         if steps is not None:
@@ -83,7 +91,9 @@ class TextEncoder(nn.Module):
             x = block(x * rows) if steps is None else block.beside(x * rows, steps.neighbours)
         visible = real.bool()[:, None, None, :] if steps is None else steps.seen[:, None]
         for _ in range(self.layers):
-            q, k, v = self.in_proj(self.norm1(x)).view(*x.shape[:2], 3, 2, -1).permute(2, 0, 3, 1, 4)
+            q, k, v = (
+                self.in_proj(self.norm1(x)).view(*x.shape[:2], 3, 2, -1).permute(2, 0, 3, 1, 4)
+            )
             mixed = functional.scaled_dot_product_attention(q, k, v, attn_mask=visible)
             x = x + self.out_proj(mixed.transpose(1, 2).flatten(2))
             x = x + self.linear2(functional.gelu(self.linear1(self.norm2(x))))
@@ -92,12 +102,16 @@ class TextEncoder(nn.Module):
 
 
 class ProsodyNetwork(nn.Module):
-    """Pitch and energy of each unit's two frames: (B, U, 192) to (B, U, 4), zeros beyond both ends."""
+    """Pitch and energy of each unit's two frames: (B, U, 192) to (B, U, 4), zeros beyond both
+    ends."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.pro_in, self.pro_out = nn.Linear(192, 192), nn.Linear(192, 4)
-        self.pro = nn.ModuleList(Block(192, 384, 7, 3 * dilation, dilation) for dilation in DILATIONS)
+        self.pro_in = nn.Linear(192, 192)
+        self.pro_out = nn.Linear(192, 4)
+        self.pro = nn.ModuleList(
+            Block(192, 384, 7, 3 * dilation, dilation) for dilation in DILATIONS
+        )
 
     def forward(self, encoding: Tensor, real: Tensor) -> Tensor:
         """Columns: pitch of the first and second frame in 100 Hz, energy of both over 5."""
@@ -110,12 +124,15 @@ class ProsodyNetwork(nn.Module):
 
 
 class ContextNetwork(nn.Module):
-    """Phonemes of an expected future (B, L) to a context embedding (B, C): the last states of a GRU both ways."""
+    """Phonemes of an expected future (B, L) to a context embedding (B, C): the last states of a GRU
+    both ways."""
 
     def __init__(self, config: HeartNetworkConfig) -> None:
         super().__init__()
         self.emb = nn.Embedding(SYMBOLS, config.phoneme_channels)
-        self.gru = nn.GRU(config.phoneme_channels, config.hidden, batch_first=True, bidirectional=True)
+        self.gru = nn.GRU(
+            config.phoneme_channels, config.hidden, batch_first=True, bidirectional=True
+        )
         self.out = nn.Linear(2 * config.hidden, config.context)
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
@@ -134,15 +151,18 @@ class Heart(nn.Module):
     def __init__(self, config: HeartNetworkConfig) -> None:
         super().__init__()
         self.config = config
-        self.sound, self.text = TextEncoder(128, 4, config), TextEncoder(192, 6, config)
-        self.dur_in, self.dur_out = nn.Conv1d(192, 192, 3, padding=1), nn.Linear(192, 1)
+        self.sound = TextEncoder(128, 4, config)
+        self.text = TextEncoder(192, 6, config)
+        self.dur_in = nn.Conv1d(192, 192, 3, padding=1)
+        self.dur_out = nn.Linear(192, 1)
         self.prosody = ProsodyNetwork()
         self.expect = ContextNetwork(config)
 
     def encode(
         self, ids: Tensor, real: Tensor, context: Tensor, steps: StreamRows | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Sound encoding (B, P, 128), prosody encoding (B, P, 192), log(1 + units) of each phoneme (B, P)."""
+        """Sound encoding (B, P, 128), prosody encoding (B, P, 192), log(1 + units) of each phoneme
+        (B, P)."""
         return self.sound(ids, real, context, steps), *self.timed(ids, real, context, steps)
 
     def timed(
@@ -163,11 +183,11 @@ class Heart(nn.Module):
     def forward(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The sound of cuts of sentences; a row of the batch is one cut (``train.prefixes.Cut``).
 
-        In: ``ids`` and ``known`` (B, P), ``future`` (B, L) and ``future_lengths`` (B,), ``units`` (B, P) the durations
-        of rows that were spoken (0: to be predicted), ``first`` and ``end`` (B,) rows that are spoken now. Out:
-        ``sound``, ``log_units``; ``prosody`` (B, W, 4) around what is spoken now, ``at`` (B, W) each unit's number
-        from the cut's begin, ``weight`` (B, W): 1 where it is spoken now, less after it, 0 where it only leads there.
-        """
+        In: ``ids`` and ``known`` (B, P), ``future`` (B, L) and ``future_lengths`` (B,), ``units``
+        (B, P) the durations of rows that were spoken (0: to be predicted), ``first`` and ``end``
+        (B,) rows that are spoken now. Out: ``sound``, ``log_units``; ``prosody`` (B, W, 4) around
+        what is spoken now, ``at`` (B, W) each unit's number from the cut's begin, ``weight`` (B,
+        W): 1 where it is spoken now, less after it, 0 where it only leads there."""
         if "number" in batch:
             return self.stream(batch)
         context = batch.get("context")
@@ -176,13 +196,17 @@ class Heart(nn.Module):
         sound, text, logs = self.encode(batch["ids"], batch["known"], context)
         rows, at, weight = windows(logs.detach().float(), batch)
         visible = (rows >= 0).to(text.dtype)
-        spread = text.gather(1, rows.clamp(min=0)[..., None].expand(-1, -1, text.shape[-1])) * visible[..., None]
+        spread = (
+            text.gather(1, rows.clamp(min=0)[..., None].expand(-1, -1, text.shape[-1]))
+            * visible[..., None]
+        )
         prosody = self.prosody(spread, visible)
         out = {"sound": sound, "log_units": logs, "prosody": prosody, "at": at, "weight": weight}
         return out | {"context": context}
 
     def stream(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The same for all steps of streams (``memory.HeartMemory.unfolded``); prosody of the steps that are spoken.
+        """The same for all steps of streams (``memory.HeartMemory.unfolded``); prosody of the steps
+        that are spoken.
 
         ``rows`` (B, W): where each unit's row is in its view; -1: none.
         """
@@ -197,11 +221,15 @@ class Heart(nn.Module):
         return batch["ids"], batch["known"], context.view(sentences, steps, -1), unfolded
 
     def intoned(self, batch: Mapping[str, Tensor], text: Tensor, logs: Tensor) -> dict[str, Tensor]:
-        """Durations, pitch and energy as ``stream`` returns them, of the prosody encoding and the logarithms."""
-        owner, index, begin = batch["view_owner"], batch["view_index"], batch["view_begin"]
+        """Durations, pitch and energy as ``stream`` returns them, of the prosody encoding and the
+        logarithms."""
+        owner = batch["view_owner"]
+        index = batch["view_index"]
+        begin = batch["view_begin"]
         at = torch.arange(index.shape[1], device=index.device)[None]
         real = at < batch["view_seen"][:, None]
-        # All spoken rows last as long as the teacher's, so that pitch is compared at the same place.
+        # All spoken rows last as long as the teacher's, so that pitch is compared at the same
+        # place.
         units = batch["taught_units"][owner]
         units = units.gather(1, (at + begin[:, None]).clamp(max=units.shape[1] - 1))
         view = {"known": real, "units": units * (at < batch["view_end"][:, None])}
@@ -213,21 +241,37 @@ class Heart(nn.Module):
         return {"log_units": logs, "prosody": prosody, "at": number, "weight": weight, "rows": rows}
 
 
-REACH, HELD, BEHIND = 54, 4, 12
-"""Units that the prosody network sees to each side; units before and after what is spoken now that count."""
+REACH = 54
+HELD = 4
+BEHIND = 12
+"""Units that the prosody network sees to each side; units before and after what is spoken now that
+count."""
 BEHIND_WEIGHT = 0.2
 
 
 def windows(logs: Tensor, batch: Mapping[str, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
-    """Row of each unit (B, W) around what is spoken now (-1: none), its number from the start, and what it counts."""
-    real, units = batch["known"].bool().cpu().numpy(), batch["units"].cpu().numpy()
+    """Row of each unit (B, W) around what is spoken now (-1: none), its number from the start, and
+    what it counts."""
+    real = batch["known"].bool().cpu().numpy()
+    units = batch["units"].cpu().numpy()
     expected = np.clip(np.rint(np.expm1(logs.cpu().numpy())), 1, 60).astype(np.int64)
     units = np.where(units > 0, units, expected) * real
     edges = np.pad(np.cumsum(units, axis=1), ((0, 0), (1, 0)))
     spans = []
-    for row_edges, first, end in zip(edges, batch["first"].tolist(), batch["end"].tolist(), strict=True):
-        low, high = max(0, int(row_edges[first]) - HELD), min(int(row_edges[-1]), int(row_edges[end]) + BEHIND)
-        spans.append((max(0, low - REACH), low, int(row_edges[end]), high, min(int(row_edges[-1]), high + REACH)))
+    for row_edges, first, end in zip(
+        edges, batch["first"].tolist(), batch["end"].tolist(), strict=True
+    ):
+        low = max(0, int(row_edges[first]) - HELD)
+        high = min(int(row_edges[-1]), int(row_edges[end]) + BEHIND)
+        spans.append(
+            (
+                max(0, low - REACH),
+                low,
+                int(row_edges[end]),
+                high,
+                min(int(row_edges[-1]), high + REACH),
+            )
+        )
     width = max(stop - start for start, _, _, _, stop in spans)
     rows, at = np.full((2, len(units), width), -1, np.int64)
     weight = np.zeros((len(units), width), np.float32)
@@ -242,12 +286,15 @@ def windows(logs: Tensor, batch: Mapping[str, Tensor]) -> tuple[Tensor, Tensor, 
 
 
 def load_imported(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
-    """Set the imported voice's weights; the future tokens and the context network keep their fresh ones.
+    """Set the imported voice's weights; the future tokens and the context network keep their fresh
+    ones.
 
-    ``weights``: by the names of ``state_dict``; ValueError for one that the model does not have or that is missing.
-    """
+    ``weights``: by the names of ``state_dict``; ValueError for one that the model does not have or
+    that is missing."""
     fresh = {"future", "context", "expect", "own"}
     missing, unexpected = model.load_state_dict(dict(weights), strict=False)
     left = [name for name in missing if not fresh & set(name.split("."))]
     if left or unexpected:
-        raise ValueError(f"the imported weights do not fit: missing {left}, unexpected {list(unexpected)}")
+        raise ValueError(
+            f"the imported weights do not fit: missing {left}, unexpected {list(unexpected)}"
+        )

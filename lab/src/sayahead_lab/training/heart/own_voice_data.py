@@ -1,8 +1,8 @@
 """What the default voice's networks would have to say to speak an item of any speaker's corpus.
 
-Their durations are whole units of two frames, at least one for every phoneme, also for marks that an aligner gives no
-time; their sound is ahead of them by ``teacher.EARLY`` frames, pitch and energy are not.
-"""
+Their durations are whole units of two frames, at least one for every phoneme, also for marks that
+an aligner gives no time; their sound is ahead of them by ``teacher.EARLY`` frames, pitch and energy
+are not."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from sayahead_lab.training.corpus.teacher import EARLY, HOP, UNIT
 from sayahead_lab.training.heart.task import LEAD_UNITS
 
 ENERGY = 1.76, 6.96
-"""The imported voice's energy is this much times the level of its sound, plus so much: by least squares over 16 of its
-sentences (correlation 0.99; ``tests/training/test_own_voice_task.py`` checks two)."""
+"""The imported voice's energy is this much times the level of its sound, plus so much: by least
+squares over 16 of its sentences (correlation 0.99; ``tests/training/test_own_voice_task.py`` checks
+two)."""
 FULL_SCALE = np.float32(32767)
 SILENT = np.zeros(1, np.float32)
 
@@ -43,10 +44,12 @@ def spoken(item: Item) -> Spoken:
     if item.audio is None:
         raise ConfigError("The corpus has no sound: make it without --no-audio.")
     edges = np.cumsum(np.asarray(item.durations, np.int64))
-    # Frames cut off the front, so that the first phoneme is nominally at the end of the first pad; below 0: added.
+    # Frames cut off the front, so that the first phoneme is nominally at the end of the first pad;
+    # below 0: added.
     cut = int(edges[0]) + EARLY - LEAD_UNITS * UNIT
     ends = whole_edges(np.asarray((edges + EARLY - cut) / UNIT, np.float32))
-    frames, floor = int(ends[-1]) * UNIT, np.full((1, item.mel.shape[1]), np.log(FLOOR), np.float32)
+    frames = int(ends[-1]) * UNIT
+    floor = np.full((1, item.mel.shape[1]), np.log(FLOOR), np.float32)
     return Spoken(
         units=np.diff(ends, prepend=0),
         f0=moved(item.f0, cut, frames, SILENT),
@@ -65,8 +68,8 @@ def told(energy: Array, cut: int, frames: int) -> Floats:
 def whole_edges(edges: Floats) -> Ids:
     """Whole numbers near rising edges (P,), at least 1 apart, the first of them ``LEAD_UNITS``.
 
-    Less their number, edges that are 1 apart need only not fall: of the highest so far and the lowest to come, neither
-    of which falls, the mean is taken.
+    Less their number, edges that are 1 apart need only not fall: of the highest so far and the
+    lowest to come, neither of which falls, the mean is taken.
     """
     number = np.arange(len(edges))
     rest = edges - number
@@ -77,7 +80,8 @@ def whole_edges(edges: Floats) -> Ids:
 
 
 def energy_of(mel: Floats) -> Floats:
-    """(T,) the energy of log mel (T, n_mels): its level is the logarithm of the norm of the magnitudes."""
+    """(T,) the energy of log mel (T, n_mels): its level is the logarithm of the norm of the
+    magnitudes."""
     slope, offset = ENERGY
     level = np.log(np.linalg.norm(np.exp(mel), axis=1))
     return np.asarray(slope * level + offset, np.float32)
@@ -86,7 +90,8 @@ def energy_of(mel: Floats) -> Floats:
 def moved(rows: np.ndarray, cut: int, count: int, filler: Floats) -> Floats:
     """``count`` rows from number ``cut`` on, with the filler (1, ...) where there are none."""
     out = np.repeat(filler, count, axis=0)
-    first, end = max(0, cut), min(len(rows), cut + count)
+    first = max(0, cut)
+    end = min(len(rows), cut + count)
     if end > first:
         out[first - cut : end - cut] = rows[first:end]
     return out

@@ -1,9 +1,10 @@
-"""Another speaker in the default voice's own networks: its durations, pitch and energy, and the decoder by the sound.
+"""Another speaker in the default voice's own networks: its durations, pitch and energy, and the
+decoder by the sound.
 
-The networks begin as a voice has them and read sentences whole, or word by word as they will be streamed
-(``memory.py``). What they have to say is not a teacher network's but a corpus's: anything that was recorded, or that
-any engine has spoken. Crops of the sound go through the decoder with the corpus's pitch, and their error through all
-of it.
+The networks begin as a voice has them and read sentences whole, or word by word as they will be
+streamed (``memory.py``). What they have to say is not a teacher network's but a corpus's: anything
+that was recorded, or that any engine has spoken. Crops of the sound go through the decoder with the
+corpus's pitch, and their error through all of it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ from sayahead_lab.training.mel.discriminators import JudgedData, judged
 from sayahead_lab.training.mel.sound import band_errors, excitation, sound_errors, synthesized
 
 HELD = 2
-"""Units at the end of what is spoken that a stream holds back: the next word already sounds in them."""
+"""Units at the end of what is spoken that a stream holds back: the next word already sounds in
+them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,44 +50,53 @@ class HeartVoiceData(JudgedData, MemoryData):
     """How sentences are streamed and cropped, and the weights of the errors."""
 
     pace: float = 1.0
-    """Weight of the relative error of a sentence's length: phoneme by phoneme alone, the median of what is skewed is
-    learned, and speech becomes too fast."""
+    """Weight of the relative error of a sentence's length: phoneme by phoneme alone, the median of
+    what is skewed is learned, and speech becomes too fast."""
     units: int = 48
     """Units of 25 ms of a crop; ``spoken_steps`` crops of each sentence."""
     edge: int = 6
-    """Units at a crop's left end that do not count, unless the sentence begins there: they lack their past."""
+    """Units at a crop's left end that do not count, unless the sentence begins there: they lack
+    their past."""
     part: str = ""
-    """What learns, a key of ``PARTS``: alone, it takes all else from the corpus and costs a fraction of a step; empty:
-    all of the networks, from each other's output, as the voice speaks."""
+    """What learns, a key of ``PARTS``: alone, it takes all else from the corpus and costs a
+    fraction of a step; empty: all of the networks, from each other's output, as the voice
+    speaks."""
     compared: str = "bins"
     """How sounds are compared, a key of ``COMPARED``."""
     like: str = ""
     """Of a start that has several speakers, the one whose weights this one begins with."""
     intoned_by: str = ""
-    """Folder of a run of the part ``prosody``, whose networks take the place of the start's: both parts can learn side
-    by side."""
+    """Folder of a run of the part ``prosody``, whose networks take the place of the start's: both
+    parts can learn side by side."""
 
 
 OWN_DATA = set(HeartVoiceData.__dataclass_fields__) - set(MemoryData.__dataclass_fields__)
 """Settings that lessons do not know."""
 COMPARED = {"bins": sound_errors, "bands": band_errors}
-"""Magnitudes bin by bin; or the powers of mel bands, which leaves noise and phases as crisp as they were."""
+"""Magnitudes bin by bin; or the powers of mel bands, which leaves noise and phases as crisp as they
+were."""
 PARTS = {
     "sound": ("heart.sound", "decoder"),
     "prosody": ("heart.text", "heart.dur_in", "heart.dur_out", "heart.prosody"),
 }
-"""Networks that can learn alone: phonemes to sound, given durations, pitch and energy; and phonemes to these."""
+"""Networks that can learn alone: phonemes to sound, given durations, pitch and energy; and phonemes
+to these."""
 
 
 class Lessons(HeartMemory):
-    """Streams of which a sentence that is spoken at once has as many views, each with a crop, as another."""
+    """Streams of which a sentence that is spoken at once has as many views, each with a crop, as
+    another."""
 
     cropped = True
     """Whether views have crops: without, one of a sentence says all."""
 
-    def _views(self, owner: int, stream: Stream, random: np.random.Generator) -> Iterator[dict[str, Any]]:
+    def _views(
+        self, owner: int, stream: Stream, random: np.random.Generator
+    ) -> Iterator[dict[str, Any]]:
         for view in super()._views(owner, stream, random):
-            yield from [view] * (self.streaming.spoken_steps if self.cropped and len(stream.steps) == 1 else 1)
+            yield from [view] * (
+                self.streaming.spoken_steps if self.cropped and len(stream.steps) == 1 else 1
+            )
 
 
 class ViewRows(NamedTuple):
@@ -108,22 +119,28 @@ class HeartVoiceTask(Task[HeartVoice]):
         self.data = from_mapping(HeartVoiceData, data, where="[data]")
         if self.data.part and self.data.part not in PARTS:
             raise ConfigError(
-                f"[data] part is {self.data.part!r}{nearest(self.data.part, PARTS)}, but must be one of "
-                f"{', '.join(PARTS)}, or empty."
+                f"[data] part is {self.data.part!r}{nearest(self.data.part, PARTS)}, but must be"
+                f" one of {', '.join(PARTS)}, or empty."
             )
         if self.data.compared not in COMPARED:
-            raise ConfigError(f"[data] compared is {self.data.compared!r}, but must be one of {', '.join(COMPARED)}.")
+            raise ConfigError(
+                f"[data] compared is {self.data.compared!r}, but must be one of"
+                f" {', '.join(COMPARED)}."
+            )
         self.data.check()
         if self.data.units <= self.data.edge + AHEAD:
-            raise ConfigError(f"[data] units is {self.data.units}, but must be more than edge and {AHEAD}.")
+            raise ConfigError(
+                f"[data] units is {self.data.units}, but must be more than edge and {AHEAD}."
+            )
         front = corpus.info.front_end
         if (front.sample_rate, front.hop) != (RATE, HOP):
             raise ConfigError(
-                f"The corpus has {front.sample_rate} Hz and a hop of {front.hop}, but the voice makes {RATE} Hz by "
-                f"hops of {HOP}: make it with --front-end ma."
+                f"The corpus has {front.sample_rate} Hz and a hop of {front.hop}, but the voice"
+                f" makes {RATE} Hz by hops of {HOP}: make it with --front-end ma."
             )
         own = {field: value for field, value in asdict(self.data).items() if field not in OWN_DATA}
-        self.corpus, self.lessons = corpus, Lessons(model, own, corpus)
+        self.corpus = corpus
+        self.lessons = Lessons(model, own, corpus)
         self.lessons.cropped = self.data.part != "prosody"
         self.speakers = tuple(corpus.info.joined)
 
@@ -159,13 +176,16 @@ class HeartVoiceTask(Task[HeartVoice]):
         if known == self.speakers:
             return learned
         if not known:
-            return {**{name: weight for name, weight in fresh.items() if name.endswith(OWN)}, **learned}
+            return {
+                **{name: weight for name, weight in fresh.items() if name.endswith(OWN)},
+                **learned,
+            }
         if self.speakers:
             return regrouped(learned, known, self.speakers)
         if self.data.like not in known:
             raise ConfigError(
-                f"[train] start has the speakers {', '.join(known)}: name with [data] like the one to begin with"
-                f"{nearest(self.data.like, known)}."
+                f"[train] start has the speakers {', '.join(known)}: name with [data] like the one"
+                f" to begin with{nearest(self.data.like, known)}."
             )
         return folded(learned, known.index(self.data.like))
 
@@ -174,40 +194,62 @@ class HeartVoiceTask(Task[HeartVoice]):
         other = find_run(Path(self.data.intoned_by))
         if other.info is None or before is None or other.info.joined != before.joined:
             raise ConfigError(
-                f"[data] intoned_by: the run {self.data.intoned_by} has other speakers than [train] start."
+                f"[data] intoned_by: the run {self.data.intoned_by} has other speakers than [train]"
+                " start."
             )
-        return {name: weight for name, weight in other.learned.items() if name.startswith(PARTS["prosody"])}
+        return {
+            name: weight
+            for name, weight in other.learned.items()
+            if name.startswith(PARTS["prosody"])
+        }
 
     def read_voice(self, model: HeartVoice, folder: Path, config: VoiceConfig) -> None:
         name = "decoder.onnx"
         packaged = packaged_voices()["heart"]
-        if not (folder / name).is_file() or (folder / name).read_bytes() != (packaged / name).read_bytes():
+        if (
+            not (folder / name).is_file()
+            or (folder / name).read_bytes() != (packaged / name).read_bytes()
+        ):
             raise ConfigError(
-                f"The voice {config.name} has another decoder than heart, which cannot be read back: set [train] start "
-                "to heart, or to the folder of the voice's run."
+                f"The voice {config.name} has another decoder than heart, which cannot be read"
+                " back: set [train] start to heart, or to the folder of the voice's run."
             )
         self.lessons.read_voice(model.heart, folder, config)
 
-    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+    def batches(
+        self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int
+    ) -> Iterator[Batch]:
         """``batch_size`` sentences of like length."""
-        items, share = self.corpus.split(split), {"rank": rank, "ranks": ranks}
-        for group, batch in enumerate(self.lessons.batches(split, batch_size=batch_size, seed=seed, **share)):
+        items = self.corpus.split(split)
+        share = {"rank": rank, "ranks": ranks}
+        for group, batch in enumerate(
+            self.lessons.batches(split, batch_size=batch_size, seed=seed, **share)
+        ):
             chosen = [items[int(number)] for number in batch["items"]]
             utterances = [spoken(item) for item in chosen]
             crops = self.cropped(batch, utterances, np.random.default_rng([seed, group, rank, 43]))
-            who = {"speaker": torch.tensor([self.number(item) for item in chosen])} if self.speakers else {}
+            who = (
+                {"speaker": torch.tensor([self.number(item) for item in chosen])}
+                if self.speakers
+                else {}
+            )
             yield {**batch, **taught_by(utterances), **crops, **who}
 
     def number(self, item: Item) -> int:
         """The number of who speaks an item: 0 where there is one speaker."""
         return self.speakers.index(item.speaker) if self.speakers else 0
 
-    def cropped(self, batch: Batch, utterances: Sequence[Spoken], random: np.random.Generator) -> dict[str, Tensor]:
+    def cropped(
+        self, batch: Batch, utterances: Sequence[Spoken], random: np.random.Generator
+    ) -> dict[str, Tensor]:
         """A crop for each of the batch's views, which fits it; none where prosody learns alone."""
         if self.data.part == "prosody":
             return {}
         whole = int(batch["number"].max()) == 0
-        views = zip(*(batch[f"view_{name}"].tolist() for name in ("owner", "begin", "end", "seen")), strict=True)
+        views = zip(
+            *(batch[f"view_{name}"].tolist() for name in ("owner", "begin", "end", "seen")),
+            strict=True,
+        )
         rows = [
             self._crop(utterances[owner], ViewRows(begin, begin + end, begin + seen), random, whole)
             for owner, begin, end, seen in views
@@ -218,16 +260,22 @@ class HeartVoiceTask(Task[HeartVoice]):
         self, one: Spoken, view: ViewRows, random: np.random.Generator, whole: bool
     ) -> dict[str, int | Floats | Any]:
         """A crop of what a view speaks: anywhere in it where it is the whole sentence."""
-        begin, end = view.begin, view.end
-        edges, rows = np.cumsum(one.units), len(one.units)
-        total, before, size = int(edges[-1]), int(edges[begin] - one.units[begin]), self.data.units
+        begin = view.begin
+        end = view.end
+        edges = np.cumsum(one.units)
+        rows = len(one.units)
+        total = int(edges[-1])
+        before = int(edges[begin] - one.units[begin])
+        size = self.data.units
         stop = total if end == rows else max(1, int(edges[end - 1]) - HELD)
         if whole:
             stop = int(random.integers(min(size, total), total + 1))
             end = rows if stop == total else int(np.searchsorted(edges, stop)) + 1
         start = max(before, stop - size)
-        frames, hop = UNIT * (size + AHEAD), UNIT * HOP
-        f0, audible = moved(one.f0, UNIT * start, frames, SILENT), np.zeros(frames * HOP, np.float32)
+        frames = UNIT * (size + AHEAD)
+        hop = UNIT * HOP
+        f0 = moved(one.f0, UNIT * start, frames, SILENT)
+        audible = np.zeros(frames * HOP, np.float32)
         audible[(self.data.edge if start else 0) * hop : (stop - start) * hop] = 1
         told = dict[str, Any]()
         if self.data.part == "sound":
@@ -252,10 +300,14 @@ class HeartVoiceTask(Task[HeartVoice]):
         out = model(batch)
         errors = dict[str, Tensor]()
         if "log_units" in out:
-            units, prosody = batch["taught_units"], batch["taught_prosody"]
+            units = batch["taught_units"]
+            prosody = batch["taught_prosody"]
             taught = {"units": units, "log_units": torch.log1p(units.float()), "prosody": prosody}
             target = self.lessons.stream_targets(batch, taught)
-            errors = {**self.lessons.errors(out, batch, target), "pace": pace_error(out["log_units"], target, batch)}
+            errors = {
+                **self.lessons.errors(out, batch, target),
+                "pace": pace_error(out["log_units"], target, batch),
+            }
         total = sum(getattr(self.data, name) * error for name, error in errors.items())
         if "parts" not in out:
             return torch.as_tensor(total), logged(errors)
@@ -277,29 +329,41 @@ class HeartVoiceTask(Task[HeartVoice]):
             write_sample(folder, item.name, self.corpus.info.front_end, item.mel, samples=samples)
 
     @torch.no_grad()
-    def speak(self, model: HeartVoice, ids: Ids, said: Spoken | None = None, *, speaker: int = 0) -> Floats:
-        """(S,) samples of a whole sentence of phonemes (P,), with the durations, pitch and energy that ``said`` has.
+    def speak(
+        self, model: HeartVoice, ids: Ids, said: Spoken | None = None, *, speaker: int = 0
+    ) -> Floats:
+        """(S,) samples of a whole sentence of phonemes (P,), with the durations, pitch and energy
+        that ``said`` has.
 
         Without, they are the model's own. ``speaker``: the number of one among several.
         """
         tell(model, torch.tensor([speaker]), torch.tensor([speaker]))
-        device, pad = model.decoder.head.weight.device, self.corpus.info.pad
+        device = model.decoder.head.weight.device
+        pad = self.corpus.info.pad
         rows = torch.from_numpy(np.concatenate([[pad], ids, [pad]]))[None].to(device)
         real = torch.ones_like(rows, dtype=torch.bool)
-        sound, text, logs = model.heart.encode(rows, real, torch.zeros(1, model.heart.config.context, device=device))
+        sound, text, logs = model.heart.encode(
+            rows, real, torch.zeros(1, model.heart.config.context, device=device)
+        )
         if said is None:
             units = torch.expm1(logs.float()).round().clamp(min=1, max=60).long()
             units[:, 0] = LEAD_UNITS
             spread, there = spread_rows(text, units)
             prosody = model.heart.prosody(spread, there)[0].float()
-            f0, energy = 100 * prosody[:, :UNIT].flatten(), LOUD * prosody[:, UNIT:].flatten()
+            f0 = 100 * prosody[:, :UNIT].flatten()
+            energy = LOUD * prosody[:, UNIT:].flatten()
         else:
-            units, f0, energy = (torch.from_numpy(one).to(device) for one in (said.units[None], said.f0, said.energy))
+            units, f0, energy = (
+                torch.from_numpy(one).to(device) for one in (said.units[None], said.f0, said.energy)
+            )
         frames = spread_rows(sound, UNIT * units)
         parts = model.decoder(frames[0], f0[None], energy[None], frames[1])[0]
-        synthesis, pitch = SourceFilter(), f0.cpu().numpy()
+        synthesis = SourceFilter()
+        pitch = f0.cpu().numpy()
         spectrum = parts.float().cpu().numpy()
-        return synthesis.step(spectrum, pitch, synthesis.initial(0), final=len(pitch), seed=0, ended=True)[0]
+        return synthesis.step(
+            spectrum, pitch, synthesis.initial(0), final=len(pitch), seed=0, ended=True
+        )[0]
 
 
 def pace_error(logs: Tensor, target: Mapping[str, Tensor], batch: Batch) -> Tensor:
@@ -312,7 +376,8 @@ def pace_error(logs: Tensor, target: Mapping[str, Tensor], batch: Batch) -> Tens
 
 
 def taught_by(utterances: Sequence[Spoken]) -> dict[str, Tensor]:
-    """The sentences' durations, pitch and energy as ``HeartPrefixes.teach`` has them of a teacher."""
+    """The sentences' durations, pitch and energy as ``HeartPrefixes.teach`` has them of a
+    teacher."""
     units = padded([one.units for one in utterances])[0]
     prosody = np.zeros((len(utterances), int(units.sum(1).max()), 2 * UNIT), np.float32)
     for row, one in zip(prosody, utterances, strict=True):

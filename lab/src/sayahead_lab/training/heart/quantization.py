@@ -1,4 +1,5 @@
-"""The ranges of the inputs of the default voice's linear layers, observed while it speaks: scales for integers."""
+"""The ranges of the inputs of the default voice's linear layers, observed while it speaks: scales
+for integers."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from sayahead_lab.training.graph.builder import Range
 
 SHARE = 1e-4
 """Share of a layer's inputs that may lie below its range, and as many above."""
-MARK, COLUMNS = "in:", "columns:"
+MARK = "in:"
+COLUMNS = "columns:"
 WIDE = 4
 """Times as large as half of the others: such a column would take the levels of all."""
 KEPT = 20_000
@@ -43,11 +45,13 @@ class Observer:
         self.seen.setdefault(name, []).append(flat.astype(np.float32))
 
     def add_columns(self, name: str, values: Array) -> None:
-        """Record the input (T, D) of a layer some of whose columns may be far larger than the others."""
+        """Record the input (T, D) of a layer some of whose columns may be far larger than the
+        others."""
         self.columns.setdefault(name, []).append(values.astype(np.float32))
 
     def ranges(self) -> dict[str, Range]:
-        """The range of each layer, by name; of columns that are ``WIDE`` by themselves, ``NAME#COLUMN``."""
+        """The range of each layer, by name; of columns that are ``WIDE`` by themselves,
+        ``NAME#COLUMN``."""
         samples = {name: np.concatenate(parts) for name, parts in self.seen.items()}
         for name, parts in self.columns.items():
             rows = np.concatenate(parts)
@@ -66,7 +70,9 @@ class ObservedGraph:
     """A graph that reports the inputs of its linear layers to an observer."""
 
     def __init__(self, graph: OnnxGraph, observer: Observer) -> None:
-        self._graph, self._observer, self.inputs = graph, observer, graph.inputs
+        self._graph = graph
+        self._observer = observer
+        self.inputs = graph.inputs
 
     def __call__(self, **inputs: Array) -> dict[str, Array]:
         out = self._graph(**inputs)
@@ -75,17 +81,23 @@ class ObservedGraph:
                 self._observer.add(name.removeprefix(MARK), values)
             elif name.startswith(COLUMNS):
                 self._observer.add_columns(name.removeprefix(COLUMNS), values)
-        return {name: values for name, values in out.items() if not name.startswith((MARK, COLUMNS))}
+        return {
+            name: values for name, values in out.items() if not name.startswith((MARK, COLUMNS))
+        }
 
 
 def observe(folder: Path, texts: Iterable[tuple[str, str]]) -> dict[str, Range]:
-    """Ranges of the voice in a folder whose graphs are observed (``builder.Graph``), over texts whole and streamed.
+    """Ranges of the voice in a folder whose graphs are observed (``builder.Graph``), over texts
+    whole and streamed.
 
     ``texts``: of each a speaker, empty where the voice has one.
     """
-    voice, observer = load_voice(folder), Observer()
-    acoustic, vocoder = voice.synthesizer.acoustic, voice.synthesizer.vocoder  # type: ignore[attr-defined]
-    acoustic._text, acoustic._prosody = observer.watch(acoustic._text), observer.watch(acoustic._prosody)
+    voice = load_voice(folder)
+    observer = Observer()
+    acoustic = voice.synthesizer.acoustic  # type: ignore[attr-defined]
+    vocoder = voice.synthesizer.vocoder  # type: ignore[attr-defined]
+    acoustic._text = observer.watch(acoustic._text)
+    acoustic._prosody = observer.watch(acoustic._prosody)
     vocoder.graph = observer.watch(vocoder.graph)
     for speaker, text in texts:
         for policy in (WaitAll(), LookaheadK(0), LookaheadK(1)):

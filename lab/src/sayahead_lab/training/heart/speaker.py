@@ -1,4 +1,5 @@
-"""Voices of other speakers in the default voice's networks: from a run of ``heart-voice`` to a folder."""
+"""Voices of other speakers in the default voice's networks: from a run of ``heart-voice`` to a
+folder."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ BEGUN = """The voice "{name}", {license}{see}.
 {source}
 Begun with the voice "heart": hibari-tts 0.2.1, Copyright 2026 Maureese Williams, Apache-2.0, distilled from Kokoro-82M
 (voice af_heart) by hexgrad, Apache-2.0; the phoneme symbols are Kokoro's.
-"""
+"""  # noqa: E501
 EXPECT = "expect.onnx"
 """A voice's context network."""
 
@@ -48,22 +49,31 @@ def make_speaker(
     kokoro: bool = False,
     observed: int = 16,
 ) -> None:
-    """Write the voice of a run of the task ``heart-voice``: the default voice's kind, another speaker.
+    """Write the voice of a run of the task ``heart-voice``: the default voice's kind, another
+    speaker.
 
-    The linear layers are computed in integers by what they are given in ``observed`` sentences of the run's corpus; in
-    float32 where the corpus is gone. ``student``, ``policy``: see ``extras``; with ``borrow``, the default voice's
-    student and context network are used in place, as long as it has the same. ``origin``: sentences that say more of
-    where it came from; ``kokoro``: whether Kokoro has taught what it began with. ConfigError without a licence, and
-    for a run that has changed the context network.
+    The linear layers are computed in integers by what they are given in ``observed`` sentences of
+    the run's corpus; in float32 where the corpus is gone. ``student``, ``policy``: see ``extras``;
+    with ``borrow``, the default voice's student and context network are used in place, as long as
+    it has the same. ``origin``: sentences that say more of where it came from; ``kokoro``: whether
+    Kokoro has taught what it began with. ConfigError without a licence, and for a run that has
+    changed the context network.
     """
     if borrow:
         keep_context(run)
     if license is None:
-        raise ConfigError("The corpus's speaker decides about the voice: name its licence with --license.")
-    info, joined = run.corpus.info, languages_of(run.corpus.info)
+        raise ConfigError(
+            "The corpus's speaker decides about the voice: name its licence with --license."
+        )
+    info = run.corpus.info
+    joined = languages_of(run.corpus.info)
     check_phonemes(info.phonemes)
     config = json.loads((FOLDER / "heart" / "voice.json").read_text(encoding="utf-8"))
-    config = {key: value for key, value in config.items() if key not in ("files", "distilled", "learned", "gender")}
+    config = {
+        key: value
+        for key, value in config.items()
+        if key not in ("files", "distilled", "learned", "gender")
+    }
     source = f"{sourced('the networks of the voice heart', run)}. {origin}".rstrip()
     config |= {
         "name": name,
@@ -71,15 +81,20 @@ def make_speaker(
         "speakers": {speaker: number for number, speaker in enumerate(joined)},
         "description": description or "American English; the default voice's networks, 24 kHz",
         "license": license,
-        "source": source + (f" Speech by {info.source['voice']}." if "voice" in info.source else ""),
+        "source": (
+            source + (f" Speech by {info.source['voice']}." if "voice" in info.source else "")
+        ),
         "inner_punctuation": info.punctuation == "all",
         "phonemes": info.phonemes,
     }
-    if others_read := {speaker: tag for speaker, tag in joined.items() if tag != config["language"]}:
+    if others_read := {
+        speaker: tag for speaker, tag in joined.items() if tag != config["language"]
+    }:
         config["model"] |= {"languages": others_read}
     folder.mkdir(parents=True, exist_ok=True)
     others, tables = extras(folder, student=student, policy=policy)
-    texts, ranges = some_texts(run, observed), None
+    texts = some_texts(run, observed)
+    ranges = None
     if texts:
         with tempfile.TemporaryDirectory() as passing:
             files, table = export(run, Path(passing), observed=True)
@@ -89,7 +104,9 @@ def make_speaker(
     config["model"] |= table
     if borrow:
         tables |= {"distilled": borrowed_context(config["model"], files)}
-    notice = notice_of(BEGUN + KOKORO * (kokoro or info.source.get("kind") == "kokoro"), config, config["source"])
+    notice = notice_of(
+        BEGUN + KOKORO * (kokoro or info.source.get("kind") == "kokoro"), config, config["source"]
+    )
     write_voice(folder, config | tables, [*files, *others], notice=notice)
     change_voice(folder, {"gain": round(measure(load_voice(folder)).gain, 4)})
     if joined and info.source.get("kind") == "kokoro":
@@ -97,19 +114,25 @@ def make_speaker(
 
 
 def keep_context(run: Trained[Any, Any]) -> None:
-    """Give the model the default voice's context network where the run was to keep it: publishing rounds weights."""
+    """Give the model the default voice's context network where the run was to keep it: publishing
+    rounds weights."""
     if run.task.lessons.streaming.fixed_context:
         run.model.heart.load_state_dict(context_of(FOLDER / "heart", run.model.heart), strict=False)
 
 
 def borrowed_context(model: dict[str, Any], files: list[Path]) -> dict[str, Any]:
-    """Take the context network, which must be the default voice's, from the files: its own is used in place.
+    """Take the context network, which must be the default voice's, from the files: its own is used
+    in place.
 
     The table of its student; ``model`` then says where the network is.
     """
-    heart, own = read_config(FOLDER / "heart"), next(path for path in files if path.name == EXPECT)
+    heart = read_config(FOLDER / "heart")
+    own = next(path for path in files if path.name == EXPECT)
     if sha256(own) != heart.files[EXPECT] or heart.distilled is None:
-        raise ConfigError("The run has another context network than heart: set [data] fixed_context, or do not borrow.")
+        raise ConfigError(
+            "The run has another context network than heart: set [data] fixed_context, or do not"
+            " borrow."
+        )
     own.unlink()
     files.remove(own)
     model["expect"] = asdict(Borrowed("heart", {EXPECT: heart.files[EXPECT]}))
@@ -120,14 +143,18 @@ def borrowed_context(model: dict[str, Any], files: list[Path]) -> dict[str, Any]
 
 
 def some_texts(run: Trained[Any, Any], count: int) -> list[tuple[str, str]]:
-    """Speakers and texts, so many of each speaker, of a run's corpus, of its validation as far as it goes.
+    """Speakers and texts, so many of each speaker, of a run's corpus, of its validation as far as
+    it goes.
 
     None where only the corpus's description is left.
     """
-    info, path = run.corpus.info, run.corpus.path
+    info = run.corpus.info
+    path = run.corpus.path
     said = dict[str, list[tuple[str, str]]]()
     for split in ("val", "train"):
-        if split not in info.splits or not all((path / part / split).is_dir() for part in info.joined or [""]):
+        if split not in info.splits or not all(
+            (path / part / split).is_dir() for part in info.joined or [""]
+        ):
             continue
         more = dict[str, list[tuple[str, str]]]()
         for shard in run.corpus.split(split).shards:

@@ -1,4 +1,5 @@
-"""What is a speaker's own in the default voice's networks, as the graphs take it: one row for each speaker."""
+"""What is a speaker's own in the default voice's networks, as the graphs take it: one row for each
+speaker."""
 
 from __future__ import annotations
 
@@ -33,10 +34,16 @@ def speaker_tables(model: HeartVoice) -> dict[str, SpeakerTable]:
     for layer, module in own_layers(model):
         everybody = torch.arange(len(module.own))
         values = module.affine(everybody).detach().float().numpy()
-        parts = {"weight": values[:, 0], "bias": values[:, 1]} if isinstance(module, SpeakerNorm) else {"bias": values}
+        parts = (
+            {"weight": values[:, 0], "bias": values[:, 1]}
+            if isinstance(module, SpeakerNorm)
+            else {"bias": values}
+        )
         for leaf, array in parts.items():
             name = theirs[f"{layer}.{leaf}"]
-            graph = next((graph for begin, graph in GRAPHS.items() if name.startswith(begin)), "text")
+            graph = next(
+                (graph for begin, graph in GRAPHS.items() if name.startswith(begin)), "text"
+            )
             columns.setdefault(graph, {})[name] = array
     return {
         graph: SpeakerTable(

@@ -1,8 +1,9 @@
-"""Several speakers in the default voice's networks: every norm has a scale and an offset of each speaker's own.
+"""Several speakers in the default voice's networks: every norm has a scale and an offset of each
+speaker's own.
 
-Conditional layer normalization (Chen et al. 2021, AdaSpeech, 2.3), without a bottleneck: all other weights are shared,
-so a speaker costs some eleven thousand numbers, and a blend of speakers is the mean of theirs.
-"""
+Conditional layer normalization (Chen et al. 2021, AdaSpeech, 2.3), without a bottleneck: all other
+weights are shared, so a speaker costs some eleven thousand numbers, and a blend of speakers is the
+mean of theirs."""
 
 from __future__ import annotations
 
@@ -15,14 +16,16 @@ from torch.nn import functional
 from sayahead_lab.training.mel.discriminators import JUDGES
 
 RATE = 4.0
-"""Times as fast as shared weights, speakers' own learn: each is met in a part of the batches alone."""
+"""Times as fast as shared weights, speakers' own learn: each is met in a part of the batches
+alone."""
 ENDS = "heart.dur_out", "heart.prosody.pro_out"
 """Last layers, of durations and of pitch and energy: their biases are a speaker's own."""
 OWN = ".own"
 
 
 class SpeakerNorm(nn.LayerNorm):
-    """Layer normalization of rows (B, T, D), whose scale and offset are those of all plus each speaker's own."""
+    """Layer normalization of rows (B, T, D), whose scale and offset are those of all plus each
+    speaker's own."""
 
     def __init__(self, channels: int, speakers: int) -> None:
         super().__init__(channels)
@@ -78,19 +81,22 @@ def make_several(model: nn.Module, speakers: int) -> None:
 
 
 def tell(model: nn.Module, sentences: Tensor, views: Tensor) -> None:
-    """Say who speaks: speakers of the sentences (B,), which text encoders read, and of their views (V,)."""
+    """Say who speaks: speakers of the sentences (B,), which text encoders read, and of their views
+    (V,)."""
     for name, layer in own_layers(model):
         layer.speaker = views if name.startswith(("decoder", "heart.prosody")) else sentences
 
 
 def folded(state: Mapping[str, Tensor], number: int) -> dict[str, Tensor]:
-    """The weights of one speaker's own model, by the names of a plain ``HeartVoice`` without discriminators."""
+    """The weights of one speaker's own model, by the names of a plain ``HeartVoice`` without
+    discriminators."""
     shared = (name for name in state if not name.endswith(OWN) and not name.startswith(JUDGES))
     plain = {name: state[name].clone() for name in shared}
     for name, own in state.items():
         if not name.endswith(OWN):
             continue
-        layer, rows = name.removesuffix(OWN), RATE * own[number]
+        layer = name.removesuffix(OWN)
+        rows = RATE * own[number]
         if rows.dim() == 2:
             plain[f"{layer}.weight"] += rows[0]
             plain[f"{layer}.bias"] += rows[1]
@@ -99,8 +105,11 @@ def folded(state: Mapping[str, Tensor], number: int) -> dict[str, Tensor]:
     return plain
 
 
-def regrouped(state: Mapping[str, Tensor], before: Sequence[str], now: Sequence[str]) -> dict[str, Tensor]:
-    """Weights of the speakers ``before`` as those of ``now``: who is new speaks as the mean of all."""
+def regrouped(
+    state: Mapping[str, Tensor], before: Sequence[str], now: Sequence[str]
+) -> dict[str, Tensor]:
+    """Weights of the speakers ``before`` as those of ``now``: who is new speaks as the mean of
+    all."""
     rows = [before.index(name) if name in before else -1 for name in now]
     out = dict(state)
     for name, own in state.items():

@@ -1,9 +1,10 @@
-"""Sentences unfolded into the steps of a stream: each word with its visible future, the past as encoded then.
+"""Sentences unfolded into the steps of a stream: each word with its visible future, the past as
+encoded then.
 
-A step encodes the rows from the first that is not final up to the last that is visible, and the future tokens after it;
-rows before them stay as the step left them that made them final. All steps of a sentence are one sequence of rows, in
-which convolutions and attention see what they would see in the stream: one pass trains every word.
-"""
+A step encodes the rows from the first that is not final up to the last that is visible, and the
+future tokens after it; rows before them stay as the step left them that made them final. All steps
+of a sentence are one sequence of rows, in which convolutions and attention see what they would see
+in the stream: one pass trains every word."""
 
 from __future__ import annotations
 
@@ -46,9 +47,19 @@ class Streaming:
 
     def __post_init__(self) -> None:
         if not self.lookahead or min(self.lookahead) < 0 or sum(self.lookahead) <= 0:
-            raise ConfigError("lookahead must be shares of 0, 1, 2, ... words, at least one of them above 0.")
-        if not self.held or min(self.held) < 0 or not self.windows or min(self.windows) < 1 or self.spoken_steps < 1:
-            raise ConfigError("held and windows must be rows, at least 0 and 1; spoken_steps must be at least 1.")
+            raise ConfigError(
+                "lookahead must be shares of 0, 1, 2, ... words, at least one of them above 0."
+            )
+        if (
+            not self.held
+            or min(self.held) < 0
+            or not self.windows
+            or min(self.windows) < 1
+            or self.spoken_steps < 1
+        ):
+            raise ConfigError(
+                "held and windows must be rows, at least 0 and 1; spoken_steps must be at least 1."
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +89,8 @@ class Stream:
     number: Ids
     """(N,) step of each row."""
     row: Ids
-    """(N,) row of the whole sentence that each stands for; future tokens for those that really follow."""
+    """(N,) row of the whole sentence that each stands for; future tokens for those that really
+    follow."""
     kept: Ids
     """(P,) where the sequence has each row as it was when it became final."""
     window: int
@@ -95,12 +107,15 @@ class Stream:
         at = (np.arange(len(self.ids)) - begins)[:, None] + np.arange(-SIDE, SIDE + 1)
         firsts = np.array([step.first for step in self.steps])[self.number, None]
         past = firsts + at
-        before = np.where(past >= 0, self.kept[np.maximum(past, 0).clip(max=len(self.kept) - 1)], -1)
+        before = np.where(
+            past >= 0, self.kept[np.maximum(past, 0).clip(max=len(self.kept) - 1)], -1
+        )
         inside = np.where(at < counts[self.number, None], begins[:, None] + at, -1)
         return np.where(at < 0, before, inside)
 
     def attention_mask(self) -> NDArray[np.bool_]:
-        """(N, N) whether a row attends to another: to those of its step, and to final ones in the window."""
+        """(N, N) whether a row attends to another: to those of its step, and to final ones in the
+        window."""
         same = self.number[:, None] == self.number[None, :]
         final = self.kept[self.row.clip(max=len(self.kept) - 1)] == np.arange(len(self.ids))
         firsts = np.array([step.first for step in self.steps])[self.number, None]
@@ -111,12 +126,19 @@ class Stream:
 
 def unfolded(steps: Sequence[StreamStep], ids: Ids, *, futures: int, window: int) -> Stream:
     """The stream of a sentence's ids (P,), pads with them."""
-    total, parts, final = len(ids), list[tuple[Ids, Ids]](), np.zeros(len(ids), np.int64)
+    total = len(ids)
+    parts = list[tuple[Ids, Ids]]()
+    final = np.zeros(len(ids), np.int64)
     offset = 0
     for number, step in enumerate(steps):
         rows = np.arange(step.first, step.seen)
         tokens = np.arange(0 if step.seen == total else futures)
-        parts.append((np.concatenate([ids[rows], SYMBOLS + tokens]), np.concatenate([rows, step.seen + tokens])))
+        parts.append(
+            (
+                np.concatenate([ids[rows], SYMBOLS + tokens]),
+                np.concatenate([rows, step.seen + tokens]),
+            )
+        )
         end = steps[number + 1].first if number + 1 < len(steps) else total
         final[step.first : end] = offset + np.arange(end - step.first)
         offset += len(parts[-1][0])
@@ -135,31 +157,44 @@ class Streamer:
     """Draws streams of items; stateless."""
 
     def __init__(self, streaming: Streaming, *, space: int, pad: int, futures: int) -> None:
-        self.streaming, self.space, self.pad, self.futures = streaming, space, pad, futures
+        self.streaming = streaming
+        self.space = space
+        self.pad = pad
+        self.futures = futures
 
     def draw(self, items: Sequence[Item], random: np.random.Generator) -> list[Stream]:
         """The streams of one batch."""
-        # A whole sentence is so much longer than a step that both in one batch would be mostly padding.
+        # A whole sentence is so much longer than a step that both in one batch would be mostly
+        # padding.
         if random.random() < self.streaming.whole_share:
             return [self.at(item, [len(item.words)], ahead=0, held=0, window=1) for item in items]
         return [self._one(item, random) for item in items]
 
     def _one(self, item: Item, random: np.random.Generator) -> Stream:
         """A stream with lookahead, rows held back and window as drawn."""
-        config, words = self.streaming, len(item.words)
+        config = self.streaming
+        words = len(item.words)
         shares = np.array(config.lookahead) / sum(config.lookahead)
-        ahead, held = int(random.choice(len(shares), p=shares)), int(random.choice(config.held))
-        window, counts = int(random.choice(config.windows)), [1] * words
+        ahead = int(random.choice(len(shares), p=shares))
+        held = int(random.choice(config.held))
+        window = int(random.choice(config.windows))
+        counts = [1] * words
         if random.random() < config.several_share:
             counts = random.integers(1, 5, words).tolist()
         return self.at(item, counts, ahead=ahead, held=held, window=window)
 
-    def at(self, item: Item, counts: Sequence[int], *, ahead: int, held: int, window: int) -> Stream:
-        """The stream that speaks ``counts`` words a step until there are none, ``ahead`` words visible after them."""
+    def at(
+        self, item: Item, counts: Sequence[int], *, ahead: int, held: int, window: int
+    ) -> Stream:
+        """The stream that speaks ``counts`` words a step until there are none, ``ahead`` words
+        visible after them."""
         starts = word_starts(item, self.space)
         ids = np.concatenate([[self.pad], item.ids, [self.pad]]).astype(np.int64)
-        words, rows = len(starts) - 1, len(ids)
-        steps, first, word = list[StreamStep](), 0, 0
+        words = len(starts) - 1
+        rows = len(ids)
+        steps = list[StreamStep]()
+        first = 0
+        word = 0
         for count in counts:
             if word == words:
                 break
@@ -167,20 +202,29 @@ class Streamer:
             visible = min(last + ahead, words)
             end = rows if last == words else int(starts[last])
             now = 0 if word == 0 else int(starts[word])
-            steps.append(StreamStep(first, now, end, rows if visible == words else int(starts[visible]), visible))
+            steps.append(
+                StreamStep(
+                    first, now, end, rows if visible == words else int(starts[visible]), visible
+                )
+            )
             # What is final grows, and leaves something to encode.
-            first, word = max(first, min(end - held, rows - 1)), last
+            first = max(first, min(end - held, rows - 1))
+            word = last
         return unfolded(steps, ids, futures=self.futures, window=window)
 
     def future(self, item: Item, step: StreamStep) -> Ids:
-        """(L,) phonemes after what a step sees, for the context network; none where the end is seen."""
+        """(L,) phonemes after what a step sees, for the context network; none where the end is
+        seen."""
         starts = word_starts(item, self.space)
         last = min(step.words + self.streaming.future_words, len(starts) - 1)
-        return np.asarray(item.ids, np.int64)[starts[min(step.words, len(starts) - 1)] - 1 : starts[last] - 1]
+        return np.asarray(item.ids, np.int64)[
+            starts[min(step.words, len(starts) - 1)] - 1 : starts[last] - 1
+        ]
 
 
 def stacked(streams: Sequence[Stream]) -> dict[str, NDArray[np.int64] | NDArray[np.bool_]]:
-    """The streams of B sentences as one batch of N rows each: ids, number, row, known, neighbours, seen."""
+    """The streams of B sentences as one batch of N rows each: ids, number, row, known, neighbours,
+    seen."""
     ids, sizes = padded([one.ids for one in streams])
     rows = ids.shape[1]
     neighbours = np.full((len(streams), rows, 2 * SIDE + 1), rows, np.int64)

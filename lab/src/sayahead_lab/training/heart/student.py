@@ -1,8 +1,9 @@
-"""The default voice's distilled context (Saeki-b, 4.1): from the words so far to the embedding of the future.
+"""The default voice's distilled context (Saeki-b, 4.1): from the words so far to the embedding of
+the future.
 
-The teacher is the context network of a voice taught on prefixes, reading what really follows, or a language model's
-continuation of it. The student reads word vectors alone, or a language model's hidden states (LLM2Speech); the voice
-itself does not move.
+The teacher is the context network of a voice taught on prefixes, reading what really follows, or a
+language model's continuation of it. The student reads word vectors alone, or a language model's
+hidden states (LLM2Speech); the voice itself does not move.
 """
 
 from __future__ import annotations
@@ -48,11 +49,14 @@ class ContextTeaching:
     teacher: str = "runs/heart-prefixes"
     """Run of the voice, or the voice itself, by its name or folder."""
     ranges: str = ""
-    """File of the ranges that the voice was written with, where the teacher is a voice; none: without any."""
+    """File of the ranges that the voice was written with, where the teacher is a voice; none:
+    without any."""
     futures: str = ""
-    """A language model's continuations, where they are what the teacher reads; empty: the true future."""
+    """A language model's continuations, where they are what the teacher reads; empty: the true
+    future."""
     distil_weight: float = 0.5
-    """Lambda of Saeki-b, Eq. 9: 1 is the teacher's embedding alone, 0 the voice's durations, pitch and sound alone."""
+    """Lambda of Saeki-b, Eq. 9: 1 is the teacher's embedding alone, 0 the voice's durations, pitch
+    and sound alone."""
     cuts: int = 4
     """Cuts of each sentence in a batch."""
     lookahead: int = 1
@@ -79,7 +83,8 @@ class Expecting(HasStudent):
 
     def __init__(self, config: StudentConfig, voice: Heart) -> None:
         super().__init__()
-        self.student, self.voice = Student(config), voice.requires_grad_(False).eval()
+        self.student = Student(config)
+        self.voice = voice.requires_grad_(False).eval()
 
     def train(self, mode: bool = True) -> Expecting:
         """As of any module; the voice stays as it is."""
@@ -87,8 +92,11 @@ class Expecting(HasStudent):
         self.voice.train(False)
         return self
 
-    def forward(self, vectors: Tensor, tokens: Tensor, cuts: Mapping[str, Tensor] | None) -> dict[str, Tensor]:
-        """Embeddings (B, C) under ``embedding``, and what the voice says of cuts (see Heart.forward) by the first."""
+    def forward(
+        self, vectors: Tensor, tokens: Tensor, cuts: Mapping[str, Tensor] | None
+    ) -> dict[str, Tensor]:
+        """Embeddings (B, C) under ``embedding``, and what the voice says of cuts (see
+        Heart.forward) by the first."""
         embedding = self.student(vectors, tokens)
         if cuts is None:
             return {"embedding": embedding}
@@ -104,19 +112,22 @@ class HeartStudent(DistilTask[Expecting]):
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         read = from_mapping(HeartStudentData, data, where="[data]")
         self.teach(model, read, corpus)
-        self.vectors, self.most = WordVectors.load(Path(read.vectors) / "words.npz"), read.most
+        self.vectors = WordVectors.load(Path(read.vectors) / "words.npz")
+        self.most = read.most
         self.check(read.distil_weight, self.vectors.channels, self.speaking.config.context)
 
     def teach(self, model: Mapping[str, Any], data: ContextTeaching, corpus: Corpus) -> None:
         """Have a configuration and a teacher; nothing that the network reads."""
-        self.data, self.corpus = data, corpus
+        self.data = data
+        self.corpus = corpus
         self.config = from_mapping(StudentConfig, model, where="[model]")
         folder = located(data.teacher)
         if (folder / "voice.json").is_file():
             self.speaking, self.voice = spoken_by(folder, data.ranges, corpus)
         else:
             teacher = load_run_of(HeartPrefixes, Heart, Path(data.teacher), corpus.path)
-            self.speaking, self.voice = teacher.task, teacher.model
+            self.speaking = teacher.task
+            self.voice = teacher.model
 
     def model(self) -> Expecting:
         voice = Heart(self.speaking.config)
@@ -128,14 +139,20 @@ class HeartStudent(DistilTask[Expecting]):
         """Loaded at first use."""
         return make_cutter(self.speaking.data, self.corpus, self.data.futures)
 
-    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+    def batches(
+        self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int
+    ) -> Iterator[Batch]:
         """``batch_size`` sentences, each cut ``cuts`` times where it goes on."""
-        items, order = self.corpus.split(split), np.random.default_rng([seed, 37])
+        items = self.corpus.split(split)
+        order = np.random.default_rng([seed, 37])
         for first, numbers in shuffled(len(items), order, Share(batch_size, rank, ranks)):
             draw = np.random.default_rng([seed, first, rank, 37])
             sentences = [items[int(i)] for i in numbers]
             sentences = [item for item in sentences if len(item.words) > self.data.lookahead + 1]
-            yield self.batch(sentences, [[self.one(item, draw) for _ in range(self.data.cuts)] for item in sentences])
+            yield self.batch(
+                sentences,
+                [[self.one(item, draw) for _ in range(self.data.cuts)] for item in sentences],
+            )
 
     def one(self, item: Item, draw: np.random.Generator) -> tuple[Cut, int]:
         """A cut, and the number of words that are seen."""
@@ -149,18 +166,28 @@ class HeartStudent(DistilTask[Expecting]):
         return self.cutter.at(item, word, ahead, source=TRUE), word + ahead + 1
 
     def batch(self, items: list[Item], cuts: list[list[tuple[Cut, int]]]) -> dict[str, Tensor]:
-        """The cuts (``HeartPrefixes.batch``) of the first few sentences, and all that the student reads."""
+        """The cuts (``HeartPrefixes.batch``) of the first few sentences, and all that the student
+        reads."""
         pairs = zip(items, cuts, strict=True)
-        vectors, tokens = self.read([item.text.split()[:count] for item, group in pairs for _, count in group])
+        vectors, tokens = self.read(
+            [item.text.split()[:count] for item, group in pairs for _, count in group]
+        )
         bare = [[cut for cut, _ in group] for group in cuts]
         every = self.speaking.batch(items, bare)
         future = {f"all_{name}": every[name] for name in ("future", "future_lengths")}
         few = FEW if self.data.distil_weight < 1 else 1
-        return {**self.speaking.batch(items[:few], bare[:few]), **future, "vectors": vectors, "tokens": tokens}
+        return {
+            **self.speaking.batch(items[:few], bare[:few]),
+            **future,
+            "vectors": vectors,
+            "tokens": tokens,
+        }
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """(1 - lambda) L_target + lambda L_distil (Saeki-b, Eq. 9)."""
-        weight, cuts, target = self.data.distil_weight, None, None
+        weight = self.data.distil_weight
+        cuts = None
+        target = None
         if weight < 1:
             cuts, target = self.speaking.targets(batch)
         with torch.no_grad():
@@ -199,7 +226,8 @@ class HeartHidden(HeartStudent):
 
 
 def spoken_by(folder: Path, ranges: str, corpus: Corpus) -> tuple[HeartPrefixes, Heart]:
-    """A trained voice as a teacher of context; ConfigError for one of another kind, or without future tokens."""
+    """A trained voice as a teacher of context; ConfigError for one of another kind, or without
+    future tokens."""
     config = read_config(folder)
     if config.kind != "heart" or not config.model.get("context"):
         raise ConfigError(f"[data] teacher: the voice {config.name} has no context network.")

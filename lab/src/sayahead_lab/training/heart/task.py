@@ -1,9 +1,9 @@
 """Training of the default voice on prefixes: one set of weights that anticipates missing text.
 
-Teacher and student are the same network. The teacher reads whole sentences with the imported weights; the student sees
-them cut at random words (``prefixes.py``) and learns to say the same: durations, pitch, energy and the sound encoding
-of what is spoken now, and of the future tokens what the teacher says of the phonemes that really follow.
-"""
+Teacher and student are the same network. The teacher reads whole sentences with the imported
+weights; the student sees them cut at random words (``prefixes.py``) and learns to say the same:
+durations, pitch, energy and the sound encoding of what is spoken now, and of the future tokens what
+the teacher says of the phonemes that really follow."""
 
 from __future__ import annotations
 
@@ -23,7 +23,15 @@ from sayahead_lab.training.corpus.store import Corpus, Item
 from sayahead_lab.training.corpus.teacher import load_reader
 from sayahead_lab.training.distilled.futures import read_futures
 from sayahead_lab.training.heart.network import Heart, HeartNetworkConfig, load_imported
-from sayahead_lab.training.heart.prefixes import Cut, Cutting, Ids, PrefixCutter, check_corpus, continuations, seen_ids
+from sayahead_lab.training.heart.prefixes import (
+    Cut,
+    Cutting,
+    Ids,
+    PrefixCutter,
+    check_corpus,
+    continuations,
+    seen_ids,
+)
 from sayahead_lab.training.heart.weights import imported
 from sayahead_lab.training.hibari import heart_weights
 from sayahead_lab.training.loop.task import Batch, Task, logged
@@ -38,7 +46,8 @@ class HeartData(Cutting):
     """How sentences are cut, and the weights of the errors."""
 
     futures: str = ""
-    """File of a language model's continuations (``sayahead train futures``); none where it is empty."""
+    """File of a language model's continuations (``sayahead train futures``); none where it is
+    empty."""
     durations: float = 1.0
     """Weight of the absolute error of log(1 + units)."""
     pitch: float = 1.0
@@ -68,7 +77,9 @@ class HeartPrefixes(Task[Heart]):
         with torch.no_grad():
             # Behind an unfinished sentence, the tokens begin as the space does.
             for encoder in (model.sound, model.text):
-                encoder.future.copy_(encoder.emb.weight[self.corpus.info.phonemes[" "]].expand_as(encoder.future))
+                encoder.future.copy_(
+                    encoder.emb.weight[self.corpus.info.phonemes[" "]].expand_as(encoder.future)
+                )
         return model
 
     @functools.cached_property
@@ -76,9 +87,12 @@ class HeartPrefixes(Task[Heart]):
         """Loaded at first use: reading a language model's continuations takes a while."""
         return make_cutter(self.data, self.corpus, self.data.futures)
 
-    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+    def batches(
+        self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int
+    ) -> Iterator[Batch]:
         """``batch_size`` sentences, each cut ``cuts`` times."""
-        items, draw = self.corpus.split(split), np.random.default_rng([seed, 11])
+        items = self.corpus.split(split)
+        draw = np.random.default_rng([seed, 11])
         for first, numbers in shuffled(len(items), draw, Share(batch_size, rank, ranks)):
             sentences = [items[int(i)] for i in numbers]
             cuts = self.cutter.draw(sentences, np.random.default_rng([seed, first, rank]))
@@ -86,15 +100,28 @@ class HeartPrefixes(Task[Heart]):
 
     def batch(self, items: list[Item], cuts: list[list[Cut]]) -> dict[str, Tensor]:
         """Sentences (``whole``, ``lengths``) and their cuts, each with its ``owner`` among them."""
-        pad, tokens = self.corpus.info.pad, self.config.futures
-        whole, lengths = padded([np.concatenate([[pad], item.ids, [pad]]).astype(np.int64) for item in items])
+        pad = self.corpus.info.pad
+        tokens = self.config.futures
+        whole, lengths = padded(
+            [np.concatenate([[pad], item.ids, [pad]]).astype(np.int64) for item in items]
+        )
         pairs = [(number, cut) for number, group in enumerate(cuts) for cut in group]
-        ids, sizes = padded([seen_ids(items[number], cut, pad=pad, futures=tokens) for number, cut in pairs])
+        ids, sizes = padded(
+            [seen_ids(items[number], cut, pad=pad, futures=tokens) for number, cut in pairs]
+        )
         future, future_lengths = padded([cut.future for _, cut in pairs])
         begins = np.array([cut.begin for _, cut in pairs])
         firsts = [cut.first - cut.begin if cut.first else 0 for _, cut in pairs]
-        ends, owners = np.array([cut.end for _, cut in pairs]) - begins, [number for number, _ in pairs]
-        rows = tensors(whole=whole, lengths=lengths, ids=ids, seen=sizes, future=future, future_lengths=future_lengths)
+        ends = np.array([cut.end for _, cut in pairs]) - begins
+        owners = [number for number, _ in pairs]
+        rows = tensors(
+            whole=whole,
+            lengths=lengths,
+            ids=ids,
+            seen=sizes,
+            future=future,
+            future_lengths=future_lengths,
+        )
         return {**rows, **tensors(owner=owners, begin=begins, first=firsts, end=ends)}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
@@ -104,12 +131,15 @@ class HeartPrefixes(Task[Heart]):
 
     def weighed(self, errors: Mapping[str, Tensor]) -> Tensor:
         """The sum of the errors by their weights."""
-        return torch.stack([getattr(self.data, name) * value for name, value in errors.items()]).sum()
+        return torch.stack(
+            [getattr(self.data, name) * value for name, value in errors.items()]
+        ).sum()
 
     def targets(self, batch: Batch) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
         """The student's inputs, and the teacher's output for the same rows and units."""
         taught = self.teach(batch["whole"], batch["lengths"])
-        owner, begin = batch["owner"], batch["begin"]
+        owner = batch["owner"]
+        begin = batch["begin"]
         rows = torch.arange(batch["ids"].shape[1], device=owner.device)[None]
         visible = rows < batch["seen"][:, None]
         # Row of the whole for each row: future tokens are beside the phonemes that really follow.
@@ -136,7 +166,8 @@ class HeartPrefixes(Task[Heart]):
         return inputs, target
 
     def teach(self, whole: Tensor, lengths: Tensor) -> dict[str, Tensor]:
-        """The teacher's output for whole sentences; the silence before them is as short as the voice's."""
+        """The teacher's output for whole sentences; the silence before them is as short as the
+        voice's."""
         self.teacher.to(whole.device)
         device = whole.device.type
         with torch.no_grad(), torch.autocast(device, enabled=False):
@@ -149,18 +180,26 @@ class HeartPrefixes(Task[Heart]):
             # The teacher pauses before a sentence, the voice does not.
             cut = units[:, 0] - LEAD_UNITS
             units[:, 0] = LEAD_UNITS
-            index = torch.arange(prosody.shape[1], device=whole.device)[None] + cut.clamp(min=0)[:, None]
-            prosody = prosody.gather(1, index.clamp(max=prosody.shape[1] - 1)[..., None].expand(-1, -1, 4))
+            index = (
+                torch.arange(prosody.shape[1], device=whole.device)[None]
+                + cut.clamp(min=0)[:, None]
+            )
+            prosody = prosody.gather(
+                1, index.clamp(max=prosody.shape[1] - 1)[..., None].expand(-1, -1, 4)
+            )
         return {"sound": sound, "log_units": logs, "units": units, "prosody": prosody}
 
     def errors(
         self, out: dict[str, Tensor], inputs: Mapping[str, Tensor], target: Mapping[str, Tensor]
     ) -> dict[str, Tensor]:
-        """The mean absolute errors, by the name of their weight; of the sound encoding where the target has one."""
+        """The mean absolute errors, by the name of their weight; of the sound encoding where the
+        target has one."""
         rows = target["row_weight"]
         wrong_rows = (out["log_units"].float() - target["log_units"]).abs()
         # A sentence's first pad is never as long as the teacher's.
-        rows = rows * ((inputs["ids"] > 0) | (torch.arange(rows.shape[1], device=rows.device)[None] > 0))
+        rows = rows * (
+            (inputs["ids"] > 0) | (torch.arange(rows.shape[1], device=rows.device)[None] > 0)
+        )
         errors = {"durations": average(wrong_rows, rows), **self.prosody_errors(out, target)}
         if "sound" in target:
             wrong_sound = (out["sound"].float() - target["sound"]).abs().mean(-1)
@@ -168,18 +207,27 @@ class HeartPrefixes(Task[Heart]):
         return errors
 
     @staticmethod
-    def prosody_errors(out: Mapping[str, Tensor], target: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    def prosody_errors(
+        out: Mapping[str, Tensor], target: Mapping[str, Tensor]
+    ) -> dict[str, Tensor]:
         """The errors of pitch and energy, unit by unit."""
-        weight, at = out["weight"], out["at"] + target["offset"][:, None]
+        weight = out["weight"]
+        at = out["at"] + target["offset"][:, None]
         weight = weight * (at < target["total"][:, None]) * (out["at"] >= 0)
         index = at.clamp(min=0, max=target["prosody"].shape[1] - 1)[..., None].expand(-1, -1, 4)
-        wrong = (out["prosody"].float() - target["prosody"].gather(1, index)).abs() * weight[..., None]
+        wrong = (out["prosody"].float() - target["prosody"].gather(1, index)).abs() * weight[
+            ..., None
+        ]
         units = weight.sum().clamp(min=1)
-        return {"pitch": wrong[..., :2].mean(-1).sum() / units, "energy": wrong[..., 2:].mean(-1).sum() / units}
+        return {
+            "pitch": wrong[..., :2].mean(-1).sum() / units,
+            "energy": wrong[..., 2:].mean(-1).sum() / units,
+        }
 
 
 def make_cutter(cutting: Cutting, corpus: Corpus, futures: str) -> PrefixCutter:
-    """Cuts the corpus's sentences, with a language model's continuations where ``futures`` names their file."""
+    """Cuts the corpus's sentences, with a language model's continuations where ``futures`` names
+    their file."""
     expected = dict[str, dict[int, Ids]]()
     if futures:
         words = {item.name: item.futures for item in read_futures(Path(futures))}
@@ -192,7 +240,9 @@ def make_cutter(cutting: Cutting, corpus: Corpus, futures: str) -> PrefixCutter:
 def spread_rows(encoding: Tensor, units: Tensor) -> tuple[Tensor, Tensor]:
     """Rows (B, P, D) repeated by their units (B, P): (B, U, D), and where there are any (B, U)."""
     totals = units.sum(1)
-    repeated = [row.repeat_interleave(counts, 0) for row, counts in zip(encoding, units, strict=True)]
+    repeated = [
+        row.repeat_interleave(counts, 0) for row, counts in zip(encoding, units, strict=True)
+    ]
     spread = nn.utils.rnn.pad_sequence(repeated, batch_first=True)
     there = torch.arange(spread.shape[1], device=units.device)[None] < totals[:, None]
     return spread, there.to(spread.dtype)

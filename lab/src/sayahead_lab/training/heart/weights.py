@@ -31,14 +31,17 @@ def imported(teacher: Weights) -> dict[str, Tensor]:
 
 
 class TrainedWeights:
-    """A trained ``Heart`` as the graphs' builder wants it: by hibari's names, linear layers int8 by column."""
+    """A trained ``Heart`` as the graphs' builder wants it: by hibari's names, linear layers int8 by
+    column."""
 
     def __init__(self, model: nn.Module) -> None:
         state = {name: value.detach().float().numpy() for name, value in model.state_dict().items()}
         self._tensors: dict[str, Array] = {theirs: state[name] for name, theirs in plain_names()}
         for name in ("pn.pro_in.weight", "pn.pro_out.weight", "pn.dur.2.weight"):
             self._tensors[name] = self._tensors[name][..., None]
-        self._linears = {theirs: quantized(state[f"{name}.weight"].T) for name, theirs in linear_names()}
+        self._linears = {
+            theirs: quantized(state[f"{name}.weight"].T) for name, theirs in linear_names()
+        }
         for name, part in ENCODERS.items():
             self._tensors[f"{part}.future"] = state[f"{name}.future"]
             self._tensors[f"{part}.context"] = state[f"{name}.context.weight"]
@@ -53,12 +56,17 @@ class TrainedWeights:
 
 
 def expectation(state: Mapping[str, Array]) -> dict[str, Array]:
-    """The context network's weights as ONNX's GRU has them: gates in the order update, reset, new; both directions."""
+    """The context network's weights as ONNX's GRU has them: gates in the order update, reset, new;
+    both directions."""
     weights = {"expect.emb": state["expect.emb.weight"], "expect.out": state["expect.out.weight"]}
     weights["expect.out_bias"] = state["expect.out.bias"]
     for name, kind in (("input", "weight_ih"), ("hidden", "weight_hh")):
-        weights[f"expect.{name}"] = np.stack([gates(state[f"expect.gru.{kind}_l0{d}"]) for d in ("", "_reverse")])
-    biases = [[gates(state[f"expect.gru.bias_{k}_l0{d}"]) for k in ("ih", "hh")] for d in ("", "_reverse")]
+        weights[f"expect.{name}"] = np.stack(
+            [gates(state[f"expect.gru.{kind}_l0{d}"]) for d in ("", "_reverse")]
+        )
+    biases = [
+        [gates(state[f"expect.gru.bias_{k}_l0{d}"]) for k in ("ih", "hh")] for d in ("", "_reverse")
+    ]
     weights["expect.bias"] = np.stack([np.concatenate(pair) for pair in biases])
     return weights
 
@@ -79,7 +87,15 @@ def plain_names() -> Iterator[tuple[str, str]]:
     for name, part in ENCODERS.items():
         yield f"{name}.emb.weight", f"{part}.emb.weight"
         for i in range(2):
-            for leaf in ("dw.weight", "dw.bias", "norm.weight", "norm.bias", "gamma", "pw1.bias", "pw2.bias"):
+            for leaf in (
+                "dw.weight",
+                "dw.bias",
+                "norm.weight",
+                "norm.bias",
+                "gamma",
+                "pw1.bias",
+                "pw2.bias",
+            ):
                 yield f"{name}.convs.{i}.{leaf}", f"{part}.convs.{i}.{leaf}"
         for leaf in ("norm1.weight", "norm1.bias", "norm2.weight", "norm2.bias"):
             yield f"{name}.{leaf}", f"{part}.attn.{leaf}"
@@ -94,7 +110,15 @@ def plain_names() -> Iterator[tuple[str, str]]:
         yield f"prosody.pro_in.{leaf}", f"pn.pro_in.{leaf}"
         yield f"prosody.pro_out.{leaf}", f"pn.pro_out.{leaf}"
     for i in range(6):
-        for leaf in ("dw.weight", "dw.bias", "norm.weight", "norm.bias", "gamma", "pw1.bias", "pw2.bias"):
+        for leaf in (
+            "dw.weight",
+            "dw.bias",
+            "norm.weight",
+            "norm.bias",
+            "gamma",
+            "pw1.bias",
+            "pw2.bias",
+        ):
             yield f"prosody.pro.{i}.{leaf}", f"pn.pro.{i}.{leaf}"
 
 

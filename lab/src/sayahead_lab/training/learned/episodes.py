@@ -24,7 +24,8 @@ Chooser = Callable[[Floats, Whole, np.random.Generator], NDArray[np.bool_]]
 
 
 def clocks(seed: int = 0) -> dict[str, TextClock]:
-    """The text clocks of the training, by name: those of the measurements, and others around them."""
+    """The text clocks of the training, by name: those of the measurements, and others around
+    them."""
     return {
         "50 tokens/s": Tokens(50, seed=seed),
         "180 words/min": ReadingClock(180),
@@ -37,21 +38,26 @@ def clocks(seed: int = 0) -> dict[str, TextClock]:
 
 
 def waits_s(table: ClueTable, arrivals: Sequence[Arrival]) -> tuple[Values, Values]:
-    """(N,) when each word is final, and when the character that completes it arrived (``latency.word_arrivals_s``)."""
+    """(N,) when each word is final, and when the character that completes it arrived
+    (``latency.word_arrivals_s``)."""
     ends = np.cumsum([len(arrival.text) for arrival in arrivals])
     times = np.array([arrival.at_s for arrival in arrivals])
     ready = np.minimum(np.searchsorted(ends, np.array(table.needs)), len(times) - 1)
-    complete = np.minimum(np.searchsorted(ends, [word.end for word in table.words], side="right"), len(times) - 1)
+    complete = np.minimum(
+        np.searchsorted(ends, [word.end for word in table.words], side="right"), len(times) - 1
+    )
     return times[ready], times[complete]
 
 
 def scales(tables: Sequence[ClueTable]) -> Values:
-    """(3,) mean of the ``PARTS`` over all words without lookahead: the unit of each part of the distance."""
+    """(3,) mean of the ``PARTS`` over all words without lookahead: the unit of each part of the
+    distance."""
     return np.asarray(np.concatenate([table.apart for table in tables])[:, 0].mean(axis=0))
 
 
 def distances(apart: Values, scale: Values) -> Values:
-    """(..., 3) -> (...,): mean of the parts, each in its unit; 1 is the loss without any lookahead."""
+    """(..., 3) -> (...,): mean of the parts, each in its unit; 1 is the loss without any
+    lookahead."""
     return np.asarray((apart / scale).mean(axis=-1))
 
 
@@ -86,15 +92,17 @@ class EpisodeOutcome:
     stall_s: Values
     """Silence before its sound because it was not ready."""
     begun: Values
-    """(B, N, 2) how an episode stood when the word's turn came: words visible anyway, seconds of sound still to play
-    when the word arrived."""
+    """(B, N, 2) how an episode stood when the word's turn came: words visible anyway, seconds of
+    sound still to play when the word arrived."""
 
     def cost(self, prices: Values) -> Values:
-        """(B, N) what is to be small: distance, and lag and stall in seconds at the episodes' prices (B,)."""
+        """(B, N) what is to be small: distance, and lag and stall in seconds at the episodes'
+        prices (B,)."""
         return np.asarray(self.apart + prices[:, None] * (self.lag_s + self.stall_s))
 
     def means(self) -> dict[str, float]:
-        """Means over words of distance and lookahead, over episodes of their mean lag and sum of stalls."""
+        """Means over words of distance and lookahead, over episodes of their mean lag and sum of
+        stalls."""
         count = self.words.sum(axis=1)
         return {
             "apart": float(self.apart.sum() / count.sum()),
@@ -105,7 +113,8 @@ class EpisodeOutcome:
 
 
 class ReadingEpisodes:
-    """Sentences with their clues, distances and arrivals, padded to one length, to play episodes on."""
+    """Sentences with their clues, distances and arrivals, padded to one length, to play episodes
+    on."""
 
     def __init__(
         self,
@@ -118,12 +127,15 @@ class ReadingEpisodes:
         hold_back_s: float,
         seed: int = 0,
     ) -> None:
-        """``scale`` are the units of the distances (``scales`` of the tables that are learned from)."""
+        """``scale`` are the units of the distances (``scales`` of the tables that are learned
+        from)."""
         self.counts = np.array([len(table.words) for table in tables], np.int64)
-        size, most = len(tables), int(self.counts.max())
+        size = len(tables)
+        most = int(self.counts.max())
         self.clues = np.zeros((size, most, MOST, clues.size), np.float32)
         self.apart = np.zeros((size, most, MOST + 1))
-        self.onset, self.cut = np.zeros((size, most)), np.zeros((size, most + 1))
+        self.onset = np.zeros((size, most))
+        self.cut = np.zeros((size, most + 1))
         by_name = clocks(seed)
         self.clocks = tuple(by_name)
         self.ready, self.arrived = np.zeros((2, len(by_name), size, most))
@@ -144,32 +156,49 @@ class ReadingEpisodes:
             self.cut[at] = np.maximum.accumulate(self.cut[at])
             for number, clock in enumerate(by_name.values()):
                 arrivals = clock.arrivals(table.text)
-                self.ready[number, at, :count], self.arrived[number, at, :count] = waits_s(table, arrivals)
+                self.ready[number, at, :count], self.arrived[number, at, :count] = waits_s(
+                    table, arrivals
+                )
                 paces[number] += count, arrivals[-1].at_s
         self.words_per_min = 60 * paces[:, 0] / paces[:, 1]
 
     def play(
-        self, sentences: Whole, clock: Whole, prices: Values, choose: Chooser, draw: np.random.Generator
+        self,
+        sentences: Whole,
+        clock: Whole,
+        prices: Values,
+        choose: Chooser,
+        draw: np.random.Generator,
     ) -> EpisodeOutcome:
-        """The episodes of ``sentences`` (B,) on the clocks numbered ``clock`` (B,) at prices (B,) a second."""
+        """The episodes of ``sentences`` (B,) on the clocks numbered ``clock`` (B,) at prices (B,) a
+        second."""
         counts = self.counts[sentences]
-        size, most = len(sentences), int(counts.max())
-        lookahead, stall, lag = np.zeros((size, most), np.int64), np.zeros((size, most)), np.zeros((size, most))
+        size = len(sentences)
+        most = int(counts.max())
+        lookahead = np.zeros((size, most), np.int64)
+        stall = np.zeros((size, most))
+        lag = np.zeros((size, most))
         begun = np.zeros((size, most, 2))
-        read, busy, playing = np.zeros(size, np.int64), np.zeros(size), np.zeros(size)
-        fixed = np.stack([np.log(prices), np.log(self.words_per_min[clock] / 180)], axis=1).astype(np.float32)
+        read = np.zeros(size, np.int64)
+        busy = np.zeros(size)
+        playing = np.zeros(size)
+        fixed = np.stack([np.log(prices), np.log(self.words_per_min[clock] / 180)], axis=1).astype(
+            np.float32
+        )
         steps: list[tuple[Whole, Whole, Floats, NDArray[np.bool_]]] = []
         for word in range(most):
             here = word < counts
             ahead = np.maximum(read - word, 0)
             pending = np.maximum(ahead, 1)
-            begun[:, word, 0], begun[:, word, 1] = ahead, playing - self.arrived[clock, sentences, word]
+            begun[:, word, 0] = ahead
+            begun[:, word, 1] = playing - self.arrived[clock, sentences, word]
             begun[~here, word] = 0
             open_ = np.flatnonzero(here & (word + pending < counts) & (pending <= MOST))
             while len(open_):
                 inputs = np.zeros((len(open_), self.clues.shape[-1] + TERMS), np.float32)
                 inputs[:, :-TERMS] = self.clues[sentences[open_], word, pending[open_] - 1]
-                inputs[:, -TERMS:-1], inputs[:, -1] = fixed[open_], ahead[open_] / MOST
+                inputs[:, -TERMS:-1] = fixed[open_]
+                inputs[:, -1] = ahead[open_] / MOST
                 reading = choose(inputs, pending[open_], draw)
                 steps.append((open_, np.full(len(open_), word), inputs, reading))
                 open_ = open_[reading]
@@ -179,13 +208,15 @@ class ReadingEpisodes:
             lookahead[:, word] = np.where(here, pending - 1, 0)
             text = self.ready[clock, sentences, np.minimum(read, counts) - 1]
             ready = np.maximum(text, busy) + COMPUTING_S
-            begin, end = self.cut[sentences, word], self.cut[sentences, word + 1]
+            begin = self.cut[sentences, word]
+            end = self.cut[sentences, word + 1]
             starts = np.maximum(playing, ready)
             if word:
                 stall[:, word] = np.where(here, np.maximum(ready - playing, 0.0), 0.0)
             onsets = starts + self.onset[sentences, word] - begin
             lag[:, word] = np.where(here, onsets - self.arrived[clock, sentences, word], 0.0)
-            busy, playing = np.where(here, ready, busy), np.where(here, starts + end - begin, playing)
+            busy = np.where(here, ready, busy)
+            playing = np.where(here, starts + end - begin, playing)
         words = np.arange(most) < counts[:, None]
         apart = np.where(words, self.apart[sentences[:, None], np.arange(most), lookahead], 0.0)
         decisions = Decisions(*(np.concatenate(parts) for parts in zip(*steps, strict=True)))

@@ -1,8 +1,9 @@
-"""Tables of each word with none to three words of lookahead against the same voice's whole sentence.
+"""Tables of each word with none to three words of lookahead against the same voice's whole
+sentence.
 
-Only the acoustic model runs, no vocoder; from one past, whose words were spoken with lookahead drawn at random, it
-is stepped with each lookahead, and once more where nothing was seen: a word's end is held back until then. An episode
-of READ and SPEAK is then a lookup, thousands a second.
+Only the acoustic model runs, no vocoder; from one past, whose words were spoken with lookahead
+drawn at random, it is stepped with each lookahead, and once more where nothing was seen: a word's
+end is held back until then. An episode of READ and SPEAK is then a lookup, thousands a second.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ from sayahead_lab.eval.measures.prosody import PITCH, VOICED_HZ
 from sayahead_lab.training.loop.saved_run import DESCRIPTION
 
 PARTS = ("duration, ms", "pitch, cents", "frames")
-"""What a word's distance to the full sentence is made of: of its duration; of the pitch of its frames that are voiced
-in both, summed; of what its frames are made from (Euclidean, of the encoding that the decoder gets), summed."""
+"""What a word's distance to the full sentence is made of: of its duration; of the pitch of its
+frames that are voiced in both, summed; of what its frames are made from (Euclidean, of the encoding
+that the decoder gets), summed."""
 ENCODING = slice(0, PITCH)
 Values = NDArray[np.float64]
 
@@ -44,7 +46,8 @@ class ClueTable:
     words: tuple[Word, ...]
     """Its words."""
     needs: tuple[int, ...]
-    """How many characters must be read until each word is final; one more than there are: the end of the text."""
+    """How many characters must be read until each word is final; one more than there are: the end
+    of the text."""
     frames: Values
     """(N, 2) first frame and end of each word in the full sentence."""
     length: int
@@ -56,8 +59,11 @@ class ClueTable:
 
 
 def needed(text: str) -> tuple[tuple[Word, ...], tuple[int, ...]]:
-    """The words of a text, and the characters read when each is final: ``len(text) + 1`` for those that end it."""
-    normalizer, words, needs = Normalizer(), list[Word](), list[int]()
+    """The words of a text, and the characters read when each is final: ``len(text) + 1`` for those
+    that end it."""
+    normalizer = Normalizer()
+    words = list[Word]()
+    needs = list[int]()
     for number, letter in enumerate(text, start=1):
         final = normalizer.push(letter)
         words += final
@@ -77,9 +83,12 @@ class Tabulator:
 
     def __init__(self, voice: Voice, *, hold_back_s: float) -> None:
         if not isinstance(voice.synthesizer, TwoStage):
-            raise ConfigError(f"The voice {voice.config.name!r} has no acoustic model: choose another voice.")
+            raise ConfigError(
+                f"The voice {voice.config.name!r} has no acoustic model: choose another voice."
+            )
         self._acoustic: Any = voice.synthesizer.acoustic
-        self._phonemizer, self._rendering = voice.phonemizer, Rendering(hold_back_s=hold_back_s)
+        self._phonemizer = voice.phonemizer
+        self._rendering = Rendering(hold_back_s=hold_back_s)
         self.frame_s = voice.config.hop_length / voice.config.sample_rate
         self._hold_back = round(hold_back_s / self.frame_s)
 
@@ -88,14 +97,18 @@ class Tabulator:
         words, needs = needed(text)
         words = (*words[:-1], Word(words[-1].text, words[-1].start, words[-1].end, ends=True))
         sentence, _ = self._step(words, 0, len(words), self._acoustic.initial(), lookahead=0)
-        apart, state, done = np.zeros((len(words), MOST + 1, len(PARTS))), self._acoustic.initial(), 0
+        apart = np.zeros((len(words), MOST + 1, len(PARTS)))
+        state = self._acoustic.initial()
+        done = 0
         for at in range(len(words)):
             most = min(MOST, len(words) - 1 - at)
             steps = [self._step(words, at, 1, state, lookahead=ahead) for ahead in range(most + 1)]
             for ahead, (frames, after) in enumerate(steps):
                 if ahead == 0 and most:
                     frames = followed(frames, self._step(words, at + 1, 1, after, lookahead=0)[0])
-                apart[at, ahead] = distance(frames, done, frames.words[0], sentence.final, sentence.words[at])
+                apart[at, ahead] = distance(
+                    frames, done, frames.words[0], sentence.final, sentence.words[at]
+                )
             apart[at, most + 1 :] = apart[at, most]
             frames, state = steps[int(draw.integers(most + 1))]
             done += len(frames.final)
@@ -104,8 +117,11 @@ class Tabulator:
         voiced = np.array([pitch[first:end].sum() for first, end in sentence.words], np.float64)
         return ClueTable(text, words, needs, spans, len(sentence.final), apart, voiced)
 
-    def _step(self, words: tuple[Word, ...], at: int, count: int, state: Any, *, lookahead: int) -> tuple[Frames, Any]:
-        """Frames of ``count`` words from ``at`` on, as a session without a context asks for them."""
+    def _step(
+        self, words: tuple[Word, ...], at: int, count: int, state: Any, *, lookahead: int
+    ) -> tuple[Frames, Any]:
+        """Frames of ``count`` words from ``at`` on, as a session without a context asks for
+        them."""
         visible = words[at : at + count + lookahead]
         pronounced = self._phonemizer.phonemize(visible, left=[word.text for word in words[:at]])
         bounds = np.cumsum([0, *(len(word.ids) for word in pronounced)])
@@ -113,38 +129,54 @@ class Tabulator:
         spans = tuple((begin + one.first, begin + one.end) for begin, one in pairs)
         ids = np.concatenate([word.ids for word in pronounced])
         segment = Segment(ids, int(bounds[count]), spans, visible[-1].ends)
-        frames, state = self._acoustic.step(segment, state, self._rendering, hold_back=self._hold_back)
+        frames, state = self._acoustic.step(
+            segment, state, self._rendering, hold_back=self._hold_back
+        )
         return frames, state
 
 
 def followed(frames: Frames, later: Frames) -> Frames:
-    """A word's step as the next one leaves it, which may draw out what is held back, and knows what follows."""
+    """A word's step as the next one leaves it, which may draw out what is held back, and knows what
+    follows."""
     final = np.concatenate([frames.final, later.final])
     return Frames(final, later.right, moved(frames.words, later.drawn), later.ended)
 
 
 def distance(
-    step: Frames, done: int, span: tuple[int, int], whole: Floats, full: tuple[int, int], *, frame_ms: float = 12.5
+    step: Frames,
+    done: int,
+    span: tuple[int, int],
+    whole: Floats,
+    full: tuple[int, int],
+    *,
+    frame_ms: float = 12.5,
 ) -> Values:
-    """(3,) the ``PARTS`` of a word: its ``span`` in a step after ``done`` final frames, ``full`` in the ``whole``.
+    """(3,) the ``PARTS`` of a word: its ``span`` in a step after ``done`` final frames, ``full`` in
+    the ``whole``.
 
-    Frames are partners where they lie at the same share of the word (``eval.prosody.differences``). What is held back
-    of the word counts as it was expected.
+    Frames are partners where they lie at the same share of the word (``eval.prosody.differences``).
+    What is held back of the word counts as it was expected.
     """
-    length, whole_length = span[1] - span[0], full[1] - full[0]
+    length = span[1] - span[0]
+    whole_length = full[1] - full[0]
     duration = frame_ms * abs(length - whole_length)
     if not (length and whole_length):
         return np.array([duration, 0.0, 0.0])
     frames = np.concatenate([step.final, step.right])
     rows = span[0] - done + (2 * np.arange(whole_length) + 1) * length // (2 * whole_length)
-    ours, theirs = frames[np.clip(rows, 0, len(frames) - 1)], whole[full[0] : full[1]]
+    ours = frames[np.clip(rows, 0, len(frames) - 1)]
+    theirs = whole[full[0] : full[1]]
     pitch = np.stack([ours[:, PITCH], theirs[:, PITCH]]).astype(np.float64)
     pitch = pitch[:, (pitch > VOICED_HZ).all(axis=0)]
     cents = 1200 * np.abs(np.log2(pitch[0] / pitch[1])).sum()
-    return np.array([duration, cents, np.linalg.norm(ours[:, ENCODING] - theirs[:, ENCODING], axis=1).sum()])
+    return np.array(
+        [duration, cents, np.linalg.norm(ours[:, ENCODING] - theirs[:, ENCODING], axis=1).sum()]
+    )
 
 
-def make_tables(voice: Voice, texts: Sequence[str], *, hold_back_s: float, seed: int = 0) -> list[ClueTable]:
+def make_tables(
+    voice: Voice, texts: Sequence[str], *, hold_back_s: float, seed: int = 0
+) -> list[ClueTable]:
     """The tables of the texts that are one sentence, in order."""
     tabulator = Tabulator(voice, hold_back_s=hold_back_s)
     numbered = [(number, text) for number, text in enumerate(texts) if one_sentence(text)]
@@ -170,8 +202,11 @@ def load_tables(path: Path) -> list[ClueTable]:
         raise ConfigError(f"There are no tables in {path}: make them with sayahead train tables.")
     with np.load(path) as file:
         ends = np.cumsum(file["counts"])[:-1]
-        parts = [np.split(file[name].astype(np.float64), ends) for name in ("frames", "apart", "voiced")]
-        texts, lengths = [str(text) for text in file["texts"]], file["lengths"]
+        parts = [
+            np.split(file[name].astype(np.float64), ends) for name in ("frames", "apart", "voiced")
+        ]
+        texts = [str(text) for text in file["texts"]]
+        lengths = file["lengths"]
     tables = []
     for text, length, frames, apart, voiced in zip(texts, lengths, *parts, strict=True):
         words, needs = needed(text)
@@ -199,20 +234,33 @@ class Tables:
 
     def __init__(self, path: Path) -> None:
         """ConfigError where there are none."""
-        self.path, file = path, path / DESCRIPTION
+        self.path = path
+        file = path / DESCRIPTION
         if not file.is_file():
-            raise ConfigError(f"{path} holds no tables (there is no {file.name} in it): see sayahead train tables.")
-        self.info = from_mapping(TablesInfo, json.loads(file.read_text(encoding="utf-8")), where=str(file))
+            raise ConfigError(
+                f"{path} holds no tables (there is no {file.name} in it): see sayahead train"
+                " tables."
+            )
+        self.info = from_mapping(
+            TablesInfo, json.loads(file.read_text(encoding="utf-8")), where=str(file)
+        )
 
     @classmethod
-    def make(cls, path: Path, voice: Voice, name: str, texts: Mapping[str, Sequence[str]], *, seed: int) -> Tables:
-        """The tables of each split's texts, written into a folder; ``name``: what the voice is loaded by."""
+    def make(
+        cls, path: Path, voice: Voice, name: str, texts: Mapping[str, Sequence[str]], *, seed: int
+    ) -> Tables:
+        """The tables of each split's texts, written into a folder; ``name``: what the voice is
+        loaded by."""
         path.mkdir(parents=True, exist_ok=True)
-        hold_back_s, digests = voice.config.defaults.hold_back_s, dict[str, str]()
+        hold_back_s = voice.config.defaults.hold_back_s
+        digests = dict[str, str]()
         for split, lines in texts.items():
             tables = make_tables(voice, lines, hold_back_s=hold_back_s, seed=seed)
             if not tables:
-                raise ConfigError(f"None of the {len(lines)} texts of {split} is one sentence of two words or more.")
+                raise ConfigError(
+                    f"None of the {len(lines)} texts of {split} is one sentence of two words or"
+                    " more."
+                )
             file = path / f"{split}.npz"
             save_tables(file, tables)
             digests[file.name] = sha256(file)

@@ -1,8 +1,9 @@
-"""Training a voice's policy when to wait: REINFORCE (Williams 1992) over tables, many prices and paces in one network.
+"""Training a voice's policy when to wait: REINFORCE (Williams 1992) over tables, many prices and
+paces in one network.
 
-An action's advantage is what the rest of its episode cost less than that of other episodes with the same sentence,
-clock and price (siblings), over its spread: the baseline needs no network. A batch has prices and clocks of all kinds.
-"""
+An action's advantage is what the rest of its episode cost less than that of other episodes with the
+same sentence, clock and price (siblings), over its spread: the baseline needs no network. A batch
+has prices and clocks of all kinds."""
 
 from __future__ import annotations
 
@@ -29,13 +30,21 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sayahead_lab.training.corpus.batches import Share, shuffled, tensors
-from sayahead_lab.training.learned.episodes import Chooser, EpisodeOutcome, ReadingEpisodes, fixed, scales
+from sayahead_lab.training.learned.episodes import (
+    Chooser,
+    EpisodeOutcome,
+    ReadingEpisodes,
+    fixed,
+    scales,
+)
 from sayahead_lab.training.learned.tables import PARTS, Tables, Values
 from sayahead_lab.training.loop.task import Batch, Task
 
 SHOWN_PRICES = (0.1, 0.3, 1.0, 3.0)
-TERMS_MEAN, TERMS_SPREAD = (0.0, 0.0, 0.3), (1.5, 1.2, 0.3)
-"""Mean and spread, about, of what follows the clues in the network's input: price, pace, words visible."""
+TERMS_MEAN = (0.0, 0.0, 0.3)
+TERMS_SPREAD = (1.5, 1.2, 0.3)
+"""Mean and spread, about, of what follows the clues in the network's input: price, pace, words
+visible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +111,9 @@ class Deciding(nn.Module):
         """Weights and biases that take inputs as they are."""
         arrays = list[tuple[Floats, Floats]]()
         for number, layer in enumerate(self.layers):
-            weight, bias = (layer.get_parameter(name).detach().cpu().double() for name in ("weight", "bias"))
+            weight, bias = (
+                layer.get_parameter(name).detach().cpu().double() for name in ("weight", "bias")
+            )
             if number == 0:
                 weight = weight / self.spread.cpu()
                 bias = bias - weight @ self.mean.cpu().double()
@@ -115,7 +126,9 @@ class Deciding(nn.Module):
         def chosen(inputs: Floats, pending: object, draw: np.random.Generator) -> NDArray[np.bool_]:
             with torch.no_grad():
                 logits = self(torch.from_numpy(inputs).to(self.mean.device)).cpu().numpy()
-            bounds = 0 if greedy else np.log(1 / np.clip(draw.random(len(logits)), 1e-9, 1 - 1e-9) - 1)
+            bounds = (
+                0 if greedy else np.log(1 / np.clip(draw.random(len(logits)), 1e-9, 1 - 1e-9) - 1)
+            )
             return np.asarray(logits > bounds)
 
         return chosen
@@ -126,7 +139,8 @@ class LearnedTask(Task[Deciding]):
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Tables) -> None:
         self.config = from_mapping(DecidingConfig, model, where="[model]")
-        self.data, self.corpus = from_mapping(LearnedData, data, where="[data]"), corpus
+        self.data = from_mapping(LearnedData, data, where="[data]")
+        self.corpus = corpus
         self.words, self.vectors = frequent(own_vectors(corpus.info.voice), self.config.axes)
         self._episodes = dict[str, ReadingEpisodes]()
 
@@ -142,15 +156,23 @@ class LearnedTask(Task[Deciding]):
     @functools.cached_property
     def clues(self) -> Clues:
         """Turns words into the network's input."""
-        return Clues(reader(self.voice), {word: row for row, word in enumerate(self.words)}, self.vectors)
+        return Clues(
+            reader(self.voice), {word: row for row, word in enumerate(self.words)}, self.vectors
+        )
 
     def model(self) -> Deciding:
         if not self.config.mean:
             clues = self.episodes("train").clues
             rows = clues[np.abs(clues).sum(axis=-1) > 0]
-            mean, spread = rows.mean(axis=0), np.maximum(rows.std(axis=0), 0.05)
-            self.found = {"mean": [*mean.tolist(), *TERMS_MEAN], "spread": [*spread.tolist(), *TERMS_SPREAD]}
-            self.config = replace(self.config, mean=tuple(self.found["mean"]), spread=tuple(self.found["spread"]))
+            mean = rows.mean(axis=0)
+            spread = np.maximum(rows.std(axis=0), 0.05)
+            self.found = {
+                "mean": [*mean.tolist(), *TERMS_MEAN],
+                "spread": [*spread.tolist(), *TERMS_SPREAD],
+            }
+            self.config = replace(
+                self.config, mean=tuple(self.found["mean"]), spread=tuple(self.found["spread"])
+            )
         return Deciding(self.config)
 
     def network(self, model: Deciding) -> Network:
@@ -160,7 +182,8 @@ class LearnedTask(Task[Deciding]):
     def episodes(self, split: str) -> ReadingEpisodes:
         """The episodes of a split's tables, in the units of the train split; made once."""
         if split not in self._episodes:
-            config, info = self.voice.config, self.corpus.info
+            config = self.voice.config
+            info = self.corpus.info
             self._episodes[split] = ReadingEpisodes(
                 self.corpus.split(split),
                 self.clues,
@@ -171,24 +194,34 @@ class LearnedTask(Task[Deciding]):
             )
         return self._episodes[split]
 
-    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+    def batches(
+        self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int
+    ) -> Iterator[Batch]:
         """Each sentence once, on a clock and at a price that are drawn."""
-        episodes, share = self.episodes(split), Share(batch_size, rank, ranks)
+        episodes = self.episodes(split)
+        share = Share(batch_size, rank, ranks)
         bounds = np.log([self.data.least_price, self.data.largest_price])
-        for first, sentences in shuffled(len(episodes.counts), np.random.default_rng([seed, 41]), share):
+        for first, sentences in shuffled(
+            len(episodes.counts), np.random.default_rng([seed, 41]), share
+        ):
             draw = np.random.default_rng([seed, first, rank, 41])
             clock = draw.integers(len(episodes.clocks), size=len(sentences))
             prices = np.exp(draw.uniform(bounds[0], bounds[1], size=len(sentences)))
             prices = np.clip(prices * episodes.words_per_min[clock] / 60, *PRICES)
-            yield tensors(sentence=sentences, clock=clock, price=prices, seed=draw.integers(2**31, size=1))
+            yield tensors(
+                sentence=sentences, clock=clock, price=prices, seed=draw.integers(2**31, size=1)
+            )
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """The policy's loss; of a validation, whose decisions are the likelier ones, the cost of a word."""
-        data, training = self.data, model.training
+        """The policy's loss; of a validation, whose decisions are the likelier ones, the cost of a
+        word."""
+        data = self.data
+        training = model.training
         deciding: Any = getattr(model, "module", model)
         siblings = data.siblings if training else 1
         rows = {name: np.repeat(values.cpu().numpy(), siblings) for name, values in batch.items()}
-        prices, draw = rows["price"], np.random.default_rng(int(batch["seed"]))
+        prices = rows["price"]
+        draw = np.random.default_rng(int(batch["seed"]))
         chooser = deciding.choose(greedy=not training)
         episodes = self.episodes("train" if training else "val")
         outcome = episodes.play(rows["sentence"], rows["clock"], prices, chooser, draw)
@@ -208,15 +241,23 @@ class LearnedTask(Task[Deciding]):
         return -(gains * likelihood).mean() - weight * entropy, parts
 
     def samples(self, model: Deciding, folder: Path) -> None:
-        """Write ``val.json``, the means of fixed lookahead and of the policy on the val split, by clock."""
-        units = dict(zip((part.partition(",")[0] for part in PARTS), scales(self.corpus.split("train")), strict=True))
+        """Write ``val.json``, the means of fixed lookahead and of the policy on the val split, by
+        clock."""
+        units = dict(
+            zip(
+                (part.partition(",")[0] for part in PARTS),
+                scales(self.corpus.split("train")),
+                strict=True,
+            )
+        )
         rows = compared(self.episodes("val"), model)
         table = {"units": {name: float(value) for name, value in units.items()}, "val": rows}
         (folder / "val.json").write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
 
 
 def usual(prices: Values) -> Values:
-    """(B,) typical cost of a word at prices (B,): divided by it, episodes at all prices weigh alike."""
+    """(B,) typical cost of a word at prices (B,): divided by it, episodes at all prices weigh
+    alike."""
     return 0.5 + 0.3 * prices
 
 
@@ -225,20 +266,25 @@ def weighed(outcome: EpisodeOutcome, prices: Values) -> Values:
     return outcome.cost(prices) / usual(prices)[:, None]
 
 
-def advantages(outcome: EpisodeOutcome, prices: Values, *, siblings: int, discount: float) -> Values:
+def advantages(
+    outcome: EpisodeOutcome, prices: Values, *, siblings: int, discount: float
+) -> Values:
     """(B, N) what the rest of each episode from each word on cost less than expected of it.
 
-    That is its siblings' mean, which lie side by side, and by least squares what follows from how it stood otherwise
-    than they before that word.
+    That is its siblings' mean, which lie side by side, and by least squares what follows from how
+    it stood otherwise than they before that word.
     """
     cost = weighed(outcome, prices)
-    rest, total = np.zeros_like(cost), np.zeros(len(cost))
+    rest = np.zeros_like(cost)
+    total = np.zeros(len(cost))
     for word in range(cost.shape[1] - 1, -1, -1):
         total = cost[:, word] + discount * total
         rest[:, word] = total
     left = np.cumsum(outcome.words[:, ::-1], axis=1)[:, ::-1][..., None] / 10
     weight = (prices / usual(prices))[:, None, None]
-    stood = np.concatenate([outcome.begun * share for share in (1.0, left, weight, weight * left)], axis=2)
+    stood = np.concatenate(
+        [outcome.begun * share for share in (1.0, left, weight, weight * left)], axis=2
+    )
     dearer = against(rest[..., None], siblings)[outcome.words][:, 0]
     other = against(stood, siblings)[outcome.words]
     covariance = other.T @ other + 1e-3 * np.eye(other.shape[1])
@@ -258,14 +304,19 @@ def compared(
     episodes: ReadingEpisodes, model: Deciding, *, prices: Sequence[float] = SHOWN_PRICES
 ) -> dict[str, dict[str, float]]:
     """Means of fixed lookahead and of the greedy policy over all sentences, by clock and name."""
-    every, draw = np.arange(len(episodes.counts)), np.random.default_rng(0)
+    every = np.arange(len(episodes.counts))
+    draw = np.random.default_rng(0)
     rows = {}
     for number, clock in enumerate(episodes.clocks):
         on = np.full(len(every), number)
         for k in range(4):
-            rows[f"{clock}, k = {k}"] = episodes.play(every, on, np.ones(len(every)), fixed(k), draw).means()
+            rows[f"{clock}, k = {k}"] = episodes.play(
+                every, on, np.ones(len(every)), fixed(k), draw
+            ).means()
         for price in prices:
-            outcome = episodes.play(every, on, np.full(len(every), price), model.choose(greedy=True), draw)
+            outcome = episodes.play(
+                every, on, np.full(len(every), price), model.choose(greedy=True), draw
+            )
             rows[f"{clock}, price {price:g}"] = outcome.means()
     return rows
 
@@ -288,5 +339,7 @@ def own_vectors(voice: str) -> WordVectors | None:
 def reader(voice: Voice) -> Reader:
     """The voice's front end; ConfigError where it knows no parts of speech."""
     if not isinstance(voice.phonemizer, Reader):
-        raise ConfigError(f"The voice {voice.config.name!r} has a front end that knows no parts of speech.")
+        raise ConfigError(
+            f"The voice {voice.config.name!r} has a front end that knows no parts of speech."
+        )
     return voice.phonemizer

@@ -1,4 +1,5 @@
-"""Checkpoints: all that a run needs to resume exactly, in one file, whole or absent; the last two are kept."""
+"""Checkpoints: all that a run needs to resume exactly, in one file, whole or absent; the last two
+are kept."""
 
 from __future__ import annotations
 
@@ -16,10 +17,24 @@ from sayahead.errors import ConfigError
 
 from sayahead_lab.training.loop.rounding import unrounded
 
-NAME, PREVIOUS, PARTIAL = "checkpoint.pt", "checkpoint.previous.pt", "checkpoint.partial"
-FORMAT, PUBLISHED = 1, 2
+NAME = "checkpoint.pt"
+PREVIOUS = "checkpoint.previous.pt"
+PARTIAL = "checkpoint.partial"
+FORMAT = 1
+PUBLISHED = 2
 """Of a run's checkpoint, and of a published one, whose weights are rounded."""
-KEYS = ("format", "name", "recipe", "corpus", "versions", "counters", "model", "ema", "optimizer", "rng")
+KEYS = (
+    "format",
+    "name",
+    "recipe",
+    "corpus",
+    "versions",
+    "counters",
+    "model",
+    "ema",
+    "optimizer",
+    "rng",
+)
 logger = logging.getLogger("sayahead")
 
 
@@ -57,13 +72,15 @@ def has_checkpoint(folder: Path) -> bool:
 def load_checkpoint(path: Path) -> dict[str, Any]:
     """The state in a run's folder, or in one file; on the CPU.
 
-    In a folder, a damaged newest checkpoint gives way to the one before it, with a warning. ConfigError where none can
-    be read.
+    In a folder, a damaged newest checkpoint gives way to the one before it, with a warning.
+    ConfigError where none can be read.
     """
     if path.is_file():
         return read_checkpoint(path)
     if not has_checkpoint(path):
-        raise ConfigError(f"{path} has no checkpoint ({NAME}): train first, or name the folder of a run.")
+        raise ConfigError(
+            f"{path} has no checkpoint ({NAME}): train first, or name the folder of a run."
+        )
     failures: list[str] = []
     for name in (NAME, PREVIOUS):
         if not (path / name).exists():
@@ -74,9 +91,13 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
             failures.append(str(error))
             continue
         for failure in failures:
-            logger.warning("%s Resuming from %s, step %d.", failure, name, state["counters"]["step"])
+            logger.warning(
+                "%s Resuming from %s, step %d.", failure, name, state["counters"]["step"]
+            )
         return state
-    raise ConfigError(" ".join(failures) + " Nothing is left to resume from: train anew into another folder.")
+    raise ConfigError(
+        " ".join(failures) + " Nothing is left to resume from: train anew into another folder."
+    )
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
@@ -96,13 +117,16 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         EOFError,
         KeyError,
     ) as error:
-        raise ConfigError(f"{path} is damaged: {str(error).splitlines()[0].rstrip('.') or 'unreadable'}.") from error
+        raise ConfigError(
+            f"{path} is damaged: {str(error).splitlines()[0].rstrip('.') or 'unreadable'}."
+        ) from error
     missing = [key for key in KEYS if not isinstance(state, dict) or key not in state]
     if missing:
         raise ConfigError(f"{path} is no checkpoint of sayahead train: it has no {missing[0]!r}.")
     if state["format"] not in (FORMAT, PUBLISHED):
         raise ConfigError(
-            f"{path} has format {state['format']}, this version reads {FORMAT} and {PUBLISHED}: use a later version."
+            f"{path} has format {state['format']}, this version reads {FORMAT} and {PUBLISHED}: use"
+            " a later version."
         )
     return {**state, "model": unrounded(state["model"])}
 
@@ -115,7 +139,8 @@ def seed_all(seed: int) -> None:
 
 
 def random_state(device: torch.device) -> dict[str, Any]:
-    """The state of all global generators, in types that ``torch.load`` reads without running code."""
+    """The state of all global generators, in types that ``torch.load`` reads without running
+    code."""
     version, numbers, gauss = random.getstate()
     kind, keys, position, has_gauss, cached = np.random.get_state()
     return {

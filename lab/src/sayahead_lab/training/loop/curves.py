@@ -22,7 +22,8 @@ class Log:
         self.path = path
 
     def begin(self, step: int) -> None:
-        """Keep the lines up to ``step``, where the run resumes; the weights of later ones are lost."""
+        """Keep the lines up to ``step``, where the run resumes; the weights of later ones are
+        lost."""
         if not self.path.exists():
             return
         lines = [line for line in read_log(self.path) if line["step"] <= step]
@@ -86,10 +87,13 @@ def draw_losses(log: Path, path: Path) -> None:
     lines = read_log(log)
     series = {
         "train": [(line["step"], line["loss"]) for line in lines if "loss" in line],
-        "validation": [(line["step"], line["validation"]["loss"]) for line in lines if "validation" in line],
+        "validation": [
+            (line["step"], line["validation"]["loss"]) for line in lines if "validation" in line
+        ],
     }
     curves = {
-        name: [(x, y) for x, y in points if y is not None and math.isfinite(y)] for name, points in series.items()
+        name: [(x, y) for x, y in points if y is not None and math.isfinite(y)]
+        for name, points in series.items()
     }
     for colour, (name, points) in zip(COLOURS, curves.items(), strict=False):
         if points:

@@ -1,4 +1,5 @@
-"""The device of a run, and the processes that share it: one alone, or those that torchrun started."""
+"""The device of a run, and the processes that share it: one alone, or those that torchrun
+started."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """This process among those that train together; all of them make each call below at the same point."""
+    """This process among those that train together; all of them make each call below at the same
+    point."""
 
     rank: int
     """Number of this process; process 0 writes."""
@@ -65,7 +67,8 @@ class Ranks:
 @contextmanager
 def join(device: str) -> Iterator[Ranks]:
     """This process's rank among those that torchrun sets in the environment; alone without them."""
-    rank, count = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
+    rank = int(os.environ.get("RANK", "0"))
+    count = int(os.environ.get("WORLD_SIZE", "1"))
     kind = device_kind(device)
     if kind == "cuda":
         place = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
@@ -87,15 +90,21 @@ def device_kind(device: str) -> str:
     if device not in ("auto", "cpu", "cuda"):
         raise ConfigError(f"The device {device!r} is not known: choose cpu, cuda or auto.")
     if device == "cuda" and not torch.cuda.is_available():
-        raise ConfigError("This torch finds no CUDA device: use --device cpu, or install a build of torch for CUDA.")
+        raise ConfigError(
+            "This torch finds no CUDA device: use --device cpu, or install a build of torch for"
+            " CUDA."
+        )
     return "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"
 
 
 def emulates_bfloat16(device: torch.device) -> bool:
-    """Whether the device emulates bfloat16 in float32, which is slower; False where that is unknown."""
+    """Whether the device emulates bfloat16 in float32, which is slower; False where that is
+    unknown."""
     if device.type != "cpu" or platform.machine() not in ("x86_64", "AMD64"):
         return False
-    checks = [getattr(torch.cpu, f"_is_{name}_supported", None) for name in ("avx512_bf16", "amx_tile")]
+    checks = [
+        getattr(torch.cpu, f"_is_{name}_supported", None) for name in ("avx512_bf16", "amx_tile")
+    ]
     return all(ask is not None and not ask() for ask in checks)
 
 

@@ -20,7 +20,9 @@ T = TypeVar("T")
 
 def examples(items: Sequence[T], count: int) -> list[tuple[int, T]]:
     """Number and item of up to ``count`` evenly spaced items."""
-    return [(number, items[number]) for number in strided(range(len(items)), count)] if count else []
+    return (
+        [(number, items[number]) for number in strided(range(len(items)), count)] if count else []
+    )
 
 
 def write_sample(
@@ -33,7 +35,8 @@ def write_sample(
     mel: Floats | None = None,
     alignment: Floats | None = None,
 ) -> None:
-    """Write NAME.wav, of samples (S,) or of log mel (T, D) by Griffin and Lim, and NAME.png, above the target mel."""
+    """Write NAME.wav, of samples (S,) or of log mel (T, D) by Griffin and Lim, and NAME.png, above
+    the target mel."""
     if samples is None:
         assert mel is not None
         samples = griffin_lim(front, mel)
@@ -42,15 +45,19 @@ def write_sample(
     spectrogram(folder / f"{name}.png", mel, np.asarray(meant, np.float32), alignment=alignment)
 
 
-def spectrogram(path: Path, output: Floats, meant: Floats, *, alignment: Floats | None = None) -> None:
-    """Draw the predicted log mel (T, D) above the target (T', D), and an alignment (T'', P), if any, below."""
+def spectrogram(
+    path: Path, output: Floats, meant: Floats, *, alignment: Floats | None = None
+) -> None:
+    """Draw the predicted log mel (T, D) above the target (T', D), and an alignment (T'', P), if
+    any, below."""
     from matplotlib.figure import Figure
 
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = 2 if alignment is None else 3
     figure = Figure(figsize=(8, 2.2 * rows), layout="constrained")
     axes = figure.subplots(rows, 1)
-    low, high = float(meant.min()), float(meant.max())
+    low = float(meant.min())
+    high = float(meant.max())
     for axis, mel, title in zip(axes, (output, meant), ("spoken", "meant"), strict=False):
         axis.imshow(mel.T, origin="lower", aspect="auto", vmin=low, vmax=high)
         axis.set(title=title, xlabel="frame", ylabel="mel band")

@@ -1,4 +1,5 @@
-"""Checkpoints of other releases: their weights by name and shape, and runs of this package that are made of them."""
+"""Checkpoints of other releases: their weights by name and shape, and runs of this package that are
+made of them."""
 
 from __future__ import annotations
 
@@ -29,12 +30,15 @@ COUNTERS = ".num_batches_tracked"
 
 
 class PublishedWeights:
-    """The weights of a checkpoint. Each is taken once; what is left over at the end has no place here."""
+    """The weights of a checkpoint. Each is taken once; what is left over at the end has no place
+    here."""
 
     def __init__(self, weights: Mapping[str, Tensor], where: str) -> None:
         self.where = where
         self._left = {name.removeprefix(PARALLEL): value for name, value in weights.items()}
-        self._left = {name: value.float() for name, value in self._left.items() if not name.endswith(COUNTERS)}
+        self._left = {
+            name: value.float() for name, value in self._left.items() if not name.endswith(COUNTERS)
+        }
 
     def __contains__(self, name: str) -> bool:
         return name in self._left
@@ -67,20 +71,21 @@ class PublishedWeights:
         if self._left:
             names = ", ".join(sorted(self._left)[:3])
             raise ConfigError(
-                f"{self.where} has {len(self._left)} weights for which there is no place here, such as {names}: a "
-                "network that uses them cannot be imported."
+                f"{self.where} has {len(self._left)} weights for which there is no place here, such"
+                f" as {names}: a network that uses them cannot be imported."
             )
 
 
 def read_weights(path: Path) -> PublishedWeights:
-    """The weights in a file that ``torch.save`` wrote; no code of it is run. ConfigError where it holds none."""
+    """The weights in a file that ``torch.save`` wrote; no code of it is run. ConfigError where it
+    holds none."""
     try:
         found = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise ConfigError(
-            f"{path} holds more than weights, and reading that would run its code. Save the weights alone where the "
-            "code it came with is installed: "
-            "torch.save(torch.load(FILE, weights_only=False)['model'].state_dict(), NEW)."
+            f"{path} holds more than weights, and reading that would run its code. Save the weights"
+            " alone where the code it came with is installed: torch.save(torch.load(FILE,"
+            " weights_only=False)['model'].state_dict(), NEW)."
         ) from error
     except (OSError, RuntimeError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
         reason = (str(error).splitlines() or ["unreadable"])[0].rstrip(".")
@@ -88,12 +93,20 @@ def read_weights(path: Path) -> PublishedWeights:
     for key in ("state_dict", "model"):
         if isinstance(found, Mapping) and isinstance(found.get(key), Mapping):
             found = found[key]
-    if not isinstance(found, Mapping) or not found or not all(isinstance(one, Tensor) for one in found.values()):
-        raise ConfigError(f"{path} holds no weights by name: a state_dict is wanted, by itself or under that key.")
+    if (
+        not isinstance(found, Mapping)
+        or not found
+        or not all(isinstance(one, Tensor) for one in found.values())
+    ):
+        raise ConfigError(
+            f"{path} holds no weights by name: a state_dict is wanted, by itself or under that key."
+        )
     return PublishedWeights(found, str(path))
 
 
-def write_run(folder: Path, task: str, model: nn.Module, table: Mapping[str, Any], corpus: Corpus) -> None:
+def write_run(
+    folder: Path, task: str, model: nn.Module, table: Mapping[str, Any], corpus: Corpus
+) -> None:
     """Write a model as a published run of a task on a corpus; ``table`` is the recipe's [model].
 
     ConfigError where the folder has a run already.

@@ -1,4 +1,5 @@
-"""Recipes: the TOML of a training run, strictly checked, and the same recipe as saved by the run."""
+"""Recipes: the TOML of a training run, strictly checked, and the same recipe as saved by the
+run."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ from sayahead_lab.training.loop.task import TrainSettings, task_name
 
 KEYS = ("task", "corpus", "model", "data", "train")
 FREE = ("corpus", "train.steps", "train.log_every", "train.checkpoint_s", "train.sample_every")
-"""Keys that a resumed run may change: its end and its output, not its steps. The corpus is known by its fingerprint,
-wherever it lies."""
+"""Keys that a resumed run may change: its end and its output, not its steps. The corpus is known by
+its fingerprint, wherever it lies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +47,35 @@ class Recipe:
 
     def shortened(self, steps: int | None) -> Recipe:
         """The same recipe with another number of steps; None: unchanged."""
-        return self if steps is None else replace(self, train=checked(replace(self.train, steps=steps), self.name))
+        return (
+            self
+            if steps is None
+            else replace(self, train=checked(replace(self.train, steps=steps), self.name))
+        )
 
     def seeded(self, seed: int | None) -> Recipe:
         """The same recipe with another seed; None: unchanged."""
-        return self if seed is None else replace(self, train=checked(replace(self.train, seed=seed), self.name))
+        return (
+            self
+            if seed is None
+            else replace(self, train=checked(replace(self.train, seed=seed), self.name))
+        )
 
 
 def load_recipe(path: Path, overrides: Sequence[Override] = ()) -> Recipe:
-    """The recipe in a TOML file, with other values (``--set``); ConfigError names the file and the invalid key."""
+    """The recipe in a TOML file, with other values (``--set``); ConfigError names the file and the
+    invalid key."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise ConfigError(f"There is no recipe {path}: name a TOML file, such as those under lab/recipes/.") from error
+        raise ConfigError(
+            f"There is no recipe {path}: name a TOML file, such as those under lab/recipes/."
+        ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not TOML: {error}.") from error
-    return recipe_from(overridden(data, overrides, where=str(path)), name=path.stem, where=str(path))
+    return recipe_from(
+        overridden(data, overrides, where=str(path)), name=path.stem, where=str(path)
+    )
 
 
 def recipe_from(data: Mapping[str, Any], *, name: str, where: str) -> Recipe:
@@ -74,14 +88,18 @@ def recipe_from(data: Mapping[str, Any], *, name: str, where: str) -> Recipe:
             raise ConfigError(f"{where}: {key}: expected {word}, found {describe(data[key])}.")
     for key in ("model", "data"):
         if not isinstance(data.get(key, {}), Mapping):
-            raise ConfigError(f"{where}: {key}: expected a table with keys, found {describe(data[key])}.")
+            raise ConfigError(
+                f"{where}: {key}: expected a table with keys, found {describe(data[key])}."
+            )
     for key in ("task", "train"):
         if key not in data:
             raise ConfigError(f"{where}: the key {key!r} is missing.")
     task = task_name(data["task"], where)
     settings = checked(from_mapping(TrainSettings, data["train"], where=f"{where}: train"), where)
     tables = {key: dict(data.get(key, {})) for key in ("model", "data")}
-    return Recipe(name, task, settings, data.get("corpus", "corpus"), tables["model"], tables["data"])
+    return Recipe(
+        name, task, settings, data.get("corpus", "corpus"), tables["model"], tables["data"]
+    )
 
 
 def checked(settings: TrainSettings, where: str) -> TrainSettings:
@@ -89,17 +107,26 @@ def checked(settings: TrainSettings, where: str) -> TrainSettings:
     rules = {
         "batch_size": (settings.batch_size >= 1, "at least 1"),
         "steps": (settings.steps >= 1, "at least 1"),
-        "anew": (not settings.anew or settings.start != "", "empty without start, as all weights are fresh then"),
+        "anew": (
+            not settings.anew or settings.start != "",
+            "empty without start, as all weights are fresh then",
+        ),
         "learning_rate": (settings.learning_rate > 0, "above 0"),
         "warmup_steps": (settings.warmup_steps >= 0, "at least 0"),
-        "half_life_steps": (settings.half_life_steps is None or settings.half_life_steps > 0, "above 0"),
+        "half_life_steps": (
+            settings.half_life_steps is None or settings.half_life_steps > 0,
+            "above 0",
+        ),
         "final_share": (0 <= settings.final_share <= 1, "from 0 to 1"),
         "betas": (
             len(settings.betas) == 2 and all(0 <= b < 1 for b in settings.betas),
             "two numbers from 0 to below 1",
         ),
         "hold_steps": (settings.hold_steps >= 0, "at least 0"),
-        "least_rate": (0 <= settings.least_rate <= settings.learning_rate, "from 0 to learning_rate"),
+        "least_rate": (
+            0 <= settings.least_rate <= settings.learning_rate,
+            "from 0 to learning_rate",
+        ),
         "eps": (settings.eps > 0, "above 0"),
         "l2": (settings.l2 >= 0, "at least 0"),
         "weight_decay": (
@@ -108,23 +135,32 @@ def checked(settings: TrainSettings, where: str) -> TrainSettings:
         ),
         "clip": (settings.clip > 0, "above 0 (inf: no limit)"),
         "ema": (0 <= settings.ema < 1, "from 0 to below 1"),
-        "precision": (settings.precision in ("auto", "float32", "bfloat16"), "auto, float32 or bfloat16"),
+        "precision": (
+            settings.precision in ("auto", "float32", "bfloat16"),
+            "auto, float32 or bfloat16",
+        ),
         "log_every": (settings.log_every >= 1, "at least 1"),
         "checkpoint_s": (settings.checkpoint_s >= 0, "at least 0"),
         "sample_every": (settings.sample_every >= 1, "at least 1"),
     }
     for key, (fits, rule) in rules.items():
         if not fits:
-            raise ConfigError(f"{where}: train: {key} must be {rule}, found {describe(getattr(settings, key))}.")
+            raise ConfigError(
+                f"{where}: train: {key} must be {rule}, found {describe(getattr(settings, key))}."
+            )
     return settings
 
 
 def first_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:
-    """The path of the first key that differs but must not, with both values; None where the recipes agree."""
-    before, after = dict(flat(old)), dict(flat(new))
+    """The path of the first key that differs but must not, with both values; None where the recipes
+    agree."""
+    before = dict(flat(old))
+    after = dict(flat(new))
     for key in [*after, *(key for key in before if key not in after)]:
         if key not in FREE and before.get(key) != after.get(key):
-            values = [repr(values[key]) if key in values else "nothing" for values in (before, after)]
+            values = [
+                repr(values[key]) if key in values else "nothing" for values in (before, after)
+            ]
             return f"{key} was {values[0]} and is {values[1]}"
     return None
 
@@ -147,7 +183,11 @@ def plain(value: Any) -> Any:
 
 def as_toml(data: Mapping[str, Any], prefix: str = "") -> str:
     """A mapping of plain values as TOML; keys that are None are left out."""
-    lines = [f"{key} = {toml_value(v)}" for key, v in data.items() if not isinstance(v, Mapping) and v is not None]
+    lines = [
+        f"{key} = {toml_value(v)}"
+        for key, v in data.items()
+        if not isinstance(v, Mapping) and v is not None
+    ]
     parts = ["\n".join(lines)] if lines else []
     for key, value in data.items():
         if isinstance(value, Mapping):
@@ -161,5 +201,6 @@ def toml_value(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, list | tuple):
         return "[" + ", ".join(toml_value(item) for item in value) + "]"
-    # JSON's strings are TOML's basic strings; repr keeps every digit of a number, and writes inf and nan as TOML does.
+    # JSON's strings are TOML's basic strings; repr keeps every digit of a number, and writes inf
+    # and nan as TOML does.
     return json.dumps(value) if isinstance(value, str) else repr(value)

@@ -47,10 +47,10 @@ class Trained(Generic[T, M]):
 def load_trained(path: Path, *, ema: bool = True, corpus: Path | None = None) -> Trained[Any, Any]:
     """The trained model of a run's folder or of one checkpoint file.
 
-    ``ema``: use the moving average of the weights, if the recipe has one. ``corpus`` is the corpus's folder if it has
-    moved since the training, or another corpus of the same phonemes and frames; without it, and where the training's
-    is gone, the run's copy of its description serves. ConfigError for a corpus that does not fit the run.
-    """
+    ``ema``: use the moving average of the weights, if the recipe has one. ``corpus`` is the
+    corpus's folder if it has moved since the training, or another corpus of the same phonemes and
+    frames; without it, and where the training's is gone, the run's copy of its description serves.
+    ConfigError for a corpus that does not fit the run."""
     state = load_checkpoint(path)
     recipe = recipe_from(state["recipe"], name=state["name"], where=str(path))
     if published(state):
@@ -76,28 +76,37 @@ def load_trained(path: Path, *, ema: bool = True, corpus: Path | None = None) ->
 
 
 def published(state: Mapping[str, Any]) -> bool:
-    """Whether a checkpoint's state is of ``sayahead train publish``, which leaves the optimizer out."""
+    """Whether a checkpoint's state is of ``sayahead train publish``, which leaves the optimizer
+    out."""
     return not state["optimizer"]
 
 
 def released(data: Mapping[str, Any], run: Path) -> dict[str, Any]:
-    """A published run's [data]: folders that the release has, in or beside the run, instead of those it was made of."""
+    """A published run's [data]: folders that the release has, in or beside the run, instead of
+    those it was made of."""
 
     def there(value: Any) -> Any:
         name = Path(value).name if isinstance(value, str) else ""
-        return next((str(path) for path in (run / name, run.parent / name) if name and path.is_dir()), value)
+        return next(
+            (str(path) for path in (run / name, run.parent / name) if name and path.is_dir()), value
+        )
 
     return {key: there(value) for key, value in data.items()}
 
 
-def load_run_of(task: type[T], model: type[M], path: Path, corpus: Path | None = None) -> Trained[T, M]:
-    """A run as ``load_trained`` loads it; ConfigError for a run of another task, or with another model."""
+def load_run_of(
+    task: type[T], model: type[M], path: Path, corpus: Path | None = None
+) -> Trained[T, M]:
+    """A run as ``load_trained`` loads it; ConfigError for a run of another task, or with another
+    model."""
     run = load_trained(path, corpus=corpus)
     if isinstance(run.task, task) and isinstance(run.model, model):
         return run
     kind: Any = task
     names = ", ".join(name for name, maker in TASKS.items() if maker is kind)
-    raise ConfigError(f"{path} is a run of the task {run.recipe.task}, but one of {names} is needed here.")
+    raise ConfigError(
+        f"{path} is a run of the task {run.recipe.task}, but one of {names} is needed here."
+    )
 
 
 def corpus_record(folder: Path) -> dict[str, str]:
@@ -108,25 +117,33 @@ def corpus_record(folder: Path) -> dict[str, str]:
 
 def check_corpus(state: Mapping[str, Any], folder: Path, where: str) -> None:
     """ConfigError where the checkpoint is of another corpus."""
-    old, new = state["corpus"], corpus_record(folder)
+    old = state["corpus"]
+    new = corpus_record(folder)
     if old["fingerprint"] != new["fingerprint"]:
         raise ConfigError(
-            f"{where} was trained on another corpus than {new['folder']}: name the one that was in {old['folder']}."
+            f"{where} was trained on another corpus than {new['folder']}: name the one that was in"
+            f" {old['folder']}."
         )
 
 
 def described(state: Mapping[str, Any], corpus: Corpus, own: Path, where: str) -> CorpusInfo:
-    """How a run reads a corpus: of one that is not its own it takes the items, and normalizes them as it did its own.
+    """How a run reads a corpus: of one that is not its own it takes the items, and normalizes them
+    as it did its own.
 
-    ``own`` has the run's description of its corpus. ConfigError where there is none, or phonemes or frames differ.
-    """
+    ``own`` has the run's description of its corpus. ConfigError where there is none, or phonemes or
+    frames differ."""
     if state["corpus"]["fingerprint"] == corpus_record(corpus.path)["fingerprint"]:
         return corpus.info
     if not (own / DESCRIPTION).is_file():
         check_corpus(state, corpus.path, where)
-    old, new = read_info(own), corpus.info
-    check_fits(old, new, f"{where} was trained on a corpus of other phonemes or frames than {corpus.path}")
-    return replace(old, texts=new.texts, shard_texts=new.shard_texts, splits=new.splits, complete=new.complete)
+    old = read_info(own)
+    new = corpus.info
+    check_fits(
+        old, new, f"{where} was trained on a corpus of other phonemes or frames than {corpus.path}"
+    )
+    return replace(
+        old, texts=new.texts, shard_texts=new.shard_texts, splits=new.splits, complete=new.complete
+    )
 
 
 def check_fits(old: CorpusInfo, new: CorpusInfo, what: str) -> None:
@@ -141,4 +158,6 @@ def load_weights(model: nn.Module, weights: dict[str, Any], where: str) -> None:
         model.load_state_dict(weights)
     except RuntimeError as error:
         reason = " ".join(str(error).split())[:300]
-        raise ConfigError(f"The weights in {where} do not fit the model of this version: {reason}") from error
+        raise ConfigError(
+            f"The weights in {where} do not fit the model of this version: {reason}"
+        ) from error

@@ -24,7 +24,9 @@ class Sampling:
 
     def sampling(self, step: int) -> float:
         """Share of previous frames that are the model's own, at a step."""
-        return self.sampling_share * min(1.0, max(0.0, (step - self.sampling_start) / max(1, self.sampling_steps)))
+        return self.sampling_share * min(
+            1.0, max(0.0, (step - self.sampling_start) / max(1, self.sampling_steps))
+        )
 
 
 @dataclass(slots=True)
@@ -72,10 +74,13 @@ class Budget:
     def left_s(self, step: int, steps_per_s: float) -> float:
         """Seconds until the end at this pace."""
         left = (self.settings.steps - step) / steps_per_s if steps_per_s > 0 else float("inf")
-        return left if self.minutes is None else min(left, max(0.0, 60 * self.minutes - self.seconds))
+        return (
+            left if self.minutes is None else min(left, max(0.0, 60 * self.minutes - self.seconds))
+        )
 
     def rate(self, step: int) -> float:
-        """The learning rate of the step that follows ``step`` others: warm-up, hold, halving, final decay to 0."""
+        """The learning rate of the step that follows ``step`` others: warm-up, hold, halving, final
+        decay to 0."""
         s = self.settings
         rate = s.learning_rate * min(1.0, (step + 1) / max(1, s.warmup_steps))
         if s.half_life_steps is not None:
@@ -86,24 +91,29 @@ class Budget:
 
 
 def ema_decay(most: float, updates: int) -> float:
-    """The moving average's decay at an update's number: small at first, so that early weights fade."""
+    """The moving average's decay at an update's number: small at first, so that early weights
+    fade."""
     return min(most, (1 + updates) / (10 + updates))
 
 
 class Interrupt:
-    """Remembers SIGINT or SIGTERM, so that a step ends before the run does; a second one ends it at once."""
+    """Remembers SIGINT or SIGTERM, so that a step ends before the run does; a second one ends it at
+    once."""
 
     def __init__(self) -> None:
         self.number = 0
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Handle the two signals inside the block; outside the main thread, which signals do not reach, do nothing."""
+        """Handle the two signals inside the block; outside the main thread, which signals do not
+        reach, do nothing."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
         # A shell's background process ignores SIGINT, and must continue to.
-        numbers = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
+        numbers = [
+            n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN
+        ]
         previous = {number: signal.signal(number, self._note) for number in numbers}
         try:
             yield

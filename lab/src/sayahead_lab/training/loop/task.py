@@ -32,22 +32,25 @@ class TrainSettings:
     steps: int
     """Optimizer steps of the run; ``--minutes`` may end it before."""
     start: str = ""
-    """Folder of another run of the same model, a published one by its archive, or a voice, whose weights this run
-    starts from; empty: fresh weights."""
+    """Folder of another run of the same model, a published one by its archive, or a voice, whose
+    weights this run starts from; empty: fresh weights."""
     anew: tuple[str, ...] = ()
-    """Parts of the model, or single weights, that are drawn anew all the same, by their names in it; with ``start``."""
+    """Parts of the model, or single weights, that are drawn anew all the same, by their names in
+    it; with ``start``."""
     learning_rate: float = 1e-3
     """Adam's learning rate after the warm-up."""
     warmup_steps: int = 0
     """Steps over which the learning rate rises from 0."""
     half_life_steps: float | None = None
-    """Steps in which the learning rate halves after the warm-up and ``hold_steps``; None: constant."""
+    """Steps in which the learning rate halves after the warm-up and ``hold_steps``; None:
+    constant."""
     hold_steps: int = 0
     """Steps after the warm-up for which the learning rate is constant before it halves."""
     least_rate: float = 0.0
     """Lower bound of the learning rate while halving; ``final_share`` goes below it."""
     final_share: float = 0.0
-    """Share of the run at its end, of its steps or its minutes, whichever end first, over which the rate falls to 0."""
+    """Share of the run at its end, of its steps or its minutes, whichever end first, over which the
+    rate falls to 0."""
     betas: tuple[float, ...] = (0.9, 0.999)
     """Adam's."""
     eps: float = 1e-8
@@ -59,7 +62,8 @@ class TrainSettings:
     clip: float = 1.0
     """Largest norm of the gradient; larger ones are scaled down to it."""
     ema: float = 0.0
-    """Decay of the moving average of the weights, which is validated and exported; reached gradually; 0: none."""
+    """Decay of the moving average of the weights, which is validated and exported; reached
+    gradually; 0: none."""
     precision: str = "auto"
     """float32, bfloat16, or auto: bfloat16 where the device computes it fast."""
     seed: int = 0
@@ -76,7 +80,8 @@ class Task(ABC, Generic[M]):
     """A model M with its data and its loss."""
 
     found: Mapping[str, Any] = {}
-    """Values for the recipe's [model] computed from the corpus's items, where the recipe leaves them open.
+    """Values for the recipe's [model] computed from the corpus's items, where the recipe leaves
+    them open.
 
     A checkpoint stores them: they must not change or vanish with the corpus.
     """
@@ -93,17 +98,21 @@ class Task(ABC, Generic[M]):
         """The network with fresh weights; the loop has seeded torch before."""
 
     @abstractmethod
-    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """One pass over a split in an order that the seed fixes; each rank gets its own share, of equal length.
+    def batches(
+        self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int
+    ) -> Iterator[Batch]:
+        """One pass over a split in an order that the seed fixes; each rank gets its own share, of
+        equal length.
 
-        ``batch_size`` counts this rank's items. Tensors are on the CPU. Random draws come from the seed alone,
-        never from the global generators: a resumed run skips the batches already used. A batch may hold ``items``
-        (B,), the numbers of its items in the split, for error messages.
+        ``batch_size`` counts this rank's items. Tensors are on the CPU. Random draws come from the
+        seed alone, never from the global generators: a resumed run skips the batches already used.
+        A batch may hold ``items`` (B,), the numbers of its items in the split, for error messages.
         """
 
     @abstractmethod
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """The loss to minimize and its parts for the log; runs the model only through its ``forward``."""
+        """The loss to minimize and its parts for the log; runs the model only through its
+        ``forward``."""
 
     @classmethod
     def found_in_voice(cls, config: VoiceConfig) -> dict[str, Any]:
@@ -111,10 +120,12 @@ class Task(ABC, Generic[M]):
         return {}
 
     starts_whole: bool = False
-    """Whether weights that do not learn are the start's, too; else they stay as ``model`` has them."""
+    """Whether weights that do not learn are the start's, too; else they stay as ``model`` has
+    them."""
 
     def check_start(self, *, voice: bool, run: bool) -> None:
-        """ConfigError where the data wants another start: whether a new run begins with a ``voice``, or another run.
+        """ConfigError where the data wants another start: whether a new run begins with a
+        ``voice``, or another run.
 
         By default any start, or none.
         """
@@ -123,21 +134,24 @@ class Task(ABC, Generic[M]):
     def carried(
         self, learned: Mapping[str, Tensor], before: CorpusInfo | None, fresh: Mapping[str, Tensor]
     ) -> Mapping[str, Tensor]:
-        """The weights of the run that this one begins with, as this one's model has them: by default as they are.
+        """The weights of the run that this one begins with, as this one's model has them: by
+        default as they are.
 
         ``before``: that run's corpus, if known; ``fresh``: the weights of ``model``.
         """
         return learned
 
     def read_voice(self, model: M, folder: Path, config: VoiceConfig) -> None:
-        """Set the model's weights to those of a voice's graphs; ConfigError where they cannot be read back."""
+        """Set the model's weights to those of a voice's graphs; ConfigError where they cannot be
+        read back."""
         raise ConfigError(
-            f"[train] start names the voice {config.name}, but no weights of {type(model).__name__} can be read back "
-            "from a voice: name the folder of a run, or an archive of runs."
+            f"[train] start names the voice {config.name}, but no weights of {type(model).__name__}"
+            " can be read back from a voice: name the folder of a run, or an archive of runs."
         )
 
     def samples(self, model: M, folder: Path) -> None:
-        """Write a few validation sentences into the folder, as WAV and as a picture; by default none."""
+        """Write a few validation sentences into the folder, as WAV and as a picture; by default
+        none."""
 
 
 def logged(parts: Mapping[str, Tensor]) -> dict[str, float]:

@@ -1,4 +1,5 @@
-"""Starting a run from the weights of another run, in its folder or an archive, or of a voice's graphs."""
+"""Starting a run from the weights of another run, in its folder or an archive, or of a voice's
+graphs."""
 
 from __future__ import annotations
 
@@ -39,7 +40,9 @@ class Start:
     def learned(self) -> Mapping[str, Tensor]:
         """A run's weights: their average, where it has one."""
         assert self.state is not None
-        weights: Mapping[str, Tensor] = self.state["model"] if self.state["ema"] is None else self.state["ema"]
+        weights: Mapping[str, Tensor] = (
+            self.state["model"] if self.state["ema"] is None else self.state["ema"]
+        )
         return weights
 
 
@@ -52,7 +55,9 @@ def find_start(name: str, task: TaskMaker) -> Start:
     archive, inner = (path, "") if path.is_file() else (path.parent, path.name)
     if archive.is_file() and is_archive(archive):
         with opened(archive) as release:
-            return replace(find_run(release / inner if inner else only_run(archive, release, task)), path=path)
+            return replace(
+                find_run(release / inner if inner else only_run(archive, release, task)), path=path
+            )
     if not checkpoints.has_checkpoint(path) and not path.is_file():
         folder = path if (path / "voice.json").is_file() else installed_voices().get(name)
         if folder is not None:
@@ -71,14 +76,17 @@ def find_run(path: Path) -> Start:
 
 
 def only_run(archive: Path, folder: Path, task: TaskMaker) -> Path:
-    """The folder of the one run of a task among those of an archive; ConfigError where there are none or several."""
+    """The folder of the one run of a task among those of an archive; ConfigError where there are
+    none or several."""
     runs = [path.parent for path in sorted(folder.glob(f"*/{checkpoints.NAME}"))]
-    fitting = [run for run in runs if TASKS[checkpoints.load_checkpoint(run)["recipe"]["task"]] is task]
+    fitting = [
+        run for run in runs if TASKS[checkpoints.load_checkpoint(run)["recipe"]["task"]] is task
+    ]
     if len(fitting) != 1:
         names = ", ".join(run.name for run in runs) or "none"
         raise ConfigError(
-            f"{archive} holds {len(fitting)} runs of the recipe's task (all: {names}): name one of them, as in "
-            f"{archive}/RUN."
+            f"{archive} holds {len(fitting)} runs of the recipe's task (all: {names}): name one of"
+            f" them, as in {archive}/RUN."
         )
     return fitting[0]
 
@@ -101,14 +109,19 @@ def validated(task: Task[Any], corpus: object) -> bool:
 
 
 def begin(
-    start: Start, task: Task[Any], model: nn.Module, average: nn.Module | None, folder: Path, anew: Sequence[str] = ()
+    start: Start,
+    task: Task[Any],
+    model: nn.Module,
+    average: nn.Module | None,
+    folder: Path,
+    anew: Sequence[str] = (),
 ) -> str:
     """Set a task's model and its average to the start's weights; returns a line for the user.
 
-    ``folder`` has the corpus. The parts ``anew`` keep the fresh weights that the model has; frozen weights stay as the
-    task set them, unless it ``starts_whole``. On another corpus than the start's, of the same phonemes and frames, mean
-    and deviation are the new one's. ConfigError for weights or corpora that do not fit.
-    """
+    ``folder`` has the corpus. The parts ``anew`` keep the fresh weights that the model has; frozen
+    weights stay as the task set them, unless it ``starts_whole``. On another corpus than the
+    start's, of the same phonemes and frames, mean and deviation are the new one's. ConfigError for
+    weights or corpora that do not fit."""
     fresh = drawn_anew(model, anew)
     done = set_weights(start, task, model, folder, anew)
     if fresh:
@@ -120,21 +133,29 @@ def begin(
 
 
 def drawn_anew(model: nn.Module, anew: Sequence[str]) -> dict[str, Tensor]:
-    """Copies of the weights of the parts named; ConfigError for a name that the model does not have."""
-    weights, parts = model.state_dict(), {name for name, _ in model.named_modules() if name}
+    """Copies of the weights of the parts named; ConfigError for a name that the model does not
+    have."""
+    weights = model.state_dict()
+    parts = {name for name, _ in model.named_modules() if name}
     fresh = dict[str, Tensor]()
     for name in anew:
-        part = {key: value.clone() for key, value in weights.items() if f"{key}.".startswith(f"{name}.")}
+        part = {
+            key: value.clone() for key, value in weights.items() if f"{key}.".startswith(f"{name}.")
+        }
         if not part:
             raise ConfigError(
-                f"[train] anew names {name!r}, which is no part of the model{nearest(name, parts | set(weights))}."
+                f"[train] anew names {name!r}, which is no part of the"
+                f" model{nearest(name, parts | set(weights))}."
             )
         fresh.update(part)
     return fresh
 
 
-def set_weights(start: Start, task: Task[Any], model: nn.Module, folder: Path, anew: Sequence[str]) -> str:
-    """Set the model's weights to a run's or voice's where it begins with one; the sentence that says so."""
+def set_weights(
+    start: Start, task: Task[Any], model: nn.Module, folder: Path, anew: Sequence[str]
+) -> str:
+    """Set the model's weights to a run's or voice's where it begins with one; the sentence that
+    says so."""
     if start.state is None:
         config = read_config(start.path)
         if isinstance(corpus := getattr(task, "corpus", None), Corpus):
@@ -158,7 +179,8 @@ def set_weights(start: Start, task: Task[Any], model: nn.Module, folder: Path, a
 
 
 def moved(start: Start, folder: Path) -> bool:
-    """Whether a run was trained on another corpus than that in ``folder``; ConfigError where it does not fit it."""
+    """Whether a run was trained on another corpus than that in ``folder``; ConfigError where it
+    does not fit it."""
     assert start.state is not None
     digest = sha256(folder / DESCRIPTION)
     if start.state["corpus"]["fingerprint"] == digest:
@@ -172,13 +194,18 @@ def moved(start: Start, folder: Path) -> bool:
     return True
 
 
-def check_voice(phonemes: Mapping[str, int], sample_rate: int, hop: int, corpus: Corpus, name: str) -> None:
+def check_voice(
+    phonemes: Mapping[str, int], sample_rate: int, hop: int, corpus: Corpus, name: str
+) -> None:
     """ConfigError where a voice has other phonemes or frames than a corpus."""
     front = corpus.info.front_end
     if phonemes and phonemes != corpus.info.phonemes:
-        raise ConfigError(f"The voice {name} reads other phonemes than the corpus {corpus.path} has.")
+        raise ConfigError(
+            f"The voice {name} reads other phonemes than the corpus {corpus.path} has."
+        )
     if (sample_rate, hop) != (front.sample_rate, front.hop):
         raise ConfigError(
-            f"The voice {name} has {sample_rate} Hz and a hop of {hop}, but the corpus {corpus.path} has "
-            f"{front.sample_rate} Hz and {front.hop}: make it with --front-end ma."
+            f"The voice {name} has {sample_rate} Hz and a hop of {hop}, but the corpus"
+            f" {corpus.path} has {front.sample_rate} Hz and {front.hop}: make it with"
+            " --front-end ma."
         )

@@ -25,8 +25,8 @@ LONGEST_S = 0.6
 def export(model: DeepVoice3, folder: Path, *, frame_s: float) -> Written:
     """Write ``encoder.onnx`` and ``decoder.onnx``; ``frame_s`` seconds a frame.
 
-    Their paths, and what a voice's ``model`` table says of them under ``acoustic``: the fields of AttentionConfig.
-    """
+    Their paths, and what a voice's ``model`` table says of them under ``acoustic``: the fields of
+    AttentionConfig."""
     model, config = model.eval().cpu(), model.config
     paths = [folder / "encoder.onnx", folder / "decoder.onnx"]
     for path, make in zip(paths, (encoder_graph, decoder_graph), strict=True):
@@ -45,10 +45,13 @@ def export(model: DeepVoice3, folder: Path, *, frame_s: float) -> Written:
 def encoder_graph(model: DeepVoice3) -> GraphBuilder:
     """ids (P,) and their places in the sentence (P,) -> ``memory1``, ``memory2`` (P, 2 A).
 
-    A memory holds what one attention looks at: its projected keys, positions included, and its values.
-    """
-    g, config, encoder = GraphBuilder(), model.config, model.encoder
-    ids, places = g.input("ids", np.int64, ["P"]), g.input("places", np.int64, ["P"])
+    A memory holds what one attention looks at: its projected keys, positions included, and its
+    values."""
+    g = GraphBuilder()
+    config = model.config
+    encoder = model.encoder
+    ids = g.input("ids", np.int64, ["P"])
+    places = g.input("places", np.int64, ["P"])
     table = g.constant(array(encoder.embedding.weight).astype(np.float16))
     embedded = g.op("Cast", g.op("Gather", table, ids), to=onnx.TensorProto.FLOAT)
     x = dense(g, embedded, encoder.inward)
@@ -59,30 +62,48 @@ def encoder_graph(model: DeepVoice3) -> GraphBuilder:
     values = g.op("Mul", g.op("Add", keys, embedded), g.constant(np.float32(HALF)))
     rate = g.constant(np.float32(config.key_rate))
     positions = g.op("Mul", g.op("Cast", places, to=onnx.TensorProto.FLOAT), rate)
-    placed = g.op("Add", keys, code(g, g.op("Unsqueeze", positions, g.constant(np.array([1]))), config.embedding))
+    placed = g.op(
+        "Add",
+        keys,
+        code(g, g.op("Unsqueeze", positions, g.constant(np.array([1]))), config.embedding),
+    )
     for number, attention in enumerate(model.decoder.attentions, 1):
         assert isinstance(attention, PositionedAttention)
-        memory = g.op("Concat", dense(g, placed, attention.key), dense(g, values, attention.value), axis=1)
+        memory = g.op(
+            "Concat", dense(g, placed, attention.key), dense(g, values, attention.value), axis=1
+        )
         g.output(memory, f"memory{number}", np.float32, ["P", 2 * config.attention])
     return g
 
 
 def decoder_graph(model: DeepVoice3) -> GraphBuilder:
-    """One step: frames (1, F), cache (layers, (kernel - 1) D), memories (W, 2 A), positions (2, 1) of the queries.
+    """One step: frames (1, F), cache (layers, (kernel - 1) D), memories (W, 2 A), positions (2, 1)
+    of the queries.
 
-    Gives ``mel`` (r, n_mels), the same normalized as ``next_frames``, ``stop`` (1, 1) the probability that this step is
-    the last, ``weights1`` and ``weights2`` (1, W), ``next_cache``.
+    Gives ``mel`` (r, n_mels), the same normalized as ``next_frames``, ``stop`` (1, 1) the
+    probability that this step is the last, ``weights1`` and ``weights2`` (1, W), ``next_cache``.
     """
-    g, config, decoder = GraphBuilder(), model.config, model.decoder
-    wide, size, history = config.embedding, config.reduction * config.n_mels, config.decoder_kernel - 1
+    g = GraphBuilder()
+    config = model.config
+    decoder = model.decoder
+    wide = config.embedding
+    size = config.reduction * config.n_mels
+    history = config.decoder_kernel - 1
     x = g.input("frames", np.float32, [1, size])
     cache = g.input("cache", np.float32, [config.decoder_layers, history * wide])
-    memories = [g.input(f"memory{number}", np.float32, [f"W{number}", 2 * config.attention]) for number in (1, 2)]
-    codes = g.op("Split", code(g, g.input("positions", np.float32, [2, 1]), wide), outputs=2, axis=0)
+    memories = [
+        g.input(f"memory{number}", np.float32, [f"W{number}", 2 * config.attention])
+        for number in (1, 2)
+    ]
+    codes = g.op(
+        "Split", code(g, g.input("positions", np.float32, [2, 1]), wide), outputs=2, axis=0
+    )
     for layer in decoder.prenet:
         x = g.op("Relu", dense(g, x, layer))
     inputs = []
-    for number, (block, past) in enumerate(zip(decoder.blocks, rows(g, cache, config.decoder_layers), strict=True)):
+    for number, (block, past) in enumerate(
+        zip(decoder.blocks, rows(g, cache, config.decoder_layers), strict=True)
+    ):
         assert isinstance(block, GatedBlock)
         inputs.append(x)
         x = gated(g, x, g.op("Concat", past, x, axis=1), block)
@@ -90,11 +111,15 @@ def decoder_graph(model: DeepVoice3) -> GraphBuilder:
             which = min(number, 1)
             x, weights = attend(g, x, codes[which], memories[which], decoder.attentions[which])
             g.output(weights, f"weights{which + 1}", np.float32, [1, f"W{which + 1}"])
-    forgotten = g.cut(cache, g.constant(np.array([wide])), g.constant(np.array([history * wide])), axis=1)
+    forgotten = g.cut(
+        cache, g.constant(np.array([wide])), g.constant(np.array([history * wide])), axis=1
+    )
     after = g.op("Concat", forgotten, g.op("Concat", *inputs, axis=0), axis=1)
     g.output(after, "next_cache", np.float32, [config.decoder_layers, history * wide])
     last = (decoder.frames, decoder.stop)
-    both = linear(g, x, torch.cat([layer.weight for layer in last]), torch.cat([layer.bias for layer in last]))
+    both = linear(
+        g, x, torch.cat([layer.weight for layer in last]), torch.cat([layer.bias for layer in last])
+    )
     frames, stop = g.op("Split", both, g.constant(np.array([size, 1])), outputs=2, axis=1)
     g.output(g.op("Sigmoid", stop), "stop", np.float32, [1, 1])
     g.output(frames, "next_frames", np.float32, [1, size])
@@ -104,8 +129,11 @@ def decoder_graph(model: DeepVoice3) -> GraphBuilder:
     return g
 
 
-def attend(g: GraphBuilder, x: str, query: str, memory: str, attention: nn.Module) -> tuple[str, str]:
-    """PositionedAttention of one row (1, D) over a memory (W, 2 A): the next row and the weights (1, W)."""
+def attend(
+    g: GraphBuilder, x: str, query: str, memory: str, attention: nn.Module
+) -> tuple[str, str]:
+    """PositionedAttention of one row (1, D) over a memory (W, 2 A): the next row and the weights
+    (1, W)."""
     assert isinstance(attention, PositionedAttention)
     keys, values = g.op("Split", memory, outputs=2, axis=1)
     query = dense(g, g.op("Add", x, query), attention.query)
@@ -124,10 +152,12 @@ def gated(g: GraphBuilder, x: str, window: str, block: GatedBlock) -> str:
 
 def unfolded(g: GraphBuilder, x: str, block: GatedBlock) -> str:
     """The windows (T, kernel D) around rows (T, D), with zeros outside."""
-    kernel, left = block.conv.kernel, block.conv.left
+    kernel = block.conv.kernel
+    left = block.conv.left
     width = array(block.conv.dense.weight).shape[1] // kernel
     around = [g.constant(np.zeros((size, width), np.float32)) for size in (left, kernel - 1 - left)]
-    padded, parts = g.op("Concat", around[0], x, around[1], axis=0), []
+    padded = g.op("Concat", around[0], x, around[1], axis=0)
+    parts = []
     for at in range(kernel):
         end = at - kernel + 1 or np.iinfo(np.int64).max
         parts.append(g.cut(padded, g.constant(np.array([at])), g.constant(np.array([end]))))
@@ -142,9 +172,12 @@ def rows(g: GraphBuilder, x: str, size: int) -> list[str]:
 def code(g: GraphBuilder, positions: str, channels: int) -> str:
     """``layers.position_code`` of positions (T, 1): (T, D)."""
     rates = torch.pow(10_000.0, -torch.arange(0, channels, 2, dtype=torch.float32) / channels)
-    angles, last = g.op("Mul", positions, g.constant(array(rates)[None])), g.constant(np.array([2]))
+    angles = g.op("Mul", positions, g.constant(array(rates)[None]))
+    last = g.constant(np.array([2]))
     turned = [g.op("Unsqueeze", g.op(kind, angles), last) for kind in ("Sin", "Cos")]
-    return str(g.op("Reshape", g.op("Concat", *turned, axis=2), g.constant(np.array([-1, channels]))))
+    return str(
+        g.op("Reshape", g.op("Concat", *turned, axis=2), g.constant(np.array([-1, channels])))
+    )
 
 
 def dense(g: GraphBuilder, x: str, layer: nn.Module) -> str:

@@ -1,4 +1,5 @@
-"""The Deep Voice 3 of a voice, read back from its graphs (see ``graph.reading``): nodes in the order of ``export``."""
+"""The Deep Voice 3 of a voice, read back from its graphs (see ``graph.reading``): nodes in the
+order of ``export``."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from sayahead_lab.training.ma.network import DeepVoice3
 
 @torch.no_grad()
 def read_deepvoice3(model: DeepVoice3, folder: Path) -> None:
-    """Set a model's weights to those of the voice in a folder; its mean and deviation stay those of its corpus.
+    """Set a model's weights to those of the voice in a folder; its mean and deviation stay those of
+    its corpus.
 
     ConfigError where the model has other sizes than the voice's.
     """
@@ -23,7 +25,9 @@ def read_deepvoice3(model: DeepVoice3, folder: Path) -> None:
         try:
             read(model, Constants(folder / f"{name}.onnx"))
         except (RuntimeError, ValueError, StopIteration) as error:
-            raise ConfigError(f"[model] has other sizes than the {name} of the voice {folder}: {error}.") from error
+            raise ConfigError(
+                f"[model] has other sizes than the {name} of the voice {folder}: {error}."
+            ) from error
 
 
 def read_encoder(model: DeepVoice3, constants: Constants) -> None:
@@ -61,7 +65,9 @@ def read_decoder(model: DeepVoice3, constants: Constants) -> None:
             put_dense(attention.query, constants)
             put_dense(attention.out, constants)
             constants.next()
-    weight, bias, frames = constants.next().T, constants.next(), decoder.frames.out_features
+    weight = constants.next().T
+    bias = constants.next()
+    frames = decoder.frames.out_features
     for layer, part in ((decoder.frames, slice(frames)), (decoder.stop, slice(frames, None))):
         put(layer.weight, weight[part])
         put(layer.bias, bias[part])

@@ -1,8 +1,8 @@
-"""Deep Voice 3 (Ping et al. 2018) as Ma et al. (2020) use it: phonemes to mel, fully convolutional, without converter.
+"""Deep Voice 3 (Ping et al. 2018) as Ma et al. (2020) use it: phonemes to mel, fully convolutional,
+without converter.
 
-Axes: B batch, P phonemes with a pad at both ends, S decoder steps of r frames, F = r * n_mels, D channels. The last pad
-is Ma's <eos>: it is there only when the text is complete (4.1).
-"""
+Axes: B batch, P phonemes with a pad at both ends, S decoder steps of r frames, F = r * n_mels, D
+channels. The last pad is Ma's <eos>: it is there only when the text is complete (4.1)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,20 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sayahead_lab.training.layers import HALF, Dense, GatedBlock, PositionedAttention, Scaled, position_code
+from sayahead_lab.training.layers import (
+    HALF,
+    Dense,
+    GatedBlock,
+    PositionedAttention,
+    Scaled,
+    position_code,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class DeepVoice3Config:
-    """Sizes; the defaults are Ma's (5.1) and, where Ma leaves them open, Deep Voice 3's for a single speaker."""
+    """Sizes; the defaults are Ma's (5.1) and, where Ma leaves them open, Deep Voice 3's for a
+    single speaker."""
 
     phonemes: int = 0
     """Number of ids; 0: as many as the corpus has."""
@@ -38,7 +46,8 @@ class DeepVoice3Config:
     prenet: tuple[int, ...] = (128, 256)
     """Widths of the layers that the previous frames go through; the last is ``embedding``."""
     decoder_layers: int = 7
-    """Causal convolution blocks of the decoder; the first and the last are followed by attention."""
+    """Causal convolution blocks of the decoder; the first and the last are followed by
+    attention."""
     decoder_kernel: int = 5
     """Steps that each of them sees."""
     attention: int = 128
@@ -54,12 +63,14 @@ class DeepVoice3Config:
     key_rate: float = 0.0
     """Decoder steps a phoneme, the rate of the keys' positions; 0: the corpus's mean."""
     clock: str = "steps"
-    """The queries' positions: steps since the start, or attended: where attention was, and how long it has been there.
+    """The queries' positions: steps since the start, or attended: where attention was, and how long
+    it has been there.
 
-    The first is Deep Voice 3's. The second does not drift from the keys' positions, however long a sentence is.
-    """
+    The first is Deep Voice 3's. The second does not drift from the keys' positions, however long a
+    sentence is. """
     windowed_training: bool = False
-    """Whether training attends to the window alone, which the corpus's durations place, as inference does."""
+    """Whether training attends to the window alone, which the corpus's durations place, as
+    inference does."""
     own_windows: bool = True
     """Whether the last attention's window follows its own past, otherwise the first's."""
 
@@ -104,12 +115,19 @@ class DeepVoice3Encoder(nn.Module):
 
     def __init__(self, config: DeepVoice3Config) -> None:
         super().__init__()
-        wide, narrow = config.embedding, config.encoder_channels
+        wide = config.embedding
+        narrow = config.encoder_channels
         self.dropout = config.dropout
         self.embedding = nn.Embedding(config.phonemes, wide)
         self.inward = Dense(wide, narrow, dropout=config.dropout)
         self.blocks = nn.ModuleList(
-            GatedBlock(narrow, config.encoder_kernel, causal=False, dropout=config.dropout, normed=config.weight_norm)
+            GatedBlock(
+                narrow,
+                config.encoder_kernel,
+                causal=False,
+                dropout=config.dropout,
+                normed=config.weight_norm,
+            )
             for _ in range(config.encoder_layers)
         )
         self.outward = Dense(narrow, wide)
@@ -126,42 +144,57 @@ class DeepVoice3Encoder(nn.Module):
 
 
 class DeepVoice3Decoder(nn.Module):
-    """Prenet, causal convolution blocks with attention after the first and the last, r frames and stop."""
+    """Prenet, causal convolution blocks with attention after the first and the last, r frames and
+    stop."""
 
     def __init__(self, config: DeepVoice3Config) -> None:
         super().__init__()
         self.config = config
-        wide, inputs = config.embedding, config.reduction * config.n_mels
+        wide = config.embedding
+        inputs = config.reduction * config.n_mels
         widths = (inputs, *config.prenet)
         self.prenet = nn.ModuleList(
             Dense(a, b, gain=2.0, dropout=config.prenet_dropout if number else 0.0)
             for number, (a, b) in enumerate(itertools.pairwise(widths))
         )
         self.blocks = nn.ModuleList(
-            GatedBlock(wide, config.decoder_kernel, causal=True, dropout=config.dropout, normed=config.weight_norm)
+            GatedBlock(
+                wide,
+                config.decoder_kernel,
+                causal=True,
+                dropout=config.dropout,
+                normed=config.weight_norm,
+            )
             for _ in range(config.decoder_layers)
         )
         self.attentions = nn.ModuleList(
             PositionedAttention(wide, config.attention, dropout=config.dropout) for _ in range(2)
         )
         # Small, so that the first frames are near the mean.
-        self.frames, self.stop = Dense(wide, inputs, gain=0.01), Dense(wide, 1, gain=0.01)
+        self.frames = Dense(wide, inputs, gain=0.01)
+        self.stop = Dense(wide, 1, gain=0.01)
 
     def before(self, previous: Tensor) -> Tensor:
         """(..., D) of the frames (..., F) of the step before."""
         for layer in self.prenet:
-            previous = functional.dropout(layer(previous).relu(), self.config.prenet_dropout, self.training)
+            previous = functional.dropout(
+                layer(previous).relu(), self.config.prenet_dropout, self.training
+            )
         return previous
 
     def forward(
         self, previous: Tensor, encoded: EncodedText, codes: tuple[Tensor, Tensor], hidden: Tensor
     ) -> DeepVoice3Output:
-        """All steps at once from the frames (B, S, F) before each; see PositionedAttention for the rest."""
-        x, weights = self.before(previous), []
+        """All steps at once from the frames (B, S, F) before each; see PositionedAttention for the
+        rest."""
+        x = self.before(previous)
+        weights = []
         for number, block in enumerate(self.blocks):
             x = block(x)
             if number in (0, len(self.blocks) - 1):
-                x, looks = self.attentions[min(number, 1)](x, encoded.keys, encoded.values, codes, hidden)
+                x, looks = self.attentions[min(number, 1)](
+                    x, encoded.keys, encoded.values, codes, hidden
+                )
                 weights.append(looks)
         return DeepVoice3Output(self.frames(x), self.stop(x)[..., 0].float(), tuple(weights))
 
@@ -171,22 +204,37 @@ class DeepVoice3(Scaled):
 
     def __init__(self, config: DeepVoice3Config) -> None:
         super().__init__(config.n_mels)
-        if config.prenet[-1] != config.embedding or config.decoder_layers < 2 or config.phonemes < 1:
-            raise ValueError("the prenet ends with the embedding's width, and there are two blocks and ids at least")
+        if (
+            config.prenet[-1] != config.embedding
+            or config.decoder_layers < 2
+            or config.phonemes < 1
+        ):
+            raise ValueError(
+                "the prenet ends with the embedding's width, and there are two blocks and ids at"
+                " least"
+            )
         if config.clock not in ("steps", "attended"):
             raise ValueError(f"clock is {config.clock!r}, but must be steps or attended")
         self.config = config
-        self.encoder, self.decoder = DeepVoice3Encoder(config), DeepVoice3Decoder(config)
+        self.encoder = DeepVoice3Encoder(config)
+        self.decoder = DeepVoice3Decoder(config)
 
     def forward(
-        self, ids: Tensor, lengths: Tensor, frames: Tensor, attended: Tensor, stayed: Tensor, sampling: float = 0.0
+        self,
+        ids: Tensor,
+        lengths: Tensor,
+        frames: Tensor,
+        attended: Tensor,
+        stayed: Tensor,
+        sampling: float = 0.0,
     ) -> DeepVoice3Output:
-        """All steps at once, each after the true frames (B, S, F) before it; of ids (B, P) ``lengths`` (B,) count.
+        """All steps at once, each after the true frames (B, S, F) before it; of ids (B, P)
+        ``lengths`` (B,) count.
 
-        ``attended`` and ``stayed`` (B, S) say where attention was before each step, see Past; they matter where the
-        configuration has windows in training or the clock of that name. A share ``sampling`` of the previous frames is
-        replaced by what the model itself makes in a first pass (scheduled sampling, in parallel).
-        """
+        ``attended`` and ``stayed`` (B, S) say where attention was before each step, see Past; they
+        matter where the configuration has windows in training or the clock of that name. A share
+        ``sampling`` of the previous frames is replaced by what the model itself makes in a first
+        pass (scheduled sampling, in parallel)."""
         places = torch.arange(ids.shape[1], device=ids.device)
         there = places < lengths[:, None]
         encoded = self.encoder(ids, there)
@@ -205,11 +253,15 @@ class DeepVoice3(Scaled):
         out: DeepVoice3Output = self.decoder(previous, encoded, codes, hidden)
         return out
 
-    def codes(self, steps: Tensor, attended: Tensor, stayed: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
+    def codes(
+        self, steps: Tensor, attended: Tensor, stayed: Tensor, places: Tensor
+    ) -> tuple[Tensor, Tensor]:
         """Position codes of queries (B, S, D) and keys (B, P, D); in decoder steps."""
         rate = self.config.key_rate
         queries = steps if self.config.clock == "steps" else attended * rate + stayed
-        return position_code(queries, self.config.embedding), position_code(places * rate, self.config.embedding)
+        return position_code(queries, self.config.embedding), position_code(
+            places * rate, self.config.embedding
+        )
 
     def encode(self, ids: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values (P, D) of a text's ids (P,)."""
@@ -218,24 +270,36 @@ class DeepVoice3(Scaled):
 
     def initial(self) -> DeepVoice3State:
         """The past at the start of a sentence."""
-        config, device = self.config, self.mean.device
-        caches = torch.zeros(config.decoder_layers, config.decoder_kernel - 1, config.embedding, device=device)
+        config = self.config
+        device = self.mean.device
+        caches = torch.zeros(
+            config.decoder_layers, config.decoder_kernel - 1, config.embedding, device=device
+        )
         places = torch.zeros(2, dtype=torch.long, device=device)
         frames = torch.zeros(config.reduction * config.n_mels, device=device)
         return DeepVoice3State(frames, caches, places, places, places[0])
 
     def step(
-        self, past: DeepVoice3State, keys: Tensor, values: Tensor, first: Tensor, *, window: int | None = None
+        self,
+        past: DeepVoice3State,
+        keys: Tensor,
+        values: Tensor,
+        first: Tensor,
+        *,
+        window: int | None = None,
     ) -> tuple[Tensor, Tensor, Tensor, DeepVoice3State]:
-        """Frames (F,), probability () of the stop, weights (2, W) of both windows, and the past of the next step.
+        """Frames (F,), probability () of the stop, weights (2, W) of both windows, and the past of
+        the next step.
 
-        ``keys`` and ``values`` (P, D) are of the phonemes from number ``first`` () of the sentence on. The softmax runs
-        over ``window`` phonemes (None: the configuration's; 0: all) from the last attended one on (Ma 5.1).
-        """
+        ``keys`` and ``values`` (P, D) are of the phonemes from number ``first`` () of the sentence
+        on. The softmax runs over ``window`` phonemes (None: the configuration's; 0: all) from the
+        last attended one on (Ma 5.1)."""
         config = self.config
         size = config.window if window is None else window
         x = self.decoder.before(past.frames[None])
-        caches, weights, attended = [], [], []
+        caches = []
+        weights = []
+        attended = []
         for number, block in enumerate(self.decoder.blocks):
             assert isinstance(block, GatedBlock)
             x, cache = block.step(x, past.caches[number][None])
@@ -244,13 +308,21 @@ class DeepVoice3(Scaled):
                 which = min(number, 1)
                 start = past.attended[which if config.own_windows else 0]
                 stayed = past.stayed[which if config.own_windows else 0]
-                base, ahead = (start, torch.arange(size, device=x.device)) if size else (first, torch.arange(len(keys)))
+                base, ahead = (
+                    (start, torch.arange(size, device=x.device))
+                    if size
+                    else (first, torch.arange(len(keys)))
+                )
                 places = base + ahead
                 hidden = places >= first + len(keys)
                 rows = (places - first).clamp(0, len(keys) - 1)
-                codes = self.codes(past.number[None, None], start[None, None], stayed[None, None], places[None])
+                codes = self.codes(
+                    past.number[None, None], start[None, None], stayed[None, None], places[None]
+                )
                 attention = self.decoder.attentions[which]
-                x3, looks = attention(x[:, None], keys[None, rows], values[None, rows], codes, hidden[None, None])
+                x3, looks = attention(
+                    x[:, None], keys[None, rows], values[None, rows], codes, hidden[None, None]
+                )
                 x = x3[:, 0]
                 weights.append(looks[0, 0].exp())
                 attended.append(base + looks[0, 0].argmax())
@@ -270,14 +342,17 @@ class DeepVoice3(Scaled):
 def generate(
     model: DeepVoice3, ids: Tensor, *, window: int | None = None, most: int = 40, stop: float = 0.5
 ) -> tuple[Tensor, Tensor]:
-    """Log mel (T, n_mels) spoken freely from ids (P,) with pads, and where the first attention looked: weights (S, P).
+    """Log mel (T, n_mels) spoken freely from ids (P,) with pads, and where the first attention
+    looked: weights (S, P).
 
     Ends when the probability of the stop is above ``stop``, or after ``most`` frames a phoneme.
     """
     config = model.config
     keys, values = model.encode(ids)
-    past, first = model.initial(), torch.zeros((), dtype=torch.long, device=ids.device)
-    parts, looked = [], []
+    past = model.initial()
+    first = torch.zeros((), dtype=torch.long, device=ids.device)
+    parts = []
+    looked = []
     for _ in range(most * len(ids) // config.reduction):
         start = int(past.attended[0])
         frames, probability, weights, past = model.step(past, keys, values, first, window=window)

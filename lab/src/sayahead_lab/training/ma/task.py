@@ -24,7 +24,12 @@ from sayahead_lab.training.loop.schedule import Sampling
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.losses import average, guided_attention, stop_error
 from sayahead_lab.training.ma.from_voice import read_deepvoice3
-from sayahead_lab.training.ma.network import DeepVoice3, DeepVoice3Config, DeepVoice3Output, generate
+from sayahead_lab.training.ma.network import (
+    DeepVoice3,
+    DeepVoice3Config,
+    DeepVoice3Output,
+    generate,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +43,15 @@ class DeepVoice3Data(Sampling):
     alignment_weight: float = 0.0
     """Weight of the attentions' cross-entropy with the corpus's durations; not of the paper."""
     l2_weight: float = 0.0
-    """Weight of the frames' squared error beside their absolute one, in units of each band's deviation."""
+    """Weight of the frames' squared error beside their absolute one, in units of each band's
+    deviation."""
     stop_weight: float = 1.0
     """Weight of the stop's binary cross-entropy."""
     stop_positive: float = 1.0
     """Weight of a last step in it over the others."""
     prefix_share: float = 0.0
-    """Share of items cut after a word, as incremental inference sees them; the paper trains on whole sentences."""
+    """Share of items cut after a word, as incremental inference sees them; the paper trains on
+    whole sentences."""
     lookahead: int = 2
     """Most words that such a prefix shows after those it speaks; at least none."""
     longest: int = 0
@@ -59,15 +66,18 @@ class DeepVoice3Task(Task[DeepVoice3]):
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         config = from_mapping(DeepVoice3Config, model, where="[model]")
         self.data = from_mapping(DeepVoice3Data, data, where="[data]")
-        self.corpus, info = corpus, corpus.info
-        self.pad, self.space = info.pad, info.phonemes.get(" ", -1)
+        self.corpus = corpus
+        info = corpus.info
+        self.pad = info.pad
+        self.space = info.phonemes.get(" ", -1)
         phonemes = count_ids(info, config.phonemes)
         check_mels(info, config.n_mels)
         if config.clock not in ("steps", "attended"):
             raise ConfigError(f"[model] clock is {config.clock!r}, but must be steps or attended.")
         if config.prenet[-1:] != (config.embedding,):
             raise ConfigError(
-                f"[model] prenet is {list(config.prenet)}, but must end with embedding, {config.embedding}."
+                f"[model] prenet is {list(config.prenet)}, but must end with embedding,"
+                f" {config.embedding}."
             )
         rate = config.key_rate or steps_a_phoneme(corpus, config.reduction)
         self.config = replace(config, phonemes=phonemes, key_rate=rate)
@@ -79,27 +89,41 @@ class DeepVoice3Task(Task[DeepVoice3]):
     @classmethod
     def found_in_voice(cls, config: VoiceConfig) -> dict[str, Any]:
         """The rate of the keys' positions."""
-        return {key: value for key, value in config.model.get("acoustic", {}).items() if key == "key_rate"}
+        return {
+            key: value
+            for key, value in config.model.get("acoustic", {}).items()
+            if key == "key_rate"
+        }
 
     def read_voice(self, model: DeepVoice3, folder: Path, config: VoiceConfig) -> None:
         if config.kind != "ma":
-            raise ConfigError(f"The voice {config.name} is of the kind {config.kind!r}, but one of 'ma' is needed.")
+            raise ConfigError(
+                f"The voice {config.name} is of the kind {config.kind!r}, but one of 'ma' is"
+                " needed."
+            )
         read_deepvoice3(model, folder)
 
     def carried(
         self, learned: Mapping[str, Tensor], before: CorpusInfo | None, fresh: Mapping[str, Tensor]
     ) -> Mapping[str, Tensor]:
-        """An encoder of wider kernels begins as the narrower one: zeros stand at both ends of its kernels."""
+        """An encoder of wider kernels begins as the narrower one: zeros stand at both ends of its
+        kernels."""
         return {
-            name: widened(weight, fresh[name], self.config.encoder_kernel)
-            if name.startswith("encoder.blocks.") and name in fresh
-            else weight
+            name: (
+                widened(weight, fresh[name], self.config.encoder_kernel)
+                if name.startswith("encoder.blocks.") and name in fresh
+                else weight
+            )
             for name, weight in learned.items()
         }
 
-    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """Items of like length together; all but what does not go into equal shares is there once."""
-        items, draw = self.corpus.split(split), np.random.default_rng([seed, 11])
+    def batches(
+        self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int
+    ) -> Iterator[Batch]:
+        """Items of like length together; all but what does not go into equal shares is there
+        once."""
+        items = self.corpus.split(split)
+        draw = np.random.default_rng([seed, 11])
         share = Share(batch_size, rank, ranks)
         for number, numbers in by_length(items.lengths, draw, share, longest=self.data.longest):
             if len(numbers):
@@ -107,12 +131,12 @@ class DeepVoice3Task(Task[DeepVoice3]):
                 yield self.batch([(int(i), items[int(i)]) for i in numbers], cuts)
 
     def batch(self, items: list[tuple[int, Item]], draw: np.random.Generator | None) -> Batch:
-        """Tensors of items with their numbers; in training, which has a ``draw``, some are cut to prefixes.
+        """Tensors of items with their numbers; in training, which has a ``draw``, some are cut to
+        prefixes.
 
-        ids (B, P), lengths (B,), frames (B, S, F) normalized, counts (B, S * r) frames that are to be learned, path
-        (B, S, r) the phoneme of each frame, attended and stayed (B, S) before each step, ends (B, S) 1 at the last
-        step, learned (B, S) 1 at steps that are to be learned.
-        """
+        ids (B, P), lengths (B,), frames (B, S, F) normalized, counts (B, S * r) frames that are to
+        be learned, path (B, S, r) the phoneme of each frame, attended and stayed (B, S) before each
+        step, ends (B, S) 1 at the last step, learned (B, S) 1 at steps that are to be learned."""
         cuts = [whole(item) if draw is None else self.cut(item, draw) for _, item in items]
         mels = [item.mel[:frames] for (_, item), (_, frames) in zip(items, cuts, strict=True)]
         steps = decoder_steps(mels, self.corpus.info, self.config.reduction)
@@ -127,15 +151,23 @@ class DeepVoice3Task(Task[DeepVoice3]):
             walk = self.path(item, count, draw)
             # The last step may reach into a phoneme that a prefix does not show.
             path[row, :count] = np.minimum(walk.phonemes, length - 1)
-            attended[row, :count], stayed[row, :count] = np.minimum(walk.attended, length - 1), walk.stayed
+            attended[row, :count] = np.minimum(walk.attended, length - 1)
+            stayed[row, :count] = walk.stayed
             ends[row, count - 1] = length == len(padded)
-        texts = tensors(items=[number for number, _ in items], ids=ids, lengths=[length for length, _ in cuts])
-        return {**texts, **tensors(**steps._asdict(), path=path, attended=attended, stayed=stayed, ends=ends)}
+        texts = tensors(
+            items=[number for number, _ in items], ids=ids, lengths=[length for length, _ in cuts]
+        )
+        return {
+            **texts,
+            **tensors(**steps._asdict(), path=path, attended=attended, stayed=stayed, ends=ends),
+        }
 
     def cut(self, item: Item, draw: np.random.Generator) -> tuple[int, int]:
-        """Ids with pads that are seen of an item, and frames that are spoken of it: both whole, or a prefix."""
+        """Ids with pads that are seen of an item, and frames that are spoken of it: both whole, or
+        a prefix."""
         words = len(item.words)
-        count, ahead = int(draw.integers(1, max(2, words))), int(draw.integers(self.data.lookahead + 1))
+        count = int(draw.integers(1, max(2, words)))
+        ahead = int(draw.integers(self.data.lookahead + 1))
         if draw.random() >= self.data.prefix_share or count + ahead >= words:
             return whole(item)
         length, end = (1 + first_id(item, word, self.space) for word in (count + ahead, count))
@@ -143,7 +175,8 @@ class DeepVoice3Task(Task[DeepVoice3]):
 
     def path(self, item: Item, steps: int, draw: np.random.Generator | None) -> AttentionPath:
         """Where attention is in the first steps of an item."""
-        config, durations = self.config, item.durations.astype(np.int64)
+        config = self.config
+        durations = item.durations.astype(np.int64)
         sizes = {"reduction": config.reduction, "window": config.window}
         return path_of(durations, steps, **sizes, draw=draw, cut=config.windowed_training)
 
@@ -152,14 +185,22 @@ class DeepVoice3Task(Task[DeepVoice3]):
         share = data.sampling(step) if model.training else 0.0
         inputs = (batch[name] for name in ("ids", "lengths", "frames", "attended", "stayed"))
         decoded: DeepVoice3Output = model(*inputs, share)
-        counts, learned = batch["counts"], batch["learned"]
+        counts = batch["counts"]
+        learned = batch["learned"]
         wrong = (decoded.frames.float() - batch["frames"]).reshape(*counts.shape, -1)
-        parts = {"l1": average(wrong.abs().mean(-1), counts), "l2": average(wrong.square().mean(-1), counts)}
-        parts["stop"] = stop_error(decoded.stop, batch["ends"], learned, positive=data.stop_positive)
+        parts = {
+            "l1": average(wrong.abs().mean(-1), counts),
+            "l2": average(wrong.square().mean(-1), counts),
+        }
+        parts["stop"] = stop_error(
+            decoded.stop, batch["ends"], learned, positive=data.stop_positive
+        )
         for number, weights in enumerate(decoded.weights, 1):
             chances = weights.gather(2, batch["path"]).clamp(min=-20).mean(-1)
             parts[f"alignment{number}"] = -average(chances, learned)
-            parts[f"guided{number}"] = guided_attention(weights, batch["lengths"], learned, data.guided_width)
+            parts[f"guided{number}"] = guided_attention(
+                weights, batch["lengths"], learned, data.guided_width
+            )
         total = parts["l1"] + data.l2_weight * parts["l2"] + data.stop_weight * parts["stop"]
         total = total + data.alignment_weight * (parts["alignment1"] + parts["alignment2"])
         total = total + data.guided_weight * (parts["guided1"] + parts["guided2"])
@@ -180,11 +221,19 @@ class DeepVoice3Task(Task[DeepVoice3]):
         for _, item in examples(self.corpus.split("val"), self.data.samples):
             ids = torch.tensor([self.pad, *item.ids.tolist(), self.pad], device=model.mean.device)
             mel, alignment = (part.float().cpu().numpy() for part in generate(model, ids))
-            write_sample(folder, item.name, self.corpus.info.front_end, item.mel, mel=mel, alignment=alignment)
+            write_sample(
+                folder,
+                item.name,
+                self.corpus.info.front_end,
+                item.mel,
+                mel=mel,
+                alignment=alignment,
+            )
 
 
 def widened(weight: Tensor, fresh: Tensor, kernel: int) -> Tensor:
-    """Weights (E, J * D) of a narrower kernel as (E, K * D), with zeros at both ends; any other weight as it is."""
+    """Weights (E, J * D) of a narrower kernel as (E, K * D), with zeros at both ends; any other
+    weight as it is."""
     if weight.ndim != 2 or weight.shape[0] != fresh.shape[0] or weight.shape[1] >= fresh.shape[1]:
         return weight
     taps, rest = divmod(fresh.shape[1] - weight.shape[1], fresh.shape[1] // kernel)
@@ -203,4 +252,8 @@ def steps_a_phoneme(corpus: Corpus, reduction: int) -> float:
     """Mean decoder steps a phoneme over (at most 1,000 items of) the train split."""
     items = corpus.split("train")
     some = [items[int(i)] for i in np.linspace(0, len(items) - 1, min(len(items), 1000))]
-    return sum(len(item.mel) for item in some) / reduction / max(1, sum(len(item.ids) + 2 for item in some))
+    return (
+        sum(len(item.mel) for item in some)
+        / reduction
+        / max(1, sum(len(item.ids) + 2 for item in some))
+    )

@@ -21,7 +21,9 @@ class NetworkWeights:
     """A trained network's weights by their names: see Weights."""
 
     def __init__(self, model: MelVocoderNetwork) -> None:
-        self.tensors: dict[str, Array] = {name: value.detach().numpy() for name, value in model.state_dict().items()}
+        self.tensors: dict[str, Array] = {
+            name: value.detach().numpy() for name, value in model.state_dict().items()
+        }
         self.linears = {
             name.removesuffix(".weight"): quantized(value.T)
             for name, value in self.tensors.items()
@@ -33,60 +35,88 @@ class NetworkWeights:
 
 
 def melvocoder_graph(model: MelVocoderNetwork) -> GraphBuilder:
-    """mel (T, n_mels), rows, commit, caches -> spectrum (rows, 3005), f0 (T,) in Hz, 0 unvoiced, and the caches.
+    """mel (T, n_mels), rows, commit, caches -> spectrum (rows, 3005), f0 (T,) in Hz, 0 unvoiced,
+    and the caches.
 
     Rows are as in ``heart.prosody_graph``; both caches are cut at the commit.
     """
-    config, t, g = model.config, NetworkWeights(model), GraphBuilder()
+    config = model.config
+    t = NetworkWeights(model)
+    g = GraphBuilder()
     mel = g.input("mel", np.float32, ["T", config.n_mels])
-    rows, commit = g.input("rows", np.int64, [1]), g.input("commit", np.int64, [1])
+    rows = g.input("rows", np.int64, [1])
+    commit = g.input("commit", np.int64, [1])
     lefts = [config.kernel - 1 - right for right in config.right]
     input_cache = g.input("input_cache", np.float32, [lefts[0], config.n_mels])
     cache = g.input("cache", np.float32, [sum(lefts[1:]), config.channels])
     x = g.op("Div", g.op("Sub", mel, g.constant(t["mean"])), g.constant(t["std"]))
-    x, rest = g.streaming_conv(x, t["input.weight"], t["input.bias"], input_cache, commit, right=config.right[0])
+    x, rest = g.streaming_conv(
+        x, t["input.weight"], t["input.bias"], input_cache, commit, right=config.right[0]
+    )
     g.output(rest, "next_input_cache", np.float32, [lefts[0], config.n_mels])
     parts = g.op("Split", cache, g.constant(np.array(lefts[1:])), outputs=len(lefts) - 1, axis=0)
     caches = []
-    names = [f"front.{i}" for i in range(config.front_blocks)] + [f"back.{i}" for i in range(config.blocks)]
+    names = [f"front.{i}" for i in range(config.front_blocks)] + [
+        f"back.{i}" for i in range(config.blocks)
+    ]
     for number, (name, part) in enumerate(zip(names, parts, strict=True)):
         if number == config.front_blocks:
             x = g.op("Add", x, pitch(g, t, x))
         depthwise = (t[f"{name}.dw.weight"], t[f"{name}.dw.bias"])
         right = config.right[1 + number]
-        mixed, rest = g.streaming_conv(x, *depthwise, part, commit, group=config.channels, right=right)
+        mixed, rest = g.streaming_conv(
+            x, *depthwise, part, commit, group=config.channels, right=right
+        )
         caches.append(rest)
         if number >= config.front_blocks:
             more = sum(config.right[2 + number :])
-            x, mixed = g.head(x, rows, more), g.head(mixed, rows, more)
+            x = g.head(x, rows, more)
+            mixed = g.head(mixed, rows, more)
         x = g.op("Add", x, g.pointwise(t, mixed, name))
-    g.output(g.op("Concat", *caches, axis=0), "next_cache", np.float32, [sum(lefts[1:]), config.channels])
+    g.output(
+        g.op("Concat", *caches, axis=0), "next_cache", np.float32, [sum(lefts[1:]), config.channels]
+    )
     x = g.norm(x, t["norm.weight"], t["norm.bias"])
     source = t if config.own_head else heart_weights()
     name = "head" if config.own_head else "m.head"
-    g.output(g.linear(x, *source.linears[name], source[f"{name}.bias"]), "spectrum", np.float32, ["C", PARTS])
+    g.output(
+        g.linear(x, *source.linears[name], source[f"{name}.bias"]),
+        "spectrum",
+        np.float32,
+        ["C", PARTS],
+    )
     return g
 
 
 def pitch(g: GraphBuilder, t: NetworkWeights, x: str) -> str:
     """The pitch as input of the later blocks (T, D); the pitch itself becomes the output ``f0``."""
-    out = g.op("Add", g.op("MatMul", x, g.constant(t["pitch.weight"].T)), g.constant(t["pitch.bias"]))
+    out = g.op(
+        "Add", g.op("MatMul", x, g.constant(t["pitch.weight"].T)), g.constant(t["pitch.bias"])
+    )
     high, voicing = g.op("Split", out, outputs=2, axis=1)
     voiced = g.op("Cast", g.op("Greater", voicing, g.constant(np.float32(0))), to=1)
     hertz = g.op("Mul", g.op("Exp", high), g.constant(np.float32(REFERENCE_HZ)))
     flat = g.constant(np.array([-1]))
     g.output(g.op("Reshape", g.op("Mul", hertz, voiced), flat), "f0", np.float32, ["T"])
     both = g.op("Concat", high, g.op("Sigmoid", voicing), axis=1)
-    return str(g.op("Add", g.op("MatMul", both, g.constant(t["join.weight"].T)), g.constant(t["join.bias"])))
+    return str(
+        g.op(
+            "Add", g.op("MatMul", both, g.constant(t["join.weight"].T)), g.constant(t["join.bias"])
+        )
+    )
 
 
 def export(model: MelVocoderNetwork, folder: Path) -> Written:
-    """Write ``vocoder.onnx``; returns its path, and its entry ``vocoder`` of a voice's ``model`` table."""
-    path, config = folder / "vocoder.onnx", model.config
+    """Write ``vocoder.onnx``; returns its path, and its entry ``vocoder`` of a voice's ``model``
+    table."""
+    path = folder / "vocoder.onnx"
+    config = model.config
     melvocoder_graph(model.eval()).save(str(path))
     lefts = [block.left for block in (*model.front, *model.back) if isinstance(block, Block)]
     caches = (config.kernel - 1 - config.right[0], sum(lefts), config.channels)
     return [path], asdict(MelConfig(config.n_mels, sum(config.right), caches))
 
 
-PART: VoicePart[MelVocoderNetwork] = VoicePart("mel", "the mel vocoder", lambda run, folder: export(run.model, folder))
+PART: VoicePart[MelVocoderNetwork] = VoicePart(
+    "mel", "the mel vocoder", lambda run, folder: export(run.model, folder)
+)

@@ -1,4 +1,5 @@
-"""The mel vocoder of a voice, read back from its graph (see ``graph.reading``): nodes in the order of ``export``."""
+"""The mel vocoder of a voice, read back from its graph (see ``graph.reading``): nodes in the order
+of ``export``."""
 
 from __future__ import annotations
 
@@ -21,16 +22,21 @@ def read_melvocoder(model: MelVocoderNetwork, folder: Path) -> None:
     ConfigError where the model has other sizes than the voice's.
     """
     if not (folder / "vocoder.onnx").is_file():
-        raise ConfigError(f"{folder} has no vocoder.onnx of its own: name the voice whose vocoder it borrows.")
+        raise ConfigError(
+            f"{folder} has no vocoder.onnx of its own: name the voice whose vocoder it borrows."
+        )
     try:
         read(model, Constants(folder / "vocoder.onnx"))
     except (RuntimeError, ValueError, StopIteration) as error:
-        raise ConfigError(f"[model] has other sizes than the vocoder of the voice {folder}: {error}.") from error
+        raise ConfigError(
+            f"[model] has other sizes than the vocoder of the voice {folder}: {error}."
+        ) from error
 
 
 @torch.no_grad()
 def read(model: MelVocoderNetwork, constants: Constants) -> None:
-    """Mean, deviation, and all layers; the last one only where it is trained, else it must be the default voice's."""
+    """Mean, deviation, and all layers; the last one only where it is trained, else it must be the
+    default voice's."""
     put(model.mean, constants.next())
     put(model.std, constants.next())
     put_convolution(model.input, constants)
@@ -53,7 +59,8 @@ def read(model: MelVocoderNetwork, constants: Constants) -> None:
         put(block.gamma, constants.next())
     put(model.norm.weight, constants.next())
     put(model.norm.bias, constants.next())
-    weight, bias = constants.next(), constants.next()
+    weight = constants.next()
+    bias = constants.next()
     if model.config.own_head:
         put(model.head.weight, weight.T)
         put(model.head.bias, bias)

@@ -1,9 +1,10 @@
-"""A vocoder for processors: mel frames to the frame parameters of the default voice's source-filter synthesis.
+"""A vocoder for processors: mel frames to the frame parameters of the default voice's source-filter
+synthesis.
 
-Not a network of any of the papers. It makes their mel-based systems audible without an accelerator. Where the default
-voice made the corpus, the parameters are known and the network learns them by regression; a speaker of whom only the
-sound is known is learned from the sound. Its blocks have the form of the default voice's decoder and can begin with its
-weights.
+Not a network of any of the papers. It makes their mel-based systems audible without an accelerator.
+Where the default voice made the corpus, the parameters are known and the network learns them by
+regression; a speaker of whom only the sound is known is learned from the sound. Its blocks have the
+form of the default voice's decoder and can begin with its weights.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class MelVocoderConfig:
     kernel: int = 7
     """Frames that each convolution sees."""
     right: tuple[int, ...] = (2, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1)
-    """Frames that the input convolution and each block see on the right; the other ones are on the left."""
+    """Frames that the input convolution and each block see on the right; the other ones are on the
+    left."""
     dropout: float = 0.0
     """On the input frames' bands."""
     own_head: bool = False
@@ -50,21 +52,29 @@ class MelVocoderNetwork(Scaled):
     def __init__(self, config: MelVocoderConfig) -> None:
         super().__init__(config.n_mels)
         if len(config.right) != 1 + config.front_blocks + config.blocks:
-            raise ValueError("right needs a number for the input convolution and one for each block")
-        d, hidden = config.channels, config.channels * config.expansion
+            raise ValueError(
+                "right needs a number for the input convolution and one for each block"
+            )
+        d = config.channels
+        hidden = config.channels * config.expansion
         self.config = config
         self.input = nn.Conv1d(config.n_mels, d, config.kernel)
         rights = config.right[1:]
-        self.front = nn.ModuleList(Block(d, hidden, config.kernel, r) for r in rights[: config.front_blocks])
+        self.front = nn.ModuleList(
+            Block(d, hidden, config.kernel, r) for r in rights[: config.front_blocks]
+        )
         self.pitch = nn.Linear(d, 2)
         self.join = nn.Linear(2, d)
-        self.back = nn.ModuleList(Block(d, hidden, config.kernel, r) for r in rights[config.front_blocks :])
+        self.back = nn.ModuleList(
+            Block(d, hidden, config.kernel, r) for r in rights[config.front_blocks :]
+        )
         self.norm = nn.LayerNorm(d)
         if config.own_head:
             self.head = nn.Linear(d, PARTS)
 
     def forward(self, mel: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Features (B, T, D), log pitch relative to 200 Hz (B, T), voicing logit (B, T), of log mel (B, T, n_mels).
+        """Features (B, T, D), log pitch relative to 200 Hz (B, T), voicing logit (B, T), of log mel
+        (B, T, n_mels).
 
         With a head of its own, the spectral parts (B, T, 5 x 601) in place of the features.
         """

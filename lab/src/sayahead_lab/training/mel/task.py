@@ -1,4 +1,5 @@
-"""Training of the mel vocoder: by regression on the default voice's own frame parameters, or by any speaker's sound."""
+"""Training of the mel vocoder: by regression on the default voice's own frame parameters, or by any
+speaker's sound."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ class MelVocoderData:
     frames: int = 64
     """Frames of a crop."""
     edge: int = 12
-    """Frames at a crop's left end that do not count, unless the item begins there: they lack their past."""
+    """Frames at a crop's left end that do not count, unless the item begins there: they lack their
+    past."""
     start: str = "heart"
     """Weights to begin with: heart, the default voice's decoder, or random."""
     target: str = "parameters"
@@ -53,7 +55,8 @@ class MelVocoderData:
 
 
 class Head(nn.Module):
-    """The default voice's last layer, not trained: features (..., 256) to five spectral parts (..., 5 x 601)."""
+    """The default voice's last layer, not trained: features (..., 256) to five spectral parts (...,
+    5 x 601)."""
 
     weight: Tensor
     bias: Tensor
@@ -74,18 +77,23 @@ class MelVocoderTask(Task[MelVocoderNetwork]):
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.config = from_mapping(MelVocoderConfig, model, where="[model]")
         self.data = from_mapping(MelVocoderData, data, where="[data]")
-        self.corpus, self.head = corpus, Head()
+        self.corpus = corpus
+        self.head = Head()
         front = corpus.info.front_end
         if (front.sample_rate, front.hop) != (24000, 300):
             raise ConfigError(
-                f"The corpus has {front.sample_rate} Hz and a hop of {front.hop}, but the mel vocoder makes 24000 Hz "
-                "by hops of 300."
+                f"The corpus has {front.sample_rate} Hz and a hop of {front.hop}, but the mel"
+                " vocoder makes 24000 Hz by hops of 300."
             )
         check_mels(corpus.info, self.config.n_mels)
         if self.data.target not in ("parameters", "sound"):
-            raise ConfigError(f"[data] target is {self.data.target!r}, but must be parameters or sound.")
+            raise ConfigError(
+                f"[data] target is {self.data.target!r}, but must be parameters or sound."
+            )
         if self.config.own_head and self.data.target == "parameters":
-            raise ConfigError('[model] own_head is for [data] target = "sound": the features go with the old one.')
+            raise ConfigError(
+                '[model] own_head is for [data] target = "sound": the features go with the old one.'
+            )
 
     def model(self) -> MelVocoderNetwork:
         model = MelVocoderNetwork(self.config).scaled(self.corpus.info)
@@ -98,9 +106,12 @@ class MelVocoderTask(Task[MelVocoderNetwork]):
     def read_voice(self, model: MelVocoderNetwork, folder: Path, config: VoiceConfig) -> None:
         read_melvocoder(model, folder)
 
-    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+    def batches(
+        self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int
+    ) -> Iterator[Batch]:
         """Each item is cut into crops from a random offset on, and the crops are shuffled."""
-        items, frames = self.corpus.split(split), self.data.frames
+        items = self.corpus.split(split)
+        frames = self.data.frames
         draw = np.random.default_rng([seed, 7])
         crops = []
         for number, length in enumerate(items.lengths):
@@ -114,12 +125,19 @@ class MelVocoderTask(Task[MelVocoderNetwork]):
         mel = np.zeros((len(crops), frames, self.config.n_mels), np.float32)
         f0, counts = np.zeros((2, len(crops), frames), np.float32)
         for row, (item, at) in enumerate(crops):
-            first, end = max(0, at), min(at + frames, len(item.mel))
-            # A crop that holds an item's start or end begins or ends there: zeros are what the network sees outside.
+            first = max(0, at)
+            end = min(at + frames, len(item.mel))
+            # A crop that holds an item's start or end begins or ends there: zeros are what the
+            # network sees outside.
             size = end - first
-            mel[row, :size], f0[row, :size] = item.mel[first:end], item.f0[first:end]
+            mel[row, :size] = item.mel[first:end]
+            f0[row, :size] = item.f0[first:end]
             counts[row, self.data.edge if first else 0 : size] = 1
-        target = self._sounds(crops, f0, draw) if self.data.target == "sound" else {"features": self._features(crops)}
+        target = (
+            self._sounds(crops, f0, draw)
+            if self.data.target == "sound"
+            else {"features": self._features(crops)}
+        )
         return tensors(mel=mel, f0=f0, counts=counts, **target)
 
     def _features(self, crops: list[tuple[Item, int]]) -> Floats:
@@ -127,26 +145,34 @@ class MelVocoderTask(Task[MelVocoderNetwork]):
         features = np.zeros((len(crops), self.data.frames, self.config.channels), np.float32)
         for row, (item, at) in zip(features, crops, strict=True):
             if item.features is None:
-                raise ConfigError("The corpus has no features: make it with sayahead train corpus --features.")
+                raise ConfigError(
+                    "The corpus has no features: make it with sayahead train corpus --features."
+                )
             part = item.features[max(0, at) : at + self.data.frames]
             row[: len(part)] = part
         return features
 
-    def _sounds(self, crops: list[tuple[Item, int]], f0: Floats, draw: np.random.Generator) -> dict[str, Any]:
+    def _sounds(
+        self, crops: list[tuple[Item, int]], f0: Floats, draw: np.random.Generator
+    ) -> dict[str, Any]:
         """Samples (B, S), which of them count, and the spectra of the pulses (B, T, 601)."""
-        frames, hop = self.data.frames, self.corpus.info.front_end.hop
+        frames = self.data.frames
+        hop = self.corpus.info.front_end.hop
         right = sum(self.config.right) + SourceFilter.OVERHANG
         audio, audible = np.zeros((2, len(crops), frames * hop), np.float32)
         for row, (item, at) in enumerate(crops):
             if item.audio is None:
                 raise ConfigError("The corpus has no sound: make it without --no-audio.")
-            first, end = max(0, at), min(at + frames, len(item.mel))
+            first = max(0, at)
+            end = min(at + frames, len(item.mel))
             part = item.audio[first * hop : end * hop]
             audio[row, : len(part)] = part.astype(np.float32) / 32767
             last = end - first if end == len(item.mel) else end - first - right
             audible[row, (self.data.edge if first else 0) * hop : max(0, last) * hop] = 1
         phases = draw.random(len(crops))
-        pulses = np.stack([excitation(pitch, phase) for pitch, phase in zip(f0, phases, strict=True)])
+        pulses = np.stack(
+            [excitation(pitch, phase) for pitch, phase in zip(f0, phases, strict=True)]
+        )
         return {"audio": audio, "heard": audible, "pulses": pulses}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
@@ -157,14 +183,21 @@ class MelVocoderTask(Task[MelVocoderNetwork]):
             total = data.sound * (parts["convergence"] + parts["magnitudes"])
         else:
             parts = self._parameters(features, batch)
-            total = data.features * parts["features"] + data.spectra * parts["spectra"] + data.phases * parts["phases"]
-        parts["pitch"], parts["voicing"] = pitch_errors(log_pitch, voicing, batch["f0"], batch["counts"])
+            total = (
+                data.features * parts["features"]
+                + data.spectra * parts["spectra"]
+                + data.phases * parts["phases"]
+            )
+        parts["pitch"], parts["voicing"] = pitch_errors(
+            log_pitch, voicing, batch["f0"], batch["counts"]
+        )
         total = total + data.pitch * (parts["pitch"] + parts["voicing"])
         return total, logged(parts)
 
     def _parameters(self, features: Tensor, batch: Batch) -> dict[str, Tensor]:
         """Errors of features and of the spectral parts that follow from them."""
-        counts, head = batch["counts"], self.head.to(features.device)
+        counts = batch["counts"]
+        head = self.head.to(features.device)
         real = counts.flatten() > 0
         ours = head(features.flatten(0, 1)[real])
         with torch.no_grad():
@@ -182,53 +215,79 @@ class MelVocoderTask(Task[MelVocoderNetwork]):
 
     def parts(self, features: Tensor) -> Tensor:
         """Spectral parts (..., 5 x 601) of what the network gives."""
-        return features.float() if self.config.own_head else self.head.to(features.device)(features.float())
+        return (
+            features.float()
+            if self.config.own_head
+            else self.head.to(features.device)(features.float())
+        )
 
     @torch.no_grad()
     def samples(self, model: MelVocoderNetwork, folder: Path) -> None:
         """Two validation sentences from their own mel."""
         for _, item in examples(self.corpus.split("val"), 2):
             mel = torch.from_numpy(np.asarray(item.mel, np.float32))[None].to(model.mean.device)
-            write_sample(folder, item.name, self.corpus.info.front_end, item.mel, samples=self.sound(*model(mel)))
+            write_sample(
+                folder,
+                item.name,
+                self.corpus.info.front_end,
+                item.mel,
+                samples=self.sound(*model(mel)),
+            )
 
     @torch.no_grad()
     def sound(self, features: Tensor, log_pitch: Tensor, voicing: Tensor) -> Floats:
         """Samples (S,) from the network's output for one utterance (1, T, ...)."""
         spectrum = self.parts(features[0].cpu()).numpy()
-        f0 = np.where(voicing[0].cpu() > 0, REFERENCE_HZ * np.exp(log_pitch[0].float().cpu()), 0).astype(np.float32)
+        f0 = np.where(
+            voicing[0].cpu() > 0, REFERENCE_HZ * np.exp(log_pitch[0].float().cpu()), 0
+        ).astype(np.float32)
         synthesis = SourceFilter()
-        return synthesis.step(spectrum, f0, synthesis.initial(0), final=len(f0), seed=0, ended=True)[0]
+        return synthesis.step(
+            spectrum, f0, synthesis.initial(0), final=len(f0), seed=0, ended=True
+        )[0]
 
 
 def spectral_errors(ours: Tensor, theirs: Tensor) -> dict[str, Tensor]:
     """Errors of the five parts (N, 5 x 601) where they can be heard.
 
-    Log magnitudes are compared from a floor on; an angle's error counts by the square root of its magnitude.
-    """
+    Log magnitudes are compared from a floor on; an angle's error counts by the square root of its
+    magnitude."""
     lh, theta, ln, lr, phi = torch.split(ours, BINS, -1)
     lh_, theta_, ln_, lr_, phi_ = torch.split(theirs, BINS, -1)
     floor = -8.0
-    spectra = sum((a.clamp(min=floor) - b.clamp(min=floor)).abs().mean() for a, b in ((lh, lh_), (ln, ln_), (lr, lr_)))
+    spectra = sum(
+        (a.clamp(min=floor) - b.clamp(min=floor)).abs().mean()
+        for a, b in ((lh, lh_), (ln, ln_), (lr, lr_))
+    )
     phases = torch.zeros((), device=ours.device)
-    for own, other, loud in ((torch.pi * theta.tanh(), torch.pi * theta_.tanh(), lh_), (phi, phi_, lr_)):
+    for own, other, loud in (
+        (torch.pi * theta.tanh(), torch.pi * theta_.tanh(), lh_),
+        (phi, phi_, lr_),
+    ):
         weight = (0.5 * loud.clamp(max=7)).exp()
         phases = phases + ((1 - torch.cos(own - other)) * weight).sum() / weight.sum()
     return {"spectra": torch.as_tensor(spectra), "phases": phases}
 
 
 def begin_with_heart(model: MelVocoderNetwork) -> None:
-    """Copy the default voice's decoder into the blocks that follow, as far as they see to the right."""
+    """Copy the default voice's decoder into the blocks that follow, as far as they see to the
+    right."""
     teacher = heart_weights()
     if model.config.channels != 256 or model.config.expansion != 3 or model.config.kernel != 7:
-        raise ConfigError('[model] must have 256 channels, expansion 3 and kernel 7 for start = "heart".')
+        raise ConfigError(
+            '[model] must have 256 channels, expansion 3 and kernel 7 for start = "heart".'
+        )
     with torch.no_grad():
         for number, block in enumerate(model.back):
             assert isinstance(block, Block)
             name = f"m.dec.{number}"
-            # Theirs sees three frames to each side: the taps for frames that ours does not see fall away.
+            # Theirs sees three frames to each side: the taps for frames that ours does not see fall
+            # away.
             shift = 3 - block.right
             block.dw.weight.zero_()
-            block.dw.weight[:, :, shift:] = torch.tensor(teacher[f"{name}.dw.weight"])[:, :, : 7 - shift]
+            block.dw.weight[:, :, shift:] = torch.tensor(teacher[f"{name}.dw.weight"])[
+                :, :, : 7 - shift
+            ]
             for leaf in ("dw.bias", "norm.weight", "norm.bias", "gamma", "pw1.bias", "pw2.bias"):
                 block.get_parameter(leaf).copy_(torch.tensor(teacher[f"{name}.{leaf}"]))
             for layer in ("pw1", "pw2"):

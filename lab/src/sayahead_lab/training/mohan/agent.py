@@ -1,7 +1,8 @@
-"""Training of Mohan et al.'s agent (2020, section 4): it decides about sentences of the corpus, and learns from that.
+"""Training of Mohan et al.'s agent (2020, section 4): it decides about sentences of the corpus, and
+learns from that.
 
-A step is a batch of episodes: the agent's paths through them, drawn by its probabilities, then one step of REINFORCE.
-"""
+A step is a batch of episodes: the agent's paths through them, drawn by its probabilities, then one
+step of REINFORCE."""
 
 from __future__ import annotations
 
@@ -23,7 +24,12 @@ from sayahead_lab.training.loop.pictures import examples
 from sayahead_lab.training.loop.saved_run import load_run_of
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.mohan.agent_network import LOOK_BACK, AgentNetwork, AgentNetworkConfig
-from sayahead_lab.training.mohan.environment import EpisodeSentence, PathEpisodes, RewardConfig, walk
+from sayahead_lab.training.mohan.environment import (
+    EpisodeSentence,
+    PathEpisodes,
+    RewardConfig,
+    walk,
+)
 from sayahead_lab.training.mohan.network import ModifiedTacotron
 from sayahead_lab.training.mohan.paths import followed, policies
 from sayahead_lab.training.mohan.reinforce import ReinforceConfig, Sampled, outcome, reinforce
@@ -51,20 +57,30 @@ class AgentTask(Task[AgentNetwork]):
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.config = from_mapping(AgentNetworkConfig, model, where="[model]")
-        self.data, self.corpus = from_mapping(AgentData, data, where="[data]"), corpus
+        self.data = from_mapping(AgentData, data, where="[data]")
+        self.corpus = corpus
         run = load_run_of(MohanTask, ModifiedTacotron, Path(self.data.speaker), corpus.path)
-        self.speaking, self.speaker = run.task, run.model.requires_grad_(False)
+        self.speaking = run.task
+        self.speaker = run.model.requires_grad_(False)
         self._rounded: ModifiedTacotron | None = None
 
     def model(self) -> AgentNetwork:
         speaking = self.speaking.config
-        return AgentNetwork(self.config, speaking.encoder + LOOK_BACK + speaking.n_mels, speaking.n_mels)
+        return AgentNetwork(
+            self.config, speaking.encoder + LOOK_BACK + speaking.n_mels, speaking.n_mels
+        )
 
-    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """Sentences of like length together; ids (B, P), frames (B, S, F), and how many of both count."""
-        items, draw = self.corpus.split(split), np.random.default_rng([seed, 37])
+    def batches(
+        self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int
+    ) -> Iterator[Batch]:
+        """Sentences of like length together; ids (B, P), frames (B, S, F), and how many of both
+        count."""
+        items = self.corpus.split(split)
+        draw = np.random.default_rng([seed, 37])
         share = Share(batch_size, rank, ranks)
-        for _, numbers in by_length(items.lengths, draw, share, longest=self.data.longest, filled=True):
+        for _, numbers in by_length(
+            items.lengths, draw, share, longest=self.data.longest, filled=True
+        ):
             # A text of one character leaves nothing to decide.
             rows = [row for row in self.speaking.rows(split, numbers) if len(row[2].ids) > 1]
             if rows:
@@ -73,28 +89,39 @@ class AgentTask(Task[AgentNetwork]):
     def batch(self, rows: list[Row]) -> Batch:
         """Tensors of items with their numbers and spellings, as ``batches`` yields them."""
         sentences = self.speaking.batch(rows, None)
-        counts = {"characters": sentences["scope"][:, 0], "steps": sentences["learned"].sum(1).long()}
+        counts = {
+            "characters": sentences["scope"][:, 0],
+            "steps": sentences["learned"].sum(1).long(),
+        }
         return {**{name: sentences[name] for name in ("items", "ids", "frames")}, **counts}
 
     def episodes(self, sentences: Sequence[EpisodeSentence], taught: bool = True) -> PathEpisodes:
         """Fresh episodes about the sentences, with this speaker and these rewards."""
-        return PathEpisodes(self.speaker, sentences, self.data.rewards, scale=self.speaker.std, taught=taught)
+        return PathEpisodes(
+            self.speaker, sentences, self.data.rewards, scale=self.speaker.std, taught=taught
+        )
 
     def sentences(self, batch: Batch) -> list[EpisodeSentence]:
         """The sentences of a batch."""
         frames = batch["frames"].view(*batch["frames"].shape[:2], -1, self.speaking.config.n_mels)
         counts = zip(batch["characters"].tolist(), batch["steps"].tolist(), strict=True)
-        return [EpisodeSentence(batch["ids"][row, :p], frames[row, :s]) for row, (p, s) in enumerate(counts)]
+        return [
+            EpisodeSentence(batch["ids"][row, :p], frames[row, :s])
+            for row, (p, s) in enumerate(counts)
+        ]
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """The loss of REINFORCE; of a validation, whose actions are the likelier ones, minus the reward."""
+        """The loss of REINFORCE; of a validation, whose actions are the likelier ones, minus the
+        reward."""
         device = batch["ids"].device
         agent: Any = getattr(model, "module", model)
         speaker = self.speaker.to(device)
-        # Copies in the precision of the run: else every step of a path would turn all weights into it anew.
+        # Copies in the precision of the run: else every step of a path would turn all weights into
+        # it anew.
         if torch.is_autocast_enabled(device.type):
             kind = torch.get_autocast_dtype(device.type)
-            agent, speaker = copy.deepcopy(agent).to(kind), self.rounded(kind)
+            agent = copy.deepcopy(agent).to(kind)
+            speaker = self.rounded(kind)
         sentences = [one for one in self.sentences(batch) for _ in range(self.data.learning.paths)]
         episodes = PathEpisodes(speaker, sentences, self.data.rewards, scale=self.speaker.std)
         path = walk(episodes, Sampled(agent, greedy=not model.training))
@@ -114,21 +141,30 @@ class AgentTask(Task[AgentNetwork]):
         missing = set(numbers) - {number for number, _, _ in rows}
         if missing:
             text = self.corpus.split(split)[min(missing)].text
-            raise ConfigError(f"Item {min(missing)} of {split} is not spelled as its words: {text!r}.")
+            raise ConfigError(
+                f"Item {min(missing)} of {split} is not spelled as its words: {text!r}."
+            )
         return self.sentences(self.batch(rows))
 
     @torch.no_grad()
     def samples(self, model: AgentNetwork, folder: Path) -> None:
-        """Paths over the attention of validation sentences, spoken freely, beside the paper's benchmarks."""
+        """Paths over the attention of validation sentences, spoken freely, beside the paper's
+        benchmarks."""
         from sayahead_lab.eval.report.attention import policy_over_alignment
         from sayahead_lab.eval.report.drawing import save
 
         items = self.corpus.split("val")
         front = self.corpus.info.front_end
         hop_s = self.speaking.config.reduction * front.hop / front.sample_rate
-        short = [int(i) for i in np.flatnonzero(items.lengths <= (self.data.longest or items.lengths.max()))]
+        short = [
+            int(i)
+            for i in np.flatnonzero(items.lengths <= (self.data.longest or items.lengths.max()))
+        ]
         for _, number in examples(short, self.data.samples):
             (sentence,) = self.said("val", [number])
             choosers = policies(model).items()
-            paths = {name: followed(self.episodes([sentence], False), choose) for name, choose in choosers}
+            paths = {
+                name: followed(self.episodes([sentence], False), choose)
+                for name, choose in choosers
+            }
             save(policy_over_alignment(paths, hop_s=hop_s), folder / f"{items[number].name}.png")

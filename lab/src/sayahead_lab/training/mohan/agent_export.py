@@ -21,18 +21,22 @@ from sayahead_lab.training.voice_parts import Written
 def agent_graph(agent: AgentNetwork) -> GraphBuilder:
     """The graph of an agent without its baseline.
 
-    Inputs ``observation`` (D,) and ``hidden`` (H,), zeros before a sentence; outputs ``logits`` (2,) of READ and
-    SPEAK, and ``next_hidden`` (H,). SPEAK where its logit is not the smaller one.
+    Inputs ``observation`` (D,) and ``hidden`` (H,), zeros before a sentence; outputs ``logits``
+    (2,) of READ and SPEAK, and ``next_hidden`` (H,). SPEAK where its logit is not the smaller one.
     """
-    g, wide = GraphBuilder(), agent.config.recurrent
-    row, flat = g.constant(np.array([0])), g.constant(np.array([-1]))
+    g = GraphBuilder()
+    wide = agent.config.recurrent
+    row = g.constant(np.array([0]))
+    flat = g.constant(np.array([-1]))
     x = g.op("Unsqueeze", g.input("observation", np.float32, [agent.observed]), row)
     was = g.op("Unsqueeze", g.input("hidden", np.float32, [wide]), row)
     inner, outer, inner_bias, outer_bias = (weight.detach() for weight in agent.gru.all_weights[0])
     inner = inner * agent.factors
     terms = ((x, inner, inner_bias), (was, outer, outer_bias))
     parts = [g.op("Split", dense(g, *term), outputs=3, axis=1) for term in terms]
-    reset, update = (g.op("Sigmoid", g.op("Add", parts[0][gate], parts[1][gate])) for gate in (0, 1))
+    reset, update = (
+        g.op("Sigmoid", g.op("Add", parts[0][gate], parts[1][gate])) for gate in (0, 1)
+    )
     new = g.op("Tanh", g.op("Add", parts[0][2], g.op("Mul", reset, parts[1][2])))
     # (1 - z) n + z h, as in torch.
     after = g.op("Add", new, g.op("Mul", update, g.op("Sub", was, new)))

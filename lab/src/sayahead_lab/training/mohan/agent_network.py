@@ -1,9 +1,10 @@
-"""The agent that decides when to READ and when to SPEAK (Mohan et al. 2020, 4.4), and what it observes (4.3.1).
+"""The agent that decides when to READ and when to SPEAK (Mohan et al. 2020, 4.4), and what it
+observes (4.3.1).
 
-Axes: B episodes, J decisions, P characters, D channels. Before every decision the speaking network takes one tentative
-step with the characters read so far; the observation is what that step attended to, the weights of the latest
-characters, and the frame spoken last. SPEAK makes the step count, READ has it taken anew with one character more.
-"""
+Axes: B episodes, J decisions, P characters, D channels. Before every decision the speaking network
+takes one tentative step with the characters read so far; the observation is what that step attended
+to, the weights of the latest characters, and the frame spoken last. SPEAK makes the step count,
+READ has it taken anew with one character more."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-READ, SPEAK = 0, 1
+READ = 0
+SPEAK = 1
 """The two actions, as indices of the agent's logits."""
 LOOK_BACK = 5
 """Latest characters whose attention weights are observed (Mohan 5.1)."""
@@ -30,7 +32,8 @@ class AgentNetworkConfig:
     baseline: int = 512
     """D of the baseline's two hidden layers; its third has the one output."""
     window_scale: float = 1.0
-    """Factor on the observed attention weights, which are few and small beside the other parts of an observation."""
+    """Factor on the observed attention weights, which are few and small beside the other parts of
+    an observation."""
     frame_scale: float = 1.0
     """Factor on the observed frame, which is large; the paper mentions none."""
 
@@ -41,10 +44,13 @@ class AgentNetwork(nn.Module):
     factors: Tensor
 
     def __init__(self, config: AgentNetworkConfig, observed: int, n_mels: int = 0) -> None:
-        """``observed``: D of an observation, of which the last ``n_mels`` are a frame, after the window of weights."""
+        """``observed``: D of an observation, of which the last ``n_mels`` are a frame, after the
+        window of weights."""
         super().__init__()
-        self.config, self.observed = config, observed
-        factors, window = torch.ones(observed), observed - n_mels - LOOK_BACK
+        self.config = config
+        self.observed = observed
+        factors = torch.ones(observed)
+        window = observed - n_mels - LOOK_BACK
         factors[window:] = config.window_scale
         factors[observed - n_mels :] = config.frame_scale
         self.register_buffer("factors", factors)
@@ -60,7 +66,8 @@ class AgentNetwork(nn.Module):
         nn.init.zeros_(self.out.bias)
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits (B, J, 2) and expected returns (B, J), in the loss's unit, of all observations (B, J, D) in order."""
+        """Logits (B, J, 2) and expected returns (B, J), in the loss's unit, of all observations (B,
+        J, D) in order."""
         observations = observations * self.factors
         expected: Tensor = self.baseline(observations)[..., 0]
         states, _ = self.gru(observations)
@@ -83,7 +90,8 @@ class AgentNetwork(nn.Module):
 
 
 def latest(weights: Tensor, read: Tensor) -> Tensor:
-    """(B, LOOK_BACK) attention weights (B, P) of the last characters read (B,), oldest first, 0 before the first."""
+    """(B, LOOK_BACK) attention weights (B, P) of the last characters read (B,), oldest first, 0
+    before the first."""
     padded = functional.pad(weights, (LOOK_BACK, 0))
     at = read[:, None] + torch.arange(LOOK_BACK, device=read.device)
     return padded.gather(1, at)

@@ -1,8 +1,8 @@
-"""The environment of Mohan et al. (2020, 4.1 to 4.3): READ a character or SPEAK a frame, several sentences at once.
+"""The environment of Mohan et al. (2020, 4.1 to 4.3): READ a character or SPEAK a frame, several
+sentences at once.
 
-Axes: B sentences, P characters, S SPEAKs of r frames each, D channels. Everything that does not depend on the actions
-(the characters' encoding, the true frames) is made once a sentence.
-"""
+Axes: B sentences, P characters, S SPEAKs of r frames each, D channels. Everything that does not
+depend on the actions (the characters' encoding, the true frames) is made once a sentence."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from sayahead_lab.training.mohan.agent_network import READ, SPEAK, latest
 State = Any
 """The state of the speaking network: a tuple of tensors, or of such tuples, with B first."""
 Chooser = Callable[[Tensor, int], Tensor]
-"""Actions (B,) for observations (B, D) and the number of the action, the READ that opens every episode being 0."""
+"""Actions (B,) for observations (B, D) and the number of the action, the READ that opens every
+episode being 0."""
 
 
 class StepwiseSpeaker(Protocol):
-    """A network that speaks what it has read: ``ModifiedTacotron``, or a toy; see training/mohan/network.py."""
+    """A network that speaks what it has read: ``ModifiedTacotron``, or a toy; see
+    training/mohan/network.py."""
 
     def encode(self, ids: Tensor) -> Tensor:
         """States (B, P, M) of characters (B, P), each the same whatever follows it."""
@@ -48,7 +50,8 @@ class StepwiseSpeaker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RewardConfig:
-    """Weights and targets of the reward; the paper's (5.1), but for the unit of the mel, which it does not tell."""
+    """Weights and targets of the reward; the paper's (5.1), but for the unit of the mel, which it
+    does not tell."""
 
     omega: float = -1.0
     """Weight of consecutive READs (Eq. 4)."""
@@ -94,10 +97,10 @@ class Earned(NamedTuple):
 class PathEpisodes:
     """B episodes, each at its own place of its READ/SPEAK path.
 
-    With ``taught`` (training), the true frames precede each step, the errors are measured, and an episode ends when
-    the true frames are used up. Otherwise (evaluation) the network's own frames do, and the episode ends with its stop
-    once all is read, or after ``most`` SPEAKs. One character is read when an episode begins; when all are, the rest
-    is spoken whatever the action.
+    With ``taught`` (training), the true frames precede each step, the errors are measured, and an
+    episode ends when the true frames are used up. Otherwise (evaluation) the network's own frames
+    do, and the episode ends with its stop once all is read, or after ``most`` SPEAKs. One character
+    is read when an episode begins; when all are, the rest is spoken whatever the action.
     """
 
     def __init__(
@@ -111,8 +114,12 @@ class PathEpisodes:
         most: int = 1000,
     ) -> None:
         """``scale`` (n_mels,): nats of log mel that the normalized frames' 1 is."""
-        self.speaker, self.rewards, self.taught, self.most = speaker, rewards, taught, most
-        self.scale, device = scale / rewards.unit, scale.device
+        self.speaker = speaker
+        self.rewards = rewards
+        self.taught = taught
+        self.most = most
+        self.scale = scale / rewards.unit
+        device = scale.device
         self.truth = pad_sequence([one.frames for one in sentences], batch_first=True).to(device)
         self.lengths = torch.tensor([len(one.frames) for one in sentences], device=device)
         self.characters = torch.tensor([len(one.ids) for one in sentences], device=device)
@@ -135,12 +142,15 @@ class PathEpisodes:
 
     @property
     def proportion(self) -> Tensor:
-        """(B,) d_T of the path so far: mean over SPEAKs of the share of the characters that were read."""
+        """(B,) d_T of the path so far: mean over SPEAKs of the share of the characters that were
+        read."""
         return self.area / self.spoken.clamp(min=1)
 
     def observe(self) -> Tensor:
         """(B, D) what the agent decides on (4.3.1): context, latest weights, last frame."""
-        return torch.cat([self.look.context, latest(self.look.weights, self.read), self.previous[:, -1]], 1)
+        return torch.cat(
+            [self.look.context, latest(self.look.weights, self.read), self.previous[:, -1]], 1
+        )
 
     def step(self, actions: Tensor) -> Earned:
         """Rewards of the actions (B,); a finished episode gets no more."""
@@ -153,10 +163,13 @@ class PathEpisodes:
         self.consecutive = torch.where(reading, self.consecutive + 1, self.consecutive * 0)
         many = torch.sgn(self.consecutive - self.rewards.consecutive) + 1
         late = self.rewards.beta * (self.proportion - self.rewards.proportion).clamp(min=0)
-        over, zeros = going & self.ended, torch.zeros_like(self.area)
+        over = going & self.ended
+        zeros = torch.zeros_like(self.area)
         self.look = self.speaker.look(self.memory, self.read, self.state, self.previous)
         unread = torch.where(over, (self.read - self.characters).float(), zeros)
-        return Earned(self.rewards.omega * many * reading, torch.where(over, late, zeros), quality, unread)
+        return Earned(
+            self.rewards.omega * many * reading, torch.where(over, late, zeros), quality, unread
+        )
 
     def _speak(self, speaking: Tensor) -> Tensor:
         """Speak where (B,) is true; r_Q (B,)."""
@@ -173,7 +186,9 @@ class PathEpisodes:
         self.previous = chosen(speaking, frames, self.previous)
         self.spoken += speaking
         done = self.spoken >= (self.lengths if self.taught else self.most)
-        self.ended = self.ended | (done if self.taught else done | (speaking & self.all_read & (step.stop > 0)))
+        self.ended = self.ended | (
+            done if self.taught else done | (speaking & self.all_read & (step.stop > 0))
+        )
         return quality
 
 
@@ -194,20 +209,24 @@ def wait_k_steps(k: int) -> Chooser:
     """A READ with every k-th action, SPEAK in between: the paper's wait-k-steps (5.2)."""
 
     def choose(observation: Tensor, number: int) -> Tensor:
-        return torch.full((len(observation),), SPEAK if number % k else READ, device=observation.device)
+        return torch.full(
+            (len(observation),), SPEAK if number % k else READ, device=observation.device
+        )
 
     return choose
 
 
 class Path(NamedTuple):
-    """What happened in B episodes; J actions of the longest, those that were forced at the end not counted."""
+    """What happened in B episodes; J actions of the longest, those that were forced at the end not
+    counted."""
 
     observations: Tensor
     """(B, J, D)."""
     actions: Tensor
     """(B, J)."""
     rewards: Tensor
-    """(B, J); the last one of each episode has those of the SPEAKs that were forced after it (4.3.3)."""
+    """(B, J); the last one of each episode has those of the SPEAKs that were forced after it
+    (4.3.3)."""
     decided: Tensor
     """(B, J) whether the action was the chooser's."""
     earned: Earned
@@ -223,7 +242,10 @@ class Path(NamedTuple):
 @torch.no_grad()
 def walk(episodes: PathEpisodes, choose: Chooser) -> Path:
     """The paths of fresh episodes under a chooser, to their ends."""
-    observations, actions, rewards, decided = list[Tensor](), list[Tensor](), list[Tensor](), list[Tensor]()
+    observations = list[Tensor]()
+    actions = list[Tensor]()
+    rewards = list[Tensor]()
+    decided = list[Tensor]()
     sums = [torch.zeros_like(episodes.area) for _ in Earned._fields]
     # Rewards without a decision count for the last decision.
     forced = torch.zeros_like(episodes.area)
@@ -241,7 +263,8 @@ def walk(episodes: PathEpisodes, choose: Chooser) -> Path:
             earned = episodes.step(torch.full_like(episodes.read, SPEAK))
         forced += earned.total() * ~deciding
         sums = [total + part for total, part in zip(sums, earned, strict=True)]
-    chosen, paid = torch.stack(decided, 1), torch.stack(rewards, 1)
+    chosen = torch.stack(decided, 1)
+    paid = torch.stack(rewards, 1)
     paid[episodes.rows, chosen.sum(1) - 1] += forced
     return Path(
         torch.stack(observations, 1),

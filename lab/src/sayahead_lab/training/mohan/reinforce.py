@@ -1,4 +1,5 @@
-"""REINFORCE with a learned baseline and normalized advantages (Mohan et al. 2020, 4.4): what an agent learns by."""
+"""REINFORCE with a learned baseline and normalized advantages (Mohan et al. 2020, 4.4): what an
+agent learns by."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from sayahead_lab.training.mohan.environment import Path
 
 @dataclass(frozen=True, slots=True)
 class ReinforceConfig:
-    """How an agent learns from paths; the paper's values but for the return's unit, which it does not tell."""
+    """How an agent learns from paths; the paper's values but for the return's unit, which it does
+    not tell."""
 
     discount: float = 0.99
     """Gamma: a reward counts so much less with every action before it."""
@@ -23,15 +25,17 @@ class ReinforceConfig:
     entropy: float = 0.0
     """Weight of the policy's entropy, which keeps it trying; the paper has none."""
     paths: int = 1
-    """Paths through each sentence of a batch; of more than one, what they have in common says nothing about actions and
-    is taken off. The paper has 1."""
+    """Paths through each sentence of a batch; of more than one, what they have in common says
+    nothing about actions and is taken off. The paper has 1."""
 
 
 class Sampled:
-    """A chooser that draws actions by an agent's probabilities, or takes the likelier one (``greedy``)."""
+    """A chooser that draws actions by an agent's probabilities, or takes the likelier one
+    (``greedy``)."""
 
     def __init__(self, agent: AgentNetwork, *, greedy: bool) -> None:
-        self.agent, self.greedy = agent, greedy
+        self.agent = agent
+        self.greedy = greedy
         self.hidden: Tensor | None = None
 
     def __call__(self, observation: Tensor, number: int) -> Tensor:
@@ -44,28 +48,35 @@ class Sampled:
 
 def returns(rewards: Tensor, discount: float) -> Tensor:
     """(B, J) G_j: the sum of the rewards (B, J) from j on, each discounted by its distance."""
-    sums, after = torch.empty_like(rewards), torch.zeros_like(rewards[:, 0])
+    sums = torch.empty_like(rewards)
+    after = torch.zeros_like(rewards[:, 0])
     for j in range(rewards.shape[1] - 1, -1, -1):
         after = rewards[:, j] + discount * after
         sums[:, j] = after
     return sums
 
 
-def reinforce(agent: nn.Module, path: Path, learning: ReinforceConfig) -> tuple[Tensor, dict[str, Tensor]]:
-    """The scalar to minimize and its parts: policy gradient over all decisions of the paths, error of the baseline.
+def reinforce(
+    agent: nn.Module, path: Path, learning: ReinforceConfig
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """The scalar to minimize and its parts: policy gradient over all decisions of the paths, error
+    of the baseline.
 
-    The advantage G_j - b(o_j) is normalized over all decisions and moves the policy alone; the baseline follows G_j.
-    """
+    The advantage G_j - b(o_j) is normalized over all decisions and moves the policy alone; the
+    baseline follows G_j."""
     logits, expected = agent(path.observations)
     gone = returns(path.rewards, learning.discount) / learning.unit
     advantage = gone - expected.detach().float()
     if learning.paths > 1:
         advantage = advantage - common(advantage, path, learning.paths)
-    advantage, gone = advantage[path.decided], gone[path.decided]
-    logs, expected = functional.log_softmax(logits.float(), -1)[path.decided], expected.float()[path.decided]
+    advantage = advantage[path.decided]
+    gone = gone[path.decided]
+    logs = functional.log_softmax(logits.float(), -1)[path.decided]
+    expected = expected.float()[path.decided]
     advantage = (advantage - advantage.mean()) / (advantage.std(correction=0) + 1e-8)
     took = logs.gather(1, path.actions[path.decided][:, None])[:, 0]
-    policy, baseline = -(took * advantage).mean(), functional.mse_loss(expected, gone)
+    policy = -(took * advantage).mean()
+    baseline = functional.mse_loss(expected, gone)
     entropy = -(logs.exp() * logs).sum(-1).mean()
     explained = 1 - (gone - expected).var(correction=0) / gone.var(correction=0).clamp(min=1e-8)
     parts = {"policy": policy, "baseline": baseline, "entropy": entropy, "explained": explained}
@@ -73,10 +84,11 @@ def reinforce(agent: nn.Module, path: Path, learning: ReinforceConfig) -> tuple[
 
 
 def common(values: Tensor, path: Path, paths: int) -> Tensor:
-    """(B, J) the mean of the values (B, J) that the *other* paths through a sentence have where as much is spoken.
+    """(B, J) the mean of the values (B, J) that the *other* paths through a sentence have where as
+    much is spoken.
 
-    Rows of one sentence stand together, ``paths`` of them. Where no other path decided there, the value itself.
-    """
+    Rows of one sentence stand together, ``paths`` of them. Where no other path decided there, the
+    value itself."""
     speaking = ((path.actions == SPEAK) & path.decided).long()
     at = speaking.cumsum(1) - speaking
     sums = values.new_zeros(len(values), int(at.max()) + 1)

@@ -1,4 +1,5 @@
-"""Training of Mohan et al.'s modified Tacotron 2: spelled sentences, and where in time their characters are."""
+"""Training of Mohan et al.'s modified Tacotron 2: spelled sentences, and where in time their
+characters are."""
 
 from __future__ import annotations
 
@@ -21,7 +22,12 @@ from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.schedule import Sampling
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.losses import average, stop_error
-from sayahead_lab.training.mohan.network import ModifiedTacotron, ModifiedTacotronConfig, SpokenSteps, generate
+from sayahead_lab.training.mohan.network import (
+    ModifiedTacotron,
+    ModifiedTacotronConfig,
+    SpokenSteps,
+    generate,
+)
 
 Numbers = NDArray[np.int64]
 
@@ -39,14 +45,17 @@ class MohanData(Sampling):
     stop_positive: float = 1.0
     """Weight of a last step in it over the others."""
     alignment_weight: float = 0.0
-    """Weight of the attention's divergence from where it should look, by durations; not of the paper."""
+    """Weight of the attention's divergence from where it should look, by durations; not of the
+    paper."""
     meant: tuple[float, ...] = (0.05, 0.35, 0.25, 0.15, 0.1, 0.1)
-    """Where it should look: shares of the character before the spoken one, of this one, and of those after it, as far
-    as they are of its word and in view."""
+    """Where it should look: shares of the character before the spoken one, of this one, and of
+    those after it, as far as they are of its word and in view."""
     at_once: bool = False
-    """Whether attention is taken to have looked there, so that all steps are made at once; not of the paper."""
+    """Whether attention is taken to have looked there, so that all steps are made at once; not of
+    the paper."""
     scope_share: float = 0.0
-    """Share of sentences whose steps see only some characters after the spoken one; not of the paper."""
+    """Share of sentences whose steps see only some characters after the spoken one; not of the
+    paper."""
     scope_margins: tuple[int, ...] = (1, 2, 3, 4, 6, 8, 12)
     """How many, of which one is drawn for each of these sentences."""
     longest: int = 0
@@ -64,11 +73,13 @@ class Spelling:
     edges: Numbers
     """(P + 1,) first frame of each, and T."""
     groups: Numbers
-    """(P, 2) first and last place that belong to each one's word: the space before it, and what follows it."""
+    """(P, 2) first and last place that belong to each one's word: the space before it, and what
+    follows it."""
 
 
 def spelling(item: Item, speller: Speller) -> Spelling | None:
-    """An item's characters, each with its share of its word's frames; None where the text does not fit the words.
+    """An item's characters, each with its share of its word's frames; None where the text does not
+    fit the words.
 
     A word's phonemes are shared out among its letters evenly, each with its own duration.
     """
@@ -77,7 +88,10 @@ def spelling(item: Item, speller: Speller) -> Spelling | None:
     if len(tokens) != len(item.words) or not any(letters):
         return None
     id_edges = np.concatenate([[0], np.cumsum(item.durations, dtype=np.int64)])
-    text, ended, edges, groups = "", 0, list[int](), list[tuple[int, int]]()
+    text = ""
+    ended = 0
+    edges = list[int]()
+    groups = list[tuple[int, int]]()
     for word, (first, end) in zip(letters, item.words.astype(np.int64) + 1, strict=True):
         if not word:
             continue
@@ -88,7 +102,8 @@ def spelling(item: Item, speller: Speller) -> Spelling | None:
         places = np.linspace(first, end, len(word) + 1)
         starts = np.rint(np.interp(places, np.arange(len(id_edges)), id_edges)).astype(np.int64)
         edges += starts[:-1].tolist()
-        text, ended = text + word, int(starts[-1])
+        text = text + word
+        ended = int(starts[-1])
         groups += [(begin, len(text))] * (len(text) - begin)
     text += speller.final_mark(tokens[-1])
     groups.append((len(text) - 1, len(text) - 1))
@@ -107,14 +122,22 @@ class MohanTask(Task[ModifiedTacotron]):
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.speller = front_end(language_of(corpus.info)).speller()
         self.config = from_mapping(
-            ModifiedTacotronConfig, {"characters": len(self.speller.alphabet), **model}, where="[model]"
+            ModifiedTacotronConfig,
+            {"characters": len(self.speller.alphabet), **model},
+            where="[model]",
         )
-        self.data, self.corpus = from_mapping(MohanData, data, where="[data]"), corpus
+        self.data = from_mapping(MohanData, data, where="[data]")
+        self.corpus = corpus
         check_mels(corpus.info, self.config.n_mels)
         if self.data.at_once and len(self.config.window) != 2:
-            raise ConfigError("[data] at_once needs [model] window: the characters that attention can look at.")
+            raise ConfigError(
+                "[data] at_once needs [model] window: the characters that attention can look at."
+            )
         if not self.data.scope_margins or min(self.data.scope_margins) < 1:
-            raise ConfigError(f"[data] scope_margins is {list(self.data.scope_margins)}: at least 1 character is seen.")
+            raise ConfigError(
+                f"[data] scope_margins is {list(self.data.scope_margins)}: at least 1 character is"
+                " seen."
+            )
         self._spelled: dict[tuple[str, int], Spelling | None] = {}
 
     def model(self) -> ModifiedTacotron:
@@ -123,17 +146,24 @@ class MohanTask(Task[ModifiedTacotron]):
     def carried(
         self, learned: Mapping[str, Tensor], before: CorpusInfo | None, fresh: Mapping[str, Tensor]
     ) -> Mapping[str, Tensor]:
-        """Of a run in another language, a letter that it did not know begins as those it is spelled with there."""
+        """Of a run in another language, a letter that it did not know begins as those it is spelled
+        with there."""
         name = "embedding.weight"
         former = self.speller if before is None else front_end(language_of(before)).speller()
         if former.alphabet == self.speller.alphabet:
             return learned
-        rows = [learned[name][former.ids(former.spelled(c) or c)].mean(0) for c in self.speller.alphabet]
+        rows = [
+            learned[name][former.ids(former.spelled(c) or c)].mean(0) for c in self.speller.alphabet
+        ]
         return {**learned, name: torch.stack(rows)}
 
-    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """Items of like length together; all but what does not go into equal shares is there once."""
-        items, draw = self.corpus.split(split), np.random.default_rng([seed, 31])
+    def batches(
+        self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int
+    ) -> Iterator[Batch]:
+        """Items of like length together; all but what does not go into equal shares is there
+        once."""
+        items = self.corpus.split(split)
+        draw = np.random.default_rng([seed, 31])
         share = Share(batch_size, rank, ranks)
         for number, numbers in by_length(items.lengths, draw, share, longest=self.data.longest):
             scopes = np.random.default_rng([seed, number, rank]) if split == "train" else None
@@ -144,8 +174,12 @@ class MohanTask(Task[ModifiedTacotron]):
     def rows(self, split: str, numbers: Iterable[int]) -> list[Row]:
         """Items of a split by their numbers, but for those whose text does not fit their words."""
         items = self.corpus.split(split)
-        triples = ((int(i), items[int(i)], self.spelled(split, int(i), items[int(i)])) for i in numbers)
-        return [(number, item, spelling) for number, item, spelling in triples if spelling is not None]
+        triples = (
+            (int(i), items[int(i)], self.spelled(split, int(i), items[int(i)])) for i in numbers
+        )
+        return [
+            (number, item, spelling) for number, item, spelling in triples if spelling is not None
+        ]
 
     def spelled(self, split: str, number: int, item: Item) -> Spelling | None:
         """An item's spelling, kept."""
@@ -156,33 +190,47 @@ class MohanTask(Task[ModifiedTacotron]):
     def batch(self, rows: list[Row], draw: np.random.Generator | None) -> Batch:
         """Tensors of items with their numbers.
 
-        ids (B, P), frames (B, S, F) normalized, counts (B, S * r) frames that are to be learned, ends (B, S) 1 at the
-        last step, learned (B, S) steps that are to be learned, own (B, S) the spoken character, group (B, S, 2) the
-        places of its word, scope (B, S) characters that may be seen.
-        """
+        ids (B, P), frames (B, S, F) normalized, counts (B, S * r) frames that are to be learned,
+        ends (B, S) 1 at the last step, learned (B, S) steps that are to be learned, own (B, S) the
+        spoken character, group (B, S, 2) the places of its word, scope (B, S) characters that may
+        be seen."""
         r = self.config.reduction
         steps = decoder_steps([item.mel for _, item, _ in rows], self.corpus.info, r)
         ids, lengths = padded([spelling.ids for _, _, spelling in rows])
-        ends, places = np.zeros_like(steps.learned), np.zeros(steps.learned.shape, np.int64)
-        group, scope = np.zeros((*steps.learned.shape, 2), np.int64), np.zeros_like(places)
+        ends = np.zeros_like(steps.learned)
+        places = np.zeros(steps.learned.shape, np.int64)
+        group = np.zeros((*steps.learned.shape, 2), np.int64)
+        scope = np.zeros_like(places)
         for row, (_, item, spelling) in enumerate(rows):
             ends[row, int(steps.learned[row].sum()) - 1] = 1
             middles = np.minimum(np.arange(steps.learned.shape[1]) * r + r // 2, len(item.mel) - 1)
-            places[row] = np.clip(np.searchsorted(spelling.edges, middles, side="right") - 1, 0, lengths[row] - 1)
-            group[row], scope[row] = spelling.groups[places[row]], lengths[row]
+            places[row] = np.clip(
+                np.searchsorted(spelling.edges, middles, side="right") - 1, 0, lengths[row] - 1
+            )
+            group[row] = spelling.groups[places[row]]
+            scope[row] = lengths[row]
             if draw is not None and draw.random() < self.data.scope_share:
-                scope[row] = np.minimum(places[row] + 1 + int(draw.choice(self.data.scope_margins)), lengths[row])
+                scope[row] = np.minimum(
+                    places[row] + 1 + int(draw.choice(self.data.scope_margins)), lengths[row]
+                )
         texts = tensors(items=[number for number, _, _ in rows], ids=ids)
-        return {**texts, **tensors(**steps._asdict(), ends=ends, own=places, group=group, scope=scope)}
+        return {
+            **texts,
+            **tensors(**steps._asdict(), ends=ends, own=places, group=group, scope=scope),
+        }
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        data, share = self.data, self.data.sampling(step) if model.training else 0.0
+        data = self.data
+        share = self.data.sampling(step) if model.training else 0.0
         meant = self.meant(batch)
         decoded: SpokenSteps = model(
             batch["ids"], batch["scope"], batch["frames"], share, meant if data.at_once else None
         )
-        counts, learned = batch["counts"], batch["learned"]
-        wrong = (decoded.frames.float() - batch["frames"].view(decoded.frames.shape)) * counts[..., None]
+        counts = batch["counts"]
+        learned = batch["learned"]
+        wrong = (decoded.frames.float() - batch["frames"].view(decoded.frames.shape)) * counts[
+            ..., None
+        ]
         total = counts.sum() * self.config.n_mels
         apart = (meant * (meant.clamp(min=1e-9).log() - decoded.weights.clamp(min=-20))).sum(-1)
         parts = {
@@ -192,16 +240,22 @@ class MohanTask(Task[ModifiedTacotron]):
             "alignment": average(apart, learned),
         }
         weights = (data.l1_weight, data.l2_weight, data.stop_weight, data.alignment_weight)
-        loss = torch.stack([weight * part for weight, part in zip(weights, parts.values(), strict=True)]).sum()
+        loss = torch.stack(
+            [weight * part for weight, part in zip(weights, parts.values(), strict=True)]
+        ).sum()
         return loss, logged(parts)
 
     def meant(self, batch: Batch) -> Tensor:
         """(B, S, P) where attention should look in each step."""
-        own, group, scope = batch["own"], batch["group"], batch["scope"]
+        own = batch["own"]
+        group = batch["group"]
+        scope = batch["scope"]
         places = torch.arange(batch["ids"].shape[1], device=own.device)
         shares = own.new_tensor([0.0, *self.data.meant, 0.0], dtype=torch.float32)
         target = shares[(places - own[..., None] + 2).clamp(0, len(shares) - 1)]
-        inside = (places >= group[..., :1]) & (places <= group[..., 1:]) & (places < scope[..., None])
+        inside = (
+            (places >= group[..., :1]) & (places <= group[..., 1:]) & (places < scope[..., None])
+        )
         target = target * inside
         return target / target.sum(-1, keepdim=True)
 
@@ -212,4 +266,6 @@ class MohanTask(Task[ModifiedTacotron]):
         for _, item, spelling in self.rows("val", numbers):
             ids = torch.from_numpy(spelling.ids).to(model.mean.device)
             mel, weights = (part.float().cpu().numpy() for part in generate(model, ids))
-            write_sample(folder, item.name, self.corpus.info.front_end, item.mel, mel=mel, alignment=weights)
+            write_sample(
+                folder, item.name, self.corpus.info.front_end, item.mel, mel=mel, alignment=weights
+            )

@@ -1,4 +1,5 @@
-"""A speaker of a family moved to another's height, pace and loudness: the run that the trainings begin with."""
+"""A speaker of a family moved to another's height, pace and loudness: the run that the trainings
+begin with."""
 
 from __future__ import annotations
 
@@ -32,10 +33,13 @@ HALVINGS = 20
 def fitted(task: HeartVoiceTask, model: HeartVoice, items: Sequence[Item]) -> dict[str, float]:
     """Move what a model of one speaker says of items to what they are, on the whole; by how much.
 
-    ``pace``: factor of the durations' sum; ``pitch``: of the median; ``energy``: what is added to the mean.
-    """
-    pad, logs = task.corpus.info.pad, list[Tensor]()
-    units, theirs, ours = list[Tensor](), list[Floats](), list[Floats]()
+    ``pace``: factor of the durations' sum; ``pitch``: of the median; ``energy``: what is added to
+    the mean."""
+    pad = task.corpus.info.pad
+    logs = list[Tensor]()
+    units = list[Tensor]()
+    theirs = list[Floats]()
+    ours = list[Floats]()
     for item in items:
         one = spoken(item)
         rows = torch.from_numpy(np.concatenate([[pad], item.ids, [pad]]).astype(np.int64))[None]
@@ -47,15 +51,19 @@ def fitted(task: HeartVoiceTask, model: HeartVoice, items: Sequence[Item]) -> di
         units.append(lasts[0, 1:-1])
         ours.append(np.stack([100 * prosody[:, :UNIT].ravel(), LOUD * prosody[:, UNIT:].ravel()]))
         theirs.append(np.stack([one.f0, one.energy]).astype(np.float32))
-    (pitch, energy), (own_pitch, own_energy) = (np.concatenate(rows, axis=1) for rows in (theirs, ours))
+    (pitch, energy), (own_pitch, own_energy) = (
+        np.concatenate(rows, axis=1) for rows in (theirs, ours)
+    )
     both = (pitch > HEARD) & (own_pitch > HEARD)
     moved = {"energy": float((energy - own_energy).mean()), "pitch": 1.0}
     if both.any():
         moved["pitch"] = float(np.median(pitch[both]) / np.median(own_pitch[both]))
-    said, meant = torch.cat(logs), float(torch.cat(units).sum())
+    said = torch.cat(logs)
+    meant = float(torch.cat(units).sum())
     offset = slower(said, meant)
     moved["pace"] = meant / float(torch.expm1(said).clamp(min=1).sum())
-    last, head = model.heart.prosody.pro_out, model.heart.dur_out
+    last = model.heart.prosody.pro_out
+    head = model.heart.dur_out
     last.weight[:UNIT] *= moved["pitch"]
     last.bias[:UNIT] *= moved["pitch"]
     last.bias[UNIT:] += moved["energy"] / LOUD
@@ -64,8 +72,10 @@ def fitted(task: HeartVoiceTask, model: HeartVoice, items: Sequence[Item]) -> di
 
 
 def slower(logs: Tensor, total: float) -> float:
-    """What is to be added to logarithms of durations plus one, so that these sum up to a total, at least 1 each."""
-    low, high = -1.5, 1.5
+    """What is to be added to logarithms of durations plus one, so that these sum up to a total, at
+    least 1 each."""
+    low = -1.5
+    high = 1.5
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         if float(torch.expm1(logs + middle).clamp(min=1).sum()) < total:
@@ -78,7 +88,8 @@ def slower(logs: Tensor, total: float) -> float:
 def write_beginning(
     start: Start, like: str, task: HeartVoiceTask, items: Sequence[Item], out: Path
 ) -> dict[str, float]:
-    """Write a run of one speaker, ``like`` in the start's, fitted to items; by how much it was moved."""
+    """Write a run of one speaker, ``like`` in the start's, fitted to items; by how much it was
+    moved."""
     assert start.state is not None
     joined = list(start.info.joined) if start.info is not None else []
     alone = {name: weight for name, weight in start.learned.items() if not name.startswith(JUDGES)}

@@ -1,4 +1,5 @@
-"""From a folder of recordings to a voice: looked at, aligned, trained from the nearest speaker, exported, heard."""
+"""From a folder of recordings to a voice: looked at, aligned, trained from the nearest speaker,
+exported, heard."""
 
 from __future__ import annotations
 
@@ -18,7 +19,13 @@ from sayahead.errors import ConfigError
 from sayahead.types import Floats
 from sayahead.voice import load_voice
 
-from sayahead_lab.eval.listening.listeners import WHISPER, at_16khz, load_whisper, missing, missing_folder
+from sayahead_lab.eval.listening.listeners import (
+    WHISPER,
+    at_16khz,
+    load_whisper,
+    missing,
+    missing_folder,
+)
 from sayahead_lab.training.corpus.aligned import AlignedSpec
 from sayahead_lab.training.corpus.frontend import PRESETS
 from sayahead_lab.training.corpus.making import make_corpus, write_json
@@ -71,26 +78,30 @@ class OwnVoice:
     steps: int | None = None
     """Bound of the steps of each training; None: its recipe's."""
     whisper: str | None = None
-    """Folder of a Whisper model, which hears what recordings without a text say, and scores; None: ``WHISPER``'s."""
+    """Folder of a Whisper model, which hears what recordings without a text say, and scores; None:
+    ``WHISPER``'s."""
 
 
 def make_own_voice(own: OwnVoice, options: Mapping[str, Any], note: Note) -> int:
-    """Make the voice, or go on where it was stopped; 0, or the number of the signal that ended a training.
+    """Make the voice, or go on where it was stopped; 0, or the number of the signal that ended a
+    training.
 
-    ``options`` are those of the training loop; ``note`` gets lines for a person. ConfigError where the recordings do
-    not suffice, or the folder ``work`` is of other ones.
+    ``options`` are those of the training loop; ``note`` gets lines for a person. ConfigError where
+    the recordings do not suffice, or the folder ``work`` is of other ones.
     """
     start = Path(own.start)
     if not (start.exists() or start.parent.is_file()):
         raise ConfigError(
-            f"There is no run {start} to begin with: work in a clone, whose archives/runs has it, or name another run "
-            "of the task heart-voice, or its archive, with --start."
+            f"There is no run {start} to begin with: work in a clone, whose archives/runs has it,"
+            " or name another run of the task heart-voice, or its archive, with --start."
         )
     whisper = own.whisper or os.environ.get(WHISPER)
     left_out = prepared(own, whisper, note)
     corpus = Corpus(corpus_of(own))
     like = begun(own, corpus, note)
-    done = train_stages(corpus.path, own.work, minutes=own.minutes, steps=own.steps, options=options, note=note)
+    done = train_stages(
+        corpus.path, own.work, minutes=own.minutes, steps=own.steps, options=options, note=note
+    )
     if done:
         return done
     about = exported(own, corpus, like)
@@ -106,18 +117,20 @@ def corpus_of(own: OwnVoice) -> Path:
 
 
 def prepared(own: OwnVoice, whisper: str | None, note: Note) -> list[str]:
-    """Make the corpus of the recordings unless it is there; a line for each file that is left out."""
+    """Make the corpus of the recordings unless it is there; a line for each file that is left
+    out."""
     if corpus_of(own) == own.folder:
         enough(own, 0, note)
         own.work.mkdir(parents=True, exist_ok=True)
         return []
-    state, found = own.work / STATE, fingerprint(own.folder)
+    state = own.work / STATE
+    found = fingerprint(own.folder)
     before = read_state(own.work)
     if "recordings" in before:
         if before["recordings"] != found:
             raise ConfigError(
-                f"{own.work} is of other recordings than {own.folder} has now: name another folder with --work, or "
-                "remove it."
+                f"{own.work} is of other recordings than {own.folder} has now: name another folder"
+                " with --work, or remove it."
             )
         return list(before["left_out"])
     own.work.mkdir(parents=True, exist_ok=True)
@@ -130,13 +143,23 @@ def prepared(own: OwnVoice, whisper: str | None, note: Note) -> list[str]:
         shutil.rmtree(own.work / part, ignore_errors=True)
     if recordings:
         lay_out(recordings, own.work / "recordings")
-        spec = AlignedSpec(PRESETS["ma"], own.work / "recordings", skip_missing=True, inner_marks=True)
+        spec = AlignedSpec(
+            PRESETS["ma"], own.work / "recordings", skip_missing=True, inner_marks=True
+        )
         lines = [(one.path.stem, one.text) for one in recordings]
-        splits = {"val": lines[EVERY - 1 :: EVERY], "train": [line for at, line in enumerate(lines, 1) if at % EVERY]}
-        make_corpus(own.work / "corpus", spec, {split: texts for split, texts in splits.items() if texts})
+        splits = {
+            "val": lines[EVERY - 1 :: EVERY],
+            "train": [line for at, line in enumerate(lines, 1) if at % EVERY],
+        }
+        make_corpus(
+            own.work / "corpus", spec, {split: texts for split, texts in splits.items() if texts}
+        )
         corpus = Corpus(own.work / "corpus")
         left_out += [
-            line for split in corpus.info.splits for shard in corpus.split(split).shards for line in shard.left_out
+            line
+            for split in corpus.info.splits
+            for shard in corpus.split(split).shards
+            for line in shard.left_out
         ]
     for line in left_out:
         note(f"Left out: {line}")
@@ -151,8 +174,8 @@ def enough(own: OwnVoice, left_out: int, note: Note) -> None:
     minutes = speech_minutes(Corpus(corpus), "train") if (corpus / DESCRIPTION).is_file() else 0.0
     if minutes < LEAST_MINUTES:
         raise ConfigError(
-            f"{own.folder} has {minutes:.1f} minutes of speech that can be used, but {LEAST_MINUTES:g} is the least, "
-            "and 5 are good: record more."
+            f"{own.folder} has {minutes:.1f} minutes of speech that can be used, but"
+            f" {LEAST_MINUTES:g} is the least, and 5 are good: record more."
         )
     note(f"{minutes:.1f} minutes to train on; {left_out} files are left out.")
 
@@ -163,7 +186,9 @@ def read_state(work: Path) -> dict[str, Any]:
         state: dict[str, Any] = json.loads((work / STATE).read_text(encoding="utf-8"))
         return state
     if work.exists() and any(work.iterdir()):
-        raise ConfigError(f"{work} is not empty, but not of this command: name another folder with --work.")
+        raise ConfigError(
+            f"{work} is not empty, but not of this command: name another folder with --work."
+        )
     return {}
 
 
@@ -171,14 +196,18 @@ def fingerprint(folder: Path) -> str:
     """Of the names, sizes and times of a folder's files."""
     if not folder.is_dir():
         raise ConfigError(f"There is no folder {folder}: name the one with the recordings.")
-    files = sorted(path for place in (folder, folder / "wavs") for path in place.glob("*") if path.is_file())
+    files = sorted(
+        path for place in (folder, folder / "wavs") for path in place.glob("*") if path.is_file()
+    )
     told = [[path.name, path.stat().st_size, path.stat().st_mtime_ns] for path in files]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
-def listener(recordings: Sequence[GivenRecording], whisper: str | None) -> Callable[[Any], str] | None:
-    """What hears the words of recordings without a text, if there are any and it is installed; ConfigError for a folder
-    that was named but holds no model."""
+def listener(
+    recordings: Sequence[GivenRecording], whisper: str | None
+) -> Callable[[Any], str] | None:
+    """What hears the words of recordings without a text, if there are any and it is installed;
+    ConfigError for a folder that was named but holds no model."""
     if all(one.text for one in recordings) or missing("whisper") or whisper is None:
         return None
     if problem := missing_folder(whisper):
@@ -187,13 +216,15 @@ def listener(recordings: Sequence[GivenRecording], whisper: str | None) -> Calla
     return lambda samples: transcribe(at_16khz(samples, RATE))
 
 
-def without_strangers(recordings: Sequence[GivenRecording]) -> tuple[list[GivenRecording], list[str]]:
+def without_strangers(
+    recordings: Sequence[GivenRecording],
+) -> tuple[list[GivenRecording], list[str]]:
     """The recordings of the one who speaks in most of them, and lines about the others."""
     measure = load_measure()
     found = dict(strangers([measure.describe(one.samples) for one in recordings], measure))
     lines = [
-        f"{recordings[number].path.name}: sounds like another speaker than the rest ({value:.2f} by {measure.name}, "
-        f"least {measure.least}): leave it out, or record it anew."
+        f"{recordings[number].path.name}: sounds like another speaker than the rest ({value:.2f} by"
+        f" {measure.name}, least {measure.least}): leave it out, or record it anew."
         for number, value in found.items()
     ]
     return [one for number, one in enumerate(recordings) if number not in found], lines
@@ -208,34 +239,47 @@ def speech_minutes(corpus: Corpus, split: str) -> float:
 
 
 def begun(own: OwnVoice, corpus: Corpus, note: Note) -> str:
-    """Write what the trainings begin with unless it is there: the nearest speaker of the start, or the one named.
+    """Write what the trainings begin with unless it is there: the nearest speaker of the start, or
+    the one named.
 
-    The name of that speaker; empty for a start of one. ConfigError for a folder that has begun otherwise.
-    """
+    The name of that speaker; empty for a start of one. ConfigError for a folder that has begun
+    otherwise."""
     before = read_state(own.work)
     if "start" in before:
         if before["start"] != own.start or own.like not in ("", before["like"]):
             raise ConfigError(
-                f"{own.work} has begun with {before['start']} {before['like']}: go on with these, or name another "
-                "folder with --work."
+                f"{own.work} has begun with {before['start']} {before['like']}: go on with these,"
+                " or name another folder with --work."
             )
         return str(before["like"])
     start = find_start(own.start, TASKS["heart-voice"])
     if start.state is None:
-        raise ConfigError(f"{own.start} is a voice: name a run of the task heart-voice with --start.")
+        raise ConfigError(
+            f"{own.start} is a voice: name a run of the task heart-voice with --start."
+        )
     joined = start.info.joined if start.info is not None else {}
     if own.like and own.like not in joined:
         raise ConfigError(f"{own.start} has no speaker {own.like!r}{nearest(own.like, joined)}.")
-    recipe, items, like = recipe_of("prosody", own.work), corpus.split("train"), own.like
-    task = HeartVoiceTask({**recipe.model, **start.found}, {**recipe.data, "discriminators": 0}, corpus)
+    recipe = recipe_of("prosody", own.work)
+    items = corpus.split("train")
+    like = own.like
+    task = HeartVoiceTask(
+        {**recipe.model, **start.found}, {**recipe.data, "discriminators": 0}, corpus
+    )
     if joined and not like:
         measure = load_measure()
         theirs = middle([sound_of(item) for item in items[:HEARD]], measure)
         found = nearest_speaker(start, task, items, theirs, measure)
         like = next(iter(found))
-        note(f"Nearest by {measure.name}: {', '.join(f'{name} {value:.2f}' for name, value in found.items())}.")
+        note(
+            f"Nearest by {measure.name}:"
+            f" {', '.join(f'{name} {value:.2f}' for name, value in found.items())}."
+        )
     moved = write_beginning(start, like, task, items[:HEARD], own.work / BEGINNING)
-    note(f"Begins {moved['pitch']:.2f} times as high and {moved['pace']:.2f} times as long as {like or 'it was'}.")
+    note(
+        f"Begins {moved['pitch']:.2f} times as high and {moved['pace']:.2f} times as long as"
+        f" {like or 'it was'}."
+    )
     taught = {} if start.info is None else start.info.source
     write_json(own.work / STATE, before | {"start": own.start, "like": like, "from": taught})
     return like
@@ -244,13 +288,14 @@ def begun(own: OwnVoice, corpus: Corpus, note: Note) -> str:
 def exported(own: OwnVoice, corpus: Corpus, like: str) -> str:
     """Write the voice; the sentence that says where it came from."""
     run = load_trained(own.work / list(STAGES)[-1], corpus=corpus.path)
-    minutes, count = speech_minutes(corpus, "train"), len(corpus.split("train"))
+    minutes = speech_minutes(corpus, "train")
+    count = len(corpus.split("train"))
     which = f" (speaker {like})" if like else ""
     taught = corpus.info.source.get("voice", "")
     recorded = f"{taught}, a teacher, in " if taught else "recordings in "
     about = (
-        f"Trained on {count} sentences ({minutes:.1f} minutes) of {recorded}{own.folder.resolve().name}; begun "
-        f"with the run {Path(own.start).name}{which}."
+        f"Trained on {count} sentences ({minutes:.1f} minutes) of"
+        f" {recorded}{own.folder.resolve().name}; begun with the run {Path(own.start).name}{which}."
     )
     before = read_state(own.work)["from"]
     run = replace(run, recipe=replace(run.recipe, name="train own"))
@@ -259,7 +304,9 @@ def exported(own: OwnVoice, corpus: Corpus, like: str) -> str:
         own.out,
         name=own.name,
         license=own.license,
-        description="American English; a voice of recordings, in the default voice's networks, 24 kHz",
+        description=(
+            "American English; a voice of recordings, in the default voice's networks, 24 kHz"
+        ),
         borrow=True,
         origin=about,
         kokoro=before.get("kind") == "kokoro",
@@ -268,13 +315,16 @@ def exported(own: OwnVoice, corpus: Corpus, like: str) -> str:
 
 
 def held_out(own: OwnVoice, corpus: Corpus) -> list[HeldOut]:
-    """Sentences that were held out, recorded and spoken word by word; some of the training's where there are none."""
+    """Sentences that were held out, recorded and spoken word by word; some of the training's where
+    there are none."""
     voice = load_voice(own.out)
     split = "val" if speech_minutes(corpus, "val") else "train"
     out = list[HeldOut]()
     for item in corpus.split(split)[:HEARD]:
         spoken = voice.synthesize(item.text, policy=BY_WORDS)
-        out.append(HeldOut(item.text, {RECORDED: sound_of(item), "voice, word by word": spoken}, RATE))
+        out.append(
+            HeldOut(item.text, {RECORDED: sound_of(item), "voice, word by word": spoken}, RATE)
+        )
     return out
 
 

@@ -1,4 +1,5 @@
-"""What came of it: an own voice beside the recordings that it has not heard, as a table and a page to listen to."""
+"""What came of it: an own voice beside the recordings that it has not heard, as a table and a page
+to listen to."""
 
 from __future__ import annotations
 
@@ -33,9 +34,9 @@ MEASURES = {
 }
 BRACKETS = str.maketrans("()[]", ",,,,")
 STYLE = (
-    "body{font:1rem/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}"
-    "table{border-collapse:collapse}td,th{padding:.3rem .8rem .3rem 0;text-align:left;vertical-align:top}"
-    "audio{width:100%;max-width:22rem;display:block}"
+    "body{font:1rem/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0"
+    " 1rem;color-scheme:light dark}table{border-collapse:collapse}td,th{padding:.3rem .8rem .3rem"
+    " 0;text-align:left;vertical-align:top}audio{width:100%;max-width:22rem;display:block}"
 )
 
 
@@ -61,13 +62,18 @@ class SaidTexts:
     """Samples (S,) of each."""
 
 
-def rows_of(sentences: Sequence[HeldOut], recordings: SaidTexts, others: SaidTexts) -> dict[str, SaidTexts]:
-    """Rows by name: who says the sentences that were held out, all recordings, and what nobody recorded.
+def rows_of(
+    sentences: Sequence[HeldOut], recordings: SaidTexts, others: SaidTexts
+) -> dict[str, SaidTexts]:
+    """Rows by name: who says the sentences that were held out, all recordings, and what nobody
+    recorded.
 
     Few sentences are held out, so that these alone would leave much to chance.
     """
     texts = [one.text for one in sentences]
-    rows = {who: SaidTexts(texts, [one.sounds[who] for one in sentences]) for who in sentences[0].sounds}
+    rows = {
+        who: SaidTexts(texts, [one.sounds[who] for one in sentences]) for who in sentences[0].sounds
+    }
     more = {
         f"all recordings ({len(recordings.texts)})": recordings,
         f"voice, {len(others.texts)} other sentences": others,
@@ -84,7 +90,8 @@ def measured(
     if problem := missing("whisper") or missing("normalizer") or missing_folder(whisper):
         absent.append(problem)
     else:
-        transcribe, normalize = load_whisper(whisper, threads=1), load_normalizer()
+        transcribe = load_whisper(whisper, threads=1)
+        normalize = load_normalizer()
         for who, row in rows.items():
             # The normalizer leaves out what stands in brackets, which is spoken all the same.
             meant = normalize(" ".join(row.texts).translate(BRACKETS))
@@ -95,7 +102,9 @@ def measured(
     else:
         opinion = load_distillmos()
         for who, row in rows.items():
-            figures[who]["opinion"] = float(np.mean([opinion(at_16khz(samples, rate)) for samples in row.sounds]))
+            figures[who]["opinion"] = float(
+                np.mean([opinion(at_16khz(samples, rate)) for samples in row.sounds])
+            )
     if problem := missing("resemblyzer"):
         absent.append(problem)
     elif len(recordings.texts) > 1:
@@ -103,7 +112,10 @@ def measured(
         recorded = [embed(samples, rate) for samples in recordings.sounds]
         for who, row in rows.items():
             pairs = zip(row.texts, row.sounds, strict=True)
-            alike = [cosine(embed(samples, rate), others(text, recordings, recorded)) for text, samples in pairs]
+            alike = [
+                cosine(embed(samples, rate), others(text, recordings, recorded))
+                for text, samples in pairs
+            ]
             figures[who]["similarity"] = float(np.mean(alike))
     return figures, absent
 
@@ -141,19 +153,20 @@ def page(
     names = list(sentences[0].sounds)
     heads = "".join(f"<th scope=col>{escape(who)}" for who in names)
     said = "".join(
-        f"<tr><td>{escape(one.text)}{''.join(f'<td>{player(one, who)}' for who in names)}" for one in sentences
+        f"<tr><td>{escape(one.text)}{''.join(f'<td>{player(one, who)}' for who in names)}"
+        for one in sentences
     )
     measures = "".join(f"<th scope=col>{escape(title)}" for title in MEASURES.values())
     rows = "".join(
-        f"<tr><th scope=row>{escape(who)}{''.join(f'<td>{cell(row, measure)}' for measure in MEASURES)}"
+        "<tr><th"
+        f" scope=row>{escape(who)}{''.join(f'<td>{cell(row, measure)}' for measure in MEASURES)}"
         for who, row in figures.items()
     )
     listed = "".join(f"<li>{escape(line)}" for line in remarks)
     return (
-        f'<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content="width=device-width">'
-        f"<title>{escape(name)}</title><style>{STYLE}</style><h1>{escape(name)}</h1><p>{escape(about)}</p>"
-        f"<h2>Figures</h2><table><tr><td>{measures}{rows}</table>"
-        f"<h2>Sentences that it has not heard</h2><table><tr><td>{heads}{said}</table>"
+        "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport"
+        f' content="width=device-width"><title>{escape(name)}</title><style>{STYLE}</style><h1>{escape(name)}</h1><p>{escape(about)}</p><h2>Figures</h2><table><tr><td>{measures}{rows}</table><h2>Sentences'  # noqa: E501
+        f" that it has not heard</h2><table><tr><td>{heads}{said}</table>"
         + (f"<h2>Remarks</h2><ul>{listed}</ul>" if listed else "")
         + "</html>\n"
     )
@@ -163,7 +176,10 @@ def player(one: HeldOut, who: str) -> str:
     """A sound to click on, all of it inside."""
     pcm = to_pcm16(one.sounds[who]).tobytes()
     data = base64.b64encode(wav_header(one.rate, len(pcm)) + pcm).decode()
-    return f'<audio controls preload=none aria-label="{escape(who)}" src="data:audio/wav;base64,{data}"></audio>'
+    return (
+        f'<audio controls preload=none aria-label="{escape(who)}"'
+        f' src="data:audio/wav;base64,{data}"></audio>'
+    )
 
 
 def write_report(
@@ -179,13 +195,15 @@ def write_report(
 ) -> None:
     """Write ``report.html`` and ``report.md`` into a folder, and note the figures.
 
-    Of sentences that were held out, all ``recordings``, and what is ``said`` of sentences that nobody recorded.
-    """
+    Of sentences that were held out, all ``recordings``, and what is ``said`` of sentences that
+    nobody recorded."""
     rows = rows_of(sentences, recordings, said)
     figures, absent = measured(rows, recordings, sentences[0].rate, whisper)
     remarks = [*remarks, *absent]
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "report.html").write_text(page(name, about, sentences, figures, remarks), encoding="utf-8")
+    (folder / "report.html").write_text(
+        page(name, about, sentences, figures, remarks), encoding="utf-8"
+    )
     heard = f"{len(sentences)} sentences that it has not heard:"
     lines = [about, "", heard, "", *table(figures), "", *(f"- {line}" for line in remarks)]
     (folder / "report.md").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")

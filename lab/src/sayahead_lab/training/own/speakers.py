@@ -1,4 +1,5 @@
-"""Who speaks: recordings of another speaker than the rest, and which speaker of a family is the nearest."""
+"""Who speaks: recordings of another speaker than the rest, and which speaker of a family is the
+nearest."""
 
 from __future__ import annotations
 
@@ -39,11 +40,14 @@ class SpeakerMeasure:
 
 
 def load_measure() -> SpeakerMeasure:
-    """Resemblyzer's embeddings where they are installed, whose own sentences are alike by 0.85 and more; else pitch."""
+    """Resemblyzer's embeddings where they are installed, whose own sentences are alike by 0.85 and
+    more; else pitch."""
     if missing("resemblyzer") is None:
         embed = load_embedder()
         return SpeakerMeasure("Resemblyzer", lambda samples: embed(samples, RATE), cosine, 0.75)
-    return SpeakerMeasure("semitones of pitch", pitch, lambda one, other: -float(np.abs(one - other)[0]), -5.0)
+    return SpeakerMeasure(
+        "semitones of pitch", pitch, lambda one, other: -float(np.abs(one - other)[0]), -5.0
+    )
 
 
 def cosine(one: Floats, other: Floats) -> float:
@@ -60,7 +64,9 @@ def pitch(samples: Floats) -> Floats:
 
 def middle(sounds: Sequence[Floats], measure: SpeakerMeasure) -> Floats:
     """(D,) the mean description of samples (S,) at 24 kHz each."""
-    mean: Floats = np.mean(np.stack([measure.describe(one) for one in sounds]), axis=0, dtype=np.float32)
+    mean: Floats = np.mean(
+        np.stack([measure.describe(one) for one in sounds]), axis=0, dtype=np.float32
+    )
     return mean
 
 
@@ -75,16 +81,22 @@ def strangers(described: Sequence[Floats], measure: SpeakerMeasure) -> list[tupl
 
 @torch.no_grad()
 def nearest_speaker(
-    start: Start, task: HeartVoiceTask, items: Sequence[Item], theirs: Floats, measure: SpeakerMeasure
+    start: Start,
+    task: HeartVoiceTask,
+    items: Sequence[Item],
+    theirs: Floats,
+    measure: SpeakerMeasure,
 ) -> dict[str, float]:
-    """The English speakers of a run and how like their saying the items is to a description, the nearest first.
+    """The English speakers of a run and how like their saying the items is to a description, the
+    nearest first.
 
     Empty for a run of one speaker; ConfigError where none speaks English.
     """
     languages: Mapping[str, str] = start.info.joined if start.info is not None else {}
     if not languages:
         return {}
-    found, model = dict[str, float](), task.model().eval()
+    found = dict[str, float]()
+    model = task.model().eval()
     for number, (name, language) in enumerate(languages.items()):
         if not language.lower().startswith("en"):
             continue

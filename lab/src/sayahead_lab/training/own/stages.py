@@ -1,4 +1,5 @@
-"""The two trainings of an own voice, one after the other, within a bound of minutes, each resumable at any moment."""
+"""The two trainings of an own voice, one after the other, within a bound of minutes, each resumable
+at any moment."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ def recipe_of(stage: str, start: Path) -> Recipe:
     data = tomllib.loads(files(__package__).joinpath(f"{stage}.toml").read_text(encoding="utf-8"))
     data["train"]["start"] = str(start)
     if data["train"]["precision"] == "auto" and not torch.cuda.is_available():
-        data["train"]["precision"] = "float32" if emulates_bfloat16(torch.device("cpu")) else "bfloat16"
+        data["train"]["precision"] = (
+            "float32" if emulates_bfloat16(torch.device("cpu")) else "bfloat16"
+        )
     return recipe_from(data, name=f"own-{stage}", where=f"{stage}.toml")
 
 
@@ -43,20 +46,25 @@ def train_stages(
     options: Mapping[str, Any],
     note: Callable[[str], None],
 ) -> int:
-    """Train what is not trained yet, each training in its folder of ``work``; a signal's number, or 0 at the end.
+    """Train what is not trained yet, each training in its folder of ``work``; a signal's number, or
+    0 at the end.
 
-    ``minutes`` bound both together, over all invocations; ``steps`` bounds each. ``options`` are those of
-    ``train``.
+    ``minutes`` bound both together, over all invocations; ``steps`` bounds each. ``options`` are
+    those of ``train``.
     """
     before = work / BEGINNING
     for stage, share in STAGES.items():
-        out, done = work / stage, work / f"{stage}.done"
+        out = work / stage
+        done = work / f"{stage}.done"
         if not done.is_file():
             recipe = recipe_of(stage, before).shortened(steps)
             there = checkpoints.has_checkpoint(out)
             spent_s = checkpoints.load_checkpoint(out)["counters"]["seconds"] if there else 0.0
             left = max(LEAST_MINUTES, minutes * share - spent_s / 60)
-            note(f"{stage}: {left:.0f} minutes or {recipe.train.steps} steps, whichever are over first.")
+            note(
+                f"{stage}: {left:.0f} minutes or {recipe.train.steps} steps, whichever are over"
+                " first."
+            )
             outcome = train(recipe, corpus, out, minutes=left, resume=there, note=note, **options)
             if outcome.signal:
                 return outcome.signal

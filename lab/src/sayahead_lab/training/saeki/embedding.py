@@ -1,4 +1,5 @@
-"""What stands for the words around a segment: the contextual embedding network, and the student distilled from it.
+"""What stands for the words around a segment: the contextual embedding network, and the student
+distilled from it.
 
 Axes: B batch, P phonemes, N tokens, D channels, E embedding.
 """
@@ -14,7 +15,8 @@ from sayahead_lab.training.layers import ContextEmbeddingConfig, MaskedNorm, Tok
 
 
 class ReferenceEncoder(nn.Module):
-    """2-D convolutions over phonemes and channels of the encoder's states, then a recurrent layer's last state."""
+    """2-D convolutions over phonemes and channels of the encoder's states, then a recurrent layer's
+    last state."""
 
     def __init__(self, config: ContextEmbeddingConfig, channels: int) -> None:
         super().__init__()
@@ -32,10 +34,14 @@ class ReferenceEncoder(nn.Module):
     def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
         """(B, D) of states (B, P, D), of which ``lengths`` (B,) count; zeros where none does."""
         x = states[:, None]
-        for convolution, norm, stride in zip(self.convolutions, self.norms, self.strides, strict=True):
+        for convolution, norm, stride in zip(
+            self.convolutions, self.norms, self.strides, strict=True
+        ):
             x = convolution(x).permute(0, 2, 3, 1)
             lengths = -(-lengths // stride)
-            there = (torch.arange(x.shape[1], device=x.device) < lengths[:, None])[..., None].expand(x.shape[:3])
+            there = (torch.arange(x.shape[1], device=x.device) < lengths[:, None])[
+                ..., None
+            ].expand(x.shape[:3])
             x = norm(x, there).relu().permute(0, 3, 1, 2)
         outputs, _ = self.recurrent(x.permute(0, 2, 3, 1).flatten(2))
         last = (lengths - 1).clamp(min=0)[:, None, None].expand(-1, 1, outputs.shape[2])
@@ -44,14 +50,17 @@ class ReferenceEncoder(nn.Module):
 
 
 class ContextEmbedding(nn.Module):
-    """E(h_past, h_future) of Saeki-a, Eq. 4: one encoder for both sides, then attention to tokens."""
+    """E(h_past, h_future) of Saeki-a, Eq. 4: one encoder for both sides, then attention to
+    tokens."""
 
     def __init__(self, config: ContextEmbeddingConfig, channels: int) -> None:
         super().__init__()
         self.reference = ReferenceEncoder(config, channels)
         self.attention = TokenAttention(config, 2 * config.recurrent)
 
-    def forward(self, past: Tensor, past_lengths: Tensor, future: Tensor, future_lengths: Tensor) -> Tensor:
+    def forward(
+        self, past: Tensor, past_lengths: Tensor, future: Tensor, future_lengths: Tensor
+    ) -> Tensor:
         """(B, E) of the encoder's states (B, P, D) of past and future."""
         sides = [self.reference(past, past_lengths), self.reference(future, future_lengths)]
         out: Tensor = self.attention(torch.cat(sides, -1))

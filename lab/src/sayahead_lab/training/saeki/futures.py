@@ -1,4 +1,5 @@
-"""Segments with the futures that a language model expected of them (``sayahead train futures``), as phonemes."""
+"""Segments with the futures that a language model expected of them (``sayahead train futures``), as
+phonemes."""
 
 from __future__ import annotations
 
@@ -33,8 +34,8 @@ class Prefix:
 def read_prefixes(path: Path, items: Sequence[Item]) -> list[Prefix]:
     """The prefixes of a split's items that a file has futures of; ConfigError where it has none.
 
-    A text of several sentences, of which each is an item, and one whose words are not those of the corpus, are passed
-    over.
+    A text of several sentences, of which each is an item, and one whose words are not those of the
+    corpus, are passed over.
     """
     prefixes = list[Prefix]()
     listed = {line.name: line for line in read_futures(path)}
@@ -43,7 +44,10 @@ def read_prefixes(path: Path, items: Sequence[Item]) -> list[Prefix]:
         if line is not None and len(line.words) == len(item.words):
             prefixes += prefixes_of(line, number)
     if not prefixes:
-        raise ConfigError(f"{path} has futures of no item of this corpus: were they made from the same transcripts?")
+        raise ConfigError(
+            f"{path} has futures of no item of this corpus: were they made from the same"
+            " transcripts?"
+        )
     return prefixes
 
 
@@ -57,13 +61,16 @@ class Expected:
     """Phonemes of expected words, as a session reads them."""
 
     def __init__(self, phonemizer: Phonemizer, pad: int) -> None:
-        self.phonemizer, self._pad = phonemizer, np.array([pad], np.int64)
+        self.phonemizer = phonemizer
+        self._pad = np.array([pad], np.int64)
 
     @classmethod
     def of(cls, corpus: Corpus) -> Expected:
         """In a corpus's phonemes."""
         all_marks = corpus.info.punctuation == "all"
-        reader = EnglishPhonemizer(corpus.info.phonemes, stand_in="people", inner_punctuation=all_marks)
+        reader = EnglishPhonemizer(
+            corpus.info.phonemes, stand_in="people", inner_punctuation=all_marks
+        )
         return cls(reader, corpus.info.pad)
 
     def ids(self, prefix: Prefix) -> Numbers:
@@ -77,7 +84,9 @@ class Expected:
         return np.concatenate([*ids, self._pad if ends else self._pad[:0]])
 
 
-def last_segment(cutter: SegmentCutter, items: Sequence[Item], prefix: Prefix, *, words: int = 2) -> Piece:
+def last_segment(
+    cutter: SegmentCutter, items: Sequence[Item], prefix: Prefix, *, words: int = 2
+) -> Piece:
     """The segment that is spoken when a prefix is there: its last ``words``."""
     end = len(prefix.words)
     return cutter.cut(items[prefix.item], max(0, end - words), end)

@@ -1,4 +1,5 @@
-"""Language-model-guided fine-tuning (Saeki-a, III-C): the context network learns to read a language model's futures."""
+"""Language-model-guided fine-tuning (Saeki-a, III-C): the context network learns to read a language
+model's futures."""
 
 from __future__ import annotations
 
@@ -40,16 +41,18 @@ class GuidedData:
     teacher: str = "runs/tacotron-small"
     """Run of the Tacotron, whose recipe has the weights of the errors."""
     futures: str = "futures/train.jsonl"
-    """What a language model expects after prefixes of the train split (``sayahead train futures``)."""
+    """What a language model expects after prefixes of the train split (``sayahead train
+    futures``)."""
     val_futures: str = "futures/val.jsonl"
     """The same for the val split."""
     similarity_weight: float = 1e-3
     """Weight of the cosine loss (Saeki-a, Eq. 5: alpha_sim)."""
     fixed_target: bool = False
-    """Whether the cosine loss leads to the true future's embedding by the network before the fine-tuning.
+    """Whether the cosine loss leads to the true future's embedding by the network before the
+    fine-tuning.
 
-    The papers do not say; by default it is the embedding of the network as it is, whose side has no gradient.
-    """
+    The papers do not say; by default it is the embedding of the network as it is, whose side has no
+    gradient. """
     words: int = 2
     """Words of a segment (N)."""
 
@@ -59,7 +62,9 @@ class Guided(PartlyTrained):
 
     def __init__(self, speaking: TacotronTraining) -> None:
         super().__init__(speaking.tacotron, ("contextual",))
-        self.fixed = ContextEmbedding(speaking.tacotron.config.context, speaking.tacotron.config.embedding)
+        self.fixed = ContextEmbedding(
+            speaking.tacotron.config.context, speaking.tacotron.config.embedding
+        )
         self.fixed.load_state_dict(speaking.tacotron.contextual.state_dict())
         self.fixed.requires_grad_(False)
 
@@ -69,12 +74,19 @@ class Guided(PartlyTrained):
         return self
 
     def forward(
-        self, texts: Texts, past: Texts, pseudo: Texts, future: Texts, frames: Tensor, lengths: Tensor, taught: Taught
+        self,
+        texts: Texts,
+        past: Texts,
+        pseudo: Texts,
+        future: Texts,
+        frames: Tensor,
+        lengths: Tensor,
+        taught: Taught,
     ) -> tuple[TacotronOutput, Tensor, Tensor, Tensor]:
         """Frames under the pseudo embedding, and embeddings (B, E).
 
-        Of the pseudo future, of the true one, and of the true one by the network as it was before the fine-tuning.
-        """
+        Of the pseudo future, of the true one, and of the true one by the network as it was before
+        the fine-tuning."""
         encoder = self.tacotron.encoder
         guessed = self.tacotron.embedding(past, pseudo)
         with torch.no_grad():
@@ -89,10 +101,14 @@ class GuidedTask(SaekiTask):
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         """``[model]`` is empty: the model is the teacher's."""
         if model:
-            raise ConfigError("[model] must be empty: the model is that of the run named by [data] teacher.")
+            raise ConfigError(
+                "[model] must be empty: the model is that of the run named by [data] teacher."
+            )
         self.guided = from_mapping(GuidedData, data, where="[data]")
         self._teacher = load_run_of(SaekiTask, HasTacotron, Path(self.guided.teacher), corpus.path)
-        super().__init__(self._teacher.recipe.model, self._teacher.recipe.data, self._teacher.corpus)
+        super().__init__(
+            self._teacher.recipe.model, self._teacher.recipe.data, self._teacher.corpus
+        )
         self.expected = Expected.of(corpus)
         self._prefixes = dict[str, list[Prefix]]()
         self._ids = dict[Prefix, Numbers]()
@@ -115,18 +131,29 @@ class GuidedTask(SaekiTask):
             self._ids[prefix] = self.expected.ids(prefix)
         return self._ids[prefix]
 
-    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+    def batches(
+        self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int
+    ) -> Iterator[Batch]:
         """A pass has the last segment of each prefix once."""
-        items, prefixes, order = self.corpus.split(split), self.prefixes(split), np.random.default_rng([seed, 29])
+        items = self.corpus.split(split)
+        prefixes = self.prefixes(split)
+        order = np.random.default_rng([seed, 29])
         for first, numbers in shuffled(len(prefixes), order, Share(batch_size, rank, ranks)):
-            rests = np.random.default_rng([seed, first + rank * batch_size]) if split == "train" else None
+            rests = (
+                np.random.default_rng([seed, first + rank * batch_size])
+                if split == "train"
+                else None
+            )
             yield self.prefix_batch([prefixes[int(i)] for i in numbers], items, rests)
 
     def prefix_batch(
         self, prefixes: Sequence[Prefix], items: Sequence[Item], draw: np.random.Generator | None
     ) -> dict[str, Tensor]:
         """As ``SaekiTask.batch``, with ``pseudo`` (B, P) and their lengths."""
-        segments = [(one, last_segment(self.cutter, items, one, words=self.guided.words)) for one in prefixes]
+        segments = [
+            (one, last_segment(self.cutter, items, one, words=self.guided.words))
+            for one in prefixes
+        ]
         pairs = [(one, piece) for one, piece in segments if piece.frames]
         pseudo = texts_of([self.pseudo(one) for one, _ in pairs])
         batch = self.batch([(one.item, piece) for one, piece in pairs], items, draw)
@@ -139,7 +166,9 @@ class GuidedTask(SaekiTask):
         total, parts = target_loss(decoded, batch, self.data, taught=self.config.taught)
         parts["similarity"] = functional.cosine_similarity(guessed.float(), meant.float()).mean()
         # The same network makes both sides, so both change; beside it, a side that does not.
-        parts["similarity_fixed"] = functional.cosine_similarity(guessed.float(), fixed.float()).mean()
+        parts["similarity_fixed"] = functional.cosine_similarity(
+            guessed.float(), fixed.float()
+        ).mean()
         aim = parts["similarity_fixed" if self.guided.fixed_target else "similarity"]
         total = total + self.guided.similarity_weight * (1 - aim)
         return total, logged(parts)

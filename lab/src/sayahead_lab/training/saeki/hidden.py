@@ -1,8 +1,8 @@
 """A student that reads a language model's hidden states in place of word vectors (LLM2Speech).
 
-One forward pass over the words so far, and no sampling, as input of the network that says what will follow. It learns
-as Saeki-b's student does: the teacher's embedding of the true future, or of a guess, and the frames.
-"""
+One forward pass over the words so far, and no sampling, as input of the network that says what will
+follow. It learns as Saeki-b's student does: the teacher's embedding of the true future, or of a
+guess, and the frames."""
 
 from __future__ import annotations
 
@@ -27,11 +27,13 @@ class HiddenData(Teaching, ReadStates):
     """Its training data."""
 
     drawn: int = 4
-    """Prefixes of each sentence that are learned from where ``truth`` makes futures needless: ``futures`` is empty."""
+    """Prefixes of each sentence that are learned from where ``truth`` makes futures needless:
+    ``futures`` is empty."""
 
 
 class HiddenTask(StudentTask):
-    """Distillation from a language model's states; ``[model] vectors`` is the width of the language model's states."""
+    """Distillation from a language model's states; ``[model] vectors`` is the width of the language
+    model's states."""
 
     data: HiddenData
 
@@ -40,18 +42,26 @@ class HiddenTask(StudentTask):
         if self.data.drawn < 1:
             raise ConfigError("[data] drawn must be at least 1.")
         if not self.data.futures and not self.data.truth:
-            raise ConfigError("[data] futures is empty: name a file of sayahead train futures, or set truth = true.")
+            raise ConfigError(
+                "[data] futures is empty: name a file of sayahead train futures, or set truth ="
+                " true."
+            )
         self.teach(model, self.data, corpus)
         self.states = States(self.data, self.config.vectors)
-        self.check(self.data.distil_weight, self.config.vectors, self.speaking.config.context.embedding)
+        self.check(
+            self.data.distil_weight, self.config.vectors, self.speaking.config.context.embedding
+        )
 
     def prefixes(self, split: str, items: Sequence[Item]) -> list[Prefix]:
         """Some of each sentence's, without anything expected, where the truth teaches."""
         if self.data.futures:
             return super().prefixes(split, items)
         texts = [(number, tuple(item.text.split())) for number, item in enumerate(items)]
-        # Where the front end says several words for one of the text, it is not known which phonemes are whose.
-        complete = [(number, words) for number, words in texts if len(words) == len(items[number].words)]
+        # Where the front end says several words for one of the text, it is not known which phonemes
+        # are whose.
+        complete = [
+            (number, words) for number, words in texts if len(words) == len(items[number].words)
+        ]
         return [
             Prefix(number, words[: last + 1], ())
             for number, words in complete

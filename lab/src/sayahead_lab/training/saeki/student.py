@@ -1,4 +1,5 @@
-"""Distillation of the context prediction (Saeki-b, 4.1): from word vectors to the teacher's embedding of a guess."""
+"""Distillation of the context prediction (Saeki-b, 4.1): from word vectors to the teacher's
+embedding of a guess."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ class Teaching:
     distil_weight: float = 1.0
     """Lambda of Saeki-b, Eq. 9: 1 is the teacher's embedding alone, 0 the frames alone."""
     truth: bool = False
-    """Whether the teacher sees the true future in place of the language model's (Saeki-b, 4.3: w/o GPT2)."""
+    """Whether the teacher sees the true future in place of the language model's (Saeki-b, 4.3: w/o
+    GPT2)."""
     words: int = 2
     """Words of a segment (N)."""
 
@@ -72,7 +74,8 @@ class StudentTraining(HasStudent):
     def forward(
         self, vectors: Tensor, lengths: Tensor, segment: tuple[Texts, Tensor, Tensor, Taught] | None
     ) -> tuple[Tensor, TacotronOutput | None]:
-        """Embeddings (B, E), and the frames of a segment (see Tacotron.forward) spoken under them."""
+        """Embeddings (B, E), and the frames of a segment (see Tacotron.forward) spoken under
+        them."""
         embedding = self.student(vectors, lengths)
         if self.tacotron is None or segment is None:
             return embedding, None
@@ -93,10 +96,12 @@ class StudentTask(DistilTask[StudentTraining]):
 
     def teach(self, model: Mapping[str, Any], data: Teaching, corpus: Corpus) -> None:
         """Have a configuration, a teacher and what it says; nothing that the network reads."""
-        self.data, self.corpus = data, corpus
+        self.data = data
+        self.corpus = corpus
         self.config = from_mapping(StudentConfig, model, where="[model]")
         self.teacher = load_run_of(SaekiTask, HasTacotron, Path(data.teacher), corpus.path)
-        self.speaking, self.expected = self.teacher.task, Expected.of(corpus)
+        self.speaking = self.teacher.task
+        self.expected = Expected.of(corpus)
         self._taught = dict[str, tuple[list[Prefix], list[Piece], Tensor]]()
 
     def model(self) -> StudentTraining:
@@ -108,37 +113,61 @@ class StudentTask(DistilTask[StudentTraining]):
 
     def prefixes(self, split: str, items: Sequence[Item]) -> list[Prefix]:
         """The prefixes of a split's items that are learned from."""
-        return read_prefixes(Path(self.data.futures if split == "train" else self.data.val_futures), items)
+        return read_prefixes(
+            Path(self.data.futures if split == "train" else self.data.val_futures), items
+        )
 
     def taught(self, split: str) -> tuple[list[Prefix], list[Piece], Tensor]:
-        """Prefixes of a split, their last segments, and the teacher's embeddings (I, E); computed once."""
+        """Prefixes of a split, their last segments, and the teacher's embeddings (I, E); computed
+        once."""
         if split not in self._taught:
-            items, cutter = self.corpus.split(split), self.speaking.cutter
+            items = self.corpus.split(split)
+            cutter = self.speaking.cutter
             segments = [
-                (one, last_segment(cutter, items, one, words=self.data.words)) for one in self.prefixes(split, items)
+                (one, last_segment(cutter, items, one, words=self.data.words))
+                for one in self.prefixes(split, items)
             ]
-            pairs = [(one, piece) for one, piece in segments if piece.frames and tokens_of(list(one.words))]
+            pairs = [
+                (one, piece)
+                for one, piece in segments
+                if piece.frames and tokens_of(list(one.words))
+            ]
             if not self.data.truth:
-                pairs = [(one, replace(piece, future=self.expected.ids(one))) for one, piece in pairs]
-            prefixes, pieces = [one for one, _ in pairs], [piece for _, piece in pairs]
+                pairs = [
+                    (one, replace(piece, future=self.expected.ids(one))) for one, piece in pairs
+                ]
+            prefixes = [one for one, _ in pairs]
+            pieces = [piece for _, piece in pairs]
             self._taught[split] = prefixes, pieces, embeddings(self.teacher.model.tacotron, pieces)
         return self._taught[split]
 
-    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+    def batches(
+        self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int
+    ) -> Iterator[Batch]:
         """A pass has each prefix once."""
         prefixes, pieces, meant = self.taught(split)
-        items, order = self.corpus.split(split), np.random.default_rng([seed, 31])
+        items = self.corpus.split(split)
+        order = np.random.default_rng([seed, 31])
         for first, numbers in shuffled(len(prefixes), order, Share(batch_size, rank, ranks)):
-            rests = np.random.default_rng([seed, first + rank * batch_size]) if split == "train" else None
+            rests = (
+                np.random.default_rng([seed, first + rank * batch_size])
+                if split == "train"
+                else None
+            )
             vectors, lengths = self.read([prefixes[i].words for i in numbers])
             # Frames cost more than all the rest: they are read where they count.
-            some = [(prefixes[i].item, pieces[i]) for i in numbers] if self.data.distil_weight < 1 else []
+            some = (
+                [(prefixes[i].item, pieces[i]) for i in numbers]
+                if self.data.distil_weight < 1
+                else []
+            )
             batch = self.speaking.batch(some, items, rests) if some else {}
             yield {**batch, "vectors": vectors, "tokens": lengths, "meant": meant[numbers]}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """(1 - lambda) L_target + lambda L_distil (Eq. 9)."""
-        weight, segment = self.data.distil_weight, None
+        weight = self.data.distil_weight
+        segment = None
         if weight < 1:
             texts, _, _, frames, lengths, taught = inputs(batch)
             segment = texts, frames, lengths, taught
@@ -147,17 +176,23 @@ class StudentTask(DistilTask[StudentTraining]):
         parts["similarity"] = functional.cosine_similarity(embedding.float(), batch["meant"]).mean()
         total = weight * parts["distil"]
         if decoded is not None:
-            target, more = target_loss(decoded, batch, self.speaking.data, taught=self.speaking.config.taught)
-            total, parts = total + (1 - weight) * target, {**parts, **more, "target": target}
+            target, more = target_loss(
+                decoded, batch, self.speaking.data, taught=self.speaking.config.taught
+            )
+            total = total + (1 - weight) * target
+            parts = {**parts, **more, "target": target}
         return total, logged(parts)
 
 
 def read_table(folder: Path) -> tuple[WordVectors, Floats]:
-    """Word vectors of a folder, and the axes (K, D) that give them all their dimensions; ConfigError where none are."""
+    """Word vectors of a folder, and the axes (K, D) that give them all their dimensions;
+    ConfigError where none are."""
     try:
         axes: Floats = np.load(folder / "axes.npy", allow_pickle=False)
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{folder} holds no word vectors: {error}. Make them with sayahead train vectors.") from error
+        raise ConfigError(
+            f"{folder} holds no word vectors: {error}. Make them with sayahead train vectors."
+        ) from error
     return WordVectors.load(folder / "words.npz"), axes
 
 
@@ -165,5 +200,8 @@ def read_table(folder: Path) -> tuple[WordVectors, Floats]:
 def embeddings(model: Tacotron, pieces: Sequence[Piece], *, size: int = 128) -> Tensor:
     """(I, E) contextual embeddings of pieces' pasts and futures."""
     groups = [pieces[at : at + size] for at in range(0, len(pieces), size)]
-    sides = [(texts_of([one.past for one in group]), texts_of([one.future for one in group])) for group in groups]
+    sides = [
+        (texts_of([one.past for one in group]), texts_of([one.future for one in group]))
+        for group in groups
+    ]
     return torch.cat([model.embedding(past, future).float() for past, future in sides])

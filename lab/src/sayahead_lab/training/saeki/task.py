@@ -21,7 +21,14 @@ from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.schedule import Sampling
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.losses import average, guided_attention, stop_error
-from sayahead_lab.training.saeki.network import Tacotron, TacotronConfig, TacotronOutput, Taught, Texts, generate
+from sayahead_lab.training.saeki.network import (
+    Tacotron,
+    TacotronConfig,
+    TacotronOutput,
+    Taught,
+    Texts,
+    generate,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +42,15 @@ class SaekiData(Sampling):
     lookahead: int = 0
     """Most words of the future; 0: all."""
     sentence_share: float = 0.0
-    """Share of batches of whole sentences without past and future: the same network speaks sentences, too."""
+    """Share of batches of whole sentences without past and future: the same network speaks
+    sentences, too."""
     sentence_batch: float = 0.125
     """Items of such a batch, as a share of the batch size."""
     unicontext_share: float = 0.0
     """Share of windows whose future is not shown: the same network serves for unicontext, too."""
     independent_share: float = 0.0
-    """Share of windows that are utterances of their own, without past and future: and for independent segments."""
+    """Share of windows that are utterances of their own, without past and future: and for
+    independent segments."""
     pastless_share: float = 0.0
     """Share of the other windows whose past is not shown, so that the future has to be heeded."""
     l1_weight: float = 0.0
@@ -55,7 +64,8 @@ class SaekiData(Sampling):
     alignment_weight: float = 0.0
     """Weight of the attention's cross-entropy with the corpus's durations; not of the papers."""
     guided_weight: float = 0.0
-    """Weight of free attention's guided attention loss (Tachibana et al. 2018, Eq. 5 and 6); not of the papers."""
+    """Weight of free attention's guided attention loss (Tachibana et al. 2018, Eq. 5 and 6); not of
+    the papers."""
     guided_width: float = 0.2
     """Its g: how far from the diagonal attention is free."""
     longest: int = 0
@@ -76,29 +86,47 @@ class SaekiTask(Task[HasTacotron]):
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         config = from_mapping(TacotronConfig, model, where="[model]")
-        self.data, self.corpus = from_mapping(SaekiData, data, where="[data]"), corpus
+        self.data = from_mapping(SaekiData, data, where="[data]")
+        self.corpus = corpus
         self.config = checked(config, corpus)
         self.cutter = cutter(corpus, past=self.data.past, lookahead=self.data.lookahead)
         if not self.data.windows or min(self.data.windows) < 1:
-            raise ConfigError(f"[data] windows is {list(self.data.windows)}, but must be numbers of words.")
+            raise ConfigError(
+                f"[data] windows is {list(self.data.windows)}, but must be numbers of words."
+            )
         if self.data.sampling_share and not self.config.taught:
-            raise ConfigError("[data] sampling_share needs [model] taught = true: other steps cannot be made at once.")
+            raise ConfigError(
+                "[data] sampling_share needs [model] taught = true: other steps cannot be made at"
+                " once."
+            )
         if self.data.guided_weight and self.config.taught:
-            raise ConfigError("[data] guided_weight needs [model] taught = false: durations place taught attention.")
+            raise ConfigError(
+                "[data] guided_weight needs [model] taught = false: durations place taught"
+                " attention."
+            )
 
     def model(self) -> HasTacotron:
         return TacotronTraining(self.config, self.corpus)
 
-    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """A pass has one window of each item, of like length together, and a share of whole sentences."""
-        items, data = self.corpus.split(split), self.data
+    def batches(
+        self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int
+    ) -> Iterator[Batch]:
+        """A pass has one window of each item, of like length together, and a share of whole
+        sentences."""
+        items = self.corpus.split(split)
+        data = self.data
         draw = np.random.default_rng([seed, 23])
-        usable = np.flatnonzero(items.lengths <= data.longest) if data.longest else np.arange(len(items))
+        usable = (
+            np.flatnonzero(items.lengths <= data.longest) if data.longest else np.arange(len(items))
+        )
         order = draw.permutation(usable)
         few = max(1, int(batch_size * data.sentence_batch))
-        rest, size = draw.permutation(usable), batch_size * ranks
+        rest = draw.permutation(usable)
+        size = batch_size * ranks
         for at in range(0, len(order), size * POOL):
-            pieces = [(int(i), self.draw(items[int(i)], draw)) for i in order[at : at + size * POOL]]
+            pieces = [
+                (int(i), self.draw(items[int(i)], draw)) for i in order[at : at + size * POOL]
+            ]
             # Words may be without a sound.
             pieces = sorted((one for one in pieces if one[1].frames), key=lambda one: one[1].frames)
             groups = [pieces[first : first + size] for first in range(0, len(pieces), size)]
@@ -107,12 +135,17 @@ class SaekiTask(Task[HasTacotron]):
                     sentences, rest = np.split(rest, [few * ranks])
                     mine = [(int(i), self.sentence(items[int(i)])) for i in sentences[rank::ranks]]
                 if mine:
-                    rests = np.random.default_rng([seed, at, number, rank]) if split == "train" else None
+                    rests = (
+                        np.random.default_rng([seed, at, number, rank])
+                        if split == "train"
+                        else None
+                    )
                     yield self.batch(mine, items, rests)
 
     def draw(self, item: Item, draw: np.random.Generator) -> Piece:
         """A window of an item, with what is shown around it."""
-        words, data = len(item.words), self.data
+        words = len(item.words)
+        data = self.data
         size = min(words, int(draw.choice(data.windows)))
         first = int(draw.integers(words - size + 1))
         kind = draw.random()
@@ -121,41 +154,61 @@ class SaekiTask(Task[HasTacotron]):
         piece = self.cutter.cut(item, first, first + size)
         if data.pastless_share and draw.random() < data.pastless_share:
             piece = replace(piece, past=NOTHING)
-        return replace(piece, future=NOTHING) if kind < data.independent_share + data.unicontext_share else piece
+        return (
+            replace(piece, future=NOTHING)
+            if kind < data.independent_share + data.unicontext_share
+            else piece
+        )
 
     def sentence(self, item: Item) -> Piece:
         """All of an item."""
         return self.cutter.cut(item, 0, len(item.words))
 
     def batch(
-        self, pieces: Sequence[tuple[int, Piece]], items: Sequence[Item], draw: np.random.Generator | None
+        self,
+        pieces: Sequence[tuple[int, Piece]],
+        items: Sequence[Item],
+        draw: np.random.Generator | None,
     ) -> dict[str, Tensor]:
         """Tensors of pieces with their items' numbers.
 
-        ids (B, P), past, future (B, P) with their lengths (B,), frames (B, S, F) normalized, counts (B, T) frames that
-        are to be learned, spoken (B,) how many, path (B, S, r) the phoneme of each frame, attended (B, S) and looked
-        (B, S, P) before each step, ends (B, T) 1 from the last frame on, learned (B, S) steps that count.
-        """
-        r, info = self.config.reduction, self.corpus.info
-        mels = [items[number].mel[piece.first : piece.first + piece.frames] for number, piece in pieces]
+        ids (B, P), past, future (B, P) with their lengths (B,), frames (B, S, F) normalized, counts
+        (B, T) frames that are to be learned, spoken (B,) how many, path (B, S, r) the phoneme of
+        each frame, attended (B, S) and looked (B, S, P) before each step, ends (B, T) 1 from the
+        last frame on, learned (B, S) steps that count."""
+        r = self.config.reduction
+        info = self.corpus.info
+        mels = [
+            items[number].mel[piece.first : piece.first + piece.frames] for number, piece in pieces
+        ]
         steps = decoder_steps(mels, info, r)
         ids, lengths = padded([piece.ids for _, piece in pieces])
         past, past_lengths = padded([piece.past for _, piece in pieces])
         future, future_lengths = padded([piece.future for _, piece in pieces])
-        shape, ends = steps.learned.shape, np.zeros_like(steps.counts)
-        path, attended = np.zeros((*shape, r), np.int64), np.zeros(shape, np.int64)
+        shape = steps.learned.shape
+        ends = np.zeros_like(steps.counts)
+        path = np.zeros((*shape, r), np.int64)
+        attended = np.zeros(shape, np.int64)
         looked = np.zeros((*shape, ids.shape[1]), np.float32)
         for row, (_, piece) in enumerate(pieces):
             count = int(steps.learned[row].sum())
-            walk = path_of(piece.durations, count, reduction=r, window=self.config.window, draw=draw)
+            walk = path_of(
+                piece.durations, count, reduction=r, window=self.config.window, draw=draw
+            )
             path[row, :count] = np.minimum(walk.phonemes, len(piece.ids) - 1)
-            attended[row, :count], attended[row, count:] = walk.attended, walk.attended[-1]
+            attended[row, :count] = walk.attended
+            attended[row, count:] = walk.attended[-1]
             ends[row, piece.frames - 1 :] = 1
             looked[row, np.arange(1, count), walk.attended[1:]] = 1
             looked[row] = looked[row].cumsum(0)
-        numbers, counts = [number for number, _ in pieces], [piece.frames for _, piece in pieces]
-        around = tensors(past=past, past_lengths=past_lengths, future=future, future_lengths=future_lengths)
-        segment = tensors(items=numbers, ids=ids, lengths=lengths, spoken=counts, **steps._asdict(), ends=ends)
+        numbers = [number for number, _ in pieces]
+        counts = [piece.frames for _, piece in pieces]
+        around = tensors(
+            past=past, past_lengths=past_lengths, future=future, future_lengths=future_lengths
+        )
+        segment = tensors(
+            items=numbers, ids=ids, lengths=lengths, spoken=counts, **steps._asdict(), ends=ends
+        )
         return {**around, **segment, **tensors(path=path, attended=attended, looked=looked)}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
@@ -168,19 +221,30 @@ class SaekiTask(Task[HasTacotron]):
         """Validation sentences spoken freely, two words at a time, with the true future."""
         for _, item in examples(self.corpus.split("val"), self.data.samples):
             words = len(item.words)
-            mel = speak(model.tacotron, [self.cutter.cut(item, at, min(at + 2, words)) for at in range(0, words, 2)])
+            mel = speak(
+                model.tacotron,
+                [self.cutter.cut(item, at, min(at + 2, words)) for at in range(0, words, 2)],
+            )
             write_sample(folder, item.name, self.corpus.info.front_end, item.mel, mel=mel)
 
 
 class TacotronTraining(HasTacotron):
-    """A Tacotron with fresh weights, as the loop trains it: texts around a segment in, frames out."""
+    """A Tacotron with fresh weights, as the loop trains it: texts around a segment in, frames
+    out."""
 
     def __init__(self, config: TacotronConfig, corpus: Corpus) -> None:
         super().__init__()
         self.tacotron = Tacotron(config).scaled(corpus.info)
 
     def forward(
-        self, texts: Texts, past: Texts, future: Texts, frames: Tensor, lengths: Tensor, taught: Taught, sampling: float
+        self,
+        texts: Texts,
+        past: Texts,
+        future: Texts,
+        frames: Tensor,
+        lengths: Tensor,
+        taught: Taught,
+        sampling: float,
     ) -> TacotronOutput:
         """``Tacotron.forward`` with the embedding of past and future."""
         embedding = self.tacotron.embedding(past, future)
@@ -198,7 +262,8 @@ class PartlyTrained(HasTacotron):
             tacotron.get_submodule(part).requires_grad_(True)
 
     def train(self, mode: bool = True) -> Self:
-        """As of any module, but nothing drops out and statistics of normalization stay: what is fixed stays fixed."""
+        """As of any module, but nothing drops out and statistics of normalization stay: what is
+        fixed stays fixed."""
         super().train(mode)
         self.tacotron.train(False)
         return self
@@ -216,23 +281,38 @@ def checked(config: TacotronConfig, corpus: Corpus) -> TacotronConfig:
 
 def cutter(corpus: Corpus, *, past: int, lookahead: int) -> SegmentCutter:
     """The cutter of the corpus's items."""
-    return SegmentCutter(pad=corpus.info.pad, space=corpus.info.phonemes.get(" ", -1), past=past, lookahead=lookahead)
+    return SegmentCutter(
+        pad=corpus.info.pad, space=corpus.info.phonemes.get(" ", -1), past=past, lookahead=lookahead
+    )
 
 
 def inputs(batch: Batch) -> tuple[Texts, Texts, Texts, Tensor, Tensor, Taught]:
     """The inputs of ``TacotronTraining`` from a batch."""
     texts, past, future = (
         Texts(batch[ids], batch[lengths])
-        for ids, lengths in (("ids", "lengths"), ("past", "past_lengths"), ("future", "future_lengths"))
+        for ids, lengths in (
+            ("ids", "lengths"),
+            ("past", "past_lengths"),
+            ("future", "future_lengths"),
+        )
     )
-    return texts, past, future, batch["frames"], batch["spoken"], Taught(batch["attended"], batch["looked"])
+    return (
+        texts,
+        past,
+        future,
+        batch["frames"],
+        batch["spoken"],
+        Taught(batch["attended"], batch["looked"]),
+    )
 
 
 def target_loss(
     decoded: TacotronOutput, batch: Batch, data: SaekiData, *, taught: bool
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    """Saeki-b's L_target: errors of frames before and after the postnet, and of the stop; with the alignment."""
-    counts, learned = batch["counts"], batch["learned"]
+    """Saeki-b's L_target: errors of frames before and after the postnet, and of the stop; with the
+    alignment."""
+    counts = batch["counts"]
+    learned = batch["learned"]
     truth = batch["frames"].view(decoded.frames.shape)
     parts = dict[str, Tensor]()
     for name, frames in (("plain", decoded.frames), ("refined", decoded.refined)):
@@ -246,11 +326,17 @@ def target_loss(
         loss = loss + data.l1_weight * parts[f"{name}_l1"] + data.l2_weight * parts[f"{name}_l2"]
     if taught or data.alignment_weight:
         path = batch["path"] - (batch["attended"][..., None] if taught else 0)
-        chances = decoded.weights.gather(2, path.clamp(0, decoded.weights.shape[2] - 1)).clamp(min=-20).mean(-1)
+        chances = (
+            decoded.weights.gather(2, path.clamp(0, decoded.weights.shape[2] - 1))
+            .clamp(min=-20)
+            .mean(-1)
+        )
         parts["alignment"] = -average(chances, learned)
         loss = loss + data.alignment_weight * parts["alignment"]
     if not taught:
-        parts["guided"] = guided_attention(decoded.weights, batch["lengths"], learned, data.guided_width)
+        parts["guided"] = guided_attention(
+            decoded.weights, batch["lengths"], learned, data.guided_width
+        )
         loss = loss + data.guided_weight * parts["guided"]
         parts["aligned"] = aligned(decoded.weights, batch["path"], learned)
     return loss, parts
@@ -258,12 +344,14 @@ def target_loss(
 
 @torch.no_grad()
 def aligned(weights: Tensor, path: Tensor, learned: Tensor) -> Tensor:
-    """The share of free attention that is where the durations say: on a step's phonemes, or one beside them.
+    """The share of free attention that is where the durations say: on a step's phonemes, or one
+    beside them.
 
-    Log weights (B, S, P), the phonemes (B, S, r) of each step's frames, steps (B, S) that count. It teaches nothing.
-    """
+    Log weights (B, S, P), the phonemes (B, S, r) of each step's frames, steps (B, S) that count. It
+    teaches nothing."""
     places = torch.arange(weights.shape[2], device=weights.device)
-    first, last = path.amin(2, keepdim=True) - 1, path.amax(2, keepdim=True) + 1
+    first = path.amin(2, keepdim=True) - 1
+    last = path.amax(2, keepdim=True) + 1
     return average((weights.exp() * ((places >= first) & (places <= last))).sum(-1), learned)
 
 
@@ -274,10 +362,18 @@ def texts_of(rows: Sequence[Numbers]) -> Texts:
 
 
 @torch.no_grad()
-def speak(model: Tacotron, pieces: Sequence[Piece], embeddings: Sequence[Tensor] | None = None) -> Floats:
-    """Log mel (T, n_mels) of segments spoken freely, each under its embedding, by default that of past and future."""
+def speak(
+    model: Tacotron, pieces: Sequence[Piece], embeddings: Sequence[Tensor] | None = None
+) -> Floats:
+    """Log mel (T, n_mels) of segments spoken freely, each under its embedding, by default that of
+    past and future."""
     if embeddings is None:
-        embeddings = [model.embedding(texts_of([piece.past]), texts_of([piece.future]))[0] for piece in pieces]
-    parts = [generate(model, torch.from_numpy(piece.ids), one) for piece, one in zip(pieces, embeddings, strict=True)]
+        embeddings = [
+            model.embedding(texts_of([piece.past]), texts_of([piece.future]))[0] for piece in pieces
+        ]
+    parts = [
+        generate(model, torch.from_numpy(piece.ids), one)
+        for piece, one in zip(pieces, embeddings, strict=True)
+    ]
     mel: Floats = torch.cat(parts).float().cpu().numpy()
     return mel

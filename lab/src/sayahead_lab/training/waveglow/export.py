@@ -23,7 +23,8 @@ from sayahead_lab.training.waveglow.task import WaveGlowData
 
 def convolved(g: GraphBuilder, x: str, layer: nn.Module, *, dilation: int = 1) -> str:
     """A convolution of x (1, D, U) that keeps its length, with weights in float16."""
-    weight, bias = layer.weight, layer.bias
+    weight = layer.weight
+    bias = layer.bias
     assert isinstance(weight, torch.Tensor)
     assert isinstance(bias, torch.Tensor)
     margin = dilation * (weight.shape[2] - 1) // 2
@@ -35,9 +36,15 @@ def coupling(g: GraphBuilder, x: str, conditions: str, layer: Coupling) -> tuple
     """Coupling: shift and log scale (1, half, U) of x (1, half, U) and conditions (1, K, U)."""
     x = convolved(g, x, layer.start)
     parts = g.op("Split", convolved(g, conditions, layer.condition), outputs=layer.layers, axis=1)
-    parts, total = [parts] if layer.layers == 1 else parts, ""
+    parts = [parts] if layer.layers == 1 else parts
+    total = ""
     for at, (inner, outer) in enumerate(zip(layer.inner, layer.outer, strict=True)):
-        value, gate = g.op("Split", g.op("Add", convolved(g, x, inner, dilation=2**at), parts[at]), outputs=2, axis=1)
+        value, gate = g.op(
+            "Split",
+            g.op("Add", convolved(g, x, inner, dilation=2**at), parts[at]),
+            outputs=2,
+            axis=1,
+        )
         out = convolved(g, g.op("Mul", g.op("Tanh", value), g.op("Sigmoid", gate)), outer)
         if at < layer.layers - 1:
             residual, out = g.op("Split", out, outputs=2, axis=1)
@@ -50,7 +57,9 @@ def coupling(g: GraphBuilder, x: str, conditions: str, layer: Coupling) -> tuple
 def rows_of(g: GraphBuilder, mel: str, rows: Groups) -> str:
     """Groups.conditions (1, n_mels * G, U) of log mel (T, n_mels)."""
     c = rows.config
-    normal = g.op("Div", g.op("Sub", mel, g.constant(array(rows.mean))), g.constant(array(rows.std)))
+    normal = g.op(
+        "Div", g.op("Sub", mel, g.constant(array(rows.mean))), g.constant(array(rows.std))
+    )
     x = g.op("Unsqueeze", g.op("Transpose", normal, perm=[1, 0]), g.constant(np.array([0])))
     assert rows.upsample.bias is not None
     weights = halved(g, array(rows.upsample.weight)), g.constant(array(rows.upsample.bias))
@@ -67,12 +76,17 @@ def inverse(g: GraphBuilder, conditions: str, flows: Flows) -> str:
     """Flows.inverse of the input ``z`` (T, hop) under conditions (1, K, U): rows (1, G, U)."""
     c = flows.config
     z = g.input("z", np.float32, ["T", c.hop])
-    x = str(g.op("Transpose", g.op("Reshape", z, g.constant(np.array([1, -1, c.group]))), perm=[0, 2, 1]))
+    x = str(
+        g.op(
+            "Transpose", g.op("Reshape", z, g.constant(np.array([1, -1, c.group]))), perm=[0, 2, 1]
+        )
+    )
     leaving = [flow for flow in range(c.flows) if flows.leaves(flow)]
     sizes = g.constant(np.array([*[c.early_size] * len(leaving), flows.remaining]))
     *early, x = g.op("Split", x, sizes, outputs=len(leaving) + 1, axis=1) if leaving else [x]
     for flow in reversed(range(c.flows)):
-        layer, mixing = flows.couplings[flow], flows.mixings[flow]
+        layer = flows.couplings[flow]
+        mixing = flows.mixings[flow]
         assert isinstance(layer, Coupling)
         fixed, changed = g.op("Split", x, outputs=2, axis=1)
         shift, log_scale = coupling(g, fixed, conditions, layer)
@@ -89,15 +103,19 @@ def waveglow_graph(model: WaveGlow) -> GraphBuilder:
 
     T * hop makes whole rows.
     """
-    c, rows = model.config, model.rows
+    c = model.config
+    rows = model.rows
     if isinstance(rows, Groups):
         g = GraphBuilder()
         mel = g.input("mel", np.float32, ["T", c.n_mels])
         x = inverse(g, rows_of(g, mel, rows), model.flows)
-        samples = str(g.op("Reshape", g.op("Transpose", x, perm=[0, 2, 1]), g.constant(np.array([-1, c.hop]))))
+        samples = str(
+            g.op("Reshape", g.op("Transpose", x, perm=[0, 2, 1]), g.constant(np.array([-1, c.hop])))
+        )
     else:
         writer = ConditionWriter(rows, rows.conditioner)
-        g, mel = writer.g, writer.mel()
+        g = writer.g
+        mel = writer.mel()
         conditions, voice = writer.conditions(mel)
         x = inverse(g, conditions, model.flows)
         samples = writer.joined(str(g.op("Add", x, voice)) if voice else x, mel)
@@ -105,17 +123,24 @@ def waveglow_graph(model: WaveGlow) -> GraphBuilder:
     return g
 
 
-def export(model: WaveGlow, folder: Path, *, sample_rate: int, temperature: float = SOFTER) -> Written:
+def export(
+    model: WaveGlow, folder: Path, *, sample_rate: int, temperature: float = SOFTER
+) -> Written:
     """Write ``waveglow.onnx``, and ``pitch.onnx`` where the network hears pulses.
 
-    Returned: their paths, and what a voice's ``model`` table says of them under ``vocoder``, WaveGlowModel's fields.
-    """
-    c, rows, paths, pulses = model.config, model.eval().cpu().rows, [folder / "waveglow.onnx"], None
+    Returned: their paths, and what a voice's ``model`` table says of them under ``vocoder``,
+    WaveGlowModel's fields."""
+    c = model.config
+    rows = model.eval().cpu().rows
+    paths = [folder / "waveglow.onnx"]
+    pulses = None
     waveglow_graph(model).save(str(paths[0]))
     if isinstance(rows, Bands) and rows.conditioner.pitch is not None:
         paths.append(folder / "pitch.onnx")
         pulses = write_pitch(rows, rows.conditioner, paths[1], sample_rate=sample_rate)
-    about = WaveGlowModel(c.n_mels, c.hop, c.group, *c.reach, temperature=temperature, pulses=pulses)
+    about = WaveGlowModel(
+        c.n_mels, c.hop, c.group, *c.reach, temperature=temperature, pulses=pulses
+    )
     return paths, {key: value for key, value in asdict(about).items() if value is not None}
 
 

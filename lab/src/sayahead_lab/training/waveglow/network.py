@@ -1,11 +1,13 @@
-"""WaveGlow (Prenger et al. 2018), Saeki et al.'s vocoder: invertible steps turn noise into sound, given the mel.
+"""WaveGlow (Prenger et al. 2018), Saeki et al.'s vocoder: invertible steps turn noise into sound,
+given the mel.
 
-A row of what they turn is a group of neighbouring samples. In a network small enough for a processor core it is one
-step of all bands of the signal, relative to their level, less the voice that ClariNet's small conditioner makes of a
-pulse train; its couplings hear that conditioner, at the rate of rows.
+A row of what they turn is a group of neighbouring samples. In a network small enough for a
+processor core it is one step of all bands of the signal, relative to their level, less the voice
+that ClariNet's small conditioner makes of a pulse train; its couplings hear that conditioner, at
+the rate of rows.
 
-Axes: B batch, T frames, S samples, G channels of a row (samples of a group, or bands), U = S / G rows, D channels, K
-channels of conditions.
+Axes: B batch, T frames, S samples, G channels of a row (samples of a group, or bands), U = S / G
+rows, D channels, K channels of conditions.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ from sayahead_lab.training.mel.discriminators import Discriminators
 
 @dataclass(frozen=True, slots=True)
 class WaveGlowConfig:
-    """Sizes; the defaults are those of its authors' release, but for hop and window (theirs: 256 and 1,024 samples)."""
+    """Sizes; the defaults are those of its authors' release, but for hop and window (theirs: 256
+    and 1,024 samples)."""
 
     n_mels: int = 80
     """Mel bands."""
@@ -40,7 +43,8 @@ class WaveGlowConfig:
     group: int = 8
     """G: samples that are channels of one row, or bands."""
     early_every: int = 4
-    """Number of steps after which some channels leave: they are taken for noise, and not changed any more (2.3)."""
+    """Number of steps after which some channels leave: they are taken for noise, and not changed
+    any more (2.3)."""
     early_size: int = 2
     """How many."""
     layers: int = 8
@@ -50,20 +54,22 @@ class WaveGlowConfig:
     kernel: int = 3
     """Rows that each convolution sees."""
     conditioner: ConditionerConfig | None = None
-    """How mel and pulses reach the couplings where rows are bands; None: rows are groups of samples (WaveGlow)."""
+    """How mel and pulses reach the couplings where rows are bands; None: rows are groups of samples
+    (WaveGlow)."""
 
     def __post_init__(self) -> None:
         leaving = self.early_size * ((self.flows - 1) // self.early_every)
         if self.group % 2 or self.early_size % 2 or self.group <= leaving:
             raise ConfigError(
-                f"A group of {self.group} is odd, or not more than the {leaving} channels that leave it early "
-                f"({self.early_size} at a time)."
+                f"A group of {self.group} is odd, or not more than the {leaving} channels that"
+                f" leave it early ({self.early_size} at a time)."
             )
         c = self.conditioner
         if c is not None and (c.n_mels, c.hop, c.bands) != (self.n_mels, self.hop, self.group):
             raise ConfigError(
-                f"The conditioner has {c.n_mels} mel bands, a hop of {c.hop} and {c.bands} bands, but the network "
-                f"{self.n_mels}, {self.hop} and a group of {self.group}: they must be the same."
+                f"The conditioner has {c.n_mels} mel bands, a hop of {c.hop} and {c.bands} bands,"
+                f" but the network {self.n_mels}, {self.hop} and a group of {self.group}: they must"
+                " be the same."
             )
 
     @property
@@ -81,7 +87,8 @@ class WaveGlowConfig:
 
 
 class Latent(NamedTuple):
-    """The noise that the network makes of sound, the terms of its likelihood, and what else training asks for."""
+    """The noise that the network makes of sound, the terms of its likelihood, and what else
+    training asks for."""
 
     z: Tensor
     """(B, G, U) Gaussian noise, if the sound is speech with this mel."""
@@ -98,19 +105,25 @@ class Latent(NamedTuple):
 def bare(channels: int, out: int, kernel: int = 1, dilation: int = 1) -> nn.Module:
     """A convolution of (B, channels, U) to (B, out, U), with weight normalization."""
     margin = dilation * (kernel - 1) // 2
-    layer: nn.Module = weight_norm(nn.Conv1d(channels, out, kernel, dilation=dilation, padding=margin))
+    layer: nn.Module = weight_norm(
+        nn.Conv1d(channels, out, kernel, dilation=dilation, padding=margin)
+    )
     return layer
 
 
 class Coupling(nn.Module):
-    """A WaveNet, not causal, that reads one half of the channels and gives the other's shift and log scale (2.1)."""
+    """A WaveNet, not causal, that reads one half of the channels and gives the other's shift and
+    log scale (2.1)."""
 
     def __init__(self, half: int, conditions: int, config: WaveGlowConfig) -> None:
         super().__init__()
-        wide, self.layers = config.channels, config.layers
+        wide = config.channels
+        self.layers = config.layers
         self.start = bare(half, wide)
         self.condition = bare(conditions, 2 * wide * config.layers)
-        self.inner = nn.ModuleList(bare(wide, 2 * wide, config.kernel, 2**at) for at in range(config.layers))
+        self.inner = nn.ModuleList(
+            bare(wide, 2 * wide, config.kernel, 2**at) for at in range(config.layers)
+        )
         self.outer = nn.ModuleList(
             bare(wide, 2 * wide if at < config.layers - 1 else wide) for at in range(config.layers)
         )
@@ -122,7 +135,8 @@ class Coupling(nn.Module):
 
     def forward(self, x: Tensor, conditions: Tensor) -> tuple[Tensor, Tensor]:
         """Shift and log scale (B, half, U) of x (B, half, U) and conditions (B, K, U)."""
-        x, parts = self.start(x), self.condition(conditions).chunk(self.layers, 1)
+        x = self.start(x)
+        parts = self.condition(conditions).chunk(self.layers, 1)
         total: Tensor | None = None
         for at, (inner, outer) in enumerate(zip(self.inner, self.outer, strict=True)):
             value, gate = (inner(x) + parts[at]).chunk(2, 1)
@@ -141,7 +155,9 @@ class Flows(nn.Module):
     def __init__(self, config: WaveGlowConfig, width: int) -> None:
         super().__init__()
         self.config = config
-        channels, mixings, couplings = config.group, [], []
+        channels = config.group
+        mixings = []
+        couplings = []
         for flow in range(config.flows):
             channels -= config.early_size if self.leaves(flow) else 0
             rotation = torch.linalg.qr(torch.randn(channels, channels))[0]
@@ -150,7 +166,8 @@ class Flows(nn.Module):
             mixings.append(nn.Parameter(rotation))
             couplings.append(Coupling(channels // 2, width, config))
         self.remaining = channels
-        self.mixings, self.couplings = nn.ParameterList(mixings), nn.ModuleList(couplings)
+        self.mixings = nn.ParameterList(mixings)
+        self.couplings = nn.ModuleList(couplings)
 
     def leaves(self, flow: int) -> bool:
         """Whether channels leave before a step."""
@@ -158,13 +175,17 @@ class Flows(nn.Module):
 
     def forward(self, x: Tensor, conditions: Tensor) -> Latent:
         """The noise of rows (B, G, U) under conditions (B, K, U)."""
-        early, scales, determinants = [], x.new_zeros(()), x.new_zeros(())
+        early = []
+        scales = x.new_zeros(())
+        determinants = x.new_zeros(())
         for flow, (mixing, coupling) in enumerate(zip(self.mixings, self.couplings, strict=True)):
             if self.leaves(flow):
                 early.append(x[:, : self.config.early_size])
                 x = x[:, self.config.early_size :]
             x = torch.einsum("ij,bju->biu", mixing, x)
-            determinants = determinants + len(x) * x.shape[2] * torch.linalg.slogdet(mixing.float())[1]
+            determinants = (
+                determinants + len(x) * x.shape[2] * torch.linalg.slogdet(mixing.float())[1]
+            )
             fixed, changed = x.chunk(2, 1)
             shift, log_scale = coupling(fixed, conditions)
             x = torch.cat([fixed, log_scale.exp() * changed + shift], 1)
@@ -173,29 +194,38 @@ class Flows(nn.Module):
 
     def inverse(self, z: Tensor, conditions: Tensor) -> Tensor:
         """Rows (B, G, U) of noise (B, G, U) under conditions (B, K, U)."""
-        size, at = self.config.early_size, z.shape[1] - self.remaining
-        x, early = z[:, at:], z[:, :at]
+        size = self.config.early_size
+        at = z.shape[1] - self.remaining
+        x = z[:, at:]
+        early = z[:, :at]
         for flow in reversed(range(self.config.flows)):
-            coupling, mixing = self.couplings[flow], self.mixings[flow]
+            coupling = self.couplings[flow]
+            mixing = self.mixings[flow]
             fixed, changed = x.chunk(2, 1)
             shift, log_scale = coupling(fixed, conditions)
             x = torch.cat([fixed, (changed - shift) * (-log_scale).exp()], 1)
             x = torch.einsum("ij,bju->biu", torch.linalg.inv(mixing.float()).to(x.dtype), x)
             if self.leaves(flow):
-                x, early = torch.cat([early[:, -size:], x], 1), early[:, :-size]
+                x = torch.cat([early[:, -size:], x], 1)
+                early = early[:, :-size]
         return x
 
 
 class Groups(Scaled):
-    """WaveGlow's rows: neighbouring samples, under mel brought to their rate by one transposed convolution."""
+    """WaveGlow's rows: neighbouring samples, under mel brought to their rate by one transposed
+    convolution."""
 
     def __init__(self, config: WaveGlowConfig) -> None:
         super().__init__(config.n_mels)
-        self.config, self.width = config, config.n_mels * config.group
-        self.upsample = nn.ConvTranspose1d(config.n_mels, config.n_mels, config.window, stride=config.hop)
+        self.config = config
+        self.width = config.n_mels * config.group
+        self.upsample = nn.ConvTranspose1d(
+            config.n_mels, config.n_mels, config.window, stride=config.hop
+        )
 
     def conditions(self, mel: Tensor, pulses: Tensor | None = None) -> Tensor:
-        """What couplings are given of log mel (B, T, n_mels): (B, n_mels * G, U); T * hop must be a multiple of G."""
+        """What couplings are given of log mel (B, T, n_mels): (B, n_mels * G, U); T * hop must be a
+        multiple of G."""
         grouped = self.normalized(mel).transpose(1, 2)
         samples = self.upsample(grouped)[..., : mel.shape[1] * self.config.hop]
         rows: Tensor = samples.reshape(*samples.shape[:2], -1, self.config.group)
@@ -211,11 +241,13 @@ class Groups(Scaled):
 
 
 class Bands(nn.Module):
-    """Rows of all bands at one step, relative to their level and less the conditioner's voice; not in WaveGlow."""
+    """Rows of all bands at one step, relative to their level and less the conditioner's voice; not
+    in WaveGlow."""
 
     def __init__(self, config: ConditionerConfig) -> None:
         super().__init__()
-        self.conditioner, self.width = Conditioner(config), config.width
+        self.conditioner = Conditioner(config)
+        self.width = config.width
 
     def conditions(self, mel: Tensor, pulses: Tensor | None = None) -> Tensor:
         """What couplings are given of log mel (B, T, n_mels) and pulses (B, 2, S): (B, K, U)."""
@@ -247,26 +279,34 @@ class WaveGlow(nn.Module):
         self.discriminators: Discriminators | None = None
         """Who judge its sound while it learns, if any; not in WaveGlow."""
 
-    def forward(self, audio: Tensor, mel: Tensor, pulses: Tensor | None = None, z: Tensor | None = None) -> Latent:
+    def forward(
+        self, audio: Tensor, mel: Tensor, pulses: Tensor | None = None, z: Tensor | None = None
+    ) -> Latent:
         """The noise of samples (B, S) with log mel (B, T, n_mels), S = T * hop a multiple of G.
 
-        ``pulses`` (B, 2, S) where the conditioner hears any; ``z`` (B, G, U) is noise to render samples of as well.
-        """
+        ``pulses`` (B, 2, S) where the conditioner hears any; ``z`` (B, G, U) is noise to render
+        samples of as well."""
         conditions = self.rows.conditions(mel, pulses)
         latent: Latent = self.flows(self.rows.split(audio, mel, conditions), conditions)
         pitch = self.rows.pitch(mel) if isinstance(self.rows, Bands) else None
-        rendered = None if z is None else self.rows.join(self.flows.inverse(z, conditions), mel, conditions)
+        rendered = (
+            None
+            if z is None
+            else self.rows.join(self.flows.inverse(z, conditions), mel, conditions)
+        )
         return latent._replace(pitch=pitch, rendered=rendered)
 
     @torch.no_grad()
     def infer(self, mel: Tensor, z: Tensor, pulses: Tensor | None = None) -> Tensor:
-        """The inverse of forward: samples (B, S) from noise (B, G, U) and log mel (B, T, n_mels)."""
+        """The inverse of forward: samples (B, S) from noise (B, G, U) and log mel (B, T,
+        n_mels)."""
         conditions = self.rows.conditions(mel, pulses)
         return self.rows.join(self.flows.inverse(z, conditions), mel, conditions)
 
 
 def negative_log_likelihood(latent: Latent, deviation: float) -> Tensor:
-    """Nats a sample, up to a constant, where the noise has that standard deviation (Prenger et al. 2018, Eq. 12)."""
+    """Nats a sample, up to a constant, where the noise has that standard deviation (Prenger et al.
+    2018, Eq. 12)."""
     size = latent.z.numel()
     squares = latent.z.float().square().sum() / (2 * deviation**2)
     return (squares - latent.log_scales.float() - latent.log_determinants) / size

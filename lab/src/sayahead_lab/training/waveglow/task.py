@@ -1,4 +1,5 @@
-"""Training of WaveGlow: the likelihood of crops of sound given their mel, and the spectra of crops made of noise."""
+"""Training of WaveGlow: the likelihood of crops of sound given their mel, and the spectra of crops
+made of noise."""
 
 from __future__ import annotations
 
@@ -44,13 +45,14 @@ class WaveGlowData(JudgedData):
     temperature: float = SOFTER
     """Standard deviation of the noise in synthesis."""
     dither: float = 0.0
-    """Standard deviation, relative to the level of each band, of noise added to the sound, without which silence and
-    what can be foretold would be infinitely likely; only with bands, not in WaveGlow."""
+    """Standard deviation, relative to the level of each band, of noise added to the sound, without
+    which silence and what can be foretold would be infinitely likely; only with bands, not in
+    WaveGlow."""
     pitch: float = 1.0
     """Weight of the errors of pitch and voicing; only with pulses."""
     log_frame: float = 0.0
-    """Weight of the difference of log magnitudes between the sound and what the inverse makes of noise of the
-    temperature; not in WaveGlow. Nor are discriminators, which hear the same."""
+    """Weight of the difference of log magnitudes between the sound and what the inverse makes of
+    noise of the temperature; not in WaveGlow. Nor are discriminators, which hear the same."""
     samples: int = 2
     """Validation sentences that are rendered for listening."""
 
@@ -60,19 +62,24 @@ class WaveGlowTask(CropTask[WaveGlow]):
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.config = from_mapping(WaveGlowConfig, model, where="[model]")
-        self.data, self.corpus = from_mapping(WaveGlowData, data, where="[data]"), corpus
+        self.data = from_mapping(WaveGlowData, data, where="[data]")
+        self.corpus = corpus
         self.data.check()
         conditioner = self.config.conditioner
-        self.crops = Crops(corpus, self.data.frames, edge=0, pulses=conditioner is not None and conditioner.pulses)
+        self.crops = Crops(
+            corpus, self.data.frames, edge=0, pulses=conditioner is not None and conditioner.pulses
+        )
         self.crops.check(self.config.n_mels, self.config.hop, counted=1)
         samples = self.data.frames * self.config.hop
         if samples % self.config.group:
             raise ConfigError(
-                f"[data] frames is {self.data.frames}: their {samples} samples must make whole groups of "
-                f"{self.config.group}."
+                f"[data] frames is {self.data.frames}: their {samples} samples must make whole"
+                f" groups of {self.config.group}."
             )
         if self.data.dither and conditioner is None:
-            raise ConfigError("[data] dither is relative to the level of bands: it wants a [model.conditioner].")
+            raise ConfigError(
+                "[data] dither is relative to the level of bands: it wants a [model.conditioner]."
+            )
         self.signal = None if conditioner is None else make_signal(conditioner, corpus)
 
     def model(self) -> WaveGlow:
@@ -91,19 +98,27 @@ class WaveGlowTask(CropTask[WaveGlow]):
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """Negative log likelihood, in nats a sample or band, and the errors that have a weight."""
-        audio, mel, data = batch["audio"], batch["mel"], self.data
+        audio = batch["audio"]
+        mel = batch["mel"]
+        data = self.data
         rows = (len(audio), self.config.group, audio.shape[1] // self.config.group)
         sound = audio
         if self.signal is not None and data.dither:
             dither = data.dither * torch.randn(rows, device=audio.device)
             sound = audio + self.signal.to(audio.device).join(dither, mel)
-        z = data.temperature * torch.randn(rows, device=audio.device) if data.log_frame or data.discriminators else None
+        z = (
+            data.temperature * torch.randn(rows, device=audio.device)
+            if data.log_frame or data.discriminators
+            else None
+        )
         latent = model(sound, mel, batch.get("pulses"), z)
         total = negative_log_likelihood(latent, data.deviation)
         parts = {"nll": total}
         if latent.pitch is not None:
             log_pitch, voicing = latent.pitch.float().unbind(1)
-            parts["pitch"], parts["voicing"] = pitch_errors(log_pitch, voicing, batch["f0"], batch["counts"])
+            parts["pitch"], parts["voicing"] = pitch_errors(
+                log_pitch, voicing, batch["f0"], batch["counts"]
+            )
             total = total + data.pitch * (parts["pitch"] + parts["voicing"])
         if latent.rendered is not None:
             parts["log_frame"] = log_frame_loss(latent.rendered, audio)
@@ -114,16 +129,21 @@ class WaveGlowTask(CropTask[WaveGlow]):
     @torch.no_grad()
     def samples(self, model: WaveGlow, folder: Path) -> None:
         """Validation sentences rendered from their own mel."""
-        front, group = self.corpus.info.front_end, self.config.group
+        front = self.corpus.info.front_end
+        group = self.config.group
         device = next(model.parameters()).device
         for _, item in examples(self.corpus.split("val"), self.data.samples):
             # As many frames as make whole rows.
-            frames = len(item.mel) // group * group if isinstance(model.rows, Groups) else len(item.mel)
+            frames = (
+                len(item.mel) // group * group if isinstance(model.rows, Groups) else len(item.mel)
+            )
             mel = torch.from_numpy(np.asarray(item.mel[:frames], np.float32))[None].to(device)
             pulses = None
             if isinstance(model.rows, Bands):
                 pulses = free_pulses(model.rows.conditioner, mel, front.sample_rate)
             generator = torch.Generator().manual_seed(0)
-            z = self.data.temperature * torch.randn(1, group, frames * front.hop // group, generator=generator)
+            z = self.data.temperature * torch.randn(
+                1, group, frames * front.hop // group, generator=generator
+            )
             samples = model.infer(mel, z.to(device), pulses)[0].float().cpu().numpy()
             write_sample(folder, item.name, front, item.mel[:frames], samples=samples)

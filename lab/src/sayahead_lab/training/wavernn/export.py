@@ -24,21 +24,29 @@ from sayahead_lab.training.voice_parts import VoicePart, Written
 from sayahead_lab.training.wavernn.network import PARTS, ConditionsNetwork, Guide, WaveRNN, decoded
 
 EXACT = ("level", "split", "join")
-"""What a WaveRNN in bands keeps in float32: the levels of quiet bands and the filter bank are finer than float16."""
+"""What a WaveRNN in bands keeps in float32: the levels of quiet bands and the filter bank are finer
+than float16."""
 
 
 def about(model: WaveRNN) -> WaveRNNModel:
     """What the runtime has to know beside the weights."""
     c = model.config
-    left, right = max(c.left, c.smoothing), max(c.right, c.smoothing)
+    left = max(c.left, c.smoothing)
+    right = max(c.right, c.smoothing)
     return WaveRNNModel(c.n_mels, c.hop, left, right)
 
 
-def pitch(guide: Guide, conditions: ConditionsNetwork, path: Path, *, sample_rate: int) -> PulseModel:
+def pitch(
+    guide: Guide, conditions: ConditionsNetwork, path: Path, *, sample_rate: int
+) -> PulseModel:
     """Write the graph that reads the pitch, and say what the runtime has to know of it."""
-    holder, c = nn.Module(), conditions.config
-    config = ConditionerConfig(c.n_mels, strides=c.strides, bands=c.bands, pulses=True, pitch=c.pitch)
-    holder.conditioner = conditioner = Conditioner(config)
+    holder = nn.Module()
+    c = conditions.config
+    config = ConditionerConfig(
+        c.n_mels, strides=c.strides, bands=c.bands, pulses=True, pitch=c.pitch
+    )
+    holder.conditioner = Conditioner(config)
+    conditioner = holder.conditioner
     conditioner.pitch = guide.pitch
     conditioner.mean.copy_(conditions.mean)
     conditioner.std.copy_(conditions.std)
@@ -51,24 +59,35 @@ def turned(weight: Tensor) -> Floats:
 
 
 def arrays(model: WaveRNN) -> dict[str, Floats]:
-    """All weights by the names that the runtime reads; what is linear together is multiplied out."""
-    c, conditions, reach = model.config, model.conditions, about(model)
+    """All weights by the names that the runtime reads; what is linear together is multiplied
+    out."""
+    c = model.config
+    conditions = model.conditions
+    reach = about(model)
     weights = {"mean": array(conditions.mean), "std": array(conditions.std)}
     sight = np.zeros(reach.left + 1 + reach.right, np.float32)
     sight[reach.left - c.left : reach.left + 1 + c.right] = 1
-    weights["sight"], weights["spread"] = sight, spread(model)
+    weights["sight"] = sight
+    weights["spread"] = spread(model)
 
     def folded(name: str, weight: Tensor, bias: Tensor, norm: nn.Module) -> None:
         assert isinstance(norm, nn.BatchNorm1d)
         weight_folded, shift = normed(weight, bias, norm)
-        weights[name], weights[f"{name}.bias"] = turned(weight_folded.permute(0, 2, 1).flatten(1)), array(shift)
+        weights[name] = turned(weight_folded.permute(0, 2, 1).flatten(1))
+        weights[f"{name}.bias"] = array(shift)
 
     folded("entry", conditions.input.weight, torch.zeros(c.channels), conditions.norm)
     for number, block in enumerate(conditions.blocks):
         for place, name in enumerate(("first", "second")):
             layer: Any = block.get_submodule(name)
-            folded(f"block{number}.{name}", layer.weight, layer.bias, block.get_submodule(f"norms.{place}"))
-    weights["parts"], weights["parts.bias"] = turned(conditions.output.weight[..., 0]), array(conditions.output.bias)
+            folded(
+                f"block{number}.{name}",
+                layer.weight,
+                layer.bias,
+                block.get_submodule(f"norms.{place}"),
+            )
+    weights["parts"] = turned(conditions.output.weight[..., 0])
+    weights["parts.bias"] = array(conditions.output.bias)
     weights |= recurrent(model)
     if model.guide is None:
         weights["values"] = array(decoded(torch.arange(c.classes), c.classes))
@@ -79,9 +98,12 @@ def arrays(model: WaveRNN) -> dict[str, Floats]:
 
 def guided(guide: Guide) -> dict[str, Floats]:
     """The weights of the voice, of the level and of the filter bank."""
-    voice, bank = guide.voice, guide.signal.bank
-    filters, bands = array(bank.filters[:, 0]), bank.bands
-    # A band's 13 steps around a sample, the earliest first, sound in it by the end of the filter, and so on.
+    voice = guide.voice
+    bank = guide.signal.bank
+    filters = array(bank.filters[:, 0])
+    bands = bank.bands
+    # A band's 13 steps around a sample, the earliest first, sound in it by the end of the filter,
+    # and so on.
     width = filters.shape[1] // bands + 1
     padded = np.pad(filters, ((0, 0), (0, width * bands - filters.shape[1])))
     return {
@@ -98,34 +120,45 @@ def guided(guide: Guide) -> dict[str, Floats]:
 
 def recurrent(model: WaveRNN) -> dict[str, Floats]:
     """The weights of everything that runs sample by sample."""
-    c, weights, part = model.config, dict[str, Floats](), model.config.aux // PARTS
+    c = model.config
+    weights = dict[str, Floats]()
+    part = model.config.aux // PARTS
     sound, mel, aux = torch.split(model.input.weight, [model.heard, c.n_mels, part], 1)
-    weights["input.mel"], weights["input.part"] = turned(mel), turned(aux)
+    weights["input.mel"] = turned(mel)
+    weights["input.part"] = turned(aux)
     weights["input.bias"] = array(model.input.bias)
     for name, layer in (("first", model.first), ("second", model.second)):
         inner, outer, inner_bias, outer_bias = layer.all_weights[0]
-        weights[f"{name}.inner"], weights[f"{name}.inner.bias"] = turned(inner[:, : c.rnn]), array(inner_bias)
-        weights[f"{name}.outer"], weights[f"{name}.outer.bias"] = turned(outer), array(outer_bias)
+        weights[f"{name}.inner"] = turned(inner[:, : c.rnn])
+        weights[f"{name}.inner.bias"] = array(inner_bias)
+        weights[f"{name}.outer"] = turned(outer)
+        weights[f"{name}.outer.bias"] = array(outer_bias)
         if name == "second":
             weights["second.part"] = turned(inner[:, c.rnn :])
     step = turned(sound[:, : c.past * c.bands])
     gates = step @ weights["first.inner"]
     if model.guide is None:
-        weights["input.sample"], weights["input.sample.gates"] = step[0], gates[0]
+        weights["input.sample"] = step[0]
+        weights["input.sample.gates"] = gates[0]
     else:
-        weights["input.step"], weights["input.voice"] = np.hstack([step, gates]), turned(sound[:, -c.bands :])
+        weights["input.step"] = np.hstack([step, gates])
+        weights["input.voice"] = turned(sound[:, -c.bands :])
     for number, wide in ((0, c.rnn), (1, c.dense)):
         weight, bias = (model.dense[number].get_parameter(name) for name in ("weight", "bias"))
-        weights[f"dense{number}"], weights[f"dense{number}.part"] = turned(weight[:, :wide]), turned(weight[:, wide:])
+        weights[f"dense{number}"] = turned(weight[:, :wide])
+        weights[f"dense{number}.part"] = turned(weight[:, wide:])
         weights[f"dense{number}.bias"] = array(bias)
-    weights["out"], weights["out.bias"] = turned(model.output.weight), array(model.output.bias)
+    weights["out"] = turned(model.output.weight)
+    weights["out.bias"] = array(model.output.bias)
     return weights
 
 
 @torch.no_grad()
 def spread(model: WaveRNN) -> Floats:
-    """(steps, left + 1 + right) by which the frames around a frame make its steps: the upsampling network is linear."""
-    reach, steps = about(model), model.config.steps
+    """(steps, left + 1 + right) by which the frames around a frame make its steps: the upsampling
+    network is linear."""
+    reach = about(model)
+    steps = model.config.steps
     wide = reach.left + 1 + reach.right
     # Two frames of zeros at each end keep the network's own edges away.
     impulses = torch.zeros(1, wide, wide + 4)
@@ -141,11 +174,13 @@ def runtime(model: WaveRNN) -> WaveRNNVocoder:
 
 
 def export(model: WaveRNN, folder: Path, *, sample_rate: int, **drawn: float) -> Written:
-    """Write ``wavernn.npz``, and ``pitch.onnx`` for one in bands, which is ``drawn`` as BandsModel says.
+    """Write ``wavernn.npz``, and ``pitch.onnx`` for one in bands, which is ``drawn`` as BandsModel
+    says.
 
     Returned: their paths, and what a voice's ``model`` table says of them under ``vocoder``.
     """
-    paths, table = [folder / "wavernn.npz"], asdict(about(model))
+    paths = [folder / "wavernn.npz"]
+    table = asdict(about(model))
     contents: dict[str, Any] = {
         name: value.astype(np.float16) if value.ndim > 1 and name not in EXACT else value
         for name, value in arrays(model).items()
@@ -160,7 +195,11 @@ def export(model: WaveRNN, folder: Path, *, sample_rate: int, **drawn: float) ->
 
 def write(run: Trained[Any, WaveRNN], folder: Path) -> Written:
     """Write a run's model as a voice's second stage."""
-    drawn = {name: float(run.recipe.data[name]) for name in ("temperature", "voiced") if name in run.recipe.data}
+    drawn = {
+        name: float(run.recipe.data[name])
+        for name in ("temperature", "voiced")
+        if name in run.recipe.data
+    }
     return export(run.model, folder, sample_rate=run.corpus.info.front_end.sample_rate, **drawn)
 
 

@@ -34,25 +34,30 @@ class WaveRNNData(JudgedData):
     frames: int = 10
     """Frames of a crop."""
     edge: int = 2
-    """Frames at a crop's left end that do not count, unless the item begins there: they lack their past."""
+    """Frames at a crop's left end that do not count, unless the item begins there: they lack their
+    past."""
     floor: float = -6.0
     """Least log deviation of a band; lower ones count as this."""
     noise: float = 0.0
-    """Deviation of the noise on the steps that a WaveRNN in bands hears, as its own past is not the speaker's."""
+    """Deviation of the noise on the steps that a WaveRNN in bands hears, as its own past is not the
+    speaker's."""
     unlikely: float = 1.0
     """Weight of the negative log likelihood, with bands."""
     log_frame: float = 0.0
-    """Weight of the difference of log magnitudes, at three resolutions, of the sound and of what the network draws from
-    its own past, with bands; not in WaveRNN. Nor are discriminators, which hear the same."""
+    """Weight of the difference of log magnitudes, at three resolutions, of the sound and of what
+    the network draws from its own past, with bands; not in WaveRNN. Nor are discriminators, which
+    hear the same."""
     frame: float = 0.0
-    """Weight of the squared difference of their magnitudes, as in ClariNet's frame loss, beside it."""
+    """Weight of the squared difference of their magnitudes, as in ClariNet's frame loss, beside
+    it."""
     temperature: float = 0.8
-    """Factor on the deviation of what is drawn where there is no pitch, here and in a voice; with bands."""
+    """Factor on the deviation of what is drawn where there is no pitch, here and in a voice; with
+    bands."""
     voiced: float = 0.3
     """The same where there is one."""
     memory: int = 30
-    """Steps after which what the network draws does not teach through the steps before any more: over hundreds of steps
-    gradients grow."""
+    """Steps after which what the network draws does not teach through the steps before any more:
+    over hundreds of steps gradients grow."""
     pitch: float = 1.0
     """Weight of the errors of pitch and voicing, with bands."""
     samples: int = 1
@@ -71,7 +76,8 @@ class WaveRNNTask(CropTask[WaveRNN]):
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.config = from_mapping(WaveRNNConfig, model, where="[model]")
-        self.data, self.corpus = from_mapping(WaveRNNData, data, where="[data]"), corpus
+        self.data = from_mapping(WaveRNNData, data, where="[data]")
+        self.corpus = corpus
         self.data.check()
         self.crops = Crops(corpus, self.data.frames, self.data.edge, pulses=self.config.bands > 1)
         self.crops.check(self.config.n_mels, self.config.hop)
@@ -94,7 +100,8 @@ class WaveRNNTask(CropTask[WaveRNN]):
         return self.data.carried(learned, learned, fresh)
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """Negative log likelihood, in nats a sample, or a step and band; in bands, the pitch's errors too."""
+        """Negative log likelihood, in nats a sample, or a step and band; in bands, the pitch's
+        errors too."""
         if self.config.bands > 1:
             return self._loss_of_bands(model, batch, step)
         classes = self.config.classes
@@ -106,8 +113,13 @@ class WaveRNNTask(CropTask[WaveRNN]):
         total = average(unlikely, weights)
         return total, {"nll": float(total.detach())}
 
-    def _loss_of_bands(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        data, audio, mel, pulses = self.data, batch["audio"], batch["mel"], batch["pulses"]
+    def _loss_of_bands(
+        self, model: nn.Module, batch: Batch, step: int
+    ) -> tuple[Tensor, dict[str, float]]:
+        data = self.data
+        audio = batch["audio"]
+        mel = batch["mel"]
+        pulses = batch["pulses"]
         signal = self.signal.to(audio.device)
         x = signal.split(audio, mel).transpose(1, 2)
         before = functional.pad(x, (0, 0, 1, 0))[:, :-1]
@@ -115,22 +127,28 @@ class WaveRNNTask(CropTask[WaveRNN]):
             before = before + data.noise * torch.randn_like(before)
         mean, log_deviation, pitch = model(before, mel, pulses)
         weights = batch["counts"].repeat_interleave(self.config.steps, 1)[..., None].expand_as(x)
-        unlikely = -average(log_likelihood(x, mean.float(), log_deviation.float(), floor=data.floor), weights)
+        unlikely = -average(
+            log_likelihood(x, mean.float(), log_deviation.float(), floor=data.floor), weights
+        )
         log_pitch, voicing = pitch.float().unbind(1)
         wrong, unsure = pitch_errors(log_pitch, voicing, batch["f0"], batch["counts"])
         parts = {"nll": unlikely, "pitch": wrong, "voicing": unsure}
         total = data.unlikely * unlikely + data.pitch * (wrong + unsure)
         if data.log_frame or data.discriminators:
             network: Any = getattr(model, "module", model)
-            known, normal = x[:, : data.edge * self.config.steps], torch.randn_like(x)
+            known = x[:, : data.edge * self.config.steps]
+            normal = torch.randn_like(x)
             own = network.drawn(known, mel, pulses, normal, memory=data.memory, **data.drawn)
             span = slice(data.edge * self.config.hop, None)
-            samples, meant = signal.join(own.transpose(1, 2), mel)[:, span], audio[:, span]
+            samples = signal.join(own.transpose(1, 2), mel)[:, span]
+            meant = audio[:, span]
             front = self.corpus.info.front_end
             parts["log_frame"] = log_frame_loss(samples, meant)
             parts["frame"] = frame_loss(samples, meant, window=front.window, hop=front.hop)
             taught, told = judged(model, samples, meant, data, step)
-            total = total + data.log_frame * parts["log_frame"] + data.frame * parts["frame"] + taught
+            total = (
+                total + data.log_frame * parts["log_frame"] + data.frame * parts["frame"] + taught
+            )
             parts |= told
         return total, logged(parts)
 

@@ -1,4 +1,5 @@
-"""A protocol with a port of its own: a text a line, its samples as an answer; and an address on the server's."""
+"""A protocol with a port of its own: a text a line, its samples as an answer; and an address on the
+server's."""
 
 from __future__ import annotations
 

@@ -25,7 +25,11 @@ class Parrot:
     def decide(self, view: View) -> Read | Speak:
         """READ until there are enough words, or their sentence ends."""
         count = len(view.pending)
-        return Speak(min(count, self.words), 0) if count >= self.words or view.pending[-1].ends else READ
+        return (
+            Speak(min(count, self.words), 0)
+            if count >= self.words or view.pending[-1].ends
+            else READ
+        )
 
 
 @dataclass(frozen=True, slots=True)

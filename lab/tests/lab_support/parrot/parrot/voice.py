@@ -11,7 +11,8 @@ from sayahead.systems.loading import Loaded
 from sayahead.types import Ids, Pronunciation, Rendering, Segment, Speech, Word
 from sayahead.voices import VoiceConfig
 
-RATE, NOTE = 8000, 200
+RATE = 8000
+NOTE = 200
 
 
 class Letters:
@@ -19,20 +20,28 @@ class Letters:
 
     def __init__(self, start: int = 0) -> None:
         self.skipped: list[tuple[int, int, str]] = []
-        self._text, self._start = "", start
+        self._text = ""
+        self._start = start
 
     def push(self, fragment: str) -> list[Word]:
         self._text += fragment
-        words, end = list[Word](), 0
+        words = list[Word]()
+        end = 0
         for piece in re.finditer(r"\s*(\S+)\s", self._text):
-            place, end = self._start + piece.start(1), piece.end()
+            place = self._start + piece.start(1)
+            end = piece.end()
             words.append(Word(piece[1], place, place + len(piece[1]), ends=piece[1].endswith(".")))
-        self._text, self._start = self._text[end:], self._start + end
+        self._text = self._text[end:]
+        self._start = self._start + end
         return words
 
     def flush(self) -> list[Word]:
         words = self.breathe()
-        return [*words[:-1], Word(words[-1].text, words[-1].start, words[-1].end, ends=True)] if words else []
+        return (
+            [*words[:-1], Word(words[-1].text, words[-1].start, words[-1].end, ends=True)]
+            if words
+            else []
+        )
 
     def breathe(self) -> list[Word]:
         words = self.push(" ")

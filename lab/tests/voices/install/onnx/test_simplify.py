@@ -26,8 +26,10 @@ class Encoder(torch.nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.table, self.norm = torch.nn.Embedding(9, SIZE), torch.nn.LayerNorm(SIZE)
-        self.wide, self.deep = torch.nn.Conv1d(SIZE, SIZE, 3, padding=2, dilation=2), torch.nn.Conv1d(SIZE, SIZE, 1)
+        self.table = torch.nn.Embedding(9, SIZE)
+        self.norm = torch.nn.LayerNorm(SIZE)
+        self.wide = torch.nn.Conv1d(SIZE, SIZE, 3, padding=2, dilation=2)
+        self.deep = torch.nn.Conv1d(SIZE, SIZE, 1)
         torch.nn.init.normal_(self.norm.weight)
 
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
@@ -35,7 +37,9 @@ class Encoder(torch.nn.Module):
         x = self.norm(x + 3)
         x = self.deep(torch.relu(self.wide(x.transpose(1, 2))))
         scores = torch.nn.functional.pad(x.transpose(1, 2) @ x, [0, ids.shape[1]])
-        scores = scores.reshape(1, 2 * ids.shape[1] * ids.shape[1])[:, : ids.shape[1] * ids.shape[1]]
+        scores = scores.reshape(1, 2 * ids.shape[1] * ids.shape[1])[
+            :, : ids.shape[1] * ids.shape[1]
+        ]
         made: torch.Tensor = scores.reshape(1, ids.shape[1], ids.shape[1])
         return made
 
@@ -44,11 +48,18 @@ class Encoder(torch.nn.Module):
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Graph:
     path = tmp_path_factory.mktemp("encoder") / "encoder.onnx"
     torch.manual_seed(0)
-    options: Any = {"input_names": ["ids"], "output_names": ["made"], "dynamo": False, "opset_version": 15}
+    options: Any = {
+        "input_names": ["ids"],
+        "output_names": ["made"],
+        "dynamo": False,
+        "opset_version": 15,
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ids = torch.ones(1, 8, dtype=torch.int64)
-        torch.onnx.export(Encoder().eval(), (ids,), str(path), dynamic_axes={"ids": {1: "tokens"}}, **options)
+        torch.onnx.export(
+            Encoder().eval(), (ids,), str(path), dynamic_axes={"ids": {1: "tokens"}}, **options
+        )
     return read_graph(path)
 
 

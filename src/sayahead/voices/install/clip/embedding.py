@@ -1,4 +1,5 @@
-"""Who speaks, as a vector: a speaker embedding (GE2E, Wan et al. 2018) by the network of the package Resemblyzer."""
+"""Who speaks, as a vector: a speaker embedding (GE2E, Wan et al. 2018) by the network of the
+package Resemblyzer."""
 
 from __future__ import annotations
 
@@ -37,13 +38,17 @@ def mel_filters() -> Floats:
     marks = np.linspace(mel(0.0), mel(8000.0), BANDS + 2)
     edges = np.where(marks < top, marks * step, 1000 * np.exp(octave * (marks - top)))
     low, middle, high = (edges[at : at + BANDS, None] for at in range(3))
-    weights = np.maximum(0, np.minimum((bins - low) / (middle - low), (high - bins) / (high - middle)))
+    weights = np.maximum(
+        0, np.minimum((bins - low) / (middle - low), (high - bins) / (high - middle))
+    )
     return np.asarray(weights * 2.0 / (high - low), np.float32)
 
 
 def mel_frames(samples: Floats, rate: int) -> Floats:
-    """(F, 40) powers of mel bands of samples (S,), a frame every 10 ms; ``rate`` is one of RATES."""
-    size, hop = rate // 40, rate // 100
+    """(F, 40) powers of mel bands of samples (S,), a frame every 10 ms; ``rate`` is one of
+    RATES."""
+    size = rate // 40
+    hop = rate // 100
     rms = max(float(np.sqrt(np.mean(np.square(samples, dtype=np.float64)))), 1e-6)
     padded = np.pad(np.asarray(samples, np.float32) * np.float32(LEVEL / rms), size // 2)
     frames = np.lib.stride_tricks.sliding_window_view(padded, size)[::hop]
@@ -55,13 +60,15 @@ def mel_frames(samples: Floats, rate: int) -> Floats:
 
 
 def partial_starts(frames: int, step: int) -> list[int]:
-    """First frames of the windows that the network reads, ``step`` apart; the last one ends with the sound."""
+    """First frames of the windows that the network reads, ``step`` apart; the last one ends with
+    the sound."""
     last = frames - PARTIAL
     return sorted({*range(0, last + 1, step), last})
 
 
 class Embedder:
-    """The network: three LSTM layers over mel bands, whose last state becomes an embedding of length 1."""
+    """The network: three LSTM layers over mel bands, whose last state becomes an embedding of
+    length 1."""
 
     LAYERS = 3
 
@@ -70,14 +77,19 @@ class Embedder:
         self._weights = {name: np.asarray(value, np.float32) for name, value in weights.items()}
 
     def partials(self, mel: Floats, step: int = PARTIAL // 2) -> Floats:
-        """(N, 256) embeddings of windows of a sound's frames (F, 40), which are padded where they are too few."""
+        """(N, 256) embeddings of windows of a sound's frames (F, 40), which are padded where they
+        are too few."""
         if len(mel) < PARTIAL:
             mel = np.pad(mel, ((0, PARTIAL - len(mel)), (0, 0)))
         x = np.stack([mel[at : at + PARTIAL] for at in partial_starts(len(mel), step)])
         for layer in range(self.LAYERS):
             x = self._layer(x, layer)
-        raw = np.maximum(x[:, -1] @ self._weights["linear.weight"].T + self._weights["linear.bias"], 0)
-        return np.asarray(raw / np.maximum(np.linalg.norm(raw, axis=1, keepdims=True), 1e-9), np.float32)
+        raw = np.maximum(
+            x[:, -1] @ self._weights["linear.weight"].T + self._weights["linear.bias"], 0
+        )
+        return np.asarray(
+            raw / np.maximum(np.linalg.norm(raw, axis=1, keepdims=True), 1e-9), np.float32
+        )
 
     def __call__(self, samples: Floats, rate: int) -> Floats:
         """(256,) of a sound (S,): the mean over its windows, of length 1."""
@@ -86,7 +98,8 @@ class Embedder:
     def _layer(self, x: Floats, layer: int) -> Floats:
         """(N, T, 256) of one LSTM layer."""
         own = {
-            part: self._weights[f"lstm.{part}_l{layer}"] for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+            part: self._weights[f"lstm.{part}_l{layer}"]
+            for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         }
         given = x @ own["weight_ih"].T + (own["bias_ih"] + own["bias_hh"])
         recurrent = np.ascontiguousarray(own["weight_hh"].T)

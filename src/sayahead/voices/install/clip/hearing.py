@@ -1,4 +1,5 @@
-"""What is heard in a clip: whether a voice can be made of it, and where not, why not and what to do."""
+"""What is heard in a clip: whether a voice can be made of it, and where not, why not and what to
+do."""
 
 from __future__ import annotations
 
@@ -78,7 +79,8 @@ def hear(clip: Clip, embed: Embedder) -> Heard:
 
 
 def apart(partials: Floats) -> float:
-    """Cosine of the means of two groups of windows (N, 256), divided where they differ most; 1 for too few."""
+    """Cosine of the means of two groups of windows (N, 256), divided where they differ most; 1 for
+    too few."""
     if len(partials) < 4:
         return 1.0
     centred = partials - partials.mean(0)
@@ -98,10 +100,18 @@ class Problem:
     """What was heard and what to do; the fields of Heard fill it."""
 
 
-MIN_SECONDS, MIN_SPOKEN = 3.0, 2.0
-TOO_QUIET_DB, CLIPPED, NOISY_DB, VOICED, APART = -50.0, 0.002, 10.0, 0.25, 0.62
+MIN_SECONDS = 3.0
+MIN_SPOKEN = 2.0
+TOO_QUIET_DB = -50.0
+CLIPPED = 0.002
+NOISY_DB = 10.0
+VOICED = 0.25
+APART = 0.62
 PROBLEMS = (
-    Problem(lambda heard: heard.level < -90, "nothing can be heard in it: check the microphone, and record it again"),
+    Problem(
+        lambda heard: heard.level < -90,
+        "nothing can be heard in it: check the microphone, and record it again",
+    ),
     Problem(
         lambda heard: heard.seconds < MIN_SECONDS,
         "it lasts {seconds:.1f} s, which says too little of a voice: record 5 to 20 s",
@@ -112,24 +122,27 @@ PROBLEMS = (
     ),
     Problem(
         lambda heard: heard.clipped > CLIPPED,
-        "it is too loud for its recording, {clipped:.1%} of it is cut off: lower the microphone's level, and record it "
-        "again",
+        "it is too loud for its recording, {clipped:.1%} of it is cut off: lower the microphone's"
+        " level, and record it again",
     ),
     Problem(
         lambda heard: heard.voiced < VOICED or not heard.f0,
-        "no voice is heard in it (a pitch in {voiced:.0%} of what sounds): record somebody who speaks",
+        "no voice is heard in it (a pitch in {voiced:.0%} of what sounds): record somebody who"
+        " speaks",
     ),
     Problem(
         lambda heard: heard.quiet < NOISY_DB,
-        "there is no pause in it that is quiet ({quiet:.0f} dB below the speech): music, noise or others are heard "
-        "beneath; record one person in a quiet room",
+        "there is no pause in it that is quiet ({quiet:.0f} dB below the speech): music, noise or"
+        " others are heard beneath; record one person in a quiet room",
     ),
     Problem(
-        lambda heard: heard.spoken < MIN_SPOKEN, "only {spoken:.1f} s of it are spoken: record 5 to 20 s of speech"
+        lambda heard: heard.spoken < MIN_SPOKEN,
+        "only {spoken:.1f} s of it are spoken: record 5 to 20 s of speech",
     ),
     Problem(
         lambda heard: heard.apart < APART,
-        "two people seem to speak in it (its parts are alike by {apart:.2f}): cut out 5 to 20 s of one",
+        "two people seem to speak in it (its parts are alike by {apart:.2f}): cut out 5 to 20 s"
+        " of one",
     ),
 )
 """In the order in which they are looked for."""

@@ -30,7 +30,8 @@ from sayahead.voices.write import write_voice
 FAMILY = "family"
 """The voice whose speakers others join."""
 NEAR = 0.8
-"""Between a voice that sounds natural (0: a blend of the family's speakers) and one that is like the clip (1)."""
+"""Between a voice that sounds natural (0: a blend of the family's speakers) and one that is like
+the clip (1)."""
 ROUNDS = 2
 """How often a speaker is heard and corrected, at most."""
 STEP = 0.7
@@ -41,7 +42,8 @@ SENTENCES = (
 )
 """What a speaker says while it is fitted."""
 BLENDS = 3
-"""Nearest blends of the family's speakers from which a speaker is made; it is the mean of what is made of each."""
+"""Nearest blends of the family's speakers from which a speaker is made; it is the mean of what is
+made of each."""
 MAX_SEMITONES = 7.0
 """Most that the pitch of a blend is moved."""
 LICENSE = "LicenseRef-Private"
@@ -57,14 +59,16 @@ class FromClip:
     heard: Heard
     """The clip, measured."""
     similarity: float
-    """Cosine of the embeddings of what it says and of the clip: strangers have 0.56, one person's sentences 0.9."""
+    """Cosine of the embeddings of what it says and of the clip: strangers have 0.56, one person's
+    sentences 0.9."""
 
 
 class Studio:
     """A family of voices that says sentences as any speaker."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.voice = folder, load_voice(folder)
+        self.folder = folder
+        self.voice = load_voice(folder)
         self._config = from_mapping(HeartConfig, self.voice.config.model, where="model")
         graphs: list[OnnxGraph] = [load() for load in shared_graphs_of(folder, OWN, 1)]
         self._graphs = {graph.name: graph for graph in graphs}
@@ -100,12 +104,13 @@ def voice_from_clip(
     description: str | None = None,
     replace: bool = False,
 ) -> FromClip:
-    """Add a voice ``name`` that sounds like the person in a clip of 5 to 20 seconds, in any language.
+    """Add a voice ``name`` that sounds like the person in a clip of 5 to 20 seconds, in any
+    language.
 
-    ``near``: 0 is the family's nearest blend, 1 as near to the clip as can be; ``language``: what it speaks, by default
-    the family's; ``consent``: who agreed to it, in words that the voice keeps. ConfigError for a clip that no voice can
-    be made of, with what was heard in it and what to do; VoiceError where the family is not installed.
-    """
+    ``near``: 0 is the family's nearest blend, 1 as near to the clip as can be; ``language``: what
+    it speaks, by default the family's; ``consent``: who agreed to it, in words that the voice
+    keeps. ConfigError for a clip that no voice can be made of, with what was heard in it and what
+    to do; VoiceError where the family is not installed."""
     check_number("near", near, 0.0, 1.0)
     check_name(name, replace=replace)
     path = Path(clip).expanduser()
@@ -118,9 +123,19 @@ def voice_from_clip(
     check(heard, path.name)
     fitted, shape = fit(studio, maker, heard, near=near)
     origin = f"a clip of {heard.seconds:.1f} s ({path.name}, SHA-256 {sha256(path)})"
-    about = {"name": name, "language": tag, "license": license, "consent": consent, "shape": asdict(shape)}
-    about["description"] = description or f"Made of a clip of {heard.seconds:.0f} s, a speaker more of {family}"
-    about["source"] = f"{origin}, and the networks of the voice {family}: {studio.voice.config.source}"
+    about = {
+        "name": name,
+        "language": tag,
+        "license": license,
+        "consent": consent,
+        "shape": asdict(shape),
+    }
+    about["description"] = (
+        description or f"Made of a clip of {heard.seconds:.0f} s, a speaker more of {family}"
+    )
+    about["source"] = (
+        f"{origin}, and the networks of the voice {family}: {studio.voice.config.source}"
+    )
     with workplace() as work:
         write_guest(work / MADE, studio.voice.config, folder, fitted.tables, about)
         return FromClip(settle(work, name, replace=replace), heard, fitted.similarity)
@@ -141,7 +156,10 @@ def fit(
     shape = moved_pitch(heard.f0, maker.pitch(nearest))
     say = functools.partial(studio.say, shape)
     wanted = heard.embedding
-    return maker.fit(wanted, heard.f0, nearest, say, near=near, rounds=int(rounds), step=step), shape
+    return (
+        maker.fit(wanted, heard.f0, nearest, say, near=near, rounds=int(rounds), step=step),
+        shape,
+    )
 
 
 def moved_pitch(wanted: float, own: float) -> Shape:
@@ -150,10 +168,15 @@ def moved_pitch(wanted: float, own: float) -> Shape:
     return Shape(pitch=round(float(np.clip(semitones, -MAX_SEMITONES, MAX_SEMITONES)), 2))
 
 
-def write_guest(folder: Path, family: VoiceConfig, lender: Path, tables: Tables, about: Mapping[str, object]) -> None:
-    """The folder of a voice that is one speaker more of a family: its numbers, and whose graphs it borrows."""
+def write_guest(
+    folder: Path, family: VoiceConfig, lender: Path, tables: Tables, about: Mapping[str, object]
+) -> None:
+    """The folder of a voice that is one speaker more of a family: its numbers, and whose graphs it
+    borrows."""
     folder.mkdir(parents=True)
-    save_arrays(folder / SPEAKERS, {name: table[None].astype(np.float16) for name, table in tables.items()})
+    save_arrays(
+        folder / SPEAKERS, {name: table[None].astype(np.float16) for name, table in tables.items()}
+    )
     lent = [f"{graph}.onnx" for graph in OWN] + [SPEAKERS]
     graphs = {"voice": family.name, "files": {file: family.files[file] for file in lent}}
     name = str(about["name"])
@@ -174,7 +197,10 @@ def write_guest(folder: Path, family: VoiceConfig, lender: Path, tables: Tables,
 def notice(about: Mapping[str, object]) -> str:
     """What NOTICE says: of whom the voice is, and who agreed."""
     consent = about["consent"] or "not stated"
-    return f"The voice {about['name']} was made of {about['source']}\nConsent of the speaker: {consent}\n"
+    return (
+        f"The voice {about['name']} was made of {about['source']}\nConsent of the speaker:"
+        f" {consent}\n"
+    )
 
 
 def family_folder(family: str) -> Path:
@@ -182,8 +208,15 @@ def family_folder(family: str) -> Path:
     voices = installed_voices()
     if family not in voices:
         if family in ELSEWHERE:
-            raise VoiceError(not_installed(f"The voice {family!r}, of which others are speakers,", ELSEWHERE[family]))
-        raise VoiceError(f"There is no voice {family!r} of which another could be a speaker{nearest(family, voices)}.")
+            raise VoiceError(
+                not_installed(
+                    f"The voice {family!r}, of which others are speakers,", ELSEWHERE[family]
+                )
+            )
+        raise VoiceError(
+            f"There is no voice {family!r} of which another could be a"
+            f" speaker{nearest(family, voices)}."
+        )
     return voices[family]
 
 
@@ -193,4 +226,7 @@ def checked_language(folder: Path, language: str | None) -> str:
     spoken = {config.language, *config.model.get("languages", {}).values()}
     if language is None or language in spoken:
         return language or config.language
-    raise ConfigError(f"The voice {config.name!r} does not speak {language!r}: it speaks {', '.join(sorted(spoken))}.")
+    raise ConfigError(
+        f"The voice {config.name!r} does not speak {language!r}: it speaks"
+        f" {', '.join(sorted(spoken))}."
+    )

@@ -17,7 +17,8 @@ RATE = 24000
 """Samples per second of what is read, whatever the file's."""
 MAX_SECONDS = 60.0
 """Longest clip: one person in one mood says no more in it than in 20 s."""
-MIN_RATE, MAX_RATE = 8000, 192_000
+MIN_RATE = 8000
+MAX_RATE = 192_000
 WIDTHS: dict[int, tuple[np.dtype[Any], float, float]] = {
     1: (np.dtype("u1"), 128.0, 128.0),
     2: (np.dtype("<i2"), 0.0, 32768.0),
@@ -43,15 +44,20 @@ def read_clip(path: Path) -> Clip:
     if path.stat().st_size == 0:
         raise ConfigError(f"{path} is empty: record 5 to 20 seconds of one person.")
     if path.stat().st_size > MAX_BYTES:
-        raise ConfigError(f"{path} is larger than any clip: cut 5 to 20 seconds of one person out of it.")
+        raise ConfigError(
+            f"{path} is larger than any clip: cut 5 to 20 seconds of one person out of it."
+        )
     samples, rate = read_wav(path) or decoded(path)
     if not MIN_RATE <= rate <= MAX_RATE:
-        raise ConfigError(f"{path} has {rate} samples a second, but {MIN_RATE} to {MAX_RATE} can be read: convert it.")
+        raise ConfigError(
+            f"{path} has {rate} samples a second, but {MIN_RATE} to {MAX_RATE} can be read:"
+            " convert it."
+        )
     seconds = len(samples) / rate
     if seconds > MAX_SECONDS:
         raise ConfigError(
-            f"{path} lasts {seconds:.0f} s, and {MAX_SECONDS:.0f} s are the most: cut out 5 to 20 seconds in which one "
-            "person speaks, and nobody else."
+            f"{path} lasts {seconds:.0f} s, and {MAX_SECONDS:.0f} s are the most: cut out 5 to 20"
+            " seconds in which one person speaks, and nobody else."
         )
     if not np.isfinite(samples).all():
         raise ConfigError(f"{path} has samples that are no numbers: record it again.")
@@ -64,12 +70,14 @@ def clip_of(samples: Floats, rate: int) -> Clip:
 
 
 def clipped_share(samples: Floats) -> float:
-    """The share of samples at the largest value, where more lie there than a sound has that is not cut off.
+    """The share of samples at the largest value, where more lie there than a sound has that is not
+    cut off.
 
-    Of a tone, which is at its top longest, 0.38 of what lies above 0.9 lies above 0.985 of the largest value.
-    """
+    Of a tone, which is at its top longest, 0.38 of what lies above 0.9 lies above 0.985 of the
+    largest value."""
     sizes = np.abs(samples) / max(float(np.abs(samples).max(initial=0)), 1e-9)
-    top, high = int((sizes > 0.985).sum()), int((sizes > 0.9).sum())
+    top = int((sizes > 0.985).sum())
+    high = int((sizes > 0.9).sum())
     return top / max(len(samples), 1) if top > 0.45 * high else 0.0
 
 
@@ -77,7 +85,9 @@ def read_wav(path: Path) -> tuple[Floats, int] | None:
     """(S, C) samples of a plain WAV file and their rate; None for another kind of file."""
     try:
         with wave.open(str(path)) as file:
-            channels, width, rate = file.getnchannels(), file.getsampwidth(), file.getframerate()
+            channels = file.getnchannels()
+            width = file.getsampwidth()
+            rate = file.getframerate()
             data = file.readframes(min(file.getnframes(), MAX_BYTES))
     except (EOFError, wave.Error):
         return None
@@ -87,9 +97,12 @@ def read_wav(path: Path) -> tuple[Floats, int] | None:
     if width == 3:
         whole = np.zeros((len(data) // 3, 4), np.uint8)
         whole[:, 1:] = np.frombuffer(data, np.uint8).reshape(-1, 3)
-        data, width = whole.tobytes(), 4
+        data = whole.tobytes()
+        width = 4
     kind, silence, full = WIDTHS[width]
-    samples = (np.frombuffer(data, kind).astype(np.float32) - np.float32(silence)) / np.float32(full)
+    samples = (np.frombuffer(data, kind).astype(np.float32) - np.float32(silence)) / np.float32(
+        full
+    )
     return samples.reshape(-1, channels), rate
 
 
@@ -106,7 +119,8 @@ def decoded(path: Path) -> tuple[Floats, int]:
             problems.append("")
     if all(problems):
         raise ConfigError(
-            f"{path} is not a plain WAV file; FLAC and others need one more package: pip install 'sayahead[codecs]'."
+            f"{path} is not a plain WAV file; FLAC and others need one more package: pip install"
+            " 'sayahead[codecs]'."
         )
     raise ConfigError(f"{path} cannot be read as a sound: give a WAV, FLAC, MP3, M4A or Ogg file.")
 
@@ -125,7 +139,8 @@ def by_av(path: Path) -> tuple[Floats, int]:
 
     with av.open(str(path)) as file:
         stream = file.streams.audio[0]
-        rate, pieces = int(stream.rate), list[Floats]()
+        rate = int(stream.rate)
+        pieces = list[Floats]()
         convert = av.AudioResampler(format="fltp", layout="mono", rate=rate)
         for frame in file.decode(stream):
             pieces += [one.to_ndarray()[0] for one in convert.resample(frame)]

@@ -1,8 +1,9 @@
-"""A speaker of a family made of an embedding: the nearest blend of its speakers, and what a network adds to that.
+"""A speaker of a family made of an embedding: the nearest blend of its speakers, and what a network
+adds to that.
 
-The network was trained to make speakers sound like people (``sayahead train clip``). What it makes is heard, and what
-is missing is asked for once more: a few rounds without any gradient bring a speaker nearer than the network alone.
-"""
+The network was trained to make speakers sound like people (``sayahead train clip``). What it makes
+is heard, and what is missing is asked for once more: a few rounds without any gradient bring a
+speaker nearer than the network alone."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ SCALE = ".scale"
 OCTAVE = 0.2
 """Similarity that an octave of pitch costs, where the nearest blend is looked for."""
 
-GAIN, PATIENCE = 0.002, 2
+GAIN = 0.002
+PATIENCE = 2
 """After so many rounds that bring less than so much similarity, the fit is done."""
 
 Tables = Mapping[str, Floats]
@@ -56,11 +58,16 @@ class SpeakerMaker:
     def __init__(self, arrays: Mapping[str, NDArray[Any]], rows: Mapping[str, Floats]) -> None:
         """``arrays``: those of FILE; ``rows`` (S, V) by graph: the family's own speakers."""
         arrays = unpacked(arrays)
-        weights = {name.removeprefix("embedder."): value for name, value in arrays.items() if name.startswith("emb")}
+        weights = {
+            name.removeprefix("embedder."): value
+            for name, value in arrays.items()
+            if name.startswith("emb")
+        }
         self.embed = Embedder(weights)
         self._rows = rows
         self._shares, self._heard, self._pitch = (
-            np.asarray(arrays[f"bank.{name}"], np.float32) for name in ("shares", "embeddings", "f0")
+            np.asarray(arrays[f"bank.{name}"], np.float32)
+            for name in ("shares", "embeddings", "f0")
         )
         self._network = {
             name.removeprefix("network."): np.asarray(value, np.float32)
@@ -93,11 +100,14 @@ class SpeakerMaker:
         return {graph: share @ self._rows[graph] for graph in GRAPHS}
 
     def made(self, wanted: Floats, f0: float, blends: Blends) -> dict[str, Floats]:
-        """The numbers of a speaker for an embedding (256,) and a pitch in Hz: the mean of what each blend gives."""
+        """The numbers of a speaker for an embedding (256,) and a pitch in Hz: the mean of what each
+        blend gives."""
         net = self._network
         inputs = np.stack(
             [
-                np.concatenate([wanted, 4 * (wanted - self._heard[one]), [np.log(f0 / self._pitch[one])]])
+                np.concatenate(
+                    [wanted, 4 * (wanted - self._heard[one]), [np.log(f0 / self._pitch[one])]]
+                )
                 for one in blends
             ]
         ).astype(np.float32)
@@ -109,9 +119,18 @@ class SpeakerMaker:
         return dict(zip(GRAPHS, np.split(joined.astype(np.float32), ends), strict=True))
 
     def fit(
-        self, wanted: Floats, f0: float, blends: Blends, speak: Speak, *, near: float, rounds: int, step: float
+        self,
+        wanted: Floats,
+        f0: float,
+        blends: Blends,
+        speak: Speak,
+        *,
+        near: float,
+        rounds: int,
+        step: float,
     ) -> Fitted:
-        """The most similar of the speakers that ``rounds`` rounds make of an embedding and a median pitch in Hz.
+        """The most similar of the speakers that ``rounds`` rounds make of an embedding and a median
+        pitch in Hz.
 
         ``near``: how much of the way from the blends to it is gone.
         """
@@ -119,12 +138,18 @@ class SpeakerMaker:
         if near == 1:
             return fitted
         start = self.blended(blends)
-        tables = {graph: (1 - near) * start[graph] + near * fitted.tables[graph] for graph in GRAPHS}
+        tables = {
+            graph: (1 - near) * start[graph] + near * fitted.tables[graph] for graph in GRAPHS
+        }
         return Fitted(tables, float(self.embed(speak(tables), RATE) @ wanted))
 
-    def _nearest_of(self, wanted: Floats, f0: float, blends: Blends, speak: Speak, rounds: int, step: float) -> Fitted:
+    def _nearest_of(
+        self, wanted: Floats, f0: float, blends: Blends, speak: Speak, rounds: int, step: float
+    ) -> Fitted:
         """Ask, hear, and ask for what is missing, too."""
-        asked, best, vain = wanted, Fitted({}, -1.0), 0
+        asked = wanted
+        best = Fitted({}, -1.0)
+        vain = 0
         for _ in range(max(1, rounds)):
             tables = self.made(asked, f0, blends)
             heard = self.embed(speak(tables), RATE)
@@ -155,16 +180,20 @@ def unpacked(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 
 
 def gelu(x: Floats) -> Floats:
-    """The Gaussian error linear unit, by the error function's approximation that is right to 2e-7 (7.1.26 has 1e-7)."""
+    """The Gaussian error linear unit, by the error function's approximation that is right to 2e-7
+    (7.1.26 has 1e-7)."""
     z = np.abs(x) * np.sqrt(0.5)
     t = 1 / (1 + 0.3275911 * z)
-    poly = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))
+    poly = t * (
+        0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429)))
+    )
     erf = np.sign(x) * (1 - poly * np.exp(-z * z))
     return np.asarray(0.5 * x * (1 + erf), np.float32)
 
 
 def load_maker(family: Path, rows: Mapping[str, Floats]) -> SpeakerMaker:
-    """What makes speakers for the family in a folder; VoiceError where it has none, or it cannot be read."""
+    """What makes speakers for the family in a folder; VoiceError where it has none, or it cannot be
+    read."""
     path = family / FILE
     if not path.is_file():
         raise VoiceError(f"{family} has no {FILE}, so no speaker can be made of a clip for it.")

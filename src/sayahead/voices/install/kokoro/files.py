@@ -14,7 +14,15 @@ from sayahead.config import describe
 from sayahead.errors import VoiceError
 from sayahead.types import Floats
 
-LANGUAGES = {"a": "en-US", "b": "en-GB", "e": "es", "f": "fr-FR", "h": "hi", "i": "it", "p": "pt-BR"}
+LANGUAGES = {
+    "a": "en-US",
+    "b": "en-GB",
+    "e": "es",
+    "f": "fr-FR",
+    "h": "hi",
+    "i": "it",
+    "p": "pt-BR",
+}
 """Of a style, by the first letter of its name."""
 OWN_READER = {"j": "Japanese", "z": "Chinese"}
 """Languages whose phonemes neither rules nor espeak-ng make."""
@@ -40,15 +48,24 @@ class Files:
 
 
 def read_files(onnx: Path, config: Path | None) -> Files:
-    """Of a graph and what lies beside it; ``config`` by default ``NAME.onnx.json`` or ``config.json``.
+    """Of a graph and what lies beside it; ``config`` by default ``NAME.onnx.json`` or
+    ``config.json``.
 
     VoiceError for what is missing or damaged.
     """
     described = config or next(
-        (path for path in (onnx.with_name(f"{onnx.name}.json"), onnx.with_name("config.json")) if path.is_file()), None
+        (
+            path
+            for path in (onnx.with_name(f"{onnx.name}.json"), onnx.with_name("config.json"))
+            if path.is_file()
+        ),
+        None,
     )
     if described is None:
-        raise VoiceError(f"{onnx.name} needs the model's config.json, with its table vocab, beside it (or --config).")
+        raise VoiceError(
+            f"{onnx.name} needs the model's config.json, with its table vocab, beside it (or"
+            " --config)."
+        )
     vocab, language = read_vocab(described)
     styles = read_styles(onnx)
     return Files(onnx, vocab, styles, spoken_by(styles, language, onnx))
@@ -61,19 +78,27 @@ def read_vocab(path: Path) -> tuple[dict[str, int], str]:
     except (ValueError, RecursionError, OSError) as error:
         raise VoiceError(f"{path} cannot be read as JSON: {error}.") from error
     vocab = data.get("vocab") if isinstance(data, Mapping) else None
-    valid = isinstance(vocab, Mapping) and all(isinstance(n, int) and len(s) == 1 for s, n in vocab.items())
+    valid = isinstance(vocab, Mapping) and all(
+        isinstance(n, int) and len(s) == 1 for s, n in vocab.items()
+    )
     if not vocab or not valid:
-        raise VoiceError(f"{path}: vocab is {describe(vocab)}, but must be a table of phonemes to ids.")
+        raise VoiceError(
+            f"{path}: vocab is {describe(vocab)}, but must be a table of phonemes to ids."
+        )
     language = data.get("language", "")
     if not isinstance(language, str):
-        raise VoiceError(f"{path}: language is {describe(language)}, but must be a tag such as 'en-US'.")
+        raise VoiceError(
+            f"{path}: language is {describe(language)}, but must be a tag such as 'en-US'."
+        )
     return dict(vocab), language
 
 
 def read_styles(onnx: Path) -> dict[str, Floats]:
     """Tables (R, D) by their names, of all files of styles beside a graph."""
     styles = dict[str, Floats]()
-    for path in sorted([*onnx.parent.glob("*.npz"), *onnx.parent.glob("*.bin"), *onnx.parent.glob("voices/*.bin")]):
+    for path in sorted(
+        [*onnx.parent.glob("*.npz"), *onnx.parent.glob("*.bin"), *onnx.parent.glob("voices/*.bin")]
+    ):
         try:
             if zipfile.is_zipfile(path):
                 with np.load(path, allow_pickle=False) as tables:
@@ -84,7 +109,9 @@ def read_styles(onnx: Path) -> dict[str, Floats]:
             raise VoiceError(f"{path} cannot be read as styles: {error}.") from error
         styles |= {name: table.reshape(-1, width(table, path)) for name, table in arrays.items()}
     if not styles:
-        raise VoiceError(f"{onnx.name} needs styles beside it: an .npz, voices.bin, or a .bin for each.")
+        raise VoiceError(
+            f"{onnx.name} needs styles beside it: an .npz, voices.bin, or a .bin for each."
+        )
     return styles
 
 
@@ -97,17 +124,23 @@ def width(table: Floats, path: Path, columns: int = 256) -> int:
 
 
 def spoken_by(styles: dict[str, Floats], language: str, onnx: Path) -> dict[str, str]:
-    """The language of each style: the one that is named, or by its name; the first style's languages go first."""
+    """The language of each style: the one that is named, or by its name; the first style's
+    languages go first."""
     names = sorted(styles)
     if language:
         languages = dict.fromkeys(names, language)
     else:
-        languages = {name: LANGUAGES[name[0]] for name in names if name[1:2] in ("f", "m") and name[0] in LANGUAGES}
+        languages = {
+            name: LANGUAGES[name[0]]
+            for name in names
+            if name[1:2] in ("f", "m") and name[0] in LANGUAGES
+        }
     if not languages:
         own = ", ".join(sorted({OWN_READER[name[0]] for name in names if name[0] in OWN_READER}))
         why = f": {own} needs its own front end, which is not here" if own else ""
         raise VoiceError(
-            f"The styles beside {onnx.name} ({', '.join(names[:5])}) are of no language that sayahead reads for "
+            f"The styles beside {onnx.name} ({', '.join(names[:5])}) are of no language that"
+            " sayahead reads for "
             f'them{why}. Name one in the configuration, such as "language": "en-US".'
         )
     shapes = {styles[name].shape for name in languages}

@@ -1,12 +1,14 @@
-"""Layers of networks that run some rows at a time: products of integers with fixed ranges, each with a past.
+"""Layers of networks that run some rows at a time: products of integers with fixed ranges, each
+with a past.
 
-Rows are time first, (T, C). A layer that sees to its left is given the last rows of the step before, as integers, and
-hands out those before *commit*, the row from which the next step goes on; to its right it sees what it is given, and
-zeros after it. So, where what is given to the right of the commit is what then comes, steps are the whole.
+Rows are time first, (T, C). A layer that sees to its left is given the last rows of the step
+before, as integers, and hands out those before *commit*, the row from which the next step goes on;
+to its right it sees what it is given, and zeros after it. So, where what is given to the right of
+the commit is what then comes, steps are the whole.
 
-What depends on the style, scales and offsets of normalizations whose statistics are fixed, is computed once for each
-style by a graph that is built beside (``Style``), and joins the products' own scales and biases where it can.
-"""
+What depends on the style, scales and offsets of normalizations whose statistics are fixed, is
+computed once for each style by a graph that is built beside (``Style``), and joins the products'
+own scales and biases where it can."""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ class Kokoro:
                 found = [name for name in names if name.endswith(suffix)]
                 if len(found) == 1:
                     return found[0]
-        raise VoiceError(f"{self.graph.where} is no Kokoro that this version knows: it has no {path}.")
+        raise VoiceError(
+            f"{self.graph.where} is no Kokoro that this version knows: it has no {path}."
+        )
 
     def has(self, path: str) -> bool:
         """Whether there is such a tensor."""
@@ -60,14 +64,18 @@ class Kokoro:
         """A weight of a name's tensor."""
         value = self.graph.value(name)
         if value is None:
-            raise VoiceError(f"{self.graph.where} is no Kokoro that this version knows: {name} varies.")
+            raise VoiceError(
+                f"{self.graph.where} is no Kokoro that this version knows: {name} varies."
+            )
         return value
 
     def product(self, path: str) -> Product:
         """The product whose result a name ends so."""
         found = product_of(self.graph, self.tensor(path))
         if found is None:
-            raise VoiceError(f"{self.graph.where} is no Kokoro that this version knows: {path} is no product.")
+            raise VoiceError(
+                f"{self.graph.where} is no Kokoro that this version knows: {path} is no product."
+            )
         return found
 
     def norm(self, path: str) -> tuple[str, str]:
@@ -78,7 +86,10 @@ class Kokoro:
 
         product = self.graph.nearest(self.tensor(f"{path}/fc/Gemm"), divided, down=True)
         if product is None:
-            raise VoiceError(f"{self.graph.where} is no Kokoro that this version knows: {path} is no instance norm.")
+            raise VoiceError(
+                f"{self.graph.where} is no Kokoro that this version knows: {path} is no instance"
+                " norm."
+            )
         quotient = next(self.graph.maker(name) for name in product.input if self._is(name, "Div"))
         less = self._through(quotient.input[0], "Sub")
         added = self._through(self._through(quotient.input[1], "Sqrt").input[0], "Add")
@@ -94,7 +105,9 @@ class Kokoro:
         while node is not None and node.op_type == "Transpose":
             node = self.graph.made_by(node.input[0])
         if node is None or node.op_type != kind:
-            raise VoiceError(f"{self.graph.where} is no Kokoro that this version knows: {tensor} is no {kind}.")
+            raise VoiceError(
+                f"{self.graph.where} is no Kokoro that this version knows: {tensor} is no {kind}."
+            )
         return node
 
 
@@ -114,7 +127,8 @@ class Rows:
 
 @dataclass(slots=True)
 class Style:
-    """What the style decides: pieces of a vector that a network takes, each as wide as it says, in their order."""
+    """What the style decides: pieces of a vector that a network takes, each as wide as it says, in
+    their order."""
 
     new: Nodes = field(default_factory=lambda: Nodes("style_"))
     norms: list[str] = field(default_factory=list)
@@ -128,7 +142,8 @@ class Style:
         """Names of a norm's scale and offset, (C,): of x, not of what is normalized."""
         if path in self.affine:
             return self.affine[path]
-        weight, new = kokoro.tensor(f"{path}/fc/Gemm"), self.new
+        weight = kokoro.tensor(f"{path}/fc/Gemm")
+        new = self.new
         channels = kokoro.value(fc_bias(kokoro, path)).size // 2
         at = sum(self.widths)
         self.norms.append(path)
@@ -149,15 +164,22 @@ def fc_bias(kokoro: Kokoro, path: str) -> str:
 
 
 def slice_of(new: Nodes, name: str, begin: int, end: int) -> str:
-    return str(new.op("Slice", name, new.constant(np.array([begin])), new.constant(np.array([end]))))
+    return str(
+        new.op("Slice", name, new.constant(np.array([begin])), new.constant(np.array([end])))
+    )
 
 
 class Layers:
     """A network under construction."""
 
-    def __init__(self, kokoro: Kokoro, style: Style, *, integers: bool = True, tail: str = "") -> None:
-        """``integers``: whether products are of integers. ``tail``: what ends the names of its inputs of a style."""
-        self.kokoro, self.style, self.integers = kokoro, style, integers
+    def __init__(
+        self, kokoro: Kokoro, style: Style, *, integers: bool = True, tail: str = ""
+    ) -> None:
+        """``integers``: whether products are of integers. ``tail``: what ends the names of its
+        inputs of a style."""
+        self.kokoro = kokoro
+        self.style = style
+        self.integers = integers
         self.new = Nodes("k_")
         self.ranges = list[str]()
         """Names of the tensors whose ranges are fixed, in the graph as published, in order."""
@@ -213,7 +235,8 @@ class Layers:
         return Rows(self.new.op(kind, x.name, *others, **about), x.width, x.rate, x.count)
 
     def norm(self, x: Rows, path: str, factor: Array | None = None) -> Rows:
-        """An instance norm whose statistics are fixed; ``factor`` (C,) multiplies what comes out."""
+        """An instance norm whose statistics are fixed; ``factor`` (C,) multiplies what comes
+        out."""
         scale, offset = self._affine(path, factor)
         scaled = self.plain("Mul", x, self.piece(scale, x.width))
         return self.plain("Add", scaled, self.piece(offset, x.width))
@@ -233,14 +256,22 @@ class Layers:
         name = self.new.op("Concat", *(part.name for part in parts), axis=1)
         return Rows(name, sum(part.width for part in parts), parts[0].rate, parts[0].count)
 
-    def product(self, x: Rows, path: str, *, norm: str = "", after: Array | None = None, factor: float = 1.0) -> Rows:
-        """A convolution or a product of rows, and what follows it: a norm times ``after`` (C,), or a ``factor``."""
+    def product(
+        self, x: Rows, path: str, *, norm: str = "", after: Array | None = None, factor: float = 1.0
+    ) -> Rows:
+        """A convolution or a product of rows, and what follows it: a norm times ``after`` (C,), or
+        a ``factor``."""
         found = self.kokoro.product(path)
-        width, taps = (found.weight.shape[0], found.weight.shape[2])
+        width = found.weight.shape[0]
+        taps = found.weight.shape[2]
         step = found.about.get("dilations", [1])[0]
         matrix = found.weight.transpose(2, 1, 0).reshape(-1, width)
         matrix, zero, scale = self.quantized(matrix, found.zero, found.scale)
-        bias = np.zeros(width, np.float32) if not found.bias else self.kokoro.value(found.bias).reshape(-1)
+        bias = (
+            np.zeros(width, np.float32)
+            if not found.bias
+            else self.kokoro.value(found.bias).reshape(-1)
+        )
         return self.times(
             x,
             matrix,
@@ -255,11 +286,13 @@ class Layers:
         )
 
     def quantized(self, matrix: Array, zero: Array, scale: Array) -> tuple[Array, Array, Array]:
-        """Weights (K, N) with what is zero in each column, and its scale; integers where the network is of these."""
+        """Weights (K, N) with what is zero in each column, and its scale; integers where the
+        network is of these."""
         width = matrix.shape[1]
         if matrix.dtype == np.float32 and self.integers:
             scale = np.maximum(np.abs(matrix).max(axis=0), 1e-9) / 127
-            matrix, zero = np.rint(matrix / scale).astype(np.int8), np.zeros(1, np.int8)
+            matrix = np.rint(matrix / scale).astype(np.int8)
+            zero = np.zeros(1, np.int8)
         zero, scale = (np.broadcast_to(values.reshape(-1), (width,)) for values in (zero, scale))
         return matrix, zero, scale
 
@@ -278,18 +311,24 @@ class Layers:
         after: Array | None = None,
     ) -> Rows:
         """Rows, ``taps`` of them side by side, times a matrix (taps C, N)."""
-        new, width = self.new, weight.shape[1]
+        new = self.new
+        width = weight.shape[1]
         place = self.range_of(ranged)
-        rows, reach = self._integers(x, ranged, place), step * (taps - 1) // 2
+        rows = self._integers(x, ranged, place)
+        reach = step * (taps - 1) // 2
         if reach:
             rows = self._spread(x, rows, place, reach, [n * step for n in range(taps)])
-        gain, offset = new.constant(scale.astype(np.float32)), new.constant(bias.astype(np.float32))
+        gain = new.constant(scale.astype(np.float32))
+        offset = new.constant(bias.astype(np.float32))
         if norm:
             by, to = self._affine(norm, after)
             style = self.style.new
             own = style.constant(scale.astype(np.float32))
-            moved = style.op("Add", style.op("Mul", style.constant(bias.astype(np.float32)), by), to)
-            gain, offset = self.piece(style.op("Mul", own, by), width), self.piece(moved, width)
+            moved = style.op(
+                "Add", style.op("Mul", style.constant(bias.astype(np.float32)), by), to
+            )
+            gain = self.piece(style.op("Mul", own, by), width)
+            offset = self.piece(moved, width)
         if self.integers:
             zeros = new.constant(zero[:1].reshape(()) if (zero == zero[0]).all() else zero)
             kernel = new.constant(weight)
@@ -326,12 +365,20 @@ class Layers:
 
     def _spread(self, x: Rows, rows: str, place: int, reach: int, taps: Sequence[int]) -> str:
         """Each row with those around it side by side; the past comes from a cache."""
-        new, number = self.new, len(self.caches)
+        new = self.new
+        number = len(self.caches)
         self.caches.append((reach, x.width, place))
         nothing = new.op("Expand", self.blank(place), self.whole(reach, x.width))
         seen = new.op("Concat", f"cache{number}", rows, nothing, axis=0)
         begin = self.commit(x.rate)
-        new.op("Slice", seen, begin, self.later(begin, reach), self.whole(0), name=f"next_cache{number}")
+        new.op(
+            "Slice",
+            seen,
+            begin,
+            self.later(begin, reach),
+            self.whole(0),
+            name=f"next_cache{number}",
+        )
         parts = [self.cut(seen, self.whole(tap), self.later(x.count, tap)) for tap in taps]
         return str(new.op("Concat", *parts, axis=1))
 
@@ -339,22 +386,37 @@ class Layers:
         """The name of what stands for zero in a range."""
         return f"zero{place}" if self.integers else self.new.constant(np.float32(0))
 
-    def model(self, inputs: Sequence[tuple[str, int, Sequence[Any]]], outputs: Sequence[tuple[str, int]]) -> Any:
+    def model(
+        self, inputs: Sequence[tuple[str, int, Sequence[Any]]], outputs: Sequence[tuple[str, int]]
+    ) -> Any:
         """The network; ``inputs`` and ``outputs`` are those besides commit, caches and style."""
-        helper, kind = self.new.onnx.helper, UINT8 if self.integers else FLOAT
+        helper = self.new.onnx.helper
+        kind = UINT8 if self.integers else FLOAT
         info = helper.make_tensor_value_info
         sizes = np.array([size for _, size in self.pieces], np.int64)
         head = [
-            helper.make_node("Split", ["style", self.new.constant(sizes)], [f"piece{n}" for n in range(len(sizes))])
+            helper.make_node(
+                "Split",
+                ["style", self.new.constant(sizes)],
+                [f"piece{n}" for n in range(len(sizes))],
+            )
         ]
         given = [info(*value) for value in inputs]
         given += [info("commit", INT64, (1,)), info("style", FLOAT, (int(sizes.sum()),))]
         places = range(len(self.ranges))
         if self.integers:
             ones = self.new.constant(np.ones(len(self.ranges), np.int64))
-            head += [helper.make_node("Split", [f"{k}s", ones], [f"{k}{n}" for n in places]) for k in ("scale", "zero")]
-            given += [info("scales", FLOAT, (len(self.ranges),)), info("zeros", UINT8, (len(self.ranges),))]
-        given += [info(f"cache{n}", kind, (rows, width)) for n, (rows, width, _) in enumerate(self.caches)]
+            head += [
+                helper.make_node("Split", [f"{k}s", ones], [f"{k}{n}" for n in places])
+                for k in ("scale", "zero")
+            ]
+            given += [
+                info("scales", FLOAT, (len(self.ranges),)),
+                info("zeros", UINT8, (len(self.ranges),)),
+            ]
+        given += [
+            info(f"cache{n}", kind, (rows, width)) for n, (rows, width, _) in enumerate(self.caches)
+        ]
         results = [info(name, type_, None) for name, type_ in outputs]
         results += [info(f"next_cache{n}", kind, None) for n in range(len(self.caches))]
         nodes = [*head, *self.new.nodes]

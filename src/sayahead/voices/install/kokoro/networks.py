@@ -1,8 +1,8 @@
 """Kokoro's networks of frames written again: prosody, and the decoder with its source.
 
-StyleTTS 2's decoder (Li et al., NeurIPS 2023) with an inverse STFT at its end: blocks of convolutions at 40 and 80 rows
-a second, two steps up to 800 and 4,800, to each of which the harmonic source is added, and spectra of 20 samples.
-"""
+StyleTTS 2's decoder (Li et al., NeurIPS 2023) with an inverse STFT at its end: blocks of
+convolutions at 40 and 80 rows a second, two steps up to 800 and 4,800, to each of which the
+harmonic source is added, and spectra of 20 samples."""
 
 from __future__ import annotations
 
@@ -17,11 +17,15 @@ from sayahead.voices.install.kokoro.layers import Kokoro, Layers, Rows, Style
 from sayahead.voices.install.onnx.dequantize import recurrent
 from sayahead.voices.install.onnx.graph import FLOAT, INT64
 
-KERNELS, STEPS = (3, 7, 11), (1, 3, 5)
-"""Taps of a stage's residual blocks, and how far apart they are in each of a block's three parts."""
+KERNELS = (3, 7, 11)
+STEPS = (1, 3, 5)
+"""Taps of a stage's residual blocks, and how far apart they are in each of a block's three
+parts."""
 UPS = (10, 6)
 """Rows that each step up makes of one."""
-HOP, WINDOW, HARMONICS = 5, 20, 9
+HOP = 5
+WINDOW = 20
+HARMONICS = 9
 UNIT = 600
 """Samples of a unit: 2 x 10 x 6 x 5."""
 AHEAD = 240
@@ -40,9 +44,11 @@ COARSE_OUT = -(-FINE // UPS[1]) + 2
 COARSE = COARSE_OUT + reach(max(KERNELS))
 HALVES = -(-COARSE // UPS[0]) + 1
 RIGHT = -(-(HALVES + 2) // 2) + 1 + 2 * 4
-"""Units to the right that make a difference to the decoder: two convolutions in each of five blocks and one step up."""
+"""Units to the right that make a difference to the decoder: two convolutions in each of five blocks
+and one step up."""
 PROSODY_RIGHT = RIGHT + 5
-"""Units to the right of the commit for which prosody is told what follows; its recurrent network sees all of them."""
+"""Units to the right of the commit for which prosody is told what follows; its recurrent network
+sees all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +83,19 @@ def block(layers: Layers, path: str, x: Rows, *, up: bool = False) -> Rows:
 def twice(layers: Layers, even: Rows, odd: Rows) -> Rows:
     """Rows of two in turn."""
     new = layers.new
-    name = new.op("Reshape", new.op("Concat", even.name, odd.name, axis=1), layers.whole(-1, even.width))
+    name = new.op(
+        "Reshape", new.op("Concat", even.name, odd.name, axis=1), layers.whole(-1, even.width)
+    )
     return Rows(name, even.width, even.rate * 2, new.op("Mul", even.count, layers.whole(2)))
 
 
 def pooled(layers: Layers, path: str, x: Rows) -> Rows:
-    """Each channel by itself at twice the rate: a transposed convolution of three taps and a stride of two."""
-    new, found = layers.new, layers.kokoro.product(f"{path}/pool/ConvTranspose")
-    weight, bias = found.floats[:, 0, :], new.constant(layers.kokoro.value(found.bias).reshape(-1))
+    """Each channel by itself at twice the rate: a transposed convolution of three taps and a stride
+    of two."""
+    new = layers.new
+    found = layers.kokoro.product(f"{path}/pool/ConvTranspose")
+    weight = found.floats[:, 0, :]
+    bias = new.constant(layers.kokoro.value(found.bias).reshape(-1))
     after = layers.cut(x.name, layers.whole(1), layers.later(x.count, 1))
     nothing = new.constant(np.zeros((1, x.width), np.float32))
     after = new.op("Concat", after, nothing, axis=0)
@@ -97,8 +108,10 @@ def pooled(layers: Layers, path: str, x: Rows) -> Rows:
 def raised(layers: Layers, path: str, x: Rows, stride: int, factor: float = 1.0) -> Rows:
     """A transposed convolution as a product of each row and its neighbours."""
     found = layers.kokoro.product(path)
-    weight, taps = found.floats * factor, found.weight.shape[2]
-    channels, pad = weight.shape[1], (taps - stride) // 2
+    weight = found.floats * factor
+    taps = found.weight.shape[2]
+    channels = weight.shape[1]
+    pad = (taps - stride) // 2
     matrix = np.zeros((3, x.width, stride, channels), np.float32)
     for row in range(stride):
         for place, tap in enumerate((row + pad + stride, row + pad, row + pad - stride)):
@@ -109,7 +122,9 @@ def raised(layers: Layers, path: str, x: Rows, stride: int, factor: float = 1.0)
     bias = np.tile(layers.kokoro.value(found.bias).reshape(-1), stride)
     made = layers.times(x, weight, zero, scale, bias, ranged=found.rows, taps=3)
     name = layers.new.op("Reshape", made.name, layers.whole(-1, channels))
-    return Rows(name, channels, x.rate * stride, layers.new.op("Mul", x.count, layers.whole(stride)))
+    return Rows(
+        name, channels, x.rate * stride, layers.new.op("Mul", x.count, layers.whole(stride))
+    )
 
 
 def snake(layers: Layers, x: Rows, alpha: Any) -> Rows:
@@ -120,11 +135,15 @@ def snake(layers: Layers, x: Rows, alpha: Any) -> Rows:
 
 
 def residual(layers: Layers, path: str, x: Rows) -> Rows:
-    """A residual block of three parts, two convolutions each, with a periodic activation before each."""
+    """A residual block of three parts, two convolutions each, with a periodic activation before
+    each."""
     kokoro = layers.kokoro
     for n in range(len(STEPS)):
         first, second = (
-            kokoro.value(kokoro.tensor(f"{path.replace(chr(47), chr(46))}.alpha{m}.{n}")).reshape(-1) for m in (1, 2)
+            kokoro.value(kokoro.tensor(f"{path.replace(chr(47), chr(46))}.alpha{m}.{n}")).reshape(
+                -1
+            )
+            for m in (1, 2)
         )
         h = snake(layers, layers.norm(x, f"{path}/adain1.{n}", first), first)
         h = layers.product(h, f"{path}/convs1.{n}/Conv", norm=f"{path}/adain2.{n}", after=second)
@@ -134,13 +153,16 @@ def residual(layers: Layers, path: str, x: Rows) -> Rows:
 
 
 def smooth(layers: Layers, path: str, rows: str, column: int, cache: str) -> Rows:
-    """Pitch or energy, two a unit in two columns of rows (T, 4), at one a unit; ``cache`` (1, 4) is the row before."""
-    new, found = layers.new, layers.kokoro.product(path)
+    """Pitch or energy, two a unit in two columns of rows (T, 4), at one a unit; ``cache`` (1, 4) is
+    the row before."""
+    new = layers.new
+    found = layers.kokoro.product(path)
     count = layers.cut(new.op("Shape", rows), layers.whole(0), layers.whole(1))
     past = layers.cut(new.op("Concat", cache, rows, axis=0), layers.whole(0), count)
     before = layers.cut(past, layers.whole(column + 1), layers.whole(column + 2), 1)
     own = layers.cut(rows, layers.whole(column), layers.whole(column + 2), 1)
-    seen, weight = new.op("Concat", before, own, axis=1), new.constant(found.floats.reshape(3, 1))
+    seen = new.op("Concat", before, own, axis=1)
+    weight = new.constant(found.floats.reshape(3, 1))
     bias = new.constant(layers.kokoro.value(found.bias).reshape(-1))
     return Rows(new.op("Add", new.op("MatMul", seen, weight), bias), 1, 1, count)
 
@@ -152,7 +174,8 @@ def prosody(kokoro: Kokoro, style: Style, *, integers: bool = True) -> Network:
     node = kokoro.graph.maker(kokoro.tensor("shared/LSTM"))
     inner, state = recurrent(kokoro.graph, node)
     bias = kokoro.value(node.input[3])
-    width, hidden = inner.shape[2], state.shape[2]
+    width = inner.shape[2]
+    hidden = state.shape[2]
     rows = layers.given("rows", width)
     whole = new.op("Unsqueeze", "rows", layers.whole(1))
     final = layers.cut(whole, layers.whole(0), "commit")
@@ -178,7 +201,9 @@ def prosody(kokoro: Kokoro, style: Style, *, integers: bool = True) -> Network:
         for number in range(3):
             x = block(layers, f"{name}.{number}", x, up=number == 1)
         found = kokoro.product(f"{name}_proj/Conv")
-        product = new.op("MatMul", x.name, new.constant(np.ascontiguousarray(found.floats[:, :, 0].T)))
+        product = new.op(
+            "MatMul", x.name, new.constant(np.ascontiguousarray(found.floats[:, :, 0].T))
+        )
         flat = new.op("Add", product, new.constant(kokoro.value(found.bias).reshape(-1)))
         new.op("Reshape", flat, layers.whole(-1), name={"F0": "pitch", "N": "energy"}[name])
     inputs: list[tuple[str, int, Sequence[Any]]] = [
@@ -186,15 +211,17 @@ def prosody(kokoro: Kokoro, style: Style, *, integers: bool = True) -> Network:
         *((name, FLOAT, (1, 1, hidden)) for name in ("hidden", "cell")),
     ]
     names = ("pitch", "energy", "next_hidden", "next_cell")
-    return Network(layers.model(inputs, [(name, FLOAT) for name in names]), layers, len(layers.ranges))
+    return Network(
+        layers.model(inputs, [(name, FLOAT) for name in names]), layers, len(layers.ranges)
+    )
 
 
 def decoder(kokoro: Kokoro, style: Style, *, integers: bool = True) -> Network:
     """Rows (T, 512) of the text, pitch and energy (T, 4), and the source's phase, to samples.
 
-    ``turns`` and ``voiced`` (S,): the phase of the source, and 1 where it sounds, from 5 samples before the first unit
-    on (from its first sample, mirrored, where a sentence begins) to 10 after the last. ``lead`` (1,) is 1 where a
-    sentence begins, else 0.
+    ``turns`` and ``voiced`` (S,): the phase of the source, and 1 where it sounds, from 5 samples
+    before the first unit on (from its first sample, mirrored, where a sentence begins) to 10 after
+    the last. ``lead`` (1,) is 1 where a sentence begins, else 0.
     """
     layers = Layers(kokoro, style, integers=integers)
     new = layers.new
@@ -207,13 +234,17 @@ def decoder(kokoro: Kokoro, style: Style, *, integers: bool = True) -> Network:
         layers.whole(0),
         name="next_past",
     )
-    curves = [smooth(layers, f"{name}_conv/Conv", "prosody", at, "past") for name, at in (("F0", 0), ("N", 2))]
+    curves = [
+        smooth(layers, f"{name}_conv/Conv", "prosody", at, "past")
+        for name, at in (("F0", 0), ("N", 2))
+    ]
     side = layers.product(sound, "asr_res.0/Conv")
     x = block(layers, "encode", layers.joined(sound, *curves))
     for number in range(4):
         x = block(layers, f"decode.{number}", layers.joined(x, side, *curves), up=number == 3)
     x = layers.trimmed(layers.leaky(x, 0.1), HALVES)
-    source, early = spectra(layers), len(layers.ranges)
+    source = spectra(layers)
+    early = len(layers.ranges)
     x = raised(layers, "generator/ups.0/ConvTranspose", x, UPS[0])
     x = stage(layers, 0, x, coarse(layers, source))
     x = layers.trimmed(layers.leaky(x, 0.1), COARSE_OUT)
@@ -246,30 +277,44 @@ SPECTRUM = WINDOW // 2 + 1
 
 def spectra(layers: Layers) -> str:
     """(R, 22) magnitudes and phases of the harmonic source."""
-    new, kokoro = layers.new, layers.kokoro
+    new = layers.new
+    kokoro = layers.kokoro
     turn = new.constant((2 * np.pi * np.arange(1, HARMONICS + 1)).astype(np.float32)[None])
     waves = new.op("Sin", new.op("Mul", new.op("Unsqueeze", "turns", layers.whole(1)), turn))
-    sounding = new.op("Mul", new.op("Unsqueeze", "voiced", layers.whole(1)), new.constant(np.float32(0.1)))
+    sounding = new.op(
+        "Mul", new.op("Unsqueeze", "voiced", layers.whole(1)), new.constant(np.float32(0.1))
+    )
     found = kokoro.product("m_source/l_linear/MatMul")
     bias = new.constant(kokoro.value(kokoro.tensor("m_source.l_linear.bias")))
     mixed = new.op("MatMul", new.op("Mul", waves, sounding), new.constant(found.floats))
     signal = new.op("Reshape", new.op("Tanh", new.op("Add", mixed, bias)), layers.whole(1, -1))
     node = kokoro.graph.maker(kokoro.tensor("generator/STFT"))
     step, window, size = (new.constant(kokoro.value(name)) for name in node.input[1:4])
-    made = new.op("Squeeze", new.op("STFT", signal, step, window, size, onesided=1), layers.whole(0))
+    made = new.op(
+        "Squeeze", new.op("STFT", signal, step, window, size, onesided=1), layers.whole(0)
+    )
     real, imaginary = (new.op("Gather", made, new.constant(np.array(n)), axis=2) for n in (0, 1))
     power = new.op("Add", new.op("Mul", real, real), new.op("Mul", imaginary, imaginary))
-    angle, zero = new.op("Atan", new.op("Div", imaginary, real)), new.constant(np.float32(0))
+    angle = new.op("Atan", new.op("Div", imaginary, real))
+    zero = new.constant(np.float32(0))
     half = new.constant(np.float32(np.pi))
-    turned = new.op("Where", new.op("Greater", imaginary, zero), new.op("Add", angle, half), new.op("Sub", angle, half))
+    turned = new.op(
+        "Where",
+        new.op("Greater", imaginary, zero),
+        new.op("Add", angle, half),
+        new.op("Sub", angle, half),
+    )
     phase = new.op("Where", new.op("Less", real, zero), turned, angle)
     return str(new.op("Concat", new.op("Sqrt", power), phase, axis=1))
 
 
 def coarse(layers: Layers, source: str) -> Rows:
     """The source at 800 rows a second: a convolution of twelve taps and a stride of six."""
-    new, found, stride = layers.new, layers.kokoro.product("generator/noise_convs.0/Conv"), UPS[1]
-    width, columns = found.weight.shape[0], 2 * SPECTRUM
+    new = layers.new
+    found = layers.kokoro.product("generator/noise_convs.0/Conv")
+    stride = UPS[1]
+    width = found.weight.shape[0]
+    columns = 2 * SPECTRUM
     rate = 2 * UPS[0] * stride
     begin = new.op("Mul", "commit", layers.whole(rate))
     nothing = new.constant(np.zeros((2, columns), np.float32))
@@ -284,43 +329,63 @@ def coarse(layers: Layers, source: str) -> Rows:
     joined = Rows(new.op("Concat", *halves, axis=1), 2 * stride * columns, 2 * UPS[0], rows)
     matrix = found.weight.transpose(2, 1, 0).reshape(-1, width)
     matrix, zero, scale = layers.quantized(matrix, found.zero, found.scale)
-    return layers.times(joined, matrix, zero, scale, layers.kokoro.value(found.bias).reshape(-1), ranged=found.rows)
+    return layers.times(
+        joined, matrix, zero, scale, layers.kokoro.value(found.bias).reshape(-1), ranged=found.rows
+    )
 
 
 def fine(layers: Layers, source: str) -> Rows:
     """The source at 4,800 rows a second."""
     rows = layers.trimmed(
-        Rows(source, 2 * SPECTRUM, 2 * math.prod(UPS), layers.given(source, 2 * SPECTRUM).count), FINE + reach(11)
+        Rows(source, 2 * SPECTRUM, 2 * math.prod(UPS), layers.given(source, 2 * SPECTRUM).count),
+        FINE + reach(11),
     )
     return layers.product(rows, "generator/noise_convs.1/Conv")
 
 
 def stage(layers: Layers, number: int, x: Rows, source: Rows) -> Rows:
-    """Three times what a stage makes: residual blocks of several reaches, of the rows and the source."""
+    """Three times what a stage makes: residual blocks of several reaches, of the rows and the
+    source."""
     noise = residual(layers, f"generator/noise_res.{number}", source)
     noise = Rows(layers.cut(noise.name, layers.whole(0), x.count), noise.width, x.rate, x.count)
     x = layers.plain("Add", x, noise.name)
-    made = [residual(layers, f"generator/resblocks.{len(KERNELS) * number + n}", x) for n in range(len(KERNELS))]
+    made = [
+        residual(layers, f"generator/resblocks.{len(KERNELS) * number + n}", x)
+        for n in range(len(KERNELS))
+    ]
     return layers.plain("Add", layers.plain("Add", made[0], made[1].name), made[2].name)
 
 
 def waves(layers: Layers, x: Rows) -> str:
     """Samples of the last rows: spectra, and their overlapping inverse transforms."""
-    new, kokoro = layers.new, layers.kokoro
+    new = layers.new
+    kokoro = layers.kokoro
     found = kokoro.product("generator/conv_post/Conv")
     taps = found.weight.shape[2]
     side = (taps - 1) // 2
     begin = layers.commit(x.rate)
-    seen = new.op("Concat", "final", x.name, new.constant(np.zeros((side, x.width), np.float32)), axis=0)
+    seen = new.op(
+        "Concat", "final", x.name, new.constant(np.zeros((side, x.width), np.float32)), axis=0
+    )
     new.op("Slice", seen, begin, layers.later(begin, side), layers.whole(0), name="next_final")
     parts = [layers.cut(seen, layers.whole(tap), layers.later(x.count, tap)) for tap in range(taps)]
     matrix = found.floats.transpose(2, 1, 0).reshape(-1, 2 * SPECTRUM) / len(KERNELS)
-    made = new.op("MatMul", new.op("Concat", *parts, axis=1), new.constant(matrix.astype(np.float32)))
+    made = new.op(
+        "MatMul", new.op("Concat", *parts, axis=1), new.constant(matrix.astype(np.float32))
+    )
     made = new.op("Add", made, new.constant(kokoro.value(found.bias).reshape(-1)))
-    level, turn = (layers.cut(made, layers.whole(n * SPECTRUM), layers.whole((n + 1) * SPECTRUM), 1) for n in (0, 1))
-    level, turn = new.op("Exp", level), new.op("Sin", turn)
-    spectrum = new.op("Concat", *(new.op("Mul", level, new.op(kind, turn)) for kind in ("Cos", "Sin")), axis=1)
-    seen = new.op("Concat", "tail", spectrum, new.constant(np.zeros((1, 2 * SPECTRUM), np.float32)), axis=0)
+    level, turn = (
+        layers.cut(made, layers.whole(n * SPECTRUM), layers.whole((n + 1) * SPECTRUM), 1)
+        for n in (0, 1)
+    )
+    level = new.op("Exp", level)
+    turn = new.op("Sin", turn)
+    spectrum = new.op(
+        "Concat", *(new.op("Mul", level, new.op(kind, turn)) for kind in ("Cos", "Sin")), axis=1
+    )
+    seen = new.op(
+        "Concat", "tail", spectrum, new.constant(np.zeros((1, 2 * SPECTRUM), np.float32)), axis=0
+    )
     at = new.op("Mul", "commit", layers.whole(x.rate))
     new.op("Slice", seen, at, layers.later(at, 2), layers.whole(0), name="next_tail")
     count = layers.cut(new.op("Shape", seen), layers.whole(0), layers.whole(1))
@@ -328,6 +393,10 @@ def waves(layers: Layers, x: Rows) -> str:
     rows = new.op("Sub", count, layers.whole(over - 1))
     parts = [layers.cut(seen, layers.whole(n), layers.later(rows, n)) for n in range(over)]
     basis = kokoro.value(kokoro.tensor("istft.stft.inverse_basis"))[:, 0] * np.float32(WINDOW / HOP)
-    stacked = np.concatenate([basis[:, (over - 1 - n) * HOP : (over - n) * HOP] for n in range(over)])
-    samples = new.op("MatMul", new.op("Concat", *parts, axis=1), new.constant(stacked.astype(np.float32)))
+    stacked = np.concatenate(
+        [basis[:, (over - 1 - n) * HOP : (over - n) * HOP] for n in range(over)]
+    )
+    samples = new.op(
+        "MatMul", new.op("Concat", *parts, axis=1), new.constant(stacked.astype(np.float32))
+    )
     return str(new.op("Reshape", samples, layers.whole(-1)))

@@ -17,9 +17,11 @@ from sayahead.voices.install.kokoro.networks import Network, decoder, prosody
 from sayahead.voices.install.onnx.graph import FLOAT, Array, Graph, attributes
 
 EDGE = 0
-KEPT, KEPT_LATE = 0.8, 0.6
-"""Share of a sentence's extremes, on the average, that ranges hold, and those of the generator, whose peaks are rarer:
-what is beyond is clipped, which is heard less than the coarser steps of wider ranges are."""
+KEPT = 0.8
+KEPT_LATE = 0.6
+"""Share of a sentence's extremes, on the average, that ranges hold, and those of the generator,
+whose peaks are rarer: what is beyond is clipped, which is heard less than the coarser steps of
+wider ranges are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,8 @@ class Parts:
 
     def __init__(self, graph: Graph, *, integers: bool = True) -> None:
         """VoiceError for a graph of another export."""
-        self.kokoro, self.integers = Kokoro(graph), integers
+        self.kokoro = Kokoro(graph)
+        self.integers = integers
         self.source = graph if integers else self.kokoro.floats
         self.style = Style()
         self.prosody = prosody(self.kokoro, self.style, integers=integers)
@@ -69,7 +72,10 @@ class Parts:
     @property
     def kept(self) -> Floats:
         """(R,) the share of a sentence's extremes that each range holds."""
-        late = [np.arange(len(network.layers.ranges)) >= network.early for network in self.networks.values()]
+        late = [
+            np.arange(len(network.layers.ranges)) >= network.early
+            for network in self.networks.values()
+        ]
         return np.where(np.concatenate(late), KEPT_LATE, KEPT).astype(np.float32)
 
     def models(self) -> dict[str, Any]:
@@ -94,7 +100,8 @@ class Parts:
         for name, path in (("prosody", "encoder/MatMul"), ("sound", "encoder/MatMul_1")):
             outputs[kokoro.graph.maker(kokoro.tensor(path)).input[0]] = name
         part = self.source.cut({}, {tensor: f"as_{name}" for tensor, name in outputs.items()})
-        helper, nodes = part.onnx.helper, list(part.nodes)
+        helper = part.onnx.helper
+        nodes = list(part.nodes)
         spread = kokoro.graph.maker(kokoro.tensor("encoder/MatMul"))
         turned = {"sound": True, "prosody": not attributes(spread).get("transA", 0)}
         for name in outputs.values():
@@ -108,23 +115,38 @@ class Parts:
             nodes.append(helper.make_node("Transpose", [f"{name}_rows"], [name], perm=order))
         flat = part.onnx.numpy_helper.from_array(np.array([-1]), "flat_shape")
         results = [helper.make_tensor_value_info(name, FLOAT, None) for name in outputs.values()]
-        return part._of(nodes, list(part.inputs.values()), results, [*part.model.graph.initializer, axes, flat])
+        return part._of(
+            nodes, list(part.inputs.values()), results, [*part.model.graph.initializer, axes, flat]
+        )
 
     def styled(self) -> Any:
         """A style and its statistics to what the networks take of them."""
-        style, helper = self.style, self.kokoro.graph.onnx.helper
+        style = self.style
+        helper = self.kokoro.graph.onnx.helper
         layers = dict.fromkeys(self.kokoro.tensor(f"{path}/fc/Gemm") for path in style.norms)
         base = self.source.cut({}, {tensor: f"{tensor}_result" for tensor in layers})
-        nodes = [node for node in base.nodes if not node.output[0].endswith("_result")] + style.new.nodes
+        nodes = [
+            node for node in base.nodes if not node.output[0].endswith("_result")
+        ] + style.new.nodes
         for name, network in self.networks.items():
-            nodes.append(helper.make_node("Concat", [piece for piece, _ in network.layers.pieces], [name], axis=0))
-        info, size = helper.make_tensor_value_info, sum(style.widths)
-        inputs = [*base.inputs.values(), *(info(name, FLOAT, (size,)) for name in ("mean", "variance"))]
+            nodes.append(
+                helper.make_node(
+                    "Concat", [piece for piece, _ in network.layers.pieces], [name], axis=0
+                )
+            )
+        info = helper.make_tensor_value_info
+        size = sum(style.widths)
+        inputs = [
+            *base.inputs.values(),
+            *(info(name, FLOAT, (size,)) for name in ("mean", "variance")),
+        ]
         outputs = [info(name, FLOAT, None) for name in self.networks]
         weights = [*base.model.graph.initializer, *style.new.weights]
         graph = helper.make_graph(nodes, "style", inputs, outputs, weights)
         model = base.model
-        return helper.make_model(graph, opset_imports=model.opset_import, ir_version=model.ir_version)
+        return helper.make_model(
+            graph, opset_imports=model.opset_import, ir_version=model.ir_version
+        )
 
     @cached_property
     def listened(self) -> OnnxGraph:
@@ -134,7 +156,9 @@ class Parts:
         helper = self.kokoro.graph.onnx.helper
         for number, tensor in enumerate(self.ranges):
             for kind in ("Min", "Max"):
-                model.graph.node.append(helper.make_node(f"Reduce{kind}", [tensor], [f"{kind}{number}"], keepdims=0))
+                model.graph.node.append(
+                    helper.make_node(f"Reduce{kind}", [tensor], [f"{kind}{number}"], keepdims=0)
+                )
                 model.graph.output.append(helper.make_empty_tensor_value_info(f"{kind}{number}"))
         inside = [tensor for path in self.style.norms for tensor in self.kokoro.norm(path)]
         for tensor in dict.fromkeys([*inside, *self.inside.values()]):
@@ -154,19 +178,29 @@ class Parts:
         return {name: self.kokoro.tensor(path) for name, path in paths.items()}
 
     def run(self, ids: Ids, row: Floats) -> dict[str, Array]:
-        """What the whole makes of phonemes (P,) without edges in a style (256,), with what is inside of it."""
+        """What the whole makes of phonemes (P,) without edges in a style (256,), with what is
+        inside of it."""
         whole = self.listened
         name = next(name for name in whole.shapes if name not in ("style", "speed"))
         tokens = np.concatenate([[EDGE], ids, [EDGE]]).astype(np.int64)[None]
-        given: dict[str, Array] = {name: tokens, "style": row[None], "speed": np.ones(1, np.float32)}
+        given: dict[str, Array] = {
+            name: tokens,
+            "style": row[None],
+            "speed": np.ones(1, np.float32),
+        }
         return whole(**given)
 
     def measured(self, made: Mapping[str, Array]) -> Measured:
         """Of one of its runs."""
         norms = [self.kokoro.norm(path) for path in self.style.norms]
-        mean, variance = (np.concatenate([made[norm[n]].reshape(-1) for norm in norms]) for n in (0, 1))
+        mean, variance = (
+            np.concatenate([made[norm[n]].reshape(-1) for norm in norms]) for n in (0, 1)
+        )
         count = range(len(self.ranges))
-        low, high = (np.array([float(made[f"{kind}{n}"]) for n in count], np.float32) for kind in ("Min", "Max"))
+        low, high = (
+            np.array([float(made[f"{kind}{n}"]) for n in count], np.float32)
+            for kind in ("Min", "Max")
+        )
         pitch = made[self.inside["pitch"]].reshape(-1)
         voiced = pitch[pitch > 40]
         middle = float(np.median(voiced)) if len(voiced) else 100.0
@@ -174,14 +208,19 @@ class Parts:
 
 
 def averaged(runs: Iterable[Measured]) -> Measured:
-    """Of several sentences: statistics of all their units together, and the means of their ranges."""
+    """Of several sentences: statistics of all their units together, and the means of their
+    ranges."""
     all_ = list(runs)
     length = np.array([run.length for run in all_])
-    means, within = (np.stack([getattr(run, name) for run in all_]) for name in ("mean", "variance"))
+    means, within = (
+        np.stack([getattr(run, name) for run in all_]) for name in ("mean", "variance")
+    )
     mean = np.average(means, axis=0, weights=length)
     variance = np.average(within + np.square(means - mean), axis=0, weights=length)
     low, high = (np.mean([getattr(run, name) for run in all_], axis=0) for name in ("low", "high"))
-    return Measured(mean, variance, low, high, float(np.median([run.middle for run in all_])), int(length.sum()))
+    return Measured(
+        mean, variance, low, high, float(np.median([run.middle for run in all_])), int(length.sum())
+    )
 
 
 def places(layers: Layers) -> list[int]:

@@ -12,7 +12,16 @@ import numpy as np
 
 from sayahead.engine.onnx import OnnxGraph, cores, count
 from sayahead.errors import SayaheadError, VoiceError
-from sayahead.systems.kokoro import EDGE, GRAPHS, TABLES, KokoroAcoustic, KokoroConfig, Styles, before, reading
+from sayahead.systems.kokoro import (
+    EDGE,
+    GRAPHS,
+    TABLES,
+    KokoroAcoustic,
+    KokoroConfig,
+    Styles,
+    before,
+    reading,
+)
 from sayahead.types import Floats, Ids, Rendering, Segment
 from sayahead.vocoders.kokoro import SAMPLE_RATE, UNIT, KokoroVocoder, source
 from sayahead.voices.install.kokoro.files import Files, read_files
@@ -23,10 +32,13 @@ from sayahead.voices.install.trial import samples
 from sayahead.voices.write import write_voice
 
 ROW = 99
-"""The row of a style's table that a stream uses, whatever the length of its sentences: that of 100 phonemes."""
-TOLERANCE, PHASE, STEPPED = 1e-3, 3e-2, 1e-5
-"""Most that the parts may differ from the whole, both in floats; their sources, whose phase the whole sums up in 32
-bits; and samples in steps from samples at once."""
+"""The row of a style's table that a stream uses, whatever the length of its sentences: that of 100
+phonemes."""
+TOLERANCE = 1e-3
+PHASE = 3e-2
+STEPPED = 1e-5
+"""Most that the parts may differ from the whole, both in floats; their sources, whose phase the
+whole sums up in 32 bits; and samples in steps from samples at once."""
 EDGE_SAMPLES = 20
 """Samples at a sentence's ends that the whole divides by a window of its own."""
 
@@ -34,10 +46,10 @@ EDGE_SAMPLES = 20
 def add_kokoro(onnx: Path, config: Path | None, folder: Path) -> None:
     """Make ``folder``, which is not there, of Kokoro's graph and what lies beside it.
 
-    ``config`` has the table ``vocab`` and may name a ``language``; by default it is ``NAME.onnx.json`` or
-    ``config.json``. Styles are files beside the graph: ``.npz``, or ``.bin`` of many (a zip archive) or of one
-    (rows of float32). VoiceError for what is missing or damaged; no folder is left then.
-    """
+    ``config`` has the table ``vocab`` and may name a ``language``; by default it is
+    ``NAME.onnx.json`` or ``config.json``. Styles are files beside the graph: ``.npz``, or ``.bin``
+    of many (a zip archive) or of one (rows of float32). VoiceError for what is missing or damaged;
+    no folder is left then."""
     files = read_files(onnx, config)
     folder.mkdir(parents=True)
     try:
@@ -53,18 +65,25 @@ def add_kokoro(onnx: Path, config: Path | None, folder: Path) -> None:
 
 def write(files: Files, folder: Path) -> None:
     """The voice's files; VoiceError if its parts are not the whole."""
-    graph, described = read_graph(files.onnx), about(files)
+    graph = read_graph(files.onnx)
+    described = about(files)
     texts = {tag: spoken(tag, files.vocab) for tag in dict.fromkeys(files.languages.values())}
     parts = Parts(graph)
     wide = parts.width
     for name in files.languages:
         if files.styles[name].shape[1] != wide:
             has = files.styles[name].shape[1]
-            raise VoiceError(f"A row of the style {name} has {has} numbers, but {files.onnx.name} takes {wide}.")
-    rows = {name: files.styles[name][min(ROW, len(files.styles[name]) - 1)] for name in files.languages}
+            raise VoiceError(
+                f"A row of the style {name} has {has} numbers, but {files.onnx.name} takes {wide}."
+            )
+    rows = {
+        name: files.styles[name][min(ROW, len(files.styles[name]) - 1)] for name in files.languages
+    }
     parts.save(folder)
     with ThreadPoolExecutor(cores()) as pool:
-        found = list(pool.map(lambda name: measure(parts, texts[files.languages[name]], rows[name]), rows))
+        found = list(
+            pool.map(lambda name: measure(parts, texts[files.languages[name]], rows[name]), rows)
+        )
     write_styles(folder, parts, rows, found)
     name = next(iter(rows))
     check_whole(Parts(graph, integers=False), texts[files.languages[name]][0], rows[name])
@@ -74,11 +93,14 @@ def write(files: Files, folder: Path) -> None:
 
 def spoken(language: str, vocab: Mapping[str, int]) -> list[Ids]:
     """Phonemes of a language's sentences, from which styles are measured."""
-    read, made = reading(language, vocab), list[Ids]()
+    read = reading(language, vocab)
+    made = list[Ids]()
     for text in samples()[language.lower().split("-")[0]]:
         normalizer = read.front.normalizer(0)
         words = [*normalizer.push(text), *normalizer.flush()]
-        made.append(np.concatenate([word.ids for word in read.phonemizer.phonemize(words, left=[])]))
+        made.append(
+            np.concatenate([word.ids for word in read.phonemizer.phonemize(words, left=[])])
+        )
     return made
 
 
@@ -87,34 +109,49 @@ def measure(parts: Parts, texts: Sequence[Ids], row: Floats) -> Measured:
     return averaged(parts.measured(parts.run(ids, row)) for ids in texts)
 
 
-def write_styles(folder: Path, parts: Parts, rows: Mapping[str, Floats], found: Sequence[Measured]) -> None:
+def write_styles(
+    folder: Path, parts: Parts, rows: Mapping[str, Floats], found: Sequence[Measured]
+) -> None:
     """The file of styles, and of what was measured of them."""
     tables = {
-        name: np.stack([getattr(one, name) for one in found]).astype(np.float32) for name in TABLES if name != "row"
+        name: np.stack([getattr(one, name) for one in found]).astype(np.float32)
+        for name in TABLES
+        if name != "row"
     }
     tables["row"] = np.stack(list(rows.values())).astype(np.float32)
-    caches = {f"{name}_places": np.array(places(network.layers)) for name, network in parts.networks.items()}
-    arrays: dict[str, Any] = {name: np.array(table, np.float32) for name, table in tables.items()} | caches
+    caches = {
+        f"{name}_places": np.array(places(network.layers))
+        for name, network in parts.networks.items()
+    }
+    arrays: dict[str, Any] = {
+        name: np.array(table, np.float32) for name, table in tables.items()
+    } | caches
     np.savez(folder / Styles.FILE, **arrays)
 
 
 def check_whole(parts: Parts, ids: Ids, row: Floats) -> None:
-    """VoiceError unless parts in floats make of a sentence, at its own statistics, what the whole makes in floats.
+    """VoiceError unless parts in floats make of a sentence, at its own statistics, what the whole
+    makes in floats.
 
-    The source's spectra are compared by their magnitudes: the phase of what is silent is left to rounding.
-    """
+    The source's spectra are compared by their magnitudes: the phase of what is silent is left to
+    rounding."""
     made = parts.run(ids, row)
     inside = {name: made[tensor] for name, tensor in parts.inside.items()}
     found = parts.measured(made)
     graphs = {name: OnnxGraph(model.SerializeToString()) for name, model in parts.models().items()}
     style = graphs["style"](style=row[None], mean=found.mean, variance=found.variance)
     tokens = next(name for name in graphs["text"].shapes if name != "style")
-    text = graphs["text"](**{tokens: np.concatenate([[EDGE], ids, [EDGE]])[None], "style": row[None]})
+    text = graphs["text"](
+        **{tokens: np.concatenate([[EDGE], ids, [EDGE]])[None], "style": row[None]}
+    )
     units = np.maximum(np.rint(text["durations"]), 1).astype(np.int64)
     spread = np.repeat(np.arange(len(units)), units)
     commit = count(len(spread))
     curves = graphs["prosody"](
-        rows=text["prosody"][spread], commit=commit, style=style["prosody"], **nothing_before(graphs["prosody"])
+        rows=text["prosody"][spread],
+        commit=commit,
+        style=style["prosody"],
+        **nothing_before(graphs["prosody"]),
     )
     prosody = np.concatenate([curves[name].reshape(-1, 2) for name in ("pitch", "energy")], axis=1)
     turns, voiced, _ = source(curves["pitch"], 0, None)
@@ -122,7 +159,9 @@ def check_whole(parts: Parts, ids: Ids, row: Floats) -> None:
     given |= {"style": style["decoder"], **nothing_before(graphs["decoder"])}
     part = Graph(parts.decoder.model, where=str(parts.kokoro.graph.where))
     shape = ("spectra", FLOAT, ("rows", inside["spectra"].shape[1]))
-    rest = OnnxGraph(part.cut({parts.decoder.spectra: shape}, {"samples": "sound"}).model.SerializeToString())
+    rest = OnnxGraph(
+        part.cut({parts.decoder.spectra: shape}, {"samples": "sound"}).model.SerializeToString()
+    )
     head = OnnxGraph(part.cut({}, {parts.decoder.spectra: "spectra"}).model.SerializeToString())
     spectra = head(turns=turns, voiced=voiced)["spectra"]
     known = {name: value for name, value in given.items() if name in rest.shapes}
@@ -145,7 +184,9 @@ def check_whole(parts: Parts, ids: Ids, row: Floats) -> None:
 
 def nothing_before(graph: OnnxGraph) -> dict[str, Array]:
     """What a network in floats has seen before a sentence."""
-    return {name: np.zeros_like(value, np.float32) for name, value in before(graph, None, []).items()}
+    return {
+        name: np.zeros_like(value, np.float32) for name, value in before(graph, None, []).items()
+    }
 
 
 def check_steps(folder: Path, ids: Ids, sizes: Sequence[int] = (9, 23)) -> None:
@@ -153,13 +194,16 @@ def check_steps(folder: Path, ids: Ids, sizes: Sequence[int] = (9, 23)) -> None:
     graphs = {name: OnnxGraph(folder / f"{name}.onnx") for name in GRAPHS}
     styles = Styles(folder / Styles.FILE, graphs["style"], graphs["prosody"], graphs["decoder"])
     config = KokoroConfig(right=(PROSODY_RIGHT - RIGHT, RIGHT))
-    acoustic = KokoroAcoustic(graphs["text"], graphs["prosody"], config, styles, lambda _: (ids[:0], ids[:0]))
+    acoustic = KokoroAcoustic(
+        graphs["text"], graphs["prosody"], config, styles, lambda _: (ids[:0], ids[:0])
+    )
     vocoder = KokoroVocoder(graphs["decoder"], styles.__getitem__, right=RIGHT, fade=0)
     segment = Segment(ids, len(ids), ((0, len(ids)),), True)
     frames = acoustic.step(segment, acoustic.initial(), Rendering(), hold_back=0)[0].final
     whole = vocoder.step(frames, frames[:0], vocoder.initial(0), seed=0, ended=True)[0]
     for size in sizes:
-        state, made = vocoder.initial(0), list[Floats]()
+        state = vocoder.initial(0)
+        made = list[Floats]()
         for at in range(0, len(frames), size):
             right = frames[at + size :][: vocoder.context]
             ended = at + size >= len(frames)
@@ -167,7 +211,9 @@ def check_steps(folder: Path, ids: Ids, sizes: Sequence[int] = (9, 23)) -> None:
             made.append(samples)
         difference = float(np.abs(np.concatenate(made) - whole).max())
         if not difference < STEPPED:
-            raise VoiceError(f"Kokoro's parts differ in steps by {difference:g} from what they make at once.")
+            raise VoiceError(
+                f"Kokoro's parts differ in steps by {difference:g} from what they make at once."
+            )
 
 
 def about(files: Files) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Products of integers in a graph: what they are products of, and the same graph in floats.
 
-ONNX Runtime's dynamic quantization takes the range of each whole tensor, so a part of an utterance comes out otherwise
-than the whole. What is to be cut is read here as plain products of its own weights, and quantized again with fixed
-ranges.
+ONNX Runtime's dynamic quantization takes the range of each whole tensor, so a part of an utterance
+comes out otherwise than the whole. What is to be cut is read here as plain products of its own
+weights, and quantized again with fixed ranges.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ class Product:
         """The weights as floats."""
         matrix = self.weight.ndim == 2
         zero, scale = (
-            values if values.size == 1 or matrix else values.reshape(-1, *(1,) * (self.weight.ndim - 1))
+            values
+            if values.size == 1 or matrix
+            else values.reshape(-1, *(1,) * (self.weight.ndim - 1))
             for values in (self.zero.astype(np.float32), self.scale)
         )
         return np.asarray((self.weight.astype(np.float32) - zero) * scale, np.float32)
@@ -53,31 +55,49 @@ def product_of(graph: Graph, tensor: str) -> Product | None:
     if node.op_type == "Add":
         # Newer quantizers add the bias to what is scaled.
         biases = [name for one in node.input if (name := constant_behind(graph, one))]
-        ends = [made for one in node.input if (made := graph.made_by(one)) is not None and made.op_type == "Mul"]
+        ends = [
+            made
+            for one in node.input
+            if (made := graph.made_by(one)) is not None and made.op_type == "Mul"
+        ]
         found = integers_at(graph, ends[0]) if len(biases) == len(ends) == 1 else None
         return None if found is None else replace(found, bias=biases[0])
-    weight = graph.value(node.input[1]) if node.op_type in ("Conv", "ConvTranspose", "MatMul") else None
+    weight = (
+        graph.value(node.input[1]) if node.op_type in ("Conv", "ConvTranspose", "MatMul") else None
+    )
     if weight is None or weight.dtype != np.float32:
         return None
     bias = node.input[2] if len(node.input) > 2 else ""
-    return Product(node.input[0], weight, np.zeros(1, np.int8), np.ones(1, np.float32), bias, attributes(node))
+    return Product(
+        node.input[0], weight, np.zeros(1, np.int8), np.ones(1, np.float32), bias, attributes(node)
+    )
 
 
 def constant_behind(graph: Graph, tensor: str) -> str:
     """The constant that a tensor is, but for its shape; empty if it is none."""
     node = graph.made_by(tensor)
     while node is not None and node.op_type == "Reshape":
-        tensor, node = node.input[0], graph.made_by(node.input[0])
+        tensor = node.input[0]
+        node = graph.made_by(node.input[0])
     return tensor if graph.value(tensor) is not None else ""
 
 
 def integers_at(graph: Graph, end: Any) -> Product | None:
     """The product of integers whose sums a node scales; None if it scales none."""
-    casts = [node for name in end.input if (node := graph.made_by(name)) is not None and node.op_type == "Cast"]
-    factors = [node for name in end.input if (node := graph.made_by(name)) is not None and node.op_type == "Mul"]
+    casts = [
+        node
+        for name in end.input
+        if (node := graph.made_by(name)) is not None and node.op_type == "Cast"
+    ]
+    factors = [
+        node
+        for name in end.input
+        if (node := graph.made_by(name)) is not None and node.op_type == "Mul"
+    ]
     if len(casts) != 1 or len(factors) != 1:
         return None
-    bias, made = "", graph.made_by(casts[0].input[0])
+    bias = ""
+    made = graph.made_by(casts[0].input[0])
     if made is not None and made.op_type == "Add":
         sums = [graph.made_by(name) for name in made.input]
         bias = next((name for name in made.input if graph.maker(name).op_type not in PRODUCTS), "")
@@ -86,34 +106,57 @@ def integers_at(graph: Graph, end: Any) -> Product | None:
         made = next((node for node in sums if node is not None and node.op_type in PRODUCTS), None)
     if made is None or made.op_type not in PRODUCTS:
         return None
-    rows, weight = graph.made_by(made.input[0]), graph.value(made.input[1])
+    rows = graph.made_by(made.input[0])
+    weight = graph.value(made.input[1])
     zero = graph.value(made.input[3]) if len(made.input) > 3 else np.zeros(1, np.int8)
-    scale = next((value for name in factors[0].input if (value := graph.value(name)) is not None), None)
-    if rows is None or rows.op_type != "DynamicQuantizeLinear" or weight is None or scale is None or zero is None:
+    scale = next(
+        (value for name in factors[0].input if (value := graph.value(name)) is not None), None
+    )
+    if (
+        rows is None
+        or rows.op_type != "DynamicQuantizeLinear"
+        or weight is None
+        or scale is None
+        or zero is None
+    ):
         return None
     about = attributes(made) if made.op_type == "ConvInteger" else {}
     return Product(rows.input[0], weight, zero.reshape(-1), scale.reshape(-1), bias, about)
 
 
 def dequantized(graph: Graph) -> Graph:
-    """The same graph with each product of integers, and each recurrent network of them, in floats."""
-    new, changes = Nodes("plain_"), dict[int, list[Any]]()
+    """The same graph with each product of integers, and each recurrent network of them, in
+    floats."""
+    new = Nodes("plain_")
+    changes = dict[int, list[Any]]()
     for number, node in enumerate(graph.nodes):
         found = integers_at(graph, node) if node.op_type == "Mul" else None
         if found is not None:
             inputs = [found.rows, new.constant(found.floats), *([found.bias] if found.bias else [])]
-            new.op("Conv" if found.weight.ndim > 2 else "MatMul", *inputs, name=node.output[0], **found.about)
+            new.op(
+                "Conv" if found.weight.ndim > 2 else "MatMul",
+                *inputs,
+                name=node.output[0],
+                **found.about,
+            )
             changes[number] = new.taken()
         elif node.op_type == "DynamicQuantizeLSTM":
-            about = {key: value for key, value in attributes(node).items() if key in ("hidden_size", "direction")}
+            about = {
+                key: value
+                for key, value in attributes(node).items()
+                if key in ("hidden_size", "direction")
+            }
             kernels = [new.constant(kernel) for kernel in recurrent(graph, node)]
-            made = new.onnx.helper.make_node("LSTM", [node.input[0], *kernels, *node.input[3:7]], node.output, **about)
+            made = new.onnx.helper.make_node(
+                "LSTM", [node.input[0], *kernels, *node.input[3:7]], node.output, **about
+            )
             changes[number] = [made]
     return graph.rewritten(changes, new.weights)
 
 
 def recurrent(graph: Graph, node: Any) -> tuple[Array, Array]:
-    """(directions, 4 H, I) weights of the input and (directions, 4 H, H) of the state of an LSTM, as floats."""
+    """(directions, 4 H, I) weights of the input and (directions, 4 H, H) of the state of an LSTM,
+    as floats."""
     made = list[Array]()
     for place in (0, 1):
         weight = graph.value(node.input[1 + place])
@@ -122,7 +165,9 @@ def recurrent(graph: Graph, node: Any) -> tuple[Array, Array]:
             if scale is None or zero is None:
                 raise graph.strange("has a recurrent network whose weights vary")
             shape = (len(weight), 1, -1) if scale.size > 1 else (1, 1, 1)
-            floats = (weight.astype(np.float32) - zero.astype(np.float32).reshape(shape)) * scale.reshape(shape)
+            floats = (
+                weight.astype(np.float32) - zero.astype(np.float32).reshape(shape)
+            ) * scale.reshape(shape)
             weight = floats.transpose(0, 2, 1)
         if weight is None:
             raise graph.strange("has a recurrent network whose weights vary")

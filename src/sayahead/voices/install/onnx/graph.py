@@ -1,4 +1,5 @@
-"""An ONNX graph as tensors that depend on tensors, and graphs made of it. Node names are never looked at."""
+"""An ONNX graph as tensors that depend on tensors, and graphs made of it. Node names are never
+looked at."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 from sayahead.errors import ConfigError, VoiceError
 
 Array = NDArray[Any]
-FLOAT, INT64 = 1, 7
+FLOAT = 1
+INT64 = 7
 """ONNX's numbers of element types."""
 
 
@@ -23,7 +25,9 @@ def needs_onnx() -> Any:
         import onnx
         import onnx.numpy_helper
     except ImportError as error:
-        raise ConfigError("Adding a voice needs the package onnx: pip install 'sayahead[piper]'.") from error
+        raise ConfigError(
+            "Adding a voice needs the package onnx: pip install 'sayahead[piper]'."
+        ) from error
     return onnx
 
 
@@ -31,8 +35,11 @@ class Graph:
     """A graph as it is; cuts and rewritings of it are new ones."""
 
     def __init__(self, model: Any, *, where: str) -> None:
-        """``model`` is an onnx.ModelProto; ``where`` names it in errors. VoiceError for graphs within nodes."""
-        self.onnx, self.model, self.where = needs_onnx(), model, where
+        """``model`` is an onnx.ModelProto; ``where`` names it in errors. VoiceError for graphs
+        within nodes."""
+        self.onnx = needs_onnx()
+        self.model = model
+        self.where = where
         self.nodes: list[Any] = list(model.graph.node)
         self.inputs: dict[str, Any] = {value.name: value for value in model.graph.input}
         self.outputs: list[str] = [value.name for value in model.graph.output]
@@ -67,8 +74,11 @@ class Graph:
         return node
 
     def upstream(self, *tensors: str, stop: Iterable[str] = ()) -> set[str]:
-        """All tensors that these depend on, themselves included, up to and with those of ``stop``."""
-        visited, ends, todo = set[str](), set(stop), list(tensors)
+        """All tensors that these depend on, themselves included, up to and with those of
+        ``stop``."""
+        visited = set[str]()
+        ends = set(stop)
+        todo = list(tensors)
         while todo:
             tensor = todo.pop()
             if not tensor or tensor in visited:
@@ -81,22 +91,30 @@ class Graph:
 
     def downstream(self, tensor: str) -> set[str]:
         """All tensors that depend on this one, itself included."""
-        visited, todo = set[str](), [tensor]
+        visited = set[str]()
+        todo = [tensor]
         while todo:
             tensor = todo.pop()
             if tensor not in visited:
                 visited.add(tensor)
-                todo += [name for number in self.consumers[tensor] for name in self.nodes[number].output]
+                todo += [
+                    name for number in self.consumers[tensor] for name in self.nodes[number].output
+                ]
         return visited
 
-    def nearest(self, tensor: str, wanted: Callable[[Any], bool], *, down: bool = False) -> Any | None:
+    def nearest(
+        self, tensor: str, wanted: Callable[[Any], bool], *, down: bool = False
+    ) -> Any | None:
         """The nearest node upstream, or ``down``stream, that is wanted: breadth first."""
-        visited, ring = {tensor}, [tensor]
+        visited = {tensor}
+        ring = [tensor]
         while ring:
             if down:
                 numbers = dict.fromkeys(number for name in ring for number in self.consumers[name])
             else:
-                numbers = dict.fromkeys(self.producer[name] for name in ring if name in self.producer)
+                numbers = dict.fromkeys(
+                    self.producer[name] for name in ring if name in self.producer
+                )
             nodes = [self.nodes[number] for number in numbers]
             for node in nodes:
                 if wanted(node):
@@ -126,20 +144,33 @@ class Graph:
     ) -> Graph:
         """The part from some tensors to others.
 
-        ``inputs``: tensor to the name, element type and shape of the input that it becomes; ``outputs``: tensor to the
-        name of the output; ``constants``: tensors that become fixed. Inputs of the whole that are needed stay inputs.
-        """
-        helper, fixed = self.onnx.helper, dict(constants or {})
+        ``inputs``: tensor to the name, element type and shape of the input that it becomes;
+        ``outputs``: tensor to the name of the output; ``constants``: tensors that become fixed.
+        Inputs of the whole that are needed stay inputs."""
+        helper = self.onnx.helper
+        fixed = dict(constants or {})
         stops = {*inputs, *fixed}
         needed = self.upstream(*outputs, stop=stops)
         names = {tensor: name for tensor, (name, _, _) in inputs.items()}
-        part = [node for node in self.nodes if any(tensor in needed - stops for tensor in node.output)]
+        part = [
+            node for node in self.nodes if any(tensor in needed - stops for tensor in node.output)
+        ]
         nodes = [copied(node, names) for node in part]
-        nodes += [helper.make_node("Identity", [names.get(t, t)], [name]) for t, name in outputs.items()]
-        weights = [self.weights[name] for name in sorted(needed & self.weights.keys() - fixed.keys())]
-        weights += [self.onnx.numpy_helper.from_array(value, tensor) for tensor, value in fixed.items()]
+        nodes += [
+            helper.make_node("Identity", [names.get(t, t)], [name]) for t, name in outputs.items()
+        ]
+        weights = [
+            self.weights[name] for name in sorted(needed & self.weights.keys() - fixed.keys())
+        ]
+        weights += [
+            self.onnx.numpy_helper.from_array(value, tensor) for tensor, value in fixed.items()
+        ]
         sources = [helper.make_tensor_value_info(*shape) for shape in inputs.values()]
-        sources += [self.inputs[name] for name in self.inputs if name in needed - stops and name not in self.weights]
+        sources += [
+            self.inputs[name]
+            for name in self.inputs
+            if name in needed - stops and name not in self.weights
+        ]
         results = [helper.make_tensor_value_info(name, FLOAT, None) for name in outputs.values()]
         return self._of(nodes, sources, results, weights)
 
@@ -152,14 +183,20 @@ class Graph:
         outputs: Sequence[Any] = (),
         version: int | None = None,
     ) -> Graph:
-        """The graph with other nodes in the places of some, without those that nothing needs any more.
+        """The graph with other nodes in the places of some, without those that nothing needs any
+        more.
 
-        ``changes``: a node's number to those in its place; ``inputs`` and ``outputs`` are further ones; ``version`` is
-        that of ONNX's operators.
+        ``changes``: a node's number to those in its place; ``inputs`` and ``outputs`` are further
+        ones; ``version`` is that of ONNX's operators.
         """
         old = self.model.graph
-        nodes = [node for number, old_node in enumerate(self.nodes) for node in changes.get(number, [old_node])]
-        weights, results = [*old.initializer, *weights], [*old.output, *outputs]
+        nodes = [
+            node
+            for number, old_node in enumerate(self.nodes)
+            for node in changes.get(number, [old_node])
+        ]
+        weights = [*old.initializer, *weights]
+        results = [*old.output, *outputs]
         whole = self._of(nodes, [*old.input, *inputs], results, weights)
         needed = whole.upstream(*whole.outputs)
         nodes = [node for node in nodes if any(tensor in needed for tensor in node.output)]
@@ -167,12 +204,24 @@ class Graph:
         return self._of(nodes, [*old.input, *inputs], results, weights, version)
 
     def _of(
-        self, nodes: list[Any], inputs: list[Any], outputs: list[Any], weights: list[Any], version: int | None = None
+        self,
+        nodes: list[Any],
+        inputs: list[Any],
+        outputs: list[Any],
+        weights: list[Any],
+        version: int | None = None,
     ) -> Graph:
-        helper, model = self.onnx.helper, self.model
-        opsets = [helper.make_opsetid(o.domain, (not o.domain and version) or o.version) for o in model.opset_import]
+        helper = self.onnx.helper
+        model = self.model
+        opsets = [
+            helper.make_opsetid(o.domain, (not o.domain and version) or o.version)
+            for o in model.opset_import
+        ]
         graph = helper.make_graph(nodes, "part", inputs, outputs, weights)
-        return Graph(helper.make_model(graph, opset_imports=opsets, ir_version=model.ir_version), where=self.where)
+        return Graph(
+            helper.make_model(graph, opset_imports=opsets, ir_version=model.ir_version),
+            where=self.where,
+        )
 
 
 class Nodes:
@@ -180,7 +229,8 @@ class Nodes:
 
     def __init__(self, prefix: str = "") -> None:
         """``prefix`` begins all names."""
-        self.onnx, self._prefix = needs_onnx(), prefix
+        self.onnx = needs_onnx()
+        self._prefix = prefix
         self.nodes: list[Any] = []
         self.weights: list[Any] = []
         self._constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}
@@ -199,17 +249,29 @@ class Nodes:
             self.weights.append(self.onnx.numpy_helper.from_array(copy, self._constants[key]))
         return self._constants[key]
 
-    def op(self, kind: str, *inputs: str, outputs: int = 1, name: str = "", domain: str = "", **attributes: Any) -> Any:
-        """The name of the result of one node, by default a new one, or a list of names where it has several outputs."""
+    def op(
+        self,
+        kind: str,
+        *inputs: str,
+        outputs: int = 1,
+        name: str = "",
+        domain: str = "",
+        **attributes: Any,
+    ) -> Any:
+        """The name of the result of one node, by default a new one, or a list of names where it has
+        several outputs."""
         self._count += 1
         own = f"{self._prefix}v{self._count}"
         names = [name or own] if outputs == 1 else [f"{own}_{i}" for i in range(outputs)]
-        self.nodes.append(self.onnx.helper.make_node(kind, list(inputs), names, domain=domain, **attributes))
+        self.nodes.append(
+            self.onnx.helper.make_node(kind, list(inputs), names, domain=domain, **attributes)
+        )
         return names[0] if outputs == 1 else names
 
     def taken(self) -> list[Any]:
         """The nodes since this was last called."""
-        nodes, self.nodes = self.nodes, []
+        nodes = self.nodes
+        self.nodes = []
         return nodes
 
 
@@ -233,7 +295,9 @@ def read_graph(path: Path) -> Graph:
     try:
         model = onnx.load(str(path))
     except Exception as error:
-        raise VoiceError(f"{path} is not an ONNX graph: {error or type(error).__name__}.") from error
+        raise VoiceError(
+            f"{path} is not an ONNX graph: {error or type(error).__name__}."
+        ) from error
     if not model.graph.node:
         raise VoiceError(f"{path} is not an ONNX graph: it has no nodes.")
     return Graph(model, where=str(path))

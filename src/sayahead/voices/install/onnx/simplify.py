@@ -1,9 +1,9 @@
 """A text encoder without what its exporter left in it.
 
-As exported, half of the nodes of a VITS's text encoder compute shapes from the number of tokens, for each layer again,
-and each normalization is nine nodes; a word's few tokens take as long as it takes to start them all. Here a shape is
-what it is, a polynomial of the number of tokens, and a normalization is one node (Ba et al. 2016).
-"""
+As exported, half of the nodes of a VITS's text encoder compute shapes from the number of tokens,
+for each layer again, and each normalization is nine nodes; a word's few tokens take as long as it
+takes to start them all. Here a shape is what it is, a polynomial of the number of tokens, and a
+normalization is one node (Ba et al. 2016)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ import numpy as np
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.voices.install.onnx.graph import Array, Graph, Nodes, attributes, copied
 
-NORMS_SINCE, SAME_SINCE = 17, 13
-"""ONNX's version with LayerNormalization, and the first of which it changed nothing else that a text encoder has."""
+NORMS_SINCE = 17
+SAME_SINCE = 13
+"""ONNX's version with LayerNormalization, and the first of which it changed nothing else that a
+text encoder has."""
 TRIED = (5, 6, 7, 10, 23, 48, 49, 120, 301)
 """Counts of tokens at which a polynomial must be right. A sentence has five at least."""
 MOST = 16
@@ -33,26 +35,35 @@ def with_norms(graph: Graph) -> Graph:
         norm = norm_at(graph, node)
         if norm is not None:
             inputs, epsilon = norm
-            one = graph.onnx.helper.make_node("LayerNormalization", inputs, list(node.output), axis=-1, epsilon=epsilon)
+            one = graph.onnx.helper.make_node(
+                "LayerNormalization", inputs, list(node.output), axis=-1, epsilon=epsilon
+            )
             changes[number] = [one]
     return graph.rewritten(changes, version=max(version, NORMS_SINCE))
 
 
 def norm_at(graph: Graph, node: Any) -> tuple[list[str], float] | None:
-    """If a node ends (x - mean) / sqrt(variance + epsilon) * scale + offset: x, scale and offset; epsilon."""
+    """If a node ends (x - mean) / sqrt(variance + epsilon) * scale + offset: x, scale and offset;
+    epsilon."""
     offset, scaled = parts(graph, node, "Add")
     scale, divided = parts(graph, scaled, "Mul")
     if divided is None or divided.op_type != "Div" or offset is None or scale is None:
         return None
-    less, root = graph.made_by(divided.input[0]), graph.made_by(divided.input[1])
+    less = graph.made_by(divided.input[0])
+    root = graph.made_by(divided.input[1])
     if less is None or less.op_type != "Sub" or root is None or root.op_type != "Sqrt":
         return None
     added, variance = parts(graph, graph.made_by(root.input[0]), "Add")
     mean = graph.made_by(less.input[1])
     if added is None or mean is None or not is_mean(graph, mean) or not is_mean(graph, variance):
         return None
-    epsilon, square = graph.value(added), graph.made_by(variance.input[0])
-    flat = [value for name in (scale, offset) if (value := graph.value(name)) is not None and value.ndim == 1]
+    epsilon = graph.value(added)
+    square = graph.made_by(variance.input[0])
+    flat = [
+        value
+        for name in (scale, offset)
+        if (value := graph.value(name)) is not None and value.ndim == 1
+    ]
     if mean.input[0] != less.input[0] or epsilon is None or epsilon.size != 1 or len(flat) < 2:
         return None
     squared = is_square(graph, square, less.output[0])
@@ -64,7 +75,11 @@ def is_square(graph: Graph, node: Any, tensor: str) -> bool:
     if node is None or node.op_type not in ("Mul", "Pow") or node.input[0] != tensor:
         return False
     other = graph.value(node.input[1])
-    return bool(node.input[1] == tensor if node.op_type == "Mul" else other is not None and np.all(other == 2))
+    return bool(
+        node.input[1] == tensor
+        if node.op_type == "Mul"
+        else other is not None and np.all(other == 2)
+    )
 
 
 def parts(graph: Graph, node: Any, op_type: str) -> tuple[str | None, Any]:
@@ -73,7 +88,11 @@ def parts(graph: Graph, node: Any, op_type: str) -> tuple[str | None, Any]:
         return None, None
     constants = [name for name in node.input if graph.value(name) is not None]
     others = [name for name in node.input if name not in constants]
-    return (constants[0], graph.made_by(others[0])) if len(constants) == len(others) == 1 else (None, None)
+    return (
+        (constants[0], graph.made_by(others[0]))
+        if len(constants) == len(others) == 1
+        else (None, None)
+    )
 
 
 def is_mean(graph: Graph, node: Any) -> bool:
@@ -89,14 +108,16 @@ def is_mean(graph: Graph, node: Any) -> bool:
 def with_plain_shapes(graph: Graph, ids: str, inputs: Any) -> Graph:
     """The same graph with what depends on the number of tokens alone written as a polynomial of it.
 
-    ``ids`` is the input (1, P) of tokens; ``inputs`` makes all of them for a number of tokens. What is not a polynomial
-    of the second degree stays.
+    ``ids`` is the input (1, P) of tokens; ``inputs`` makes all of them for a number of tokens. What
+    is not a polynomial of the second degree stays.
     """
-    shapes, new = of_shapes(graph), Nodes("shape_")
+    shapes = of_shapes(graph)
+    new = Nodes("shape_")
     values = tried(graph, shapes, inputs)
     tokens = new.op("Gather", new.op("Shape", ids), new.constant(np.array(1, np.int64)))
     powers = [tokens, new.op("Mul", tokens, tokens)]
-    totals, names = dict[tuple[Any, ...], str](), dict[str, str]()
+    totals = dict[tuple[Any, ...], str]()
+    names = dict[str, str]()
     for tensor in shapes:
         coefficients = polynomial(values[tensor])
         if coefficients is None:
@@ -109,7 +130,9 @@ def with_plain_shapes(graph: Graph, ids: str, inputs: Any) -> Graph:
                     total = new.op("Add", total, new.op("Mul", power, new.constant(part)))
             totals[key] = total
         names[tensor] = totals[key]
-    changes = {number: [*new.taken(), copied(node, names)] for number, node in enumerate(graph.nodes)}
+    changes = {
+        number: [*new.taken(), copied(node, names)] for number, node in enumerate(graph.nodes)
+    }
     return graph.rewritten(changes, new.weights)
 
 
@@ -135,9 +158,14 @@ def tried(graph: Graph, tensors: Sequence[str], inputs: Any) -> dict[str, list[A
 
 
 def polynomial(values: list[Array]) -> tuple[Array, ...] | None:
-    """Coefficients of 1, P and P squared in what was tried; None unless a polynomial with whole ones fits."""
+    """Coefficients of 1, P and P squared in what was tried; None unless a polynomial with whole
+    ones fits."""
     first = values[0]
-    if first.dtype != np.int64 or first.size > MOST or any(value.shape != first.shape for value in values):
+    if (
+        first.dtype != np.int64
+        or first.size > MOST
+        or any(value.shape != first.shape for value in values)
+    ):
         return None
     powers = np.vander(np.array(TRIED, np.int64), 3, increasing=True)
     shapes = np.stack([value.reshape(-1) for value in values])
@@ -145,4 +173,8 @@ def polynomial(values: list[Array]) -> tuple[Array, ...] | None:
     slopes = np.linalg.lstsq(powers[1:, 1:] - powers[0, 1:], shapes[1:] - shapes[0], rcond=None)[0]
     slopes = np.rint(slopes).astype(np.int64)
     fit = np.concatenate([(shapes[0] - powers[0, 1:] @ slopes)[None], slopes])
-    return tuple(part.reshape(first.shape) for part in fit) if np.array_equal(powers @ fit, shapes) else None
+    return (
+        tuple(part.reshape(first.shape) for part in fit)
+        if np.array_equal(powers @ fit, shapes)
+        else None
+    )

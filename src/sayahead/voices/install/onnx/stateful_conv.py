@@ -1,13 +1,14 @@
-"""Convolutions that remember: a graph of plain convolutions over time is changed to run a few frames at a time.
+"""Convolutions that remember: a graph of plain convolutions over time is changed to run a few
+frames at a time.
 
-Every convolution that sees to its left is given the last inputs of the step before instead of zeros, and returns
-those before *commit*, the frame from which the next step goes on. What it sees to its right is what it is given, and
-zeros after it. A cache of zeros is the padding that a sentence begins with. So, where what is given to the right of the
-commit is what then comes, steps are the whole.
+Every convolution that sees to its left is given the last inputs of the step before instead of
+zeros, and returns those before *commit*, the frame from which the next step goes on. What it sees
+to its right is what it is given, and zeros after it. A cache of zeros is the padding that a
+sentence begins with. So, where what is given to the right of the commit is what then comes, steps
+are the whole.
 
-Right of the commit, only what the rest of the graph sees is computed: a decoder's last layers, which
-are most of its work, need a frame where its first one needs twelve.
-"""
+Right of the commit, only what the rest of the graph sees is computed: a decoder's last layers,
+which are most of its work, need a frame where its first one needs twelve."""
 
 from __future__ import annotations
 
@@ -21,8 +22,9 @@ from sayahead.voices.install.onnx.graph import FLOAT, INT64, Graph, Nodes, attri
 
 LOCAL = set(
     (
-        "Add Cast Concat Constant ConstantOfShape Conv ConvTranspose Div Exp Expand Flatten Gather Identity "
-        "LeakyRelu Mul Neg Pow Reshape Shape Sigmoid Slice Split Squeeze Sub Tanh Unsqueeze Where"
+        "Add Cast Concat Constant ConstantOfShape Conv ConvTranspose Div Exp Expand Flatten Gather"
+        " Identity LeakyRelu Mul Neg Pow Reshape Shape Sigmoid Slice Split Squeeze Sub Tanh"
+        " Unsqueeze Where"
     ).split()
 )
 """Nodes that a part of a VITS may have; none of them mixes frames but the convolutions."""
@@ -42,19 +44,24 @@ class Layer:
     """Its rows to a frame."""
 
 
-def with_caches(graph: Graph, ahead: int, *, trim: Sequence[str] = ("ConvTranspose", "Split")) -> Graph:
+def with_caches(
+    graph: Graph, ahead: int, *, trim: Sequence[str] = ("ConvTranspose", "Split")
+) -> Graph:
     """The same part of a VITS with a cache for each convolution and the commit as one more input.
 
-    ``ahead`` is how many of its output's rows after the commit must be right; in front of nodes of the types in
-    ``trim``, what these do not need is left out. Inputs are ``rows``, ``commit`` (1,) and ``cache0`` ... (1, C, L);
-    outputs ``next0`` ... . VoiceError for a part with nodes that this cannot be done to.
-    """
+    ``ahead`` is how many of its output's rows after the commit must be right; in front of nodes of
+    the types in ``trim``, what these do not need is left out. Inputs are ``rows``, ``commit`` (1,)
+    and ``cache0`` ... (1, C, L); outputs ``next0`` ... . VoiceError for a part with nodes that this
+    cannot be done to."""
     unknown = sorted({node.op_type for node in graph.nodes} - LOCAL)
     if unknown:
         raise graph.strange(f"has {unknown[0]} nodes in its flow or its decoder")
-    (layers, scales), needed, timed = find_layers(graph), rows_needed(graph, ahead), graph.downstream("rows")
+    layers, scales = find_layers(graph)
+    needed = rows_needed(graph, ahead)
+    timed = graph.downstream("rows")
     of_number = {layer.number: (place, layer) for place, layer in enumerate(layers)}
-    new, changes = Nodes("cached_"), dict[int, list[Any]]()
+    new = Nodes("cached_")
+    changes = dict[int, list[Any]]()
 
     def whole(number: int) -> str:
         return new.constant(np.array([number], np.int64))
@@ -75,10 +82,15 @@ def with_caches(graph: Graph, ahead: int, *, trim: Sequence[str] = ("ConvTranspo
         changes[number] = [*new.taken(), copy]
     info = graph.onnx.helper.make_tensor_value_info
     caches, nexts = (
-        [info(f"{name}{place}", FLOAT, (1, layer.channels, layer.past)) for place, layer in enumerate(layers)]
+        [
+            info(f"{name}{place}", FLOAT, (1, layer.channels, layer.past))
+            for place, layer in enumerate(layers)
+        ]
         for name in ("cache", "next")
     )
-    return graph.rewritten(changes, new.weights, inputs=[info("commit", INT64, (1,)), *caches], outputs=nexts)
+    return graph.rewritten(
+        changes, new.weights, inputs=[info("commit", INT64, (1,)), *caches], outputs=nexts
+    )
 
 
 def is_up(node: Any) -> bool:
@@ -102,12 +114,15 @@ def rows_needed(graph: Graph, ahead: int) -> dict[str, int]:
 
 
 def find_layers(graph: Graph) -> tuple[list[Layer], dict[str, int]]:
-    """The convolutions with a past, and how many rows of each tensor make a frame; VoiceError for what is not plain."""
-    scales, layers = {"rows": 1}, list[Layer]()
+    """The convolutions with a past, and how many rows of each tensor make a frame; VoiceError for
+    what is not plain."""
+    scales = {"rows": 1}
+    layers = list[Layer]()
     for number, node in enumerate(graph.nodes):
         scale = max((scales.get(tensor, 1) for tensor in node.input), default=1)
         if node.op_type in ("Conv", "ConvTranspose"):
-            about, weight = attributes(node), graph.value(node.input[1])
+            about = attributes(node)
+            weight = graph.value(node.input[1])
             if weight is None or weight.ndim != 3:
                 raise graph.strange("has a convolution whose weights vary")
             past = reach(graph, about, weight.shape[2], up=is_up(node))
@@ -120,10 +135,14 @@ def find_layers(graph: Graph) -> tuple[list[Layer], dict[str, int]]:
 
 
 def reach(graph: Graph, about: dict[str, Any], kernel: int, *, up: bool) -> int:
-    """Rows to its left that a convolution sees; VoiceError for one that does not keep its place in time."""
-    stride, dilation = about.get("strides", [1])[0], about.get("dilations", [1])[0]
+    """Rows to its left that a convolution sees; VoiceError for one that does not keep its place in
+    time."""
+    stride = about.get("strides", [1])[0]
+    dilation = about.get("dilations", [1])[0]
     begin, end = about.get("pads", [0, 0])
-    plain = about.get("auto_pad", b"NOTSET") == b"NOTSET" and not any(about.get("output_padding", [0]))
+    plain = about.get("auto_pad", b"NOTSET") == b"NOTSET" and not any(
+        about.get("output_padding", [0])
+    )
     if up and plain and dilation == 1 and begin + end == kernel - stride and begin < kernel:
         return int((kernel - 1 - begin) // stride)
     if not up and plain and stride == 1 and begin + end == dilation * (kernel - 1):
@@ -132,7 +151,8 @@ def reach(graph: Graph, about: dict[str, Any], kernel: int, *, up: bool) -> int:
 
 
 def shift_pads(node: Any, by: int) -> None:
-    """Take another count of zeros before a convolution's input: fewer, or of a transposed one's output more off."""
+    """Take another count of zeros before a convolution's input: fewer, or of a transposed one's
+    output more off."""
     for attribute in node.attribute:
         if attribute.name == "pads":
             attribute.ints[0] += by

@@ -1,9 +1,9 @@
 """Where a VITS graph is cut, found by what depends on what.
 
-VITS (Kim et al., ICML 2021), as Piper exports it: phonemes to a mean and a deviation for each, and to durations; both
-repeated over frames; prior noise makes a latent of them; a normalizing flow, then a decoder that makes samples. Three
-cuts: at the durations, at the latent, at the flow's output. Between the first two is no network.
-"""
+VITS (Kim et al., ICML 2021), as Piper exports it: phonemes to a mean and a deviation for each, and
+to durations; both repeated over frames; prior noise makes a latent of them; a normalizing flow,
+then a decoder that makes samples. Three cuts: at the durations, at the latent, at the flow's
+output. Between the first two is no network."""
 
 from __future__ import annotations
 
@@ -60,18 +60,27 @@ def find_cuts(graph: Graph) -> Cuts:
         raise graph.strange(f"has {len(token)} kinds of noise in its durations")
     adds = graph.nearest(prior, lambda node: node.op_type == "Add", down=True)
     add = required(graph, adds, "the sum of the prior's mean and noise")
-    latent, of_noise = add.output[0], graph.downstream(prior)
+    latent = add.output[0]
+    of_noise = graph.downstream(prior)
     means = [tensor for tensor in add.input if tensor not in of_noise]
-    scaled = [node for node in graph.of_type("Mul") if prior in graph.upstream(node.output[0], stop=[prior])]
+    scaled = [
+        node
+        for node in graph.of_type("Mul")
+        if prior in graph.upstream(node.output[0], stop=[prior])
+    ]
     exps = [graph.made_by(tensor) for node in scaled for tensor in node.input]
     exp = only(
-        graph, [node for node in exps if node is not None and node.op_type == "Exp"][:1], "the prior's deviation"
+        graph,
+        [node for node in exps if node is not None and node.op_type == "Exp"][:1],
+        "the prior's deviation",
     )
     mean = rows(graph, only(graph, means, "the prior's mean"), ceil.output[0])
     log_deviation = rows(graph, exp.input[0], ceil.output[0])
 
     after = graph.downstream(latent)
-    up = required(graph, next(iter(graph.of_type("ConvTranspose")), None), "a decoder that makes samples")
+    up = required(
+        graph, next(iter(graph.of_type("ConvTranspose")), None), "a decoder that makes samples"
+    )
     pre = graph.nearest(up.input[0], lambda node: node.op_type == "Conv" and node.input[0] in after)
     z = required(graph, pre, "a convolution in front of the decoder").input[0]
     if z not in after or latent not in graph.upstream(z):
@@ -104,20 +113,37 @@ def hop(graph: Graph) -> int:
 def boundary(graph: Graph, output: str, latent: str) -> set[str]:
     """What the part after the latent takes from before it."""
     after = graph.downstream(latent)
-    part = [node for node in graph.nodes if any(tensor in after for tensor in node.output) and node.output[0] != latent]
+    part = [
+        node
+        for node in graph.nodes
+        if any(tensor in after for tensor in node.output) and node.output[0] != latent
+    ]
     needed = graph.upstream(output)
-    return {t for node in part if node.output[0] in needed for t in node.input if t and t not in after}
+    return {
+        t for node in part if node.output[0] in needed for t in node.input if t and t not in after
+    }
 
 
 def rows(graph: Graph, tensor: str, durations: str) -> str:
     """Of the product of the 0/1 path with rows per token, the rows."""
-    product = required(graph, graph.nearest(tensor, lambda node: node.op_type == "MatMul"), "rows spread by durations")
+    product = required(
+        graph,
+        graph.nearest(tensor, lambda node: node.op_type == "MatMul"),
+        "rows spread by durations",
+    )
     spread = graph.downstream(durations)
-    return str(only(graph, [t for t in product.input if t not in spread], "rows that do not depend on durations"))
+    return str(
+        only(
+            graph,
+            [t for t in product.input if t not in spread],
+            "rows that do not depend on durations",
+        )
+    )
 
 
 def token_masks(graph: Graph) -> tuple[str, ...]:
-    """Casts to float of what depends on the lengths and on the number of tokens, not on the tokens themselves."""
+    """Casts to float of what depends on the lengths and on the number of tokens, not on the tokens
+    themselves."""
     ids, lengths = ids_and_lengths(graph)
     shapes = {node.output[0] for node in graph.of_type("Shape")}
     random = {ids, *(node.output[0] for node in graph.of_type(*RANDOM))}
@@ -132,16 +158,26 @@ def token_masks(graph: Graph) -> tuple[str, ...]:
 def ids_and_lengths(graph: Graph) -> tuple[str, str]:
     """Names of the inputs (1, P) of ids and (1,) of their number."""
     whole = {name: len(value.type.tensor_type.shape.dim) for name, value in graph.inputs.items()}
-    gathered = {node.input[1] for node in graph.of_type("Gather") if graph.value(node.input[0]) is not None}
-    ids = only(graph, [name for name, axes in whole.items() if axes == 2 and name in gathered], "an input of ids")
-    wanted = [name for name, axes in whole.items() if axes == 1 and "length" in name] or ["input_lengths"]
+    gathered = {
+        node.input[1] for node in graph.of_type("Gather") if graph.value(node.input[0]) is not None
+    }
+    ids = only(
+        graph,
+        [name for name, axes in whole.items() if axes == 2 and name in gathered],
+        "an input of ids",
+    )
+    wanted = [name for name, axes in whole.items() if axes == 1 and "length" in name] or [
+        "input_lengths"
+    ]
     return str(ids), wanted[0]
 
 
 def only(graph: Graph, candidates: list[Any], what: str) -> Any:
     """The one candidate; VoiceError if there is none, or more."""
     if len(candidates) != 1:
-        raise graph.strange(f"has {len(candidates)} times {what}" if candidates else f"lacks {what}")
+        raise graph.strange(
+            f"has {len(candidates)} times {what}" if candidates else f"lacks {what}"
+        )
     return candidates[0]
 
 
@@ -163,10 +199,13 @@ class Parts:
 
 
 def cut(graph: Graph, cuts: Cuts, *, masks: bool = False) -> Parts:
-    """The parts of a graph; ``masks`` keeps the masks of tokens, which are 1 everywhere for one sentence."""
+    """The parts of a graph; ``masks`` keeps the masks of tokens, which are 1 everywhere for one
+    sentence."""
     one = np.ones((1, 1, 1), np.float32)
     ones: dict[str, Array] = {} if masks else dict.fromkeys(cuts.token_masks, one)
-    noise = {} if cuts.token_noise is None else {cuts.token_noise: ("noise", FLOAT, (1, 2, "tokens"))}
+    noise = (
+        {} if cuts.token_noise is None else {cuts.token_noise: ("noise", FLOAT, (1, 2, "tokens"))}
+    )
     c = cuts.channels
     latent = {cuts.latent: ("rows", FLOAT, (1, c, "frames"))}
     z = {cuts.z: ("rows", FLOAT, (1, c, "frames"))}
@@ -183,12 +222,25 @@ def cut(graph: Graph, cuts: Cuts, *, masks: bool = False) -> Parts:
 
 def zeros(graph: Graph, cuts: Cuts) -> dict[str, Array]:
     """Tensors of zeros in the flow, as large as another tensor: one zero is enough."""
-    flow, fixed = graph.upstream(cuts.z, stop=[cuts.latent]), dict[str, Array]()
+    flow = graph.upstream(cuts.z, stop=[cuts.latent])
+    fixed = dict[str, Array]()
     for node in graph.of_type("ConstantOfShape"):
-        value = next((graph.onnx.numpy_helper.to_array(a.t) for a in node.attribute if a.name == "value"), np.zeros(1))
+        value = next(
+            (graph.onnx.numpy_helper.to_array(a.t) for a in node.attribute if a.name == "value"),
+            np.zeros(1),
+        )
         used = [graph.nodes[number].op_type for number in graph.consumers[node.output[0]]]
         shape = graph.made_by(node.input[0])
-        timed = shape is not None and shape.op_type == "Shape" and cuts.latent in graph.upstream(shape.input[0])
-        if node.output[0] in flow and timed and not value.any() and set(used) <= {"Add", "Neg", "Sub", "Exp", "Mul"}:
+        timed = (
+            shape is not None
+            and shape.op_type == "Shape"
+            and cuts.latent in graph.upstream(shape.input[0])
+        )
+        if (
+            node.output[0] in flow
+            and timed
+            and not value.any()
+            and set(used) <= {"Add", "Neg", "Sub", "Exp", "Mul"}
+        ):
             fixed[node.output[0]] = np.zeros((1, 1, 1), np.float32)
     return fixed

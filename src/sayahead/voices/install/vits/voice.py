@@ -1,7 +1,7 @@
 """Piper's voices: one VITS graph becomes a folder of three, which speak word by word.
 
-The parts are checked before they are written: joined, and in steps, they must give what the whole gives.
-"""
+The parts are checked before they are written: joined, and in steps, they must give what the whole
+gives."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ from sayahead.voices.install.vits.cuts import Cuts, cut, find_cuts, ids_and_leng
 from sayahead.voices.write import write_voice
 
 TOLERANCE = 1e-5
-"""Most that samples of the parts may differ from those of the whole, at the same noise, and in steps from at once."""
+"""Most that samples of the parts may differ from those of the whole, at the same noise, and in
+steps from at once."""
 ROUNDING = 2.0
-"""How many times as much as the whole differs from itself, where ONNX Runtime joins no nodes, the parts may as well."""
+"""How many times as much as the whole differs from itself, where ONNX Runtime joins no nodes, the
+parts may as well."""
 REACHES = range(4, 65, 2)
 """Counts of frames to the right that are tried until more makes no difference."""
 
@@ -61,11 +63,12 @@ CARDS = ("MODEL_CARD", "MODEL_CARD.md", "LICENSE", "LICENSE.txt", "LICENSE.md")
 
 
 def add_piper(onnx: Path, config: Path | None, folder: Path) -> None:
-    """Make ``folder``, which is not there, of a Piper voice: its graph, and the description that belongs to it.
+    """Make ``folder``, which is not there, of a Piper voice: its graph, and the description that
+    belongs to it.
 
-    ``config`` is by default the file with ``.json`` after the graph's name. The card beside them comes along.
-    VoiceError where something is missing, damaged, not a VITS, or needs a front end that is not there; then no folder
-    is left. ConfigError where the package onnx is not installed.
+    ``config`` is by default the file with ``.json`` after the graph's name. The card beside them
+    comes along. VoiceError where something is missing, damaged, not a VITS, or needs a front end
+    that is not there; then no folder is left. ConfigError where the package onnx is not installed.
     """
     needs_onnx()
     described = config or onnx.with_name(f"{onnx.name}.json")
@@ -75,7 +78,9 @@ def add_piper(onnx: Path, config: Path | None, folder: Path) -> None:
     graph = read_graph(onnx)
     if ("sid" in graph.inputs) != bool(piper.speakers):
         takes = "takes a speaker's number" if "sid" in graph.inputs else "has one speaker"
-        raise VoiceError(f"{described} names {len(piper.speakers) or 1} speakers, but {onnx.name} {takes}.")
+        raise VoiceError(
+            f"{described} names {len(piper.speakers) or 1} speakers, but {onnx.name} {takes}."
+        )
     check_ids(graph, piper)
     folder.mkdir(parents=True)
     try:
@@ -95,9 +100,13 @@ def write(graph: Graph, cuts: Cuts, piper: PiperConfig, folder: Path, *, origina
     trial.save(folder)
     right = trial.reaches()
     trial.streamed(right)
-    card = next((original.parent / name for name in CARDS if (original.parent / name).is_file()), None)
+    card = next(
+        (original.parent / name for name in CARDS if (original.parent / name).is_file()), None
+    )
     terms = "unknown" if card is None else licensed(card)
-    write_voice(folder, about(cuts, piper, terms, right=right, name=original.stem), sorted(folder.iterdir()))
+    write_voice(
+        folder, about(cuts, piper, terms, right=right, name=original.stem), sorted(folder.iterdir())
+    )
     if card is not None:
         shutil.copyfile(card, folder / card.name)
 
@@ -109,15 +118,21 @@ def check_ids(graph: Graph, piper: PiperConfig) -> None:
     most = max(piper.phonemes.values())
     if most >= rows:
         raise VoiceError(
-            f"{graph.where} knows {rows} phonemes, but its configuration has ids up to {most}: the two files do not "
-            "belong together."
+            f"{graph.where} knows {rows} phonemes, but its configuration has ids up to {most}: the"
+            " two files do not belong together."
         )
 
 
-def about(cuts: Cuts, piper: PiperConfig, terms: str, *, right: tuple[int, int], name: str) -> dict[str, Any]:
+def about(
+    cuts: Cuts, piper: PiperConfig, terms: str, *, right: tuple[int, int], name: str
+) -> dict[str, Any]:
     """The voice's description; ``terms`` is its licence."""
     base = piper.language.split("-")[0]
-    phonemes = {symbol: number for symbol, number in piper.phonemes.items() if symbol not in (PAD, BEGIN, END)}
+    phonemes = {
+        symbol: number
+        for symbol, number in piper.phonemes.items()
+        if symbol not in (PAD, BEGIN, END)
+    }
     model = {
         "pad": piper.phonemes[PAD],
         "begin": piper.phonemes[BEGIN],
@@ -153,25 +168,41 @@ def about(cuts: Cuts, piper: PiperConfig, terms: str, *, right: tuple[int, int],
 def licensed(card: Path) -> str:
     """What a card says of the licence, with what whoever reads no more than that must know."""
     text = card.read_text(encoding="utf-8", errors="replace")
-    line = re.search(r"^[\s*_#-]*licen[cs]e[*_]*\s*:\s*(.+?)[\s*_]*$", text, re.IGNORECASE | re.MULTILINE)
-    terms = (line[1] if line else text.strip().partition("\n")[0] if "LICENSE" in card.name else "unknown")[:80]
+    line = re.search(
+        r"^[\s*_#-]*licen[cs]e[*_]*\s*:\s*(.+?)[\s*_]*$", text, re.IGNORECASE | re.MULTILINE
+    )
+    terms = (
+        line[1]
+        if line
+        else text.strip().partition("\n")[0]
+        if "LICENSE" in card.name
+        else "unknown"
+    )[:80]
     base = re.search(r"fine-?tuned from (.*)", text, re.IGNORECASE)
-    return f"{terms} (made from {base[1].strip(' .')[:60]}, whose licence counts too)" if base else terms
+    return (
+        f"{terms} (made from {base[1].strip(' .')[:60]}, whose licence counts too)"
+        if base
+        else terms
+    )
 
 
 def optimized(graph: Graph, path: Path) -> OnnxGraph:
-    """A graph written without what can be computed once, in operators that any ONNX Runtime has, and loaded."""
+    """A graph written without what can be computed once, in operators that any ONNX Runtime has,
+    and loaded."""
     simplify(graph.model.SerializeToString(), path)
     return OnnxGraph(path)
 
 
 class Trial:
-    """The parts of a voice at work beside the whole, on a sentence of random phonemes under fixed noise."""
+    """The parts of a voice at work beside the whole, on a sentence of random phonemes under fixed
+    noise."""
 
     TOKENS = 60
 
     def __init__(self, graph: Graph, cuts: Cuts, piper: PiperConfig) -> None:
-        self._graph, self._cuts, self._piper = graph, cuts, piper
+        self._graph = graph
+        self._cuts = cuts
+        self._piper = piper
         draw = np.random.default_rng(0)
         sounds = sorted(set(piper.phonemes.values()))
         tokens = np.zeros(2 * self.TOKENS, np.int64) + piper.phonemes[PAD]
@@ -184,8 +215,10 @@ class Trial:
         self._whole = OnnxGraph(self._model)
 
     def save(self, folder: Path) -> None:
-        """Write the parts, after a check that they are the whole; what is not in every voice stays where it must."""
-        hop, difference = self._cuts.hop, float("inf")
+        """Write the parts, after a check that they are the whole; what is not in every voice stays
+        where it must."""
+        hop = self._cuts.hop
+        difference = float("inf")
         for way in WAYS:
             parts = cut(self._graph, self._cuts, masks=way.masks)
             # What is faded into the next step is less than a frame.
@@ -199,16 +232,23 @@ class Trial:
                 ids = ids_and_lengths(self._graph)[0]
                 graphs["text"] = with_plain_shapes(with_norms(graphs["text"]), ids, self._tokens)
                 graphs = {name: with_planes(part) for name, part in graphs.items()}
-            self._parts = {name: optimized(part, folder / f"{name}.onnx") for name, part in graphs.items()}
+            self._parts = {
+                name: optimized(part, folder / f"{name}.onnx") for name, part in graphs.items()
+            }
             difference = self._difference()
-            if difference < TOLERANCE or (np.isfinite(difference) and difference < ROUNDING * self._rounding()):
+            if difference < TOLERANCE or (
+                np.isfinite(difference) and difference < ROUNDING * self._rounding()
+            ):
                 return
         raise self._graph.strange(f"differs from its parts by {difference:g}")
 
     def _tokens(self, graph: OnnxGraph, count: int) -> dict[str, Any]:
         """Inputs of the text encoder for ``count`` tokens."""
-        ids, noise = np.resize(self._ids, (1, count)), np.resize(self._noise, (1, 2, count))
-        return self._inputs(graph, input=ids, input_lengths=np.array([count], np.int64), noise=noise)
+        ids = np.resize(self._ids, (1, count))
+        noise = np.resize(self._noise, (1, 2, count))
+        return self._inputs(
+            graph, input=ids, input_lengths=np.array([count], np.int64), noise=noise
+        )
 
     def _inputs(self, graph: OnnxGraph, **more: Any) -> dict[str, Any]:
         inputs = {
@@ -229,13 +269,15 @@ class Trial:
         return np.asarray(next(iter(outputs.values())))
 
     def _difference(self) -> float:
-        """Between samples of the parts, joined, and of the whole; infinite where they do not fit each other."""
+        """Between samples of the parts, joined, and of the whole; infinite where they do not fit
+        each other."""
         try:
             text = self._parts["text"](**self._inputs(self._parts["text"]))
             frames = np.maximum(np.ceil(text["frames"].reshape(-1)), 1).astype(np.int64)
             rows = np.repeat(np.arange(len(self._ids)), frames)
             prior = self._prior(len(rows))
-            means, deviations = text["mean"][0], np.exp(text["log_deviation"][0]) * np.float32(self._piper.scales[0])
+            means = text["mean"][0]
+            deviations = np.exp(text["log_deviation"][0]) * np.float32(self._piper.scales[0])
             self._latent = (means[rows] + deviations[rows] * prior[0].T).T[None]
             self._z = self._alone("flow", self._latent)
             self._samples = self._alone("decoder", self._z).reshape(-1)
@@ -247,7 +289,9 @@ class Trial:
 
     def _prior(self, frames: int) -> Floats:
         """(1, C, T) noise."""
-        return np.random.default_rng(1).standard_normal((1, self._cuts.channels, frames), dtype=np.float32)
+        return np.random.default_rng(1).standard_normal(
+            (1, self._cuts.channels, frames), dtype=np.float32
+        )
 
     def _spoken(self, whole: OnnxGraph, prior: Floats) -> Floats:
         """(S,) what the whole makes."""
@@ -255,31 +299,43 @@ class Trial:
 
     def _rounding(self) -> float:
         """By how much the whole differs from itself for the order of its sums alone."""
-        plain, prior = OnnxGraph(self._model, optimized=False), self._prior(self._latent.shape[2])
+        plain = OnnxGraph(self._model, optimized=False)
+        prior = self._prior(self._latent.shape[2])
         return float(np.abs(self._spoken(self._whole, prior) - self._spoken(plain, prior)).max())
 
     def reaches(self) -> tuple[int, int]:
-        """Frames to the right that make a difference: for the flow by trying, for the decoder by its layers."""
+        """Frames to the right that make a difference: for the flow by trying, for the decoder by
+        its layers."""
         shown = self._latent.shape[2] - max(REACHES)
         latent = self._alone("flow", self._latent[:, :, :shown].copy())
         off = np.abs(latent - self._z[:, :, :shown]).max(axis=(0, 1))
         bad = np.flatnonzero(off > TOLERANCE * float(np.abs(self._z).max()) / 8)
         wanted = shown - int(bad[0]) if len(bad) else 0
         # One sentence does not show all: two frames more.
-        return next((reach for reach in REACHES if reach >= wanted), max(REACHES)) + 2, self._decoder_sees
+        return (
+            next((reach for reach in REACHES if reach >= wanted), max(REACHES)) + 2,
+            self._decoder_sees,
+        )
 
     def streamed(self, right: tuple[int, int], size: int = 23) -> None:
         """VoiceError unless steps of a few frames are the whole."""
-        flow, decoder = self._parts["flow"], self._parts["decoder"]
-        hop, channels = self._cuts.hop, self._cuts.channels
-        vocoder = LatentVocoder(flow, decoder, channels=channels, hop_length=hop, right=right, fade=0)
+        flow = self._parts["flow"]
+        decoder = self._parts["decoder"]
+        hop = self._cuts.hop
+        channels = self._cuts.channels
+        vocoder = LatentVocoder(
+            flow, decoder, channels=channels, hop_length=hop, right=right, fade=0
+        )
         latents = self._latent[0].T
         parts = [latents, np.zeros_like(latents)]
         if self._piper.speakers:
             parts.append(np.full((len(latents), 1), self._speaker, np.float32))
-        frames, out, state = np.concatenate(parts, axis=1), list[Floats](), vocoder.initial(0)
+        frames = np.concatenate(parts, axis=1)
+        out = list[Floats]()
+        state = vocoder.initial(0)
         for at in range(0, len(frames), size):
-            ahead, ended = frames[at + size :][: vocoder.context], at + size >= len(frames)
+            ahead = frames[at + size :][: vocoder.context]
+            ended = at + size >= len(frames)
             samples, state = vocoder.step(frames[at : at + size], ahead, state, seed=0, ended=ended)
             out.append(samples)
         difference = float(np.abs(np.concatenate(out) - self._samples).max())

@@ -1,1 +1,2 @@
-"""Adapters: functions that a peer's process calls (``worker``). Those of others import nothing of sayahead."""
+"""Adapters: functions that a peer's process calls (``worker``). Those of others import nothing of
+sayahead."""

@@ -1,4 +1,5 @@
-"""Engines that speak a piece of text at a time, each as its own package offers it. Nothing of sayahead is imported."""
+"""Engines that speak a piece of text at a time, each as its own package offers it. Nothing of
+sayahead is imported."""
 
 from __future__ import annotations
 
@@ -22,16 +23,23 @@ def hibari(threads: int = 1) -> Any:
         for piece in text:
             yield engine(piece, seed=seed)
 
-    about = {"version": version("hibari-tts"), "licence": "Apache-2.0", "files": [engine.model_path]}
+    about = {
+        "version": version("hibari-tts"),
+        "licence": "Apache-2.0",
+        "files": [engine.model_path],
+    }
     return {"rate": package.SAMPLE_RATE, "threads": threads, **about}, speak
 
 
 def kokoro(model: str, style: str, threads: int = 1) -> Any:
-    """Kokoro-82M's graph with a style's file (510, 256) of float32; hibari-tts reads the text with the same symbols."""
+    """Kokoro-82M's graph with a style's file (510, 256) of float32; hibari-tts reads the text with
+    the same symbols."""
     runtime = importlib.import_module("onnxruntime")
     reader = importlib.import_module("hibari").Hibari()
     rows = np.fromfile(style, "<f4").reshape(-1, 1, 256)
-    graph = runtime.InferenceSession(model, one_thread(runtime, threads), providers=["CPUExecutionProvider"])
+    graph = runtime.InferenceSession(
+        model, one_thread(runtime, threads), providers=["CPUExecutionProvider"]
+    )
     tokens = graph.get_inputs()[0].name
 
     def speak(text: Iterator[str], whole: bool, seed: int) -> Iterator[Any]:
@@ -48,36 +56,55 @@ def kokoro(model: str, style: str, threads: int = 1) -> Any:
 
 def piper(model: str, threads: int = 1) -> Any:
     """Piper with a voice, loaded once."""
-    package, runtime = importlib.import_module("piper"), importlib.import_module("onnxruntime")
+    package = importlib.import_module("piper")
+    runtime = importlib.import_module("onnxruntime")
     voice = package.PiperVoice.load(model)
-    voice.session = runtime.InferenceSession(model, one_thread(runtime, threads), providers=["CPUExecutionProvider"])
+    voice.session = runtime.InferenceSession(
+        model, one_thread(runtime, threads), providers=["CPUExecutionProvider"]
+    )
 
     def speak(text: Iterator[str], whole: bool, seed: int) -> Iterator[Any]:
         for piece in text:
             for chunk in voice.synthesize(piece):
                 yield chunk.audio_float_array
 
-    about = {"version": version("piper-tts"), "licence": "GPL-3.0-or-later", "set": Path(model).stem, "files": [model]}
+    about = {
+        "version": version("piper-tts"),
+        "licence": "GPL-3.0-or-later",
+        "set": Path(model).stem,
+        "files": [model],
+    }
     return {"rate": voice.config.sample_rate, "threads": threads, **about}, speak
 
 
 def streaming_vits(model: str, threads: int = 1) -> Any:
     """streaming-vits with a Piper voice: sound in packets while a sentence is decoded."""
     package = importlib.import_module("streaming_vits")
-    engine = package.StreamingTTS(model, config_path=f"{model}.json", threads=threads, verbose=False)
+    engine = package.StreamingTTS(
+        model, config_path=f"{model}.json", threads=threads, verbose=False
+    )
 
     def speak(text: Iterator[str], whole: bool, seed: int) -> Iterator[Any]:
         for piece in text:
             for chunk in engine.stream(piece):
                 yield chunk.audio
 
-    about = {"version": version("streaming-vits"), "licence": "MIT", "set": Path(model).stem, "files": [model]}
+    about = {
+        "version": version("streaming-vits"),
+        "licence": "MIT",
+        "set": Path(model).stem,
+        "files": [model],
+    }
     return {"rate": engine.sample_rate, "threads": threads, **about}, speak
 
 
 def espeak_ng(voice: str = "en-us") -> Any:
     """The espeak-ng command: one process for a piece; it has next to nothing to load."""
-    return spoken_by(["espeak-ng", "-v", voice, "--stdin", "--stdout"], ["espeak-ng", "--version"], "GPL-3.0-or-later")
+    return spoken_by(
+        ["espeak-ng", "-v", voice, "--stdin", "--stdout"],
+        ["espeak-ng", "--version"],
+        "GPL-3.0-or-later",
+    )
 
 
 def flite(voice: str = "slt") -> Any:
@@ -88,7 +115,8 @@ def flite(voice: str = "slt") -> Any:
 
 def pocket_tts(weights: str, voice: str = "alba", threads: int = 1) -> Any:
     """pocket-tts with weights from a folder: sound in packets from whole pieces of text."""
-    package, torch = importlib.import_module("pocket_tts"), importlib.import_module("torch")
+    package = importlib.import_module("pocket_tts")
+    torch = importlib.import_module("torch")
     torch.set_num_threads(threads)
     engine = package.TTSModel.load_model(weights)
     state = engine.get_state_for_audio_prompt(voice)
@@ -113,12 +141,18 @@ def spoken_by(command: list[str], asked: list[str], licence: str, voice: str = "
     told = subprocess.run(asked, capture_output=True, check=False, text=True)
     found = re.search(r"\d+(\.\d+)+", told.stdout or told.stderr)
     rate = int.from_bytes(output_of(command, "a")[24:28], "little")
-    about = {"version": found[0] if found else "", "licence": licence, "threads": 1, "set": voice or "as it is"}
+    about = {
+        "version": found[0] if found else "",
+        "licence": licence,
+        "threads": 1,
+        "set": voice or "as it is",
+    }
     return {"rate": rate, **about}, speak
 
 
 def samples_of(wav: bytes) -> Any:
-    """Samples (S,) of a WAV file of 16-bit mono that was written in one go, so that its header's sizes may be wrong."""
+    """Samples (S,) of a WAV file of 16-bit mono that was written in one go, so that its header's
+    sizes may be wrong."""
     if len(wav) < 44:
         raise ValueError("the command gave no sound")
     data = wav[44:]
@@ -135,8 +169,10 @@ def output_of(command: list[str], text: str) -> bytes:
 
 
 def one_thread(runtime: Any, threads: int) -> Any:
-    """ONNX Runtime's options for that many threads: by default it binds one to every core of the machine."""
+    """ONNX Runtime's options for that many threads: by default it binds one to every core of the
+    machine."""
     options = runtime.SessionOptions()
-    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
     options.log_severity_level = 3
     return options

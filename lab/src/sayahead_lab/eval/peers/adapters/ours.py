@@ -10,7 +10,9 @@ from sayahead.types import Floats
 from sayahead.voices import located
 
 
-def sayahead(voice: str = "heart", threads: int = 1, whole: str = "wait-all", **options: Any) -> Any:
+def sayahead(
+    voice: str = "heart", threads: int = 1, whole: str = "wait-all", **options: Any
+) -> Any:
     """A voice with options of a session; ``whole`` is the policy by which it speaks whole texts."""
     loaded = load_voice(voice, threads=threads)
 
@@ -33,6 +35,7 @@ def sayahead(voice: str = "heart", threads: int = 1, whole: str = "wait-all", **
         "set": ", ".join(f"{key} {value}" for key, value in options.items()) or "as it is",
         "files": sorted(map(str, folder.glob("*.onnx"))),
         "flushes": True,
-        "simulates": "keep_up" not in options and not str(options.get("policy", "")).startswith("opportunistic"),
+        "simulates": "keep_up" not in options
+        and not str(options.get("policy", "")).startswith("opportunistic"),
     }
     return about, speak

@@ -1,8 +1,9 @@
-"""Services that take text and give sound on a socket, by their makers' documented messages. Nothing of sayahead.
+"""Services that take text and give sound on a socket, by their makers' documented messages. Nothing
+of sayahead.
 
-``url`` is the service's, or that of any server that speaks its protocol; ``key`` names the environment variable that
-holds the key. What is measured is when sound reaches this process; ``round_trip_ms`` is the socket's own.
-"""
+``url`` is the service's, or that of any server that speaks its protocol; ``key`` names the
+environment variable that holds the key. What is measured is when sound reaches this process;
+``round_trip_ms`` is the socket's own."""
 
 from __future__ import annotations
 
@@ -22,19 +23,24 @@ import numpy as np
 from websockets.exceptions import ConnectionClosed, ConnectionClosedOK
 from websockets.sync.client import ClientConnection, connect
 
-RATE, LISTEN_S = 24000, 0.02
+RATE = 24000
+LISTEN_S = 0.02
 Write: TypeAlias = "Callable[[str], str | bytes | None]"
 """The message for a piece of text."""
 
 
-def elevenlabs(url: str, key: str = "ELEVENLABS_API_KEY", voice: str = "any", model: str = "eleven_flash_v2_5") -> Any:
+def elevenlabs(
+    url: str, key: str = "ELEVENLABS_API_KEY", voice: str = "any", model: str = "eleven_flash_v2_5"
+) -> Any:
     """ElevenLabs' ``stream-input``."""
-    place = f"{url}/v1/text-to-speech/{voice}/stream-input?model_id={model}&output_format=pcm_24000&auto_mode=true"
+    place = f"{url}/v1/text-to-speech/{voice}/stream-input?model_id={model}&output_format=pcm_24000&auto_mode=true"  # noqa: E501
 
     def speak(text: Iterator[str], whole: bool, seed: int) -> Iterator[Any]:
         with opened(place, additional_headers=keyed("xi-api-key", key)) as socket:
             socket.send(json.dumps({"text": " "}))
-            with sending(socket, text, lambda piece: json.dumps({"text": piece}), json.dumps({"text": ""})):
+            with sending(
+                socket, text, lambda piece: json.dumps({"text": piece}), json.dumps({"text": ""})
+            ):
                 for message in received(socket):
                     data = json.loads(message or "{}")
                     yield pcm16(base64.b64decode(data.get("audio") or ""))
@@ -44,10 +50,17 @@ def elevenlabs(url: str, key: str = "ELEVENLABS_API_KEY", voice: str = "any", mo
     return about(place, model), speak
 
 
-def cartesia(url: str, key: str = "CARTESIA_API_KEY", voice: str = "any", model: str = "sonic-2") -> Any:
+def cartesia(
+    url: str, key: str = "CARTESIA_API_KEY", voice: str = "any", model: str = "sonic-2"
+) -> Any:
     """Cartesia's ``/tts/websocket``."""
     form = {"container": "raw", "encoding": "pcm_s16le", "sample_rate": RATE}
-    asked = {"model_id": model, "voice": {"mode": "id", "id": voice}, "output_format": form, "context_id": "c"}
+    asked = {
+        "model_id": model,
+        "voice": {"mode": "id", "id": voice},
+        "output_format": form,
+        "context_id": "c",
+    }
     place = f"{url}/tts/websocket?api_key={os.environ.get(key, '')}&cartesia_version=2025-04-16"
 
     def speak(text: Iterator[str], whole: bool, seed: int) -> Iterator[Any]:
@@ -96,7 +109,8 @@ def speak_socket(address: str, key: str, model: str, *, last: str) -> Any:
 
 
 def kyutai(url: str, key: str = "KYUTAI_API_KEY", voice: str = "expresso/any.wav") -> Any:
-    """Kyutai's ``/api/tts_streaming``: words in, bare floats out, the end of the text is a zero byte."""
+    """Kyutai's ``/api/tts_streaming``: words in, bare floats out, the end of the text is a zero
+    byte."""
     place = f"{url}/api/tts_streaming?voice={voice}&format=Pcm"
 
     def speak(text: Iterator[str], whole: bool, seed: int) -> Iterator[Any]:
@@ -110,9 +124,14 @@ def kyutai(url: str, key: str = "KYUTAI_API_KEY", voice: str = "expresso/any.wav
     return about(place, voice), speak
 
 
-def openai(url: str, key: str = "OPENAI_API_KEY", voice: str = "alloy", model: str = "gpt-4o-mini-tts") -> Any:
+def openai(
+    url: str, key: str = "OPENAI_API_KEY", voice: str = "alloy", model: str = "gpt-4o-mini-tts"
+) -> Any:
     """OpenAI's ``/v1/audio/speech``: a piece of text a request, its sound as it comes."""
-    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {os.environ.get(key, 'none')}"}
+    headers = {
+        "Content-Type": "application/json",
+        "Authorization": f"Bearer {os.environ.get(key, 'none')}",
+    }
 
     def speak(text: Iterator[str], whole: bool, seed: int) -> Iterator[Any]:
         for piece in text:
@@ -136,7 +155,8 @@ def opened(place: str, **options: Any) -> ClientConnection:
 
 
 def received(socket: ClientConnection) -> Iterator[str | bytes | None]:
-    """A socket's messages, and None after each ``LISTEN_S`` without one, so that a reader can be cancelled."""
+    """A socket's messages, and None after each ``LISTEN_S`` without one, so that a reader can be
+    cancelled."""
     while True:
         try:
             yield socket.recv(timeout=LISTEN_S)
@@ -147,10 +167,16 @@ def received(socket: ClientConnection) -> Iterator[str | bytes | None]:
 
 
 class sending:  # noqa: N801 - used as a function
-    """Writes the pieces of a text to a socket from a thread of its own while the caller reads; then the end."""
+    """Writes the pieces of a text to a socket from a thread of its own while the caller reads; then
+    the end."""
 
-    def __init__(self, socket: ClientConnection, text: Iterator[str], write: Write, end: str | bytes) -> None:
-        self._socket, self._text, self._write, self._end = socket, text, write, end
+    def __init__(
+        self, socket: ClientConnection, text: Iterator[str], write: Write, end: str | bytes
+    ) -> None:
+        self._socket = socket
+        self._text = text
+        self._write = write
+        self._end = end
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self) -> None:
@@ -175,11 +201,18 @@ class sending:  # noqa: N801 - used as a function
 
 def about(place: str, model: str) -> dict[str, Any]:
     """What a card says of a service; the round trip is that of opening a connection."""
-    address, begun = urlsplit(place), time.monotonic()
+    address = urlsplit(place)
+    begun = time.monotonic()
     port = address.port or (443 if address.scheme in ("wss", "https") else 80)
     create_connection((address.hostname or "", port), timeout=30).close()
     trip_ms = 1000 * (time.monotonic() - begun)
-    told = {"rate": RATE, "version": model, "licence": "a service", "device": "remote", "threads": 0}
+    told = {
+        "rate": RATE,
+        "version": model,
+        "licence": "a service",
+        "device": "remote",
+        "threads": 0,
+    }
     return {**told, "set": place.split("?")[0], "simulates": False, "round_trip_ms": trip_ms}
 
 
