@@ -34,7 +34,7 @@ HELD = ("reference", "stories")
 CHOSEN_BY = ("edu", "fortunes", "fillets")
 """Sources that settings were chosen by: ``--choose`` measures these, with what the others teach."""
 MOST = 12_000
-MOST_LEARNED = 5_000
+MAX_LEARNED = 5_000
 """Sentences of a source; of one that teaches a tree."""
 SEED = 32
 ABOUT_TREE = (
@@ -58,7 +58,7 @@ def read(folder: Path, language: str, source: str) -> list[list[Clause]]:
         espeak = EspeakSounds(language, "")
         found = sentences(folder, language, source)
         found = random.Random(SEED).sample(
-            found, min(MOST_LEARNED if language in LEARNED else MOST, len(found))
+            found, min(MAX_LEARNED if language in LEARNED else MOST, len(found))
         )
         made = []
         for text in found:

@@ -31,8 +31,8 @@ SHARE = 0.6
 in a list."""
 WORD = re.compile("[A-Za-zÀ-ÖØ-öø-ɏ]+(?:['-][A-Za-zÀ-ÖØ-öø-ɏ]+)*'?")
 """What may be in a list."""
-MOST_TAUGHT = 120_000
-MOST_MET = 20_000
+MAX_TAUGHT = 120_000
+MAX_MET = 20_000
 SEED = 32
 """Words that teach a tree, a sample of all that it may be taught, and how many of those met most
 often are in it."""
@@ -200,9 +200,9 @@ def tree_of(language: str, words: Mapping[str, str]) -> list[str]:
         )
         if regular and len(word) > 1 and word.islower() and vowels & set(word):
             taught[word] = plain
-    first = list(taught)[:MOST_MET]
-    others = list(taught)[MOST_MET:]
-    some = [*first, *random.Random(SEED).sample(others, min(MOST_TAUGHT - len(first), len(others)))]
+    first = list(taught)[:MAX_MET]
+    others = list(taught)[MAX_MET:]
+    some = [*first, *random.Random(SEED).sample(others, min(MAX_TAUGHT - len(first), len(others)))]
     return lines_of(grown({word: taught[word] for word in some}, made.accents))
 
 

@@ -114,7 +114,7 @@ def from_mapping(kind: type[T], data: object, *, where: str) -> T:
     for key in data:
         if key not in fields:
             raise ConfigError(
-                f"{where}: unknown key {str(key)[:MOST_NAMED]!r}{nearest(str(key), fields)}."
+                f"{where}: unknown key {str(key)[:MAX_NAMED]!r}{nearest(str(key), fields)}."
             )
     values = {}
     for name, field in fields.items():
@@ -179,9 +179,9 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-MOST_NAMED = 80
+MAX_NAMED = 80
 """Characters of a name that an error shows."""
-MOST_LISTED = 60
+MAX_LISTED = 60
 """More choices than these are not listed: nobody reads them in an error."""
 
 
@@ -189,12 +189,12 @@ def nearest(word: str, known: typing.Iterable[str]) -> str:
     """``" (did you mean 'x'?)"``, or the choices, or nothing: the end of an error about an unknown
     word."""
     # Whoever sends a long word must not wait for it, nor make others wait.
-    word = word[:MOST_NAMED]
+    word = word[:MAX_NAMED]
     choices = sorted(known)
     close = difflib.get_close_matches(word, choices, n=1)
     if close:
         return f" (did you mean {close[0]!r}?)"
-    return f" (known: {', '.join(choices)})" if 0 < len(choices) <= MOST_LISTED else ""
+    return f" (known: {', '.join(choices)})" if 0 < len(choices) <= MAX_LISTED else ""
 
 
 def check_number(name: str, value: object, least: float, most: float) -> float:

@@ -25,7 +25,7 @@ from sayahead import (
     WaitEnd,
     WaitKSteps,
 )
-from sayahead.engine.pieces import MOST_PHONEMES
+from sayahead.engine.pieces import MAX_PHONEMES
 from sayahead.text.revision import unspoken
 from sayahead.types import Segment, WordTiming
 
@@ -83,7 +83,7 @@ def same(one: Segment, other: Segment) -> bool:
 def was_cut(segment: Segment) -> bool:
     """Whether a sentence had too many phonemes for one step: a long one that ends before what it is
     shown."""
-    return MOST_PHONEMES // 2 < segment.speak < len(segment.ids)
+    return MAX_PHONEMES // 2 < segment.speak < len(segment.ids)
 
 
 def phonemes(segments: list[Segment]) -> list[int]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sayahead.engine.pieces import MOST_CHARACTERS, MOST_PHONEMES, MOST_SYMBOLS, in_pieces
+from sayahead.engine.pieces import MAX_CHARACTERS, MAX_PHONEMES, MAX_SYMBOLS, in_pieces
 from sayahead.types import Floats, Rendering, Segment, Speech, Word
 from sayahead.voice import Voice
 
@@ -58,7 +58,7 @@ def test_no_step_is_larger_than_stated(heart: Voice, text: str, options: dict[st
     words = [word for chunk in session.chunks() for word in chunk.words]
     # Blanks are no phonemes.
     # Ids of stress, length and blanks come on top of what is counted.
-    most = MOST_PHONEMES * 3 // 2 if "policy" in options else 7 * MOST_SYMBOLS // 2
+    most = MAX_PHONEMES * 3 // 2 if "policy" in options else 7 * MAX_SYMBOLS // 2
     assert max(weighing.sizes) <= most
     assert sum(weighing.sizes) > most or "policy" not in options
     assert [(word.start, word.end) for word in words] == sorted(
@@ -68,7 +68,7 @@ def test_no_step_is_larger_than_stated(heart: Voice, text: str, options: dict[st
 
 
 def test_what_is_short_to_say_is_one_piece(heart: Voice) -> None:
-    for text in ("Hello,", "antidisestablishmentarianism", "w " * (MOST_CHARACTERS // 2)):
+    for text in ("Hello,", "antidisestablishmentarianism", "w " * (MAX_CHARACTERS // 2)):
         assert in_pieces(Word(text, 0, 5)) == [Word(text, 0, 5)]
     assert in_pieces(Word("Nguyen", 0, 6, phonemes="wˈɪn")) == [
         Word("Nguyen", 0, 6, phonemes="wˈɪn")
@@ -85,7 +85,7 @@ def test_pieces_say_all_and_end_where_the_word_ends() -> None:
     assert [piece.ends for piece in pieces] == [False] * (len(pieces) - 1) + [True]
     assert (pieces[0].start, pieces[-1].end) == (3, 8)
     said = in_pieces(Word("one two " * 100 + "x" * 500, 0, 900))
-    assert max(len(piece.text) for piece in said) <= MOST_CHARACTERS
+    assert max(len(piece.text) for piece in said) <= MAX_CHARACTERS
     assert " ".join(piece.text for piece in said).replace(" ", "") == "onetwo" * 100 + "x" * 500
 
 

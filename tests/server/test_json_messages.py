@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sayahead.server.json_messages import (
-    MOST_NAME,
+    MAX_NAME,
     MessageError,
     json_object,
     number,
@@ -38,8 +38,8 @@ def test_objects_come_in_text_frames() -> None:
 
 
 def test_names_are_strings_of_a_length() -> None:
-    assert utterance_name("a" * MOST_NAME) == "a" * MOST_NAME
-    for name in (5, None, "a" * (MOST_NAME + 1)):
+    assert utterance_name("a" * MAX_NAME) == "a" * MAX_NAME
+    for name in (5, None, "a" * (MAX_NAME + 1)):
         with pytest.raises(MessageError, match="context_id must be a string"):
             utterance_name(name)
 

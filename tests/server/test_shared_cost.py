@@ -25,7 +25,7 @@ from sayahead.errors import ConfigError, VoiceError
 from sayahead.server.operation import transport
 from sayahead.server.operation.budgets import Accounts, Reading
 from sayahead.server.operation.settings import Limits
-from sayahead.server.synthesis.offers import MOST_ENTRIES, MOST_LEXICON, MOST_SAID, lexicon_of
+from sayahead.server.synthesis.offers import MAX_ENTRIES, MAX_LEXICON, MAX_SAID, lexicon_of
 
 QUERY = {"output_format": "pcm_8000"}
 UPGRADE = (
@@ -176,9 +176,9 @@ def test_lexicons_are_read_beside_the_event_loop_and_at_a_pace(
 @pytest.mark.parametrize(
     ("table", "why"),
     [
-        ({f"a{n}": "b" for n in range(MOST_ENTRIES + 1)}, "too many"),
-        ({"a": "b" * (MOST_SAID + 1)}, "are allowed"),
-        ({f"a{n}": "b" * MOST_SAID for n in range(MOST_LEXICON // MOST_SAID)}, "too many"),
+        ({f"a{n}": "b" for n in range(MAX_ENTRIES + 1)}, "too many"),
+        ({"a": "b" * (MAX_SAID + 1)}, "are allowed"),
+        ({f"a{n}": "b" * MAX_SAID for n in range(MAX_LEXICON // MAX_SAID)}, "too many"),
     ],
 )
 def test_a_clients_lexicon_has_a_size(table: dict[str, str], why: str) -> None:

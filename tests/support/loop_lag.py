@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 
-MOST_S = 0.05
+MAX_S = 0.05
 """Processor time that one step may take: everybody waits for it."""
 _run = asyncio.Handle._run
 _watching: dict[int, LoopLag] = {}
@@ -44,7 +44,7 @@ def _measured(handle: asyncio.Handle) -> None:
     begin = time.thread_time() - lag.collecting_s
     _run(handle)
     took_s = time.thread_time() - lag.collecting_s - begin
-    if took_s > MOST_S:
+    if took_s > MAX_S:
         lag.slow.append((round(took_s, 3), repr(handle)))
         lag.tell(f"{took_s:.3f} s: {handle!r}")
 

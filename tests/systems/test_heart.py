@@ -21,7 +21,7 @@ from sayahead.engine.onnx import OnnxGraph, count
 from sayahead.engine.policy import READ
 from sayahead.engine.stages import Frames, moved
 from sayahead.engine.synthesizer import TwoStage
-from sayahead.systems.durations import MOST_OWED, whole_units
+from sayahead.systems.durations import MAX_OWED, whole_units
 from sayahead.systems.heart import HeartAcoustic, HeartConfig
 from sayahead.types import Floats, Ids, Rendering, Segment, Word
 from sayahead.vocoders.heart import HeartVocoder
@@ -131,7 +131,7 @@ def test_what_rounding_takes_is_given_back(lasting: list[float], owed: float) ->
     assert (units >= 1).all()
     # Where phonemes have their least, they may be longer than was asked for; never shorter.
     assert durations.sum() + owed - units.sum() <= 0.5 + 1e-3
-    assert carried.min() >= -MOST_OWED
+    assert carried.min() >= -MAX_OWED
     if (units > 1).all():
         assert abs(durations.sum() + owed - units.sum()) <= 0.5 + 1e-3
     # In two steps it is what it is in one.

@@ -28,7 +28,7 @@ from support.texts import splits, texts
 from support.toy_voices import toy
 
 from sayahead import AudioChunk, ConfigError, LookaheadK, Policy, Session, Voice, WaitAll
-from sayahead.systems.ma import MOST_FRAMES
+from sayahead.systems.ma import MAX_FRAMES
 from sayahead.text.english.normalizer import normalize
 from sayahead.types import Floats, Rendering, Segment
 
@@ -162,7 +162,7 @@ def test_it_stops_early_and_rests_forever_where_it_may() -> None:
     # Moved on from phoneme to phoneme until all that sound are passed.
     assert frames(1.0, longest=2) == 5 * 2 * 4 + 4
     assert frames(0.0, longest=2) == phonemes * 2 * 4
-    assert frames(0.0, longest=0) == phonemes * MOST_FRAMES
+    assert frames(0.0, longest=0) == phonemes * MAX_FRAMES
     with pytest.raises(ConfigError, match="longest is -1"):
         frames(0.0, longest=-1)
 

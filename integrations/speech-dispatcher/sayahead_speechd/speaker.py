@@ -21,7 +21,7 @@ from sayahead_speechd.wire import Wire
 BLOCK_S = 0.05
 LEAD_S = 0.002
 """Silence that is left before a character: a key's echo is waited for."""
-MOST_KEPT = 512
+MAX_KEPT = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +162,6 @@ class Speaker:
             samples = samples[max(0, heard[0] - int(LEAD_S * voice.sample_rate)) : heard[-1] + 1]
         with self._lock:
             self._kept[text, style] = samples
-            while len(self._kept) > MOST_KEPT:
+            while len(self._kept) > MAX_KEPT:
                 self._kept.popitem(last=False)
         return samples

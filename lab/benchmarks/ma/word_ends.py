@@ -32,14 +32,14 @@ from sayahead_lab.training.aligner.words import word_times
 from sayahead_lab.training.corpus.recordings import read_recording
 from sayahead_lab.training.corpus.teacher import split
 
-LEAST_WORDS = 8
+MIN_WORDS = 8
 """Of a prompt: shorter ones are no sentences."""
 PROMPT_RATE = 16000
 """Samples a second of G.722."""
 
 
 def prompts(
-    path: Path, *, least_words: int = LEAST_WORDS, one_sentence: bool = True
+    path: Path, *, least_words: int = MIN_WORDS, one_sentence: bool = True
 ) -> Iterator[tuple[str, str]]:
     """Names and texts of Asterisk's list that are a sentence; those with a remark in brackets are
     not all said."""

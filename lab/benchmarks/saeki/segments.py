@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from sayahead.engine.onnx import count
 from sayahead.engine.stages import Frames
-from sayahead.systems.saeki import MOST_FRAMES, DecoderState, SegmentalAcoustic, SegmentalState
+from sayahead.systems.saeki import MAX_FRAMES, DecoderState, SegmentalAcoustic, SegmentalState
 from sayahead.types import Floats, Ids, Rendering, Segment
 
 from sayahead_lab.eval.experiment.conditions import (
@@ -94,7 +94,7 @@ class Spoken:
             longest = max(longest, run)
             longest_blur = max(longest_blur, blur)
         return {
-            "no stop": self.frames >= MOST_FRAMES * len(self.weights[0]),
+            "no stop": self.frames >= MAX_FRAMES * len(self.weights[0]),
             "too early": max(self.places) < self.sounding[-1] - 1,
             "resting": longest * step_s > LONGEST_S,
             "astray": bool((steps[1:] <= -2).any() or (steps[1:] >= 4).any()),

@@ -120,7 +120,7 @@ def test_recordings_become_a_voice_that_speaks_and_a_stop_loses_nothing(
             else real(recipe, *args, **options)
         )
 
-    monkeypatch.setattr(making, "LEAST_MINUTES", 0.4)
+    monkeypatch.setattr(making, "MIN_MINUTES", 0.4)
     monkeypatch.setattr("sayahead_lab.training.own.stages.train", stopped)
     assert main(command) == 143
     said = capsys.readouterr().err
@@ -172,7 +172,7 @@ def test_recordings_become_a_voice_that_speaks_and_a_stop_loses_nothing(
 def test_a_corpus_that_a_teacher_spoke_becomes_a_voice_of_its_own(
     start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "LEAST_MINUTES", 0.01)
+    monkeypatch.setattr(making, "MIN_MINUTES", 0.01)
     corpus = tmp_path / "corpus"
     work = tmp_path / "work"
     texts = [(f"A-{number}", text) for number, text in enumerate(TEXTS)]
@@ -182,7 +182,7 @@ def test_a_corpus_that_a_teacher_spoke_becomes_a_voice_of_its_own(
     assert making.make_own_voice(taught, options, print) == 0
     assert not (work / "corpus").exists()
     assert load_voice(work / "voice").config.language == "en-US"
-    monkeypatch.setattr(making, "LEAST_MINUTES", 60)
+    monkeypatch.setattr(making, "MIN_MINUTES", 60)
     with pytest.raises(ConfigError, match="minutes of speech that can be used"):
         making.make_own_voice(replace(taught, work=tmp_path / "more"), options, print)
 

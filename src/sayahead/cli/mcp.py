@@ -25,7 +25,7 @@ INSTRUCTIONS = (
     "Speaks to the user through the loudspeaker of this machine. Use speak for short sentences that"
     " are meant to be heard: results, questions, warnings. Leave out code, paths and tables."
 )
-MOST_CHARACTERS = 20_000
+MAX_CHARACTERS = 20_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -105,9 +105,9 @@ def make_server(narrator: Narrator, voice: str) -> MCPServer[Any]:
         the tool voices."""
         if not text.strip():
             raise ToolError("text is empty: there is nothing to speak.")
-        if len(text) > MOST_CHARACTERS:
+        if len(text) > MAX_CHARACTERS:
             raise ToolError(
-                f"text has {len(text)} characters, at most {MOST_CHARACTERS} are spoken: divide it."
+                f"text has {len(text)} characters, at most {MAX_CHARACTERS} are spoken: divide it."
             )
         name = known(voice or default)
         if interrupt:

@@ -13,7 +13,7 @@ import numpy as np
 
 from sayahead.types import Floats, WordTiming
 
-MOST_AGAIN = 400
+MAX_AGAIN = 400
 """Characters that are said again at most; of a longer sentence, its end."""
 _GLUED = re.compile(r"(?<=\S)(?=\S)")
 _ENDS = re.compile(r"[.!?…]['\")\]»”’]*\s+$|[。！？]\s*$|\n\s*$")
@@ -33,7 +33,7 @@ def begin_again(text: str, words: Sequence[WordTiming], seams: Iterable[int] = (
     for before, word in zip(reversed(words[:-1]), reversed(words), strict=False):
         if (
             _ENDS.search(text, before.start, word.start)
-            or words[-1].start - before.start > MOST_AGAIN
+            or words[-1].start - before.start > MAX_AGAIN
         ):
             return max(seam, word.start)
     return max(seam, words[0].start)

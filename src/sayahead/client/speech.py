@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from sayahead.client.resume import MOST_AGAIN, Splice, begin_again
+from sayahead.client.resume import MAX_AGAIN, Splice, begin_again
 from sayahead.client.wire import ServerError
 from sayahead.config import check_text, check_whole
 from sayahead.engine.heard import Heard, Transcript
@@ -98,10 +98,10 @@ class Speech:
         self._spoken = 0
         # The last words that have arrived, and the places of flushes that may have to be said
         # again.
-        self._last_words = deque[WordTiming](maxlen=MOST_AGAIN)
+        self._last_words = deque[WordTiming](maxlen=MAX_AGAIN)
         self._flushes = list[tuple[int, bool]]()
         # Where the text was revised.
-        self._seams = deque[int](maxlen=MOST_AGAIN)
+        self._seams = deque[int](maxlen=MAX_AGAIN)
         self._in_vain = 0
         self._arrived = 0
         # The end of the sound, to which what follows is joined.

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field, replace
 
 from sayahead.config import check_whole
 from sayahead.engine.heard import Heard, Transcript
-from sayahead.engine.session import MOST_SKIPPED, Flush, Item, Revision, Session, Speaker
+from sayahead.engine.session import MAX_SKIPPED, Flush, Item, Revision, Session, Speaker
 from sayahead.errors import VoiceError
 from sayahead.text.ssml.tags import Places
 from sayahead.types import PLAIN, AudioChunk, Delivery, WordTiming
 
-MOST_TAG = 120
+MAX_TAG = 120
 """Characters of a tag, beyond which it is text."""
-MOST_OPEN = 64
+MAX_OPEN = 64
 """Elements that are open at once."""
 _BRACKETS = r"\[(?:(?P<back>/)voice|voice\s*[:=]\s*[\"']?(?P<name>[^\[\]\"'\n]{1,80}?)[\"']?)\s*\]"
 _ELEMENT = r"<(?:(?P<closing>/)voice|voice(?=\s)[^<>]*?\sname\s*=\s*[\"'](?P<named>[^\"'<>]{1,80})[\"'][^<>]*)\s*>"  # noqa: E501
@@ -63,7 +63,7 @@ class Tags:
         """Where a tag may have begun that the text's end has cut; the text's length if there is
         none."""
         for mark in self._marks:
-            at = text.rfind(mark, max(0, len(text) - MOST_TAG))
+            at = text.rfind(mark, max(0, len(text) - MAX_TAG))
             rest = text[at:].lower()
             is_open = at >= 0 and not any(char in rest for char in "]>\n")
             if is_open and any(start.startswith(rest[: len(start)]) for start in _STARTS):
@@ -139,11 +139,11 @@ class Cast(Session):
         self._tags = tags or Tags()
         self.step_words = step_words
         self.transcript = Transcript()
-        self.skipped = deque[tuple[int, int, str]](maxlen=MOST_SKIPPED)
+        self.skipped = deque[tuple[int, int, str]](maxlen=MAX_SKIPPED)
         self._parts = [Part(first, 0)]
         self._active = 0
         # Who spoke before the elements that are open.
-        self._before = deque[str](maxlen=MOST_OPEN)
+        self._before = deque[str](maxlen=MAX_OPEN)
         self._held = ""
         self._delivery = PLAIN
         self._samples = 0

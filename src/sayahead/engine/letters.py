@@ -19,7 +19,7 @@ class Letters:
 
     # After this many decoder steps without a READ, one is carried out whatever the policy says: no
     # sentence is endless.
-    MOST_STEPS = 80
+    MAX_STEPS = 80
 
     def __init__(self, policy: LetterPolicy, speller: Speller) -> None:
         self._policy = policy
@@ -168,7 +168,7 @@ class Letters:
             raise SessionError(
                 f"{self._policy!r} made {action.count} steps, but at least 1 is needed."
             )
-        return READ if self._rested >= self.MOST_STEPS and not over else action
+        return READ if self._rested >= self.MAX_STEPS and not over else action
 
     def _spell(self, word: Word) -> None:
         """Queue a word's characters, and the final mark if it ends the sentence."""

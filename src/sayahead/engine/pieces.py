@@ -9,17 +9,17 @@ from dataclasses import replace
 
 from sayahead.types import Word
 
-MOST_PHONEMES = 300
+MAX_PHONEMES = 300
 """Phonemes of one step, spoken and seen: some 50 words. A step of more is spoken as several."""
-MOST_TOGETHER = 60
+MAX_TOGETHER = 60
 """Phonemes of words that are said in one step though a policy has them one by one: the step stays a
 short one."""
 FEW = 6
 """So many words are never more."""
-MOST_SYMBOLS = 48
+MAX_SYMBOLS = 48
 """Phonemes of a word that has its own; of more, it is said in pieces: four seconds and more are no
 word."""
-MOST_CHARACTERS = 96
+MAX_CHARACTERS = 96
 PIECE = 48
 """Characters of a word that is read, and of its pieces where it has more: front ends' own portions
 have fewer."""
@@ -34,12 +34,12 @@ _MARKS = re.compile(r"[.,;:!?…—)]*$")
 def in_pieces(word: Word) -> list[Word]:
     """A word as what is said of it at a time: itself, unless it is long to say. Pieces share its
     place in the text."""
-    if len(word.phonemes) <= MOST_SYMBOLS and len(word.text) <= MOST_CHARACTERS:
+    if len(word.phonemes) <= MAX_SYMBOLS and len(word.text) <= MAX_CHARACTERS:
         return [word]
     if word.phonemes:
         mark = _MARKS.search(word.text)[0]  # type: ignore[index]
-        bare = word.text[: len(word.text) - len(mark)][:MOST_CHARACTERS]
-        said = cut(word.phonemes, MOST_SYMBOLS, _SYLLABLE)
+        bare = word.text[: len(word.text) - len(mark)][:MAX_CHARACTERS]
+        said = cut(word.phonemes, MAX_SYMBOLS, _SYLLABLE)
         texts = [*(bare for _ in said[1:]), bare + mark[:1]]
     else:
         texts = [text.strip() for text in cut(word.text, PIECE, _BLANK)]

@@ -17,7 +17,7 @@ import numpy as np
 
 from sayahead.engine.context import ContextPredictor, Prediction
 from sayahead.engine.deliveries import tones_of
-from sayahead.engine.pieces import FEW, MOST_PHONEMES, MOST_TOGETHER, fitting, in_pieces
+from sayahead.engine.pieces import FEW, MAX_PHONEMES, MAX_TOGETHER, fitting, in_pieces
 from sayahead.engine.policy import Read, Speak, View, WordPolicy, check_action
 from sayahead.errors import ConfigError, SessionError
 from sayahead.text import Phonemizer, pronounced, sounds
@@ -277,7 +277,7 @@ class Words:
     def _further(self, pending: tuple[Word, ...], action: Speak, together: int) -> Speak:
         """What the policy says in one decision after another, as far as one step may say it at
         once."""
-        most = fitting(pending[:together], self._count, MOST_TOGETHER)
+        most = fitting(pending[:together], self._count, MAX_TOGETHER)
         while not action.alone and action.words < most:
             seen = min(action.lookahead, len(pending) - action.words)
             more = self._decide(pending, spoken=action.words, seen=seen)
@@ -365,7 +365,7 @@ class Words:
         in the next."""
         shown = pending[: action.words + action.lookahead]
         # A few words fit, as none of them is long to say; to count takes time.
-        fit = len(shown) if len(shown) <= FEW else fitting(shown, self._count, MOST_PHONEMES)
+        fit = len(shown) if len(shown) <= FEW else fitting(shown, self._count, MAX_PHONEMES)
         if fit < action.words:
             # Where it is cut, the model sees what follows.
             spoken = max(1, fit - CUT_LOOKAHEAD)

@@ -35,7 +35,7 @@ from sayahead.types import (
 )
 
 log = logging.getLogger("sayahead")
-MOST_SKIPPED = 1000
+MAX_SKIPPED = 1000
 NO_SAMPLES = np.zeros(0, np.float32)
 
 
@@ -128,7 +128,7 @@ class Session:
         self._slow = False
         self.transcript = Transcript()
         """Its text, and where its words are in its sound."""
-        self.skipped = deque[tuple[int, int, str]](maxlen=MOST_SKIPPED)
+        self.skipped = deque[tuple[int, int, str]](maxlen=MAX_SKIPPED)
         """What the voice cannot read: where in the text (start, end), and what. Remove what you
         have reported."""
         self._ended = False

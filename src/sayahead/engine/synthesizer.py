@@ -100,11 +100,11 @@ class TwoStage(Generic[A, V]):
 
     With ``first_frames``, so many of a sentence go through the vocoder first, and then at most
     ``GROWTH`` times as many as have before: its first sound does not wait for all of its first
-    step, however long. No piece has more than ``MOST_S`` seconds, with any voice.
+    step, however long. No piece has more than ``MAX_S`` seconds, with any voice.
     """
 
     GROWTH = 4
-    MOST_S = 12.0
+    MAX_S = 12.0
 
     def __init__(
         self,
@@ -198,7 +198,7 @@ class TwoStage(Generic[A, V]):
         ``acoustic`` and ``waiting`` are the first stage's next state; ``words``: frames of those
         not heard."""
         rendering = state.rendering
-        most = round(self.MOST_S * self.sample_rate / self.vocoder.hop_length)
+        most = round(self.MAX_S * self.sample_rate / self.vocoder.hop_length)
         if self._first_frames:
             most = min(most, max(self._first_frames, self.GROWTH * state.frames))
         reach = self.vocoder.context if rendering.delta is None else rendering.delta

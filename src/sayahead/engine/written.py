@@ -22,7 +22,7 @@ CLOSING = "\"'”’»)]}"
 """What closes, and is no part of a word that is read."""
 OPENING = "\"'“‘«„‚([{¿¡"
 """What opens before a word."""
-MOST_CLOSING = 3
+MAX_CLOSING = 3
 
 
 def as_written(source: str) -> str:
@@ -44,7 +44,7 @@ def written_at(transcript: Transcript, start: int, end: int) -> str:
     """A word of a text as a reader sees it, with the quotes and brackets that touch it, if they are
     there."""
     source = transcript.part(start, end)
-    before = transcript.part(max(0, start - MOST_CLOSING), start) if source else ""
-    behind = transcript.part(end, end + MOST_CLOSING) if source else ""
+    before = transcript.part(max(0, start - MAX_CLOSING), start) if source else ""
+    behind = transcript.part(end, end + MAX_CLOSING) if source else ""
     opens = before[len(before.rstrip(OPENING)) :]
     return as_written(opens + source + behind[: len(behind) - len(behind.lstrip(CLOSING))])

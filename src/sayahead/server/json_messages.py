@@ -10,7 +10,7 @@ from typing import Any
 
 from sayahead.errors import SayaheadError
 
-MOST_NAME = 128
+MAX_NAME = 128
 
 _COMPACT = json.JSONEncoder(separators=(",", ":")).encode
 _HALF = re.compile(r"[\ud800-\udfff]")
@@ -94,8 +94,8 @@ def compact(data: dict[str, Any]) -> str:
 
 def utterance_name(name: object) -> str:
     """What a client calls an utterance. MessageError if that is no string, or too long."""
-    if not isinstance(name, str) or len(name) > MOST_NAME:
-        raise MessageError(f"context_id must be a string of at most {MOST_NAME} characters.")
+    if not isinstance(name, str) or len(name) > MAX_NAME:
+        raise MessageError(f"context_id must be a string of at most {MAX_NAME} characters.")
     return name
 
 
@@ -105,9 +105,9 @@ def mark_of(data: dict[str, Any], field: str) -> str | int | None:
     mark = data.get(field)
     if not isinstance(mark, str | int):
         return None
-    if len(mark) > MOST_NAME if isinstance(mark, str) else abs(mark) >= 2**63:
+    if len(mark) > MAX_NAME if isinstance(mark, str) else abs(mark) >= 2**63:
         raise MessageError(
-            f"{field} must be a string of at most {MOST_NAME} characters, or a number below 2^63."
+            f"{field} must be a string of at most {MAX_NAME} characters, or a number below 2^63."
         )
     return mark
 

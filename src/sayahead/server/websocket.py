@@ -23,7 +23,7 @@ from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.traces import PARENT
 
 CLOSE_S = 2.0
-MOST_REASON = 123
+MAX_REASON = 123
 RESUME_S = 60.0
 """How long after the longest connection its client may go on elsewhere."""
 
@@ -199,7 +199,7 @@ class Transport:
                 raise TimeoutError
             async with asyncio.timeout(CLOSE_S):
                 await self._websocket.close(
-                    code, reason.encode()[:MOST_REASON].decode(errors="ignore")
+                    code, reason.encode()[:MAX_REASON].decode(errors="ignore")
                 )
         except TimeoutError:
             abort = getattr(self._websocket.state, "abort", None)

@@ -53,7 +53,7 @@ class AudioFormat:
                 f"The bit rate of {self.encoding}",
                 self.bit_rate,
                 8000,
-                MOST_BITS.get(self.encoding, 512000),
+                MAX_BITS.get(self.encoding, 512000),
             )
         if self.encoding in CODECS:
             codecs()
@@ -91,7 +91,7 @@ WIDTHS = {"pcm_s16le": 2, "pcm_f32le": 4, "mulaw": 1, "alaw": 1}
 RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000)
 """Samples per second that a client may choose: each has a filter that is kept."""
 OWN_RATES = {"mp3": RATES, "aac": RATES, "opus": (8000, 12000, 16000, 24000, 48000)}
-MOST_BITS = {"opus": 256000}
+MAX_BITS = {"opus": 256000}
 # Codec, container, and how PyAV wants the samples.
 CODECS = {
     "flac": ("flac", "flac", "s16"),

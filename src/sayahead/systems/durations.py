@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from sayahead.engine.deliveries import PLAIN_TONE
 from sayahead.types import Floats, Ids, Segment
-from sayahead.vocoders.formants import LEAST_HZ, MIDDLE_HZ, MOST_HZ, UNVOICED_HZ
+from sayahead.vocoders.formants import MAX_HZ, MIDDLE_HZ, MIN_HZ, UNVOICED_HZ
 
-MOST_OWED = 2.0
+MAX_OWED = 2.0
 """Units that a phoneme may be shorter because those before it could not be."""
 
 
@@ -44,7 +44,7 @@ def toned_pitch(f0: Floats, tones: Floats) -> Floats:
     """(T,) pitch in Hz of frames (T,) as their tones (T, 4) want it."""
     octaves = np.log2(np.maximum(f0, 1.0) / MIDDLE_HZ)
     pitch = MIDDLE_HZ * 2 ** (octaves * tones[:, 1] + tones[:, 0] / 12)
-    pitch = np.where(f0 > UNVOICED_HZ, np.clip(pitch, LEAST_HZ, MOST_HZ), f0)
+    pitch = np.where(f0 > UNVOICED_HZ, np.clip(pitch, MIN_HZ, MAX_HZ), f0)
     return np.where(tones[:, 3] > 0, 0.0, pitch).astype(np.float32)
 
 
@@ -65,5 +65,5 @@ def whole_units(
     for row in np.flatnonzero(hurried):
         due = float(lasting[row]) + carried[row]
         units[row] = max(round(due), least[row])
-        carried[row + 1] = max(due - units[row], -MOST_OWED)
+        carried[row + 1] = max(due - units[row], -MAX_OWED)
     return units, carried

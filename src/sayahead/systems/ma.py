@@ -25,7 +25,7 @@ from sayahead.voices import VoiceConfig
 
 STOP = 0.5
 """Probability of the stop above which a sentence is over (Ma 4.1)."""
-MOST_FRAMES = 80
+MAX_FRAMES = 80
 """Most frames of one SPEAK for each phoneme in view, whatever attention and stop do."""
 
 
@@ -187,7 +187,7 @@ class AttentionAcoustic:
         walk = self._walk(text, state)
         steps = list[Step]()
         for made in walk:
-            stuck = self._stuck(made, text) or (len(steps) + 1) * r >= MOST_FRAMES * max(
+            stuck = self._stuck(made, text) or (len(steps) + 1) * r >= MAX_FRAMES * max(
                 1, len(text.memories[0])
             )
             if not ended and (made.past.attended[0] >= begin + segment.speak or stuck):

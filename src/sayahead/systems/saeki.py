@@ -25,7 +25,7 @@ from sayahead.voices import VoiceConfig
 
 STOP = 0.5
 """Probability of the stop above which a segment is over."""
-MOST_FRAMES = 40
+MAX_FRAMES = 40
 """Most frames that a segment may have for each of its phonemes, whatever attention and stop do."""
 
 
@@ -235,7 +235,7 @@ class SegmentalAcoustic:
                 break
             steps.append(frames)
             stuck = decoder.place == last and 0 < model.longest <= decoder.rested
-            if stuck or len(steps) * model.reduction >= MOST_FRAMES * len(ids):
+            if stuck or len(steps) * model.reduction >= MAX_FRAMES * len(ids):
                 break
         return self._graphs["postnet"](frames=np.concatenate(steps))["mel"], visited
 

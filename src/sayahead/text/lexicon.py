@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from sayahead.config import describe
 from sayahead.errors import ConfigError
 
-MOST_WORDS = 8
+MAX_WORDS = 8
 """Longest phrase."""
 _HIDDEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 """Soft hyphens, joiners, marks of direction."""
@@ -49,8 +49,8 @@ class Lexicon:
                 raise ConfigError(
                     f"{place}{word!r} is no word: it has neither letters nor figures."
                 )
-            if len(word.split()) > MOST_WORDS:
-                raise ConfigError(f"{place}{word!r} has more than {MOST_WORDS} words.")
+            if len(word.split()) > MAX_WORDS:
+                raise ConfigError(f"{place}{word!r} has more than {MAX_WORDS} words.")
             if not entry.said.strip():
                 raise ConfigError(
                     f"{place}{word!r} has no pronunciation: give words, or IPA as in /ˈwɪn/."

@@ -30,7 +30,7 @@ _MARKS = re.compile(r"[.,;:!?…—)]*$")
 _GIVEN = re.compile(r"\[([^\[\]\s]+)\]\(/([^/()\s]+)/\)")
 _HYPHEN = re.compile("-{1,3}|[\u2010\u2011–]")
 _SPOKEN_HYPHEN = re.compile("-|(?<=—) ")
-MOST_SOURCE = 4096
+MAX_SOURCE = 4096
 """Longest word in the source that is looked up, markup included."""
 
 Tokens = tuple[str, ...]
@@ -188,8 +188,8 @@ class Pronouncing:
             end = (self._held[0].start if self._held else out[-1].end) - self._base
             self._source = self._source[end:]
             self._base = self._base + end
-        elif not self._held and len(self._source) > 4 * MOST_SOURCE:
-            cut = len(self._source) - 2 * MOST_SOURCE
+        elif not self._held and len(self._source) > 4 * MAX_SOURCE:
+            cut = len(self._source) - 2 * MAX_SOURCE
             self._source = self._source[cut:]
             self._base = self._base + cut
         return out
@@ -199,7 +199,7 @@ class Pronouncing:
         start = word.start - self._base
         return (
             self._source[start : word.end - self._base]
-            if start >= 0 and word.end - word.start < MOST_SOURCE
+            if start >= 0 and word.end - word.start < MAX_SOURCE
             else ""
         )
 

@@ -9,7 +9,7 @@ WORD = re.compile(r"(?:(?!(?<=[^\W\d_])[,;!?])[^\s—])*(?:—|(?<=[^\W\d_])[,;!
 """A word as normalizers end them: at white space, a dash, or a mark after a letter."""
 MARKED = re.compile(r"[^\W\d_][,;!?]$")
 """A word that is over at its mark, whatever touches it."""
-MOST_ALIGNED = 200
+MAX_ALIGNED = 200
 """Words that differ and are aligned, which takes the square of them; of more, as many are left out
 as were spoken."""
 AHEAD = 8
@@ -69,7 +69,7 @@ def counterparts(spoken: list[str], new: list[str]) -> int:
     while same < min(len(one), len(other)) and one[same] == other[same]:
         same += 1
     one, other = one[same:], other[same : 2 * len(one) + AHEAD]
-    if len(one) > MOST_ALIGNED:
+    if len(one) > MAX_ALIGNED:
         return len(spoken)
     row = list(range(len(other) + 1))
     for count, word in enumerate(one, 1):

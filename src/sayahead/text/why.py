@@ -19,7 +19,7 @@ from sayahead.types import Word
 _FOLDER = Path(__file__).parent
 _LONGEST = 120
 """Most characters of a table's line that are shown."""
-_MOST_LOSERS = 3
+_MAX_LOSERS = 3
 """Other rules that are named."""
 
 
@@ -66,7 +66,7 @@ class Watch:
         losers = dict.fromkeys(
             f"{rule.name} ({rule.place})" for rule in token.losers if rule is not token.rule
         )
-        others = ", ".join([*losers][:_MOST_LOSERS])
+        others = ", ".join([*losers][:_MAX_LOSERS])
         told = [
             f"captured: {captured}" if captured else "",
             f"rather than: {others}" if others else "",

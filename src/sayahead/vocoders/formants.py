@@ -18,8 +18,8 @@ MIDDLE_HZ = 189.0
 """The usual pitch of the speaker whom all voices of this kind have, about which the range is
 widened."""
 UNVOICED_HZ = 40.0
-LEAST_HZ = 45.0
-MOST_HZ = 1200.0
+MIN_HZ = 45.0
+MAX_HZ = 1200.0
 PARTS = 5
 BINS = 601
 BIN_HZ = 20.0
@@ -29,7 +29,7 @@ def shaped_pitch(f0: Floats, shape: Shape) -> Floats:
     """(T,) pitch in Hz of frames (T,); unvoiced ones (below 40 Hz) stay as they are."""
     octaves = np.log2(np.maximum(f0, 1.0) / MIDDLE_HZ)
     pitch = MIDDLE_HZ * 2 ** (octaves * shape.pitch_range + shape.pitch / 12)
-    return np.where(f0 > UNVOICED_HZ, np.clip(pitch, LEAST_HZ, MOST_HZ), f0).astype(np.float32)
+    return np.where(f0 > UNVOICED_HZ, np.clip(pitch, MIN_HZ, MAX_HZ), f0).astype(np.float32)
 
 
 def shaped_spectrum(spectrum: Floats, before: Floats, after: Floats, shape: Shape) -> Floats:

@@ -13,7 +13,7 @@ from sayahead.server.operation import logs
 
 def test_a_pipe_that_nobody_reads_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server stood still once its log had filled the 64 kB of a pipe."""
-    monkeypatch.setattr(logs, "MOST_LINES", 200)
+    monkeypatch.setattr(logs, "MAX_LINES", 200)
     monkeypatch.setattr(logs, "FLUSH_S", 0.05)
     reading, writing = os.pipe()
     handler = logs.Beside(writing)

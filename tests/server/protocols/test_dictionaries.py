@@ -171,7 +171,7 @@ def test_dictionaries_are_a_keys_own() -> None:
 
 def test_what_an_owner_keeps_has_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """64 dictionaries had 8 versions each, whole, of any length."""
-    monkeypatch.setattr(dictionaries, "MOST_SIZE", 3000)
+    monkeypatch.setattr(dictionaries, "MAX_SIZE", 3000)
     headers = {"xi-api-key": "first-key"}
     with (
         serving(keys=("one:first-key",)) as server,

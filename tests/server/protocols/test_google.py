@@ -321,7 +321,7 @@ def test_who_does_not_read_loses_the_place_and_hears_why_later() -> None:
 def test_whole_answers_that_are_not_read_are_bounded_and_end_when_they_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(google_calls, "MOST_ANSWER", 1_000_000)
+    monkeypatch.setattr(google_calls, "MAX_ANSWER", 1_000_000)
     port = free_port()
     audio = {**PCM, "sample_rate_hertz": 48000}
     request = messages.packed(

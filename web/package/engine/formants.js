@@ -4,8 +4,8 @@ import { rint } from "./numbers.js";
 import { BINS, PARTS, UNVOICED_HZ } from "./sourcefilter.js";
 
 const MIDDLE_HZ = 189; // the usual pitch of the speaker, about which the range is widened
-const LEAST_HZ = 45;
-const MOST_HZ = 1200;
+const MIN_HZ = 45;
+const MAX_HZ = 1200;
 const BIN_HZ = 20;
 
 /** Whether a shape changes nothing. */
@@ -16,7 +16,7 @@ export function shapedPitch(f0, { pitch, range }) {
   return f0.map((hertz) => {
     if (!(hertz > UNVOICED_HZ)) return hertz;
     const moved = MIDDLE_HZ * 2 ** (Math.log2(hertz / MIDDLE_HZ) * range + pitch / 12);
-    return Math.min(Math.max(moved, LEAST_HZ), MOST_HZ);
+    return Math.min(Math.max(moved, MIN_HZ), MAX_HZ);
   });
 }
 

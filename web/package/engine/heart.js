@@ -19,7 +19,7 @@ const MEMORY = { sound_memory: [[4, 2, 1, 2], 64], memory: [[6, 2, 1, 2], 96] };
 const RECENT = [2, 832];
 const ENCODING = 128;
 const PROSODY = 192;
-const MOST_OWED = 2; // units that a phoneme may be shorter because those before it could not be
+const MAX_OWED = 2; // units that a phoneme may be shorter because those before it could not be
 
 export class Heart {
   /** `model`: that of voice.json; `rightFrames`: provisional frames that the second stage can use. */
@@ -237,7 +237,7 @@ function wholeUnits(lasting, least, hurried, owed) {
     if (!fast) return;
     const due = lasting[n] + carried[n];
     units[n] = Math.max(rint(due), least[n]);
-    carried[n + 1] = Math.max(due - units[n], -MOST_OWED);
+    carried[n + 1] = Math.max(due - units[n], -MAX_OWED);
   });
   return { units, owed: carried };
 }

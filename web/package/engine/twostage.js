@@ -7,7 +7,7 @@ import { FEATURES, HOP } from "./decoder.js";
 import { joined, rint } from "./numbers.js";
 
 export const RATE = 24000;
-const MOST_FRAMES = rint((12 * RATE) / HOP); // that the vocoder makes in one go
+const MAX_FRAMES = rint((12 * RATE) / HOP); // that the vocoder makes in one go
 const AUDIBLE = Math.fround(10 ** (-50 / 20));
 
 export class TwoStage {
@@ -60,7 +60,7 @@ export class TwoStage {
   /** The second stage for final frames, or for the first of them where there are too many for one piece. */
   vocoded(final, right, pause, state, words) {
     const { rendering } = state;
-    const most = MOST_FRAMES * FEATURES;
+    const most = MAX_FRAMES * FEATURES;
     const rest = most < final.length ? [final.subarray(most), right, pause] : null;
     if (rest) [final, right, pause] = [final.subarray(0, most), joined(rest[0], right), null];
     const ended = pause !== null;

@@ -87,7 +87,7 @@ class Account:
     # makes it wait behind others, at most for so long.
     FORGET_S = 2.0
     FREE_S = 0.2
-    MOST_S = 1.0
+    MAX_S = 1.0
     # Processor time for other work than speech, such as reading a lexicon: so much at once, and a
     # second.
     WORK_S = 0.5
@@ -111,7 +111,7 @@ class Account:
     def debt_s(self) -> float:
         """How much later than others' its speech is made, seconds."""
         self.charge(0.0)
-        return min(self.MOST_S, max(0.0, self._taken_s - self.FREE_S))
+        return min(self.MAX_S, max(0.0, self._taken_s - self.FREE_S))
 
 
 class Reading:

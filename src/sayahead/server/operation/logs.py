@@ -17,8 +17,8 @@ from typing import Any
 
 # Messages count as the same if they begin alike.
 KEY = 60
-MOST_KINDS = 1000
-MOST_LINES = 10_000
+MAX_KINDS = 1000
+MAX_LINES = 10_000
 """Lines that wait to be written; those that come then are lost."""
 FLUSH_S = 1.0
 """How long the end of the process waits for its last lines."""
@@ -72,7 +72,7 @@ class Beside(logging.Handler):
     def __init__(self, descriptor: int) -> None:
         super().__init__()
         self._descriptor = descriptor
-        self._lines = queue.Queue[str](MOST_LINES)
+        self._lines = queue.Queue[str](MAX_LINES)
         self._lost = 0
         threading.Thread(target=self._write, name="log", daemon=True).start()
 
@@ -122,7 +122,7 @@ class Seldom(logging.Filter):
         if now - at < 1.0:
             self._last[key] = at, dropped + 1
             return False
-        if len(self._last) > MOST_KINDS:
+        if len(self._last) > MAX_KINDS:
             self._last.clear()
         self._last[key] = now, 0
         if dropped:

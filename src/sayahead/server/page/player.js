@@ -10,7 +10,7 @@ import { RingSink, ScheduledSink } from "./sinks.js";
 const RATE = 24000;
 const AHEAD_S = 4; // sound that the sink holds; the rest waits here, where it can be taken back
 const FIRST_LEAST_S = 0.03; // sound to wait for before a start; more after it ran dry too early
-const MOST_LEAST_S = 0.12;
+const MAX_LEAST_S = 0.12;
 const PEAK_S = 0.01;
 
 export const now = () => performance.now() / 1000;
@@ -186,7 +186,7 @@ export class Player {
 
   /** Wait a little longer before the next start: it ran dry too early. */
   steady() {
-    this.leastS = Math.min(MOST_LEAST_S, this.leastS + 0.02);
+    this.leastS = Math.min(MAX_LEAST_S, this.leastS + 0.02);
     this.sink?.least(Math.round(this.leastS * this.rate));
   }
 

@@ -6,7 +6,7 @@ import { now } from "./player.js";
 import { duration, MODES } from "./stats.js";
 import { Timeline } from "./timeline.js";
 
-const MOST_UNREAD = 5;
+const MAX_UNREAD = 5;
 export const SHAPES = { play: "M6 4l10 6-10 6z", stop: "M5 5h10v10H5z" };
 
 export const get = (id) => document.getElementById(id);
@@ -151,8 +151,8 @@ export class Sheet {
     const parts = this.speaker.unread.map(([start, end]) => this.editor.value.slice(start, end).trim());
     const found = [...new Set(parts)].filter(Boolean);
     if (!found.length) return "";
-    const more = found.length > MOST_UNREAD ? `, and ${found.length - MOST_UNREAD} more` : "";
-    const quoted = found.slice(0, MOST_UNREAD).map((each) => `“${each.slice(0, 40)}”`).join(", ");
+    const more = found.length > MAX_UNREAD ? `, and ${found.length - MAX_UNREAD} more` : "";
+    const quoted = found.slice(0, MAX_UNREAD).map((each) => `“${each.slice(0, 40)}”`).join(", ");
     return `Not read, because this voice has no sounds for it: ${quoted}${more}.`;
   }
 

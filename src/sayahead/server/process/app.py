@@ -34,7 +34,7 @@ SWITCH_S = 0.0005
 """How long a thread may keep the interpreter that the event loop wants: Python's own 5 ms add up
 over a request."""
 
-MOST_PROXIES = 16
+MAX_PROXIES = 16
 """Proxies between a client and this server."""
 LATE_S = 2.0
 """How long a request may wait for its client's turn."""
@@ -136,7 +136,7 @@ class Proxied:
     def _client(self, peer: str, forwarded: list[str]) -> str:
         """Where a request comes from, by its peer and what proxies have said."""
         address = peer
-        for text in [*forwarded[-MOST_PROXIES:], peer][::-1]:
+        for text in [*forwarded[-MAX_PROXIES:], peer][::-1]:
             found = address_in(text)
             if found is None:
                 return address

@@ -28,16 +28,16 @@ from sayahead.server.synthesis.offers import check_lexicon
 from sayahead.text.lexicon import Entry, Lexicon, read_lexicon, spaced
 
 MOST = 64
-MOST_VERSIONS = 8
-MOST_LOCATORS = 3
-MOST_FIELDS = 16
+MAX_VERSIONS = 8
+MAX_LOCATORS = 3
+MAX_FIELDS = 16
 """Dictionaries of one key, versions of one that are kept, dictionaries of one text, fields of a
 form."""
-MOST_SIZE = 8_000_000
+MAX_SIZE = 8_000_000
 RULE_SIZE = 100
 """Size of all dictionaries of one key with their versions: characters, and so many more for each
 rule."""
-MOST_MERGED = 64
+MAX_MERGED = 64
 UNUSED_S = 3600.0
 SPARED_S = 60.0
 """Dictionaries that texts named together are kept as one, of so many; where no keys are set, a
@@ -68,7 +68,7 @@ class Dictionary:
     def add(self, lexicon: Lexicon) -> None:
         """A new version."""
         self.versions[secrets.token_urlsafe(12)] = lexicon
-        while len(self.versions) > MOST_VERSIONS:
+        while len(self.versions) > MAX_VERSIONS:
             del self.versions[next(iter(self.versions))]
 
     @property
@@ -118,9 +118,9 @@ class Dictionaries:
         """
         if not locators:
             return None
-        if not isinstance(locators, list) or len(locators) > MOST_LOCATORS:
+        if not isinstance(locators, list) or len(locators) > MAX_LOCATORS:
             raise ConfigError(
-                f"pronunciation_dictionary_locators must be a list of at most {MOST_LOCATORS}."
+                f"pronunciation_dictionary_locators must be a list of at most {MAX_LOCATORS}."
             )
         named = dict[str, Lexicon]()
         for locator in reversed(locators):
@@ -141,7 +141,7 @@ class Dictionaries:
         if (merged := self._merged.pop(tuple(named), None)) is None:
             merged = functools.reduce(operator.or_, named.values())
         self._merged[tuple(named)] = merged
-        if len(self._merged) > MOST_MERGED:
+        if len(self._merged) > MAX_MERGED:
             self._merged.popitem(last=False)
         return merged
 
@@ -220,7 +220,7 @@ class Dictionaries:
         """Give a dictionary a new version. RequestError where its owner has too much."""
         check_lexicon(lexicon.entries)
         others = sum(entry.size for entry in self.of(caller))
-        if others + size_of(lexicon) > MOST_SIZE:
+        if others + size_of(lexicon) > MAX_SIZE:
             raise RequestError(
                 "invalid_option",
                 f"Your dictionaries are too large: archive one with PATCH {PATH}/ID.",
@@ -282,8 +282,8 @@ def uploaded(body: bytes, content_type: str) -> dict[str, bytes]:
     fields = dict[str, bytes]()
 
     def keep(name: bytes | None, content: bytes | None) -> None:
-        if len(fields) >= MOST_FIELDS:
-            raise RequestError("invalid_message", f"The form has more than {MOST_FIELDS} fields.")
+        if len(fields) >= MAX_FIELDS:
+            raise RequestError("invalid_message", f"The form has more than {MAX_FIELDS} fields.")
         if name is not None and content is not None:
             fields[name.decode("utf-8", "replace")] = content
 

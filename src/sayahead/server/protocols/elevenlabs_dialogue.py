@@ -22,9 +22,9 @@ from sayahead.server.protocols.elevenlabs import OPTIONS, Multi, audio_format, f
 from sayahead.server.synthesis import messages as m
 from sayahead.server.websocket import serve_socket
 
-MOST_INPUTS = 1000
+MAX_INPUTS = 1000
 """Lines of one message or request."""
-MOST_BEGUN = 64
+MAX_BEGUN = 64
 """Contexts of a connection that have voices, whether or not there is text for them."""
 
 
@@ -71,9 +71,9 @@ class MultiDialogue(Multi):
             raise MessageError(
                 "voices must be a list with the id of at least one voice.", utterance=name
             )
-        if len(self._begun) >= MOST_BEGUN:
+        if len(self._begun) >= MAX_BEGUN:
             raise MessageError(
-                f"{MOST_BEGUN} contexts are begun, the limit: close one.", utterance=name
+                f"{MAX_BEGUN} contexts are begun, the limit: close one.", utterance=name
             )
         if (locators := data.get("pronunciation_dictionary_locators")) is not None:
             self._lexicon = self._dictionaries.lexicon(locators)
@@ -144,8 +144,8 @@ class SingleDialogue(MultiDialogue):
 def inputs_of(inputs: object, name: str | None = None) -> Iterable[tuple[str, str, bool]]:
     """Of each line: the voice, the text, whether a new turn begins. MessageError for what has
     another form."""
-    if not isinstance(inputs, list) or len(inputs) > MOST_INPUTS:
-        raise MessageError(f"inputs must be a list of at most {MOST_INPUTS} lines.", utterance=name)
+    if not isinstance(inputs, list) or len(inputs) > MAX_INPUTS:
+        raise MessageError(f"inputs must be a list of at most {MAX_INPUTS} lines.", utterance=name)
     for line in inputs:
         known = (
             isinstance(line, dict)

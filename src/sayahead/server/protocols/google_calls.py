@@ -64,17 +64,17 @@ RATE = 24000
 SPEED = (0.25, 2.0)
 VOLUME_DB = (-96.0, 16.0)
 PITCH = (-20.0, 20.0)
-MOST_VOLUME = 4.0
-MOST_PITCH = 12.0
+MAX_VOLUME = 4.0
+MAX_PITCH = 12.0
 """What the voices can do of these; more is clamped."""
-MOST_INPUT = 5000
-MOST_ANSWER = 32_000_000
+MAX_INPUT = 5000
+MAX_ANSWER = 32_000_000
 """Bytes of the input of ``SynthesizeSpeech``, and of its audio, which is kept until it is whole."""
 UNREAD_EACH = 2_000_000
-LEAST_UNREAD = 500_000
+MIN_UNREAD = 500_000
 """Bytes of answers that one client may leave unread for each of its places, and what the smallest
 counts for."""
-MOST_PHRASES = 1000
+MAX_PHRASES = 1000
 FRAME_S = 0.08
 ORDER = "The first message must have streaming_config, and all others input."
 GONE_S = 1.0
@@ -135,7 +135,7 @@ class Calls:
             sound = bytearray()
 
             async def put(data: bytes) -> None:
-                if len(sound) + len(data) > MOST_ANSWER:
+                if len(sound) + len(data) > MAX_ANSWER:
                     raise RequestError(
                         "too_much_text",
                         "The audio is too long for one answer: use StreamingSynthesize.",
@@ -214,7 +214,7 @@ class Calls:
         try:
             caller = self._caller(context)
             share = caller.share
-            if self._unread[share] >= max(2 * MOST_ANSWER, UNREAD_EACH * self._hub.share):
+            if self._unread[share] >= max(2 * MAX_ANSWER, UNREAD_EACH * self._hub.share):
                 self._hub.refused(
                     "overloaded",
                     caller.address,
@@ -262,7 +262,7 @@ class Calls:
     @contextlib.contextmanager
     def _waiting(self, share: str, size: int) -> Iterator[None]:
         """A client is to read the end of its call, with a message of ``size`` bytes."""
-        size = max(size, LEAST_UNREAD)
+        size = max(size, MIN_UNREAD)
         self._unread[share] += size
         try:
             yield
@@ -344,9 +344,9 @@ def whole_text(message: Any) -> str:
         raise RequestError(
             "invalid_option", "input is missing: give text or ssml; other inputs are not supported."
         )
-    if (size := len(text.encode())) > MOST_INPUT:
+    if (size := len(text.encode())) > MAX_INPUT:
         sentence = (
-            f"input has {size} bytes; {MOST_INPUT} are allowed: split it, or use"
+            f"input has {size} bytes; {MAX_INPUT} are allowed: split it, or use"
             " StreamingSynthesize."
         )
         raise RequestError("invalid_option", sentence)
@@ -359,8 +359,8 @@ def whole_options(message: Any, name: str) -> m.Options:
     pitch = in_range("pitch", audio.pitch, *PITCH)
     gain = 10 ** (in_range("volume_gain_db", audio.volume_gain_db, *VOLUME_DB) / 20)
     own = {
-        "pitch": min(max(pitch, -MOST_PITCH), MOST_PITCH) or None,
-        "volume": min(gain, MOST_VOLUME),
+        "pitch": min(max(pitch, -MAX_PITCH), MAX_PITCH) or None,
+        "volume": min(gain, MAX_VOLUME),
         "markup": "ssml" if message.input.HasField("ssml") else "none",
     }
     return replace(
@@ -404,9 +404,9 @@ def in_range(name: str, value: float, least: float, most: float) -> float:
 
 def lexicon_of(phrases: Any) -> Lexicon | None:
     """Custom pronunciations as a lexicon; None without any. ConfigError for one that is not IPA."""
-    if len(phrases) > MOST_PHRASES:
+    if len(phrases) > MAX_PHRASES:
         raise ConfigError(
-            f"There are {len(phrases)} custom pronunciations; {MOST_PHRASES} are allowed."
+            f"There are {len(phrases)} custom pronunciations; {MAX_PHRASES} are allowed."
         )
     entries = dict[str, Entry]()
     for number, phrase in enumerate(phrases, start=1):

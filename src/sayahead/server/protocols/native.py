@@ -13,7 +13,7 @@ from starlette.websockets import WebSocket
 from sayahead.config import Bound, from_mapping, nearest
 from sayahead.server.hub import Hub
 from sayahead.server.json_messages import (
-    MOST_NAME,
+    MAX_NAME,
     MessageError,
     compact,
     mark_of,
@@ -96,7 +96,7 @@ class Native(SocketProtocol):
             contexts=offers("context"),
             encodings=list(ENCODINGS),
             rates=RATES,
-            limits=self._hub.bounds | {"name_characters": MOST_NAME},
+            limits=self._hub.bounds | {"name_characters": MAX_NAME},
         )
 
     def read(self, message: str | bytes) -> Iterable[m.Command | m.Later]:

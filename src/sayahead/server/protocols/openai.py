@@ -38,7 +38,7 @@ FORMATS = {
     "pcm": AudioFormat("pcm_s16le", 24000),
 }
 SPEED = (0.25, 4.0)
-MOST_INSTRUCTIONS = 4096
+MAX_INSTRUCTIONS = 4096
 """Characters of instructions that are read."""
 
 
@@ -110,7 +110,7 @@ def speech_options(hub: Hub, body: dict[str, Any]) -> m.Options:
     instructions = body.get("instructions")
     if not isinstance(instructions, str | None):
         raise bad("instructions", "instructions must be a string.")
-    delivery = instructed((instructions or "")[:MOST_INSTRUCTIONS])
+    delivery = instructed((instructions or "")[:MAX_INSTRUCTIONS])
     chosen: dict[str, Any] = {
         "voice": voice,
         "language": language,

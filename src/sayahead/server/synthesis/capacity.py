@@ -25,7 +25,7 @@ to be missed."""
 CHUNKS = 32
 FORGET_S = 5.0
 RECENT_S = 1.0
-LEAST_S = 0.001
+MIN_S = 0.001
 """Time of speech that a share is of; a job that computes less is none that speaks."""
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
@@ -95,7 +95,7 @@ class ProcessorShare:
     def add(self, spent_s: float, took_s: float) -> None:
         """Speech took so long, so much of it on a processor. Where nothing was computed, another
         process did it."""
-        if spent_s > LEAST_S:
+        if spent_s > MIN_S:
             kept = max(0.0, 1 - took_s / RECENT_S)
             self._spent_s = kept * self._spent_s + spent_s
             self._took_s = kept * self._took_s + took_s

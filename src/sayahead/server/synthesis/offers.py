@@ -97,31 +97,31 @@ class Choice(SessionOptions):
         return SessionOptions(**options | own)
 
 
-MOST_ENTRIES = 1000
-MOST_SAID = 200
-MOST_LEXICON = 64_000
+MAX_ENTRIES = 1000
+MAX_SAID = 200
+MAX_LEXICON = 64_000
 """Entries of a client's lexicon, characters of what one of them says, and of all of them with their
 words."""
 
 
 def check_lexicon(entries: Mapping[str, str | Entry]) -> None:
     """ConfigError for a client's lexicon that would take long to read."""
-    if len(entries) > MOST_ENTRIES:
+    if len(entries) > MAX_ENTRIES:
         raise ConfigError(
-            f"lexicon: {len(entries)} entries are too many: a client may have {MOST_ENTRIES}."
+            f"lexicon: {len(entries)} entries are too many: a client may have {MAX_ENTRIES}."
         )
     size = 0
     for word, entry in entries.items():
         said = entry.said if isinstance(entry, Entry) else entry
-        if len(said) > MOST_SAID:
+        if len(said) > MAX_SAID:
             raise ConfigError(
-                f"lexicon: what {word[:80]!r} says has {len(said)} characters; {MOST_SAID} are"
+                f"lexicon: what {word[:80]!r} says has {len(said)} characters; {MAX_SAID} are"
                 " allowed."
             )
         size += len(word) + len(said)
-    if size > MOST_LEXICON:
+    if size > MAX_LEXICON:
         raise ConfigError(
-            f"lexicon: {size} characters are too many: a client's may have {MOST_LEXICON}."
+            f"lexicon: {size} characters are too many: a client's may have {MAX_LEXICON}."
         )
 
 

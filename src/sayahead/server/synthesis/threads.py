@@ -42,7 +42,7 @@ MOMENT_S = 0.1
 """Silence in a file of a text without words."""
 READ_AT_ONCE = 240
 """Characters of a text that a job reads, if they have no word: then others have a turn."""
-MOST_SHORT = 100
+MAX_SHORT = 100
 """Phonemes, spoken and seen, of a step that is not long: some fifteen words. Steps of prose have 10
 to 30."""
 
@@ -174,7 +174,7 @@ class Speaking:
         step_s = self._pool.cost(self._voice)
         together = self.together.words(left_s, step_s, ended=self.session.ended)
         phonemes = self.session.prepare(READ_AT_ONCE, together=together)
-        if phonemes is None or (phonemes > MOST_SHORT and size is Size.SHORT):
+        if phonemes is None or (phonemes > MAX_SHORT and size is Size.SHORT):
             self._computed_s += time.thread_time() - computing
             return Size.SHORT if phonemes is None else Size.LONG
         chunk = self.session.pull()

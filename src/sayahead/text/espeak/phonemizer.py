@@ -16,7 +16,7 @@ from sayahead.text.espeak.layout import Layout
 BETWEEN = " | "
 """Between words: espeak-ng says nothing for it, merges no words across it ("of the"), and keeps
 liaison."""
-_MOST_MERGED = 4
+_MAX_MERGED = 4
 _ALIKE = 0.5
 """Words that espeak-ng merges, and how alike running text and its words are at least."""
 FLAG = re.compile(r"\([a-z][a-z0-9-]*\)")
@@ -106,13 +106,10 @@ def _merged(running: list[str], apart: list[str]) -> list[int]:
         left = len(running) - i - 1
         found = dict[int, tuple[float, list[int]]]()
         for at, (score, sizes) in best.items():
-            for size in range(1, min(_MOST_MERGED, len(apart) - at - left) + 1):
+            for size in range(1, min(_MAX_MERGED, len(apart) - at - left) + 1):
                 end = at + size
                 alike = score + size * _likeness(sound, "".join(apart[at:end]))
-                if (
-                    len(apart) - end <= left * _MOST_MERGED
-                    and alike > found.get(end, (-1.0, []))[0]
-                ):
+                if len(apart) - end <= left * _MAX_MERGED and alike > found.get(end, (-1.0, []))[0]:
                     found[end] = (alike, [*sizes, size])
         best = found
     score, sizes = best.get(len(apart), (0.0, []))

@@ -38,14 +38,14 @@ log = logging.getLogger("sayahead")
 
 _SENTENCES = frozenset("p s paragraph sentence speak".split())
 _COLLECTED = frozenset("phoneme sub say-as spell".split())
-MOST_CONTENT = 500
+MAX_CONTENT = 500
 """Characters of an element's content, beyond which it is text whatever its tag says."""
-MOST_OPEN = 32
+MAX_OPEN = 32
 """Elements that change the speed and are open at once; more of them change nothing."""
-MOST_KEPT = 256
+MAX_KEPT = 256
 """Places at which elements that change the speed were opened or closed that are kept for
 revisions."""
-MOST_TOUCHING = 40
+MAX_TOUCHING = 40
 """Characters of one token before a placeholder, beyond which a blank keeps it from being cut in
 two."""
 _MARKS = re.compile(r"[.,;:!?…—)]*$")
@@ -225,9 +225,9 @@ class Marked:
         if not self._content:
             self._content_at = self._at
         self._content += text
-        if len(self._content) > MOST_CONTENT:
+        if len(self._content) > MAX_CONTENT:
             self._unclosed(
-                self._tag, f"<{self._tag.name}> is not closed after {MOST_CONTENT} characters", out
+                self._tag, f"<{self._tag.name}> is not closed after {MAX_CONTENT} characters", out
             )
 
     def _unclosed(self, tag: Tag, why: str, out: list[Word]) -> None:
@@ -325,12 +325,12 @@ class Marked:
             # Cartesia's: it holds until the next.
             self._rates = [entry for entry in self._rates if entry[0] != "speed"]
             self._rates.append(("speed", rate_of(tag.attributes.get("ratio", ""), tag)))
-        elif not tag.empty and len(self._rates) < MOST_OPEN:
+        elif not tag.empty and len(self._rates) < MAX_OPEN:
             self._rates.append((tag.name, rate_of(tag.attributes.get("rate", "medium"), tag)))
         self._speeds.append((self._given, self._speed()))
         self._opened.append((self._at, tuple(self._rates)))
-        if len(self._opened) > 2 * MOST_KEPT:
-            del self._opened[1:-MOST_KEPT]
+        if len(self._opened) > 2 * MAX_KEPT:
+            del self._opened[1:-MAX_KEPT]
 
     def _speed(self) -> float:
         """The product of all open changes of speed, within what the voice can do."""
@@ -358,7 +358,7 @@ class Marked:
         # Nor does it stick to a sign that cannot be seen, such as a mark of direction.
         if (
             self._last.isalnum()
-            or self._touching > MOST_TOUCHING
+            or self._touching > MAX_TOUCHING
             or not (self._last + " ").isprintable()
         ):
             self._space(out)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 log = logging.getLogger("sayahead")
 
-MOST_TAG = 1000
+MAX_TAG = 1000
 LONGEST_BREAK_S = 10.0
 """Characters of a tag, beyond which it is text; seconds of a break."""
 _NAME = r"[A-Za-z][\w:.-]*"
@@ -96,7 +96,7 @@ class Places:
 def may_become(text: str) -> bool:
     """Whether characters may become a tag, an entity or a stage direction."""
     if text[0] == "<":
-        return _BEGUN.fullmatch(text) is not None and len(text) <= MOST_TAG
+        return _BEGUN.fullmatch(text) is not None and len(text) <= MAX_TAG
     if text[0] == "&":
         return _ENTITY.fullmatch(text) is not None
     return _STAGE.fullmatch(text) is not None or (

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 
 from sayahead.text import Normalizer
 from sayahead.text.ssml.tags import Places
-from sayahead.text.styles.tags import MOST_TAG, Change, change_of, may_become
+from sayahead.text.styles.tags import MAX_TAG, Change, change_of, may_become
 from sayahead.types import PLAIN, Delivery, Word
 
 _OPENERS = re.compile(r"[<\[]")
 _BOTH = re.compile(r"[<\[]|\n[ \t]*\n")
-MOST_KEPT = 256
+MAX_KEPT = 256
 """Changes of style that are kept for revisions."""
 
 
@@ -150,7 +150,7 @@ class Styled:
 
     def _tag(self, rest: str, out: list[Word], *, over: bool) -> int | None:
         """Take in what begins with an opener: how many characters; None while more must come."""
-        end = rest.find("]" if rest[0] == "[" else ">", 0, MOST_TAG) + 1
+        end = rest.find("]" if rest[0] == "[" else ">", 0, MAX_TAG) + 1
         if not end:
             if not over and may_become(rest):
                 return None
@@ -186,8 +186,8 @@ class Styled:
         """From here on words are said in that manner."""
         if manner != self._changes[-1][1]:
             self._changes.append((self._at, manner))
-            if len(self._changes) > 2 * MOST_KEPT:
-                del self._changes[1:-MOST_KEPT]
+            if len(self._changes) > 2 * MAX_KEPT:
+                del self._changes[1:-MAX_KEPT]
 
     def _feed(self, text: str, out: list[Word]) -> None:
         if text:

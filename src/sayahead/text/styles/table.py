@@ -104,7 +104,7 @@ ELEMENTS = (frozenset(NAMES) | SOUNDS | {"emotion", "volume", "speed"}) - frozen
 value="happy"/>``."""
 _WORD = re.compile(r"[a-z]+(?:'t)?")
 _NOT = frozenset("not no never without avoid less don't doesn't isn't".split())
-MOST_STYLES = 3
+MAX_STYLES = 3
 """Styles that one instruction may join."""
 
 
@@ -124,6 +124,6 @@ def instructed(instructions: str) -> Delivery:
             found[name] = None
         before.append(word)
     total = PLAIN
-    for name in list(found)[:MOST_STYLES]:
+    for name in list(found)[:MAX_STYLES]:
         total = total.joined(STYLES[name])
     return total

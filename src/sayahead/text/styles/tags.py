@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from sayahead.text.styles.table import ELEMENTS, KEYS, KNOWN, NAMES, SOUNDS, style
 from sayahead.types import PLAIN, Delivery
 
-MOST_TAG = 64
+MAX_TAG = 64
 """Characters of a tag, beyond which it is text."""
-MOST_PAUSE_S = 10.0
+MAX_PAUSE_S = 10.0
 _BRACKET = re.compile(r"\[(/?)([A-Za-z][^\[\]<>\n]*)\]")
 _ELEMENT = re.compile(r"<(/?)([A-Za-z_-]+)((?:\s+[a-z]+\s*=\s*[\"'][^\"'<>\n]*[\"'])*)\s*/?>")
 _BEGUN = re.compile(r"\[/?(?:[A-Za-z][^\[\]<>\n]*)?|</?(?:[A-Za-z_-]+(?:\s[^<>\n]*)?)?")
@@ -52,7 +52,7 @@ _TOLD = KNOWN | KEYS | {"pauses", "short", "brief", "long"}
 
 def may_become(text: str) -> bool:
     """Whether characters may become a tag that changes something."""
-    if len(text) > MOST_TAG or _BEGUN.fullmatch(text) is None:
+    if len(text) > MAX_TAG or _BEGUN.fullmatch(text) is None:
         return False
     inner = text[1:].lstrip("/").lower()
     if text[0] == "<":
@@ -125,7 +125,7 @@ def _valued(key: str, value: str) -> Change | None:
     amount = float(number[1])
     if key in ("pause", "break"):
         return Change(
-            pause_s=min(max(amount / (1000 if number[2] == "ms" else 1), 0.0), MOST_PAUSE_S)
+            pause_s=min(max(amount / (1000 if number[2] == "ms" else 1), 0.0), MAX_PAUSE_S)
         )
     if key == "pitch":
         return Change(pitch=min(max(amount, -12.0), 12.0))

@@ -13,9 +13,9 @@ from typing import IO, cast
 from sayahead.errors import ConfigError, VoiceError
 
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz")
-MOST_FILES = 200
-MOST_BYTES = 4 << 30
-MOST_HEAD = 1 << 20
+MAX_FILES = 200
+MAX_BYTES = 4 << 30
+MAX_HEAD = 1 << 20
 # Weights are noise to a compressor: what a byte follows tells nothing of it.
 XZ = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 0, "lp": 0, "pb": 0}]
 
@@ -89,23 +89,22 @@ def opened(archive: Path) -> IO[bytes]:
 
 def untar(file: Bounded, archive: Path, folder: Path) -> None:
     """Unpack a tar, each file checked before the next one's head is read."""
-    file.allow(MOST_HEAD)
+    file.allow(MAX_HEAD)
     with tarfile.open(fileobj=cast(IO[bytes], file), mode="r:") as packed:
         seen = list[tuple[str, int]]()
         while (entry := packed.next()) is not None:
             seen.append((entry.name, entry.size))
             check(seen, archive)
-            file.allow(entry.size + MOST_HEAD)
+            file.allow(entry.size + MAX_HEAD)
             packed.extract(entry, folder, filter="data")
-            file.allow(MOST_HEAD)
+            file.allow(MAX_HEAD)
 
 
 def check(entries: list[tuple[str, int]], archive: Path) -> None:
     """VoiceError for too many files, too many bytes, or names that lead elsewhere."""
-    if len(entries) > MOST_FILES or sum(size for _, size in entries) > MOST_BYTES:
+    if len(entries) > MAX_FILES or sum(size for _, size in entries) > MAX_BYTES:
         raise VoiceError(
-            f"{archive} holds more than {MOST_FILES} files or {MOST_BYTES >> 30} GiB: it is no"
-            " voice."
+            f"{archive} holds more than {MAX_FILES} files or {MAX_BYTES >> 30} GiB: it is no voice."
         )
     for name, _ in entries:
         path = PurePosixPath(name.replace("\\", "/"))

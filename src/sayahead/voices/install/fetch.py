@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from sayahead.errors import VoiceError
 
-MOST_BYTES = 4 << 30
+MAX_BYTES = 4 << 30
 PIECE = 1 << 18
 TIMEOUT_S = 30.0
 Progress = Callable[[str, int, int | None], None]
@@ -55,9 +55,9 @@ def fetch(address: str, target: Path, digest: Digest, progress: Progress | None 
             total = int(length) if length and length.isdigit() else None
             while piece := answer.read(PIECE):
                 size += len(piece)
-                if size > MOST_BYTES:
+                if size > MAX_BYTES:
                     raise VoiceError(
-                        f"{address} is larger than {MOST_BYTES >> 30} GiB, which no voice is."
+                        f"{address} is larger than {MAX_BYTES >> 30} GiB, which no voice is."
                     )
                 sum_.update(piece)
                 file.write(piece)

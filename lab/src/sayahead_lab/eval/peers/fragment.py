@@ -76,7 +76,7 @@ CLAUSE_MARKS = ".?!;:,\n…。—"
 SENTENCE_MARKS = ".?!\n…。"
 LEAST = 10
 CONTEXT = 12
-MOST_MARKS = 30
+MAX_MARKS = 30
 
 
 def first_fragment_early(text: str) -> list[Fragment]:
@@ -109,7 +109,7 @@ def first_fragment_early(text: str) -> list[Fragment]:
         cuts = list[tuple[int, int]]()
         if first:
             end = clause_end(text, start, at)
-            if end is None and char.isspace() and marks >= MOST_MARKS and at - start >= LEAST:
+            if end is None and char.isspace() and marks >= MAX_MARKS and at - start >= LEAST:
                 end = at + 1
             cuts = [] if end is None else [(start, end)]
         else:

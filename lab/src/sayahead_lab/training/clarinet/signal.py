@@ -20,7 +20,7 @@ from torch.nn import functional
 
 TAPS_PER_BAND = 12
 """Length of the filter bank's prototype in samples, over its number of bands."""
-LEAST_POWER = 1e-9
+MIN_POWER = 1e-9
 """Power of one step of a 16-bit sample, where full scale is 1."""
 
 
@@ -52,10 +52,10 @@ class Signal(nn.Module):
     def log_level(self, mel: Tensor) -> Tensor:
         """Log of the root mean square that log mel (B, T, n_mels) gives each band (B, bands, S).
 
-        ``LEAST_POWER`` is added to the power, so that silence is not divided by nothing.
+        ``MIN_POWER`` is added to the power, so that silence is not divided by nothing.
         """
         return self.between(
-            0.5 * torch.log(torch.exp(2 * mel) @ self.level + LEAST_POWER).transpose(1, 2)
+            0.5 * torch.log(torch.exp(2 * mel) @ self.level + MIN_POWER).transpose(1, 2)
         )
 
     def between(self, frames: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from sayahead.voices.install.onnx.graph import Array
 from torch import nn
 
 from sayahead_lab.training.clarinet.conditioner import PITCH_RIGHT, VOICE_TAPS, Conditioner
-from sayahead_lab.training.clarinet.signal import LEAST_POWER, bank_reach
+from sayahead_lab.training.clarinet.signal import MIN_POWER, bank_reach
 from sayahead_lab.training.graph.builder import GraphBuilder
 from sayahead_lab.training.losses import REFERENCE_HZ
 
@@ -65,7 +65,7 @@ class ConditionWriter:
             g.op("Exp", g.op("Add", mel, mel)),
             g.constant(self.tensors["conditioner.signal.level"]),
         )
-        rows = g.op("Log", g.op("Add", power, g.constant(np.float32(LEAST_POWER))))
+        rows = g.op("Log", g.op("Add", power, g.constant(np.float32(MIN_POWER))))
         return str(
             g.op("Exp", self.between(g.op("Mul", rows, g.constant(np.float32(0.5))), c.bands))
         )

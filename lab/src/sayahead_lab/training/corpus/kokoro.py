@@ -57,10 +57,10 @@ ENERGY = "/encoder/N_proj/Conv_output_0"
 units)."""
 FORMER = "model.onnx"
 """The whole graph in folders of versions that kept it."""
-LEAST_PAD = 4
+MIN_PAD = 4
 """Units of the first pad, of which Kokoro may say fewer: the pupil's, and the frames by which
 phonemes sound early."""
-MOST_WRONG = 0.2
+MAX_WRONG = 0.2
 """Share of a sentence's words that a listener may mistake."""
 PAUSES = ";:,.!?—…"
 """Marks; a sentence of these alone has no sound."""
@@ -185,7 +185,7 @@ class KokoroSpec(TeacherSpec):
             "tail": str(self.tail),
             "audio": str(self.audio).lower(),
             **(
-                {"understood": f"Whisper {Path(self.understood).name}, {MOST_WRONG}"}
+                {"understood": f"Whisper {Path(self.understood).name}, {MAX_WRONG}"}
                 if self.understood
                 else {}
             ),
@@ -232,7 +232,7 @@ class KokoroTeacher(VoiceTeacher):
         kept = list[Item]()
         for item in items:
             wrong, heard = self._mistaken(item)
-            if wrong > MOST_WRONG:
+            if wrong > MAX_WRONG:
                 left_out.append(
                     f"{item.name}: {wrong:.0%} of the words are heard otherwise ({heard})"
                 )
@@ -262,7 +262,7 @@ class KokoroTeacher(VoiceTeacher):
         )
         counts = np.rint(units).astype(np.int64)
         f0 = heard_pitch(f0)
-        more = max(0, LEAST_PAD - int(counts[0]))
+        more = max(0, MIN_PAD - int(counts[0]))
         counts[0] += more
         samples = np.pad(samples, (more * UNIT * HOP, 0))
         f0 = np.pad(f0, (more * UNIT, 0))

@@ -44,11 +44,11 @@ from sayahead_lab.training.own.stages import BEGINNING, STAGES, recipe_of, train
 
 EVERY = 8
 """Of so many recordings one is held out, to be heard in the report."""
-LEAST_MINUTES = 1.0
+MIN_MINUTES = 1.0
 """Least speech to train on."""
 HEARD = 12
 """Sentences by which a speaker is known."""
-MOST_RECORDINGS = 40
+MAX_RECORDINGS = 40
 """Of all recordings, in the report."""
 BY_WORDS = "lookahead:k=1"
 STATE = "own.json"
@@ -172,10 +172,10 @@ def enough(own: OwnVoice, left_out: int, note: Note) -> None:
     """Note how much there is to train on; ConfigError where it is too little."""
     corpus = corpus_of(own)
     minutes = speech_minutes(Corpus(corpus), "train") if (corpus / DESCRIPTION).is_file() else 0.0
-    if minutes < LEAST_MINUTES:
+    if minutes < MIN_MINUTES:
         raise ConfigError(
             f"{own.folder} has {minutes:.1f} minutes of speech that can be used, but"
-            f" {LEAST_MINUTES:g} is the least, and 5 are good: record more."
+            f" {MIN_MINUTES:g} is the least, and 5 are good: record more."
         )
     note(f"{minutes:.1f} minutes to train on; {left_out} files are left out.")
 
@@ -331,7 +331,7 @@ def held_out(own: OwnVoice, corpus: Corpus) -> list[HeldOut]:
 def all_recordings(corpus: Corpus) -> SaidTexts:
     """What was recorded, an even part of it where it is much."""
     items = [item for split in corpus.info.splits for item in corpus.split(split)]
-    chosen = items[:: -(-len(items) // MOST_RECORDINGS)]
+    chosen = items[:: -(-len(items) // MAX_RECORDINGS)]
     return SaidTexts([item.text for item in chosen], [sound_of(item) for item in chosen])
 
 

@@ -16,15 +16,15 @@ from sayahead.types import Floats
 from sayahead_lab.training.corpus.teacher import RATE, resample
 
 KINDS = (".wav", ".flac")
-LEAST_RATE = 16000
+MIN_RATE = 16000
 """Least samples per second: below, half of the consonants are missing."""
-LEAST_S = 0.8
-MOST_S = 60.0
+MIN_S = 0.8
+MAX_S = 60.0
 """Shortest and longest recording."""
 LEVEL_DB = -20.0
 """Mean level of what is loud in the corpus, in dBFS: near those of the speakers that the training
 begins with."""
-LEAST_DB = -50.0
+MIN_DB = -50.0
 """Level of a recording that is too quiet to be one."""
 CLIPPED = 0.001
 """Share of a recording's samples that may stand at its limit."""
@@ -121,19 +121,18 @@ def read_sound(path: Path) -> tuple[Floats, int]:
 def checked(samples: Floats, rate: int) -> Floats:
     """The samples (S,) at 24 kHz; ConfigError says what is wrong with a recording, where, and what
     to do."""
-    if rate < LEAST_RATE:
+    if rate < MIN_RATE:
         raise ConfigError(
-            f"has {rate:,} samples a second: record at {LEAST_RATE:,} at least, best 24,000 or"
-            " more."
+            f"has {rate:,} samples a second: record at {MIN_RATE:,} at least, best 24,000 or more."
         )
     seconds = len(samples) / rate
-    if not LEAST_S <= seconds <= MOST_S:
-        least, most = (f"{bound:g}" for bound in (LEAST_S, MOST_S))
-        what = "say a sentence" if seconds < LEAST_S else "cut it into sentences"
+    if not MIN_S <= seconds <= MAX_S:
+        least, most = (f"{bound:g}" for bound in (MIN_S, MAX_S))
+        what = "say a sentence" if seconds < MIN_S else "cut it into sentences"
         raise ConfigError(f"lasts {seconds:.1f} s, not {least} to {most}: {what}.")
     if not np.isfinite(samples).all():
         raise ConfigError("has samples that are no numbers: save it as 16-bit WAV.")
-    if level_db(samples) < LEAST_DB:
+    if level_db(samples) < MIN_DB:
         raise ConfigError(
             f"is silent (its loud parts have {level_db(samples):.0f} dBFS): record it anew, louder."
         )

@@ -18,7 +18,7 @@ from sayahead_lab.training.loop.run import train
 
 STAGES = {"sound": 0.8, "prosody": 0.2}
 """Recipes beside this module in the order of their trainings, with their shares of the minutes."""
-LEAST_MINUTES = 0.01
+MIN_MINUTES = 0.01
 """What is left to a training whose time is up before it has begun."""
 
 
@@ -60,7 +60,7 @@ def train_stages(
             recipe = recipe_of(stage, before).shortened(steps)
             there = checkpoints.has_checkpoint(out)
             spent_s = checkpoints.load_checkpoint(out)["counters"]["seconds"] if there else 0.0
-            left = max(LEAST_MINUTES, minutes * share - spent_s / 60)
+            left = max(MIN_MINUTES, minutes * share - spent_s / 60)
             note(
                 f"{stage}: {left:.0f} minutes or {recipe.train.steps} steps, whichever are over"
                 " first."

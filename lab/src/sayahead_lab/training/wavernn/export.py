@@ -16,7 +16,7 @@ from sayahead.vocoders.wavernn_bands import BandsModel
 from torch import Tensor, nn
 
 from sayahead_lab.training.clarinet.conditioner import Conditioner, ConditionerConfig
-from sayahead_lab.training.clarinet.signal import LEAST_POWER
+from sayahead_lab.training.clarinet.signal import MIN_POWER
 from sayahead_lab.training.clarinet.writer import write_pitch
 from sayahead_lab.training.graph.recurrent import array, normed
 from sayahead_lab.training.loop.saved_run import Trained
@@ -112,7 +112,7 @@ def guided(guide: Guide) -> dict[str, Floats]:
         "voice.last": turned(voice.last.weight[..., 0]),
         "voice.last.bias": array(voice.last.bias),
         "level": array(guide.signal.level),
-        "least": np.array([LEAST_POWER], np.float32),
+        "least": np.array([MIN_POWER], np.float32),
         "split": np.ascontiguousarray(filters.T),
         "join": padded.reshape(bands, width, bands)[:, ::-1].reshape(-1, bands),
     }

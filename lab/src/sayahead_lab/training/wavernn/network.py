@@ -32,7 +32,7 @@ from sayahead_lab.training.mel.discriminators import Discriminators
 PARTS = 4
 """Parts of the residual network's output: one for each of the two GRUs and of the two dense
 layers."""
-LEAST_STEPS = 14
+MIN_STEPS = 14
 """Fewest steps of a frame in bands: its samples then hear no pulse of later frames than the next
 one."""
 
@@ -153,9 +153,9 @@ class Guide(nn.Module):
 
     def __init__(self, config: WaveRNNConfig) -> None:
         super().__init__()
-        if config.steps < LEAST_STEPS:
+        if config.steps < MIN_STEPS:
             raise ValueError(
-                f"frames have {config.steps} steps, but bands want at least {LEAST_STEPS}"
+                f"frames have {config.steps} steps, but bands want at least {MIN_STEPS}"
             )
         self.signal = Signal(config.n_mels, config.bands, config.steps, relative=True)
         self.voice = PulseTrain(config.n_mels, config.bands)
