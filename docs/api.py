@@ -99,7 +99,9 @@ def of_class(node: ast.ClassDef, named: Sequence[str] | None = None) -> Iterator
         yield from (f"| `{name}` | {text} |" for name, text in rows)
         yield ""
     public = [
-        name for name in methods if name[0] != "_" and not marked(methods[name][-1], "property")
+        name
+        for name, every in methods.items()
+        if name[0] != "_" and not marked(every[-1], "property") and not is_old_name(every[-1])
     ]
     for name in public if named is None else named:
         yield f"### `{node.name}.{name}`\n"
@@ -111,6 +113,11 @@ def of_functions(every: Sequence[Function]) -> Iterator[str]:
     for node in [node for node in every if marked(node, "overload")] or every[-1:]:
         yield from signature(node, node.name)
     yield from documented(every[-1])
+
+
+def is_old_name(node: Function) -> bool:
+    """Whether it is there for programs written for an earlier version alone."""
+    return (ast.get_docstring(node) or "").startswith("The name of ``")
 
 
 def marked(node: Function, name: str) -> bool:

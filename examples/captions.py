@@ -43,7 +43,7 @@ def captions(voice: Voice, lines: Iterable[str], output: str | None = None) -> S
     """Speak lines as they come: on the sound device, or into a file."""
     # A word is spoken when it is complete, and nothing waits for a pause: the next line may be long
     # in coming.
-    speech = voice.speech(policy="lookahead:k=0", keep_up=True)
+    speech = voice.open_speech(policy="lookahead:k=0", keep_up=True)
     following = threading.Thread(target=follow, args=(speech, lines), daemon=True)
     following.start()
     if output is None:

@@ -36,7 +36,7 @@ async def speech_of_a_text(text: str, speed: float = 1.0) -> StreamingResponse:
 async def speech_of_a_stream(socket: WebSocket) -> None:
     """Speak text while it comes."""
     await socket.accept()
-    speech = voice.speech()
+    speech = voice.open_speech()
 
     async def send() -> None:
         async for chunk in speech.encoded("mp3"):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from support.servers import KEY, Running, serving
 
-from sayahead.client import Client, ServerError
+from sayahead.client import AsyncClient, ServerError
 from sayahead.client.wire import Wire
 from sayahead.errors import ConfigError
 from sayahead.server.hub import Hub
@@ -24,7 +24,7 @@ def nobody() -> str:
 
 
 async def spoken(*urls: str, key: str | None = None) -> float:
-    async with Client(urls, key=key) as client:
+    async with AsyncClient(urls, key=key) as client:
         return sum([chunk.duration_s async for chunk in client.stream(["Hello ", "there."])])
 
 
@@ -43,8 +43,8 @@ async def spoken_by_all(*urls: str) -> None:
 
 def test_who_is_full_is_passed_over() -> None:
     async def main(full: str, free: str) -> None:
-        async with Client(full) as first:
-            speech = first.speech()
+        async with AsyncClient(full) as first:
+            speech = first.open_speech()
             await speech.push("It stays ")
             await anext(speech)
             with pytest.raises(ServerError) as refused:
@@ -74,7 +74,7 @@ def test_who_is_slow_is_waited_for_where_nobody_is_quick(monkeypatch: pytest.Mon
         return await connect(*given, **rest)
 
     monkeypatch.setattr(Wire, "connect", slow)
-    monkeypatch.setattr(Client, "TRIES_S", (0.05, 0.1, 10.0))
+    monkeypatch.setattr(AsyncClient, "TRIES_S", (0.05, 0.1, 10.0))
     with serving() as running, serving() as other:
         assert asyncio.run(spoken(running.ws, other.ws)) > 0.2
 
@@ -88,8 +88,8 @@ def test_who_has_begun_elsewhere_is_let_in_where_others_are_late(
     machine that other programs used, and its conversations were refused."""
 
     async def main(running: Running, other: Running) -> None:
-        async with Client([running.ws, other.ws]) as client:
-            speech = client.speech()
+        async with AsyncClient([running.ws, other.ws]) as client:
+            speech = client.open_speech()
             await speech.push("Hello there, ")
             words = [word.text for word in (await anext(speech)).words]
             monkeypatch.setattr(Hub, what, value)
@@ -107,12 +107,12 @@ def test_who_has_begun_elsewhere_is_let_in_where_others_are_late(
 
 
 def test_three_tries_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Client, "TRIES_S", (0.1, 0.2, 0.4))
+    monkeypatch.setattr(AsyncClient, "TRIES_S", (0.1, 0.2, 0.4))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"ws://127.0.0.1:{silent.getsockname()[1]}"
         begun = time.monotonic()
         with pytest.raises(ServerError, match="did not answer in time"):
             asyncio.run(spoken(url, url, url, url))
-        assert time.monotonic() - begun > sum(Client.TRIES_S)
+        assert time.monotonic() - begun > sum(AsyncClient.TRIES_S)
     with pytest.raises(ConfigError, match="at least one server"):
-        Client([])
+        AsyncClient([])

@@ -31,7 +31,7 @@ LEVELS = (
     {"vocoders"},
     {"systems", "speech"},
     {"voice", "client"},
-    {"voices.install", "server", "casting"},
+    {"voices.install", "server", "casting", "research"},
     {"deploy"},
     {"cli"},
 )

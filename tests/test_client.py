@@ -14,10 +14,11 @@ import pytest
 from support.servers import KEY, Running, serving, toy_voice
 from websockets.asyncio.client import connect
 
-from sayahead import ConfigError, LookaheadK, SessionError, TextError
-from sayahead.client import Client, ServerError
+from sayahead import ConfigError, SessionError, TextError
+from sayahead.client import AsyncClient, ServerError
 from sayahead.client.choices import Choices
 from sayahead.client.resume import Splice, begin_again
+from sayahead.research import LookaheadK
 from sayahead.server.protocols.native import SessionUpdate
 from sayahead.types import AudioChunk, WordTiming
 
@@ -41,7 +42,7 @@ def test_a_stream_is_what_the_voice_says(server: Running) -> None:
 
     async def run() -> list[AudioChunk]:
         chunks = []
-        async with Client(server.ws) as client:
+        async with AsyncClient(server.ws) as client:
             async for chunk in client.stream(fragments()):
                 heard.set()
                 chunks.append(chunk)
@@ -62,7 +63,7 @@ def test_a_stream_is_what_the_voice_says(server: Running) -> None:
 
 def test_several_texts_at_once_do_not_mix(server: Running) -> None:
     async def run() -> None:
-        async with Client(server.ws) as client:
+        async with AsyncClient(server.ws) as client:
 
             async def one(text: str) -> str:
                 return " ".join(
@@ -83,8 +84,8 @@ def test_several_texts_at_once_do_not_mix(server: Running) -> None:
 
 def test_cancel_is_silent_at_once_and_tells_what_was_sent(server: Running) -> None:
     async def run() -> None:
-        async with Client(server.ws) as client:
-            speech = client.speech()
+        async with AsyncClient(server.ws) as client:
+            speech = client.open_speech()
             await speech.push(TEXT * 20)
             first = await anext(speech)
             heard = await speech.cancel()
@@ -94,7 +95,7 @@ def test_cancel_is_silent_at_once_and_tells_what_was_sent(server: Running) -> No
             assert heard.text == (TEXT * 20)[: heard.end]
             # A second time, and before any text: nothing happens.
             assert await speech.cancel() == heard
-            assert (await client.speech().cancel()).played_s == 0
+            assert (await client.open_speech().cancel()).played_s == 0
             with pytest.raises(SessionError, match="after the end"):
                 await speech.push("More")
             # The connection goes on.
@@ -108,7 +109,7 @@ def test_leaving_a_stream_early_makes_the_server_stop(server: Running) -> None:
         return server.metric("tts_sessions_total", protocol="native", outcome="cancelled")
 
     async def run() -> None:
-        async with Client(server.ws) as client:
+        async with AsyncClient(server.ws) as client:
             stream = client.stream([TEXT * 20])
             async for _ in stream:
                 break
@@ -124,8 +125,8 @@ def test_leaving_a_stream_early_makes_the_server_stop(server: Running) -> None:
 
 def test_flush_speaks_what_waits(server: Running) -> None:
     async def run() -> None:
-        async with Client(server.ws, policy="lookahead:k=5") as client:
-            speech = client.speech()
+        async with AsyncClient(server.ws, policy="lookahead:k=5") as client:
+            speech = client.open_speech()
             await speech.push("Hello there")
             await speech.flush()
             words = list[str]()
@@ -141,7 +142,7 @@ def test_a_text_longer_than_the_server_lets_wait_is_spoken_to_its_end() -> None:
     text = TEXT * 20
 
     async def run() -> list[str]:
-        async with Client(running.ws) as client:
+        async with AsyncClient(running.ws) as client:
             return [
                 text[w.start : w.end] async for chunk in client.stream([text]) for w in chunk.words
             ]
@@ -152,8 +153,8 @@ def test_a_text_longer_than_the_server_lets_wait_is_spoken_to_its_end() -> None:
 
 def test_a_text_that_the_server_refused_takes_no_place_there() -> None:
     async def run() -> None:
-        async with Client(running.ws) as client:
-            speech = client.speech()
+        async with AsyncClient(running.ws) as client:
+            speech = client.open_speech()
             await speech.push(TEXT * 20)
             with pytest.raises(
                 ServerError, match="the limit is 100: send more once these have been spoken"
@@ -168,12 +169,12 @@ def test_a_text_that_the_server_refused_takes_no_place_there() -> None:
 def test_errors_name_their_reason(server: Running) -> None:
     async def fails(**options: object) -> str:
         with pytest.raises(ServerError) as caught:
-            async with Client(server.ws, **options):  # type: ignore[arg-type]
+            async with AsyncClient(server.ws, **options):  # type: ignore[arg-type]
                 pass
         return caught.value.code
 
     async def explodes() -> str:
-        async with Client(server.ws) as client:
+        async with AsyncClient(server.ws) as client:
             with pytest.raises(ServerError) as caught:
                 async for _ in client.stream(["Please explode now, will you?"]):
                     pass
@@ -183,7 +184,7 @@ def test_errors_name_their_reason(server: Running) -> None:
 
     async def unreachable() -> str:
         with pytest.raises(ServerError) as caught:
-            async with Client("ws://127.0.0.1:1"):
+            async with AsyncClient("ws://127.0.0.1:1"):
                 pass
         return caught.value.code
 
@@ -193,15 +194,15 @@ def test_errors_name_their_reason(server: Running) -> None:
     assert asyncio.run(explodes()) == "failed"
     assert asyncio.run(unreachable()) == "unreachable"
     with pytest.raises(ConfigError, match="pcm_s16le"):
-        Client(encoding="mp3")  # type: ignore[arg-type]
+        AsyncClient(encoding="mp3")  # type: ignore[arg-type]
 
 
 def test_a_key_opens(server: Running) -> None:
     async def run(running: Running) -> None:
-        async with Client(running.ws, key=KEY) as client:
+        async with AsyncClient(running.ws, key=KEY) as client:
             assert len([chunk async for chunk in client.stream(["Hello."])]) > 0
         with pytest.raises(ServerError) as caught:
-            async with Client(running.ws, key="wrong-" + KEY):
+            async with AsyncClient(running.ws, key="wrong-" + KEY):
                 pass
         assert caught.value.code == "unauthorized"
 
@@ -211,7 +212,7 @@ def test_a_key_opens(server: Running) -> None:
 
 def test_a_server_that_goes_ends_the_text() -> None:
     async def run(running: Running) -> None:
-        async with Client(running.ws) as client:
+        async with AsyncClient(running.ws) as client:
             stream = client.stream([TEXT * 40])
             await anext(stream)
             running.server.should_exit = True
@@ -228,12 +229,12 @@ def test_a_server_that_goes_ends_the_text() -> None:
 )
 def test_what_is_no_address_is_refused_before_it_is_tried(url: Any) -> None:
     with pytest.raises(ConfigError, match="address"):
-        Client(url)
+        AsyncClient(url)
 
 
 def test_the_address_of_the_page_is_one(server: Running) -> None:
     async def run() -> None:
-        async with Client(server.ws.replace("ws://", "http://") + "/") as client:
+        async with AsyncClient(server.ws.replace("ws://", "http://") + "/") as client:
             assert [chunk async for chunk in client.stream("Hello.")]
 
     asyncio.run(run())
@@ -241,15 +242,15 @@ def test_the_address_of_the_page_is_one(server: Running) -> None:
 
 def test_numpys_numbers_are_sent_and_objects_are_not(server: Running) -> None:
     async def run() -> None:
-        async with Client(server.ws, volume=np.float32(0.5), seed=np.int64(2)) as client:  # type: ignore[arg-type]
-            speech = client.speech()
+        async with AsyncClient(server.ws, volume=np.float32(0.5), seed=np.int64(2)) as client:  # type: ignore[arg-type]
+            speech = client.open_speech()
             await speech.push(TEXT)
             chunk = await anext(speech)
             centisecond: Any = np.float32(0.01)
             assert (await speech.cancel(centisecond)).played_s == pytest.approx(0.01)
             assert chunk.words
         with pytest.raises(ConfigError, match=r"LookaheadK.*cannot be sent"):
-            async with Client(server.ws, policy=LookaheadK(2)):  # type: ignore[arg-type]
+            async with AsyncClient(server.ws, policy=LookaheadK(2)):  # type: ignore[arg-type]
                 pass
 
     asyncio.run(run())
@@ -258,11 +259,11 @@ def test_numpys_numbers_are_sent_and_objects_are_not(server: Running) -> None:
 @pytest.mark.parametrize("text", [None, 3, b"bytes"])
 def test_what_is_no_text_is_told(server: Running, text: Any) -> None:
     async def run() -> None:
-        async with Client(server.ws) as client:
+        async with AsyncClient(server.ws) as client:
             with pytest.raises(TextError, match="takes text"):
-                await client.speech().push(text)
+                await client.open_speech().push(text)
             with pytest.raises(TextError, match="takes text"):
-                await client.speech().write(text)
+                await client.open_speech().write(text)
 
     asyncio.run(run())
 
@@ -275,7 +276,7 @@ def test_text_that_fails_ends_the_stream_and_no_other(server: Running) -> None:
         raise ValueError("The model is gone.")
 
     async def run() -> None:
-        async with Client(server.ws) as client:
+        async with AsyncClient(server.ws) as client:
 
             async def one(text: Any) -> int:
                 return sum([len(chunk.samples) async for chunk in client.stream(text)])
@@ -297,7 +298,7 @@ LONG = (
 )
 
 
-async def lose(client: Client) -> None:
+async def lose(client: AsyncClient) -> None:
     """Break the connection, as the death of a server does."""
     client._wire._socket.transport.abort()
     await asyncio.sleep(0)
@@ -309,7 +310,7 @@ def test_a_text_goes_on_elsewhere(server: Running, each: int) -> None:
     joints are smooth."""
 
     async def run() -> None:
-        async with Client([server.ws, other.ws]) as client:
+        async with AsyncClient([server.ws, other.ws]) as client:
             chunks = list[AudioChunk]()
             async for chunk in client.stream(re.findall(r"\S+\s*", LONG)):
                 chunks.append(chunk)
@@ -340,9 +341,9 @@ def test_what_was_flushed_revised_and_finished_while_nobody_listened_is_said(
     server: Running,
 ) -> None:
     async def run() -> None:
-        async with Client(server.ws, resume=True) as client:
-            first = client.speech()
-            second = client.speech()
+        async with AsyncClient(server.ws, resume=True) as client:
+            first = client.open_speech()
+            second = client.open_speech()
             await first.push("Hello there, how are you")
             await first.flush()
             words = [w.text for w in (await anext(first)).words]
@@ -358,7 +359,7 @@ def test_what_was_flushed_revised_and_finished_while_nobody_listened_is_said(
             # Nothing is open: it connects again when there is something to say, and a cancelled
             # text stays silent.
             await lose(client)
-            third = client.speech()
+            third = client.open_speech()
             await third.push(TEXT * 20)
             heard = await anext(third)
             await lose(client)
@@ -372,8 +373,8 @@ def test_what_was_flushed_revised_and_finished_while_nobody_listened_is_said(
 
 def test_a_text_that_ends_servers_is_given_up(server: Running) -> None:
     async def run() -> None:
-        async with Client(server.ws, resume=True) as client:
-            speech = client.speech()
+        async with AsyncClient(server.ws, resume=True) as client:
+            speech = client.open_speech()
             await speech.push("Hello")
             for _ in range(3):
                 await lose(client)
@@ -387,11 +388,11 @@ def test_a_text_that_ends_servers_is_given_up(server: Running) -> None:
 def test_where_no_server_is_left_the_texts_end(
     server: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Client, "RESUME_S", 0.2)
+    monkeypatch.setattr(AsyncClient, "RESUME_S", 0.2)
 
     async def run() -> None:
-        async with Client(server.ws, resume=True) as client:
-            speech = client.speech()
+        async with AsyncClient(server.ws, resume=True) as client:
+            speech = client.open_speech()
             await speech.push(TEXT)
             client._urls[:] = ["ws://127.0.0.1:1/v1/stream"]
             await lose(client)
@@ -460,7 +461,7 @@ def test_a_text_is_said_again_from_its_open_sentence() -> None:
 
 def test_a_session_that_ends_is_a_success_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     async def run(address: str) -> None:
-        async with Client(address) as client:
+        async with AsyncClient(address) as client:
             assert [chunk async for chunk in client.stream([TEXT])]
         # Others hang up when they have heard it all.
         async with connect(f"{address}/v1/stream") as socket:
@@ -488,7 +489,7 @@ def test_what_cannot_be_read_is_in_the_log(
     server: Running, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def run() -> None:
-        async with Client(server.ws) as client:
+        async with AsyncClient(server.ws) as client:
             async for _ in client.stream(["Hello Привет ", "there."]):
                 pass
 

@@ -12,8 +12,7 @@ from support.servers import Running, serving, toy_voice
 
 import sayahead
 from sayahead import SessionError, TextError
-from sayahead.client import ServerError
-from sayahead.client.blocking import SyncClient
+from sayahead.client import Client, ServerError
 
 pytestmark = pytest.mark.smoke
 
@@ -34,7 +33,7 @@ def test_a_stream_is_what_the_voice_says_and_comes_while_it_is_written(server: R
         assert heard.wait(20)
         yield TEXT[20:]
 
-    with SyncClient(server.ws) as client:
+    with Client(server.ws) as client:
         chunks = []
         for chunk in client.stream(fragments()):
             heard.set()
@@ -46,8 +45,8 @@ def test_a_stream_is_what_the_voice_says_and_comes_while_it_is_written(server: R
 
 
 def test_text_is_pushed_revised_flushed_and_cancelled(server: Running, tmp_path: Path) -> None:
-    with SyncClient(server.ws, policy="lookahead:k=0") as client:
-        speech = client.speech()
+    with Client(server.ws, policy="lookahead:k=0") as client:
+        speech = client.open_speech()
         speech.push("Hello there I am")
         assert speech.revise(12, "you are. ") == 12
         speech.flush()
@@ -56,7 +55,7 @@ def test_text_is_pushed_revised_flushed_and_cancelled(server: Running, tmp_path:
         assert words == ["Hello", "there", "you", "are."]
         assert speech.text == "Hello there you are. "
         assert speech.heard().words == 4
-        speech = client.speech()
+        speech = client.open_speech()
         speech.push(TEXT)
         next(iter(speech))
         assert speech.cancel(0.0).words == 0
@@ -68,7 +67,7 @@ def test_text_is_pushed_revised_flushed_and_cancelled(server: Running, tmp_path:
 
 
 def test_leaving_early_silences_it_and_the_next_text_is_spoken(server: Running) -> None:
-    with SyncClient(server.ws) as client:
+    with Client(server.ws) as client:
         for _ in client.stream([TEXT] * 20):
             break
         assert [word.text for chunk in client.stream("Hello. ") for word in chunk.words] == [
@@ -78,7 +77,7 @@ def test_leaving_early_silences_it_and_the_next_text_is_spoken(server: Running) 
 
 def test_it_is_played(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SAYAHEAD_DEVICE", "null")
-    with SyncClient(server.ws) as client:
+    with Client(server.ws) as client:
         assert client.speak("Hello there. ").play().text == "Hello there."
         with sayahead.Player(client.sample_rate) as player:
             assert client.speak("Hello there. ").play(player).text == "Hello there."
@@ -89,12 +88,12 @@ def test_what_goes_wrong_is_told_where_one_waits_for_it(server: Running) -> None
         yield "Hello "
         raise KeyError("the model failed")
 
-    with SyncClient(server.ws) as client:
+    with Client(server.ws) as client:
         with pytest.raises(KeyError, match="the model failed"):
             list(client.stream(broken()))
         with pytest.raises(TextError, match="not int"):
-            client.speech().push(3)  # type: ignore[arg-type]
+            client.open_speech().push(3)  # type: ignore[arg-type]
     with pytest.raises(SessionError, match="not connected"):
-        client.speech()
-    with pytest.raises(ServerError, match="nobody"), SyncClient(server.ws, voice="nobody"):
+        client.open_speech()
+    with pytest.raises(ServerError, match="nobody"), Client(server.ws, voice="nobody"):
         pass

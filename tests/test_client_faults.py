@@ -17,8 +17,7 @@ from support.faults import FAULTS, Proxy
 from support.servers import Running, serving
 
 from sayahead import SessionError
-from sayahead.client import Client, Speech
-from sayahead.client.blocking import SyncClient
+from sayahead.client import AsyncClient, AsyncSpeech, Client
 from sayahead.types import WordTiming
 
 TEXT = "Hello there, how are you today? I am fine, and so is everybody else. Good! "
@@ -34,7 +33,7 @@ def server() -> Iterator[Running]:
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sayahead.client.wire.DUE_S", 0.2)
     monkeypatch.setattr("sayahead.client.wire.END_S", 0.1)
-    monkeypatch.setattr("sayahead.client.speech.SILENCE_S", 0.1)
+    monkeypatch.setattr("sayahead.client.asynchronous.SILENCE_S", 0.1)
 
 
 def said(words: list[WordTiming], text: str) -> list[str]:
@@ -45,7 +44,7 @@ def said(words: list[WordTiming], text: str) -> list[str]:
     return [text[word.start : word.end] for word in words]
 
 
-async def in_parts(speech: Speech, until: int, then: Callable[[], None]) -> None:
+async def in_parts(speech: AsyncSpeech, until: int, then: Callable[[], None]) -> None:
     """Write the text by words, with something after some of them."""
     for number, word in enumerate(re.findall(r"\S+\s*", TEXT)):
         if number == until:
@@ -66,9 +65,9 @@ def test_every_word_is_heard_once_whatever_befalls_the_connection(
     async def run() -> None:
         async with (
             Proxy.before(server.port) as proxy,
-            Client(f"ws://127.0.0.1:{proxy.port}", resume=True) as client,
+            AsyncClient(f"ws://127.0.0.1:{proxy.port}", resume=True) as client,
         ):
-            speech = client.speech()
+            speech = client.open_speech()
             writing = asyncio.create_task(
                 in_parts(speech, STATES[state], lambda: proxy.fail(fault))
             )
@@ -93,9 +92,9 @@ def test_barge_in_is_silent_within_a_second_whatever_the_network_does(
     async def run() -> None:
         async with (
             Proxy.before(server.port) as proxy,
-            Client(f"ws://127.0.0.1:{proxy.port}", resume=resume) as client,
+            AsyncClient(f"ws://127.0.0.1:{proxy.port}", resume=resume) as client,
         ):
-            speech = client.speech()
+            speech = client.open_speech()
             await speech.push(TEXT * 20)
             await anext(speech)
             proxy.fail(fault)
@@ -113,9 +112,9 @@ def test_a_revision_waits_for_no_server_that_is_gone(server: Running) -> None:
     async def run() -> None:
         async with (
             Proxy.before(server.port) as proxy,
-            Client(f"ws://127.0.0.1:{proxy.port}", resume=True) as client,
+            AsyncClient(f"ws://127.0.0.1:{proxy.port}", resume=True) as client,
         ):
-            speech = client.speech()
+            speech = client.open_speech()
             await speech.push("Hello there, how are you today")
             await anext(speech)
             proxy.fail("silent")
@@ -134,9 +133,9 @@ def test_what_touches_a_word_that_was_spoken_is_said_by_the_next_server(server: 
     async def run() -> None:
         async with (
             Proxy.before(server.port) as proxy,
-            Client(f"ws://127.0.0.1:{proxy.port}", resume=True) as client,
+            AsyncClient(f"ws://127.0.0.1:{proxy.port}", resume=True) as client,
         ):
-            speech = client.speech()
+            speech = client.open_speech()
             await speech.push("Hello there. ")
             await speech.flush()
             while len(speech.words) < 2:
@@ -164,17 +163,17 @@ def test_who_reads_while_the_client_is_closed_is_told_in_our_words(server: Runni
     told = list[BaseException]()
     reading = threading.Event()
 
-    def read(client: SyncClient) -> None:
+    def read(client: Client) -> None:
         try:
-            for _ in client.speech():
+            for _ in client.open_speech():
                 pass
             reading.set()
             while True:
-                client.speech()
+                client.open_speech()
         except BaseException as error:
             told.append(error)
 
-    with SyncClient(server.ws) as client:
+    with Client(server.ws) as client:
         threads = [threading.Thread(target=read, args=(client,)) for _ in range(3)]
         for thread in threads:
             thread.start()

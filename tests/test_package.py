@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import inspect
 import re
 import subprocess
@@ -13,9 +14,10 @@ from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
+from support.servers import serving, toy_voice
 
 import sayahead
-from sayahead import VoiceError, extensions
+from sayahead import VoiceError, client, extensions, research
 from sayahead.cli import main
 
 pytestmark = pytest.mark.smoke
@@ -41,6 +43,34 @@ def test_every_public_name_is_there_for_programs_and_for_type_checkers() -> None
     for name, module in seen.items():
         assert getattr(sayahead, name) is getattr(import_module(str(module)), name)
     assert set(sayahead.__all__) <= set(dir(sayahead))
+
+
+def test_few_names_are_for_everyone_and_researchers_have_theirs() -> None:
+    assert len(sayahead.__all__) <= 25
+    assert not set(sayahead.__all__) & set(research.__all__)
+
+
+@pytest.mark.parametrize("name", research.__all__)
+def test_programs_of_the_last_version_find_its_names(name: str) -> None:
+    with pytest.warns(DeprecationWarning, match=f"sayahead.research.{name}"):
+        assert getattr(sayahead, name) is getattr(research, name)
+
+
+def test_calls_of_the_last_version_warn_and_work() -> None:
+    voice = toy_voice()
+    with pytest.warns(DeprecationWarning, match="open_speech"):
+        speech = voice.speech(idle_s=None)
+    speech.write("One two.")
+    assert [word.text for chunk in speech for word in chunk.words] == ["One", "two."]
+    with pytest.warns(DeprecationWarning, match="Client"):
+        assert client.blocking.SyncClient is client.Client
+
+    async def run(url: str) -> list[str]:
+        async with client.Client(url) as old:
+            return [word.text async for chunk in old.stream("One two.") for word in chunk.words]
+
+    with serving() as server, pytest.warns(DeprecationWarning, match="AsyncClient"):
+        assert asyncio.run(run(server.ws)) == ["One", "two."]
 
 
 def test_speaking_imports_no_torch_and_help_no_numpy() -> None:

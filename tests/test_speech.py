@@ -462,7 +462,7 @@ PUSHED = ["one two ", "three, fo", "ur five six. ", "seven eight nine ten. "]
 
 
 def test_text_is_pushed_by_another_thread_and_spoken_as_it_comes() -> None:
-    speech = toy_voice().speech(idle_s=None)
+    speech = toy_voice().open_speech(idle_s=None)
     first = threading.Event()
 
     def push() -> None:
@@ -488,7 +488,7 @@ def test_text_is_pushed_by_another_thread_and_spoken_as_it_comes() -> None:
 
 def test_text_is_pushed_and_revised_by_asyncio() -> None:
     async def run() -> None:
-        speech = toy_voice().speech(policy="lookahead:k=0")
+        speech = toy_voice().open_speech(policy="lookahead:k=0")
         speech.push("one two thr")
         chunks = list[AudioChunk]()
 
@@ -511,7 +511,7 @@ def test_text_is_pushed_and_revised_by_asyncio() -> None:
 
 @pytest.mark.parametrize("by", ["for", "async for"])
 def test_pushed_text_that_pauses_is_spoken_with_a_breath(by: str) -> None:
-    speech = toy_voice().speech(idle_s=0.05)
+    speech = toy_voice().open_speech(idle_s=0.05)
     speech.push("one two three")
 
     def end() -> None:
@@ -527,13 +527,13 @@ def test_pushed_text_that_pauses_is_spoken_with_a_breath(by: str) -> None:
 
 
 def test_write_pushes_all_and_finishes() -> None:
-    speech = toy_voice().speech()
+    speech = toy_voice().open_speech()
     speech.write(PUSHED)
     assert np.array_equal(samples(list(speech)), whole())
     with pytest.raises(ConfigError, match=r"give it to voice\.speak"):
-        toy_voice().speech().write(slowly(TEXT))  # type: ignore[arg-type]
+        toy_voice().open_speech().write(slowly(TEXT))  # type: ignore[arg-type]
     with pytest.raises(
-        SessionError, match=r"push\(\): this text comes by itself; voice\.speech\(\)"
+        SessionError, match=r"push\(\): this text comes by itself; voice\.open_speech\(\)"
     ):
         toy_voice().speak(TEXT).push("x")
     with pytest.raises(SessionError, match=r"finish\(\): this text comes by itself"):
@@ -685,7 +685,7 @@ def test_words_are_said_together_where_the_player_has_sound_left(by: str) -> Non
             speech = voice.speak(slowly(*pieces(text), pause_s=0.005), step_words=step_words)
             return speech, asyncio.run(all_of(speech))
         if by == "push":
-            speech = voice.speech(step_words=step_words)
+            speech = voice.open_speech(step_words=step_words)
 
             def push() -> None:
                 for piece in pieces(text):
@@ -735,7 +735,7 @@ def test_a_text_that_is_whole_is_said_together_the_same_each_time_and_a_file_wor
 def test_what_is_flushed_is_not_awaited() -> None:
     """With seconds left to play and text that came just now, a flush has all of it spoken at
     once."""
-    speech = toy_voice().speech(step_words=6, idle_s=None)
+    speech = toy_voice().open_speech(step_words=6, idle_s=None)
     chunks = list[AudioChunk]()
     reading = threading.Thread(target=lambda: chunks.extend(speech), daemon=True)
     reading.start()

@@ -27,8 +27,7 @@ from support.turns import (
 )
 
 from sayahead import ConfigError, Heard, OutputError
-from sayahead.client import Client
-from sayahead.client.blocking import SyncClient
+from sayahead.client import AsyncClient, Client
 from sayahead.speech.reader import READ_AHEAD
 from sayahead.types import WordTiming
 
@@ -63,12 +62,12 @@ def test_what_was_heard_is_exact_in_this_process(
 @pytest.mark.timeout(3600)
 def test_what_was_heard_is_exact_over_sockets(loop: asyncio.AbstractEventLoop) -> None:
     with serving(voice=counted_voice(), step_words=1) as running:
-        with SyncClient(running.ws) as client:
+        with Client(running.ws) as client:
             for seed in range(0, SOCKETS, 2):
                 Conversation(seed, InThreads(client), loop=False).hold()
 
-        async def connected() -> Client:
-            return await Client(running.ws).__aenter__()
+        async def connected() -> AsyncClient:
+            return await AsyncClient(running.ws).__aenter__()
 
         other = asyncio.run_coroutine_threadsafe(connected(), loop).result(30)
         for seed in range(1, SOCKETS, 2):
@@ -86,7 +85,7 @@ def test_nothing_is_left_of_turns_that_are_over(loop: asyncio.AbstractEventLoop)
     """Threads, descriptors, tasks and objects: as many after all of them as after the first
     ones."""
     voice = counted_voice()
-    with serving(voice=counted_voice(), step_words=1) as running, SyncClient(running.ws) as client:
+    with serving(voice=counted_voice(), step_words=1) as running, Client(running.ws) as client:
         speakers: list[Speaker] = [InThreads(voice), InLoop(voice, loop), InThreads(client)]
 
         def hold(begin: int, end: int) -> Left:
@@ -288,8 +287,8 @@ def test_a_turn_ends_with_its_player_though_the_model_is_silent(
         yield "bees bring big bread. "
         gate.wait(60)
 
-    async def connected(url: str) -> Client:
-        return await Client(url).__aenter__()
+    async def connected(url: str) -> AsyncClient:
+        return await AsyncClient(url).__aenter__()
 
     with contextlib.ExitStack() as stack:
         stack.callback(gate.set)
@@ -303,7 +302,7 @@ def test_a_turn_ends_with_its_player_though_the_model_is_silent(
                     lambda: asyncio.run_coroutine_threadsafe(client.__aexit__(), loop).result(30)
                 )
             else:
-                source = stack.enter_context(SyncClient(running.ws))
+                source = stack.enter_context(Client(running.ws))
         speaker = InLoop(source, loop) if asynchronous else InThreads(source)
         speech = speaker.speak(text())
         playing = speaker.play(speech, player)

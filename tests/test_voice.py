@@ -12,18 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sayahead import (
-    READ,
-    ConfigError,
-    LookaheadK,
-    Read,
-    SessionError,
-    View,
-    Voice,
-    VoiceError,
-    installed_voices,
-    load_voice,
-)
+from sayahead import ConfigError, SessionError, Voice, VoiceError, installed_voices, load_voice
+from sayahead.research import READ, LookaheadK, Read, View
 from sayahead.types import Floats
 
 pytestmark = pytest.mark.smoke

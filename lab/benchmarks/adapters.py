@@ -28,7 +28,7 @@ from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.workers.runner import WorkerRunner
 from pipecat_sayahead import tts as pipecat_tts
-from sayahead.client import Client
+from sayahead.client import AsyncClient
 from sayahead.sound.pcm import from_pcm16
 from sayahead.types import Floats
 
@@ -36,7 +36,7 @@ WAIT_S = 600.0
 """How long a text may take beyond its writing."""
 
 
-def use(client: type[Client]) -> None:
+def use(client: type[AsyncClient]) -> None:
     """Have both adapters connect with a client of one's own."""
     livekit_tts.Client = client
     pipecat_tts.Client = client

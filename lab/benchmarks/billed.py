@@ -30,7 +30,7 @@ import httpx
 import msgpack
 from abuse import free_port
 from operate import Server
-from sayahead.client import Client, ServerError
+from sayahead.client import AsyncClient, ServerError
 from sayahead.server.protocols.google_messages import new, packed, parsed
 from sayahead.voice import Voice, load_voice
 from websockets.asyncio.client import connect
@@ -117,7 +117,7 @@ Talk = Callable[[Place, Heard], Awaitable[None]]
 
 
 async def native(place: Place, heard: Heard) -> None:
-    async with Client(place.http, key=f"{place.key}-secret", resume=False) as client:
+    async with AsyncClient(place.http, key=f"{place.key}-secret", resume=False) as client:
         async for chunk in client.stream([heard.text]):
             heard.words = max([heard.words, *(word.end for word in chunk.words)])
     heard.whole = True

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sayahead import SessionOptions, load_voice
+from sayahead import load_voice
 from sayahead.casting import Speakers
+from sayahead.research import SessionOptions
 from sayahead.types import Floats, WordTiming
 
 CHANGES = 200

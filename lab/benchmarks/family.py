@@ -26,8 +26,9 @@ from typing import Any
 
 import numpy as np
 from output import tell
-from sayahead import Policy, Voice, load_voice
+from sayahead import Voice, load_voice
 from sayahead.policies.fixed import LookaheadK, WaitAll
+from sayahead.research import Policy
 from sayahead.sound.files import write_wav
 from sayahead.types import Floats
 

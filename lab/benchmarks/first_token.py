@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sayahead import LookaheadK, Session, Voice, load_voice
+from sayahead import Voice, load_voice
+from sayahead.research import LookaheadK, Session
 
 from sayahead_lab.eval.experiment.clock import Tokens
 from sayahead_lab.eval.experiment.machine import LoadWatch, processor

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sayahead.client import Client, ServerError
+from sayahead.client import AsyncClient, ServerError
 from sayahead.deploy.ray import ENVIRONMENT, build
 
 WORDS = (
@@ -53,7 +53,7 @@ async def session(url: str, times: int, delay_s: float = 0.0) -> tuple[float, fl
     last = 0.0
     worst = 0.0
     try:
-        async with Client([url] * 3) as client:
+        async with AsyncClient([url] * 3) as client:
             async for _ in client.stream(text()):
                 now = time.perf_counter()
                 first = first or 1000 * (now - start_s)

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sayahead import Voice, WordTiming, load_voice
-from sayahead.client import Client
+from sayahead.client import AsyncClient
 
 REPLIES = (
     (
@@ -150,12 +150,12 @@ def in_python(voice: Voice) -> Way:
     return way
 
 
-def by_client(client: Client) -> Way:
+def by_client(client: AsyncClient) -> Way:
     """`sayahead.client`."""
 
     @contextlib.asynccontextmanager
     async def way(text: str, player: Player, rng: random.Random) -> AsyncIterator[Cancel]:
-        speech = client.speech()
+        speech = client.open_speech()
         ends = rng.random() < 0.5
 
         async def write() -> None:
@@ -300,7 +300,7 @@ async def measure(count: int, at_once: int) -> dict[str, list[Trial]]:
     """All three ways."""
     results = {"python": await trials(in_python(load_voice("heart")), count, at_once)}
     with served(at_once) as url:
-        async with Client(url) as client:
+        async with AsyncClient(url) as client:
             results["client"] = await trials(by_client(client), count, at_once)
         results["socket"] = await trials(by_socket(url), count, at_once)
     return results

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from blind import Told
 from output import keep
-from sayahead import LookaheadK, Voice, WaitAll, load_voice
+from sayahead import Voice, load_voice
+from sayahead.research import LookaheadK, WaitAll
 from sayahead.types import Floats
 from sayahead.vocoders.heart import HeartVocoder
 from sayahead.vocoders.sourcefilter import SourceFilter

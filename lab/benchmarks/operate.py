@@ -48,7 +48,7 @@ from typing import Any
 
 import httpx
 import numpy as np
-from sayahead.client import Client
+from sayahead.client import AsyncClient
 from sayahead.types import AudioChunk, Floats
 from sayahead.voice import load_voice
 
@@ -137,13 +137,13 @@ NOTE: ContextVar[Note] = ContextVar("note")
 Talk = Callable[[list[str], list[str], float], Awaitable[tuple[list[str], Floats]]]
 
 
-class Noting(Client):
+class Noting(AsyncClient):
     """A client that notes when its sound comes."""
 
     async def stream(
         self, fragments: Iterable[str] | AsyncIterable[str]
     ) -> AsyncGenerator[AudioChunk, None]:
-        """As Client's."""
+        """As AsyncClient's."""
         note = NOTE.get()
         last = 0.0
         played_until = 0.0

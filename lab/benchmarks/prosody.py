@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from output import keep
 from quality import read_conditions
-from sayahead import WaitAll, load_voice
+from sayahead import load_voice
+from sayahead.research import WaitAll
 
 from sayahead_lab.eval.experiment.conditions import Condition, context, policy
 from sayahead_lab.eval.measures.intervals import difference, quotient

@@ -29,7 +29,7 @@ from typing import Any
 
 import httpx
 import yaml
-from sayahead.client import Client
+from sayahead.client import AsyncClient
 from sayahead.errors import SayaheadError
 from sayahead.types import WordTiming
 from support.faults import Proxy
@@ -169,8 +169,8 @@ async def conversation(
         for _ in range(TRIES):
             heard = list[WordTiming]()
             with contextlib.suppress(SayaheadError, OSError):
-                async with Client(url, key=f"{key}-of-the-fleet", resume=True) as client:
-                    speech = client.speech()
+                async with AsyncClient(url, key=f"{key}-of-the-fleet", resume=True) as client:
+                    speech = client.open_speech()
 
                     async def write(speech: Any = speech) -> None:
                         for piece in pieces:

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sayahead.client import Client, ServerError
+from sayahead.client import AsyncClient, ServerError
 from sayahead.engine.onnx import cores
 from sayahead.voice import Voice, load_voice
 from served import Version, event, frame, opened, started
@@ -106,7 +106,7 @@ class Soak:
         """A person's calls, one after another."""
         while time.monotonic() < until:
             try:
-                async with Client(f"ws://127.0.0.1:{self.version.port}") as client:
+                async with AsyncClient(f"ws://127.0.0.1:{self.version.port}") as client:
                     for _ in range(self.random.randint(1, 8)):
                         if time.monotonic() < until:
                             self.minute.outcomes[await self.turn(client)] += 1
@@ -118,10 +118,10 @@ class Soak:
                 ] += 1
                 await asyncio.sleep(1.0)
 
-    async def turn(self, client: Client) -> str:
+    async def turn(self, client: AsyncClient) -> str:
         """One answer, heard in real time; how it ended."""
         text = self.random.choice(ANSWERS)
-        speech = client.speech()
+        speech = client.open_speech()
         start_s = time.monotonic()
         writing = asyncio.create_task(self.write(speech.push, speech.finish, text))
         stop_s = (

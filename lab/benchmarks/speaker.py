@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sayahead import LookaheadK, Voice, WaitAll, load_voice
+from sayahead import Voice, load_voice
+from sayahead.research import LookaheadK, WaitAll
 
 AUDIBLE = 10 ** (-50 / 20)
 POLICIES: dict[str, Any] = {"whole": WaitAll(), "k = 1": LookaheadK(1), "k = 0": LookaheadK(0)}

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from sayahead import LookaheadK, Policy, Voice, WaitAll, load_voice
+from sayahead import Voice, load_voice
+from sayahead.research import LookaheadK, Policy, WaitAll
 
 TEXT = "Your train leaves from platform nine in twelve minutes, so there is time for a coffee."
 WIDTH = 1000

@@ -8,7 +8,8 @@ sentence went on."""
 
 from collections.abc import Sequence
 
-from sayahead import LookaheadK, NoContext, Prediction, load_voice
+from sayahead import load_voice
+from sayahead.research import LookaheadK, NoContext, Prediction
 
 LETTER = "Dear customer, your parcel arrives between nine and ten o'clock on Tuesday."
 

@@ -6,7 +6,8 @@ python lab/examples/custom_policy.py "When the rain stops, and it will, we go ou
 import sys
 from dataclasses import dataclass
 
-from sayahead import READ, Read, Speak, View, load_voice
+from sayahead import load_voice
+from sayahead.research import READ, Read, Speak, View
 
 
 @dataclass(frozen=True, slots=True)

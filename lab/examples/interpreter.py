@@ -24,7 +24,8 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sayahead import AudioChunk, Session, load_voice
+from sayahead import AudioChunk, load_voice
+from sayahead.research import Session
 from shadow import RECOGNITION_RATE, Playback, Whisper, Word, plain, save, shadow
 
 from sayahead_lab.eval.measures.simuleval import average_token_delay, yet_another_average_lagging

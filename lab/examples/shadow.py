@@ -22,7 +22,8 @@ from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
-from sayahead import KeepUp, Session, load_voice
+from sayahead import KeepUp, load_voice
+from sayahead.research import Session
 
 RECOGNITION_RATE = 16000
 STEP_S = 0.4

@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx
 import numpy as np
 import pytest
-from sayahead.client import Client, ServerError
+from sayahead.client import AsyncClient, ServerError
 
 TEXT = "Polly wants a cracker. Does she?"
 SPEAK = f"""
@@ -177,7 +177,9 @@ def test_the_server_knows_it(environment: Mapping[str, str], spoken: np.ndarray)
 
 async def native(port: int, policy: str) -> np.ndarray:
     """What the native socket says under a policy."""
-    async with Client(f"ws://127.0.0.1:{port}", policy=policy, context="echo:count=2") as client:
+    async with AsyncClient(
+        f"ws://127.0.0.1:{port}", policy=policy, context="echo:count=2"
+    ) as client:
         return np.concatenate(
             [chunk.samples async for chunk in client.stream([TEXT[:9], TEXT[9:]])]
         )

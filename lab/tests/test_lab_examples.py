@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 import torch
 from lab_support.readspeak import BANDS, Recital, sentence
-from sayahead import ConfigError, LookaheadK, load_voice
+from sayahead import ConfigError, load_voice
+from sayahead.research import LookaheadK
 from sayahead.types import Floats
 from support.toy import toy_session
 

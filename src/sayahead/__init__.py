@@ -1,44 +1,22 @@
 """sayahead: incremental text-to-speech. Text goes in word by word, speech comes out a word or two
 behind."""
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sayahead.casting import dialogue as dialogue
-    from sayahead.contexts.baselines import RandomWords as RandomWords
-    from sayahead.contexts.baselines import Truth as Truth
-    from sayahead.contexts.language_model import LanguageModel as LanguageModel
-    from sayahead.engine.context import ContextPredictor as ContextPredictor
-    from sayahead.engine.context import NoContext as NoContext
-    from sayahead.engine.context import Prediction as Prediction
     from sayahead.engine.heard import Heard as Heard
     from sayahead.engine.keep_up import KeepUp as KeepUp
     from sayahead.engine.options import Options as Options
-    from sayahead.engine.options import SessionOptions as SessionOptions
-    from sayahead.engine.policy import READ as READ
-    from sayahead.engine.policy import LetterPolicy as LetterPolicy
-    from sayahead.engine.policy import LetterView as LetterView
-    from sayahead.engine.policy import Policy as Policy
-    from sayahead.engine.policy import Read as Read
-    from sayahead.engine.policy import Speak as Speak
-    from sayahead.engine.policy import Steps as Steps
-    from sayahead.engine.policy import View as View
-    from sayahead.engine.policy import WordPolicy as WordPolicy
     from sayahead.engine.session import Flush as Flush
     from sayahead.engine.session import Revision as Revision
-    from sayahead.engine.session import Session as Session
     from sayahead.errors import ConfigError as ConfigError
     from sayahead.errors import SayaheadError as SayaheadError
     from sayahead.errors import SessionError as SessionError
     from sayahead.errors import TextError as TextError
     from sayahead.errors import VoiceError as VoiceError
-    from sayahead.policies.characters import WaitEnd as WaitEnd
-    from sayahead.policies.characters import WaitKSteps as WaitKSteps
-    from sayahead.policies.fixed import Independent as Independent
-    from sayahead.policies.fixed import LookaheadK as LookaheadK
-    from sayahead.policies.fixed import Opportunistic as Opportunistic
-    from sayahead.policies.fixed import WaitAll as WaitAll
     from sayahead.sound.device import Player as Player
     from sayahead.sound.files import OutputError as OutputError
     from sayahead.sound.out import play as play
@@ -48,7 +26,6 @@ if TYPE_CHECKING:
     from sayahead.types import AudioChunk as AudioChunk
     from sayahead.types import Delivery as Delivery
     from sayahead.types import EncodedChunk as EncodedChunk
-    from sayahead.types import Word as Word
     from sayahead.types import WordTiming as WordTiming
     from sayahead.voice import Voice as Voice
     from sayahead.voice import load_voice as load_voice
@@ -60,24 +37,18 @@ __version__ = "0.1.0"
 # Where each public name lives: imported when it is first used, so that `sayahead --help` need not
 # load numpy.
 _HOMES = {
-    "contexts.baselines": "RandomWords Truth",
-    "contexts.language_model": "LanguageModel",
-    "engine.context": "ContextPredictor NoContext Prediction",
-    "engine.options": "Options SessionOptions",
-    "engine.policy": "READ LetterPolicy LetterView Policy Read Speak Steps View WordPolicy",
+    "engine.options": "Options",
     "engine.heard": "Heard",
     "engine.keep_up": "KeepUp",
-    "engine.session": "Flush Revision Session",
+    "engine.session": "Flush Revision",
     "casting": "dialogue",
     "errors": "ConfigError SayaheadError SessionError TextError VoiceError",
-    "policies.characters": "WaitEnd WaitKSteps",
-    "policies.fixed": "Independent LookaheadK Opportunistic WaitAll",
     "sound.device": "Player",
     "sound.files": "OutputError",
     "sound.out": "play save",
     "speech": "Speech",
     "text.lexicon": "Lexicon",
-    "types": "AudioChunk Delivery EncodedChunk Word WordTiming",
+    "types": "AudioChunk Delivery EncodedChunk WordTiming",
     "voice": "Voice load_voice",
     "voices": "VoiceConfig installed_voices",
 }
@@ -85,8 +56,21 @@ _MODULES = {name: module for module, names in _HOMES.items() for name in names.s
 
 __all__ = sorted(_MODULES)
 
+# Names that version 0.1 had here. They go with 0.3.
+_MOVED = frozenset(
+    (
+        "ContextPredictor Independent LanguageModel LetterPolicy LetterView LookaheadK NoContext"
+        " Opportunistic Policy Prediction READ RandomWords Read Session SessionOptions Speak Steps"
+        " Truth View WaitAll WaitEnd WaitKSteps Word WordPolicy"
+    ).split()
+)
+
 
 def __getattr__(name: str) -> Any:
+    if name in _MOVED:
+        message = f"sayahead.{name} is sayahead.research.{name} now, and here until version 0.3."
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return getattr(import_module("sayahead.research"), name)
     if name not in _MODULES:
         raise AttributeError(f"module 'sayahead' has no attribute {name!r}")
     value = getattr(import_module(f"sayahead.{_MODULES[name]}"), name)

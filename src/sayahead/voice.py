@@ -25,7 +25,7 @@ from sayahead.engine.sentence import Sentence, Words
 from sayahead.engine.session import Item, Session
 from sayahead.engine.stages import Shapeable
 from sayahead.engine.synthesizer import AnySynthesizer
-from sayahead.errors import ConfigError, VoiceError
+from sayahead.errors import ConfigError, VoiceError, renamed
 from sayahead.policies.characters import WaitEnd
 from sayahead.policies.fixed import LookaheadK
 from sayahead.speech import IDLE_S, Speech, fragments_of
@@ -410,7 +410,7 @@ class Voice:
             self.session(**options), fragments_of(text), idle_s=idle_s, sample_rate=sample_rate
         )
 
-    def speech(
+    def open_speech(
         self,
         *,
         idle_s: float | None = IDLE_S,
@@ -420,6 +420,11 @@ class Voice:
         """Speech whose text you push piece by piece, from any thread: ``push``, ``revise``,
         ``finish``."""
         return Speech(self.session(**options), None, idle_s=idle_s, sample_rate=sample_rate)
+
+    def speech(self, **options: Any) -> Speech:
+        """The name of ``open_speech`` in version 0.1."""
+        renamed("speech", "open_speech")
+        return self.open_speech(**options)
 
     def synthesize(
         self, text: str, *, sample_rate: int | None = None, **options: Unpack[Options]

@@ -10,16 +10,9 @@ import pytest
 from numpy.typing import NDArray
 from support.toy import toy_session
 
-from sayahead import (
-    ConfigError,
-    LanguageModel,
-    LookaheadK,
-    NoContext,
-    Prediction,
-    RandomWords,
-    Truth,
-)
+from sayahead import ConfigError
 from sayahead.contexts.baselines import common_words
+from sayahead.research import LanguageModel, LookaheadK, NoContext, Prediction, RandomWords, Truth
 
 
 def test_no_context_predicts_nothing() -> None:

@@ -9,11 +9,12 @@ import pytest
 from support.states import WIDTH, ToyStates
 from support.toy_voices import TOYS, toy
 
-from sayahead import ConfigError, Prediction
+from sayahead import ConfigError
 from sayahead.contexts import context
 from sayahead.contexts import hidden_states as module
 from sayahead.contexts.hidden_states import Hidden, HiddenConfig, hidden_maker, states_of
 from sayahead.engine.onnx import OnnxGraph
+from sayahead.research import Prediction
 
 FOLDER = TOYS / "contexts"
 CONFIG = HiddenConfig("hidden.onnx", WIDTH, "toy", most=4)

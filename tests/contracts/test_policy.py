@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayahead import READ, ConfigError, Independent, LookaheadK, Speak, View, WaitAll, Word
+from sayahead import ConfigError
 from sayahead.engine.policy import WordPolicy
+from sayahead.research import READ, Independent, LookaheadK, Speak, View, WaitAll, Word
 
 
 def words(text: str) -> tuple[Word, ...]:

@@ -12,20 +12,9 @@ from support.effort import examples
 from support.servers import toy_voice
 from support.toy import toy_session
 
-from sayahead import (
-    ConfigError,
-    Independent,
-    LookaheadK,
-    Policy,
-    Session,
-    SessionError,
-    TextError,
-    Voice,
-    WaitAll,
-    WaitEnd,
-    WaitKSteps,
-)
+from sayahead import ConfigError, SessionError, TextError, Voice
 from sayahead.engine.pieces import MAX_PHONEMES
+from sayahead.research import Independent, LookaheadK, Policy, Session, WaitAll, WaitEnd, WaitKSteps
 from sayahead.text.revision import unspoken
 from sayahead.types import Segment, WordTiming
 

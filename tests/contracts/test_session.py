@@ -14,10 +14,12 @@ from support.effort import examples
 from support.texts import splits, texts
 from support.toy import HOP, toy_session
 
-from sayahead import (
+from sayahead import AudioChunk, ConfigError, SessionError, TextError
+from sayahead.engine.heard import Heard
+from sayahead.engine.policy import LetterView, Steps, check_policy
+from sayahead.policies.characters import WaitEnd, WaitKSteps
+from sayahead.research import (
     READ,
-    AudioChunk,
-    ConfigError,
     Independent,
     LookaheadK,
     Policy,
@@ -25,15 +27,10 @@ from sayahead import (
     RandomWords,
     Read,
     Session,
-    SessionError,
     Speak,
-    TextError,
     View,
     WaitAll,
 )
-from sayahead.engine.heard import Heard
-from sayahead.engine.policy import LetterView, Steps, check_policy
-from sayahead.policies.characters import WaitEnd, WaitKSteps
 from sayahead.text.english.normalizer import normalize
 from sayahead.types import Floats
 

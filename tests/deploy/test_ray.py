@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from support.servers import LEAVING_SOCKETS, free_port
 
-from sayahead.client import Client
+from sayahead.client import AsyncClient
 from sayahead.deploy.ray import ENVIRONMENT, Fleet, build, parsed, samples
 from sayahead.errors import ConfigError
 from sayahead.server.operation.metrics import Metrics
@@ -152,7 +152,7 @@ async def session(port: int, times: int, pause_s: float = 0.05) -> tuple[float, 
     seconds = 0.0
     worst = 0.0
     last = 0.0
-    async with Client([f"ws://127.0.0.1:{port}"] * 3) as client:
+    async with AsyncClient([f"ws://127.0.0.1:{port}"] * 3) as client:
         async for chunk in client.stream(written(times, pause_s)):
             now = time.monotonic()
             worst = max(worst, now - last) if last else 0.0

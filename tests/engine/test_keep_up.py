@@ -13,17 +13,9 @@ from support.effort import examples
 from support.texts import splits, texts
 from support.toy import toy_session
 
-from sayahead import (
-    AudioChunk,
-    ConfigError,
-    KeepUp,
-    LookaheadK,
-    Opportunistic,
-    Session,
-    SessionError,
-    Voice,
-)
+from sayahead import AudioChunk, ConfigError, KeepUp, SessionError, Voice
 from sayahead.engine.keep_up import Pace, keep_up, paced
+from sayahead.research import LookaheadK, Opportunistic, Session
 from sayahead.types import Floats, Segment
 
 PROSE = (

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from sayahead import ConfigError, Options, SessionOptions
+from sayahead import ConfigError, Options
 from sayahead.config import documented
+from sayahead.research import SessionOptions
 
 
 def test_keyword_arguments_have_the_fields_of_the_record() -> None:

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.servers import toy_voice
 
-from sayahead import READ, Speak
 from sayahead.engine.policy import Read, View
 from sayahead.engine.session import Session
+from sayahead.research import READ, Speak
 from sayahead.voice import Voice
 
 TEXT = (

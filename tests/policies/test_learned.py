@@ -14,9 +14,10 @@ from support.tagger import ToyTagger
 from support.texts import splits, texts
 from support.toy import toy_session
 
-from sayahead import READ, ConfigError, Read, Speak, View, Voice, VoiceError, Word
+from sayahead import ConfigError, Voice, VoiceError
 from sayahead.cli import main
 from sayahead.policies.learned import MOST, TERMS, Clues, LearnedPolicy, Network, terms
+from sayahead.research import READ, Read, Speak, View, Word
 from sayahead.text.english.normalizer import normalize
 from sayahead.types import Floats
 

@@ -19,7 +19,7 @@ from support.servers import Running, serving
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from sayahead.client import Client, ServerError
+from sayahead.client import AsyncClient, ServerError
 from sayahead.server.json_messages import joined
 from sayahead.server.operation import transport
 from sayahead.server.operation.logs import JsonLines, Lines
@@ -175,7 +175,7 @@ def test_who_says_nothing_makes_room_for_who_speaks(path: str) -> None:
     async def run(server: Running) -> None:
         async with connect(server.ws + path) as first, connect(server.ws + path):
             await asyncio.sleep(1.3)
-            async with Client(server.ws) as client:
+            async with AsyncClient(server.ws) as client:
                 assert [chunk async for chunk in client.stream(["Hello there."])]
             with contextlib.suppress(ConnectionClosed):
                 while True:
@@ -188,12 +188,12 @@ def test_who_says_nothing_makes_room_for_who_speaks(path: str) -> None:
 
 def test_who_speaks_is_not_let_go() -> None:
     async def run(server: Running) -> None:
-        async with Client(server.ws) as first:
-            speech = first.speech()
+        async with AsyncClient(server.ws) as first:
+            speech = first.open_speech()
             await speech.push("Hello there, and ")
             await asyncio.sleep(1.3)
             with pytest.raises(ServerError) as refused:
-                async with Client(server.ws):
+                async with AsyncClient(server.ws):
                     pass
             assert refused.value.code == "overloaded"
             await speech.push("goodbye.")
@@ -209,18 +209,18 @@ def test_who_is_still_being_heard_is_not_let_go() -> None:
     conversations."""
 
     async def run(server: Running) -> None:
-        async with Client(server.ws) as first:
-            speech = first.speech()
+        async with AsyncClient(server.ws) as first:
+            speech = first.open_speech()
             await speech.push(10 * "Hello there, and goodbye. ")
             await speech.finish()
             heard_s = sum([chunk.duration_s async for chunk in speech])
             assert 2.0 < heard_s < 6.0
             await asyncio.sleep(1.3)
             with pytest.raises(ServerError, match="at capacity"):
-                async with Client(server.ws):
+                async with AsyncClient(server.ws):
                     pass
             await asyncio.sleep(heard_s)
-            async with Client(server.ws) as client:
+            async with AsyncClient(server.ws) as client:
                 assert [chunk async for chunk in client.stream(["Hello there."])]
 
     with serving(limits={"sessions": 1}) as server:

@@ -19,7 +19,7 @@ from support.servers import Running, serving
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from sayahead.client import Client
+from sayahead.client import AsyncClient
 
 TEXT = "Hello there, how are you today? I am fine. "
 
@@ -147,8 +147,8 @@ def test_too_much_text_is_refused_and_the_rest_spoken() -> None:
 
 def test_what_was_spoken_makes_room() -> None:
     async def run(server: Running) -> None:
-        async with Client(server.ws) as client:
-            speech = client.speech()
+        async with AsyncClient(server.ws) as client:
+            speech = client.open_speech()
             words = 0
             for number in range(1, 31):
                 await speech.push(TEXT)
@@ -321,7 +321,7 @@ def test_who_begins_a_request_and_stops_is_not_waited_for(
 
 def test_a_long_text_starves_nobody() -> None:
     async def run(server: Running) -> None:
-        async with Client(server.ws) as greedy, Client(server.ws) as modest:
+        async with AsyncClient(server.ws) as greedy, AsyncClient(server.ws) as modest:
             stream = greedy.stream([TEXT * 90])
             await anext(stream)
             # With one thread, and all of the long text there: one of its pieces may be under way,
@@ -359,7 +359,7 @@ def test_a_reader_that_stops_stops_only_itself() -> None:
     loud = {"sample_rate": 48000, "encoding": "pcm_f32le"}
 
     async def run(server: Running) -> float:
-        async with Client(server.ws) as client:
+        async with AsyncClient(server.ws) as client:
             heard = 0.0
             while server.metric("tts_sessions_total", protocol="native", outcome="dropped") < 1:
                 heard += sum([chunk.duration_s async for chunk in client.stream([TEXT])])
@@ -419,7 +419,7 @@ def test_drops_in_the_middle_of_a_word_leave_nothing_behind() -> None:
 
 async def speak(server: Running) -> None:
     """That the server still speaks."""
-    async with Client(server.ws) as client:
+    async with AsyncClient(server.ws) as client:
         sound = np.concatenate([chunk.samples async for chunk in client.stream([TEXT])])
         assert np.abs(sound).max() > 0.1
 

@@ -25,7 +25,7 @@ from support.servers import Running, free_port, serving
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-from sayahead.client import Client
+from sayahead.client import AsyncClient
 
 MESSAGES = int(os.environ.get("SAYAHEAD_FUZZ_MESSAGES", examples(10_000)))
 # Messages of one example: a connection, or requests one after the other.
@@ -252,7 +252,7 @@ def unharmed(server: Running, caplog: pytest.LogCaptureFixture) -> Iterator[None
 
 
 async def speaks(server: Running) -> None:
-    async with Client(server.ws) as client:
+    async with AsyncClient(server.ws) as client:
         assert len([chunk async for chunk in client.stream(["Hello there."])]) > 0
 
 

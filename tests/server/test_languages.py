@@ -14,7 +14,7 @@ from support.servers import Running, serving
 from support.toy_voices import changed
 
 from sayahead import Voice
-from sayahead.client import Client
+from sayahead.client import AsyncClient
 
 IPA = "_^$ .,;:!?'-ˈˌːaɑɐbβcdðeɛəfɡɣhiɪjʝklʎmnɲŋoɔøœpɾɹʁrsʃtθuʊvwxyʏzʒçɥ̧̃"
 TEXTS = {
@@ -56,7 +56,7 @@ def test_a_voice_of_the_language_reads_and_speaks(server: Running, language: str
     text, read = TEXTS[language]
 
     async def said(fragments: list[str]) -> tuple[str, Any]:
-        async with Client(server.ws, language=language) as client:
+        async with AsyncClient(server.ws, language=language) as client:
             chunks = [chunk async for chunk in client.stream(fragments)]
         words = [word for chunk in chunks for word in chunk.words]
         assert all(text[word.start : word.end].strip() for word in words)

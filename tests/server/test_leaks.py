@@ -21,7 +21,7 @@ from support.protocols import CLIENTS, Client, Google, Jambonz, RefusedError
 from support.servers import Running, free_port, serving
 from websockets.exceptions import ConnectionClosed
 
-from sayahead import Session
+from sayahead.research import Session
 from sayahead.server.hub import Lease
 from sayahead.server.utterance import Utterance
 

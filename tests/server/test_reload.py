@@ -16,7 +16,7 @@ import httpx
 import pytest
 from support.servers import Running, certified, serving
 
-from sayahead.client import Client, ServerError
+from sayahead.client import AsyncClient, ServerError
 from sayahead.server import reload
 from sayahead.server.operation.access import Access
 from sayahead.server.operation.settings import Settings
@@ -68,8 +68,8 @@ def test_keys_lexicon_and_certificate_change_while_somebody_speaks(
         return server.metric("tts_reloads_total", outcome="failed")
 
     async def run() -> None:
-        async with Client(address, key="first-key") as client:
-            speech = client.speech()
+        async with AsyncClient(address, key="first-key") as client:
+            speech = client.open_speech()
             await speech.push("A database of SQL. ")
             words = [word.text for word in (await anext(speech)).words]
             await asyncio.to_thread(change)
@@ -78,7 +78,7 @@ def test_keys_lexicon_and_certificate_change_while_somebody_speaks(
             words += [word.text async for chunk in speech for word in chunk.words]
             assert len(words) == 8
         with pytest.raises(ServerError, match="401"):
-            async with Client(address, key="second-key"):
+            async with AsyncClient(address, key="second-key"):
                 pass
 
     def change() -> None:
@@ -170,8 +170,8 @@ def test_no_text_begins_for_a_key_that_is_gone(tmp_path: Path) -> None:
     keys.write_text("me:first-key\nold:second-key\n", encoding="utf-8")
 
     async def run() -> None:
-        async with Client(server.ws, key="second-key") as client:
-            speech = client.speech()
+        async with AsyncClient(server.ws, key="second-key") as client:
+            speech = client.open_speech()
             await speech.push(TEXT)
             assert await anext(speech)
             assert caller is not None

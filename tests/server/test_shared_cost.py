@@ -20,7 +20,7 @@ import pytest
 from support.servers import Running, certified, serving
 from websockets.asyncio.client import ClientConnection, connect
 
-from sayahead.client import Client
+from sayahead.client import AsyncClient
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.server.operation import transport
 from sayahead.server.operation.budgets import Accounts, Reading
@@ -91,7 +91,7 @@ def test_a_server_full_of_the_silent_is_ready() -> None:
             await asyncio.sleep(1.2)
             async with httpx.AsyncClient(base_url=server.http) as http:
                 assert (await http.get("/ready")).status_code == 200
-            async with Client(server.ws) as client:
+            async with AsyncClient(server.ws) as client:
                 assert [chunk async for chunk in client.stream(["Hello there."])]
 
     with serving(limits={"sessions": 2}) as server:

@@ -19,7 +19,7 @@ import pytest
 from support.servers import Running, serving, toy_voice
 from websockets.asyncio.client import ClientConnection, connect
 
-from sayahead.client import Client
+from sayahead.client import AsyncClient
 from sayahead.engine.session import Session
 from sayahead.errors import ConfigError
 from sayahead.server.hub import Hub
@@ -94,8 +94,8 @@ def test_a_text_that_ends_early_is_forgotten_without_a_search_for_circles(
 
 def test_idle_text_is_spoken_and_its_sentence_goes_on() -> None:
     async def run(server: Running) -> None:
-        async with Client(server.ws) as client:
-            speech = client.speech()
+        async with AsyncClient(server.ws) as client:
+            speech = client.open_speech()
             await speech.push("one two three")
             chunks = await until_s(speech, len(breathing("one two three")) / 8000)
             await speech.push(" four five")
@@ -117,8 +117,8 @@ def test_idle_text_is_spoken_and_its_sentence_goes_on() -> None:
 
 def test_a_client_may_choose_never_and_flush_by_itself() -> None:
     async def run(server: Running) -> None:
-        async with Client(server.ws, breath_s=0) as client:
-            speech = client.speech()
+        async with AsyncClient(server.ws, breath_s=0) as client:
+            speech = client.open_speech()
             await speech.push("one two three")
             await asyncio.sleep(4 * BREATH_S)
             await speech.flush(end=False)
@@ -139,8 +139,8 @@ def test_a_client_may_choose_never_and_flush_by_itself() -> None:
 
 
 async def silent(server: Running) -> None:
-    async with Client(server.ws) as client:
-        speech = client.speech()
+    async with AsyncClient(server.ws) as client:
+        speech = client.open_speech()
         await speech.push("one two three")
         await asyncio.sleep(4 * BREATH_S)
         await speech.finish()
@@ -153,8 +153,8 @@ async def silent(server: Running) -> None:
 
 def test_text_that_came_while_the_server_was_busy_is_not_cut() -> None:
     async def run(server: Running) -> None:
-        async with Client(server.ws) as client:
-            speech = client.speech()
+        async with AsyncClient(server.ws) as client:
+            speech = client.open_speech()
             await speech.push("one two thr")
             await asyncio.sleep(0.05)
             # A step takes far longer than a breath is waited for.
@@ -345,8 +345,8 @@ def test_a_breath_that_cannot_be_is_refused(breath_s: Any) -> None:
 
 def test_a_client_knows_what_was_heard_while_it_is_sent_and_long_after() -> None:
     async def run(server: Running) -> None:
-        async with Client(server.ws) as client:
-            speech = client.speech()
+        async with AsyncClient(server.ws) as client:
+            speech = client.open_speech()
             await speech.push(TEXT)
             chunks = await until_s(speech, 1.5)
             words = [word for chunk in chunks for word in chunk.words]
@@ -369,8 +369,8 @@ def test_a_client_knows_what_was_heard_while_it_is_sent_and_long_after() -> None
 
 def test_a_client_that_is_ahead_of_its_sound_falls_silent_and_is_told() -> None:
     async def run(server: Running) -> None:
-        async with Client(server.ws) as client:
-            speech = client.speech()
+        async with AsyncClient(server.ws) as client:
+            speech = client.open_speech()
             await speech.push(TEXT)
             await anext(speech)
             with pytest.raises(ConfigError, match="count only the sound of this text"):

@@ -13,7 +13,7 @@ import pytest
 from support.servers import Running, free_port, serving, toy_voice
 from websockets.asyncio.client import connect
 
-from sayahead.client import Client, ServerError
+from sayahead.client import AsyncClient, ServerError
 from sayahead.engine.options import SessionOptions
 from sayahead.engine.session import Session
 from sayahead.errors import VoiceError
@@ -138,14 +138,14 @@ def test_the_native_socket_chooses(server: Running, opened: Opened) -> None:
         choices: list[tuple[dict[str, Any], str]]
         choices = [({"voice": "anna", "speaker": "high"}, "high"), ({"voice": "anna:low"}, "low")]
         for choice, wanted in choices:
-            async with Client(server.ws, **choice) as client:
+            async with AsyncClient(server.ws, **choice) as client:
                 assert [chunk async for chunk in client.stream(["Hello."])]
             assert opened[-1] == ("anna", wanted)
-        async with Client(server.ws, language="de") as client:
+        async with AsyncClient(server.ws, language="de") as client:
             assert [chunk async for chunk in client.stream(["Hello."])]
         assert opened[-1] == ("anna", None)
         with pytest.raises(ServerError, match="No voice speaks"):
-            await Client(server.ws, language="ja").__aenter__()
+            await AsyncClient(server.ws, language="ja").__aenter__()
 
     asyncio.run(run())
 

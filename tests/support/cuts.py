@@ -14,7 +14,7 @@ import json
 import random
 from collections.abc import Iterable
 
-from sayahead.client import Client, ServerError
+from sayahead.client import AsyncClient, ServerError
 from sayahead.types import WordTiming
 from support.faults import Proxy
 from support.servers import serving
@@ -31,7 +31,7 @@ async def tell(seed: int, port: int) -> str | None:
     try:
         async with (
             Proxy.before(port) as proxy,
-            Client(f"ws://127.0.0.1:{proxy.port}", resume=True) as client,
+            AsyncClient(f"ws://127.0.0.1:{proxy.port}", resume=True) as client,
         ):
             return await told_by(client, proxy, random.Random(seed))
     except ServerError as error:
@@ -40,11 +40,11 @@ async def tell(seed: int, port: int) -> str | None:
         return None
 
 
-async def told_by(client: Client, proxy: Proxy, dice: random.Random) -> str:
+async def told_by(client: AsyncClient, proxy: Proxy, dice: random.Random) -> str:
     """The same with a client."""
     steps = list[str]()
     words = list[WordTiming]()
-    speech = client.speech()
+    speech = client.open_speech()
     cuts = 0
 
     async def read() -> None:

@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from sayahead import Independent, LookaheadK, Policy, Session, Voice, WaitAll
+from sayahead import Voice
 from sayahead.engine.keep_up import KeepUp
+from sayahead.research import Independent, LookaheadK, Policy, Session, WaitAll
 from sayahead.types import WordTiming
 from sayahead.voice import load_voice
 from support.toy import toy_session

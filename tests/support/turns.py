@@ -166,7 +166,7 @@ class Speaker(Protocol):
 
     def speak(self, text: Any) -> Any: ...
 
-    def speech(self) -> Any: ...
+    def open_speech(self) -> Any: ...
 
     def play(self, speech: Any, player: Player) -> Future[Heard]:
         """Begin to play."""
@@ -191,8 +191,8 @@ class InThreads:
     def speak(self, text: Any) -> Any:
         return self._source.speak(text)
 
-    def speech(self) -> Any:
-        return self._source.speech()
+    def open_speech(self) -> Any:
+        return self._source.open_speech()
 
     def play(self, speech: Any, player: Player) -> Future[Heard]:
         playing = Future[Heard]()
@@ -230,9 +230,9 @@ class InLoop:
 
         return self._run(begin())
 
-    def speech(self) -> Any:
+    def open_speech(self) -> Any:
         async def begin() -> Any:
-            return self._source.speech()
+            return self._source.open_speech()
 
         return self._run(begin())
 
@@ -394,7 +394,7 @@ class Conversation:
         turn.patience = time.monotonic() + 30
         match turn.source:
             case "pushed":
-                turn.speech = self._speaker.speech()
+                turn.speech = self._speaker.open_speech()
                 self._speaker.call(turn.speech.push, turn.text[: self._random.randint(0, 20)])
             case "str":
                 turn.speech = self._speaker.speak(turn.text)

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from support.whistled import NOTE, whistled
 
-from sayahead import ConfigError, LookaheadK, RandomWords, load_voice
+from sayahead import ConfigError, load_voice
 from sayahead.cli import main
+from sayahead.research import LookaheadK, RandomWords
 from sayahead.text import front_end
 
 TEXT = "ao·uea·io/eu·o"

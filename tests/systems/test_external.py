@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sayahead import ConfigError, Independent, Voice, VoiceError, load_voice
+from sayahead import ConfigError, Voice, VoiceError, load_voice
+from sayahead.research import Independent
 from sayahead.systems.external import whole_texts
 from sayahead.voices import FORMAT, read_config
 

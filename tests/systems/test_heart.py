@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 from support.effort import examples
 from support.texts import splits, texts
 
-from sayahead import AudioChunk, LookaheadK, Policy, RandomWords, Read, Speak, View, Voice, WaitAll
+from sayahead import AudioChunk, Voice
 from sayahead.config import from_mapping
 from sayahead.engine.onnx import OnnxGraph, count
 from sayahead.engine.policy import READ
 from sayahead.engine.stages import Frames, moved
 from sayahead.engine.synthesizer import TwoStage
+from sayahead.research import LookaheadK, Policy, RandomWords, Read, Speak, View, WaitAll
 from sayahead.systems.durations import MAX_OWED, whole_units
 from sayahead.systems.heart import HeartAcoustic, HeartConfig
 from sayahead.types import Floats, Ids, Rendering, Segment, Word

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from support.toy_voices import TOYS, changed, toy
 
-from sayahead import ConfigError, LookaheadK, Voice, VoiceError, WaitAll, load_voice
+from sayahead import ConfigError, Voice, VoiceError, load_voice
+from sayahead.research import LookaheadK, WaitAll
 from sayahead.systems.kokoro import KokoroAcoustic, KokoroState
 from sayahead.text.espeak.misaki import spelled
 from sayahead.types import Floats, Rendering, Segment, Word, WordTiming

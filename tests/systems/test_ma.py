@@ -27,7 +27,8 @@ from support.effort import examples
 from support.texts import splits, texts
 from support.toy_voices import toy
 
-from sayahead import AudioChunk, ConfigError, LookaheadK, Policy, Session, Voice, WaitAll
+from sayahead import AudioChunk, ConfigError, Voice
+from sayahead.research import LookaheadK, Policy, Session, WaitAll
 from sayahead.systems.ma import MAX_FRAMES
 from sayahead.text.english.normalizer import normalize
 from sayahead.types import Floats, Rendering, Segment

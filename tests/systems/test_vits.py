@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from support.toy_voices import changed, toy
 
-from sayahead import ConfigError, LookaheadK, Voice, WaitAll
+from sayahead import ConfigError, Voice
+from sayahead.research import LookaheadK, WaitAll
 from sayahead.systems.vits import VitsState
 from sayahead.types import Floats, Rendering, Segment, WordTiming
 

@@ -36,7 +36,7 @@ from pipecat.transcriptions.language import Language
 from pipecat.utils.types import NOT_GIVEN, NotGiven, is_given
 
 from sayahead import AudioChunk, Options, SayaheadError, Voice, load_voice
-from sayahead.client import Client
+from sayahead.client import AsyncClient
 from sayahead.sound.pcm import to_pcm16
 from sayahead.speech import IDLE_S
 
@@ -348,7 +348,7 @@ class SayaheadTTSService(TTSService):
                 "breath_s": self._idle_s or 0.0,
                 **options,
             }
-            client = Client(self._url, key=self._key, resume=True, **more)
+            client = AsyncClient(self._url, key=self._key, resume=True, **more)
             async with client, contextlib.aclosing(client.stream(text)) as served:
                 async for chunk in served:
                     yield chunk

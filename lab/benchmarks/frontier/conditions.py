@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from sayahead import LookaheadK, Policy, Read, Speak, View
 from sayahead.engine.policy import READ
+from sayahead.research import LookaheadK, Policy, Read, Speak, View
 
 from sayahead_lab.eval.experiment.clock import ReadingClock, TextClock, Tokens, Typist
 

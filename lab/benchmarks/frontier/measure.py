@@ -22,11 +22,12 @@ from typing import Any
 
 import numpy as np
 from conditions import CLOCKS, Condition, Learned, conditions, file_of
-from sayahead import Policy, Voice, WaitAll, load_voice
+from sayahead import Voice, load_voice
 from sayahead.engine.stages import Frames, moved
 from sayahead.engine.synthesizer import TwoStage
 from sayahead.errors import ConfigError
 from sayahead.policies.learned import LearnedPolicy, Network
+from sayahead.research import Policy, WaitAll
 from sayahead.types import Floats, Rendering, Segment
 
 from sayahead_lab.eval.experiment.trace import Trace, measure, retime

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sayahead import LookaheadK, Policy, Voice, WaitAll, load_voice
+from sayahead import Voice, load_voice
 from sayahead.engine.stages import Frames
 from sayahead.engine.synthesizer import TwoStage
+from sayahead.research import LookaheadK, Policy, WaitAll
 from sayahead.systems.ma import AttentionAcoustic, AttentionState, Encoded, Past, Places, Step
 from sayahead.types import Floats, Rendering, Segment
 

@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sayahead import Voice, WaitAll, load_voice
+from sayahead import Voice, load_voice
 from sayahead.engine.stages import Frames
+from sayahead.research import WaitAll
 from sayahead.types import Floats
 
 from sayahead_lab.eval.listening.quality import Listeners, Row, Stimulus, compare, summarize

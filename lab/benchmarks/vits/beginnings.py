@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from output import tell_figures
-from sayahead import LookaheadK, Voice, WaitAll, load_voice
+from sayahead import Voice, load_voice
+from sayahead.research import LookaheadK, WaitAll
 from sayahead.sound.pcm import audible
 from sayahead.sound.pitch import HOP_S, pitch_hz
 

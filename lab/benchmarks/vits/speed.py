@@ -29,8 +29,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from output import tell_figures
-from sayahead import LookaheadK, Voice, WaitAll, load_voice
+from sayahead import Voice, load_voice
 from sayahead.engine.onnx import OnnxGraph
+from sayahead.research import LookaheadK, WaitAll
 from sayahead.sound.pcm import audible
 
 from sayahead_lab.eval.experiment.machine import versions

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sayahead import READ, Speak, View, Word
+from sayahead.research import READ, Speak, View, Word
 
 FRONTIER = Path(__file__).parents[2] / "benchmarks" / "frontier"
 

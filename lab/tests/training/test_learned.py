@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sayahead import ConfigError, LookaheadK, Read, Speak, View, Voice, installed_voices, load_voice
+from sayahead import ConfigError, Voice, installed_voices, load_voice
 from sayahead.cli import main
 from sayahead.engine.policy import WordPolicy
 from sayahead.engine.stages import Frames
 from sayahead.policies.learned import MOST, Clues, LearnedPolicy, Network
+from sayahead.research import LookaheadK, Read, Speak, View
 from sayahead.types import Floats
 from support.tagger import ToyTagger
 

@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 from lab_support.tiny import trained, vocoder
 from lab_support.tiny_mohan import CONFIG, tacotron, tiny_mohan
 from lab_support.tiny_training import lessons
-from sayahead import ConfigError, LookaheadK, Policy, RandomWords, Voice, VoiceError, load_voice
+from sayahead import ConfigError, Voice, VoiceError, load_voice
 from sayahead.engine.letters import Letters
 from sayahead.engine.policy import READ, LetterPolicy, LetterView, Steps, check_policy
 from sayahead.policies.characters import WaitEnd, WaitKSteps
+from sayahead.research import LookaheadK, Policy, RandomWords
 from sayahead.systems.mohan import CharacterAcoustic, CharacterState
 from sayahead.text import front_end
 from sayahead.text.english.spelling import EnglishSpeller

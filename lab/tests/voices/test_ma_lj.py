@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sayahead import Independent, LookaheadK, Policy, Voice, WaitAll
+from sayahead import Voice
+from sayahead.research import Independent, LookaheadK, Policy, WaitAll
 from support.command import Command, kept
 from support.pitch import pitch_of
 from support.splits import joined, same_by_letters

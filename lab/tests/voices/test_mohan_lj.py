@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sayahead import Policy, Voice, installed_voices
+from sayahead import Voice, installed_voices
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.policies.characters import WaitEnd, WaitKSteps
+from sayahead.research import Policy
 from support.command import Command, kept
 from support.splits import same_by_letters
 

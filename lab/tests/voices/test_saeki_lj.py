@@ -9,10 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sayahead import LookaheadK, Voice, VoiceError, WaitAll, installed_voices, load_voice
+from sayahead import Voice, VoiceError, installed_voices, load_voice
 from sayahead.contexts.baselines import RandomWords, Truth
 from sayahead.engine.context import ContextPredictor, NoContext
 from sayahead.engine.onnx import OnnxGraph
+from sayahead.research import LookaheadK, WaitAll
 from support.command import Command, kept
 from support.splits import joined, same_by_letters
 

@@ -10,10 +10,11 @@ from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any, Self, TypeVar, Unpack
 
-from sayahead.client import Client, ServerError, Speech
+from sayahead.client.asynchronous import AsyncClient, AsyncSpeech
 from sayahead.client.choices import Choices
+from sayahead.client.wire import ServerError
 from sayahead.engine.heard import Heard
-from sayahead.errors import SessionError, TextError
+from sayahead.errors import SessionError, TextError, renamed
 from sayahead.sound.device import Player
 from sayahead.sound.out import save
 from sayahead.sound.subtitles import form_of, write_timings
@@ -27,12 +28,12 @@ ENDING_S = 1.0
 """How long what is interrupted at the end may take to end."""
 
 
-class SyncClient:
+class Client:
     """A connection to a server, for programs without asyncio. Any thread may call its methods.
 
     For example::
 
-        with SyncClient("ws://127.0.0.1:8000") as client:
+        with Client("ws://127.0.0.1:8000") as client:
             for chunk in client.stream(["Hello ", "there."]):
                 player.write(chunk)
     """
@@ -45,8 +46,8 @@ class SyncClient:
         resume: bool | None = None,
         **session: Unpack[Choices],
     ) -> None:
-        """The arguments are those of ``Client``."""
-        self._client = Client(url, key=key, resume=resume, **session)
+        """The arguments are those of ``AsyncClient``."""
+        self._client = AsyncClient(url, key=key, resume=resume, **session)
         self._loop: asyncio.AbstractEventLoop | None = None
         # What is asked of the event loop is asked before it closes, or not at all.
         self._closing = threading.Lock()
@@ -69,6 +70,14 @@ class SyncClient:
             self.wait(self._client.__aexit__(*error))
         finally:
             self._end()
+
+    async def __aenter__(self) -> AsyncClient:
+        """What version 0.1 called ``Client``."""
+        renamed("async with Client", "async with AsyncClient")
+        return await self._client.__aenter__()
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._client.__aexit__(*error)
 
     def _end(self) -> None:
         async def cancel() -> None:
@@ -96,7 +105,7 @@ class SyncClient:
             if self._loop is None:
                 work.close()
                 raise SessionError(
-                    "The client is not connected: use `with SyncClient(...) as client:`."
+                    "The client is not connected: use `with Client(...) as client:`."
                 )
             future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
@@ -124,18 +133,23 @@ class SyncClient:
         """Samples per second of all audio."""
         return self._client.sample_rate
 
-    def speech(self) -> SyncSpeech:
+    def open_speech(self) -> Speech:
         """Speech whose text you push."""
 
-        async def begin() -> Speech:
-            return self._client.speech()
+        async def begin() -> AsyncSpeech:
+            return self._client.open_speech()
 
-        return SyncSpeech(self, self.wait(begin()))
+        return Speech(self, self.wait(begin()))
 
-    def speak(self, fragments: str | Iterable[str]) -> SyncSpeech:
+    def speech(self) -> Speech:
+        """The name of ``open_speech`` in version 0.1."""
+        renamed("speech", "open_speech")
+        return self.open_speech()
+
+    def speak(self, fragments: str | Iterable[str]) -> Speech:
         """Speak fragments, which a thread pushes in the background."""
         given = synchronous(fragments)
-        speech = self.speech()
+        speech = self.open_speech()
         threading.Thread(
             target=speech._write_apart, args=(given,), name="text", daemon=True
         ).start()
@@ -151,11 +165,11 @@ class SyncClient:
             speech.leave()
 
 
-class SyncSpeech:
-    """Text being spoken by the server; an iterator over its audio. The calls of ``client.Speech``,
+class Speech:
+    """Text being spoken by the server; an iterator over its audio. The calls of ``AsyncSpeech``,
     which wait here."""
 
-    def __init__(self, client: SyncClient, speech: Speech) -> None:
+    def __init__(self, client: Client, speech: AsyncSpeech) -> None:
         self._client = client
         self._speech = speech
 
@@ -284,5 +298,12 @@ def synchronous(fragments: str | Iterable[str]) -> Iterable[str]:
     """A text's pieces; TextError for what is none, or comes by ``async for``."""
     given = fragments_of(fragments)
     if isinstance(given, AsyncIterable):
-        raise TextError("The text is an async iterator: give it to the asyncio Client.")
+        raise TextError("The text is an async iterator: give it to the AsyncClient.")
     return given
+
+
+def __getattr__(name: str) -> object:
+    if name in ("SyncClient", "SyncSpeech"):
+        renamed(name, name.removeprefix("Sync"))
+        return globals()[name.removeprefix("Sync")]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -165,7 +165,7 @@ class Speech:
     def _check_pushed(self, call: str) -> None:
         if self._text is not None:
             raise SessionError(
-                f"{call}(): this text comes by itself; voice.speech() has one that is pushed."
+                f"{call}(): this text comes by itself; voice.open_speech() has one that is pushed."
             )
 
     def take(self, item: Item) -> bool:

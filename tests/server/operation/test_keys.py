@@ -19,7 +19,7 @@ import httpx
 import pytest
 from support.servers import Running, serving
 
-from sayahead.client import Client, ServerError
+from sayahead.client import AsyncClient, ServerError
 from sayahead.errors import ConfigError
 from sayahead.server.operation.access import Access
 from sayahead.server.operation.keys import Terms
@@ -68,7 +68,7 @@ def speak(server: Running, name: str, **more: Any) -> httpx.Response:
 
 async def streamed(server: Running, name: str, text: str = TEXT, **options: Any) -> int:
     """Characters up to the last word that came."""
-    async with Client(server.ws, key=f"{name}-secret", **options) as client:
+    async with AsyncClient(server.ws, key=f"{name}-secret", **options) as client:
         return max([word.end async for chunk in client.stream([text]) for word in chunk.words])
 
 
@@ -101,9 +101,9 @@ def test_a_key_has_what_its_terms_say(server: Running) -> None:
 
 def test_a_key_has_its_places_and_its_texts_a_minute(server: Running) -> None:
     async def two() -> None:
-        async with Client(server.ws, key="hashed-secret") as client:
-            first = client.speech()
-            second = client.speech()
+        async with AsyncClient(server.ws, key="hashed-secret") as client:
+            first = client.open_speech()
+            second = client.open_speech()
             await first.push(TEXT * 20)
             await anext(first)
             await second.push(TEXT)
@@ -141,8 +141,8 @@ def test_usage_is_what_was_spoken(server: Running) -> None:
     assert (rows["native"]["voice"], rows["native"]["requests"]) == ("toy", 1)
 
     async def interrupted() -> int:
-        async with Client(server.ws, key="boss-secret") as client:
-            speech = client.speech()
+        async with AsyncClient(server.ws, key="boss-secret") as client:
+            speech = client.open_speech()
             await speech.push(TEXT * 20)
             words = [
                 word
@@ -217,8 +217,8 @@ def test_places_of_a_key_hold_over_all_servers_that_share_their_usage(
     server: Running, tmp_path: Path
 ) -> None:
     async def two(other: Running) -> None:
-        async with Client(server.ws, key="hashed-secret") as client:
-            speech = client.speech()
+        async with AsyncClient(server.ws, key="hashed-secret") as client:
+            speech = client.open_speech()
             await speech.push(TEXT)
             assert await anext(speech)
             for _ in range(100):
@@ -322,7 +322,7 @@ def test_a_request_is_found_in_the_log_by_its_id(
     server: Running, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def talk() -> str:
-        async with Client(server.ws, key="boss-secret", language="en") as client:
+        async with AsyncClient(server.ws, key="boss-secret", language="en") as client:
             assert [chunk async for chunk in client.stream([TEXT])]
             return str(client.created["session_id"])
 

@@ -18,7 +18,7 @@ import httpx
 import pytest
 from support.servers import serving
 
-from sayahead.client import Client
+from sayahead.client import AsyncClient
 from sayahead.server.operation.keys import Terms
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.owner import BusyError, Owner, Worker
@@ -418,8 +418,8 @@ def test_revisions_use_up_no_quota(tmp_path: Path) -> None:
     keys.write_text('[acme]\nkey = "acme-secret"\ncharacters_per_day = 300\n', encoding="utf-8")
 
     async def run(ws: str) -> int:
-        async with Client(ws, key="acme-secret") as client:
-            speech = client.speech()
+        async with AsyncClient(ws, key="acme-secret") as client:
+            speech = client.open_speech()
             await speech.push(TEXT)
             for number in range(40):
                 await speech.revise(20, f"you today? I am {'very ' * (number % 4)}fine. ")
@@ -466,7 +466,7 @@ def test_every_second_of_sound_is_billed(tmp_path: Path, caplog: pytest.LogCaptu
     """The last piece of each text was not, nor was one that began no word."""
 
     async def run(ws: str) -> float:
-        async with Client(ws) as client:
+        async with AsyncClient(ws) as client:
             return sum([chunk.duration_s async for chunk in client.stream([TEXT])])
 
     with caplog.at_level(logging.INFO), serving() as server:

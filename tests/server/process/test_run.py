@@ -24,7 +24,7 @@ from support.servers import certified, serving
 from websockets.asyncio.client import connect
 
 from sayahead.cli import main
-from sayahead.client import Client, ServerError
+from sayahead.client import AsyncClient, ServerError
 from sayahead.server.operation.logs import JsonLines, Lines
 from sayahead.server.operation.usage_file import File, Used
 from sayahead.server.process.run import bind
@@ -95,10 +95,10 @@ def process(*arguments: str) -> Iterator[Process]:
 def test_a_text_is_finished_before_the_server_goes() -> None:
     async def run(server: Process) -> None:
         with pytest.raises(ServerError, match="401"):
-            async with Client(server.ws, key="wrong-key"):
+            async with AsyncClient(server.ws, key="wrong-key"):
                 pass
-        async with Client(server.ws, key="first-key") as client:
-            speech = client.speech()
+        async with AsyncClient(server.ws, key="first-key") as client:
+            speech = client.open_speech()
             await speech.push(TEXT)
             await anext(speech)
             server.process.send_signal(signal.SIGHUP)
@@ -108,7 +108,7 @@ def test_a_text_is_finished_before_the_server_goes() -> None:
             answer = httpx.get(server.http + "/ready")
             assert (answer.status_code, answer.json()["ready"]) == (503, False)
             with pytest.raises(ServerError) as caught:
-                async with Client(server.ws, key="first-key"):
+                async with AsyncClient(server.ws, key="first-key"):
                     pass
             assert caught.value.code == "shutdown"
             await speech.push("And Привет comes later. ")
@@ -139,8 +139,8 @@ def test_a_text_is_finished_before_the_server_goes() -> None:
 
 def test_who_goes_on_for_too_long_is_told() -> None:
     async def run(server: Process) -> None:
-        async with Client(server.ws) as client:
-            speech = client.speech()
+        async with AsyncClient(server.ws) as client:
+            speech = client.open_speech()
             await speech.push(TEXT)
             await anext(speech)
             server.process.send_signal(signal.SIGTERM)
@@ -245,7 +245,7 @@ def test_texts_are_in_the_log_only_where_that_was_asked_for(
     wanted: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def run(address: str) -> None:
-        async with Client(address) as client:
+        async with AsyncClient(address) as client:
             assert [chunk async for chunk in client.stream([TEXT])]
 
     with serving(log_text=wanted) as server, caplog.at_level(logging.INFO, "sayahead"):

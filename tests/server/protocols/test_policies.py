@@ -13,11 +13,12 @@ from support.servers import Running, serving, toy_voice
 from support.toy_voices import toy
 from websockets.asyncio.client import connect
 
-from sayahead import KeepUp, SessionOptions, Voice
-from sayahead.client import Client, ServerError
+from sayahead import KeepUp, Voice
+from sayahead.client import AsyncClient, ServerError
 from sayahead.engine.policy import Read, Speak, View
 from sayahead.errors import ConfigError
 from sayahead.extensions import Extensible
+from sayahead.research import SessionOptions
 from sayahead.server.synthesis.offers import TABLES, offered, offers, session_of
 from sayahead.types import Floats
 
@@ -36,7 +37,7 @@ def heard(voice: Voice, text: str, **session: Any) -> Floats:
     """What a server says, which gets the text in two parts."""
 
     async def run(address: str) -> Floats:
-        async with Client(address, **session) as client:
+        async with AsyncClient(address, **session) as client:
             return np.concatenate(
                 [chunk.samples async for chunk in client.stream([text[:9], text[9:]])]
             )
@@ -88,12 +89,12 @@ def test_what_is_not_offered_is_refused_and_the_connection_stays(
     server: Running, session: dict[str, Any], message: str
 ) -> None:
     async def run() -> None:
-        async with Client(server.ws) as client:
+        async with AsyncClient(server.ws) as client:
             await client._say("session.update", session=session)
             chunks = [chunk async for chunk in client.stream(["Hello."])]
             assert chunks
         with pytest.raises(ServerError, match=message) as caught:
-            async with Client(server.ws, **session):
+            async with AsyncClient(server.ws, **session):
                 pass
         assert caught.value.code == "invalid_option"
 

@@ -18,7 +18,7 @@ from support.servers import Running, serving, toy_voice
 from websockets.asyncio.client import ClientConnection, connect
 
 from sayahead import ConfigError, SessionError
-from sayahead.client import Client, ServerError, Speech
+from sayahead.client import AsyncClient, AsyncSpeech, ServerError
 from sayahead.types import Floats, WordTiming
 
 
@@ -47,10 +47,10 @@ def letters(text: str) -> str:
 
 
 async def follow(
-    client: Client, steps: list[tuple[Any, ...]]
+    client: AsyncClient, steps: list[tuple[Any, ...]]
 ) -> tuple[str, list[WordTiming], Floats]:
     """The text as it was at the end, the words that were spoken, and their sound (S,)."""
-    speech = client.speech()
+    speech = client.open_speech()
     for kind, *rest in steps:
         if kind == "revise":
             part, text = rest
@@ -85,7 +85,7 @@ def test_each_word_of_the_text_is_spoken_once_in_order(
     server: Running, policy: str, steps: list[tuple[Any, ...]]
 ) -> None:
     async def run() -> None:
-        async with Client(server.ws, policy=policy) as client:
+        async with AsyncClient(server.ws, policy=policy) as client:
             text, words, _ = await follow(client, steps)
             spoken = [text[word.start : word.end] for word in words]
             assert letters("".join(spoken)) == letters(text)
@@ -102,7 +102,7 @@ def test_it_sounds_as_if_the_text_had_always_been_so(
     # Without lookahead, no word knows what came behind it and was taken back; with one more, none
     # was the last.
     async def run() -> None:
-        async with Client(server.ws, policy="lookahead:k=0") as client:
+        async with AsyncClient(server.ws, policy="lookahead:k=0") as client:
             text, _, samples = await follow(client, [*steps, ("push", "abc. ")])
             whole = toy_voice().synthesize(text, policy="lookahead:k=0")
             assert len(samples) == len(whole)
@@ -265,8 +265,8 @@ def test_all_text_of_revisions_counts(server: Running) -> None:
 
 def test_the_client_revises_and_knows_the_text(server: Running) -> None:
     async def run() -> None:
-        async with Client(server.ws, policy="lookahead:k=0") as client:
-            speech = client.speech()
+        async with AsyncClient(server.ws, policy="lookahead:k=0") as client:
+            speech = client.open_speech()
             assert await speech.revise(0, "I was ") == 0
             with pytest.raises(
                 ConfigError, match="at is 9, but must be a whole number from 0 to 6"
@@ -295,8 +295,8 @@ def test_the_client_revises_and_knows_the_text(server: Running) -> None:
 
 def test_a_revision_longer_than_a_message_is_sent_in_parts(server: Running) -> None:
     async def run() -> None:
-        async with Client(server.ws, policy="wait-all") as client:
-            speech = client.speech()
+        async with AsyncClient(server.ws, policy="wait-all") as client:
+            speech = client.open_speech()
             await speech.push("zero one two ")
             words = [f"w{'abcdefghij'[number % 10]}" for number in range(2000)]
             assert await speech.revise(5, " ".join(words) + ".") == 5
@@ -308,13 +308,13 @@ def test_a_revision_longer_than_a_message_is_sent_in_parts(server: Running) -> N
 
 def test_a_revision_of_a_text_that_fails_or_is_cancelled_does_not_hang(server: Running) -> None:
     async def run() -> None:
-        async with Client(server.ws) as client:
-            speech = client.speech()
+        async with AsyncClient(server.ws) as client:
+            speech = client.open_speech()
             await speech.push("Please explode now, will you? ")
             with pytest.raises((ServerError, SessionError)):
                 await revise_often(speech)
 
-    async def revise_often(speech: Speech) -> None:
+    async def revise_often(speech: AsyncSpeech) -> None:
         for _ in range(100):
             await speech.revise(len(speech.text), "more ")
             await asyncio.sleep(0.01)

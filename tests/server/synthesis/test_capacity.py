@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.servers import serving, toy_voice
 
-from sayahead.client import Client, ServerError
+from sayahead.client import AsyncClient, ServerError
 from sayahead.server.hub import PLACES_PER_CORE
 from sayahead.server.synthesis.capacity import (
     CHUNKS,
@@ -120,7 +120,7 @@ def test_who_comes_where_others_wait_too_long_is_refused_at_once() -> None:
     async def speak(url: str) -> float:
         begun = time.monotonic()
         try:
-            async with Client(url) as client:
+            async with AsyncClient(url) as client:
                 async for _ in client.stream(["Hello there. "]):
                     pass
         except ServerError:
@@ -138,7 +138,7 @@ def test_who_comes_where_others_wait_too_long_is_refused_at_once() -> None:
             server.hub.lateness.add(1.0)
 
         async def third() -> float:
-            async with Client(server.ws), Client(server.ws):
+            async with AsyncClient(server.ws), AsyncClient(server.ws):
                 assert not server.hub.ready
                 return await speak(server.ws)
 

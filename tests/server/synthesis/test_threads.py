@@ -15,7 +15,7 @@ import httpx
 import pytest
 from support.servers import Running, serving
 
-from sayahead.client import Client
+from sayahead.client import AsyncClient
 from sayahead.server.operation.budgets import Accounts
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.settings import Limits
@@ -207,7 +207,7 @@ def test_first_sound_and_words_are_timed_from_their_text(loop: Clock) -> None:
 
 
 async def speak(server: Running, text: str) -> float:
-    async with Client(server.ws) as client:
+    async with AsyncClient(server.ws) as client:
         return sum([chunk.duration_s async for chunk in client.stream([text])])
 
 
@@ -227,7 +227,7 @@ def test_what_was_said_is_counted() -> None:
 
 def test_nothing_is_made_too_far_ahead_of_its_playing() -> None:
     async def run(server: Running) -> None:
-        async with Client(server.ws) as client:
+        async with AsyncClient(server.ws) as client:
             stream = client.stream([TEXT * 20])
             heard = 0.0
             begun = asyncio.get_running_loop().time()

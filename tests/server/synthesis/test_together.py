@@ -11,7 +11,7 @@ import httpx
 import pytest
 from support.servers import Running, serving
 
-from sayahead.client import Client
+from sayahead.client import AsyncClient
 from sayahead.engine.together import Together
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.synthesis.capacity import Lateness
@@ -33,7 +33,7 @@ async def spoken(server: Running, text: str, *, word_s: float, **choices: Any) -
             yield word + " "
             await asyncio.sleep(word_s)
 
-    async with Client(server.ws, **choices) as client:
+    async with AsyncClient(server.ws, **choices) as client:
         return [word.text async for chunk in client.stream(words()) for word in chunk.words]
 
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from support.servers import serving
 
-from sayahead.client import Client
+from sayahead.client import AsyncClient
 
 pytest.importorskip("opentelemetry.sdk", reason="needs the extra otel")
 
@@ -32,7 +32,7 @@ def exporter() -> InMemorySpanExporter:
 
 def test_a_text_has_a_span_and_its_first_sound_one_within(exporter: InMemorySpanExporter) -> None:
     async def talk(address: str) -> None:
-        async with Client(address) as client:
+        async with AsyncClient(address) as client:
             assert [chunk async for chunk in client.stream([TEXT])]
 
     client_trace = "0af7651916cd43dd8448eb211c80319c"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sayahead import ConfigError, KeepUp, LookaheadK
+from sayahead import ConfigError, KeepUp
+from sayahead.research import LookaheadK
 from support.toy import toy_session
 
 from sayahead_lab.eval.experiment.clock import ReadingClock, Typist

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from lab_support.textgrid import GRID
-from sayahead import ConfigError, Truth, Voice, load_voice
+from sayahead import ConfigError, Voice, load_voice
+from sayahead.research import Truth
 
 from sayahead_lab.eval.experiment.conditions import (
     Condition,

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sayahead import ConfigError, LookaheadK, Policy, WaitAll
+from sayahead import ConfigError
+from sayahead.research import LookaheadK, Policy, WaitAll
 from support.toy import RATE, ToyAcoustic, toy_session
 
 from sayahead_lab.eval.experiment.clock import AllAtOnce, ReadingClock, TextClock, Tokens, Typist

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sayahead import LookaheadK, WaitAll
+from sayahead.research import LookaheadK, WaitAll
 from sayahead.types import WordTiming
 from support.toy import toy_session
 

@@ -9,13 +9,14 @@ from typing import cast
 
 import numpy as np
 import pytest
-from sayahead import LookaheadK, Voice, WaitAll
+from sayahead import Voice
 from sayahead.engine.context import NoContext
 from sayahead.engine.policy import WordPolicy
 from sayahead.engine.sentence import Words
 from sayahead.engine.session import Session
 from sayahead.engine.synthesizer import AnySynthesizer, Pauses, TwoStage
 from sayahead.errors import ConfigError
+from sayahead.research import LookaheadK, WaitAll
 from sayahead.sound.pitch import HOP_S, pitch_hz
 from sayahead.text.english.normalizer import Normalizer
 from sayahead.types import Floats, Rendering

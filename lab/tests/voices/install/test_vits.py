@@ -15,7 +15,8 @@ import onnxruntime
 import pytest
 from lab_support.tiny_kokoro import tiny_kokoro
 from lab_support.tiny_vits import LETTERS, SHAPES, added_vits, tiny_vits
-from sayahead import LookaheadK, Voice, VoiceError, WaitAll, load_voice
+from sayahead import Voice, VoiceError, load_voice
+from sayahead.research import LookaheadK, WaitAll
 from sayahead.types import Floats, Rendering, Segment
 from sayahead.voices import read_config
 from sayahead.voices.install.add import add

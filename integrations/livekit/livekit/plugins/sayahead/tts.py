@@ -14,7 +14,7 @@ from livekit.agents.types import DEFAULT_API_CONNECT_OPTIONS
 from livekit.agents.voice.io import TimedString
 
 from sayahead import AudioChunk, Options, SayaheadError, Voice, WordTiming, load_voice
-from sayahead.client import Client
+from sayahead.client import AsyncClient
 from sayahead.sound.pcm import to_pcm16
 from sayahead.speech import IDLE_S
 from sayahead.voices import installed_voices, read_config
@@ -114,7 +114,7 @@ class TTS(tts.TTS):
         if self._url is not None:
             more = {"voice": self._voice, "sample_rate": SERVED_RATE, "idle_s": PATIENCE_S}
             more |= {"breath_s": self._idle_s or 0.0, **self._options}
-            client = Client(self._url, key=self._key, resume=True, **more)
+            client = AsyncClient(self._url, key=self._key, resume=True, **more)
             async with client, contextlib.aclosing(client.stream(text)) as served:
                 async for chunk in served:
                     yield chunk

@@ -1,4 +1,5 @@
-"""One text being spoken by a server, as its client holds it."""
+"""The asyncio client of ``sayahead serve``: text goes in word by word, audio comes back while it is
+written."""
 
 from __future__ import annotations
 
@@ -6,19 +7,22 @@ import asyncio
 import contextlib
 import itertools
 import logging
+import random
+import time
 from collections import deque
-from collections.abc import AsyncIterable, Iterable
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, Self
+from typing import Any, Self, Unpack, cast
 
 import numpy as np
 
+from sayahead.client.choices import Choices
 from sayahead.client.resume import MAX_AGAIN, Splice, begin_again
-from sayahead.client.wire import ServerError
-from sayahead.config import check_text, check_whole
+from sayahead.client.wire import ELSEWHERE, ENDED, ServerError, Wire, address
+from sayahead.config import check_text, check_whole, describe
 from sayahead.engine.heard import Heard, Transcript
 from sayahead.engine.written import written_at
-from sayahead.errors import SessionError
+from sayahead.errors import ConfigError, SessionError, renamed
 from sayahead.sound.device import Player
 from sayahead.speech import asynchronous, fragments_of
 from sayahead.speech.turn import Turn, aplay
@@ -37,30 +41,238 @@ dropped."""
 IN_VAIN = 3
 """How often a text is said again without more of it arriving: another server is not to end by it,
 too."""
+SLOW = "The servers did not answer in time: they may be full, or gone."
+PAUSES_S = (0.05, 1.0)
+"""Between attempts to go on elsewhere: the first, and the longest."""
 
 
-class Line(Protocol):
-    """What a text needs of its client."""
+class AsyncClient:
+    """A connection to a server, on which any number of texts can be spoken, even concurrently.
 
-    created: dict[str, Any]
-    sample_rate: int
-    _connection: int
-    _resumes: bool
-    _session: dict[str, Any]
-    _open: dict[str, Speech]
-    _needed: asyncio.Event
+    For example::
 
-    async def _say(self, kind: str, **rest: Any) -> None: ...
+        async with AsyncClient("ws://127.0.0.1:8000", voice="heart") as client:
+            speech = client.open_speech()
+            await speech.push("Hello ")
+            await speech.finish()
+            async for chunk in speech:
+                play(chunk.samples, chunk.sample_rate)
+    """
 
-    def _error(self, code: str, message: str) -> ServerError: ...
+    TRIES_S = (0.5, 2.0, 8.0)
+    """How long each try may take to connect: where no server is quick, a slow one is waited for."""
+    RESUME_S = 30.0
+    """How long to look for a server that continues what another one has begun."""
 
-    def _forget(self, name: str) -> None: ...
+    def __init__(
+        self,
+        url: str | Sequence[str] = "ws://127.0.0.1:8000",
+        *,
+        key: str | None = None,
+        resume: bool | None = None,
+        **session: Unpack[Choices],
+    ) -> None:
+        """``url``: a server (ws://HOST:PORT, or the address of its page), or several: if one is
+        full, slow or gone, the next one is tried, three times in all. With ``resume``, a broken
+        connection is made anew, with another server if there is one, and all speech continues where
+        it was, without losing or repeating a word; None: if there are several servers. ``session``
+        is what the server's session.update takes: voice, language, sample_rate, idle_s, breath_s,
+        and the fields of SessionOptions by name."""
+        if session.get("encoding", "pcm_s16le") != "pcm_s16le":
+            raise ConfigError("Client: encoding must be pcm_s16le, or left out.")
+        given = [url] if isinstance(url, str) else url
+        if not isinstance(given, Sequence) or not given:
+            raise ConfigError(
+                f"Client: url is {describe(url)}: give the address of at least one server."
+            )
+        self._urls = random.sample([address(each) for each in given], len(given))
+        self._session = cast(dict[str, Any], session)
+        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._resumes = len(given) > 1 if resume is None else bool(resume)
+        self._open: dict[str, AsyncSpeech] = {}
+        self._names = itertools.count()
+        self._reading: asyncio.Task[None] | None = None
+        self._resuming = set[asyncio.Task[None]]()
+        self._wire: Wire
+        # Counts connections, and their losses: a text knows by it whether the server has it.
+        self._connection = 0
+        self._needed = asyncio.Event()
+        self.created: dict[str, Any] = {}
+        """The server's first message: its voices, encodings and limits, and the session's id in its
+        log."""
+        self.sample_rate = 0
+        """Samples per second of all audio."""
+        self.resumed = 0
+        """How often the connection was made anew."""
+
+    async def __aenter__(self) -> Self:
+        if len(self._urls) == 1:
+            await self._connect(self._urls[0])
+        for at, try_s in enumerate(self.TRIES_S if len(self._urls) > 1 else ()):
+            try:
+                async with asyncio.timeout(try_s):
+                    await self._connect(self._urls[at % len(self._urls)])
+                break
+            except (ServerError, TimeoutError) as error:
+                # Who may not connect here may not connect elsewhere.
+                if (
+                    getattr(error, "code", "") not in ("", *ELSEWHERE)
+                    or at == len(self.TRIES_S) - 1
+                ):
+                    raise (
+                        error
+                        if isinstance(error, ServerError)
+                        else ServerError("unreachable", SLOW)
+                    ) from error
+        self._reading = asyncio.create_task(self._read())
+        return self
+
+    async def _connect(self, url: str) -> None:
+        """Begin a session with a server; where another one was in use, with the same audio."""
+        # A server of before has given what proves to this one that it had begun what is to be said.
+        resumed = str(self.created.get("resume") or "true") if self._connection else ""
+        wire = await Wire.connect(url, self._headers, self._session, resumed=resumed)
+        if self.sample_rate not in (0, wire.sample_rate):
+            await wire.end(clean=True)
+            message = (
+                f"{url} speaks at {wire.sample_rate} Hz, the server before at {self.sample_rate}:"
+                " name sample_rate."
+            )
+            raise ServerError("invalid_option", message)
+        # The one in use is tried last, should it be lost.
+        self._urls.sort(key=lambda each: each == url)
+        self._wire = wire
+        self.created = wire.created
+        self.sample_rate = wire.sample_rate
+        self._connection += 1
+
+    async def __aexit__(self, *error: object) -> None:
+        tasks = [*self._resuming, *([] if self._reading is None else [self._reading])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._wire.end(clean=not self._open)
+
+    def open_speech(self) -> AsyncSpeech:
+        """Speech whose text you push. SessionError unless it is connected."""
+        if not self.sample_rate:
+            raise SessionError(
+                "The client is not connected: use `async with AsyncClient(...) as client:`."
+            )
+        name = f"c{next(self._names)}"
+        self._open[name] = AsyncSpeech(self, name)
+        return self._open[name]
+
+    def speech(self) -> AsyncSpeech:
+        """The name of ``open_speech`` in version 0.1."""
+        renamed("speech", "open_speech")
+        return self.open_speech()
+
+    def speak(self, text: str | Iterable[str] | AsyncIterable[str]) -> AsyncSpeech:
+        """Speak text, which a task writes as it comes. Iterate over the result, play it, or cancel
+        it: see AsyncSpeech."""
+        speech = self.open_speech()
+        speech.write_apart(text)
+        return speech
+
+    async def stream(
+        self, fragments: str | Iterable[str] | AsyncIterable[str]
+    ) -> AsyncIterator[AudioChunk]:
+        """The audio of the fragments, chunk by chunk as it arrives; leaving early silences the
+        server."""
+        speech = self.speak(fragments)
+        try:
+            async for chunk in speech:
+                yield chunk
+        finally:
+            await speech.closed()
+
+    async def _say(self, kind: str, **rest: Any) -> None:
+        await self._wire.say(kind, **rest)
+
+    def _error(self, code: str, message: str) -> ServerError:
+        return self._wire.error(code, message)
+
+    async def _read(self) -> None:
+        """Pass every message to its text, from one connection after the other."""
+        while True:
+            error = await self._listen()
+            self._connection += 1
+            self._needed.clear()
+            going_on = self._resumes and error.code in ENDED
+            for speech in list(self._open.values()):
+                speech._lost(error) if going_on else speech._end(error)
+            await self._wire.end(clean=False)
+            if not going_on:
+                return
+            if not any(speech._begun for speech in self._open.values()):
+                await self._needed.wait()
+            try:
+                await self._go_on()
+            except ServerError as failure:
+                for speech in list(self._open.values()):
+                    speech._end(failure)
+                await self._needed.wait()
+
+    async def _listen(self) -> ServerError:
+        """Pass on messages until the connection ends; why it did."""
+        watching = asyncio.create_task(self._wire.watch(self._is_due)) if self._resumes else None
+        try:
+            while True:
+                data, sound = await self._wire.hear()
+                speech = self._open.get(data.get("context_id") or "")
+                if speech is not None:
+                    await speech.take(data, sound)
+        except ServerError as error:
+            return error
+        finally:
+            if watching is not None:
+                watching.cancel()
+
+    def _is_due(self) -> bool:
+        """Whether the server may have something to say."""
+        return any(speech._begun for speech in self._open.values())
+
+    async def _go_on(self) -> None:
+        """Find a server, the last one last, and say there what is missing. ServerError if there is
+        none for a while."""
+        end = time.monotonic() + self.RESUME_S
+        pause_s = PAUSES_S[0]
+        for again in itertools.count():
+            try_s = (
+                self.TRIES_S[min(again, len(self.TRIES_S) - 1)]
+                if len(self._urls) > 1
+                else self.RESUME_S
+            )
+            for url in list(self._urls):
+                try:
+                    async with asyncio.timeout(try_s):
+                        await self._connect(url)
+                except (ServerError, TimeoutError) as error:
+                    if getattr(error, "code", "") not in ("", *ELSEWHERE) or time.monotonic() > end:
+                        raise (
+                            error
+                            if isinstance(error, ServerError)
+                            else ServerError("unreachable", SLOW)
+                        ) from error
+                    continue
+                self.resumed += 1
+                for speech in self._open.values():
+                    task = asyncio.create_task(speech._resume())
+                    self._resuming.add(task)
+                    task.add_done_callback(self._resuming.discard)
+                return
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, PAUSES_S[1])
+
+    def _forget(self, name: str) -> None:
+        self._open.pop(name, None)
 
 
-class Speech:
+class AsyncSpeech:
     """Text being spoken by the server; an asynchronous iterator over its audio."""
 
-    def __init__(self, client: Line, name: str) -> None:
+    def __init__(self, client: AsyncClient, name: str) -> None:
         self._client = client
         self._name = name
         self._chunks: asyncio.Queue[AudioChunk | ServerError | None] = asyncio.Queue()
@@ -203,7 +415,7 @@ class Speech:
     def _check_open(self, call: str, text: object) -> None:
         check_text(call, text)
         if self._over:
-            raise SessionError(f"{call}() after the end: take a new speech().")
+            raise SessionError(f"{call}() after the end: take a new open_speech().")
 
     async def flush(self, *, end: bool = False) -> None:
         """Speak all text so far without waiting for more, for example before a tool call. ``end``
@@ -469,48 +681,53 @@ class Speech:
 
     async def take(self, data: dict[str, Any], sound: bytes) -> None:
         """Take in a message of the server about this text."""
-        if data["type"] == "speech.audio":
-            chunk = self._new(
-                data["words"], np.frombuffer(sound, "<i2").astype(np.float32) / np.float32(32767)
-            )
-            if chunk is None:
-                return
-            while self._chunks.qsize() >= QUEUE and not self._silent and self._revised is None:
-                self._room.clear()
-                await self._room.wait()
-            if not self._silent:
-                self._chunks.put_nowait(chunk)
-        elif data["type"] == "speech.revised":
-            at = self._offset + data["at"]
-            self._rewrite(self.text[:at] + data["text"], at)
-            if self._revised is not None and not self._revised.done():
-                self._revised.set_result(at)
-        elif data["type"] == "speech.skipped":
-            start = self._offset + data["start"]
-            end = self._offset + data["end"]
-            log.warning(
-                "Skipped %r (characters %d to %d): this voice cannot read it.",
-                data["text"],
-                start,
-                end,
-            )
-        elif data["type"] in ("speech.cancelled", "speech.done"):
-            # What another server has said again may end before it could be joined.
+        match data["type"]:
+            case "speech.audio":
+                await self._take_sound(data["words"], sound)
+            case "speech.revised":
+                self._take_revision(self._offset + data["at"], data["text"])
+            case "speech.skipped":
+                start = self._offset + data["start"]
+                end = self._offset + data["end"]
+                what = "Skipped %r (characters %d to %d): this voice cannot read it."
+                log.warning(what, data["text"], start, end)
+            case "speech.done" | "speech.cancelled":
+                self._take_end(complete=data["type"] == "speech.done")
+            case "error":
+                if not data["gone"]:
+                    # Nothing more is made of it here, nor shall be there.
+                    with contextlib.suppress(ServerError):
+                        await self._send("input_text.cancel")
+                self._end(self._client._error(data["code"], data["message"]))
+
+    async def _take_sound(self, words: list[dict[str, Any]], sound: bytes) -> None:
+        """Put a chunk into the queue, when there is room."""
+        samples = np.frombuffer(sound, "<i2").astype(np.float32) / np.float32(32767)
+        chunk = self._new(words, samples)
+        if chunk is None:
+            return
+        while self._chunks.qsize() >= QUEUE and not self._silent and self._revised is None:
+            self._room.clear()
+            await self._room.wait()
+        if not self._silent:
+            self._chunks.put_nowait(chunk)
+
+    def _take_revision(self, at: int, text: str) -> None:
+        """The server's text is another from a character on."""
+        self._rewrite(self.text[:at] + text, at)
+        if self._revised is not None and not self._revised.done():
+            self._revised.set_result(at)
+
+    def _take_end(self, *, complete: bool) -> None:
+        """Nothing more comes; ``complete`` unless it was cancelled."""
+        if self._splice is not None and self._splice.shift is None:
+            # What another server has said again ended before it could be joined.
             rest = np.zeros(round(TAIL_S * self._client.sample_rate), np.float32)
-            if (
-                self._splice is not None
-                and self._splice.shift is None
-                and (chunk := self._new([], rest)) is not None
-            ):
+            chunk = self._new([], rest)
+            if chunk is not None:
                 self._chunks.put_nowait(chunk)
-            self._complete = data["type"] == "speech.done"
-            self._end(None)
-        elif data["type"] == "error":
-            if not data["gone"]:
-                # Nothing more is made of it here, nor shall be there.
-                with contextlib.suppress(ServerError):
-                    await self._send("input_text.cancel")
-            self._end(self._client._error(data["code"], data["message"]))
+        self._complete = complete
+        self._end(None)
 
     def _new(
         self, rows: list[dict[str, Any]], samples: np.ndarray[Any, np.dtype[np.float32]]
