@@ -26,7 +26,13 @@ def problems(language: Language) -> list[str]:
     hidden = hiding(
         common_lines(language.record), {*language.vocabularies, *macros_of(language.record)}
     )
-    return [*_equal(language), *_unknown_tables(language), *_losing(language), *hidden]
+    return [
+        *_equal(language),
+        *_unknown_tables(language),
+        *_losing(language),
+        *_common_forms(language),
+        *hidden,
+    ]
 
 
 def hiding(lines: Iterable[Line], names: Container[str]) -> Iterator[str]:
@@ -70,6 +76,23 @@ def _unknown_tables(language: Language) -> Iterator[str]:
             if mark and table not in language.vocabularies:
                 yield (
                     f"{rule.place}: {rule.name} asks for {tag!r}, but there is no table {table!r}."
+                )
+
+
+def _common_forms(language: Language) -> Iterator[str]:
+    """Short forms that are words, too, and said to be no short forms: [vocabulary common]."""
+    record = language.record
+    tables = {
+        "never_ends": record.never_ends,
+        "may_end": record.may_end,
+        "vocabulary short": record.vocabularies.get("short", {}),
+    }
+    for name, table in tables.items():
+        for form in table:
+            if form.endswith(".") and form[:-1] in language.common:
+                yield (
+                    f"{record.tag}.txt, [{name}]: {form!r} is in [vocabulary common], too: "
+                    "take it out of one of them."
                 )
 
 
