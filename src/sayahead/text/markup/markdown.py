@@ -16,7 +16,11 @@ MAX_STARS = 3
 OF_THEIR_OWN = frozenset(("item", "heading", "table", "code"))
 """Kinds of lines that no next line goes on with."""
 
-_PICTURE = "[\u2192\u2300-\u245f\u2500-\u2775\u2794-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
+_PICTURE = (
+    "[\u2192\u2300-\u2307\u230c-\u2317\u2319-\u2324\u2326-\u245f\u2500-\u266c\u2670-\u2775\u2794-\u27bf"
+    "\u2b00-\u2bff\U0001f000-\U0001faff]"
+)
+"""Pictures that stand before an item; no brackets, keys and notes of music."""
 _INDENT = re.compile(r"[ \t]*")
 _MARKERS: list[tuple[str, re.Pattern[str]]] = [
     ("fence", re.compile(r"(?:```|~~~)[^`\n]{0,80}(?=\n)")),
@@ -34,6 +38,7 @@ _MARKERS: list[tuple[str, re.Pattern[str]]] = [
     ),
     ("number", re.compile(r"(\d{1,3})[.)][ \t]+(?=\S)")),
     ("number", re.compile(r"\((\d{1,2}|[a-h])\)[ \t]+|([a-h])\)[ \t]+")),
+    ("number", re.compile(r"([a-h])\.[ \t]+(?=[A-ZÀ-Þ][a-zß-ÿ])")),
     ("number", re.compile("([0-9])\ufe0f?\u20e3[ \t]*")),
     ("quote", re.compile(r"(?:>(?![ \t]*[\d=])[ \t]*)+")),
     ("table", re.compile(r"\|[ \t]*")),
@@ -45,8 +50,8 @@ _BEGUN = re.compile(
     r"(?:`{1,2}|(?:```|~~~)[^`\n]{0,80}|[-*_=|:\t ]{1,200}|#{1,6}[ \t]*|[-*+•‣◦▪→]["
     rf" \t]*|{_PICTURE}\W{{0,8}}"
     r"|(?:[-*+]|\d{1,3}[.)])[ \t]+\[?[ xX]?\]?|\d{1,3}(?:[.)][ \t]*)?|[0-9]\ufe0f?\u20e3?[ \t]*"
-    r"|\((?:\d{1,2}|[a-h])?\)?[ \t]*|[a-h](?:\)[ \t]*)?|(?:>[ \t]*){1,20}|\[\^?[^\]\n]{0,60}\]?:?["
-    r" \t]*"
+    r"|\((?:\d{1,2}|[a-h])?\)?[ \t]*|[a-h](?:[.)][ \t]*[A-ZÀ-Þ]?)?|(?:>[ \t]*){1,20}"
+    r"|\[\^?[^\]\n]{0,60}\]?:?[ \t]*"
     r"|\[[^\]\n]{1,60}\]:[ \t]*(?:h(?:t(?:tp?s?)?)?|(?:https?:|[<./#])[^\n]{0,600})?)"
 )
 """What may still become one of them."""
@@ -305,14 +310,16 @@ class MarkdownFilter(Rewriter):
         if is_open and (is_end or run[0] == "*"):
             self._open[run[0]] = max(0, self._open[run[0]] - len(run))
             return True
-        return is_end and len(run) > 1 and not self._may_open(after)
+        is_path = self._last == "/"
+        return is_end and len(run) > 1 and not is_path and not self._may_open(after)
 
     def _opens(self, run: str, after: str) -> bool:
         """Whether marks begin an emphasis: before a word, or two stars within one."""
         if len(run) > MAX_STARS:
             return False
         is_inside = len(run) > 1 and run[0] == "*" and after.isalpha() and self._last.isalpha()
-        is_sign = run == "*" and (after.isdecimal() or after in "./,")
+        is_path = run[0] == "*" and self._last == "/" == after
+        is_sign = is_path or (run == "*" and (after.isdecimal() or after in "./,"))
         if is_sign or not (is_inside or self._may_open(after)):
             return False
         self._open[run[0]] = self._open.get(run[0], 0) + len(run)
