@@ -1,5 +1,5 @@
-"""Another package brings a policy, a context, a voice, a protocol, a command and a clock, by entry
-points alone."""
+"""Another package brings a policy, a context, a voice, a protocol, a command, a clock, a metric, a
+reader and a model to train, by entry points alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from pathlib import Path
 import httpx
 import numpy as np
 import pytest
+from sayahead import load_voice
 from sayahead.client import AsyncClient, ServerError
+from sayahead.sound.files import write_wav
 
 TEXT = "Polly wants a cracker. Does she?"
 SPEAK = f"""
@@ -49,6 +51,15 @@ context = "echo:count=2"
 [[clocks]]
 name = "beats"
 kind = "beats:beat_s=0.2"
+"""
+RECIPE = """
+task = "averages"
+[model]
+[data]
+[train]
+batch_size = 2
+steps = 60
+learning_rate = 0.3
 """
 
 
@@ -132,6 +143,38 @@ def test_an_experiment_knows_it(
     output(environment, "-m", "sayahead", "eval", *score)
     (row,) = json.loads((tmp_path / "out" / "parrot" / "quality.json").read_text())["rows"]
     assert row["metrics"] == {"squawks": pytest.approx(row["duration_s"] / len(TEXT.split()))}
+
+
+def test_its_model_learns_from_its_reader_and_speaks(
+    environment: Mapping[str, str], tmp_path: Path
+) -> None:
+    heart = load_voice("heart")
+    (tmp_path / "nest" / "polly").mkdir(parents=True)
+    for text in ("The ship has left the harbour.", "She sang of a dog in the wide field."):
+        samples = heart.synthesize(text, policy="wait-all")
+        name = text.lower().strip(".").replace(" ", "_")
+        padded = np.pad(samples, heart.sample_rate // 5)
+        write_wav(tmp_path / "nest" / "polly" / f"{name}.wav", padded, heart.sample_rate)
+    (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")
+    corpus, run, voice, file = (
+        str(tmp_path / name) for name in ("corpus", "run", "voice", "a.wav")
+    )
+    nest = str(tmp_path / "nest")
+    recipe = str(tmp_path / "recipe.toml")
+    made = ("--acoustic", run, "--vocoder", "ma-lj", "--name", "means", "--license", "CC0-1.0")
+    commands = (
+        ("train", "corpus", corpus, "--recordings", nest, "--reader", "nests"),
+        ("train", recipe, "--corpus", corpus, "--out", run, "--threads", "1"),
+        ("train", "voice", *made, "-o", voice),
+        ("say", "--voice", voice, "-o", file, "The dog left the field."),
+    )
+    output(environment, "-c", COMMANDS, json.dumps(commands))
+    lines = (tmp_path / "run" / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    first, *_, last = (json.loads(line)["loss"] for line in lines)
+    assert last < first / 2
+    with wave.open(file) as sound:
+        seconds = sound.getnframes() / sound.getframerate()
+    assert 0.7 < seconds < 3
 
 
 def free_port() -> int:
