@@ -1,7 +1,7 @@
 """Whether this package's listeners agree with a yardstick outside it on the same files.
 
-    python lab/benchmarks/agreement.py EXPERIMENT SCORER WHISPER_DIR [--conditions NAME ...]
-    [--files N] \
+    python lab/benchmarks/agreement.py EXPERIMENT SCORER WHISPER_DIR [--conditions NAME ...] \
+        [--files N] \
         [--results FILE]
 
 EXPERIMENT is the folder of an experiment that ``sayahead eval score`` has scored with the same

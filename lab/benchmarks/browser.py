@@ -1,8 +1,8 @@
 """The page without a server: what it weighs, how soon it speaks, how fast, and how near its sound
 is to Python's.
 
-    python lab/benchmarks/browser.py web/site --last OTHER --out lab/benchmarks/results/browser
-    [--runs 10]
+    python lab/benchmarks/browser.py web/site --last OTHER --out lab/benchmarks/results/browser \
+        [--runs 10]
 
 A headless chromium (SAYAHEAD_CHROMIUM, or on PATH) driven by Playwright, and this Python beside it.
 OTHER is the page as the last release's build makes it: both are opened, and speak, in turn, so that

@@ -1,8 +1,8 @@
 """A fleet that speaks to ten thousand, on paper: simulated from what steps cost, in processor time,
 on one machine.
 
-    python lab/benchmarks/capacity.py --results lab/benchmarks/results/capacity.md [--conversations
-    10000]
+    python lab/benchmarks/capacity.py --results lab/benchmarks/results/capacity.md \
+        [--conversations 10000]
 
 A conversation is an agent's turns with pauses in which its user speaks. A turn's text comes from a
 language model, each word is a step of a replica's processor, and is needed when the player has

@@ -1,7 +1,7 @@
 """How like people voices of their clips are, how natural, and how well understood.
 
-    python lab/benchmarks/clip.py --people FOLDER --part validation --setting near=1,rounds=4 --out
-    RESULT.json
+    python lab/benchmarks/clip.py --people FOLDER --part validation --setting near=1,rounds=4 \
+        --out RESULT.json
 
 A clip is the first 8 s (``--seconds``) of a person's recording. The voice says sentences that no
 fit has heard, word by word; its similarity is the mean cosine of the embeddings (Resemblyzer) of

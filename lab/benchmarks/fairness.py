@@ -1,8 +1,8 @@
 """First sound of a short turn while another client has eight contexts of a hostile text open, on
 two versions.
 
-    python lab/benchmarks/fairness.py --before ../older/src --json
-    lab/benchmarks/results/server/fairness.json
+    python lab/benchmarks/fairness.py --before ../older/src --json \
+        lab/benchmarks/results/server/fairness.json
 
 ``--before`` is the source folder of an older version (a git worktree); without it, only this one is
 measured. Each text is measured on both before the next one, so that whatever else the machine does

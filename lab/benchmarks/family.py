@@ -1,9 +1,10 @@
 """Voices of a family beside the styles of Kokoro that taught them: words understood, opinion,
 similarity, cost.
 
-    sayahead train corpus TESTS/am_michael --teacher kokoro.onnx --speaker am_michael --punctuation
-    all --test texts python lab/benchmarks/family.py TESTS... --taught CORPUS --voices FOLDER
-    --whisper WHISPER -o OUT
+    sayahead train corpus TESTS/am_michael --teacher kokoro.onnx --speaker am_michael \
+        --punctuation all --test texts
+    python lab/benchmarks/family.py TESTS... --taught CORPUS --voices FOLDER --whisper WHISPER -o \
+        OUT
 
 ``TESTS`` has a corpus for each speaker, with a split ``test``, whose sound is the teacher's own,
 whole sentences by its whole graph, or several such folders, together; sentences that the CORPUS of

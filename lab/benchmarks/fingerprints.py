@@ -2,8 +2,8 @@
 voice.
 
     python lab/benchmarks/fingerprints.py --json lab/benchmarks/results/fingerprints.json
-    python lab/benchmarks/fingerprints.py --check lab/benchmarks/results/fingerprints.json [--voice
-    NAME]
+    python lab/benchmarks/fingerprints.py --check lab/benchmarks/results/fingerprints.json \
+        [--voice NAME]
 
 With ``--voice``, the other voices' digests stay as they are in the file. A change that should not
 be heard leaves every one of them as it was. The last bits of a sum depend on the processor, so they

@@ -1,7 +1,7 @@
 """A fleet on Ray beside the plain server, in one run: first sound, and what a killed replica costs.
 
-    python lab/benchmarks/fleet.py --json lab/benchmarks/results/fleet.json        (needs the extra
-    ray)
+    python lab/benchmarks/fleet.py --json lab/benchmarks/results/fleet.json        (needs the \
+        extra ray)
 
 Server, fleet and clients share this machine. Each session writes 20 words a second; the first sound
 counts from its first word. Rounds of all ways are taken in turn.

@@ -1,7 +1,7 @@
 """How much memory a server keeps of what one client pours over it, on two versions.
 
-    python lab/benchmarks/floods.py --before ../older/src --json
-    lab/benchmarks/results/server/floods.json
+    python lab/benchmarks/floods.py --before ../older/src --json \
+        lab/benchmarks/results/server/floods.json
 
 Each flood goes on for a minute against a server of its own, connecting again whenever it is cut
 off. Its memory is read four times a second; what is left is that of ten seconds after the end.

@@ -1,8 +1,8 @@
 """Predicted opinion of what voices' vocoders make of a corpus's validation mel: by which lessons
 are chosen.
 
-    python lab/benchmarks/lessons.py voices/a voices/b --corpus corpus/both/true --corpus
-    corpus/both/heard
+    python lab/benchmarks/lessons.py voices/a voices/b --corpus corpus/both/true --corpus \
+        corpus/both/heard
 
 The voices are those of ``sayahead train voice --vocoder RUN``; their vocoders get the first five
 seconds of sentences' mel. DistillMOS, the mean and its standard error over the sentences, for each

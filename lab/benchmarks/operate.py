@@ -1,8 +1,8 @@
 """What operators count on, at full size: a killed server, an update, changes while it runs (the
 bill: ``billed.py``).
 
-    python lab/benchmarks/operate.py --adapters --whisper FOLDER --json
-    lab/benchmarks/results/operate.json
+    python lab/benchmarks/operate.py --adapters --whisper FOLDER --json \
+        lab/benchmarks/results/operate.json
 
 **killed**: two servers, 20 conversations of the Python client and, with ``--adapters``, 5 each of
 those for LiveKit Agents and Pipecat, written at the pace of speech; one server is killed (-9).

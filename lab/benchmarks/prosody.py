@@ -1,8 +1,8 @@
 """Prosody over lookahead and context: how far durations, pauses and pitch lie from the same voice's
 whole sentences.
 
-    python lab/benchmarks/prosody.py CONDITIONS.json --texts test.csv [--voice NAME] [--lm DIR]
-    [--results FILE]
+    python lab/benchmarks/prosody.py CONDITIONS.json --texts test.csv [--voice NAME] [--lm DIR] \
+        [--results FILE]
 
 The voice's own durations and pitch are compared, word by word and frame by frame: no recogniser, no
 warping. Without ``--lm``, a condition that wants a language model is left out, and named.

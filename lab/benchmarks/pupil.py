@@ -1,8 +1,8 @@
 """Where a pupil of ``heart-voice`` stands, run by run: its own speech and its copies, beside the
 corpus's teacher.
 
-    python lab/benchmarks/pupil.py RUN... --corpus CORPUS [--count 20] [--speakers NAME ...]
-    [--results FILE]
+    python lab/benchmarks/pupil.py RUN... --corpus CORPUS [--count 20] [--speakers NAME ...] \
+        [--results FILE]
 
 The corpus's validation sentences, whole, by the float32 networks; of a joined corpus, each
 speaker's, and a row for each. *Copy*: with the teacher's durations, pitch and

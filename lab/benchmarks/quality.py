@@ -1,7 +1,8 @@
 """Quality over lookahead, context and hold-back, scored by a yardstick outside this package.
 
-    python lab/benchmarks/quality.py CONDITIONS.json OUT_FOLDER --texts test.csv --scorer
-    score_wavs.py --whisper DIR [--lm DIR]
+    python lab/benchmarks/quality.py CONDITIONS.json OUT_FOLDER --texts test.csv --scorer \
+        score_wavs.py --whisper DIR \
+        [--lm DIR]
 
 CONDITIONS.json is a list of conditions as those of ``sayahead eval run``, and they are run as
 there; the scorer (called as ``scorer WHISPER_DIR LIST.tsv --json OUT.json``) gives WER, DistillMOS

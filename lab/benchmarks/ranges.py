@@ -1,8 +1,8 @@
 """What the default voice's linear layers are given while it speaks: the ranges with which they
 compute in integers.
 
-    python lab/benchmarks/ranges.py lab/recipes/heart/ranges.json --texts val.csv [--acoustic RUN]
-    [--count 16]
+    python lab/benchmarks/ranges.py lab/recipes/heart/ranges.json --texts val.csv [--acoustic \
+        RUN] [--count 16]
 
 ``--acoustic`` names the run whose networks they are; without one, they are those of hibari-tts. Of
 a trained voice's folder, the decoder's first layer is observed alone, and the other ranges stay as

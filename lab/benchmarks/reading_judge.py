@@ -2,9 +2,10 @@
 differs in two.
 
     python lab/benchmarks/reading_texts.py TEXTS DEBIAN
-    python lab/benchmarks/reading_judge.py snapshot TEXTS de -o before/ [--tree COMMIT] [--front
-    module:attribute] python lab/benchmarks/reading_judge.py compare before/de.jsonl.gz
-    after/de.jsonl.gz python lab/benchmarks/reading_judge.py cost TEXTS de OLD NEW
+    python lab/benchmarks/reading_judge.py snapshot TEXTS de -o before/ [--tree COMMIT] [--front \
+        module:attribute]
+    python lab/benchmarks/reading_judge.py compare before/de.jsonl.gz after/de.jsonl.gz
+    python lab/benchmarks/reading_judge.py cost TEXTS de OLD NEW
 
 A tree is a checkout or a commit of this repository; the front end is ``module:attribute`` in it: a
 front end, or what makes one of a language's tag. ``snapshot --against before/`` compares at once. A

@@ -1,8 +1,8 @@
 """How often the rules of Romance languages make espeak-ng's phonemes, on prose; and the list of
 words that they miss.
 
-    python lab/benchmarks/romance.py FOLDER [--languages es it] [--choose] [--write] [--results
-    FILE.md]
+    python lab/benchmarks/romance.py FOLDER [--languages es it] [--choose] [--write] [--results \
+        FILE.md]
 
 FOLDER holds Debian's documents, which are downloaded into it. A source's words are measured with a
 list that was made from the other sources; ``--write`` puts the list of all of them in its place.

@@ -1,7 +1,7 @@
 """Hold a release and this version side by side, in turns on one machine.
 
-    python lab/benchmarks/side_by_side.py MEASURE RELEASE/src [options] [--results FILE.md] [--json
-    FILE.json]
+    python lab/benchmarks/side_by_side.py MEASURE RELEASE/src [options] [--results FILE.md] \
+        [--json FILE.json]
 
 RELEASE is a checkout, or a commit instead of RELEASE/src. Each version runs in processes of its
 own; which comes first changes, so that what else the machine does falls on both. ``side_by_side.py

@@ -1,8 +1,8 @@
 """What each style of the table changes, measured: pitch, its range, pace, loudness; and whether the
 words are heard.
 
-    python lab/benchmarks/styles.py --whisper FOLDER --json lab/benchmarks/results/styles.json
-    [--styles NAME ...]
+    python lab/benchmarks/styles.py --whisper FOLDER --json lab/benchmarks/results/styles.json \
+        [--styles NAME ...]
 
 The default voice says eight sentences plainly and in each style. Pitch is by autocorrelation, word
 errors are those of Whisper. With ``--styles``, the others stay as they are in the file."""

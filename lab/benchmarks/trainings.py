@@ -1,9 +1,10 @@
 """Rows of an experiment over several trainings and speakers, together and each: Ma et al.'s and
 Saeki et al.'s tables.
 
-    python lab/benchmarks/trainings.py --heard out --against "full sentence" -o
-    lab/benchmarks/results/ma/speakers python lab/benchmarks/trainings.py --heard out --segments
-    "segments that fail, %=DIR/failures.json" \
+    python lab/benchmarks/trainings.py --heard out --against "full sentence" -o \
+        lab/benchmarks/results/ma/speakers
+    python lab/benchmarks/trainings.py --heard out \
+        --segments "segments that fail, %=DIR/failures.json" \
         --against unicontext --against "bicontext, random words" -o DIR
 
 A row's name is its speaker, its seed, and what it is: "heart, seed 0: lookahead-1". Reads word

@@ -1,9 +1,10 @@
 """Vocoders of mel frames beside each other: what they cost, and how far their steps are from the
 whole.
 
-    python lab/benchmarks/vocoders.py voices/saeki-waveglow saeki-lj --texts test.csv [--delta 1
-    ...] [--results FILE] python lab/benchmarks/vocoders.py voices/* ma-lj --texts test.csv --count
-    1 --sounds docs/samples
+    python lab/benchmarks/vocoders.py voices/saeki-waveglow saeki-lj --texts test.csv [--delta 1 \
+        ...] [--results FILE]
+    python lab/benchmarks/vocoders.py voices/* ma-lj --texts test.csv --count 1 --sounds \
+        docs/samples
 
 Each voice's vocoder gets the mel of the texts' first sentences in the default voice as teacher,
 whole and in steps of 10 frames with all in sight that follows. Times are the processor's, on one

@@ -1,7 +1,7 @@
 """ClariNet's student in a voice: whether the graphs say what the network says.
 
-    python lab/benchmarks/ma/clarinet.py voices/ma-clarinet --run runs/clarinet-small --corpus
-    corpus/ma \
+    python lab/benchmarks/ma/clarinet.py voices/ma-clarinet --run runs/clarinet-small --corpus \
+        corpus/ma \
         [--results FILE]
 
 On the mel of the validation split's first sentences. Needs the train extra. Steps against the

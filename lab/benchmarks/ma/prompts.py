@@ -1,7 +1,7 @@
 """Asterisk's prompts as recordings of one person, from which a voice learns her.
 
-    python lab/benchmarks/ma/prompts.py sounds/en_US_f_Allison core-sounds-en.txt.gz -o
-    corpus/prompts-recorded
+    python lab/benchmarks/ma/prompts.py sounds/en_US_f_Allison core-sounds-en.txt.gz -o \
+        corpus/prompts-recorded
 
 The prompts are those of Debian's asterisk-core-sounds-en and -en-g722 (CC-BY-SA 3.0). Writes
 wavs/NAME.wav (16 kHz, from G.722: pip install 'sayahead[codecs]') of those of three words or more,

@@ -1,8 +1,8 @@
 """Mohan et al. (2020): policy paths over the attention (Fig. 2), what agents were paid while
 learning, d_T and errors.
 
-    python lab/benchmarks/mohan/paths.py --corpus corpus/ma --agent runs/agent-longer-0 --agent
-    runs/agent-longer-1
+    python lab/benchmarks/mohan/paths.py --corpus corpus/ma --agent runs/agent-longer-0 --agent \
+        runs/agent-longer-1
 
 Reads runs, or published ones beside that of their speaker (``sayahead train publish --unpack``);
 the corpus, any with the same frames, needs no sound. Writes paths.png, rewards.png,

@@ -3,8 +3,8 @@ r"""The voices of Mohan et al.'s experiments, made of runs: one modified Tacotro
     sayahead train publish --unpack archives/runs/mohan.tar.xz -o runs
     python lab/benchmarks/mohan/seeds.py runs voices
     sayahead train publish --unpack archives/runs/mohan-fr.tar.xz -o runs/fr
-    python lab/benchmarks/mohan/seeds.py runs/fr voices --speaker tts-french --agents agent-french
-    --name mohan-fr \
+    python lab/benchmarks/mohan/seeds.py runs/fr voices --speaker tts-french --agents \
+        agent-french --name mohan-fr \
         --license Apache-2.0
 
 Makes NAME-UNIT-SEED of the speaker's run and each agent's beside it: the unit of the quality reward

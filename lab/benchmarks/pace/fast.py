@@ -1,8 +1,8 @@
 """What fast speech costs, however it is made: the default voice at a speed, and its normal speech
 shortened otherwise.
 
-    python lab/benchmarks/pace/fast.py --texts val.csv --whisper DIR --results FILE [--count 16]
-    [--keep FOLDER]
+    python lab/benchmarks/pace/fast.py --texts val.csv --whisper DIR --results FILE [--count 16] \
+        [--keep FOLDER]
 
 The others are WSOLA (the filter atempo of FFmpeg, by PyAV, which comes with faster-whisper), as
 long in each sentence as the voice itself; and the frames of the voice's normal speech, resampled in

@@ -2,9 +2,10 @@
 papers report at N = 1?
 
     export SAYAHEAD_VOICES=voices
-    for row in independent unicontext bicontext; do sayahead voices add
-    archives/saeki-free-$row.tar.gz; done python lab/benchmarks/saeki/control.py
-    lab/benchmarks/saeki/free.toml --texts test.csv --count 20 \
+    for row in independent unicontext bicontext; do sayahead voices add \
+        archives/saeki-free-$row.tar.gz; done
+    python lab/benchmarks/saeki/control.py lab/benchmarks/saeki/free.toml --texts test.csv \
+        --count 20 \
         -o lab/benchmarks/results/saeki
 
 Segments of N = 1, 2 and 3 words in every row of an experiment, and the share of them in which

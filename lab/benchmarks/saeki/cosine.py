@@ -1,15 +1,15 @@
 """How near a contextual embedding comes to that of the true future (Saeki-a, Fig. 2), and a student
 to its teacher (Saeki-b, Fig. 3), by time step.
 
-    python lab/benchmarks/saeki/cosine.py archives/runs/saeki.tar.xz -o
-    lab/benchmarks/results/saeki/runs
+    python lab/benchmarks/saeki/cosine.py archives/runs/saeki.tar.xz -o \
+        lab/benchmarks/results/saeki/runs
 
 The first argument is an archive of ``sayahead train publish``, or a folder of runs: every Tacotron
 in it is measured, and every student. What a language model expects of sentences is read from files,
 by default from ``lab/benchmarks/results/saeki/futures``, each made by
 
-    sayahead train futures FOLDER/k-5.jsonl --texts test.csv --lm MODEL --count 200 --prefixes 6
-    --top-k 5
+    sayahead train futures FOLDER/k-5.jsonl --texts test.csv --lm MODEL --count 200 --prefixes 6 \
+        --top-k 5
 
 So neither a corpus nor a language model is needed. A prefix of n words is measured at time step
 ceil(n / 2) - 1, where its last two words are spoken. A language model that ends a sentence too

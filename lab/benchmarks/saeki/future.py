@@ -1,8 +1,8 @@
 """Does the future reach the sound? What a segment's mel, length and pitch owe to its true future,
 and to others.
 
-    python lab/benchmarks/saeki/future.py CORPUS RUN [RUN ...] -o
-    lab/benchmarks/results/saeki/future.json
+    python lab/benchmarks/saeki/future.py CORPUS RUN [RUN ...] -o \
+        lab/benchmarks/results/saeki/future.json
 
 Each RUN is one of a Tacotron (saeki, saeki-guided), of which a voice is made with the vocoder of
 ma-lj. CORPUS is one of the default voice with a test split. Every second word begins a segment, as

@@ -1,8 +1,9 @@
 """How often a speaker pauses between two words: what a future would tell a segment, and what a
 corpus may lack.
 
-    sayahead train corpus corpus/lj32 --recordings LJ32 --train lj32.csv --punctuation all
-    --no-audio sayahead train corpus corpus/heart32 --train lj32.csv --punctuation final --no-audio
+    sayahead train corpus corpus/lj32 --recordings LJ32 --train lj32.csv --punctuation all \
+        --no-audio
+    sayahead train corpus corpus/heart32 --train lj32.csv --punctuation final --no-audio
     python lab/benchmarks/saeki/pauses.py "LJ Speech's reader, all marks=corpus/lj32" \
         "default voice, final marks=corpus/heart32" -o lab/benchmarks/results/saeki
 

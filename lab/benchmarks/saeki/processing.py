@@ -1,8 +1,8 @@
 """Processing time of segments (Saeki-b, Fig. 4): cumulative over time steps, and words a minute, by
 context.
 
-    python lab/benchmarks/saeki/processing.py voices test.csv LM -o
-    lab/benchmarks/results/saeki/processing.json
+    python lab/benchmarks/saeki/processing.py voices test.csv LM -o \
+        lab/benchmarks/results/saeki/processing.json
 
 The voices are those of ``voices.py``; without saeki-base, saeki-lj speaks without context instead.
 Processor time of this process, one thread: other work on the machine does not count."""

@@ -1,8 +1,8 @@
 """How many of a sentence's steps must see the long tail, by the pitch of beginnings; no sentence is
 spoken to its end.
 
-    python lab/benchmarks/vits/beginnings.py VOICE --texts val.csv [--count 100] [--k 0]
-    [--long-steps 1 2 3 5]
+    python lab/benchmarks/vits/beginnings.py VOICE --texts val.csv [--count 100] [--k 0] \
+        [--long-steps 1 2 3 5]
         [--results FILE.json]
 
 VOICE is a folder of kind ``vits``. Its ``long_steps`` is each of the numbers in turn (at k = 0 one

@@ -1,8 +1,8 @@
 """The quality of a Piper voice word by word on many sentences, in parts: whatever is done by the
 end counts.
 
-    python lab/benchmarks/vits/quality.py --texts test.csv --count 200 -o OUT [--minutes 60]
-    [--score PYTHON]
+    python lab/benchmarks/vits/quality.py --texts test.csv --count 200 -o OUT [--minutes 60] \
+        [--score PYTHON]
         --whisper FOLDER
     python lab/benchmarks/vits/report.py OUT/part* -o lab/benchmarks/results/vits
 

@@ -1,8 +1,8 @@
 """What a VITS voice costs word by word beside its own whole sentences, and how soon its first sound
 is there.
 
-    python lab/benchmarks/vits/speed.py VOICE --texts test.csv [--count 16] [--graph VOICE.onnx]
-    [--before FOLDER]
+    python lab/benchmarks/vits/speed.py VOICE --texts test.csv [--count 16] [--graph VOICE.onnx] \
+        [--before FOLDER]
         [--results FILE.json]
 
 Processor time of one thread, everything in one run: each sentence is spoken in every way in turn,
