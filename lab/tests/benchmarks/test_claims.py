@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -146,6 +147,18 @@ def test_every_claim_says_what_would_refute_it_and_has_a_verdict(claims: Any) ->
     assert all(len(row) == 6 and all(row) for row in rows)
     known = (claims.YES, claims.NO, claims.UNDECIDED)
     assert all(row[-1] in known or row[-1].startswith(f"{claims.NO_TEST}: ") for row in rows)
+
+
+def test_the_results_behind_every_claim_have_their_command(claims: Any) -> None:
+    places = (BENCHMARKS, BENCHMARKS.parent / "recipes")
+    files = [
+        path for place in places for kind in ("toml", "py") for path in place.rglob(f"*.{kind}")
+    ]
+    told = " ".join(path.read_text(encoding="utf-8") for path in files)
+    for claim in claims.read_claims():
+        folder = claim.file.rpartition("/")[0]
+        written = re.search(rf"lab/benchmarks/results/({claim.file}|{folder}[\s\"])", told)
+        assert written, claim.file
 
 
 def test_few_speakers_are_said_in_the_row(claims: Any) -> None:
