@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,6 +54,49 @@ def test_vctk_is_read_in_both_of_its_layouts(tmp_path: Path) -> None:
         "p225_001": "p225_001_mic1.flac",
         "p225_002": "p225_002.wav",
     }
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_an_audiofolder_has_its_texts_in_a_table(ending: str, tmp_path: Path) -> None:
+    rows = [("a/one.wav", "Hello, you.", "7"), ("b/one.flac", "Good-bye.", "8")]
+    names = ("file_name", "transcription", "speaker_id")
+    lines = [json.dumps(dict(zip(names, row, strict=True))) for row in rows]
+    if ending == "csv":
+        lines = [",".join(names), *(f'{file},"{text}",{who}' for file, text, who in rows)]
+    written(tmp_path / f"metadata.{ending}", "\n".join(lines) + "\n")
+    (one,) = recordings_of("audiofolder", tmp_path, "7").values()
+    assert (one.name, one.text, one.path) == ("a-one", "Hello, you.", tmp_path / "a" / "one.wav")
+
+
+def test_a_saved_data_set_is_read_with_the_sound_in_its_tables(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    write_wav(tmp_path / "first.wav", SILENCE, 24_000)
+    sound = (tmp_path / "first.wav").read_bytes()
+    table = {"audio": [{"bytes": sound, "path": "first.wav"}], "sentence": ["Hello."]}
+    rows = datasets.Dataset.from_dict(table, features=features_of(datasets))
+    datasets.DatasetDict({"train": rows, "test": rows}).save_to_disk(str(tmp_path / "set"))
+    found = recordings_of("datasets", tmp_path / "set", "")
+    assert {name: one.text for name, one in found.items()} == {
+        "train-000000": "Hello.",
+        "test-000000": "Hello.",
+    }
+    assert found["train-000000"].path.read_bytes() == sound
+
+
+def features_of(datasets: Any) -> Any:
+    """The columns of a data set of sound, as its tables hold them."""
+    text = datasets.Value("string")
+    return datasets.Features(
+        {"audio": {"bytes": datasets.Value("binary"), "path": text}, "sentence": text}
+    )
+
+
+def test_a_data_set_without_its_package_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match="pip install datasets"):
+        recordings_of("datasets", tmp_path, "")
 
 
 def test_somebody_s_own_layout_becomes_a_corpus(tmp_path: Path) -> None:

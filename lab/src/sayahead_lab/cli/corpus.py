@@ -200,7 +200,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--reader",
         metavar="NAME",
-        help="how the folder is laid out: libritts, vctk or FILE.py:FUNCTION",
+        help="its layout: libritts, vctk, audiofolder, datasets or FILE.py:FUNCTION",
     )
     add(
         "--skip-missing",

@@ -10,10 +10,14 @@ A reader is a function from a folder to ``Recorded``. A package declares one und
 
 from __future__ import annotations
 
+import csv
 import functools
-from collections.abc import Callable, Iterable, Iterator
+import importlib.util
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sayahead.config import nearest
 from sayahead.errors import ConfigError
@@ -23,6 +27,10 @@ from sayahead_lab.eval.listening.metrics import module_of
 
 LISTED = 12
 """Speakers that an error names."""
+TEXTS = ("text", "transcription", "sentence", "normalized_text", "transcript")
+"""Columns of Hugging Face's data sets that hold what is said; the first that is there counts."""
+SPEAKERS = ("speaker_id", "speaker", "client_id")
+"""Those that hold who says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,8 @@ READERS: Extensible[Reader] = Extensible(
     {
         "libritts": "sayahead_lab.training.corpus.readers:read_libritts",
         "vctk": "sayahead_lab.training.corpus.readers:read_vctk",
+        "audiofolder": "sayahead_lab.training.corpus.readers:read_audiofolder",
+        "datasets": "sayahead_lab.training.corpus.readers:read_datasets",
     },
 )
 """The layouts by name, beside LJ Speech's, which needs none."""
@@ -72,6 +82,49 @@ def read_vctk(folder: Path) -> Iterator[Recorded]:
         path = newer if newer.is_file() else folder / "wav48" / speaker / f"{name}.wav"
         if path.is_file():
             yield Recorded(name, text.read_text(encoding="utf-8").strip(), path, speaker)
+
+
+def read_audiofolder(folder: Path) -> Iterator[Recorded]:
+    """Hugging Face's AudioFolder: metadata.csv or metadata.jsonl, with file_name and a text."""
+    lines = folder / "metadata.jsonl"
+    rows: Iterable[Mapping[str, Any]]
+    if lines.is_file():
+        rows = map(json.loads, lines.read_text(encoding="utf-8").splitlines())
+    else:
+        table = (folder / "metadata.csv").read_text(encoding="utf-8")
+        rows = csv.DictReader(table.splitlines())
+    for row in rows:
+        place = Path(row["file_name"])
+        name = "-".join(place.with_suffix("").parts)
+        yield Recorded(name, field(row, TEXTS), folder / place, field(row, SPEAKERS))
+
+
+def read_datasets(folder: Path) -> Iterator[Recorded]:
+    """A data set that ``save_to_disk`` of Hugging Face's ``datasets`` wrote, all of its splits.
+
+    Sound that lies in its tables is written to files in ``FOLDER/sound``, once.
+    """
+    if importlib.util.find_spec("datasets") is None:
+        raise ConfigError("The reader 'datasets' needs the package: pip install datasets.")
+    import datasets
+
+    loaded = datasets.load_from_disk(str(folder))
+    splits = loaded if isinstance(loaded, Mapping) else {"all": loaded}
+    for split, rows in splits.items():
+        for number, row in enumerate(rows.cast_column("audio", datasets.Audio(decode=False))):
+            name = f"{split}-{number:06d}"
+            path = Path(row["audio"]["path"] or f"{name}.wav")
+            if (held := row["audio"]["bytes"]) is not None:
+                path = folder / "sound" / f"{name}{path.suffix}"
+                path.parent.mkdir(exist_ok=True)
+                if not path.is_file():
+                    path.write_bytes(held)
+            yield Recorded(name, field(row, TEXTS), path, field(row, SPEAKERS))
+
+
+def field(row: Mapping[str, Any], names: Sequence[str]) -> str:
+    """The first of these columns that a row has; empty where it has none."""
+    return next((str(row[name]) for name in names if row.get(name) is not None), "")
 
 
 def find_reader(name: str) -> Reader:
