@@ -193,8 +193,9 @@ def fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
 def properties(methods: dict[str, list[Function]]) -> Iterator[tuple[str, str]]:
     """Public properties with their docstrings."""
     for name, every in methods.items():
-        if not name.startswith("_") and marked(every[-1], "property"):
-            yield name, cell(ast.get_docstring(every[-1]) or "")
+        last = every[-1]
+        if name[0] != "_" and marked(last, "property") and not is_old_name(last):
+            yield name, cell(ast.get_docstring(last) or "")
 
 
 def cell(text: str) -> str:

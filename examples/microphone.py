@@ -91,7 +91,7 @@ def main(text: str) -> None:
     with Player(voice.sample_rate) as player:
         heard = read_aloud(voice, text, frames, player)
     close()
-    print(f"You heard {heard.words} words: {heard.text}")
+    print(f"You heard {heard.word_count} words: {heard.text}")
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ async def speak(voice: Voice, reply: str, interrupted_after_s: float) -> Heard:
 def main() -> str:
     """The part of the reply that the user heard, which belongs in the model's history."""
     heard = asyncio.run(speak(load_voice("heart"), REPLY, interrupted_after_s=2.0))
-    print(f"interrupted after {heard.played_s:.2f} s and {heard.words} words: {heard.text!r}")
+    print(f"interrupted after {heard.played_s:.2f} s and {heard.word_count} words: {heard.text!r}")
     print("for the model's history:", heard.messages())
     return heard.text
 

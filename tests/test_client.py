@@ -90,7 +90,7 @@ def test_cancel_is_silent_at_once_and_tells_what_was_sent(server: Running) -> No
             first = await anext(speech)
             heard = await speech.cancel()
             assert [chunk async for chunk in speech] == []
-            assert 0 < heard.words < 100
+            assert 0 < heard.word_count < 100
             assert heard.played_s >= len(first.samples) / first.sample_rate
             assert heard.text == (TEXT * 20)[: heard.end]
             # A second time, and before any text: nothing happens.

@@ -54,11 +54,11 @@ def test_text_is_pushed_revised_flushed_and_cancelled(server: Running, tmp_path:
         words = [word.text for chunk in speech for word in chunk.words]
         assert words == ["Hello", "there", "you", "are."]
         assert speech.text == "Hello there you are. "
-        assert speech.heard().words == 4
+        assert speech.heard().word_count == 4
         speech = client.open_speech()
         speech.push(TEXT)
         next(iter(speech))
-        assert speech.cancel(0.0).words == 0
+        assert speech.cancel(0.0).word_count == 0
         with pytest.raises(SessionError, match="after the end"):
             speech.push("more")
         client.speak(TEXT).save(tmp_path / "x.wav")

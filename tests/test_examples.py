@@ -140,7 +140,7 @@ def test_microphone(monkeypatch: pytest.MonkeyPatch) -> None:
         heard = microphone.read_aloud(
             toy_voice(), "one two three four five six. " * 5, frames(), speech_player
         )
-    assert 0 < heard.words < 30
+    assert 0 < heard.word_count < 30
 
 
 def test_telephone() -> None:

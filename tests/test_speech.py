@@ -140,9 +140,9 @@ def test_cancel_while_it_is_iterated_says_what_was_heard() -> None:
         if handed > 8000:
             word = speech.words[1]
             middle_s = (word.onset + word.offset) / 2 / 8000
-            assert speech.heard(middle_s - 0.01).words == 1
+            assert speech.heard(middle_s - 0.01).word_count == 1
             heard = speech.cancel(middle_s + 0.01)
-    assert (heard.words, heard.text) == (2, "one two")
+    assert (heard.word_count, heard.text) == (2, "one two")
     assert heard.played_s == pytest.approx(middle_s + 0.01)
     assert handed < 3 * 8000
     assert list(speech) == []
@@ -270,14 +270,14 @@ def test_what_is_played_is_cancelled_where_the_device_is() -> None:
     async def run() -> None:
         speech = toy_voice().speak([TEXT] * 3)
         playing = asyncio.create_task(speech.aplay())
-        while speech.heard().words < 2:
+        while speech.heard().word_count < 2:
             await asyncio.sleep(0.01)
         heard = speech.cancel()
         # The device played some words of dozens that were made.
-        assert 2 <= heard.words < 20
+        assert 2 <= heard.word_count < 20
         assert (TEXT * 3).startswith(heard.text)
-        assert len(speech.words) > heard.words
-        assert (await asyncio.wait_for(playing, 10)).words <= heard.words + 1
+        assert len(speech.words) > heard.word_count
+        assert (await asyncio.wait_for(playing, 10)).word_count <= heard.word_count + 1
 
     asyncio.run(run())
 
@@ -302,10 +302,10 @@ def test_speech_keeps_up_with_text_that_is_faster(tmp_path: Path) -> None:
         return asyncio.run(run())
 
     plain = spoken()
-    hurried = spoken(keep_up={"lag_s": 0.1, "most_speed": 2.0})
+    hurried = spoken(keep_up={"lag_s": 0.1, "max_speed": 2.0})
     assert hurried < 0.75 * plain
     # Who says that all was heard has no lag.
-    speech = toy_voice().speak(words, keep_up={"lag_s": 3.0, "most_speed": 2.0})
+    speech = toy_voice().speak(words, keep_up={"lag_s": 3.0, "max_speed": 2.0})
     total_s = 0.0
     for chunk in speech:
         total_s += chunk.duration_s
@@ -611,14 +611,14 @@ def test_a_player_that_is_lent_pauses_tells_words_and_goes_on_after_a_barge_in()
         )
         playing.start()
         time.sleep(0.1)
-        assert again.heard().words == 0
+        assert again.heard().word_count == 0
         assert player.paused
         player.resume()
-        while again.heard().words < 2:
+        while again.heard().word_count < 2:
             time.sleep(0.005)
         heard = again.cancel()
         playing.join(10)
-        assert 2 <= heard.words < 20
+        assert 2 <= heard.word_count < 20
         before = player.played()
         third = toy_voice().speak("one. ").play(player)
         assert player.played() - before == round(8000 * third.played_s)
@@ -644,16 +644,16 @@ def test_words_that_were_heard_are_told_even_after_a_barge_in() -> None:
         speech = toy_voice().speak([TEXT] * 3)
         playing = threading.Thread(target=speech.play, args=(player,), daemon=True)
         playing.start()
-        while speech.heard().words < 2:
+        while speech.heard().word_count < 2:
             time.sleep(0.005)
         heard = speech.cancel()
         playing.join(10)
         slow.set()
         until = time.monotonic() + 10
-        while len(words) < heard.words and time.monotonic() < until:
+        while len(words) < heard.word_count and time.monotonic() < until:
             time.sleep(0.005)
-    assert words[: heard.words] == (TEXT.split() * 3)[: heard.words]
-    assert len(words) <= heard.words + 1
+    assert words[: heard.word_count] == (TEXT.split() * 3)[: heard.word_count]
+    assert len(words) <= heard.word_count + 1
 
 
 @pytest.mark.usefixtures("null_device")

@@ -168,7 +168,7 @@ def test_a_text_is_read_while_nobody_listens_within_a_bound(player: SimulatedPla
     assert full.wait(60)
     heard = speech.cancel()
     assert heard == playing.result(30)
-    assert (heard.words, heard.interrupted) == (0, True)
+    assert (heard.word_count, heard.interrupted) == (0, True)
     assert READ_AHEAD <= len(speech.text) < READ_AHEAD + 2000
     assert heard.unsaid == speech.text == speech.unsaid
 

@@ -141,7 +141,7 @@ def in_python(voice: Voice) -> Way:
 
         async def cancel(played_s: float) -> Verdict:
             heard = speech.cancel(played_s)
-            return heard.words, heard.text
+            return heard.word_count, heard.text
 
         playing = asyncio.create_task(play())
         yield cancel
@@ -171,7 +171,7 @@ def by_client(client: AsyncClient) -> Way:
         async def cancel(played_s: float) -> Verdict:
             writing.cancel()
             heard = await speech.cancel(played_s)
-            return heard.words, heard.text
+            return heard.word_count, heard.text
 
         writing = asyncio.create_task(write())
         playing = asyncio.create_task(play())

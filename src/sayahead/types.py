@@ -125,7 +125,7 @@ class Segment:
     """(P,) phoneme ids: the words to speak, then the lookahead, real or predicted."""
     speak: int
     """How many of the ids are to be spoken; the others are right context."""
-    words: tuple[tuple[int, int], ...]
+    spans: tuple[tuple[int, int], ...]
     """Sounding phonemes of each word to speak, ``[first, end)`` in ``ids``, without spaces and
     pauses."""
     ends: bool

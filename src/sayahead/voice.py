@@ -257,15 +257,11 @@ class Voice:
     def _keep_up(self, spec: object, speed: float) -> KeepUp | None:
         made = keep_up(spec)
         least, most = self.config.speed
-        if made is not None and made.most_speed > 1.0 and speed * made.most_speed > most:
+        if made is not None and made.max_speed > 1.0 and speed * made.max_speed > most:
             bound = f"but can be {most / speed:g} at most at a speed of {speed:g}"
             if least == most:
-                bound = (
-                    "but this voice cannot change its speed within a sentence: give most_speed=1"
-                )
-            raise ConfigError(
-                f"{self._whose}: keep_up: most_speed is {made.most_speed:g}, {bound}."
-            )
+                bound = "but this voice cannot change its speed within a sentence: give max_speed=1"
+            raise ConfigError(f"{self._whose}: keep_up: max_speed is {made.max_speed:g}, {bound}.")
         return made
 
     def _rendering(self, options: SessionOptions) -> Rendering:

@@ -96,7 +96,7 @@ def test_stop_tells_what_was_heard_and_drops_the_rest(narrator: Narrator) -> Non
     jobs = [narrator.speak(LONG, "heart"), narrator.speak("Never heard.", "heart")]
     time.sleep(0.2)
     heard, dropped = narrator.stop()
-    assert 0 < heard.words < 400
+    assert 0 < heard.word_count < 400
     assert LONG.startswith(heard.text)
     assert dropped == 1
     assert jobs[1].heard.result(1) == NOTHING

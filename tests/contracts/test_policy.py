@@ -34,8 +34,8 @@ def spoken(policy: WordPolicy, sentence: tuple[Word, ...]) -> list[tuple[int, in
             action = policy.decide(View(tuple(pending), said == 0, lambda word: len(word.text)))
             if not isinstance(action, Speak):
                 break
-            said += action.words
-            del pending[: action.words]
+            said += action.word_count
+            del pending[: action.word_count]
             path.append((read, said))
     assert not pending
     return path

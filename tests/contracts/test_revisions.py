@@ -139,7 +139,7 @@ def test_a_sentence_that_becomes_shorter_behind_a_cut_is_gone_on_with() -> None:
     session.push("abca " * 90 + "abca! ")
     session.pull()
     assert [was_cut(segment) for segment in segments] == [True]
-    words = len(segments[0].words)
+    words = len(segments[0].spans)
     assert session.revise(5 * words, "aa. ") == 5 * words
     text = session.text
     session.finish()

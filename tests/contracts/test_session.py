@@ -162,7 +162,7 @@ def test_a_cancelled_session_is_silent_and_says_how_far_it_came() -> None:
     heard = session.cancel()
     assert session.pull() is None
     assert session.finished
-    assert heard.words == len(chunk.words)
+    assert heard.word_count == len(chunk.words)
     assert heard.end == chunk.words[-1].end
     assert heard.played_s == chunk.duration_s
     with pytest.raises(SessionError, match=r"after cancel\(\)"):
@@ -179,10 +179,10 @@ def test_what_was_heard_is_what_was_played() -> None:
     for number, word in enumerate(words, start=1):
         just_after = ((word.onset + word.offset) // 2 + 1) / session.sample_rate
         heard = session.heard(just_after)
-        assert (heard.words, heard.end, heard.text) == (number, word.end, text[: word.end])
-        assert session.heard(word.onset / session.sample_rate).words == number - 1
-    assert session.heard().words == 6
-    assert session.cancel(0.0).words == 0
+        assert (heard.word_count, heard.end, heard.text) == (number, word.end, text[: word.end])
+        assert session.heard(word.onset / session.sample_rate).word_count == number - 1
+    assert session.heard().word_count == 6
+    assert session.cancel(0.0).word_count == 0
     assert session.pull() is None
 
 

@@ -131,7 +131,7 @@ def test_the_lag_stays_bounded_where_text_is_faster_than_speech() -> None:
 def test_pauses_shrink_before_speech_is_faster() -> None:
     ids = np.arange(6, dtype=np.int64)
     segment = Segment(ids, 6, ((1, 3), (4, 6)), False)
-    pace = Pace(KeepUp(lag_s=2.0, most_speed=2.0, least_pause=0.5), 8000)
+    pace = Pace(KeepUp(lag_s=2.0, max_speed=2.0, min_pause=0.5), 8000)
     for _ in range(50):
         quick = pace.applied(segment, 0, 23)
     # 23 characters wait, some 1.5 s of speech: between half of the lag and all of it.
@@ -156,7 +156,7 @@ def test_speed_is_at_its_bound_a_third_beyond_the_lag() -> None:
     waiting = 100
 
     def speed(over: float) -> float:
-        pace = Pace(KeepUp(lag_s=waiting * Pace.CHARACTER_S / over, most_speed=1.8), 8000)
+        pace = Pace(KeepUp(lag_s=waiting * Pace.CHARACTER_S / over, max_speed=1.8), 8000)
         for _ in range(50):
             made = pace.applied(segment, 0, waiting)
         return 1.0 if made.speeds is None else float(made.speeds[0])
@@ -166,7 +166,7 @@ def test_speed_is_at_its_bound_a_third_beyond_the_lag() -> None:
 
 
 def test_speed_changes_by_small_steps() -> None:
-    pace = Pace(KeepUp(lag_s=1.0, most_speed=1.5), 8000)
+    pace = Pace(KeepUp(lag_s=1.0, max_speed=1.5), 8000)
     before = 1.0
     for _ in range(20):
         step = pace.applied(Segment(np.zeros(2, np.int64), 2, ((0, 2),), False), 0, 1000).speeds
@@ -260,7 +260,7 @@ def test_what_is_told_is_checked_and_nothing_is_lost() -> None:
         (False, None),
         (True, KeepUp()),
         (KeepUp(3.0), KeepUp(3.0)),
-        ("lag_s=2,most_speed=1.4", KeepUp(2.0, 1.4)),
+        ("lag_s=2,max_speed=1.4", KeepUp(2.0, 1.4)),
         ({"lag_s": 2, "gather": 3}, KeepUp(2.0, gather=3)),
     ],
 )
@@ -273,8 +273,8 @@ def test_it_is_described_in_several_forms(spec: object, expected: KeepUp | None)
     [
         ("lag=2", "unknown option 'lag' .did you mean 'lag_s'"),
         ("2", "keep_up is str '2', but must be true .on., false .off., options such as lag_s=2"),
-        ({"most_speed": "fast"}, "most_speed: expected float"),
-        ({"most_speed": 0.5}, "most_speed is 0.5, but must be a number from 1 to 10"),
+        ({"max_speed": "fast"}, "max_speed: expected float"),
+        ({"max_speed": 0.5}, "max_speed is 0.5, but must be a number from 1 to 10"),
         ({"lag_s": 0}, "lag_s is 0"),
         ({"gather": 1.5}, "gather: expected int"),
         (3, "keep_up is int 3"),
@@ -292,14 +292,14 @@ def test_it_is_on_or_off() -> None:
 
 def test_a_voice_follows_as_far_as_it_can(heart: Voice) -> None:
     with pytest.raises(
-        ConfigError, match=r"most_speed is 2.5, but can be 2 at most at a speed of 1"
+        ConfigError, match=r"max_speed is 2.5, but can be 2 at most at a speed of 1"
     ):
-        heart.session(keep_up={"most_speed": 2.5})
+        heart.session(keep_up={"max_speed": 2.5})
     with pytest.raises(ConfigError, match=r"but can be 1.33333 at most at a speed of 1.5"):
         heart.session(keep_up=True, speed=1.5)
     text = "The river was high, and the old bridge shook under the carts that crossed it. It held."
     plain = heart.synthesize(text)
-    hurried = heart.synthesize(text, keep_up="lag_s=0.2,most_speed=1.6")
+    hurried = heart.synthesize(text, keep_up="lag_s=0.2,max_speed=1.6")
     assert 1.3 < len(plain) / len(hurried) < 1.9
     # Far below the lag nothing changes, to the bit.
     assert np.array_equal(plain, heart.synthesize(text, keep_up=KeepUp(lag_s=1000)))

@@ -30,7 +30,7 @@ class Weighing:
     def step(self, segment: Segment, state: None) -> tuple[Speech, None]:
         self.sizes.append(len(segment.ids))
         return Speech(
-            np.zeros(1, np.float32), tuple((0, 1) for _ in segment.words), ended=segment.ends
+            np.zeros(1, np.float32), tuple((0, 1) for _ in segment.spans), ended=segment.ends
         ), None
 
 

@@ -449,7 +449,7 @@ def test_speech_keeps_up_by_what_the_client_has_played() -> None:
                 await say(connection, "speech.played", played_s=told(total_s))
 
     async def run(server: Running) -> None:
-        keep_up = {"lag_s": 0.3, "most_speed": 2.0}
+        keep_up = {"lag_s": 0.3, "max_speed": 2.0}
         plain = await lasts(server, None)
         assert await lasts(server, None, keep_up=keep_up) < 0.9 * plain
         assert await lasts(server, lambda sent_s: 0.0, keep_up=keep_up) < 0.8 * plain
@@ -463,7 +463,7 @@ def test_what_cannot_have_been_played_is_refused() -> None:
         connection = await opened(server)
         for session, message in (
             ({"keep_up": {"lag": 1}}, "unknown option 'lag'"),
-            ({"keep_up": {"most_speed": 3}}, "most_speed is 3, but can be 2 at most"),
+            ({"keep_up": {"max_speed": 3}}, "max_speed is 3, but can be 2 at most"),
         ):
             await say(connection, "session.update", session=session)
             error = json.loads(await connection.recv())

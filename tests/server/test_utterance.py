@@ -351,15 +351,15 @@ def test_a_client_knows_what_was_heard_while_it_is_sent_and_long_after() -> None
             chunks = await until_s(speech, 1.5)
             words = [word for chunk in chunks for word in chunk.words]
             middle_s = (words[3].onset + words[3].offset) / 2 / 8000
-            assert speech.heard(middle_s - 0.01).words == 3
-            assert speech.heard(middle_s + 0.01).words == 4
+            assert speech.heard(middle_s - 0.01).word_count == 3
+            assert speech.heard(middle_s + 0.01).word_count == 4
             with pytest.raises(ConfigError, match=r"played_s is 99\.000, but only"):
                 speech.heard(99.0)
             await speech.finish()
             chunks += [chunk async for chunk in speech]
             # The server has forgotten it; the listener has not heard all.
             heard = await speech.cancel(middle_s + 0.01)
-            assert (heard.words, heard.text) == (4, "one two three, four")
+            assert (heard.word_count, heard.text) == (4, "one two three, four")
             # The turn is over: what was heard is decided, whatever the server had sent.
             assert speech.heard() == heard
 

@@ -131,7 +131,9 @@ class History:
         played_s = self.dice.uniform(0, self.samples / rate)
         found = self.session.heard(played_s)
         heard = [word for word in self.words if (word.onset + word.offset) // 2 < played_s * rate]
-        self.check(found.words == len(heard), f"{found.words} words were heard, not {len(heard)}")
+        self.check(
+            found.word_count == len(heard), f"{found.word_count} words were heard, not {len(heard)}"
+        )
         end = max((word.end for word in heard), default=0)
         self.check(found.end == end or not self.sure, f"heard to {found.end}, not {end}")
         self.check(found.text == self.session.text[: found.end], "what was heard is another text")
@@ -177,7 +179,7 @@ def session_of(
     """Makes sessions of the same options; ``plain`` leaves out what the words do not depend on."""
     speed = dice.choice(speeds)
     # No voice is faster than twice its speed.
-    keep_up = KeepUp(most_speed=min(1.8, 2.0 / speed)) if dice.random() < 0.2 else None
+    keep_up = KeepUp(max_speed=min(1.8, 2.0 / speed)) if dice.random() < 0.2 else None
     policy = dice.choice(POLICIES)
     step_words = dice.choice((None, 1, 3, 6))
     markup = "ssml" if dice.random() < 0.2 else "none"

@@ -83,7 +83,7 @@ class ToyAcoustic:
         cut = total if ended else max(state.final, total - hold_back)
         ends = np.concatenate([[0], np.cumsum(units)])
         first = len(state.ids)
-        words = tuple((int(ends[first + a]), int(ends[first + b])) for a, b in segment.words)
+        words = tuple((int(ends[first + a]), int(ends[first + b])) for a, b in segment.spans)
         made = Frames(frames[state.final : cut], frames[cut:], words, ended)
         return made, self.initial() if ended else ToyState(ids[:end], units[:end], cut)
 
@@ -108,7 +108,7 @@ class ToyReader:
         self, segment: Segment, state: ToyReaderState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, ToyReaderState]:
         ids = state.ids + tuple(int(i) for i in segment.ids)
-        words = state.words + segment.words
+        words = state.words + segment.spans
         steps = segment.steps or 0
         places = range(state.steps, state.steps + steps)
         made = [200.0 + ids[min(at // 2, len(ids) - 1)] * 10 for at in places]

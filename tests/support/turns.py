@@ -72,7 +72,7 @@ class Counted:
         places = at + np.concatenate(
             [[0], np.cumsum([SPACE if i == 32 else LETTER for i in spoken])]
         ).astype(int)
-        words = [(int(places[first]), int(places[end])) for first, end in segment.words]
+        words = [(int(places[first]), int(places[end])) for first, end in segment.spans]
         ended = segment.ends and segment.speak == len(segment.ids)
         end = int(places[-1]) + PAUSE * ended
         return Speech(numbers(turn, at, end), tuple(words), ended=ended), CountedState(turn, end)
@@ -593,7 +593,7 @@ class Conversation:
         for before, after in itertools.pairwise(words):
             assert after.onset - before.offset in (SPACE, PAUSE), (before, after)
         spoken = [word for word in words if (word.onset + word.offset) // 2 < count]
-        assert heard.words == len(spoken), (heard, words)
+        assert heard.word_count == len(spoken), (heard, words)
         assert heard.end == (spoken[-1].end if spoken else 0)
         if turn.end == "nothing" and not turn.silenced:
             assert not heard.interrupted, heard

@@ -69,7 +69,7 @@ class Whistler:
 
     def step(self, segment: Segment, state: int) -> tuple[Speech, int]:
         turns = np.cumsum(np.repeat(200 + 10 * (segment.ids[: segment.speak] % 32), NOTE) / RATE)
-        words = tuple((state + first * NOTE, state + end * NOTE) for first, end in segment.words)
+        words = tuple((state + first * NOTE, state + end * NOTE) for first, end in segment.spans)
         return Speech(np.sin(2 * np.pi * turns).astype(np.float32), words), state + len(turns)
 
 

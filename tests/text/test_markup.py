@@ -294,7 +294,7 @@ def test_a_break_is_silence_of_its_length_and_times_are_those_of_the_sound(polic
     plain = len(voice.synthesize("Wait here, then go. Done.", policy=policy))
     assert abs(len(sound) - plain - 3.5 * rate) < 0.3 * rate
     heard = session.heard(words[2].offset / rate)
-    assert (heard.words, heard.text) == (3, TEXT[: words[2].end])
+    assert (heard.word_count, heard.text) == (3, TEXT[: words[2].end])
 
 
 def test_a_text_with_markup_can_be_revised() -> None:

@@ -135,7 +135,7 @@ class Trace:
 
 def segment_of(segment: Segment) -> list[Any]:
     """A segment as ``engine.js`` takes it."""
-    places = np.ravel(segment.words).tolist()
+    places = np.ravel(segment.spans).tolist()
     speeds = None if segment.speeds is None else segment.speeds.tolist()
     flags = segment.ends, segment.breath
     return [

@@ -62,7 +62,7 @@ class Remote:
                 state,
                 to_js(segment.ids.tolist()),
                 segment.speak,
-                to_js([place for word in segment.words for place in word]),
+                to_js([place for word in segment.spans for place in word]),
                 segment.ends,
                 segment.breath,
                 None if segment.speeds is None else to_js(segment.speeds.tolist()),

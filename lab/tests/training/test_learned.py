@@ -235,7 +235,7 @@ class Noting:
     def decide(self, view: View) -> Read | Speak:
         action = self.policy.decide(view)
         if isinstance(action, Speak):
-            visible = view.pending[action.words : action.words + action.lookahead]
+            visible = view.pending[action.word_count : action.word_count + action.lookahead]
             self.taken.append(len(visible))
         return action
 

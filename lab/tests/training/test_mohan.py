@@ -156,7 +156,7 @@ def test_letters_give_each_character_once_and_the_mark_at_the_end() -> None:
     letters.take(words)
     while (segment := letters.next(None)) is not None and segment.steps == 0:
         text += ALPHABET[segment.ids[0]]
-        places += segment.words
+        places += segment.spans
         assert segment.ends == (text == "oh my.")
         spoken += letters.done(Speech(np.zeros(0, np.float32), ()))
     assert segment is not None
@@ -175,7 +175,7 @@ def test_words_with_letters_outside_the_alphabet_keep_their_places_in_the_source
     places = list[tuple[int, int]]()
     while (segment := letters.next(None)) is not None and segment.steps == 0:
         text += ALPHABET[segment.ids[0]]
-        places += segment.words
+        places += segment.spans
         spoken += letters.done(Speech(np.zeros(0, np.float32), ()))
     assert text == "strasse oeuvres."
     assert [text[first:end] for first, end in places] == ["strasse", "", "oeuvres"]

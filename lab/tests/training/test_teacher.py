@@ -83,7 +83,7 @@ def test_sentences_are_those_that_a_session_hands_to_its_synthesizer(items: list
     assert len(items) == len(heard.segments) == 2
     for item, segment in zip(items, heard.segments, strict=True):
         np.testing.assert_array_equal(item.ids, segment.ids)
-        np.testing.assert_array_equal(item.words, np.array(segment.words))
+        np.testing.assert_array_equal(item.words, np.array(segment.spans))
 
 
 def test_all_of_an_item_fits_together(items: list[Item]) -> None:

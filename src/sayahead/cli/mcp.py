@@ -119,13 +119,13 @@ def make_server(narrator: Narrator, voice: str) -> MCPServer[Any]:
             heard = await asyncio.wrap_future(job.heard)
         except SayaheadError as error:
             raise ToolError(str(error)) from error
-        return describe(heard.words, heard.text) if job.stopped else "Spoken."
+        return describe(heard.word_count, heard.text) if job.stopped else "Spoken."
 
     @server.tool()
     async def stop() -> str:
         """Fall silent at once, drop what waits, and tell what the user has heard."""
         heard, dropped = await asyncio.to_thread(narrator.stop)
-        return describe(heard.words, heard.text) + (
+        return describe(heard.word_count, heard.text) + (
             f" Dropped: {dropped} waiting." if dropped else ""
         )
 

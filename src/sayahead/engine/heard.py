@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sayahead.config import check_number, nearest
-from sayahead.errors import ConfigError
+from sayahead.errors import ConfigError, renamed
 from sayahead.types import WordTiming
 
 TOLERANCE_S = 0.05
@@ -39,7 +39,7 @@ MESSAGES: dict[str, Callable[[str], dict[str, Any]]] = {
 class Heard:
     """How far a listener has got. ``text + unsaid`` is all text that was written."""
 
-    words: int
+    word_count: int
     """How many words were heard: of each, more than half of the sound was played."""
     end: int
     """Where the last of them ends in the source text: what follows was not heard."""
@@ -51,6 +51,12 @@ class Heard:
     """The source text from there on, as far as it was written."""
     interrupted: bool = False
     """Whether words are missing: some were not heard, or the text itself had not ended."""
+
+    @property
+    def words(self) -> int:
+        """The name of ``word_count`` in version 0.1."""
+        renamed("words", "word_count")
+        return self.word_count
 
     def messages(self, api: str = "openai", *, mark: str = BROKEN_OFF) -> list[dict[str, Any]]:
         """The assistant's message for a model's history: in a list, which is empty if nothing was

@@ -34,9 +34,9 @@ class KeepUp:
 
     lag_s: float = 1.5
     """Lag in seconds above which speech becomes faster."""
-    most_speed: float = 1.8
+    max_speed: float = 1.8
     """Bound: at most so many times the session's own speed."""
-    least_pause: float = 0.4
+    min_pause: float = 0.4
     """Bound: the shortest pauses within and after sentences, as a share of their normal length."""
     gather: int = 5
     """At most so many words wait for the end of their phrase once the player has run dry; 0 or 1:
@@ -46,14 +46,14 @@ class KeepUp:
 
     def __post_init__(self) -> None:
         check_number("KeepUp: lag_s", self.lag_s, 0.1, 3600.0)
-        check_number("KeepUp: most_speed", self.most_speed, 1.0, 10.0)
-        check_number("KeepUp: least_pause", self.least_pause, 0.1, 1.0)
+        check_number("KeepUp: max_speed", self.max_speed, 1.0, 10.0)
+        check_number("KeepUp: min_pause", self.min_pause, 0.1, 1.0)
         check_whole("KeepUp: gather", self.gather, 0, 64)
         check_number("KeepUp: stretch", self.stretch, 1.0, 3.0)
 
 
 def keep_up(spec: object) -> KeepUp | None:
-    """A KeepUp from ``"lag_s=2,most_speed=1.4"``, a table of the same, True or "on" (the defaults);
+    """A KeepUp from ``"lag_s=2,max_speed=1.4"``, a table of the same, True or "on" (the defaults);
     None from "off".
 
     ConfigError for an unknown option, with the nearest one, and for a value out of range.
@@ -149,11 +149,11 @@ class Pace:
         if self.keep_up is None:
             return segment
         over = self.lag_s(spoken, waiting) / self.keep_up.lag_s
-        change = 1 - (1 - self.CHANGE) ** len(segment.words)
+        change = 1 - (1 - self.CHANGE) ** len(segment.spans)
         hurry = min(max(over - 1, 0) / self.WITHIN, 1)
-        self._speed += change * (1 + (self.keep_up.most_speed - 1) * hurry - self._speed)
+        self._speed += change * (1 + (self.keep_up.max_speed - 1) * hurry - self._speed)
         self._pause += change * (
-            1 - (1 - self.keep_up.least_pause) * min(max(2 * over - 1, 0), 1) - self._pause
+            1 - (1 - self.keep_up.min_pause) * min(max(2 * over - 1, 0), 1) - self._pause
         )
         return paced(segment, self._speed, self._pause)
 
@@ -166,7 +166,7 @@ def paced(segment: Segment, speed: float, pause: float) -> Segment:
     speeds = np.ones(len(segment.ids), np.float32) if segment.speeds is None else segment.speeds
     factors = np.full(len(segment.ids), speed, np.float32)
     factors[: segment.speak] /= np.float32(pause)
-    for first, end in segment.words:
+    for first, end in segment.spans:
         # Those of models that read characters count from their sentence's first one, and have no
         # phonemes.
         factors[first:end] = speed

@@ -57,7 +57,7 @@ class SessionOptions:
     a large man's."""
     keep_up: Annotated[KeepUp | Spec | bool | None, "OPTIONS"] = None
     """Whether to keep up with the pace of the text: on, or options such as
-    ``lag_s=2,most_speed=1.4``."""
+    ``lag_s=2,max_speed=1.4``."""
     lexicon: Annotated[Lexicon | Mapping[str, str] | str | Path | None, "FILE"] = None
     """How to say words: a Lexicon, a table such as ``{"Nguyen": "/ˈwɪn/", "SQL": "sequel"}``, or a
     file of them."""

@@ -30,7 +30,7 @@ READ = Read()
 class Speak:
     """Say the next words, seeing some of what follows."""
 
-    words: int
+    word_count: int
     """How many of the pending words to say; at least one, and none beyond the end of a sentence."""
     lookahead: int
     """How many words after them the model may see; fewer if the sentence ends sooner."""

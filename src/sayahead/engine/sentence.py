@@ -278,12 +278,12 @@ class Words:
         """What the policy says in one decision after another, as far as one step may say it at
         once."""
         most = fitting(pending[:together], self._count, MAX_TOGETHER)
-        while not action.alone and action.words < most:
-            seen = min(action.lookahead, len(pending) - action.words)
-            more = self._decide(pending, spoken=action.words, seen=seen)
-            if isinstance(more, Read) or more.alone or action.words + more.words > most:
+        while not action.alone and action.word_count < most:
+            seen = min(action.lookahead, len(pending) - action.word_count)
+            more = self._decide(pending, spoken=action.word_count, seen=seen)
+            if isinstance(more, Read) or more.alone or action.word_count + more.word_count > most:
                 break
-            action = Speak(action.words + more.words, more.lookahead)
+            action = Speak(action.word_count + more.word_count, more.lookahead)
         return action
 
     def _decide(self, pending: tuple[Word, ...], *, spoken: int, seen: int) -> Read | Speak:
@@ -293,9 +293,9 @@ class Words:
         view = View(rest, not past, self._count, past=tuple(past[-self.PAST_WORDS :]), seen=seen)
         action = self._policy.decide(view)
         check_action(self._policy, action, "words")
-        if isinstance(action, Speak) and not 1 <= action.words <= len(rest):
+        if isinstance(action, Speak) and not 1 <= action.word_count <= len(rest):
             raise SessionError(
-                f"{self._policy!r} spoke {action.words} words where {len(rest)} were pending."
+                f"{self._policy!r} spoke {action.word_count} words where {len(rest)} were pending."
             )
         return action
 
@@ -363,14 +363,14 @@ class Words:
     ) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
         """What an action speaks and shows, as far as one step may; the rest of what it speaks comes
         in the next."""
-        shown = pending[: action.words + action.lookahead]
+        shown = pending[: action.word_count + action.lookahead]
         # A few words fit, as none of them is long to say; to count takes time.
         fit = len(shown) if len(shown) <= FEW else fitting(shown, self._count, MAX_PHONEMES)
-        if fit < action.words:
+        if fit < action.word_count:
             # Where it is cut, the model sees what follows.
             spoken = max(1, fit - CUT_LOOKAHEAD)
             return shown[:spoken], shown[spoken : max(fit, spoken)]
-        return shown[: action.words], shown[action.words : fit]
+        return shown[: action.word_count], shown[action.word_count : fit]
 
     def _segment(self, words: tuple[Word, ...], visible: tuple[Word, ...]) -> Segment:
         """Phonemes of the words, then of what the model may see after them: real words, then

@@ -105,7 +105,7 @@ class Speech:
     def __repr__(self) -> str:
         heard = self._turn.heard()
         state = "over" if self._turn.over else "cancelled" if self._session.cancelled else "open"
-        return f"<Speech {state}: {heard.words} words heard of {shown(self.text)}>"
+        return f"<Speech {state}: {heard.word_count} words heard of {shown(self.text)}>"
 
     @property
     def sample_rate(self) -> int:

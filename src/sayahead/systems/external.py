@@ -82,7 +82,7 @@ class WholeTexts:
         if not text:
             return (
                 Speech(
-                    np.zeros(0, np.float32), ((state, state),) * len(segment.words), ended=ended
+                    np.zeros(0, np.float32), ((state, state),) * len(segment.spans), ended=ended
                 ),
                 state,
             )
@@ -92,7 +92,7 @@ class WholeTexts:
         letter = (last - first) / segment.speak
         words = tuple(
             (state + first + round(a * letter), state + first + round(b * letter))
-            for a, b in segment.words
+            for a, b in segment.spans
         )
         return Speech(samples, words, ended=ended), state + len(samples)
 

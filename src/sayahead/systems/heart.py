@@ -171,7 +171,7 @@ class HeartAcoustic:
             # Words without sound: nothing to say, and nothing new about the future.
             end = max(0, (state.done + state.held) * self.FRAMES_PER_UNIT - self._early)
             nothing = np.zeros((0, self._width), np.float32)
-            return Frames(nothing, nothing, ((end, end),) * len(segment.words), False), state
+            return Frames(nothing, nothing, ((end, end),) * len(segment.spans), False), state
         left = state.ids
         left_units = state.units
         left_speeds = state.speeds
@@ -214,7 +214,7 @@ class HeartAcoustic:
         cut = commit * self.FRAMES_PER_UNIT
         heard = self._heard(units, state.done - past)
         words = tuple(
-            (int(heard[len(left) + a]), int(heard[len(left) + b])) for a, b in segment.words
+            (int(heard[len(left) + a]), int(heard[len(left) + b])) for a, b in segment.spans
         )
         drawn = self._drawn(units[: len(left)] - left_units, left_units, state.done - past)
         frames = Frames(features[:cut], features[cut:], words, ended, drawn=drawn)

@@ -231,7 +231,7 @@ class KokoroAcoustic:
             # Words without sound: nothing to say, and nothing new about the future.
             at = max(0, state.done + state.held - self._config.early)
             nothing = np.zeros((0, self._width), np.float32)
-            return Frames(nothing, nothing, ((at, at),) * len(segment.words), ended), state
+            return Frames(nothing, nothing, ((at, at),) * len(segment.spans), ended), state
         left = np.array([EDGE], np.int64) if first else state.ids
         before = np.zeros(1, np.int64) if first else state.units
         past = 0 if first else int(before.sum()) - state.held
@@ -260,7 +260,7 @@ class KokoroAcoustic:
         heard = np.maximum(edges - self._config.early, 0)
         early = self._config.early
         words = tuple(
-            (int(heard[len(left) + a]), int(heard[len(left) + b])) for a, b in segment.words
+            (int(heard[len(left) + a]), int(heard[len(left) + b])) for a, b in segment.spans
         )
         grown = units[: len(left)] - before
         drawn = (

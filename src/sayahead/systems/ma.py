@@ -174,7 +174,7 @@ class AttentionAcoustic:
             # Words without sound: nothing to say, and nothing new about the future.
             end = (state.past.number + len(state.held)) * r
             return Frames(
-                self._joined([]), self._joined([]), ((end, end),) * len(segment.words), False
+                self._joined([]), self._joined([]), ((end, end),) * len(segment.spans), False
             ), state
         left = state.ids if len(state.ids) else np.array([self._pad], np.int64)
         tail = self._continuation if segment.speak < len(segment.ids) else self._blind_continuation
@@ -182,7 +182,7 @@ class AttentionAcoustic:
             tail = np.array([self._pad], np.int64)
         text = self._text(np.concatenate([left, segment.ids, tail]), state.first)
         begin = state.first + len(left)
-        sounded = begin + (segment.words[-1][1] if segment.words else 0)
+        sounded = begin + (segment.spans[-1][1] if segment.spans else 0)
 
         walk = self._walk(text, state)
         steps = list[Step]()
@@ -204,7 +204,7 @@ class AttentionAcoustic:
             ahead.append(made)
 
         visited = [step.past.attended[0] for step in steps]
-        places = [(begin + a, begin + b) for a, b in segment.words]
+        places = [(begin + a, begin + b) for a, b in segment.spans]
         at = (
             state.past.number + np.searchsorted(visited, np.array(places, np.int64).reshape(-1, 2))
         ) * r

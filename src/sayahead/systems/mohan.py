@@ -187,7 +187,7 @@ class CharacterAcoustic:
             rows = np.concatenate([text.rows, out["row"]])
             keys = np.concatenate([text.keys, out["key"]])
             text = replace(text, state=out["next_state"], rows=rows, keys=keys)
-        text = replace(text, words=text.words + segment.words, over=segment.ends)
+        text = replace(text, words=text.words + segment.spans, over=segment.ends)
         return replace(state, text=text, decoder=decoder, look=self._look(text, decoder))
 
     def _asked(self, decoder: DecoderState) -> DecoderState:

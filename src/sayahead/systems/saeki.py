@@ -135,7 +135,7 @@ class SegmentalAcoustic:
         """Held-back frames are final all the same."""
         ended = segment.ends and segment.speak == len(segment.ids)
         if not segment.speak:
-            words = ((state.frames, state.frames),) * len(segment.words)
+            words = ((state.frames, state.frames),) * len(segment.spans)
             if ended:
                 return Frames(state.held, state.held[:0], words, True), self.initial()
             if segment.breath:
@@ -148,7 +148,7 @@ class SegmentalAcoustic:
         first = 0
         if self._model.independent:
             # Without the space before its first word.
-            first = segment.words[0][0] if segment.words else 0
+            first = segment.spans[0][0] if segment.spans else 0
             segment = replace(segment, ids=spoken, embedding=None)
             past = NO_IDS
             spoken = spoken[first:]
@@ -161,11 +161,11 @@ class SegmentalAcoustic:
             else segment.embedding
         )
         begin = len(front) - first
-        sounded = begin + (segment.words[-1][1] if segment.words else segment.speak) - 1
+        sounded = begin + (segment.spans[-1][1] if segment.spans else segment.speak) - 1
         random = np.random.default_rng([rendering.seed, state.frames])
         mel, visited = self._decode(ids, embedding, sounded, random)
 
-        places = np.array([(begin + a, begin + b) for a, b in segment.words], np.int64).reshape(
+        places = np.array([(begin + a, begin + b) for a, b in segment.spans], np.int64).reshape(
             -1, 2
         )
         at = (

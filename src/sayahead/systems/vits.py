@@ -132,7 +132,7 @@ class VitsAcoustic:
             # Words without sound: nothing to say, and nothing new about the future.
             at = state.done + state.held
             nothing = np.zeros((0, self._width), np.float32)
-            return Frames(nothing, nothing, ((at, at),) * len(segment.words), ended), state
+            return Frames(nothing, nothing, ((at, at),) * len(segment.spans), ended), state
         left = np.array([self._config.begin, self._config.pad], np.int64) if first else state.ids
         before = np.zeros(2, np.int64) if first else state.units
         past = int(before.sum()) - state.held
@@ -161,7 +161,7 @@ class VitsAcoustic:
             np.concatenate([[0], np.cumsum(these)]) + state.done - past for these in (units, before)
         )
         words = tuple(
-            (int(edges[len(left) + 2 * a]), int(edges[len(left) + 2 * b])) for a, b in segment.words
+            (int(edges[len(left) + 2 * a]), int(edges[len(left) + 2 * b])) for a, b in segment.spans
         )
         grown = units[: len(left)] - before
         drawn = (

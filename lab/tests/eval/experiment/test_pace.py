@@ -29,7 +29,7 @@ name = "plain"
 policy = "wait-all"
 [[conditions]]
 name = "quick"
-keep_up = { lag_s = 0.2, most_speed = 1.8 }
+keep_up = { lag_s = 0.2, max_speed = 1.8 }
 clock = "fast"
 [[conditions]]
 name = "what is there"
@@ -92,7 +92,7 @@ def test_what_is_wrong_is_named(tmp_path: Path, change: tuple[str, str], message
 
 def test_a_condition_is_recorded_with_all_that_it_keeps_up_by() -> None:
     condition = Condition("quick", keep_up="lag_s=3", clock="fast")
-    assert condition.keep_up == "lag_s=3.0,most_speed=1.8,least_pause=0.4,gather=5,stretch=1.4"
+    assert condition.keep_up == "lag_s=3.0,max_speed=1.8,min_pause=0.4,gather=5,stretch=1.4"
     settings = {
         "name": "quick",
         "keep_up": condition.keep_up,

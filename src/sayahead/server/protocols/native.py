@@ -209,7 +209,7 @@ class Native(SocketProtocol):
             case m.Cancelled(name, heard, message):
                 figures = {
                     "audio_s": round(heard.played_s, 6),
-                    "words": heard.words,
+                    "words": heard.word_count,
                     "text_end": heard.end,
                 }
                 yield say(

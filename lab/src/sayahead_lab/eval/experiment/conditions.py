@@ -54,7 +54,7 @@ class Condition:
     seed: int = 0
     """Seed of the noise."""
     keep_up: Any = None
-    """Follow the text's pace: options ("lag_s=2,most_speed=1.4"), a table of them, or true; kept as
+    """Follow the text's pace: options ("lag_s=2,max_speed=1.4"), a table of them, or true; kept as
     a string with all of them."""
     clock: str | None = None
     """The clock on which it speaks, the only one on which it is timed: for settings that depend on

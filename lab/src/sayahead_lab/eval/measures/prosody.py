@@ -90,7 +90,7 @@ class AcousticRecorder(Generic[State]):
             self._words = list(moved(self._words, places))
         # Words count from the start of their sentence.
         self._words += [(self._start + first, self._start + end) for first, end in frames.words]
-        self._phonemes += [end - first for first, end in segment.words]
+        self._phonemes += [end - first for first, end in segment.spans]
         self._sentences += [self._sentence] * len(frames.words)
         self._frames += len(frames.final)
         if frames.ended:

@@ -72,7 +72,7 @@ class Squawker:
     def step(self, segment: Segment, state: int) -> tuple[Speech, int]:
         pitch = 200 + 10 * (segment.ids[: segment.speak] % 32) + (len(segment.ids) - segment.speak)
         samples = np.sin(2 * np.pi * np.cumsum(np.repeat(pitch, NOTE) / RATE)).astype(np.float32)
-        words = tuple((state + first * NOTE, state + end * NOTE) for first, end in segment.words)
+        words = tuple((state + first * NOTE, state + end * NOTE) for first, end in segment.spans)
         return Speech(samples, words), state + len(samples)
 
 
