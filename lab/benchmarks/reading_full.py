@@ -222,9 +222,9 @@ def growth(language: str, _: Size, __: Path) -> Part:
         if unit:
             once = seconds(language, unit, LENGTH)
             twice = seconds(language, unit, 2 * LENGTH)
-            if twice > MAX_GROWTH * once:
-                once = seconds(language, unit, LENGTH)
-                twice = min(twice, seconds(language, unit, 2 * LENGTH))
+            if twice > MAX_GROWTH * once:  # It may have begun with what is made once.
+                once = seconds(language, unit, 2 * LENGTH)
+                twice = seconds(language, unit, 4 * LENGTH)
             part.texts += 2
             part.characters += 3 * LENGTH
             if twice > MAX_GROWTH * once:
