@@ -128,6 +128,17 @@ class EnglishPhonemizer:
         entry = self._g2p.lexicon.golds.get(word)
         return isinstance(entry, dict)
 
+    def _unshouted(self, text: str) -> str:
+        """Capitals as the word or the name that they are; they are letters where the lexicon has
+        none, or has a reading of the capitals themselves."""
+        lexicon = self._g2p.lexicon
+        if len(text) < 2 or not (text.isupper() and text.isalpha()) or text in lexicon.golds:
+            return text
+        forms = (text.lower(), text.title())
+        return next(
+            (form for form in forms if form in lexicon.golds or form in lexicon.silvers), text
+        )
+
     def _count(self, text: str) -> int:
         return sounds(self._read([text])[0])
 
@@ -138,6 +149,8 @@ class EnglishPhonemizer:
         pieces = [max(1, len(text.split())) for text in texts]
         joined = " ".join(" ".join(text.split()) or "," for text in texts)
         tagged = self._g2p.tokenize(joined)
+        for token in tagged:
+            token.text = self._unshouted(token.text)
         homographs.settle(tagged, self._readings, known=len(tagged) - bool(stand_in))
         if self._british:
             for token in tagged:
