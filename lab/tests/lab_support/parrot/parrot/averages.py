@@ -32,7 +32,7 @@ class Averages:
         frames = np.repeat(out["mel"], lasting, axis=0)
         at = np.concatenate([[0], np.cumsum(lasting)])
         words = tuple(
-            (state + int(at[first]), state + int(at[end])) for first, end in segment.words
+            (state + int(at[first]), state + int(at[end])) for first, end in segment.spans
         )
         ended = segment.ends and segment.speak == len(segment.ids)
         spoken = int(at[segment.speak])
