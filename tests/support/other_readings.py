@@ -8,12 +8,14 @@ import unicodedata
 from pathlib import Path
 
 from sayahead.text import front_end
-from sayahead.text.languages import READ
+from sayahead.text.languages import READ, record_of
 from sayahead.types import Word
 from support.readings import Case, cases
 
 FOLDER = Path(__file__).parents[1] / "text" / "readings"
 LANGUAGES = READ
+SPACED = tuple(tag for tag in READ if record_of(tag).spaced)
+"""Languages whose words have spaces between them, and abbreviations a full stop."""
 
 
 def cases_of(language: str) -> list[Case]:
@@ -28,10 +30,15 @@ def words_of(language: str, text: str) -> list[Word]:
 
 
 def canonical(text: str) -> str:
-    """A reading without case, marks, hyphens and the optional one of German hundreds."""
+    """A reading without case, marks, hyphens, spaces between characters that have none, and the
+    optional one of German hundreds."""
     text = unicodedata.normalize("NFC", text.lower()).replace("’", "'").replace("' ", "'")
     text = re.sub(r"\bein(hundert|tausend)", r"\1", text)
-    return " ".join(re.findall(r"[^\W_]+(?:'[^\W_]+)*|[+<>=%€$&@§°]", text))
+    words = " ".join(re.findall(r"[^\W_]+(?:'[^\W_]+)*|[+<>=%€$&@§°]", text))
+    return _UNSPACED.sub("", words)
+
+
+_UNSPACED = re.compile(r"(?<=[\u3040-\u9fff]) | (?=[\u3040-\u9fff])")
 
 
 def sentences(words: list[Word]) -> list[str]:

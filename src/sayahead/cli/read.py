@@ -94,7 +94,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the words; the exit code."""
     from sayahead.text import front_end
-    from sayahead.text.espeak.front_end import EspeakFrontEnd
     from sayahead.text.lexicon import Lexicon
     from sayahead.text.pronouncing import Pronunciations, pronouncing
     from sayahead.text.ssml.reader import Markup, Resources
@@ -115,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
     tag = config.reads or config.language
     front = front_end(tag, espeak=str(config.model.get("espeak", "")))
     if arguments.language is not None:
-        front = EspeakFrontEnd(arguments.language)
+        front = language_front_end(arguments.language)
     console = Console(quiet=False)
     source, typed = open_source(arguments, console)
     if typed:
@@ -213,6 +212,16 @@ def sounds(config: VoiceConfig, front: FrontEnd, k: int) -> Callable[[list[Word]
         return read
 
     return phonemes
+
+
+def language_front_end(language: str) -> FrontEnd:
+    """What reads a language without a voice, clause by clause: English by espeak-ng."""
+    from sayahead.text import front_end
+    from sayahead.text.english.front_end import English
+    from sayahead.text.espeak.front_end import EspeakFrontEnd
+
+    front = front_end(language)
+    return EspeakFrontEnd(language) if isinstance(front, English) else front
 
 
 def language_sounds(front: FrontEnd, k: int) -> Callable[[list[Word]], list[str]]:

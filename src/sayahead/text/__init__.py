@@ -135,19 +135,32 @@ def front_end(language: str, *, espeak: str = "", layout: Layout | None = None) 
     """The front end of a language by its BCP 47 tag; ConfigError where there is none.
 
     ``espeak`` names a voice of espeak-ng ("en-us") for voices that learned from its phonemes;
-    without it, all languages but English are read by the voice of that language. ``layout`` says
-    how such a voice lays its ids out."""
-    name = language.lower().replace("_", "-").split("-")[0]
-    own = name in LANGUAGES and not (espeak or layout)
-    module, attribute = (LANGUAGES[name] if own else OTHERS).rsplit(".", 1)
+    without it, languages without a front end of their own are read by the voice of that language.
+    ``layout`` says how such a voice lays its ids out."""
+    own = "" if espeak or layout else own_front_end(language)
+    module, attribute = (own or OTHERS).rsplit(".", 1)
     maker = getattr(importlib.import_module(module), attribute)
     front: FrontEnd = maker(language) if own else maker(language, voice=espeak, layout=layout)
     return front
 
 
-LANGUAGES = {"en": "sayahead.text.english.front_end.English"}
+LANGUAGES = {
+    "en": "sayahead.text.english.front_end.English",
+    "zh": "sayahead.text.mandarin.front_end.Mandarin",
+    "cmn": "sayahead.text.mandarin.front_end.Mandarin",
+}
 """Front ends of their own by the first part of a language's tag; each is imported when it is first
 wanted."""
+CANTONESE = frozenset(("zh-hk", "zh-mo"))
+"""Tags of another language that begin as Mandarin's."""
+
+
+def own_front_end(language: str) -> str:
+    """Where the front end is that a language has of its own, by its BCP 47 tag; nothing where it
+    has none."""
+    tag = language.lower().replace("_", "-")
+    return "" if tag in CANTONESE else LANGUAGES.get(tag.split("-")[0], "")
+
 
 OTHERS = "sayahead.text.espeak.front_end.EspeakFrontEnd"
 """The front end of all others."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.effort import examples
-from support.other_readings import LANGUAGES
+from support.other_readings import LANGUAGES, SPACED
 
 from sayahead.text.reading.language import language_of
 from sayahead.text.reading.stream import TokenReader
@@ -60,7 +60,7 @@ def test_what_is_in_the_tables_is_said_in_full_and_ends_nothing_before_a_small_l
         assert len(ends(language, text)) == 1, form
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", SPACED)
 @pytest.mark.parametrize("closer", CLOSERS)
 def test_a_short_form_that_nobody_knows_ends_nothing_before_a_small_letter_or_a_figure(
     language: str, closer: str
@@ -70,7 +70,7 @@ def test_a_short_form_that_nobody_knows_ends_nothing_before_a_small_letter_or_a_
             assert len(ends(language, f"Aaa {form}.{closer} {after} yyyyyyy.")) == 1, (form, after)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", SPACED)
 def test_a_word_ends_its_sentence_whatever_comes_next(language: str) -> None:
     common = sorted(word for word in language_of(language).common if len(word) > 2)
 
@@ -92,7 +92,7 @@ def test_a_word_ends_its_sentence_whatever_comes_next(language: str) -> None:
     check()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", SPACED)
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_guessed_to_be_short_for_another_word(language: str, name: str) -> None:
     opener = min(language_of(language).record.starters)

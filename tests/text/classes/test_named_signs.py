@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.other_readings import SPACED
 
 from sayahead.text.languages import READ
 from sayahead.text.reading.language import Language, language_of
@@ -70,7 +71,7 @@ def test_raised_letters_are_those_of_the_line(tag: str, text: str, plain: str) -
     assert spoken(language, f"so {text} Ott")[0] == spoken(language, f"so {plain} Ott")[0]
 
 
-@pytest.mark.parametrize("tag", [*READ, "en"])
+@pytest.mark.parametrize("tag", [*SPACED, "en"])
 def test_two_signs_of_sections_are_several_sections(tag: str) -> None:
     language = language_of(tag)
     one = spoken(language, "§ 5")[0].split()[0]

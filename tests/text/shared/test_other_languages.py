@@ -39,7 +39,7 @@ def shown(language: str, text: str) -> str:
         ("ru", "Это стр. 5. Да! Нет", "Это стр 5.| Да!| Нет|"),
         ("cs", "Dne 3. května. Potom", "Dne 3 května.| Potom|"),
         ("pl", "Dnia 3. maja. Potem", "Dnia trzeciego maja.| Potem|"),
-        ("zh", "你好，世界。今天好吗？", "你好， 世界。| 今天好吗？|"),
+        ("zh", "你好，世界。今天好吗？", "你好， 世界。| 今天 好 吗？|"),
         ("hi", "नमस्ते दुनिया। आप कैसे हैं?", "नमस्ते दुनिया।| आप कैसे हैं?|"),
         ("ar", "كيف حالك؟ نعم", "كيف حالك؟| نعم|"),
         ("sv", "Hej 😀 *du* — sa han\n\nNy rad", "Hej du — sa han| Ny rad|"),
@@ -49,7 +49,7 @@ def shown(language: str, text: str) -> str:
         (
             "zh",
             "我们的生活方式。不了解3个iPhone手机",
-            "我们的 生活方 式。| 不了解 3个 iPhone 手机|",
+            "我们 的 生活 方式。| 不 了解 三 个 iPhone 手机|",
         ),
         (
             "ja",
@@ -69,6 +69,9 @@ def test_words_stream_where_there_are_no_spaces() -> None:
     assert [len(normalizer.push(char)) for char in "今日は天気が東"] == [0, 0, 0, 1, 0, 0, 1]
     normalizer = front_end("zh").normalizer()
     waits = [len(normalizer.push(char)) for char in "人工智能正在改变生活"]
+    assert waits == [0, 0, 0, 0, 1, 0, 1, 0, 0, 1]
+    normalizer = front_end("yue").normalizer()
+    waits = [len(normalizer.push(char)) for char in "人工智能正在改變生活"]
     assert waits == [0, 0, 0, 1, 0, 0, 1, 0, 0, 1]
 
 

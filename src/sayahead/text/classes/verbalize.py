@@ -85,8 +85,12 @@ def year(text: str, language: Words, form: str = "") -> str:
 
 
 def digits(text: str, language: Words, form: str = "") -> str:
-    """Figures one by one."""
-    return " ".join(numbers_of(language).cardinal(int(char)) for char in text if char.isdecimal())
+    """Figures one by one, by [rules form] where the language has it."""
+    numbers = numbers_of(language)
+    name = "rules" if form and numbers.has(f"rules {form}") else "cardinal"
+    between = " " if language.record.spaced else ""
+    figures = [int(char) for char in text if char.isdecimal()]
+    return between.join(numbers.in_words(name, figure, form) for figure in figures)
 
 
 def letters(text: str, language: Words, form: str = "") -> str:

@@ -15,8 +15,8 @@ RECORDS = tuple(sorted(path.stem for path in DATA.glob("*.txt")))
 READ = tuple(tag for tag in RECORDS if "-" not in tag and tag != "en")
 """Languages that are read in full by the shared reader."""
 
-_LIKE = dict.fromkeys("en-au en-ie en-in en-nz en-za".split(), "en-gb")
-"""Countries that are read as another one, by their tags."""
+_LIKE = dict.fromkeys("en-au en-ie en-in en-nz en-za".split(), "en-gb") | {"cmn": "zh"}
+"""Tags that are read as another one."""
 _DOT_ORDINALS = frozenset(
     "bs cs da de et eu fi fo hr hu is ka lb lv nb nn no pl sk sl sr tr".split()
 )

@@ -6,7 +6,7 @@ what waits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from sayahead.text.reading.automaton import DEAD
@@ -16,8 +16,8 @@ from sayahead.text.reading.grammar import Rule, is_boundary
 from sayahead.text.reading.language import Language
 from sayahead.text.reading.long_readings import in_portions
 from sayahead.text.reading.pattern import NEWLINE, SENTENCE_END, SPACE, WHITE
-from sayahead.text.reading.segments import SegmentFilter
 from sayahead.text.reading.trace import TokenTrace, open_traces
+from sayahead.text.reading.unspaced import numeral_portions, segments_of
 from sayahead.types import Word
 
 MAX_TOKEN = 160
@@ -77,7 +77,12 @@ class TokenReader:
         self._language = language
         self._grammar = language.grammar
         self._filter = Filters(language.record, self.skipped, start)
-        self._segments = None if language.record.spaced else SegmentFilter()
+        self._cut: Callable[[Word], Iterable[Word]] = portions
+        if language.record.dotted_letters:
+            self._cut = in_portions
+        elif language.record.segmenter:
+            self._cut = numeral_portions
+        self._segments = None if language.record.spaced else segments_of(language.record)
         self._text = ""
         self._places: list[tuple[int, int]] = []
         self._at = 0
@@ -394,8 +399,7 @@ class TokenReader:
         self._is_open = True
         self._is_paused = False
         self._last_end = word.end
-        cut = in_portions if self._language.record.dotted_letters else portions
-        yield from cut(Word(text, word.start, word.end, ends=is_last))
+        yield from self._cut(Word(text, word.start, word.end, ends=is_last))
         if is_last:
             self._end_sentence()
 

@@ -82,6 +82,8 @@ class Words:
         )
 
     def _may_be_short(self, word: str) -> bool:
+        if not (self.record.spaced or word.isascii()):
+            return False
         if len(word) > MAX_SHORT:
             return len(word) <= MAX_CUT and self._short_ending.fullmatch(word) is not None
         return word.lower() not in self.common

@@ -33,6 +33,9 @@ class Record:
     """First words of the Unicode names of the letters that it can read."""
     spaced: bool = True
     """Whether words are written with spaces between them."""
+    segmenter: str = ""
+    """What parts words that have none: a key of ``reading.unspaced.SEGMENTERS``; without it, where
+    scripts change."""
     question: str = ""
     """What ends a question, where it is another mark elsewhere: the Greek semicolon."""
     dot_ordinals: bool = False

@@ -1,0 +1,63 @@
+"""Scripts without spaces: what parts their words, and the readings of their figures in portions."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator
+from typing import Protocol
+
+from sayahead.text.reading.characters import Character
+from sayahead.text.reading.segments import SegmentFilter
+from sayahead.text.shared.record import Record
+from sayahead.types import Word
+
+SEGMENTERS = {"mandarin": "sayahead.text.mandarin.segments.MandarinFilter"}
+"""What parts the words of a language, by the key ``segmenter`` of its data file; imported when it
+is first wanted."""
+MAX_SYLLABLES = 5
+"""Characters of figures in words that are said at once."""
+_NUMERALS = re.compile("[零〇一二三四五六七八九十百千万亿兆点幺两]+[，。！？；：、]?")
+_PORTION = re.compile("百分之|千分之|.{1,3}[百千万亿兆](?=..)|.{1,4}")
+
+
+class Segments(Protocol):
+    """A filter that puts spaces of no length between words."""
+
+    def push(self, characters: list[Character]) -> list[Character]:
+        """The characters that are certain, with a space before each that begins a word."""
+        ...
+
+
+def segments_of(record: Record) -> Segments:
+    """What parts the words of a language that has no spaces between them."""
+    if not record.segmenter:
+        return SegmentFilter()
+    module, name = SEGMENTERS[record.segmenter].rsplit(".", 1)
+    maker = getattr(importlib.import_module(module), name)
+    segments: Segments = maker(record.vocabularies.get("measures", ()))
+    return segments
+
+
+def numeral_portions(word: Word) -> Iterator[Word]:
+    """A word, or more where its reading is a long number, each with its share of the source."""
+    parts = [""]
+    for piece in word.text.split():
+        for part in _pieces(piece):
+            is_latin = parts[-1].isascii() or part.isascii()
+            if parts[-1] and (is_latin or len(parts[-1] + part) > MAX_SYLLABLES):
+                parts.append(part)
+            else:
+                parts[-1] += part
+    size = word.end - word.start
+    for number, part in enumerate(parts, 1):
+        start = word.start - (-size * (number - 1) // len(parts))
+        end = word.start - (-size * number // len(parts))
+        is_last = number == len(parts)
+        yield Word(part, start, end, word.ends and is_last, continues=not is_last)
+
+
+def _pieces(text: str) -> list[str]:
+    """A number in words by its powers of ten, other words as they are."""
+    is_long = len(text) > MAX_SYLLABLES and _NUMERALS.fullmatch(text) is not None
+    return _PORTION.findall(text) if is_long else [text]
