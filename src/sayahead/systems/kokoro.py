@@ -23,7 +23,7 @@ from sayahead.errors import ConfigError, VoiceError
 from sayahead.systems.durations import speeds_of, whole_units
 from sayahead.systems.loading import Loaded, two_stages
 from sayahead.systems.speakers import Blends, of_speakers
-from sayahead.text import FrontEnd, Phonemizer, front_end
+from sayahead.text import FrontEnd, Phonemizer, front_end, own_front_end
 from sayahead.text.espeak.misaki import Misaki
 from sayahead.text.espeak.voices import voice_of
 from sayahead.text.languages import RECORDS, record_of
@@ -351,9 +351,9 @@ class KokoroAcoustic:
 
 
 def reader(language: str) -> FrontEnd:
-    """The front end of a language, in Kokoro's spelling: our own of English, for others that of
+    """The front end of a language, in Kokoro's spelling: its own where it has one, or that of
     espeak-ng's voice."""
-    if language.lower().startswith("en"):
+    if own_front_end(language):
         return front_end(language)
     return front_end(language, espeak=voice_of(language), layout=Misaki(language=language))
 

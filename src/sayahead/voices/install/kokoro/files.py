@@ -22,9 +22,10 @@ LANGUAGES = {
     "h": "hi",
     "i": "it",
     "p": "pt-BR",
+    "z": "zh",
 }
 """Of a style, by the first letter of its name."""
-OWN_READER = {"j": "Japanese", "z": "Chinese"}
+OWN_READER = {"j": "Japanese"}
 """Languages whose phonemes neither rules nor espeak-ng make."""
 
 
