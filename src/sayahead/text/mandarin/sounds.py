@@ -58,6 +58,11 @@ class MandarinSounds:
         return self.clause([word], closed=True)[0]
 
 
+def syllables_of(word: str) -> list[str]:
+    """The syllables of a word by itself, each with the figure of its tone."""
+    return [sound + tone for _, sound, tone in _syllables(word)]
+
+
 @functools.lru_cache(maxsize=MAX_KNOWN)
 def _syllables(text: str) -> tuple[tuple[str, str, str], ...]:
     """Character, sound and tone of each syllable of a word; what is not Mandarin is one without a
