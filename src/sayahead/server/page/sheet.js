@@ -138,7 +138,7 @@ export class Sheet {
     // A text that was switched between the modes began in the other one.
     const mode = last.modes[speaker.mode].first.length ? speaker.mode : MODES.find((each) => last.modes[each].first.length);
     write(get("last-first"), duration(mode ? last.modes[mode].first.at(-1) : null));
-    write(get("last-heard"), duration(mode ? last.quantile(mode, "heard", 0.5) : null));
+    write(get("last-ready"), duration(mode ? last.quantile(mode, "ready", 0.5) : null));
     write(get("last-gaps"), mode ? String(last.modes[mode].gaps) : "–");
     Object.assign(document.body.dataset, { busy, way: player.way });
     if (speaker.words.length) {
