@@ -266,7 +266,7 @@ def test_the_container_has_all_that_the_package_is_built_of() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
     needed = [project["project"]["readme"], *project["project"]["license-files"]]
-    needed += [*wheel["packages"], *wheel["force-include"], "pyproject.toml", "requirements.lock"]
+    needed += [*wheel["packages"], "pyproject.toml", "requirements.lock"]
     build, _ = (ROOT / "Containerfile").read_text(encoding="utf-8").split("FROM ${BASE}\n")
     copied = [
         name

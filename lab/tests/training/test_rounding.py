@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from sayahead.errors import ConfigError
+from sayahead.voices.install import catalogue
 from sayahead.voices.install.fetch import Digest
 from torch import Tensor
 
@@ -73,7 +74,7 @@ def test_rounding_twice_is_rounding_once(weights: dict[str, Tensor], levels: int
 
 
 def test_the_archives_to_download_are_those_that_lie_here() -> None:
-    rows = [line.split("  ")[::-1] for line in (ARCHIVES / "SHA256SUMS").read_text().splitlines()]
+    rows = [line.split("  ")[::-1] for line in catalogue.SUMS.read_text().splitlines()]
     runs = {name.removeprefix("runs/"): digest for name, digest in rows if name.startswith("runs/")}
     assert runs == {f"{name}.tar.xz": digest for name, digest in publish.offered().items()}
     assert sorted(runs) == sorted(path.name for path in (ARCHIVES / "runs").iterdir())

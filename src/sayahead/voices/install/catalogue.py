@@ -45,7 +45,8 @@ RELEASE = f"https://github.com/sayahead/sayahead/releases/download/v{__version__
 """Where this version's archives of voices are published."""
 CLONE = Path(__file__).parents[4] / "archives"
 """Where they lie in a clone of the repository."""
-SUMS = "SHA256SUMS"
+SUMS = Path(__file__).with_name("SHA256SUMS")
+"""The digests of all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +132,7 @@ def by_hand(name: str) -> str:
 @functools.cache
 def archives() -> dict[str, str]:
     """The archives of voices that this version has outside the package: name to SHA-256."""
-    sums = next(
-        (path for path in (Path(__file__).with_name(SUMS), CLONE / SUMS) if path.is_file()), None
-    )
-    lines = [] if sums is None else sums.read_text(encoding="utf-8").splitlines()
+    lines = SUMS.read_text(encoding="utf-8").splitlines()
     files = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
     return {
         name.removesuffix(".tar.gz"): digest for name, digest in files.items() if "/" not in name
