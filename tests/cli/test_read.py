@@ -11,6 +11,8 @@ import pytest
 from support.command import Command
 from support.toy_voices import TOYS
 
+from sayahead.text.espeak.client import Espeak
+
 TEXT = "Dr. Lee paid $5.50. I read it"
 
 
@@ -77,6 +79,21 @@ def test_any_language_reads_without_a_voice(sayahead: Command) -> None:
     assert [row["ends"] for row in words] == [False, False, False, True, True]
     english = rows(sayahead("read", "--json", "--language", "en", "$5 now")[0])
     assert [row["words"] for row in english] == ["five dollars", "now"]
+
+
+def test_reading_needs_no_espeak_but_for_phonemes(
+    sayahead: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ended with an error that named six libraries."""
+    monkeypatch.setattr("sayahead.text.espeak.client.candidates", lambda: ["none.so", ""])
+    monkeypatch.setattr("sayahead.text.espeak.phonemizer.ESPEAK", Espeak())
+    stdout, stderr = sayahead("read", "--json", "--language", "pl", "Ma 5 lat.")
+    words = rows(stdout)
+    assert [row["words"] for row in words] == ["Ma", "pięć", "lat."]
+    assert [row["sound"] for row in words] == ["", "", ""]
+    assert stderr.count("\n") == 1
+    assert "No phonemes of pl are shown: espeak-ng makes them: install it" in stderr
+    assert "none.so" not in stderr
 
 
 def test_a_lexicon_works_in_any_language(sayahead: Command, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from sayahead.cli import number
 from sayahead.cli.console import Console
 from sayahead.cli.say import LEXICON_HELP, SSML_HELP, open_source
-from sayahead.errors import ConfigError
+from sayahead.errors import ConfigError, SayaheadError
 
 if TYPE_CHECKING:
     from sayahead.text import FrontEnd, Normalizer
@@ -135,7 +135,10 @@ def run(arguments: argparse.Namespace) -> int:
         )
     )
     normalizer: Normalizer = tags(0) if arguments.ssml else words(0)
-    said = sounds(config, front, k) if arguments.language is None else language_sounds(front, k)
+    if arguments.language is None:
+        said = sounds(config, front, k)
+    else:
+        said = language_sounds(arguments.language, front, k, console.warn)
     watch = (
         Watch(arguments.language or config.language) if arguments.why or arguments.report else None
     )
@@ -224,11 +227,20 @@ def language_front_end(language: str) -> FrontEnd:
     return EspeakFrontEnd(language) if isinstance(front, English) else front
 
 
-def language_sounds(front: FrontEnd, k: int) -> Callable[[list[Word]], list[str]]:
-    """The same in IPA, for a language without a voice."""
+def language_sounds(
+    language: str, front: FrontEnd, k: int, warn: Callable[[str], None]
+) -> Callable[[list[Word]], list[str]]:
+    """The same in IPA, for a language without a voice; without phonemes where nothing makes them,
+    as they change no word."""
     from sayahead.text.clauses import LEFT_WORDS, ClausePhonemizer
+    from sayahead.text.espeak.client import INSTALL
 
-    phonemizer = front.phonemizer({})
+    try:
+        phonemizer = front.phonemizer({})
+    except SayaheadError as error:
+        why = str(error) if INSTALL not in str(error) else f"espeak-ng makes them: {INSTALL}"
+        warn(f"No phonemes of {language} are shown: {why.rstrip('.')}.")
+        return lambda words: [word.phonemes or "" for word in words]
     assert isinstance(phonemizer, ClausePhonemizer)
 
     def phonemes(words: list[Word]) -> list[str]:

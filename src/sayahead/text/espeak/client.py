@@ -100,10 +100,13 @@ class Worker:
             raise
         if "missing" in hello:
             self.close()
-            tried = "; ".join(hello["missing"])
+            # That a system has it at none of its places is no news; that one does not load is.
+            named = LIBRARY in os.environ
+            failed = [why for why in hello["missing"] if named or "No such file" not in why]
+            tried = f" ({'; '.join(failed)})" if failed else ""
             raise ConfigError(
-                f"Phonemes of this voice are made by espeak-ng, which is not there: {INSTALL}."
-                f" ({tried})"
+                "Phonemes of this voice are made by espeak-ng, which is not there:"
+                f" {INSTALL}.{tried}"
             )
         self.version: str = hello["version"]
         self.library: str = hello["library"]
