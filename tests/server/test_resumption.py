@@ -67,6 +67,24 @@ def test_who_proves_that_its_server_has_gone_is_let_in_once() -> None:
         each.close()
 
 
+def test_who_gives_up_before_a_text_may_come_again() -> None:
+    """A client that had waited too long for the answer was refused for as long as others were
+    late."""
+    hub = late(SECRET)
+    who = caller(hub, "second-key")
+    proof = hub.access.resumption(who, 60)
+    for _ in range(2):
+        lease = hub.enter("native", who, resumed=proof)
+        assert not admitted(hub, who, proof)
+        hub.leave(lease)
+    lease = hub.enter("native", who, resumed=proof)
+    hub.open_utterance(lease)
+    hub.close_utterance(lease)
+    hub.leave(lease)
+    assert not admitted(hub, who, proof)
+    hub.close()
+
+
 def test_without_a_shared_secret_one_in_ten_places_is_for_those_who_say_so() -> None:
     hub = late(None)
     who = caller(hub, "second-key")
@@ -91,4 +109,4 @@ def test_the_first_message_has_the_proof(keys: tuple[str, ...]) -> None:
         assert server.hub.access.resumes(found, proof)
         with connect(f"{server.ws}/v1/stream?api_key=first-key&resumed={proof}") as socket:
             assert json.loads(socket.recv())["type"] == "session.created"
-        assert not server.hub.access.resumes(found, proof)
+            assert not server.hub.access.resumes(found, proof)

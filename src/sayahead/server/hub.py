@@ -88,6 +88,8 @@ class Lease:
         self.believed = believed
         """Whether what is sent waits in its transport for its bill, as over a WebSocket; whether it
         goes on with another's text, and whether that was believed without proof."""
+        self.proof = ""
+        """What it proved that with, until it has begun a text: who leaves before may come again."""
         self.utterances = 0
         self.idle_since = time.monotonic()
         self.reading: Reading | None = None
@@ -385,6 +387,7 @@ class Hub:
             self.access.use_resumption(resumed)
         account = self.accounts.of_connection(caller.share)
         lease = Lease(protocol, caller, account, resumed=proved or believed, believed=believed)
+        lease.proof = resumed if proved else ""
         self._leases.add(lease)
         self._count(caller, 1)
         self.metrics.connections.labels(protocol).inc()
@@ -413,6 +416,8 @@ class Hub:
         """A connection has ended, with all its utterances. Harmless when repeated."""
         if lease in self._leases:
             self._leases.remove(lease)
+            if lease.proof:
+                self.access.give_back(lease.proof)
             self._count(lease.caller, -max(1, lease.utterances))
             self.metrics.connections.labels(lease.protocol).dec()
 
@@ -444,6 +449,7 @@ class Hub:
             raise self._refuse(caller, "quota", refusal)
         if lease.utterances:
             self._check_place(caller, lease.resumed)
+        lease.proof = ""
         lease.utterances += 1
         self._count(lease.caller, int(lease.utterances > 1))
 

@@ -174,6 +174,10 @@ class Access:
         claim = decode(token.partition(".")[0])
         self._use(claim, float(claim.split(b" ", 1)[0]))
 
+    def give_back(self, token: str) -> None:
+        """A caller who was let in by it has gone without a text, and may come by it again."""
+        self._used.pop(decode(token.partition(".")[0]), None)
+
     def _of_token(self, token: str) -> Key | None:
         """The key in whose name a token was made."""
         name = name_in(token)
