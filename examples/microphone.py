@@ -67,12 +67,15 @@ def microphone() -> tuple[Iterable[array.array[int]], Callable[[], None]]:
     import miniaudio
 
     frames: queue.Queue[array.array[int] | None] = queue.Queue()
-    device = miniaudio.CaptureDevice(
-        input_format=miniaudio.SampleFormat.SIGNED16,
-        nchannels=1,
-        sample_rate=RATE,
-        buffersize_msec=round(1000 * FRAME_S),
-    )
+    try:
+        device = miniaudio.CaptureDevice(
+            input_format=miniaudio.SampleFormat.SIGNED16,
+            nchannels=1,
+            sample_rate=RATE,
+            buffersize_msec=round(1000 * FRAME_S),
+        )
+    except miniaudio.MiniaudioError as error:
+        raise SystemExit(f"No microphone opens ({error}): connect one.") from error
 
     def take():  # type: ignore[no-untyped-def]  # noqa: ANN202
         while True:

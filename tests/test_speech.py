@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import threading
 import time
 import wave
@@ -339,7 +340,9 @@ def test_a_word_is_finished_before_the_player_runs_dry() -> None:
     assert sum(gaps()) - sum(gaps(keep_up=True)) > 0.05
 
 
-@pytest.mark.parametrize("text", [None, 3, object(), b"bytes", bytearray(b"bytes"), np.float32(1)])
+@pytest.mark.parametrize(
+    "text", [None, 3, object(), b"bytes", bytearray(b"bytes"), np.float32(1), {"text": "its names"}]
+)
 def test_what_is_no_text_is_refused_at_once(text: Any) -> None:
     kind = type(text).__name__
     for call in (toy_voice().speak, toy_voice().stream, toy_voice().astream):
@@ -440,6 +443,12 @@ def test_what_was_cancelled_is_silent() -> None:
 def test_what_is_no_sound_is_refused(tmp_path: Path, sound: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         sayahead.save(tmp_path / "x.wav", sound, 24000)
+
+
+def test_an_open_file_is_no_path(tmp_path: Path) -> None:
+    """It was a bare TypeError."""
+    with pytest.raises(ConfigError, match=r"a path, not BytesIO: .*encoded\('wav'\)"):
+        toy_voice().speak(TEXT).save(io.BytesIO())  # type: ignore[arg-type]
 
 
 def test_sound_is_saved_whole_or_in_parts(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ import pytest
 from support.command import Command, end, kept, spawned, start
 
 from sayahead import __version__, extensions
-from sayahead.cli import COMMANDS
+from sayahead.cli import COMMANDS, main
 from sayahead.cli.text_source import Typed
 from sayahead.sound.pcm import to_pcm16
 
@@ -106,6 +106,29 @@ def test_wrong_calls(
     assert sentence in stderr
     assert stdout == b""
     assert not list(tmp_path.iterdir())
+
+
+def test_a_row_of_voices_fits_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One long licence made all rows 190 columns wide."""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    assert main(["voices"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines[:-1])) == 60
+    assert lines[1].endswith("…")
+
+
+def test_research_and_settings_are_told_apart_in_help(sayahead: Command) -> None:
+    say = sayahead("say", "--help")[0].decode()
+    usual, research = say.split("for research:")
+    assert "--policy" in usual
+    assert all(flag in research for flag in ("--context", "--k2", "--delta", "--lm"))
+    serve = sayahead("serve", "--help")[0].decode()
+    for usage in ("--voice NAME", "--certificate FILE", "--workers N", "--origin URL"):
+        assert usage in serve
+    assert "whether to load all voices" in serve
 
 
 def test_wrong_calls_have_no_traceback(sayahead: Command, tmp_path: Path) -> None:
@@ -510,6 +533,7 @@ def test_voices(sayahead: Command) -> None:
         "description",
     ]
     assert any(line.startswith("heart ") for line in table)
+    assert any(line.startswith("heart-low ") and " in heart " in line for line in table)
     rows = json.loads(sayahead("voices", "--json")[0])
     assert rows[0].keys() >= {"name", "language", "sample_rate", "bytes", "license", "description"}
     packages = {row["name"]: row["package"] for row in rows}

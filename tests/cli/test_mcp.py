@@ -259,6 +259,17 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch, narrator: Narrator
         command.make_server(narrator, "heart")
 
 
+def test_a_tool_is_described_in_plain_paragraphs(narrator: Narrator) -> None:
+    """The source's line breaks and indentation were part of it."""
+    tools = asyncio.run(command.make_server(narrator, "heart").list_tools())
+    about = {tool.name: tool.description or "" for tool in tools}
+    assert about.keys() == {"speak", "stop", "voices"}
+    assert "  " not in "".join(about.values())
+    first, second = about["speak"].split("\n\n")
+    assert first == "Speak a text to the user, after those that are still being spoken."
+    assert "\n" not in second
+
+
 @pytest.mark.slow
 def test_a_client_starts_the_command(tmp_path: Path) -> None:
     from mcp import Client

@@ -53,6 +53,10 @@ def test_a_speaker_is_a_voice_by_name(voices: Path) -> None:
         him.session(speaker="af_one")
     with pytest.raises(VoiceError, match=r"no speaker 'am_too'.*did you mean 'am_two'"):
         shape_voice("two", "other", Shape(), speaker="am_too")
+    with pytest.raises(VoiceError, match=r"shape that one .--from two --speaker am_two"):
+        shape_voice("him", "other", Shape())
+    with pytest.raises(ConfigError, match="choose another name, or replace it"):
+        shape_voice("two", "one", Shape(), speaker="af_one")
 
 
 def test_the_command_line_names_a_speaker_and_a_shape(
@@ -83,7 +87,7 @@ def test_voices_are_chosen_by_language_and_gender(voices: Path) -> None:
     # One voice of several speakers comes after voices of one.
     change_voice(voices / "two", {"language": "fr-FR"})
     assert chosen("fr") == "one"
-    with pytest.raises(VoiceError, match="No male voice that speaks fr is installed"):
+    with pytest.raises(VoiceError, match=r"No male voice .* fr is installed .*catalogue fr"):
         chosen("fr", "male")
     (voices / "one" / "voice.json").write_text("{}", encoding="utf-8")
     assert chosen("fr") == "two"

@@ -6,7 +6,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import functools
-from typing import TYPE_CHECKING, Any
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sayahead.errors import ConfigError, SayaheadError
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
     from sayahead.cli.narrator import Narrator
     from sayahead.speech import Device
+
+Tool = TypeVar("Tool", bound=Callable[..., Any])
 
 EPILOG = """An MCP client starts it, for example:
   claude mcp add sayahead -- sayahead mcp
@@ -94,7 +98,14 @@ def make_server(narrator: Narrator, voice: str) -> MCPServer[Any]:
     )
     default = voice
 
-    @server.tool()
+    def tool(function: Tool) -> Tool:
+        """Offer a function as a tool, described by its docstring."""
+        about = inspect.getdoc(function) or ""
+        paragraphs = (" ".join(part.split()) for part in about.split("\n\n"))
+        server.add_tool(function, description="\n\n".join(paragraphs))
+        return function
+
+    @tool
     async def speak(
         text: str, voice: str = "", speed: float = 1.0, wait: bool = False, interrupt: bool = False
     ) -> str:
@@ -121,7 +132,7 @@ def make_server(narrator: Narrator, voice: str) -> MCPServer[Any]:
             raise ToolError(str(error)) from error
         return describe(heard.word_count, heard.text) if job.stopped else "Spoken."
 
-    @server.tool()
+    @tool
     async def stop() -> str:
         """Fall silent at once, drop what waits, and tell what the user has heard."""
         heard, dropped = await asyncio.to_thread(narrator.stop)
@@ -129,7 +140,7 @@ def make_server(narrator: Narrator, voice: str) -> MCPServer[Any]:
             f" Dropped: {dropped} waiting." if dropped else ""
         )
 
-    @server.tool()
+    @tool
     async def voices() -> list[str]:
         """The names of the voices."""
         return list(installed_voices())

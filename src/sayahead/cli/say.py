@@ -45,8 +45,10 @@ EPILOG = """examples:
   sayahead say --raw 'Hello!' | aplay -q -f S16_LE -r 24000
   sayahead say                                    type, and hear each line
 """
-TIMING = ("policy", "context", "hold_back_s", "k2", "delta")
+TIMING = ("policy", "hold_back_s")
 """Options about when to speak."""
+PAPERS = ("context", "k2", "delta")
+"""Options of the papers, for research."""
 # Long texts are taken in piece by piece, so that their length does not delay the first sound.
 PIECE = 256
 
@@ -117,7 +119,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--gender", type=one_of("female", "male"), metavar="female|male", help="and of this gender")
     names = {field.name for field in fields(SessionOptions)}
-    add_options(add, names - {*TIMING, "markup"}, lexicon=LEXICON_HELP)
+    add_options(add, names - {*TIMING, *PAPERS, "markup"}, lexicon=LEXICON_HELP)
     add("--ssml", dest="markup", action="store_const", const="ssml", help=SSML_HELP)
     cast = (
         "who is NAME in the text, in lines such as NAME: ..., and [voice:NAME]; repeat it for each"
@@ -129,7 +131,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     contexts = (
         f"what stands in for words to come: {', '.join(CONTEXTS.own)}; with options: random:count=3"
     )
-    add_options(add, TIMING, policy=policies, context=contexts)
+    add_options(add, TIMING, policy=policies)
     lookahead = (
         "words of lookahead, the policy's option k: how many must follow before a word is spoken"
     )
@@ -142,6 +144,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=lookahead,
     )
+    add = parser.add_argument_group("for research").add_argument
+    add_options(add, PAPERS, context=contexts)
     add(
         "--lm",
         metavar="NAME",

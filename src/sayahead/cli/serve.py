@@ -25,6 +25,21 @@ FLAGS = {
     "drain_s": "drain",
 }
 """Flags that have other names than their settings."""
+STAND_INS = {
+    "voices": "NAME",
+    "lexicon": "FILE",
+    "workers": "N",
+    "step_words": "N",
+    "usage": "FILE",
+    "origins": "URL",
+    "hosts": "NAME",
+    "proxies": "ADDRESS",
+    "certificate": "FILE",
+    "certificate_key": "FILE",
+    "log": "FORM",
+    "wyoming": "URL",
+}
+"""What stands for the value of a flag, where its own name would tell nothing."""
 NO_FLAGS = ("keys", "token_secret", "usage_database", "limits", "protocols")
 """What are no flags: secrets, which other users of the machine would see, and tables."""
 
@@ -45,6 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             flag = "--" + FLAGS.get(field.name, field.name).replace("_", "-")
             usual = field.default
             text = told.get(field.name, "").rstrip(".").replace("%", "%%")
+            # As in every command's help, but for names such as API.
+            text = text if text[:2].isupper() else text[:1].lower() + text[1:]
             if isinstance(usual, bool):
                 add(
                     flag,
@@ -62,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                     else f" (default: {usual})"
                 )
                 several = "append" if usual == () else "store"
-                stand_in = field.name.rpartition("_")[2].upper()
+                stand_in = STAND_INS.get(field.name) or field.name.rpartition("_")[2].upper()
                 add(flag, dest=field.name, action=several, metavar=stand_in, help=text)
     add("--config", type=Path, metavar="FILE", help="TOML file with settings")
     check = "say what the settings leave open and whether the ports can be had, and end"

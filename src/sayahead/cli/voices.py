@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -111,6 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
 def describe(name: str, folder: Path) -> dict[str, Any]:
     """What a person wants to know about a voice before loading it."""
     from sayahead.errors import VoiceError
+    from sayahead.voice import SHAPED
     from sayahead.voices import read_config
     from sayahead.voices.install.add import for_trade
     from sayahead.voices.install.trial import kept
@@ -129,6 +131,7 @@ def describe(name: str, folder: Path) -> dict[str, Any]:
         "commercial": for_trade(config.license),
         "research": config.research,
         "cost": None if measured is None else round(measured.rtf, 3),
+        "of": config.model["voice"] if config.kind == SHAPED else None,
         "bytes": sum(file.stat().st_size for file in folder.iterdir()),
     }
 
@@ -139,7 +142,8 @@ def line(row: dict[str, Any]) -> Sequence[str]:
         return (row["name"], *["-"] * 8, row["error"])
     cost = "" if row["cost"] is None else f"{row['cost']:.2f}"
     licence = row["license"] + ("" if row["commercial"] else " *")
-    sizes = (f"{row['sample_rate']} Hz", f"{row['bytes'] / 1e6:.1f} MB", cost)
+    size = f"in {row['of']}" if row["of"] else f"{row['bytes'] / 1e6:.1f} MB"
+    sizes = (f"{row['sample_rate']} Hz", size, cost)
     package = row["package"] or "added"
     return (
         row["name"],
@@ -161,12 +165,11 @@ def print_table(rows: Iterable[Sequence[str]]) -> None:
         c for c in range(len(table[0])) if len(table) == 1 or any(row[c] for row in table[1:])
     ]
     widths = [max(len(row[c]) for row in table) for c in columns]
+    most = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
     for row in table:
-        print(
-            "  ".join(
-                row[c].ljust(width) for c, width in zip(columns, widths, strict=True)
-            ).rstrip()
-        )
+        cells = (row[c].ljust(width) for c, width in zip(columns, widths, strict=True))
+        text = "  ".join(cells).rstrip()
+        print(text if len(text) <= most else f"{text[: most - 1]}…")
 
 
 def source_options(parser: argparse.ArgumentParser) -> None:

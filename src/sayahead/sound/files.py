@@ -190,7 +190,9 @@ def open_output(path: Path) -> io.FileIO:
     try:
         return open(path, "wb", buffering=0)
     except FileNotFoundError as error:
-        raise ConfigError(f"{path} cannot be written: there is no folder {path.parent}.") from error
+        there = path.parent.is_dir()
+        why = f"{path.parent} takes no files" if there else f"there is no folder {path.parent}"
+        raise ConfigError(f"{path} cannot be written: {why}.") from error
     except IsADirectoryError as error:
         raise ConfigError(
             f"{path} cannot be written: it is a folder; name a file in it."

@@ -47,7 +47,7 @@ def save(
     ending, a folder that does not exist, and samples that are not floats in one dimension. A file
     that is there stays where there is no sound.
     """
-    path = Path(path)
+    path = path_of(path)
     make = writer(path)
     rate, given = opened(sound, sample_rate)
     sink = kept_until_written(path, functools.partial(make, path, sample_rate=rate))
@@ -56,6 +56,16 @@ def save(
             sink.write(samples)
     finally:
         sink.close()
+
+
+def path_of(path: object) -> Path:
+    """A path as a Path; ConfigError for anything else, such as an open file."""
+    if not isinstance(path, str | os.PathLike):
+        raise ConfigError(
+            f"save() takes a path, not {type(path).__name__}: for bytes, take"
+            " voice.speak(text).encoded('wav')."
+        )
+    return Path(path)
 
 
 class Late:

@@ -68,6 +68,7 @@ class Speech:
         if idle_s is not None:
             idle_s = check_number("idle_s", idle_s, 0.0, 3600.0)
         self.words: list[WordTiming] = []
+        """The timings of all words that were handed out so far."""
         self._session = session
         self._idle_s = math.inf if idle_s is None else idle_s
         self._resampled = Resampled(session.sample_rate, sample_rate)

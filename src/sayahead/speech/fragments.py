@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import contextvars
 import threading
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from sayahead.config import check_text
@@ -21,7 +21,7 @@ def fragments_of(text: object) -> Iterable[Any] | AsyncIterable[Any]:
         return [text]
     if isinstance(text, bytes | bytearray | memoryview):
         check_text("speak", text)
-    if not isinstance(text, Iterable | AsyncIterable):
+    if isinstance(text, Mapping) or not isinstance(text, Iterable | AsyncIterable):
         raise TextError(
             f"speak() takes text, or an iterable of pieces of text, not {type(text).__name__}."
         )

@@ -216,7 +216,11 @@ def why_none(language: str | None, gender: str | None) -> str:
     if language and not TAG.fullmatch(language):
         return f"language is {language!r}, but must be a tag, such as en or pt-BR."
     who = f"{gender} voice" if gender else "voice"
-    return f"No {who} that speaks {language or 'anything'} is installed (see: sayahead voices)."
+    known = f", and sayahead voices catalogue {language} those to be added" if language else ""
+    return (
+        f"No {who} that speaks {language or 'anything'} is installed (sayahead voices lists those"
+        f" that are{known})."
+    )
 
 
 def speaks(language: str, wanted: str) -> bool:

@@ -224,7 +224,8 @@ def test_a_port_that_is_taken_is_told(capfd: pytest.CaptureFixture[str]) -> None
         ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1
     assert (
-        f"Cannot listen on port {server.port} of 127.0.0.1: Address already in use" in ended.stderr
+        f"Cannot listen on port {server.port} of 127.0.0.1: Address already in use: choose another"
+        in ended.stderr
     )
     assert "Traceback" not in ended.stderr
 

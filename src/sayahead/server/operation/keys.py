@@ -81,7 +81,8 @@ def keys_of(settings: Settings) -> dict[bytes, Key]:
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"The keys in {path} cannot be read: {error}.") from error
+            why = getattr(error, "strerror", None) or error
+            raise ConfigError(f"The keys in {path} cannot be read: {why}.") from error
         own = list(
             of_tables(text, path)
             if path.suffix == ".toml"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import signal
 import socket
@@ -196,5 +197,7 @@ def bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         where = f"port {port} of {host}"
-        raise OutputError(f"Cannot listen on {where}: {error.strerror or error}.") from error
+        advice = ": choose another port" if error.errno == errno.EADDRINUSE else ""
+        why = f"{error.strerror or error}{advice}"
+        raise OutputError(f"Cannot listen on {where}: {why}.") from error
     return listener

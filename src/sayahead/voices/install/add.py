@@ -132,8 +132,8 @@ def settle(work: Path, name: str | None, *, replace: bool) -> Added:
         folder.rename(target)
     except OSError as error:
         raise ConfigError(
-            f"The voice {voice_name!r} was added meanwhile, by somebody else: choose another name"
-            " (--name), or replace it (--replace)."
+            f"The voice {voice_name!r} was added meanwhile, by somebody else: choose another name,"
+            " or replace it (--replace)."
         ) from error
     return Added(target, read_config(target), measured)
 
@@ -282,17 +282,16 @@ def check_name(name: str, *, replace: bool) -> None:
     replaced."""
     if not NAME.fullmatch(name):
         raise ConfigError(
-            f"{name!r} is not a name for a voice: letters, digits and . _ + - make one (--name)."
+            f"{name!r} is not a name for a voice: letters, digits and . _ + - make one."
         )
     if name in packaged_voices():
         package = package_of(packaged_voices()[name])
         raise ConfigError(
-            f"{name!r} is the name of a voice that came with {package}: choose another (--name)."
+            f"{name!r} is the name of a voice that came with {package}: choose another one."
         )
     if name in installed_voices() and not replace:
         raise ConfigError(
-            f"There is a voice {name!r} already: choose another name (--name), or replace it"
-            " (--replace)."
+            f"There is a voice {name!r} already: choose another name, or replace it (--replace)."
         )
 
 

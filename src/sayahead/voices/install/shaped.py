@@ -65,8 +65,11 @@ def write_shaped(
     config = read_config(lender)
     base = config.name
     if config.kind == SHAPED:
+        lender_name = config.model["voice"]
+        of = "".join(f" --speaker {name}" for name in config.speakers)
         raise VoiceError(
-            f"The voice {base!r} is a shaped one itself: shape the voice {config.model['voice']!r}."
+            f"The voice {base!r} is made of {lender_name!r}: shape that one (--from"
+            f" {lender_name}{of})."
         )
     about = {key: value for key, value in asdict(config).items() if key not in OWN}
     about |= {
