@@ -226,6 +226,7 @@ def test_the_race_is_won_word_by_word_and_heard_alone(server: Running, browser: 
         seat.type("Hello there. ")
         seat.until_heard()
         assert seat.page.inner_text("#last-first") != "–"
+        assert seat.page.inner_text("#last-ready") != "–"
 
 
 def test_a_race_stops_at_a_key_and_starts_again(server: Running, browser: Browser) -> None:
