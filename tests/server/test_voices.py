@@ -18,6 +18,7 @@ from sayahead.engine.options import SessionOptions
 from sayahead.engine.session import Session
 from sayahead.errors import VoiceError
 from sayahead.server.voices import Voices
+from sayahead.text.reading.language import language_of
 from sayahead.voice import Voice
 
 Opened = list[tuple[str, Any]]
@@ -180,3 +181,10 @@ def test_home_assistant_chooses(server: Running, port: int, opened: Opened) -> N
         writer.close()
 
     asyncio.run(run())
+
+
+def test_a_voice_that_is_loaded_has_the_rules_of_its_language() -> None:
+    """Its first text made them on the event loop: a fifth of a second in which nobody was read."""
+    language_of.cache_clear()
+    Voices(("heart",)).load("heart")
+    assert language_of.cache_info().currsize == 1

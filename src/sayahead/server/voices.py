@@ -122,7 +122,7 @@ class Voices:
                 raise failure
             if name not in self.loaded:
                 try:
-                    self.loaded[name] = load_voice(self._folders[name])
+                    self.loaded[name] = prepared(load_voice(self._folders[name]))
                 except VoiceError as error:
                     self._failed[name] = time.perf_counter(), error
                     raise
@@ -173,7 +173,14 @@ class Voices:
     def put(self, voice: Voice) -> None:
         """Offer a voice that is already loaded, as the default one."""
         name = voice.config.name
-        self.loaded[name] = voice
+        self.loaded[name] = prepared(voice)
         self._locks[name] = threading.Lock()
         self.configs = {name: voice.config, **self.configs}
         self.default = name
+
+
+def prepared(voice: Voice) -> Voice:
+    """A voice whose language has its rules: they take a fifth of a second, which its first text
+    must not spend on the event loop."""
+    voice.loaded.normalizer(0)
+    return voice
