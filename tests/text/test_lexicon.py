@@ -34,7 +34,7 @@ LEXICON = Lexicon.of(
         "k8s": "K 8 s",
     }
 )
-KNOWN = Pronunciations(LEXICON, normalizer=Normalizer, symbols=TABLE)
+KNOWN = Pronunciations(LEXICON, normalizer=Normalizer, symbols=TABLE, language="en-US")
 
 
 def feed(fragments: list[str] | str, known: Pronunciations = KNOWN) -> list[Word]:
@@ -65,6 +65,7 @@ def said(text: str) -> str:
         ("Polish POLISH polish", "/pˈOlɪʃ/h /pˈɑlɪʃ/h /pˈɑlɪʃ/h"),
         ("in St. Louis. St. Paul", "in saint louie. Saint Paul"),
         ("a gif's k8s.", "a /ʤˈɪfs/s K eight s."),
+        ("NGUYEN. The Nguyens, NEW ORLEANS", "/wˈɪn/. The /wˈɪnz/, /nˌuˈɔɹlənz/S"),
         ("SQL\u200f, \ufeffSQL New\u200b York", "sequel, sequel Noo Yawk"),
         ("Nguyen-led, SQL-like", "/wˈɪn/n led, sequel like"),
         ("New York-based, (new york-SQL)", "Noo Yawk based, (Noo Yawk sequel)"),

@@ -77,6 +77,7 @@ CASES = [
         'the <sub alias="World Wide Web">WWW</sub>. (<sub alias="five">V</sub>)',
         "the World Wide Web.| (five)|",
     ),
+    ("You <say-as interpret-as='expletive'>darned</say-as> fool!", "You <0.4> fool!|"),
     ("Wait <break time='1.5s'/> a<break strength='strong'/>. Go", "Wait <1.5> a <0.75> .| Go|"),
     ('So.<break time="300ms" />Go', "So.| <0.3> Go|"),
     ("<break/>Hi <break strength='none'/><break time='99s'/>", "<0.5> Hi <10>"),
@@ -222,9 +223,11 @@ def test_what_a_tag_cannot_say_is_told_and_read(caplog: pytest.LogCaptureFixture
             )
             == "Nguyen a b <0.5>"
         )
+        assert said("<phoneme alphabet='x-sampa' ph='t'>a</phoneme>") == "a|"
         assert len(feed("<sub alias='x'>" + "word " * 200)) == 200
     told = caplog.text
     assert "<phoneme> (character 0): the voice has no phoneme '6'" in told
+    assert "the alphabet 'x-sampa' is unknown" in told
     assert "'odd' is no speed" in told
     assert "time is 'soon', but must be such as 500ms or 1.5s" in told
     assert "<sub> is not closed after 500 characters" in told

@@ -59,6 +59,13 @@ class Table:
     following: dict[Tokens, set[str]] = field(default_factory=dict)
     """All that longer phrases begin with, and the words that follow it in them, decomposed."""
 
+    def add(self, tokens: Tokens, said: Said) -> None:
+        """Take in an entry."""
+        self.entries[tokens] = said
+        for n in range(1, len(tokens)):
+            following = self.following.setdefault(tokens[:n], set())
+            following.add(unicodedata.normalize("NFD", tokens[n]))
+
 
 class Pronunciations:
     """A lexicon for one voice; shared by any number of sessions."""
@@ -81,6 +88,10 @@ class Pronunciations:
         """
         self._exact = Table()
         self._folded = Table()
+        self._capitals = Table()
+        """Entries with capitals, for lines that are in capitals throughout."""
+        self.has_plurals = language.lower().split("-")[0] == "en"
+        """Whether a name may have a plural's s."""
         self._normalizer = normalizer
         self.transcriber = (
             Transcriber(symbols, british=language.lower() == "en-gb") if symbols else None
@@ -105,11 +116,9 @@ class Pronunciations:
                 reading = Said((read or self.read)(entry.said), dotted=word[-1] == ".")
                 if not reading.text:
                     raise ConfigError(f"{place}{word!r}: nothing of {entry.said!r} can be read.")
-            table.entries[tokens] = reading
-            for n in range(1, len(tokens)):
-                table.following.setdefault(tokens[:n], set()).add(
-                    unicodedata.normalize("NFD", tokens[n])
-                )
+            table.add(tokens, reading)
+            if table is self._exact:
+                self._capitals.add(tuple(token.upper() for token in tokens), reading)
         if dropped:
             names = ", ".join(map(repr, dropped[:3])) + (", ..." if len(dropped) > 3 else "")
             log.warning(
@@ -124,14 +133,23 @@ class Pronunciations:
 
     def entry(self, tokens: Tokens) -> Said | None:
         """How a word or phrase is said, if it is in the lexicon."""
-        return self._exact.entries.get(tokens) or self._folded.entries.get(
-            tuple(map(str.lower, tokens))
+        return (
+            self._exact.entries.get(tokens)
+            or self._folded.entries.get(tuple(map(str.lower, tokens)))
+            or self._capitals.entries.get(tokens)
         )
+
+    def plural(self, tokens: Tokens) -> Said | None:
+        """The entry of a name of which these words are the plural: Krogers."""
+        last = tokens[-1]
+        is_name = self.has_plurals and last[-1:] == "s" and last[:1].isupper()
+        return self._exact.entries.get((*tokens[:-1], last[:-1])) if is_name else None
 
     def begins(self, tokens: Tokens) -> bool:
         """Whether a longer phrase begins with these words."""
         return (
             tokens in self._exact.following
+            or tokens in self._capitals.following
             or tuple(map(str.lower, tokens)) in self._folded.following
         )
 
@@ -139,7 +157,8 @@ class Pronunciations:
         """Whether a longer phrase goes on with a word that begins so, as far as it is there."""
         start = unicodedata.normalize("NFD", start.replace("’", "'"))
         folded = self._folded.following.get(tuple(map(str.lower, tokens)), set())
-        words = [(word, start) for word in self._exact.following.get(tokens, ())]
+        exact = (self._exact, self._capitals)
+        words = [(word, start) for table in exact for word in table.following.get(tokens, ())]
         words += [(word, start.lower()) for word in folded]
         return any(
             word.startswith(begun) or (begun.startswith(word) and not begun[len(word)].isalnum())
@@ -256,8 +275,8 @@ class Pronouncing:
         return 1, self._parts([word], source) or [word]
 
     def _ending(self, tokens: Tokens) -> tuple[Said, str] | None:
-        """The entry for these words, the marks after the last aside, and the ``'s`` that follows
-        it."""
+        """The entry for these words, the marks after the last aside, and the ``'s`` or plural's s
+        that follows it."""
         last = tokens[-1]
         if last.endswith("--"):
             last = last.rstrip("-")
@@ -269,6 +288,8 @@ class Pronouncing:
         bare = last.rstrip(_CLOSING)
         if bare[-2:] in ("'s", "'S") and (entry := self._lexicon.entry((*tokens[:-1], bare[:-2]))):
             return entry, "'s"
+        if entry := self._lexicon.plural((*tokens[:-1], bare)):
+            return entry, "s"
         return None
 
     def _genitive(self, words: list[Word], entry: Said, after: str) -> Word:

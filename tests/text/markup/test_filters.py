@@ -66,6 +66,7 @@ CASES = [
         "aaaaaaa babbaba caccaca daddada|",
     ),
     ("`<aaaaaaa>` <babbaba> caccaca", "aaaaaaa babbaba caccaca|"),
+    ("a<span>aaaaaa</span> bab<em>bab</em>a, <b>c</b>accaca", "aaaaaaa babbaba, caccaca|"),
     # formulas
     (r"\textbf{aaaaaaa} \emph{babbaba} \cite{doe} caccaca", "aaaaaaa babbaba caccaca|"),
 ]

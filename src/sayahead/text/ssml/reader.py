@@ -25,6 +25,7 @@ from sayahead.text.ssml.tags import (
     alphabet_of,
     break_s,
     complete,
+    is_censored,
     may_become,
     rate_of,
     tag_of,
@@ -48,6 +49,8 @@ revisions."""
 MAX_TOUCHING = 40
 """Characters of one token before a placeholder, beyond which a blank keeps it from being cut in
 two."""
+CENSORED_S = 0.4
+"""Silence in place of what is not to be said."""
 _MARKS = re.compile(r"[.,;:!?…—)]*$")
 
 
@@ -302,10 +305,13 @@ class Marked:
         self._last = ""
 
     def _break(self, tag: Tag, out: list[Word]) -> None:
-        """Silence: a word of its own, with a comma where the words before have no mark."""
-        seconds = break_s(tag)
-        if not seconds:
-            return
+        """Silence where a tag asks for it."""
+        if seconds := break_s(tag):
+            self._silence(tag, seconds, out)
+
+    def _silence(self, tag: Tag, seconds: float, out: list[Word]) -> None:
+        """Silence from a tag on: a word of its own, with a comma where the words before have no
+        mark."""
         self._take(self._inner.breathe(), out)
         if not self._last.isspace():
             self._space(out)
@@ -347,6 +353,9 @@ class Marked:
         end = start + len(content) if content else self._at
         self._tag = None
         self._content = ""
+        if is_censored(tag):
+            self._silence(tag, CENSORED_S, out)
+            return
         words, phonemes = self._said(tag, content)
         if not words:
             if content:

@@ -9,6 +9,8 @@ import logging
 import re
 from dataclasses import dataclass, field
 
+from sayahead.text.transcription import ALPHABETS
+
 log = logging.getLogger("sayahead")
 
 MAX_TAG = 1000
@@ -163,5 +165,13 @@ def rate_of(text: str, tag: Tag) -> float:
 
 
 def alphabet_of(tag: Tag) -> str:
-    """The alphabet of a ``<phoneme>``."""
-    return tag.attributes.get("alphabet", "ipa").lower().removeprefix("x-")
+    """The alphabet of a ``<phoneme>``: ours, or as it is named there."""
+    name = tag.attributes.get("alphabet", "ipa").lower()
+    own = name.removeprefix("x-")
+    return own if own in ALPHABETS else name
+
+
+def is_censored(tag: Tag) -> bool:
+    """Whether an element asks for what is within not to be said."""
+    kind = tag.attributes.get("interpret-as", "").lower()
+    return tag.name == "say-as" and kind in ("expletive", "bleep")
