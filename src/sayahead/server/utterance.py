@@ -291,8 +291,10 @@ class Utterance:
             await self._tell_skipped(speaking)
             if chunk is not None:
                 await self._give_spoken(chunk, speaking.sample_rate)
-                # Far ahead of playback, wait: a text that is cancelled then costs little.
-                if (ahead_s := self._pacing.buffered_s() - self._hub.limits.buffered_audio_s) > 0:
+                # Far ahead of playback, wait: a text that is cancelled then costs little. Whoever
+                # has sent all of it, such as for a file, has it as fast as it is made and read.
+                ahead_s = self._pacing.buffered_s() - self._hub.limits.buffered_audio_s
+                if ahead_s > 0 and not self.finishing:
                     await asyncio.sleep(ahead_s)
             elif flush is not None:
                 await self._warn_unreadable()

@@ -228,16 +228,30 @@ def test_what_was_said_is_counted() -> None:
 def test_nothing_is_made_too_far_ahead_of_its_playing() -> None:
     async def run(server: Running) -> None:
         async with AsyncClient(server.ws) as client:
-            stream = client.stream([TEXT * 20])
+            speech = client.open_speech()
+            await speech.push(TEXT * 20)
             heard = 0.0
             begun = asyncio.get_running_loop().time()
             while heard < 3.0:
-                heard += (await anext(stream)).duration_s
+                heard += (await anext(speech)).duration_s
             lasted = asyncio.get_running_loop().time() - begun
             # What came in this time is what was played, the second that may be ahead, and one
             # piece.
             assert heard <= lasted + 1.0 + 0.5
-            await stream.aclose()  # type: ignore[attr-defined]
+            await speech.cancel()
+
+    with serving(limits={"buffered_audio_s": 1.0}) as server:
+        asyncio.run(run(server))
+
+
+def test_a_text_that_is_whole_comes_as_fast_as_it_is_read() -> None:
+    """Whoever stored ten minutes of sound waited for five of them."""
+
+    async def run(server: Running) -> None:
+        async with AsyncClient(server.ws) as client:
+            begun = asyncio.get_running_loop().time()
+            heard = sum([chunk.duration_s async for chunk in client.stream([TEXT * 100])])
+            assert heard > 5 * (asyncio.get_running_loop().time() - begun)
 
     with serving(limits={"buffered_audio_s": 1.0}) as server:
         asyncio.run(run(server))

@@ -72,7 +72,7 @@ class Limits:
     write_stall_s: Annotated[float, Bound(0.01)] = 30.0
     """Wait for a client that does not read."""
     buffered_audio_s: Annotated[float, Bound()] = 300.0
-    """Audio that is synthesised ahead of its playback."""
+    """Audio that is synthesised ahead of its playback while more text may come."""
 
     def too_much(self, characters: int, *, waiting: int, received: int) -> str | None:
         """Which limit so much text more would break, as a sentence, where so much waits and so much
