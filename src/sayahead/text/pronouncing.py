@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from sayahead.errors import ConfigError
 from sayahead.text import Normalizer
-from sayahead.text.lexicon import Lexicon, spaced
+from sayahead.text.lexicon import Entry, Lexicon, spaced
 from sayahead.text.transcription import Transcriber
 from sayahead.types import Word
 
@@ -103,19 +103,7 @@ class Pronunciations:
                 continue
             tokens = tuple(word.split())
             table = self._folded if word.islower() or word == word.lower() else self._exact
-            place = f"{entry.where}: " if entry.where else "lexicon: "
-            if entry.alphabet and self.transcriber:
-                try:
-                    reading = Said(
-                        phonemes=self.transcriber.read(entry.said, entry.alphabet),
-                        dotted=word[-1] == ".",
-                    )
-                except ConfigError as error:
-                    raise ConfigError(f"{place}{word!r}: {error}.") from error
-            else:
-                reading = Said((read or self.read)(entry.said), dotted=word[-1] == ".")
-                if not reading.text:
-                    raise ConfigError(f"{place}{word!r}: nothing of {entry.said!r} can be read.")
+            reading = self._said(word, entry, read or self.read)
             table.add(tokens, reading)
             if table is self._exact:
                 self._capitals.add(tuple(token.upper() for token in tokens), reading)
@@ -124,6 +112,21 @@ class Pronunciations:
             log.warning(
                 "This voice reads letters: phonemes of the lexicon are left out (%s).", names
             )
+
+    def _said(self, word: str, entry: Entry, read: Callable[[str], str]) -> Said:
+        """How an entry has a word said. ConfigError where that cannot be."""
+        place = f"{entry.where}: " if entry.where else "lexicon: "
+        is_dotted = word[-1] == "."
+        if entry.alphabet and self.transcriber:
+            try:
+                phonemes = self.transcriber.read(entry.said, entry.alphabet)
+            except ConfigError as error:
+                raise ConfigError(f"{place}{word!r}: {error}.") from error
+            return Said(phonemes=phonemes, dotted=is_dotted)
+        text = read(entry.said)
+        if not text:
+            raise ConfigError(f"{place}{word!r}: nothing of {entry.said!r} can be read.")
+        return Said(text, dotted=is_dotted)
 
     def read(self, text: str) -> str:
         """A respelling as words to be spoken, without the mark at its end."""
