@@ -394,25 +394,25 @@ def test_no_test_module_imports_another() -> None:
     ] == []
 
 
-NEUTRAL = ("", "shared", "ssml")
-"""Folders of ``text/`` that know no language, the root among them."""
+FLOORS = ({"languages"}, {"markup"}, {"reading", "classes"}, {"saying"}, {"ssml"}, {"styles"})
+"""Rooms of ``text`` from the ground up. A rule names its sayer, so two of them share a floor."""
 
 
-def test_what_is_neutral_in_text_knows_no_language() -> None:
-    """The root of ``text``, ``shared`` and ``ssml`` import neither English nor languages; those not
-    each other."""
-    folder = SOURCE / "sayahead" / "text"
-    for path in folder.rglob("*.py"):
-        room = path.relative_to(folder).parent.as_posix().strip(".")
-        imports = set(
-            re.findall(
-                r"^ *(?:from|import) sayahead\.text\.(\w+)", path.read_text("utf-8"), re.MULTILINE
-            )
-        )
-        if room in NEUTRAL:
-            assert not imports & {"english", "languages"}, path
-        if room in ("english", "languages"):
-            assert not imports & ({"english", "languages"} - {room}), path
+def test_imports_lead_down_in_text() -> None:
+    """What reads knows nothing of how words are pronounced, nor of the markup around it."""
+    floors = {room: place for place, rooms in enumerate(FLOORS) for room in rooms}
+    own = {
+        name: floors[name.split(".")[2]]
+        for name in modules()
+        if name.startswith("sayahead.text.") and name.split(".")[2] in floors
+    }
+    upward = [
+        f"{name} imports {target}"
+        for name, floor in own.items()
+        for target in modules()[name].imports()
+        if own.get(target, 0) > floor
+    ]
+    assert not upward, "\n".join(upward)
 
 
 DECISIONS = 2600

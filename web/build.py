@@ -29,7 +29,7 @@ import onnxruntime
 
 from sayahead import __version__
 from sayahead.policies.learned import Network
-from sayahead.text.english import hibari_tables
+from sayahead.text.saying.english import hibari_tables
 from sayahead.voices import read_config
 
 HERE = Path(__file__).parent

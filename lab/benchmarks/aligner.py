@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from sayahead.errors import ConfigError
-from sayahead.text.english.phonemizer import PAUSES
+from sayahead.text.saying.english.phonemizer import PAUSES
 
 from sayahead_lab.scripts import read_texts
 from sayahead_lab.training.aligner.alignment import LEAST, load_aligner

@@ -25,9 +25,9 @@ from typing import Any
 from output import tell
 from sayahead import __version__
 from sayahead.text import Phonemizer, front_end
-from sayahead.text.espeak.client import ESPEAK
-from sayahead.text.espeak.misaki import spelled
-from sayahead.text.espeak.phonemizer import EspeakSounds
+from sayahead.text.saying.espeak.client import ESPEAK
+from sayahead.text.saying.espeak.misaki import spelled
+from sayahead.text.saying.espeak.phonemizer import EspeakSounds
 from sayahead.types import Word
 from sayahead.voice import load_voice
 

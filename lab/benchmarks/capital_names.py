@@ -15,8 +15,8 @@ import re
 import textwrap
 from pathlib import Path
 
-from sayahead.text.english import hibari_tables
 from sayahead.text.reading.language import Language, language_of
+from sayahead.text.saying.english import hibari_tables
 
 FILE = Path(__file__).parents[2] / "src/sayahead/text/languages/data/en.txt"
 SHORTEST = 4

@@ -24,10 +24,10 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from sayahead import __version__
 from sayahead.text import front_end
-from sayahead.text.espeak.client import ESPEAK
-from sayahead.text.espeak.front_end import EspeakFrontEnd
-from sayahead.text.espeak.phonemizer import FLAG, EspeakPhonemizer
 from sayahead.text.languages import record_of
+from sayahead.text.saying.espeak.client import ESPEAK
+from sayahead.text.saying.espeak.front_end import EspeakFrontEnd
+from sayahead.text.saying.espeak.phonemizer import FLAG, EspeakPhonemizer
 from support.other_readings import LANGUAGES, cases_of, right
 
 SENTENCES = Path(__file__).with_name("languages")

@@ -1,4 +1,4 @@
-r"""The words of Mandarin with their readings; writes src/sayahead/text/mandarin/words.xz.
+r"""The words of Mandarin with their readings; writes src/sayahead/text/saying/mandarin/words.xz.
 
     pip install --no-deps --target FOLDER \
         jieba==0.42.1 pypinyin==0.55.0 opencc-python-reimplemented==0.1.7
@@ -6,7 +6,7 @@ r"""The words of Mandarin with their readings; writes src/sayahead/text/mandarin
 
 Words and their frequencies are jieba's: all that occur four times, and those whose reading is not
 that of their characters. Readings are pypinyin's. The simplified form of each traditional character
-is OpenCC's. ``sayahead.text.mandarin.dictionary`` says how the file is laid out.
+is OpenCC's. ``sayahead.text.saying.mandarin.dictionary`` says how the file is laid out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from sayahead.text.mandarin.dictionary import DATA, LEVELS, ZERO
+from sayahead.text.saying.mandarin.dictionary import DATA, LEVELS, ZERO
 
 LEAST = 4
 """How often a word occurs at least in what jieba was counted on; many of the rest occur three

@@ -21,13 +21,13 @@ from debian_prose import fetch, packages, sentences
 from output import tell
 from romance_words import Clause, listed, spoken, tree_of
 from sayahead import __version__
-from sayahead.text.clauses import clauses
-from sayahead.text.espeak.client import ESPEAK
-from sayahead.text.espeak.front_end import EspeakFrontEnd
-from sayahead.text.espeak.phonemizer import EspeakSounds
-from sayahead.text.romance import LANGUAGES, LEARNED, WORDS, orthography
-from sayahead.text.romance.reading import RomanceSounds
-from sayahead.text.romance.tree import read_tree
+from sayahead.text.saying.clauses import clauses
+from sayahead.text.saying.espeak.client import ESPEAK
+from sayahead.text.saying.espeak.front_end import EspeakFrontEnd
+from sayahead.text.saying.espeak.phonemizer import EspeakSounds
+from sayahead.text.saying.romance import LANGUAGES, LEARNED, WORDS, orthography
+from sayahead.text.saying.romance.reading import RomanceSounds
+from sayahead.text.saying.romance.tree import read_tree
 
 HELD = ("reference", "stories")
 """Sources that teach no tree and are in none of the lists beside one."""

@@ -8,8 +8,8 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 
-from sayahead.text.romance.rules import PRIMARY
-from sayahead.text.romance.tree import EDGE, surroundings
+from sayahead.text.saying.romance.rules import PRIMARY
+from sayahead.text.saying.romance.tree import EDGE, surroundings
 
 UNIT = re.compile("[ˈˌ]*[^ˈˌ][-ː\u0300-\u036f]*")
 """A sound with its stress, length and what is written above and below it."""

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from debian_prose import dictionary, english, sentences
 from romance_tree import grown, lines_of
-from sayahead.text.espeak.client import ESPEAK
-from sayahead.text.espeak.phonemizer import BETWEEN, FLAG
-from sayahead.text.romance import LEARNED, vowels_of
-from sayahead.text.romance.portuguese import weighed
-from sayahead.text.romance.reading import RomanceSounds, initials
-from sayahead.text.romance.rules import END, PRIMARY, TIE, VOWELS
+from sayahead.text.saying.espeak.client import ESPEAK
+from sayahead.text.saying.espeak.phonemizer import BETWEEN, FLAG
+from sayahead.text.saying.romance import LEARNED, vowels_of
+from sayahead.text.saying.romance.portuguese import weighed
+from sayahead.text.saying.romance.reading import RomanceSounds, initials
+from sayahead.text.saying.romance.rules import END, PRIMARY, TIE, VOWELS
 
 LEAST = 2
 RARE = 4

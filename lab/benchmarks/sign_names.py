@@ -13,7 +13,7 @@ import unicodedata
 from pathlib import Path
 from xml.etree import ElementTree
 
-from sayahead.text.shared.signs import is_picture, is_silent
+from sayahead.text.languages.signs import is_picture, is_silent
 
 LANGUAGES = ("de", "es", "fr", "it", "ja", "nl", "pl", "pt", "sv", "zh")
 HEAD = """\

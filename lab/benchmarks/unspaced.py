@@ -125,7 +125,7 @@ def syllables(language: str, text: str) -> list[str]:
     normalizer = front_end(language).normalizer()
     words = [*normalizer.push(text), *normalizer.flush()]
     if language == "zh":
-        from sayahead.text.mandarin.sounds import syllables_of
+        from sayahead.text.saying.mandarin.sounds import syllables_of
 
         return [one for word in words for one in syllables_of(word.text)]
     from sayahead.text.japanese.sounds import kana_of

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sayahead.sound.out import play as play
     from sayahead.sound.out import save as save
     from sayahead.speech import Speech as Speech
-    from sayahead.text.lexicon import Lexicon as Lexicon
+    from sayahead.text.saying.lexicon import Lexicon as Lexicon
     from sayahead.types import AudioChunk as AudioChunk
     from sayahead.types import Delivery as Delivery
     from sayahead.types import EncodedChunk as EncodedChunk
@@ -47,7 +47,7 @@ _HOMES = {
     "sound.files": "OutputError",
     "sound.out": "play save",
     "speech": "Speech",
-    "text.lexicon": "Lexicon",
+    "text.saying.lexicon": "Lexicon",
     "types": "AudioChunk Delivery EncodedChunk WordTiming",
     "voice": "Voice load_voice",
     "voices": "VoiceConfig installed_voices",

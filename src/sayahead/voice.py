@@ -33,8 +33,8 @@ from sayahead.systems import KINDS
 from sayahead.systems.loading import Loaded
 from sayahead.systems.taught import taught_contexts, taught_policies
 from sayahead.text import Normalizer, Phonemizer
-from sayahead.text.lexicon import Lexicon
-from sayahead.text.pronouncing import Pronunciations, pronouncing
+from sayahead.text.saying.lexicon import Lexicon
+from sayahead.text.saying.pronouncing import Pronunciations, pronouncing
 from sayahead.types import AudioChunk, EncodedChunk, Floats, Rendering, Shape
 from sayahead.voices import VoiceConfig, chosen, located, read_config
 from sayahead.voices.files import check_files

@@ -11,7 +11,7 @@ import pytest
 from support.command import Command
 from support.toy_voices import TOYS
 
-from sayahead.text.espeak.client import Espeak
+from sayahead.text.saying.espeak.client import Espeak
 
 TEXT = "Dr. Lee paid $5.50. I read it"
 
@@ -85,8 +85,8 @@ def test_reading_needs_no_espeak_but_for_phonemes(
     sayahead: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It ended with an error that named six libraries."""
-    monkeypatch.setattr("sayahead.text.espeak.client.candidates", lambda: ["none.so", ""])
-    monkeypatch.setattr("sayahead.text.espeak.phonemizer.ESPEAK", Espeak())
+    monkeypatch.setattr("sayahead.text.saying.espeak.client.candidates", lambda: ["none.so", ""])
+    monkeypatch.setattr("sayahead.text.saying.espeak.phonemizer.ESPEAK", Espeak())
     stdout, stderr = sayahead("read", "--json", "--language", "pl", "Ma 5 lat.")
     words = rows(stdout)
     assert [row["words"] for row in words] == ["Ma", "pięć", "lat."]

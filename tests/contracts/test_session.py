@@ -31,7 +31,7 @@ from sayahead.research import (
     View,
     WaitAll,
 )
-from sayahead.text.english.normalizer import normalize
+from sayahead.text.reading.stream import normalize
 from sayahead.types import Floats
 
 

@@ -18,7 +18,7 @@ from sayahead import ConfigError, Voice, VoiceError
 from sayahead.cli import main
 from sayahead.policies.learned import MOST, TERMS, Clues, LearnedPolicy, Network, terms
 from sayahead.research import READ, Read, Speak, View, Word
-from sayahead.text.english.normalizer import normalize
+from sayahead.text.reading.stream import normalize
 from sayahead.types import Floats
 
 WORDS = ("the", "of", "people")

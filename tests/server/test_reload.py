@@ -22,7 +22,7 @@ from sayahead.server.operation.access import Access
 from sayahead.server.operation.settings import Settings
 from sayahead.server.reload import TAKEN_OVER, taken_over
 from sayahead.server.voices import Voices
-from sayahead.text.lexicon import Lexicon
+from sayahead.text.saying.lexicon import Lexicon
 
 TEXT = "Hello there, how are you today? I am fine. "
 

@@ -41,7 +41,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from sayahead.engine.synthesizer import Pauses, TwoStage
 from sayahead.systems.loading import Loaded
-from sayahead.text.english.normalizer import Normalizer
+from sayahead.text.reading.stream import new_reader
 from sayahead.voice import Voice
 from support.servers import SlowAcoustic, toy_voice
 from support.toy import ToyPhonemizer, ToyVocoder
@@ -107,7 +107,7 @@ def drawl(step_s: float = 0.0) -> Voice:
     synthesizer = TwoStage(
         SlowAcoustic(step_s), ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=160)
     )
-    return Voice(config, Loaded(synthesizer, Normalizer, ToyPhonemizer()))
+    return Voice(config, Loaded(synthesizer, new_reader, ToyPhonemizer()))
 
 
 class Seat:

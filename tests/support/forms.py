@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from random import Random
 
 from sayahead.text import FrontEnd, front_end
-from sayahead.text.shared.signs import is_picture, is_silent
+from sayahead.text.languages.signs import is_picture, is_silent
 from sayahead.types import Word
 from support.form_values import KINDS
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from hibari.g2p import G2P
 
-from sayahead.text.english.normalizer import normalize
-from sayahead.text.english.phonemizer import EnglishPhonemizer
+from sayahead.text.reading.stream import normalize
+from sayahead.text.saying.english.phonemizer import EnglishPhonemizer
 from sayahead.types import Word
 
 SYMBOLS = ';:,.!?—…"()“” AIOQWYabcdefhijklmnopqrstuvwxyzæçðŋɐɑɒɔəɛɜɡɪɹɾʃʊʌʒʔθχˈˌːʤʧᵊᵻTS'

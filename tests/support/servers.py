@@ -23,7 +23,7 @@ from sayahead.server.operation.settings import settings_of
 from sayahead.server.process.run import Server
 from sayahead.server.voices import Voices
 from sayahead.systems.loading import Loaded
-from sayahead.text.english.normalizer import Normalizer
+from sayahead.text.reading.stream import new_reader
 from sayahead.types import Rendering, Segment
 from sayahead.voice import Voice
 from sayahead.voices import Defaults, VoiceConfig
@@ -77,7 +77,7 @@ def toy_voice(step_s: float = 0.0) -> Voice:
     synthesizer = TwoStage(
         SlowAcoustic(step_s), ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800)
     )
-    return Voice(config, Loaded(synthesizer, Normalizer, ToyPhonemizer()))
+    return Voice(config, Loaded(synthesizer, new_reader, ToyPhonemizer()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from sayahead.engine.session import Session
 from sayahead.engine.stages import AcousticModel, Frames
 from sayahead.engine.synthesizer import Pauses, TwoStage
 from sayahead.policies.fixed import LookaheadK
-from sayahead.text.english.front_end import English
-from sayahead.text.english.normalizer import Normalizer
-from sayahead.text.english.spelling import EnglishSpeller
+from sayahead.text.reading.stream import new_reader
+from sayahead.text.saying.english.front_end import English
+from sayahead.text.saying.english.spelling import EnglishSpeller
 from sayahead.types import Floats, Ids, Pronunciation, Rendering, Segment, Word
 
 RATE = 8000
@@ -176,4 +176,4 @@ def toy_session(
     if characters:
         sentence = Letters(decider, EnglishSpeller())
     rendering = Rendering(hold_back_s=hold_back_s, k2=k2)
-    return Session(synthesizer, Normalizer, sentence, rendering=rendering, keep_up=keep_up)
+    return Session(synthesizer, new_reader, sentence, rendering=rendering, keep_up=keep_up)

@@ -24,7 +24,7 @@ from sayahead.errors import SessionError
 from sayahead.sound.device import Player
 from sayahead.sound.files import OutputError
 from sayahead.systems.loading import Loaded
-from sayahead.text.english.normalizer import Normalizer
+from sayahead.text.reading.stream import new_reader
 from sayahead.types import Floats, Rendering, Segment, Speech, WordTiming
 from sayahead.voice import Voice
 from sayahead.voices import Defaults, VoiceConfig
@@ -103,7 +103,7 @@ def counted_voice() -> Voice:
         defaults=Defaults(1, 0.0, 0.0),
         model={},
     )
-    return Voice(config, Loaded(Counted(), Normalizer, ToyPhonemizer()))
+    return Voice(config, Loaded(Counted(), new_reader, ToyPhonemizer()))
 
 
 class NoDevice:

@@ -47,7 +47,7 @@ def test_it_needs_no_english_front_end(tmp_path: Path) -> None:
     code = (
         "from support.whistled import whistled; from pathlib import Path; from sayahead import"
         f" load_voice; load_voice(whistled(Path({str(tmp_path)!r}))).synthesize('ao·io/');"
-        " sys.exit(any(name.startswith(('hibari', 'sayahead.text.english')) for name in"
+        " sys.exit(any(name.startswith(('hibari', 'sayahead.text.saying.english')) for name in"
         " sys.modules))"
     )
     tests = str(Path(__file__).parents[1])

@@ -17,7 +17,7 @@ from support.toy_voices import TOYS, changed, toy
 from sayahead import ConfigError, Voice, VoiceError, load_voice
 from sayahead.research import LookaheadK, WaitAll
 from sayahead.systems.kokoro import KokoroAcoustic, KokoroState
-from sayahead.text.espeak.misaki import spelled
+from sayahead.text.saying.espeak.misaki import spelled
 from sayahead.types import Floats, Rendering, Segment, Word, WordTiming
 from sayahead.vocoders.kokoro import KokoroVocoder, source
 

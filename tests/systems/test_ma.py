@@ -30,7 +30,7 @@ from support.toy_voices import toy
 from sayahead import AudioChunk, ConfigError, Voice
 from sayahead.research import LookaheadK, Policy, Session, WaitAll
 from sayahead.systems.ma import MAX_FRAMES
-from sayahead.text.english.normalizer import normalize
+from sayahead.text.reading.stream import normalize
 from sayahead.types import Floats, Rendering, Segment
 
 

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from sayahead.text.english.phonemizer import EnglishPhonemizer
 from sayahead.text.reading.language import language_of
 from sayahead.text.reading.stream import TokenReader
+from sayahead.text.saying.english.phonemizer import EnglishPhonemizer
 
 PHONEMIZER = EnglishPhonemizer({}, stand_in="people")
 FRAMES = (

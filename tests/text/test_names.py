@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support import readings
 
-from sayahead.text.english.normalizer import normalize
+from sayahead.text.reading.stream import normalize
 
 ROWS = [
     line.split("\t")

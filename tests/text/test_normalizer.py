@@ -12,9 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.effort import examples
 
-from sayahead.text.english.normalizer import Normalizer, normalize
 from sayahead.text.languages import record_of
-from sayahead.text.reading.stream import MAX_RUN, MAX_TOKEN
+from sayahead.text.reading.stream import MAX_RUN, MAX_TOKEN, new_reader, normalize
 from sayahead.types import Word
 
 
@@ -296,7 +295,7 @@ def test_readings(text: str, expected: str) -> None:
     ],
 )
 def test_final_as_early_as_possible(prefix: str, words: int) -> None:
-    assert len(Normalizer().push(prefix)) == words
+    assert len(new_reader().push(prefix)) == words
 
 
 SNIPPETS = [piece for text, _ in READINGS for piece in text.split()] + (
@@ -311,7 +310,7 @@ ODD = st.text(alphabet="aA.1-—([])$%*\n \"'#>|`5:,–…é你\r", max_size=90)
 
 
 def feed(fragments: list[str] | str) -> tuple[list[Word], list[tuple[int, int, str]]]:
-    normalizer = Normalizer()
+    normalizer = new_reader()
     words = []
     for fragment in fragments:
         words += normalizer.push(fragment)
@@ -367,7 +366,7 @@ def test_any_letters_may_follow_a_number(number: str) -> None:
 
 
 def test_flush_begins_a_new_sentence_and_offsets_run_on() -> None:
-    normalizer = Normalizer()
+    normalizer = new_reader()
     assert normalizer.push("one two") == [Word("one", 0, 3)]
     assert normalizer.flush() == [Word("two", 4, 7, ends=True)]
     assert normalizer.flush() == []
@@ -378,7 +377,7 @@ def test_flush_begins_a_new_sentence_and_offsets_run_on() -> None:
 def test_a_word_that_ends_a_sentence_at_its_full_stop_is_read_the_same_in_any_place() -> None:
     for word in record_of("en").vocabularies["last_words"]:
         for left in ("", "5 ", "the ", "Main "):
-            words = Normalizer().push(f"{left}{word}.")
+            words = new_reader().push(f"{left}{word}.")
             assert words[-1].ends, (left, word)
             assert words == normalize(f"{left}{word}."), (left, word)
             assert [w.text for w in words] == [
@@ -395,7 +394,7 @@ def test_a_span_holds_markup_and_both_tokens() -> None:
 
 
 def test_other_scripts_are_skipped_and_reported() -> None:
-    normalizer = Normalizer()
+    normalizer = new_reader()
     assert [word.text for word in normalizer.push("да yes 你好ok ")] == ["yes", "ok"]
     assert normalizer.skipped == [(0, 2, "да"), (7, 9, "你好")]
 
@@ -404,7 +403,7 @@ def test_other_scripts_are_skipped_and_reported() -> None:
     "unit", ["a", "你", "1", ".", "(", "[", "](x", "12 ", "a.", "—", "\n", "<a", "'"]
 )
 def test_long_text_in_linear_time_and_little_memory(unit: str) -> None:
-    normalizer = Normalizer()
+    normalizer = new_reader()
     longest = 0
     began = time.process_time()
     for char in unit * 10_000:
@@ -422,7 +421,7 @@ def test_a_long_word_is_spoken_in_pieces() -> None:
 
 
 def test_a_tag_with_an_attribute_outlasts_a_breath() -> None:
-    normalizer = Normalizer()
+    normalizer = new_reader()
     said = list[list[str]]()
     for fragment in ("a<b and", ' see<a href="x', 'y">it</a> '):
         said.append([word.text for word in normalizer.push(fragment) + normalizer.breathe()])
@@ -434,7 +433,7 @@ def test_a_line_that_begins_with_a_fence_costs_no_more_a_character() -> None:
     of it."""
 
     def took_s(size: int) -> float:
-        normalizer = Normalizer()
+        normalizer = new_reader()
         begun = time.process_time()
         normalizer.push("```" + "1 " * (size // 2))
         return time.process_time() - begun
@@ -442,6 +441,6 @@ def test_a_line_that_begins_with_a_fence_costs_no_more_a_character() -> None:
     # The least of several: others use the processor, too.
     short_s, long_s = (min(took_s(size) for _ in range(5)) for size in (2000, 16000))
     assert long_s < 24 * short_s
-    normalizer = Normalizer()
+    normalizer = new_reader()
     words = [*normalizer.push("```print one two```. And more. "), *normalizer.flush()]
     assert "one" in " ".join(word.text for word in words)

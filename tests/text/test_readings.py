@@ -15,10 +15,10 @@ from support import readings
 from support.effort import examples
 from support.readings import Case, right, right_alone, sound
 
-from sayahead.text.english.homographs import ADDED
-from sayahead.text.english.normalizer import normalize
-from sayahead.text.english.phonemizer import NAMES, names
 from sayahead.text.languages import record_of
+from sayahead.text.reading.stream import normalize
+from sayahead.text.saying.english.homographs import ADDED
+from sayahead.text.saying.english.phonemizer import NAMES, names
 
 CASES = readings.cases(
     Path(os.environ.get("SAYAHEAD_READINGS") or Path(__file__).with_name("readings.tsv"))

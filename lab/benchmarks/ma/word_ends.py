@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 from sayahead.errors import ConfigError
-from sayahead.text.english.normalizer import normalize
+from sayahead.text.reading.stream import normalize
 from sayahead.types import Floats
 
 from sayahead_lab.eval.experiment.word_ends import sounding_ends

@@ -33,7 +33,7 @@ from sayahead.contexts.baselines import RandomWords
 from sayahead.contexts.language_model import CLOSING
 from sayahead.errors import ConfigError
 from sayahead.text import Phonemizer
-from sayahead.text.english.normalizer import normalize
+from sayahead.text.reading.stream import normalize
 from sayahead.types import Word
 from torch import Tensor
 from torch.nn import functional

@@ -27,7 +27,7 @@ import numpy as np
 import torch
 from sayahead.contexts.baselines import RandomWords
 from sayahead.engine.onnx import count
-from sayahead.text.english.normalizer import normalize
+from sayahead.text.reading.stream import normalize
 from sayahead.types import Floats
 from sayahead.voice import load_voice
 

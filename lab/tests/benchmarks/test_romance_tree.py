@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sayahead.text.romance.tree import read_tree
+from sayahead.text.saying.romance.tree import read_tree
 
 SCRIPTS = Path(__file__).parents[2] / "benchmarks"
 ENDS = {"are": "ˈare", "ico": "iko", "one": "ˈone"}

@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from sayahead.text.romance.reading import RomanceSounds
-from sayahead.text.romance.rules import TIE, VOWELS
+from sayahead.text.saying.romance.reading import RomanceSounds
+from sayahead.text.saying.romance.rules import TIE, VOWELS
 
 SCRIPTS = Path(__file__).parents[2] / "benchmarks"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sayahead.text.english.normalizer import normalize
+from sayahead.text.reading.stream import normalize
 
 from sayahead_lab.training.corpus.store import Item
 from sayahead_lab.training.corpus.teacher import load_reader, spans, voice_config

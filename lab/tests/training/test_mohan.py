@@ -25,8 +25,8 @@ from sayahead.policies.characters import WaitEnd, WaitKSteps
 from sayahead.research import LookaheadK, Policy, RandomWords
 from sayahead.systems.mohan import CharacterAcoustic, CharacterState
 from sayahead.text import front_end
-from sayahead.text.english.spelling import EnglishSpeller
-from sayahead.text.shared.letters import ALPHABET
+from sayahead.text.saying.english.spelling import EnglishSpeller
+from sayahead.text.saying.letters import ALPHABET
 from sayahead.types import Floats, Rendering, Segment, Speech, Word
 from support.effort import examples
 from support.texts import splits, texts

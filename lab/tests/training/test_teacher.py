@@ -13,8 +13,8 @@ from sayahead.engine.sentence import Words
 from sayahead.engine.session import Session
 from sayahead.errors import ConfigError
 from sayahead.policies.fixed import WaitAll
-from sayahead.text.english.normalizer import Normalizer
-from sayahead.text.english.phonemizer import PAUSES, EnglishPhonemizer
+from sayahead.text.reading.stream import new_reader
+from sayahead.text.saying.english.phonemizer import PAUSES, EnglishPhonemizer
 from sayahead.types import Rendering, Segment, Speech
 
 from sayahead_lab.training.corpus.frontend import PRESETS
@@ -76,7 +76,7 @@ def test_sentences_are_those_that_a_session_hands_to_its_synthesizer(items: list
     sentence = Words(
         WaitAll(), EnglishPhonemizer(config.phonemes, stand_in=config.stand_in), NoContext()
     )
-    session = Session(heard, Normalizer, sentence, rendering=Rendering())
+    session = Session(heard, new_reader, sentence, rendering=Rendering())
     session.push(TEXT)
     session.finish()
     list(session.chunks())

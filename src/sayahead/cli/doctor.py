@@ -109,7 +109,7 @@ def installed(name: str) -> str | None:
 def espeak() -> Finding:
     """Which espeak-ng there is."""
     from sayahead.errors import SayaheadError
-    from sayahead.text.espeak.client import ESPEAK, INSTALL
+    from sayahead.text.saying.espeak.client import ESPEAK, INSTALL
 
     try:
         version, library = ESPEAK.about()

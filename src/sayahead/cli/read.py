@@ -94,11 +94,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the words; the exit code."""
     from sayahead.text import front_end
-    from sayahead.text.lexicon import Lexicon
-    from sayahead.text.pronouncing import Pronunciations, pronouncing
+    from sayahead.text.saying.lexicon import Lexicon
+    from sayahead.text.saying.pronouncing import Pronunciations, pronouncing
+    from sayahead.text.saying.transcription import IPA
     from sayahead.text.ssml.reader import Markup, Resources
     from sayahead.text.ssml.say_as import say_as_of
-    from sayahead.text.transcription import IPA
     from sayahead.text.why import Watch
     from sayahead.voices import located, read_config
 
@@ -220,8 +220,8 @@ def sounds(config: VoiceConfig, front: FrontEnd, k: int) -> Callable[[list[Word]
 def language_front_end(language: str) -> FrontEnd:
     """What reads a language without a voice, clause by clause: English by espeak-ng."""
     from sayahead.text import front_end
-    from sayahead.text.english.front_end import English
-    from sayahead.text.espeak.front_end import EspeakFrontEnd
+    from sayahead.text.saying.english.front_end import English
+    from sayahead.text.saying.espeak.front_end import EspeakFrontEnd
 
     front = front_end(language)
     return EspeakFrontEnd(language) if isinstance(front, English) else front
@@ -232,8 +232,8 @@ def language_sounds(
 ) -> Callable[[list[Word]], list[str]]:
     """The same in IPA, for a language without a voice; without phonemes where nothing makes them,
     as they change no word."""
-    from sayahead.text.clauses import LEFT_WORDS, ClausePhonemizer
-    from sayahead.text.espeak.client import INSTALL
+    from sayahead.text.saying.clauses import LEFT_WORDS, ClausePhonemizer
+    from sayahead.text.saying.espeak.client import INSTALL
 
     try:
         phonemizer = front.phonemizer({})

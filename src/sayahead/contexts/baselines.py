@@ -67,7 +67,7 @@ class Truth:
     @classmethod
     def of(cls, text: str, count: int = 5) -> Truth:
         """The predictor for a session that will receive exactly this text."""
-        from sayahead.text.english.normalizer import normalize
+        from sayahead.text.reading.stream import normalize
 
         return cls(tuple(normalize(text)), count)
 

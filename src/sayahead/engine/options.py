@@ -13,7 +13,7 @@ from sayahead.engine.context import ContextPredictor
 from sayahead.engine.keep_up import KeepUp, keep_up
 from sayahead.engine.policy import Policy
 from sayahead.errors import ConfigError
-from sayahead.text.lexicon import Lexicon
+from sayahead.text.saying.lexicon import Lexicon
 
 MARKUPS = ("none", "ssml")
 

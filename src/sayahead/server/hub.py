@@ -31,7 +31,7 @@ from sayahead.server.synthesis.capacity import Lateness, cost_of, granted, place
 from sayahead.server.synthesis.threads import Member, Pool, Speaking
 from sayahead.server.synthesis.traces import Traces
 from sayahead.server.voices import Voices
-from sayahead.text.lexicon import Lexicon
+from sayahead.text.saying.lexicon import Lexicon
 
 T = TypeVar("T")
 log = logging.getLogger("sayahead.server")

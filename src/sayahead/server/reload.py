@@ -21,7 +21,7 @@ from sayahead.server.operation.access import Access, check_certificate
 from sayahead.server.operation.owner import Worker
 from sayahead.server.operation.settings import Settings
 from sayahead.server.voices import Voices
-from sayahead.text.lexicon import Lexicon
+from sayahead.text.saying.lexicon import Lexicon
 
 log = logging.getLogger("sayahead.server")
 LOOK_S = 0.1

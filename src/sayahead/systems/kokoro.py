@@ -24,9 +24,9 @@ from sayahead.systems.durations import speeds_of, whole_units
 from sayahead.systems.loading import Loaded, two_stages
 from sayahead.systems.speakers import Blends, of_speakers
 from sayahead.text import FrontEnd, Phonemizer, front_end, own_front_end
-from sayahead.text.espeak.misaki import Misaki
-from sayahead.text.espeak.voices import voice_of
 from sayahead.text.languages import RECORDS, record_of
+from sayahead.text.languages.espeak_voices import voice_of
+from sayahead.text.saying.espeak.misaki import Misaki
 from sayahead.types import Floats, Ids, Rendering, Segment, Word
 from sayahead.vocoders.kokoro import SAMPLE_RATE, KokoroVocoder, Styled
 from sayahead.voices import VoiceConfig

@@ -19,7 +19,7 @@ from sayahead.errors import ConfigError
 from sayahead.systems.durations import speeds_of
 from sayahead.systems.loading import Loaded, two_stages
 from sayahead.text import Phonemizer, front_end
-from sayahead.text.code_points import LettersPhonemizer
+from sayahead.text.saying.code_points import LettersPhonemizer
 from sayahead.types import Floats, Ids, Rendering, Segment, Word
 from sayahead.vocoders.vits_decoder import LatentVocoder, rows_of_noise
 from sayahead.voices import VoiceConfig

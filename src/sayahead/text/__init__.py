@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from sayahead.text.espeak.layout import Layout
+from sayahead.text.saying.layout import Layout
 from sayahead.types import Ids, Pronunciation, Word
 
 
@@ -145,9 +145,9 @@ def front_end(language: str, *, espeak: str = "", layout: Layout | None = None) 
 
 
 LANGUAGES = {
-    "en": "sayahead.text.english.front_end.English",
-    "zh": "sayahead.text.mandarin.front_end.Mandarin",
-    "cmn": "sayahead.text.mandarin.front_end.Mandarin",
+    "en": "sayahead.text.saying.english.front_end.English",
+    "zh": "sayahead.text.saying.mandarin.front_end.Mandarin",
+    "cmn": "sayahead.text.saying.mandarin.front_end.Mandarin",
 }
 """Front ends of their own by the first part of a language's tag; each is imported when it is first
 wanted."""
@@ -162,5 +162,5 @@ def own_front_end(language: str) -> str:
     return "" if tag in CANTONESE else LANGUAGES.get(tag.split("-")[0], "")
 
 
-OTHERS = "sayahead.text.espeak.front_end.EspeakFrontEnd"
+OTHERS = "sayahead.text.saying.espeak.front_end.EspeakFrontEnd"
 """The front end of all others."""

@@ -34,7 +34,7 @@ from sayahead.server.protocols import google_calls  # noqa: E402
 from sayahead.server.protocols import google_messages as messages  # noqa: E402
 from sayahead.server.protocols.google import Renewed  # noqa: E402
 from sayahead.server.protocols.google_calls import address_of, stream_options  # noqa: E402
-from sayahead.text.lexicon import Lexicon  # noqa: E402
+from sayahead.text.saying.lexicon import Lexicon  # noqa: E402
 
 TEXT = "Hello there, how are you today? I am fine. "
 SERVICE = "/google.cloud.texttospeech.v1.TextToSpeech/"

@@ -6,9 +6,9 @@ import pytest
 from support.other_readings import SPACED
 
 from sayahead.text.languages import READ
+from sayahead.text.languages.signs import name_of
 from sayahead.text.reading.language import Language, language_of
 from sayahead.text.reading.stream import TokenReader
-from sayahead.text.shared.signs import name_of
 
 SIGNS = "⇌☆⌈⌊⊂∧∨⊥⇄↦¬≡≅∘⊗♭♯♀"
 NAMELESS = "⍟⎈⑁⎇⏧"

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from sayahead.cli import number
 from sayahead.cli.console import Console
-from sayahead.text.english.normalizer import normalize
+from sayahead.text.reading.stream import normalize
 
 from sayahead_lab.training.distilled.futures import (
     Continuations,

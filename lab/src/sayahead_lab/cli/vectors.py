@@ -11,7 +11,7 @@ from sayahead.cli import number
 from sayahead.cli.console import Console
 from sayahead.contexts.baselines import common_words
 from sayahead.contexts.word_vectors import WordVectors, tokens_of
-from sayahead.text.english.normalizer import normalize
+from sayahead.text.reading.stream import normalize
 
 from sayahead_lab.training.distilled.vectors import VectorsConfig, learn, principal, read_vectors
 

@@ -18,7 +18,7 @@ from sayahead.engine.synthesizer import AnySynthesizer, Pauses, TwoStage
 from sayahead.errors import ConfigError
 from sayahead.research import LookaheadK, WaitAll
 from sayahead.sound.pitch import HOP_S, pitch_hz
-from sayahead.text.english.normalizer import Normalizer
+from sayahead.text.reading.stream import new_reader
 from sayahead.types import Floats, Rendering
 from support.toy import HOP, RATE, ToyAcoustic, ToyPhonemizer, ToyVocoder
 
@@ -44,7 +44,7 @@ def said(recorder: AcousticRecorder[object], text: str, policy: WordPolicy) -> F
     )
     rendering = Rendering(hold_back_s=0.02)
     sentence = Words(policy, ToyPhonemizer(), NoContext())
-    session = Session(synthesizer, Normalizer, sentence, rendering=rendering)
+    session = Session(synthesizer, new_reader, sentence, rendering=rendering)
     session.push(text)
     session.finish()
     return np.concatenate([chunk.samples for chunk in session.chunks()])

@@ -25,7 +25,7 @@ from sayahead.server.http import Failure, RequestError, answers, aside, body_of,
 from sayahead.server.hub import Hub
 from sayahead.server.operation.access import Caller
 from sayahead.server.synthesis.offers import check_lexicon
-from sayahead.text.lexicon import Entry, Lexicon, read_lexicon, spaced
+from sayahead.text.saying.lexicon import Entry, Lexicon, read_lexicon, spaced
 
 MOST = 64
 MAX_VERSIONS = 8

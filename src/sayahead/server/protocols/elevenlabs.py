@@ -44,7 +44,7 @@ from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.offers import session_of
 from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.sound.formats import AudioFormat, whole_file
-from sayahead.text.lexicon import Lexicon
+from sayahead.text.saying.lexicon import Lexicon
 from sayahead.voices import VoiceConfig
 
 # Clients have limits of their own on the audio in one message.

@@ -30,7 +30,7 @@ from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.traces import PARENT
 from sayahead.sound.files import wav_header
 from sayahead.sound.formats import AudioFormat
-from sayahead.text.lexicon import Entry, Lexicon
+from sayahead.text.saying.lexicon import Entry, Lexicon
 
 log = logging.getLogger("sayahead.server")
 Context: TypeAlias = "grpc.aio.ServicerContext[bytes, bytes]"

@@ -26,7 +26,7 @@ from sayahead.engine.options import SessionOptions
 from sayahead.errors import ConfigError
 from sayahead.extensions import Extensible
 from sayahead.policies import POLICIES
-from sayahead.text.lexicon import Entry, Lexicon
+from sayahead.text.saying.lexicon import Entry, Lexicon
 
 TABLES: dict[str, Extensible[Any]] = {"policy": POLICIES, "context": CONTEXTS}
 UNBOUNDED = Bound(0, 100)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sayahead.text.classes.quantity import Amount, amount_of, counted, noun_after, number
+from sayahead.text.languages.nouns import Currency
 from sayahead.text.reading.context import SILENT, Match, Reading
 from sayahead.text.reading.words import Words
-from sayahead.text.shared.words import Currency
 
 NUMBER = frozenset({"number"})
 

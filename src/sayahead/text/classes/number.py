@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from sayahead.text.classes.quantity import numbers_of
 from sayahead.text.classes.verbalize import cardinal, digits, is_million, is_one, parse, sign, whole
+from sayahead.text.languages.numbers import first
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.reading.words import Words
-from sayahead.text.shared.numbers import first
 
 NUMBER = frozenset({"number"})
 OF_MONTH = "monthday"

@@ -9,9 +9,9 @@ from dataclasses import replace
 from sayahead.text.classes.quantity import numbers_of
 from sayahead.text.classes.roman import value_of
 from sayahead.text.classes.verbalize import cardinal
+from sayahead.text.languages.nouns import Noun
+from sayahead.text.languages.numbers import first
 from sayahead.text.reading.context import Match, Reading
-from sayahead.text.shared.numbers import first
-from sayahead.text.shared.words import Noun
 
 MEASURE = frozenset({"measure"})
 GREATEST = 60

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sayahead.text.languages.nouns import Currency, Noun
+from sayahead.text.languages.numbers import Numbers
 from sayahead.text.reading.context import Context
 from sayahead.text.reading.words import Words
-from sayahead.text.shared.numbers import Numbers
-from sayahead.text.shared.words import Currency, Noun
 
 MILLION = 1_000_000
 LARGEST = 10**15

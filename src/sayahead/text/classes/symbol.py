@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sayahead.text.classes.verbalize import pieces
+from sayahead.text.languages.signs import is_silent, name_of
 from sayahead.text.reading.context import SILENT, UNHEARD, Match, Reading
-from sayahead.text.shared.signs import is_silent, name_of
 
 
 def menu(match: Match) -> Reading | None:

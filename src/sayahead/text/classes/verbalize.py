@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Callable, Mapping
 
 from sayahead.text.classes.quantity import MILLION, amount_of, counted, numbers_of, unit_of
+from sayahead.text.languages.signs import name_of
 from sayahead.text.reading.words import Words
-from sayahead.text.shared.signs import name_of
 
 CENTURY = 50
 """Years of two figures from here on are of the twentieth century."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from sayahead.text.espeak.voices import voice_of
-from sayahead.text.shared.data_file import read_record
-from sayahead.text.shared.record import Record
+from sayahead.text.languages.data_file import read_record
+from sayahead.text.languages.espeak_voices import voice_of
+from sayahead.text.languages.record import Record
 
 DATA = Path(__file__).parent / "data"
 RECORDS = tuple(sorted(path.stem for path in DATA.glob("*.txt")))

@@ -7,14 +7,14 @@ import functools
 import re
 import unicodedata
 
+from sayahead.text.languages.record import Record
+from sayahead.text.languages.signs import is_picture, is_silent
 from sayahead.text.markup import Rewriter, Text
 from sayahead.text.markup.latex import LatexFilter
 from sayahead.text.markup.markdown import MarkdownFilter
 from sayahead.text.markup.tags import TagFilter
 from sayahead.text.reading.pattern import NEWLINE, SENTENCE_END, SPACE
-from sayahead.text.shared.punctuation import ENDING, PAUSING, readable
-from sayahead.text.shared.record import Record
-from sayahead.text.shared.signs import is_picture, is_silent
+from sayahead.text.reading.punctuation import ENDING, PAUSING, readable
 
 Character = tuple[str, int, int]
 """A character as rules see it, and where it stands in the source: start and end (exclusive)."""

@@ -15,10 +15,10 @@ from sayahead.errors import ConfigError
 from sayahead.text.classes import BARE_CLASSES, CLASSES
 from sayahead.text.classes.verbalize import VERBALIZERS, pieces
 from sayahead.text.languages import record_of
+from sayahead.text.languages.record import Record
 from sayahead.text.reading.context import ATTRIBUTIVE, Match, Reading
 from sayahead.text.reading.grammar import Grammar, Line, Rule, lines_of, parse
 from sayahead.text.reading.words import Words, macros_of
-from sayahead.text.shared.record import Record
 
 ENDS = "ends"
 """Among the tags of a template: the token's full stop ends the sentence."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sayahead.text.reading.characters import Character
 from sayahead.text.reading.pattern import SENTENCE_END, SPACE, WHITE
-from sayahead.text.shared import unspaced
-from sayahead.text.shared.punctuation import ENDING, PAUSING
+from sayahead.text.reading.punctuation import ENDING, PAUSING
+from sayahead.text.reading.word_ends import parts
 
 _MARKS = ENDING + PAUSING
 _CLOSERS = "\"'”’»›)]}」』】》〉"
@@ -35,4 +35,4 @@ class SegmentFilter:
         last = self._run[-1]
         if not last.isascii() and last in _MARKS:
             return char not in _MARKS + _CLOSERS
-        return char.isalnum() and unspaced.parts(self._run, char)
+        return char.isalnum() and parts(self._run, char)

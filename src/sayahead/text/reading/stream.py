@@ -13,7 +13,7 @@ from sayahead.text.reading.automaton import DEAD
 from sayahead.text.reading.characters import Filters
 from sayahead.text.reading.context import START, UNHEARD, Context, Match, Reading
 from sayahead.text.reading.grammar import Rule, is_boundary
-from sayahead.text.reading.language import Language
+from sayahead.text.reading.language import Language, language_of
 from sayahead.text.reading.long_readings import in_portions
 from sayahead.text.reading.pattern import NEWLINE, SENTENCE_END, SPACE, WHITE
 from sayahead.text.reading.trace import TokenTrace, open_traces
@@ -479,3 +479,15 @@ def portions(word: Word) -> Iterator[Word]:
         end = word.start - (-size * number // len(parts))
         is_last = number == len(parts)
         yield Word(part, start, end, word.ends and is_last, continues=not is_last)
+
+
+def new_reader(start: int = 0, tag: str = "en") -> TokenReader:
+    """A reader of a language for text that begins at a place of the source."""
+    return TokenReader(language_of(tag), start)
+
+
+def normalize(text: str, tag: str = "en") -> list[Word]:
+    """The words of a whole text, the last one ending its sentence."""
+    reader = new_reader(tag=tag)
+    words = reader.push(text) + reader.flush()
+    return [replace(word, ends=word.ends or word is words[-1]) for word in words]

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import Protocol
 
+from sayahead.text.languages.record import Record
 from sayahead.text.reading.characters import Character
 from sayahead.text.reading.segments import SegmentFilter
-from sayahead.text.shared.record import Record
 from sayahead.types import Word
 
-SEGMENTERS = {"mandarin": "sayahead.text.mandarin.segments.MandarinFilter"}
+SEGMENTERS = {"mandarin": "sayahead.text.saying.mandarin.segments.MandarinFilter"}
 """What parts the words of a language, by the key ``segmenter`` of its data file; imported when it
 is first wanted."""
 MAX_SYLLABLES = 5

@@ -7,8 +7,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
+from sayahead.text.languages.record import Record
 from sayahead.text.markup import SENTENCE_END
-from sayahead.text.shared.record import Record
 
 CUES = tuple(
     "phone code label roman wind hour ordinal day pressure date dates pulse expiry setting".split()

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from sayahead.errors import ConfigError
 from sayahead.text import Normalizer
-from sayahead.text.pronouncing import Pronunciations
+from sayahead.text.saying.pronouncing import Pronunciations
 from sayahead.text.ssml.replaced import PLACEHOLDER, Replaced, instead
 from sayahead.text.ssml.say_as import SayAs
 from sayahead.text.ssml.tags import (

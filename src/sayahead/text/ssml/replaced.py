@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sayahead.text.transcription import Transcriber
+from sayahead.text.saying.transcription import Transcriber
 from sayahead.types import Word
 
 PLACEHOLDER = "ssmlword"

@@ -11,7 +11,7 @@ from sayahead.text.classes.date import said_day
 from sayahead.text.classes.quantity import numbers_of
 from sayahead.text.classes.verbalize import cardinal, letters, parse
 from sayahead.text.reading.language import Language, language_of
-from sayahead.text.reading.stream import TokenReader
+from sayahead.text.reading.stream import normalize
 
 SayAs = Callable[[str, str, str], str]
 """Content, ``interpret-as`` and ``format`` to words as they are spoken; empty: the text is read as
@@ -107,8 +107,7 @@ def _dated(fields: Mapping[str, int], language: Language) -> str:
 
 def _read(text: str, form: str, language: Language) -> str:
     """A text as it is read without a tag."""
-    reader = TokenReader(language)
-    return " ".join(word.text for word in (*reader.push(text), *reader.flush()))
+    return " ".join(word.text for word in normalize(text, language.tag))
 
 
 _SAYERS: Mapping[str, Callable[[str, str, Language], str]] = {

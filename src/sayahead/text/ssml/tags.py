@@ -9,7 +9,7 @@ import logging
 import re
 from dataclasses import dataclass, field
 
-from sayahead.text.transcription import ALPHABETS
+from sayahead.text.saying.transcription import ALPHABETS
 
 log = logging.getLogger("sayahead")
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from sayahead.engine.onnx import OnnxGraph
-from sayahead.text.english.phonemizer import EnglishPhonemizer
+from sayahead.text.saying.english.phonemizer import EnglishPhonemizer
 from sayahead.vocoders.sourcefilter import SourceFilter
 
 PARTS: tuple[tuple[type, str, Callable[[Any], str]], ...] = (

@@ -41,7 +41,7 @@ def bare(phonemes: str) -> str:
 
 def espeak() -> Sounds:
     """espeak-ng on the text as it stands: what Piper's voices are given."""
-    from sayahead.text.espeak.client import ESPEAK
+    from sayahead.text.saying.espeak.client import ESPEAK
 
     @functools.cache
     def sounds(text: str, language: str) -> str:

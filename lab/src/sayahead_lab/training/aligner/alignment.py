@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.errors import ConfigError
-from sayahead.text.english.phonemizer import PAUSES
+from sayahead.text.saying.english.phonemizer import PAUSES
 from sayahead.types import Floats
 
 from sayahead_lab.training.aligner.sounds import FRONT_END, GAP, bands

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from sayahead.text.english.phonemizer import PAUSES
+from sayahead.text.saying.english.phonemizer import PAUSES
 from sayahead.types import Floats
 
 from sayahead_lab.training.corpus.frontend import MelFrontEnd

@@ -8,8 +8,8 @@ import functools
 import numpy as np
 import soxr
 from sayahead.errors import ConfigError
-from sayahead.text.english.normalizer import normalize
-from sayahead.text.english.phonemizer import PAUSES, EnglishPhonemizer
+from sayahead.text.reading.stream import normalize
+from sayahead.text.saying.english.phonemizer import PAUSES, EnglishPhonemizer
 from sayahead.types import Floats, Word, WordTiming
 
 from sayahead_lab.training.aligner.alignment import LEAST, load_aligner

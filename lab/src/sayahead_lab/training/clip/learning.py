@@ -78,7 +78,7 @@ class ClipRecipe:
 
 def ids_of(text: str, reader: Any) -> Ids:
     """(P,) phonemes of a sentence."""
-    from sayahead.text.english.normalizer import normalize
+    from sayahead.text.reading.stream import normalize
 
     spoken = [
         word.ids for words in split(normalize(text)) for word in reader.phonemize(words, left=[])

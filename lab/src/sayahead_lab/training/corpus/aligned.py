@@ -15,8 +15,8 @@ import numpy as np
 from sayahead.engine.files import sha256
 from sayahead.errors import ConfigError
 from sayahead.sound.pcm import to_pcm16
-from sayahead.text.english.normalizer import normalize
-from sayahead.text.english.phonemizer import PAUSES
+from sayahead.text.reading.stream import normalize
+from sayahead.text.saying.english.phonemizer import PAUSES
 from sayahead.types import Floats, Ids, Pronunciation
 
 from sayahead_lab.training.aligner.alignment import FOLDER, LEAST, PhonemeTimes, load_aligner

@@ -24,8 +24,8 @@ from sayahead.errors import ConfigError
 from sayahead.sound.pcm import audible, to_pcm16
 from sayahead.text import Normalizer as AnyNormalizer
 from sayahead.text import Phonemizer
-from sayahead.text.english.normalizer import Normalizer
-from sayahead.text.english.phonemizer import PAUSES, EnglishPhonemizer
+from sayahead.text.reading.stream import new_reader
+from sayahead.text.saying.english.phonemizer import PAUSES, EnglishPhonemizer
 from sayahead.types import Floats, Ids, Pronunciation, Word
 from sayahead.voices import FOLDER, VoiceConfig
 
@@ -122,7 +122,7 @@ class VoiceTeacher:
     def __init__(self, spec: TeacherSpec) -> None:
         self.spec = spec
         config = voice_config()
-        self._normalizer: Callable[[], AnyNormalizer] = Normalizer
+        self._normalizer: Callable[[], AnyNormalizer] = new_reader
         self._pad = int(config.model["pad"])
         self._phonemes = config.phonemes
         self._phonemizer: Phonemizer = load_reader(self.spec.punctuation == "all")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from sayahead.errors import ConfigError
-from sayahead.text.english.phonemizer import EnglishPhonemizer
+from sayahead.text.saying.english.phonemizer import EnglishPhonemizer
 from sayahead.types import Word
 
 from sayahead_lab.training.corpus.store import Item

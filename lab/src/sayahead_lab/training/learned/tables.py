@@ -22,7 +22,7 @@ from sayahead.engine.stages import Frames, moved
 from sayahead.engine.synthesizer import TwoStage
 from sayahead.errors import ConfigError
 from sayahead.policies.learned import MOST
-from sayahead.text.english.normalizer import Normalizer
+from sayahead.text.reading.stream import new_reader
 from sayahead.types import Floats, Rendering, Segment, Word
 from sayahead.voice import Voice
 
@@ -61,7 +61,7 @@ class ClueTable:
 def needed(text: str) -> tuple[tuple[Word, ...], tuple[int, ...]]:
     """The words of a text, and the characters read when each is final: ``len(text) + 1`` for those
     that end it."""
-    normalizer = Normalizer()
+    normalizer = new_reader()
     words = list[Word]()
     needs = list[int]()
     for number, letter in enumerate(text, start=1):

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
-from sayahead.text.shared.letters import ALPHABET
+from sayahead.text.saying.letters import ALPHABET
 from torch import Tensor, nn
 from torch.nn import functional
 

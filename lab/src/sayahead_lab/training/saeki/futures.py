@@ -11,7 +11,7 @@ import numpy as np
 from sayahead.contexts.language_model import CLOSING
 from sayahead.errors import ConfigError
 from sayahead.text import Phonemizer
-from sayahead.text.english.phonemizer import EnglishPhonemizer
+from sayahead.text.saying.english.phonemizer import EnglishPhonemizer
 from sayahead.types import Word
 
 from sayahead_lab.training.corpus.segments import Numbers, Piece, SegmentCutter

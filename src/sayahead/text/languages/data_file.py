@@ -1,0 +1,361 @@
+"""A language's record from its data file: ``key = value`` lines, then tables, each after its name
+in brackets.
+
+Lines that begin with ``//`` are comments. docs/languages.md has the format.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from sayahead.config import nearest
+from sayahead.errors import ConfigError
+from sayahead.text.languages.nouns import Currency, Noun
+from sayahead.text.languages.numbers import Numbers, Rules
+from sayahead.text.languages.record import Record
+
+Line = tuple[int, str]
+Lines = list[Line]
+SETS = ("cardinal", "ordinal", "roman", "year", "day", "seconds", "rules")
+"""What the name of a set of rules begins with; those of ``rules`` are for other sets to refer
+to."""
+REQUIRED = ("point", "dot", "until", "per", "and_word")
+"""What every language that reads figures must say."""
+NAMED = {"signs": "+ - ± = % & @ # / °", "between": "x", "cardinal": "0 1 2 3 4 5 6 7 8 9"}
+"""Entries that tables must have."""
+_LONE = re.compile(r"([0-9]+)(?:/([0-9]+))?")
+_SEVERAL = re.compile(r"([0-9]+)\.\.([0-9]+)(?: by ([0-9]+))?")
+_NOUN = re.compile(r"(\S+) ([^/]+)(?:/(.+))?")
+_NUMBERS = {field.name for field in dataclasses.fields(Numbers)} - {"sets", "months"}
+_MADE = ("months", "month_names", "numbers", "vocabularies", "grammar")
+"""What is made of tables."""
+_RECORD = {field.name: field for field in dataclasses.fields(Record)}
+
+
+class _File:
+    """The lines of a data file, and where they are wrong."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.sections: dict[str, Lines] = {"": []}
+        self.places: dict[str, int] = {"": 1}
+        lines = self.sections[""]
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            text = line.strip()
+            if text.startswith("[") and text.endswith("]"):
+                name = text[1:-1].strip()
+                if name in self.sections:
+                    self.wrong(number, f"[{name}] stands here for the second time")
+                lines = []
+                self.sections[name] = lines
+                self.places[name] = number
+            elif text and not text.startswith("//"):
+                lines.append((number, text))
+
+    def wrong(self, line: int, what: str) -> NoReturn:
+        """ConfigError with the place."""
+        raise ConfigError(f"{self.path}, line {line}: {what}.")
+
+    def pairs(self, lines: Lines) -> Iterator[tuple[int, str, str]]:
+        """The line, the key and the value of each line."""
+        for number, text in lines:
+            key, mark, value = f"{text} ".partition(" = ")
+            if not mark:
+                self.wrong(
+                    number,
+                    f"{text!r} must be a key and its value, with an equals sign between spaces",
+                )
+            yield number, key.strip(), value.strip()
+
+    # ---- tables
+    # --------------------------------------------------------------------------------------------------  # noqa: E501
+
+    def words(self, lines: Lines) -> frozenset[str]:
+        """Words, as many a line as there are."""
+        return frozenset(word for _, text in lines for word in text.split())
+
+    def row(self, lines: Lines) -> tuple[str, ...]:
+        """Words in their order, as many a line as there are."""
+        return tuple(word for _, text in lines for word in text.split())
+
+    def texts(self, lines: Lines) -> dict[str, str]:
+        """``keys = value``: several keys are parted by spaces and share a value."""
+        return {key: value for _, keys, value in self.pairs(lines) for key in keys.split()}
+
+    def vocabulary(self, lines: Lines) -> dict[str, str]:
+        """``keys = value``, or words alone; a key with spaces in it has ``_`` for each."""
+        table: dict[str, str] = {}
+        for _, text in lines:
+            keys, _, value = text.partition(" = ")
+            table |= {
+                key.replace("_", " ") if len(key) > 1 else key: value.strip()
+                for key in keys.split()
+            }
+        return table
+
+    def phrases(self, lines: Lines) -> dict[str, str]:
+        """``key = value``, with spaces in the key."""
+        return {key: value for _, key, value in self.pairs(lines)}
+
+    def kinds(self, lines: Lines) -> dict[str, str]:
+        """``kind = words``: the kind of each word; a dash is none."""
+        return {
+            word: kind.strip("-") for _, kind, value in self.pairs(lines) for word in value.split()
+        }
+
+    def noun(self, line: int, text: str) -> Noun:
+        """``gender singular/plural``; a gender of ``-`` is none, and without a plural it is the
+        singular.
+
+        Further forms follow, each after a slash, where the language has [noun_forms].
+        """
+        m = _NOUN.fullmatch(text)
+        if m is None:
+            self.wrong(
+                line,
+                f"{text!r} must be a gender (or -), a singular, and a plural after a slash if it"
+                " differs",
+            )
+        many, *further = (m[3] or m[2]).split("/")
+        return Noun(m[2], many, m[1].replace("-", ""), tuple(further))
+
+    def nouns(self, lines: Lines) -> dict[str, Noun]:
+        """``keys = noun``."""
+        return {
+            key: noun
+            for n, keys, text in self.pairs(lines)
+            for noun in (self.noun(n, text),)
+            for key in keys.split()
+        }
+
+    def currencies(self, lines: Lines) -> dict[str, Currency]:
+        """``keys = noun, noun``: the currency and its hundredth, which may be missing."""
+        table = dict[str, Currency]()
+        for number, keys, text in self.pairs(lines):
+            main, _, cent = text.partition(", ")
+            money = Currency(self.noun(number, main), self.noun(number, cent) if cent else None)
+            table |= dict.fromkeys(keys.split(), money)
+        return table
+
+    def rows(self, lines: Lines) -> tuple[tuple[str, str], ...]:
+        """``pattern = value``."""
+        for number, pattern, _ in self.pairs(lines):
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                self.wrong(number, f"the pattern {pattern!r} cannot be read: {error}")
+        return tuple((pattern, value) for _, pattern, value in self.pairs(lines))
+
+    def form_rows(self, lines: Lines) -> tuple[tuple[str, str], ...]:
+        """``pattern = place``: which of a noun's forms figures ask for."""
+        for number, pattern, place in self.pairs(lines):
+            if not self.whole(number, pattern, place):
+                self.wrong(number, f"{pattern} is 0, but the first form of a noun is 1")
+        return self.rows(lines)
+
+    def counts(self, lines: Lines) -> dict[str, int]:
+        """``key = number``."""
+        return {key: self.whole(number, key, value) for number, key, value in self.pairs(lines)}
+
+    def whole(self, line: int, key: str, value: str) -> int:
+        """A whole number."""
+        return (
+            int(value)
+            if value.isdecimal()
+            else self.wrong(line, f"{key} is {value!r}, but must be a whole number")
+        )
+
+    def fractions(self, lines: Lines) -> dict[int, Noun]:
+        """``denominator = singular/plural``."""
+        return {
+            self.whole(n, "the key", key): self.noun(n, f"- {text}")
+            for n, key, text in self.pairs(lines)
+        }
+
+    def rules(self, lines: Lines) -> Rules:
+        """``from..to = words`` or ``from = text``, or ``from/divisor = text``; without one it is a
+        power of ten."""
+        rules = dict[int, tuple[int, str]]()
+        for number, key, text in self.pairs(lines):
+            if m := _SEVERAL.fullmatch(key):
+                values = range(int(m[1]), int(m[2]) + 1, int(m[3] or 1))
+                if len(values) != len(text.split()):
+                    self.wrong(
+                        number,
+                        f"{key} are {len(values)} numbers, but {len(text.split())} words follow",
+                    )
+                rules |= {
+                    value: (value or 1, word)
+                    for value, word in zip(values, text.split(), strict=True)
+                }
+            elif m := _LONE.fullmatch(key):
+                value = int(m[1])
+                rules[value] = (int(m[2] or 0) or 10 ** (len(m[1]) - 1), text)
+            else:
+                self.wrong(number, f"{key!r} must be a number, or two with dots between them: 0..9")
+        return rules
+
+
+_TABLES: Mapping[str, Callable[[_File, Lines], Any]] = {
+    **dict.fromkeys(
+        "starters openers names clubs linking letter_suffixes hour_words lasting centuries"
+        " between_words firms times each_units wars hours per_words datives hotels places whole"
+        " roads verbs plurals dated_at".split(),
+        _File.words,
+    ),
+    **dict.fromkeys(
+        "signs weekdays between never_ends may_end before_number before_small after_ordinal plain"
+        " half half_more address suffixes letters articles prefixes compass".split(),
+        _File.texts,
+    ),
+    **dict.fromkeys("cues genders ordinal_suffixes".split(), _File.kinds),
+    **dict.fromkeys("joints noun_genders genders_of_one endings clocks".split(), _File.rows),
+    "noun_forms": _File.form_rows,
+    "phrases": _File.phrases,
+    "units": _File.nouns,
+    "many_units": _File.nouns,
+    "scales": _File.nouns,
+    "currencies": _File.currencies,
+    "parts": _File.fractions,
+    "day_months": _File.counts,
+}
+
+
+def read_record(path: Path) -> Record:
+    """The record of a data file; ``base`` names a file beside it, whose keys and tables it changes
+    and adds to.
+
+    Raises ConfigError where a key is unknown, a required one is missing, or a value is not of its
+    kind."""
+    file = _File(path)
+    fields: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
+    base = next((value for _, key, value in file.pairs(file.sections[""]) if key == "base"), "")
+    old = read_record(path.with_name(f"{base}.txt")) if base else None
+    for line, key, value in file.pairs(file.sections[""]):
+        _simple(file, line, key, value, fields, numbers)
+    sets: dict[str, Rules] = dict(old.numbers.sets) if old and old.numbers else {}
+    for name, lines in file.sections.items():
+        if name.partition(" ")[0] in SETS:
+            sets[name] = {**sets.get(name, {}), **file.rules(lines)}
+        elif name == "months":
+            fields["months"], numbers["months"] = _months(file, lines)
+            fields["month_names"] = numbers["months"]
+        elif name in _TABLES:
+            table = _TABLES[name](file, lines)
+            into, owner = (numbers, old and old.numbers) if name in _NUMBERS else (fields, old)
+            before = getattr(owner, name, None)
+            into[name] = {**before, **table} if isinstance(table, dict) and before else table
+        elif name.partition(" ")[0] not in ("", "grammar", "vocabulary"):
+            names = [*_TABLES, *SETS, "months"]
+            file.wrong(file.places[name], f"the table [{name}] is unknown{nearest(name, names)}")
+    fields |= _for_rules(file, old)
+    fields |= {name: _small(fields[name]) for name in ("units", "currencies") if name in fields}
+    if old:
+        record = dataclasses.replace(old, **fields)
+        changed = dataclasses.replace(old.numbers, **numbers, sets=sets) if old.numbers else None
+        return dataclasses.replace(record, numbers=changed)
+    _check(file, fields, sets)
+    fields["units"] = _small({**_prefixed(fields), **fields.get("units", {})})
+    return Record(**fields, numbers=Numbers(sets, **numbers) if sets else None)
+
+
+def _for_rules(file: _File, old: Record | None) -> dict[str, Any]:
+    """The rules that the language alone has, before those of its base, and the vocabularies that
+    rules name."""
+    grammar: list[tuple[str, int, str]] = []
+    vocabularies = {name: dict(words) for name, words in old.vocabularies.items()} if old else {}
+    for name, lines in file.sections.items():
+        if name == "grammar":
+            grammar += [(file.path.name, number, text) for number, text in lines]
+        elif name.startswith("vocabulary "):
+            vocabularies.setdefault(name.split()[1], {}).update(file.vocabulary(lines))
+    grammar += old.grammar if old else ()
+    return {"grammar": tuple(grammar), "vocabularies": vocabularies}
+
+
+def _simple(
+    file: _File, line: int, key: str, value: str, fields: dict[str, Any], numbers: dict[str, Any]
+) -> None:
+    """Take in one ``key = value`` before the first table."""
+    if key in ("decimals", "singular_below"):
+        numbers[key] = file.whole(line, key, value)
+    elif key in ("part_form", "varying", "date", "date_year", "feminine_names"):
+        numbers[key] = value
+    elif key in _RECORD and key not in _TABLES and key not in _MADE:
+        kind = _RECORD[key].type
+        if kind == "bool" and value not in ("yes", "no"):
+            file.wrong(line, f"{key} is {value!r}, but must be yes or no")
+        fields[key] = (
+            value == "yes" if kind == "bool" else value if kind == "str" else tuple(value.split())
+        )
+    elif key != "base":
+        names = [*_RECORD, *_NUMBERS]
+        where = f": it is a table, [{key}]" if key in _TABLES else nearest(key, names)
+        file.wrong(line, f"{key} is unknown{where}")
+
+
+_TOO_ALIKE = frozenset("pm Mg Mm Ms Gm Gs Tm Ts Tg ps".split())
+"""Metric on paper, and other words in texts."""
+
+
+_TYPED_SMALL = "GB MB KB TB kHz MHz GHz kWh kW Mbps Gbps mAh USD EUR GBP CHF JPY MXN BRL".split()
+"""Also typed in small letters after their number; others would be words."""
+
+
+def _small(table: dict[str, Any]) -> dict[str, Any]:
+    """A table with what is typed in small letters as well: ``16 gb``, ``50 usd``."""
+    small = {name.lower(): table[name] for name in _TYPED_SMALL if name in table}
+    return table | small
+
+
+def _prefixed(fields: dict[str, Any]) -> dict[str, Noun]:
+    """Units with a prefix, by rule: ``kΩ`` Kiloohm."""
+    units: dict[str, Noun] = fields.get("units", {})
+    return {
+        prefix + base: _with_prefix(name, units[base])
+        for prefix, name in fields.get("prefixes", {}).items()
+        for base in fields.get("metric", ())
+        if base in units and prefix + base not in _TOO_ALIKE
+    }
+
+
+def _with_prefix(prefix: str, noun: Noun) -> Noun:
+    one, many, *further = (prefix + form.lower() for form in noun.forms)
+    return Noun(one, many, noun.gender, tuple(further))
+
+
+def _months(file: _File, lines: Lines) -> tuple[dict[str, int], tuple[str, ...]]:
+    """``number = name, and other forms in small letters``: the number of each form, and the
+    names."""
+    rows = [(number, key, text.split()) for number, key, text in file.pairs(lines)]
+    if [key for _, key, _ in rows] != [str(month) for month in range(1, 13)]:
+        file.wrong(file.places["months"], "[months] must have twelve lines, 1 to 12")
+    table = {forms[0].lower(): month for month, (_, _, forms) in enumerate(rows, 1)}
+    table |= {form: month for month, (_, _, forms) in enumerate(rows, 1) for form in forms[1:]}
+    return table, tuple(forms[0] for _, _, forms in rows)
+
+
+def _check(file: _File, fields: dict[str, Any], sets: dict[str, Rules]) -> None:
+    """ConfigError where a key is missing without which something could not be said."""
+    for key in ("tag", "stand_in", *(REQUIRED if sets else ())):
+        if key not in fields:
+            file.wrong(1, f"the key {key} is missing")
+    if not sets:
+        return
+    if "months" not in fields:
+        file.wrong(1, "the table [months] is missing")
+    for name, entries in NAMED.items():
+        table = set(map(str, sets.get(name, ()))) if name in SETS else set(fields.get(name, ()))
+        if lacking := [entry for entry in entries.split() if entry not in table]:
+            file.wrong(file.places.get(name, 1), f"the table [{name}] lacks {' '.join(lacking)}")
+    for name, rules in sets.items():
+        if any(re.search(rf"\{{\^?=(?:{re.escape(name)})?\}}", text) for _, text in rules.values()):
+            file.wrong(
+                file.places[name],
+                f"a rule of [{name}] says a number by itself: {{=...}} must name another set",
+            )

@@ -1,0 +1,1 @@
+"""Words to phonemes or letters: lexicons, and how each language is pronounced."""

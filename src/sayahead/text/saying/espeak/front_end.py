@@ -1,0 +1,88 @@
+"""A front end for every language of espeak-ng, with its phonemes: made by rules for some, by
+espeak-ng for others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from sayahead.errors import ConfigError, SayaheadError
+from sayahead.text import Normalizer, Speller
+from sayahead.text.languages import record_of
+from sayahead.text.languages.espeak_voices import voice_of
+from sayahead.text.reading.language import language_of
+from sayahead.text.reading.stream import TokenReader
+from sayahead.text.saying.clauses import ClausePhonemizer
+from sayahead.text.saying.english.front_end import OPENERS
+from sayahead.text.saying.espeak.client import ESPEAK
+from sayahead.text.saying.espeak.phonemizer import EspeakPhonemizer
+from sayahead.text.saying.layout import Layout
+from sayahead.text.saying.letters import LetterSpeller
+from sayahead.text.saying.romance import LANGUAGES, ROUGH, sounds_of
+
+PHONEMES = "SAYAHEAD_PHONEMES"
+"""Environment variable: ``espeak`` for espeak-ng's phonemes in languages that have rules of their
+own."""
+
+
+class EspeakFrontEnd:
+    """A front end for any language of espeak-ng: words by the data of the language, espeak-ng's
+    phonemes.
+
+    Languages that have rules (``text/saying/romance``) do without it; where these are rough, only
+    if it is not there."""
+
+    def __init__(self, language: str, *, voice: str = "", layout: Layout | None = None) -> None:
+        """``voice`` is espeak-ng's, where it is not the language's own; ConfigError for a language
+        it does not have."""
+        self.language = language
+        self.voice = voice_of(voice or language)
+        self._layout = layout
+        self._english = language.lower().replace("_", "-").split("-")[0] == "en"
+        self.stand_in = record_of(language).stand_in
+        self.openers = OPENERS if self._english else record_of(language).openers
+
+    def normalizer(self, start: int = 0) -> Normalizer:
+        return TokenReader(language_of(self.language), start)
+
+    def phonemizer(
+        self, phonemes: Mapping[str, int], *, stand_in: str = "", inner_punctuation: bool = True
+    ) -> ClausePhonemizer:
+        """Without ``stand_in`` it is the language's own."""
+        stand_in = stand_in or self.stand_in
+        marks = inner_punctuation
+        if self.voice not in LANGUAGES or wants_espeak() or (self.voice in ROUGH and there()):
+            return EspeakPhonemizer(
+                self.voice,
+                phonemes,
+                stand_in=stand_in,
+                layout=self._layout,
+                inner_punctuation=marks,
+            )
+        sounds = sounds_of(self.voice, stand_in)
+        return ClausePhonemizer(sounds, phonemes, layout=self._layout, inner_punctuation=marks)
+
+    def speller(self) -> Speller:
+        """ConfigError where the language's letters are not known."""
+        if not (letters := record_of(self.language).accented):
+            raise ConfigError(
+                f"Voices that read letters do not know those of the language {self.language!r}."
+            )
+        return LetterSpeller(letters)
+
+
+def wants_espeak() -> bool:
+    """Whether espeak-ng is to make all phonemes; ConfigError for a choice that there is not."""
+    choice = os.environ.get(PHONEMES) or "rules"
+    if choice not in ("rules", "espeak"):
+        raise ConfigError(f"{PHONEMES} is {choice!r}, but must be rules or espeak.")
+    return choice == "espeak"
+
+
+def there() -> bool:
+    """Whether there is an espeak-ng."""
+    try:
+        ESPEAK.about()
+    except SayaheadError:
+        return False
+    return True

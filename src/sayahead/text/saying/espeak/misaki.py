@@ -1,0 +1,65 @@
+"""espeak-ng's phonemes as Kokoro reads them: one letter for each diphthong and affricate (misaki's
+spelling)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sayahead.text.saying.layout import Layout
+from sayahead.types import Ids
+
+AFFRICATES = {"dʒ": "ʤ", "tʃ": "ʧ", "ts": "ʦ", "dz": "ʣ", "tɕ": "ʨ", "dʑ": "ʥ"}
+"""Of every language."""
+ENGLISH = {
+    "dʒ": "ʤ",
+    "tʃ": "ʧ",
+    "aɪ": "I",
+    "aʊ": "W",
+    "eɪ": "A",
+    "ɔɪ": "Y",
+    "əl": "ᵊl",
+    "ɚ": "əɹ",
+    "r": "ɹ",
+    "x": "k",
+    "ç": "k",
+    "ɐ": "ə",
+    "ɬ": "l",
+    "ʔn": "tn",
+    "ʔ": "t",
+    "ʲ": "",
+    "\u0303": "",
+    "\u0329": "",
+}
+"""Of both kinds of English."""
+AMERICAN = {"oʊ": "O", "ɜːɹ": "ɜɹ", "ɜː": "ɜɹ", "ɪə": "iə", "ɾ": "T", "o": "ɔ", "ː": ""}
+"""More of those of American English."""
+BRITISH = {"əʊ": "Q", "oʊ": "Q", "eə": "ɛː", "iə": "ɪə"}
+"""More of those of British English."""
+
+
+def spelled(symbols: str, language: str) -> str:
+    """espeak-ng's IPA in misaki's spelling; the longest group that is known goes first."""
+    name = language.lower().replace("_", "-")
+    table = AFFRICATES
+    if name.split("-")[0] == "en":
+        table = ENGLISH | (BRITISH if name == "en-gb" else AMERICAN)
+    letters = list[str]()
+    at = 0
+    longest = max(map(len, table))
+    while at < len(symbols):
+        size = next((n for n in range(longest, 0, -1) if symbols[at : at + n] in table), 0)
+        letters.append(table[symbols[at : at + size]] if size else symbols[at])
+        at += size or 1
+    return "".join(letters)
+
+
+@dataclass(frozen=True, slots=True)
+class Misaki(Layout):
+    """A layout without pads, of phonemes in misaki's spelling."""
+
+    language: str = "en-US"
+    """BCP 47 tag."""
+
+    def ids(self, symbols: str, table: Mapping[str, int]) -> Ids:
+        return super(Misaki, self).ids(spelled(symbols, self.language), table)

@@ -1,0 +1,413 @@
+"""A lexicon at work: words of a normalizer of any language, said as the lexicon or the text itself
+has them.
+
+The text reaches the normalizer as it is, and its words are replaced where their characters in the
+source are in the lexicon. So words wait for nothing but the rest of a phrase that has begun.
+``[word](/ipa/)`` in the text gives a pronunciation, too.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from sayahead.errors import ConfigError
+from sayahead.text import Normalizer
+from sayahead.text.saying.lexicon import Entry, Lexicon, spaced
+from sayahead.text.saying.transcription import Transcriber
+from sayahead.types import Word
+
+log = logging.getLogger("sayahead")
+
+_OPENING = "\"'“‘„«‹([{*_`~¿¡"
+_CLOSING = ".,;:!?…\"'”“’»«›)]}*_`~—–"
+_WHITE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]*")
+_TOKEN = re.compile(r"[^\s\x00-\x1f\x7f-\x9f]*")
+_MARKS = re.compile(r"[.,;:!?…—)]*$")
+_GIVEN = re.compile(r"\[([^\[\]\s]+)\]\(/([^/()\s]+)/\)")
+_HYPHEN = re.compile("-{1,3}|[\u2010\u2011–]")
+_SPOKEN_HYPHEN = re.compile("-|(?<=—) ")
+MAX_SOURCE = 4096
+"""Longest word in the source that is looked up, markup included."""
+
+Tokens = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """How an entry is said by one voice."""
+
+    text: str = ""
+    """Words to be read; empty: those of the text."""
+    phonemes: str = ""
+    """The voice's symbols to be spoken instead."""
+    dotted: bool = False
+    """Whether the entry ends with a full stop of its own."""
+
+
+NOTHING = Said()
+
+
+@dataclass(slots=True)
+class Table:
+    """Entries of one kind of spelling, by the words of their phrases."""
+
+    entries: dict[Tokens, Said] = field(default_factory=dict)
+    following: dict[Tokens, set[str]] = field(default_factory=dict)
+    """All that longer phrases begin with, and the words that follow it in them, decomposed."""
+
+    def add(self, tokens: Tokens, said: Said) -> None:
+        """Take in an entry."""
+        self.entries[tokens] = said
+        for n in range(1, len(tokens)):
+            following = self.following.setdefault(tokens[:n], set())
+            following.add(unicodedata.normalize("NFD", tokens[n]))
+
+
+class Pronunciations:
+    """A lexicon for one voice; shared by any number of sessions."""
+
+    def __init__(
+        self,
+        lexicon: Lexicon | None,
+        *,
+        normalizer: Callable[[int], Normalizer],
+        symbols: Mapping[str, int],
+        language: str = "",
+        read: Callable[[str], str] | None = None,
+    ) -> None:
+        """``normalizer`` reads the words of respellings, or ``read``, which may keep them;
+        ``symbols`` are the voice's phonemes, none where it reads letters: then entries that are
+        pronunciations are left out, with a warning. ``language``: the tag of that whose phonemes it
+        reads.
+
+        ConfigError for a pronunciation that the voice cannot say.
+        """
+        self._exact = Table()
+        self._folded = Table()
+        self._capitals = Table()
+        """Entries with capitals, for lines that are in capitals throughout."""
+        self.has_plurals = language.lower().split("-")[0] == "en"
+        """Whether a name may have a plural's s."""
+        self._normalizer = normalizer
+        self.transcriber = (
+            Transcriber(symbols, british=language.lower() == "en-gb") if symbols else None
+        )
+        dropped = list[str]()
+        for word, entry in lexicon.entries.items() if lexicon else ():
+            if entry.alphabet and self.transcriber is None:
+                dropped.append(word)
+                continue
+            tokens = tuple(word.split())
+            table = self._folded if word.islower() or word == word.lower() else self._exact
+            reading = self._said(word, entry, read or self.read)
+            table.add(tokens, reading)
+            if table is self._exact:
+                self._capitals.add(tuple(token.upper() for token in tokens), reading)
+        if dropped:
+            names = ", ".join(map(repr, dropped[:3])) + (", ..." if len(dropped) > 3 else "")
+            log.warning(
+                "This voice reads letters: phonemes of the lexicon are left out (%s).", names
+            )
+
+    def _said(self, word: str, entry: Entry, read: Callable[[str], str]) -> Said:
+        """How an entry has a word said. ConfigError where that cannot be."""
+        place = f"{entry.where}: " if entry.where else "lexicon: "
+        is_dotted = word[-1] == "."
+        if entry.alphabet and self.transcriber:
+            try:
+                phonemes = self.transcriber.read(entry.said, entry.alphabet)
+            except ConfigError as error:
+                raise ConfigError(f"{place}{word!r}: {error}.") from error
+            return Said(phonemes=phonemes, dotted=is_dotted)
+        text = read(entry.said)
+        if not text:
+            raise ConfigError(f"{place}{word!r}: nothing of {entry.said!r} can be read.")
+        return Said(text, dotted=is_dotted)
+
+    def read(self, text: str) -> str:
+        """A respelling as words to be spoken, without the mark at its end."""
+        normalizer = self._normalizer(0)
+        words = [*normalizer.push(text), *normalizer.flush()]
+        return " ".join(word.text for word in words).rstrip(".,;:!?… ")
+
+    def entry(self, tokens: Tokens) -> Said | None:
+        """How a word or phrase is said, if it is in the lexicon."""
+        return (
+            self._exact.entries.get(tokens)
+            or self._folded.entries.get(tuple(map(str.lower, tokens)))
+            or self._capitals.entries.get(tokens)
+        )
+
+    def plural(self, tokens: Tokens) -> Said | None:
+        """The entry of a name of which these words are the plural: Krogers."""
+        last = tokens[-1]
+        is_name = self.has_plurals and last[-1:] == "s" and last[:1].isupper()
+        return self._exact.entries.get((*tokens[:-1], last[:-1])) if is_name else None
+
+    def begins(self, tokens: Tokens) -> bool:
+        """Whether a longer phrase begins with these words."""
+        return (
+            tokens in self._exact.following
+            or tokens in self._capitals.following
+            or tuple(map(str.lower, tokens)) in self._folded.following
+        )
+
+    def may_follow(self, tokens: Tokens, start: str) -> bool:
+        """Whether a longer phrase goes on with a word that begins so, as far as it is there."""
+        start = unicodedata.normalize("NFD", start.replace("’", "'"))
+        folded = self._folded.following.get(tuple(map(str.lower, tokens)), set())
+        exact = (self._exact, self._capitals)
+        words = [(word, start) for table in exact for word in table.following.get(tokens, ())]
+        words += [(word, start.lower()) for word in folded]
+        return any(
+            word.startswith(begun) or (begun.startswith(word) and not begun[len(word)].isalnum())
+            for word, begun in words
+        )
+
+
+class Pronouncing:
+    """A normalizer whose words are said as a lexicon has them."""
+
+    def __init__(self, inner: Normalizer, pronunciations: Pronunciations, start: int = 0) -> None:
+        self.skipped = inner.skipped
+        self._inner = inner
+        self._lexicon = pronunciations
+        # The text from ``_base`` on, and words that may be part of a phrase.
+        self._source = ""
+        self._base = start
+        self._held: list[Word] = []
+
+    def push(self, fragment: str) -> list[Word]:
+        self._source += fragment
+        return self._settle(self._inner.push(fragment), over=False)
+
+    def flush(self) -> list[Word]:
+        return self._settle(self._inner.flush(), over=True)
+
+    def breathe(self) -> list[Word]:
+        return self._settle(self._inner.breathe(), over=True)
+
+    def forget_spoken(self, *, begun: bool, over: bool) -> list[Word]:
+        return self._settle(self._inner.forget_spoken(begun=begun, over=over), over=True)
+
+    def _settle(self, words: list[Word], *, over: bool) -> list[Word]:
+        """Words that are settled, of those that wait and these; all of them where no more come for
+        now."""
+        self._held += words
+        out: list[Word] = []
+        while self._held:
+            first = self._first(over=over)
+            if first is None:
+                break
+            count, ready = first
+            out += ready
+            del self._held[:count]
+        if out:
+            end = (self._held[0].start if self._held else out[-1].end) - self._base
+            self._source = self._source[end:]
+            self._base = self._base + end
+        elif not self._held and len(self._source) > 4 * MAX_SOURCE:
+            cut = len(self._source) - 2 * MAX_SOURCE
+            self._source = self._source[cut:]
+            self._base = self._base + cut
+        return out
+
+    def _characters(self, word: Word) -> str:
+        """The word in the source."""
+        start = word.start - self._base
+        return (
+            self._source[start : word.end - self._base]
+            if start >= 0 and word.end - word.start < MAX_SOURCE
+            else ""
+        )
+
+    def _next_token(self, word: Word) -> str:
+        """What has come of the token after a word."""
+        rest = self._source[word.end - self._base :]
+        white = _WHITE.match(rest)
+        return _TOKEN.match(rest, white.end() if white else 0)[0]  # type: ignore[index]
+
+    def _between(self, word: Word, next_word: Word) -> bool:
+        """Whether anything but white space stands between two words."""
+        return (
+            _WHITE.fullmatch(self._source[word.end - self._base : next_word.start - self._base])
+            is None
+        )
+
+    def _first(self, *, over: bool) -> tuple[int, list[Word]] | None:
+        """How many of the waiting words are settled, and the words that are said for them; None:
+        more may follow."""
+        word = self._held[0]
+        source = spaced(self._characters(word))
+        if "](/" in source and (own := self._own(word)):
+            return 1, own
+        best: tuple[int, Said, str] | None = None
+        compound: tuple[int, list[Word]] | None = None
+        tokens: Tokens = ()
+        for count, next_word in enumerate(self._held, start=1):
+            here = tuple(spaced(self._characters(next_word)).split())
+            if not here:
+                break
+            tokens += here if tokens else (here[0].lstrip(_OPENING) or here[0], *here[1:])
+            if (ending := self._ending(tokens)) or (count == 1 and (ending := self._ending(here))):
+                best = count, *ending
+            elif (
+                count > 1
+                and len(here) == 1
+                and (parts := self._parts(self._held[:count], here[0], tokens[:-1]))
+            ):
+                compound = count, parts
+            if not self._lexicon.begins(tokens):
+                break
+            if count < len(self._held):
+                if next_word.ends or self._between(next_word, self._held[count]):
+                    break
+            elif not (over or next_word.ends) and self._lexicon.may_follow(
+                tokens, self._next_token(next_word)
+            ):
+                return None
+        if compound is not None and (best is None or best[0] < compound[0]):
+            return compound
+        if best is not None:
+            count, entry, after = best
+            return count, [self._genitive(self._held[:count], entry, after)]
+        return 1, self._parts([word], source) or [word]
+
+    def _ending(self, tokens: Tokens) -> tuple[Said, str] | None:
+        """The entry for these words, the marks after the last aside, and the ``'s`` or plural's s
+        that follows it."""
+        last = tokens[-1]
+        if last.endswith("--"):
+            last = last.rstrip("-")
+        for size in range(len(last), 0, -1):
+            if size < len(last) and last[size] not in _CLOSING:
+                break
+            if entry := self._lexicon.entry((*tokens[:-1], last[:size])):
+                return entry, ""
+        bare = last.rstrip(_CLOSING)
+        if bare[-2:] in ("'s", "'S") and (entry := self._lexicon.entry((*tokens[:-1], bare[:-2]))):
+            return entry, "'s"
+        if entry := self._lexicon.plural((*tokens[:-1], bare)):
+            return entry, "s"
+        return None
+
+    def _genitive(self, words: list[Word], entry: Said, after: str) -> Word:
+        if after and entry.phonemes and self._lexicon.transcriber:
+            entry = replace(entry, phonemes=self._lexicon.transcriber.genitive(entry.phonemes))
+        return said_so(words, entry, after)
+
+    def _own(self, word: Word) -> list[Word] | None:
+        """The pronunciation that ``[word](/ipa/)`` gives, with what touches it; none for a link
+        that looks so."""
+        source = self._characters(word)
+        if (
+            not (link := _GIVEN.search(source))
+            or link[2].isascii()
+            or self._lexicon.transcriber is None
+        ):
+            return None
+        try:
+            entry = Said(phonemes=self._lexicon.transcriber.read(link[2], "ipa"))
+        except ConfigError as error:
+            log.warning("%s: %s.", link[0], error)
+            return None
+        before = source[: link.start()]
+        after = source[link.end() :]
+        if after.replace("’", "'")[:2] == "'s" and not any(map(str.isalnum, after[2:])):
+            entry = Said(phonemes=self._lexicon.transcriber.genitive(entry.phonemes))
+            after = ""
+        first, last = (
+            self._lexicon.read(part) if any(map(str.isalnum, part)) else ""
+            for part in (before, after)
+        )
+        if not (first or last):
+            return [said_so([word], entry, "")]
+        places = [word.start, word.start + link.start(), word.start + link.end(), word.end]
+        mark = _MARKS.search(word.text)[0]  # type: ignore[index]
+        words = [
+            replace(word, text=text, start=a, end=b, ends=False, continues=True)
+            for text, a, b in zip((first, link[1], last), places[:-1], places[1:], strict=True)
+        ]
+        words[1] = replace(words[1], phonemes=entry.phonemes)
+        words = [one for one in words if one.text]
+        return [
+            *words[:-1],
+            replace(
+                words[-1], text=words[-1].text + mark, ends=word.ends, continues=word.continues
+            ),
+        ]
+
+    def _parts(self, words: list[Word], source: str, before: Tokens = ()) -> list[Word] | None:
+        """The words of a compound ("Nguyen-led") of which one is in the lexicon; None where there
+        is none.
+
+        Where words stand ``before`` it ("New York-based"), the first one must be in the lexicon
+        together with these."""
+        written = _HYPHEN.split(source)
+        if len(written) == 1:
+            return None
+        bare = [part.lstrip(_OPENING) for part in written]
+        endings = [
+            self._ending((*before * (not i), part)) if part else None for i, part in enumerate(bare)
+        ]
+        if not (endings[0] if before else any(endings)):
+            return None
+        word = words[-1]
+        places = list(_HYPHEN.finditer(self._characters(word)))
+        mark = _MARKS.search(word.text)
+        text = word.text[: mark.start()] if mark else word.text
+        spoken = _SPOKEN_HYPHEN.split(text) if _SPOKEN_HYPHEN.search(text) else text.split(" ")
+        if any(map(str.isdecimal, source)):
+            # Words of figures have hyphens of their own.
+            spoken = [self._lexicon.read(part) for part in written]
+        if not len(written) == len(spoken) == len(places) + 1 or not all(spoken):
+            return None
+        result = list[Word]()
+        at = word.start
+        for i, (part, entry) in enumerate(zip(spoken, endings, strict=True)):
+            last = i + 1 == len(spoken)
+            end = word.end if last else word.start + places[i].end()
+            one = replace(
+                word, text=part + (word.text[len(text) :] if last else ""), start=at, end=end
+            )
+            one = replace(one, ends=word.ends and last, continues=word.continues and last)
+            result.append(
+                self._genitive([*(words[:-1] if not i else ()), one], *entry) if entry else one
+            )
+            at = end
+        return result
+
+
+def pronouncing(
+    normalizer: Callable[[int], Normalizer], pronunciations: Pronunciations, start: int = 0
+) -> Pronouncing:
+    """A normalizer, from a place of the text on, with a lexicon."""
+    return Pronouncing(normalizer(start), pronunciations, start)
+
+
+def said_so(words: list[Word], entry: Said, after: str) -> Word:
+    """One word for these, said as an entry has it, with the marks around them and ``'s`` after it
+    or not."""
+    first = words[0]
+    last = words[-1]
+    if entry.phonemes or not entry.text:
+        text = " ".join(word.text for word in words)
+        return replace(
+            first,
+            text=text,
+            end=last.end,
+            ends=last.ends,
+            phonemes=entry.phonemes,
+            continues=last.continues,
+        )
+    mark = _MARKS.search(last.text)
+    trail = mark[0] if mark else ""
+    if entry.dotted and trail.startswith(".") and not last.ends:
+        trail = trail[1:]
+    lead = "(" if first.text.startswith("(") else ""
+    text = f"{lead}{entry.text}{after}{trail}"
+    return replace(first, text=text, end=last.end, ends=last.ends, continues=last.continues)
