@@ -23,7 +23,9 @@ from support.command import Command, end, kept, spawned, start
 from sayahead import __version__, extensions
 from sayahead.cli import COMMANDS, main
 from sayahead.cli.text_source import Typed
+from sayahead.sound.files import WavWriter
 from sayahead.sound.pcm import to_pcm16
+from sayahead.types import Floats
 
 RATE = 24000
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals, pipes or terminals")
@@ -306,6 +308,27 @@ def test_a_signal_leaves_whole_files(tmp_path: Path, number: signal.Signals, cod
     words = json.loads(timings.read_text(encoding="utf-8"))["words"]
     assert [word["text"] for word in words][:2] == ["One", "two"]
     assert words[-1]["onset"] <= seconds(wav) * RATE
+
+
+def test_timings_are_of_what_was_written_when_a_signal_came(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Words of a chunk that was made, and not written yet, had times behind the file's end."""
+    wav = tmp_path / "a.wav"
+    timings = tmp_path / "a.json"
+    write = WavWriter.write
+
+    def interrupted(self: WavWriter, samples: Floats) -> None:
+        if wav.stat().st_size > 30_000:
+            raise KeyboardInterrupt
+        write(self, samples)
+
+    monkeypatch.setattr(WavWriter, "write", interrupted)
+    text = "One two three four five six seven."
+    assert main(["say", "-q", "-o", str(wav), "--timings", str(timings), text]) == 130
+    words = json.loads(timings.read_text(encoding="utf-8"))["words"]
+    assert words[0]["text"] == "One"
+    assert words[-1]["onset"] < seconds(wav) * RATE
 
 
 @POSIX

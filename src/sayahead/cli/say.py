@@ -174,7 +174,7 @@ def run(arguments: argparse.Namespace) -> int:
         speaker = Speaker(session, console, source, arguments.idle)
         stack.callback(speaker.report, target(arguments))
         if arguments.timings is not None:
-            stack.callback(keep_timings(arguments, speaker.speech, voice.sample_rate))
+            stack.callback(keep_timings(arguments, speaker, voice.sample_rate))
         if arguments.queue:
             from sayahead.sound.speaker_lock import turn
 
@@ -213,7 +213,8 @@ class Speaker:
         self.speech = Speech(session, self._items(), wakes=True)
         self._fragments = source.fragments(idle_s, self.speech.pause_s)
         self._console = console
-        self._seconds = 0.0
+        self.written_s = 0.0
+        """Seconds of sound that were written."""
         self._begun = 0.0
         self._first_s = math.nan
         self._outcome = ""
@@ -224,7 +225,7 @@ class Speaker:
             for chunk in self.speech.into(sink, live=live):
                 if math.isnan(self._first_s):
                     self._first_s = time.perf_counter() - self._begun
-                self._seconds += chunk.duration_s
+                self.written_s += chunk.duration_s
                 if self.display is not None:
                     self.display.add_words(chunk.words)
                 else:
@@ -290,7 +291,7 @@ class Speaker:
             if math.isnan(self._first_s)
             else f", first sound {1000 * self._first_s:.0f} ms after its text"
         )
-        return f"{self._seconds:.1f} s, {words} word{'s' * (words != 1)}{first}"
+        return f"{self.written_s:.1f} s, {words} word{'s' * (words != 1)}{first}"
 
     def report(self, target: str) -> None:
         """The summary, in place of the progress line; nothing after an error, which says more."""
@@ -430,17 +431,23 @@ def target(arguments: argparse.Namespace) -> str:
 
 
 def keep_timings(
-    arguments: argparse.Namespace, speech: Speech, sample_rate: int
+    arguments: argparse.Namespace, speaker: Speaker, sample_rate: int
 ) -> Callable[[], None]:
-    """A function that writes the word times; the file is opened now, so that a wrong path fails
-    before any sound."""
+    """A function that writes the times of the words whose sound was written; the file is opened
+    now, so that a wrong path fails before any sound."""
     from sayahead.sound.files import open_output
     from sayahead.sound.subtitles import write_timings
 
     path = arguments.timings
     chosen = {"each_word": arguments.each_word, "spoken": arguments.spoken}
     open_output(path).close()
-    return lambda: write_timings(path, speech.words, sample_rate=sample_rate, **chosen)
+
+    def keep() -> None:
+        end = speaker.written_s * sample_rate
+        words = [word for word in speaker.speech.words if word.onset < end]
+        write_timings(path, words, sample_rate=sample_rate, **chosen)
+
+    return keep
 
 
 def session_options(arguments: argparse.Namespace, voice: Voice) -> Any:
