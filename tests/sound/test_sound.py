@@ -339,6 +339,8 @@ def test_a_word_is_written_without_its_markup(source: str, written: str) -> None
             ["And on", "1. First thing", "2. Second thing"],
         ),
         ("Dr. Who paid $1,200 (at 9:30).", ["Dr. Who paid $1,200 (at 9:30)."]),
+        ("It was 9:30 a.m. when it fell.", ["It was 9:30 a.m. when it fell."]),
+        ("It is 9:30 a.m. So go!", ["It is 9:30 a.m.", "So go!"]),
     ],
 )
 def test_a_subtitle_ends_where_a_heading_or_an_item_does(

@@ -17,6 +17,8 @@ LINE = 42
 SENTENCE_ENDS = (".", "!", "?")
 ITEM = re.compile(r"\(?(?:\d{1,3}|[A-Za-z]|[IVXivx]+)[.)]")
 """The number of an item, which is on the item's line."""
+INITIALS = re.compile(r"(?:\w\.){2,}")
+"""What has full stops of its own: a.m., U.S."""
 
 
 def timings_json(
@@ -88,7 +90,8 @@ def shown(words: Sequence[WordTiming], *, spoken: bool) -> list[Caption]:
     captions: list[Caption] = []
     for word in words:
         text = word.text if spoken else word.written
-        ends = (word.ends or word.text[-1:] in SENTENCE_ENDS) and not ITEM.fullmatch(word.written)
+        marked = word.text[-1:] in SENTENCE_ENDS and not INITIALS.fullmatch(word.written)
+        ends = (word.ends or marked) and not ITEM.fullmatch(word.written)
         continues = not text and word.start == word.end
         if captions and (continues or not re.search(r"\w", word.text)):
             before = captions[-1]
