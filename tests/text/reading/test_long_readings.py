@@ -66,7 +66,7 @@ def test_a_run_of_one_sign_is_said_once(sign: str, reading: str) -> None:
     ],
 )
 def test_ordinary_readings_stay_whole(text: str) -> None:
-    assert portions(text) == [text]
+    assert portions(text) == (text,)
 
 
 def test_nothing_is_lost_between_portions() -> None:

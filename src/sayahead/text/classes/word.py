@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 from sayahead.text.reading.context import Match, Reading
-from sayahead.text.reading.words import Words
+from sayahead.text.reading.words import MAX_KNOWN, Words
 
 SHORT = frozenset({"short"})
 CUT = frozenset({"short", "cut"})
@@ -17,10 +18,15 @@ _STRETCHED = re.compile(r"([^\W\d_])\1{2,}", re.IGNORECASE)
 def plain(match: Match) -> Reading | None:
     """The word; ``short`` if it may be an abbreviation by its full stop, ``cut`` if it can be
     nothing else."""
+    return _reading(match.text, match.language)
+
+
+@functools.lru_cache(maxsize=MAX_KNOWN)
+def _reading(text: str, language: Words) -> Reading:
     tags: frozenset[str] = frozenset()
-    if match.language.is_short(match.text):
-        tags = CUT if match.language.is_cut(match.text) else SHORT
-    return Reading(_unstretched(match.text, match.language).replace("`", "'"), tags)
+    if language.is_short(text):
+        tags = CUT if language.is_cut(text) else SHORT
+    return Reading(_unstretched(text, language).replace("`", "'"), tags)
 
 
 def _unstretched(text: str, language: Words) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sayahead.text.languages.nouns import Noun
@@ -19,6 +19,10 @@ Rows = tuple[tuple[str, str], ...]
 _CHOICE = re.compile(r"\[([^\]|]*)(?:\|([^\]]*))?\]")
 _REFERENCE = re.compile(r"\{(\^?)([<>=])([^}]*)\}")
 _PLACE = re.compile(r"\{([hm])(\+1)?(?: (\w+))?\}")
+
+
+MAX_KNOWN = 4096
+"""Numbers whose words are remembered."""
 
 
 class _UnsaidError(Exception):
@@ -110,6 +114,14 @@ class Numbers:
 
     def in_words(self, name: str, value: int, form: str = "") -> str:
         """A number by a set of rules; figure by figure where they do not say it."""
+        return self._known_words(name, value, form)
+
+    @functools.cached_property
+    def _known_words(self) -> Callable[[str, int, str], str]:
+        """The same, which remembers numbers that were said."""
+        return functools.lru_cache(maxsize=MAX_KNOWN)(self._words)
+
+    def _words(self, name: str, value: int, form: str) -> str:
         try:
             text = self._say(f"{name} {form}" if form else name, value)
         except _UnsaidError:

@@ -305,6 +305,12 @@ class Record:
         }
         return {**short, **self.day_months}
 
+    def is_dated(self, word: str) -> bool:
+        """Whether a number with a full stop before a word is no item's: "3. Mai", "1. FC"."""
+        bare = word.rstrip(".,;:!?")
+        is_known = self.month_of(bare) > 0 or bare in self.clubs
+        return self.dot_ordinals and is_known
+
     def month_of(self, name: str) -> int:
         """The number of a month by its name, in full or in short; 0 if it is none."""
         return self.months.get(name.lower()) or self.short_months.get(name.lower(), 0)

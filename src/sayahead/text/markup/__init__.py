@@ -6,6 +6,7 @@ cut."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 SENTENCE_END = "\u2029"
@@ -14,6 +15,8 @@ LIST_STOP = "\u2024"
 """What follows the number of a list's item: a pause that ends no sentence."""
 Place = tuple[int, int]
 """Where a character stands in the source: start and end (exclusive)."""
+Character = tuple[str, int, int]
+"""A character, and where it stands in the source: start and end (exclusive)."""
 
 
 @dataclass(slots=True)
@@ -26,7 +29,22 @@ class Text:
     @classmethod
     def of(cls, fragment: str, start: int) -> Text:
         """A fragment of the source."""
-        return cls(fragment, [(place, place + 1) for place in range(start, start + len(fragment))])
+        end = start + len(fragment)
+        return cls(fragment, list(zip(range(start, end), range(start + 1, end + 1), strict=True)))
+
+    @classmethod
+    def made_of(cls, characters: Iterable[Character]) -> Text:
+        """Characters with their places."""
+        text = cls()
+        for char, start, end in characters:
+            text.chars += char
+            text.places.append((start, end))
+        return text
+
+    def characters(self) -> list[Character]:
+        """Its characters, each with its place."""
+        pairs = zip(self.chars, self.places, strict=True)
+        return [(char, start, end) for char, (start, end) in pairs]
 
     def __add__(self, other: Text) -> Text:
         return Text(self.chars + other.chars, self.places + other.places)
@@ -72,10 +90,18 @@ class Rewriter:
 
     def push(self, text: Text) -> Text:
         """The characters that these make certain."""
-        if text.chars and not self._held.chars and self._lead < 0 and self._is_plain(text.chars):
-            self._last = text.chars[-1]
+        if text.chars and self.passes(text.chars):
+            self.let(text.chars)
             return text
         return self._pass_on(text, over=False)
+
+    def passes(self, chars: str) -> bool:
+        """Whether characters would pass as they are, whatever follows."""
+        return not self._held.chars and self._lead < 0 and self.OPENERS.search(chars) is None
+
+    def let(self, chars: str) -> None:
+        """Let characters pass as they are."""
+        self._last = chars[-1]
 
     def flush(self, text: Text) -> Text:
         """The characters that these make certain, and all that wait, as if the text were over."""
@@ -95,10 +121,6 @@ class Rewriter:
         """Take in what begins at a place of what is held: how many characters; None while more must
         come."""
         raise NotImplementedError
-
-    def _is_plain(self, chars: str) -> bool:
-        """Whether characters pass as they are."""
-        return self.OPENERS.search(chars) is None
 
     def _is_broken_off(self) -> bool:
         """Whether what comes next is looked at in another way."""

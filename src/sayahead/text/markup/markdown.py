@@ -120,8 +120,8 @@ class MarkdownFilter(Rewriter):
                 break
         return at
 
-    def _is_plain(self, chars: str) -> bool:
-        return not self._opens_line and super()._is_plain(chars)
+    def passes(self, chars: str) -> bool:
+        return not self._opens_line and super().passes(chars)
 
     def _is_broken_off(self) -> bool:
         return self._opens_line

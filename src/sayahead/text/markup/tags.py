@@ -81,21 +81,22 @@ class TagFilter(Rewriter):
         super().__init__()
         self._skipped = skipped
         self._before_names = before_names
-        self._seen = ""
+        self._before = ""
+        """The last characters before those that are held."""
         self._is_broken = False
         """Whether a tag goes on that a breath broke off."""
         self._rest = Text()
         self._hidden = ""
         self._shift: dict[int, int] = {}
 
-    def push(self, text: Text) -> Text:
+    def _pass_on(self, text: Text, *, over: bool) -> Text:
         if self._is_broken:
-            text = self._behind_tag(text, over=False)
-        self._seen = (self._seen + text.chars)[-2 * MAX_COMMENT :]
-        return super().push(text)
-
-    def flush(self, text: Text) -> Text:
-        return super().flush(self._behind_tag(text, over=True) if self._is_broken else text)
+            text = self._behind_tag(text, over=over)
+        whole = self._held.chars + text.chars
+        out = super()._pass_on(text, over=over)
+        passed = whole[: len(whole) - len(self._held.chars)]
+        self._before = (self._before + passed)[-MAX_WORD:]
+        return out
 
     def _behind_tag(self, text: Text, *, over: bool) -> Text:
         """What stands behind the rest of a tag that was broken off; nothing until its end has
@@ -113,12 +114,17 @@ class TagFilter(Rewriter):
 
     def _word_before(self, at: int) -> str:
         """The last word before a place of what is held, in small letters."""
-        before = self._seen[: len(self._seen) - len(self._held.chars) + at]
+        before = self._before + self._held.chars[max(0, at - MAX_WORD) : at]
         words = before[-MAX_WORD:].split()
         return words[-1].lower() if words else ""
 
-    def _is_plain(self, chars: str) -> bool:
-        return not (self._hidden or self._shift) and super()._is_plain(chars)
+    def passes(self, chars: str) -> bool:
+        is_changing = self._hidden or self._shift or self._is_broken
+        return not is_changing and super().passes(chars)
+
+    def let(self, chars: str) -> None:
+        super().let(chars)
+        self._before = (self._before + chars)[-MAX_WORD:]
 
     def _copy(self, start: int, end: int, out: Output) -> None:
         if self._hidden:

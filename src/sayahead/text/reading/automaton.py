@@ -80,9 +80,11 @@ class Automaton:
         self,
         patterns: Iterable[tuple[Hashable, Pattern]],
         vocabularies: Mapping[str, Sequence[str]],
+        at_once: frozenset[int] = frozenset(),
     ) -> None:
         """``patterns``: each with the conditions under which it counts; equal ones share a
-        start."""
+        start. ``at_once``: the numbers of those that wait for nothing longer."""
+        self.at_once = at_once
         self.places: list[_Place] = []
         self.tests: dict[str, re.Pattern[str]] = {}
         self.starts: list[int] = []
@@ -179,6 +181,8 @@ class AutomatonStates:
         """Rules whose pattern is complete in a state, the first one first."""
         self.is_open: list[bool] = []
         """Whether a state leads anywhere."""
+        self.is_final: list[bool] = []
+        """Whether the first rule of a state waits for nothing longer."""
 
     @property
     def are_too_many(self) -> bool:
@@ -197,10 +201,38 @@ class AutomatonStates:
         """The state behind a character, DEAD where no rule goes on."""
         like = self._like.get(char) or self._likened(char)
         after = self._rows[state].get(like)
-        if after is None:
-            with self._lock:
-                after = self._stepped(state, like)
-                self._rows[state][like] = after
+        return self._made(state, like) if after is None else after
+
+    def follow(
+        self, state: int, text: str, start: int, end: int, complete: list[tuple[int, int]]
+    ) -> tuple[int, int]:
+        """Go from one place of a text to another: the state behind that, and how far rules go on.
+
+        ``complete`` takes the ends of what rules accept, each with its state. A rule that waits for
+        nothing longer is an end, too.
+        """
+        likes = self._like
+        rows = self._rows
+        for place in range(start, end):
+            char = text[place]
+            like = likes.get(char) or self._likened(char)
+            after = rows[state].get(like)
+            if after is None:
+                after = self._made(state, like)
+            if after == DEAD:
+                return DEAD, place
+            state = after
+            if self.accepts[state]:
+                complete.append((place + 1, state))
+                if self.is_final[state]:
+                    return state, place + 1
+        return state, max(start, end)
+
+    def _made(self, state: int, char: str) -> int:
+        """The state behind a character that nobody has asked for yet."""
+        with self._lock:
+            after = self._stepped(state, char)
+            self._rows[state][char] = after
         return after
 
     def leading_on(self, state: int) -> set[str]:
@@ -248,7 +280,9 @@ class AutomatonStates:
         tries = [item[0] for item in items if not isinstance(item, int)]
         self._sets.append(tuple(items))
         self._rows.append({})
-        self.accepts.append(tuple(sorted({rule for place in places for rule in place.rules})))
+        accepts = tuple(sorted({rule for place in places for rule in place.rules}))
+        self.accepts.append(accepts)
+        self.is_final.append(bool(accepts) and accepts[0] in self._automaton.at_once)
         self.is_open.append(any(p.edges for p in places) or any(trie.children for trie in tries))
         self._numbers[key] = len(self._sets) - 1
         return len(self._sets) - 1

@@ -9,17 +9,16 @@ import unicodedata
 
 from sayahead.text.languages.record import Record
 from sayahead.text.languages.signs import is_picture, is_silent
-from sayahead.text.markup import Rewriter, Text
+from sayahead.text.markup import Output, Place, Rewriter, Text
 from sayahead.text.markup.latex import LatexFilter
 from sayahead.text.markup.markdown import MarkdownFilter
 from sayahead.text.markup.tags import TagFilter
 from sayahead.text.reading.pattern import NEWLINE, SENTENCE_END, SPACE
 from sayahead.text.reading.punctuation import ENDING, PAUSING, readable
 
-Character = tuple[str, int, int]
-"""A character as rules see it, and where it stands in the source: start and end (exclusive)."""
-
 _WHITE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
+_PLAIN = re.compile("[!-~]+(?: [!-~]+)*")
+"""Visible characters of ASCII, with single spaces between them."""
 _NEWLINES = "\n\r\v\f\u2028\u2029\x85"
 _LIGATURES = "ﬀﬁﬂﬃﬄﬅﬆ"
 _RAISED = "ᵃᵇᶜᵈᵉᶠᵍʰʲᵏˡᵐᵒᵖʳˢᵗᵘᵛʷʸᶻ"
@@ -41,35 +40,53 @@ class CharacterFilter:
         self._newlines = 1
         self._is_white = True
 
-    def push(self, text: Text) -> list[Character]:
+    def push(self, text: Text) -> Text:
         """The characters of a text."""
-        out: list[Character] = []
-        for char, (start, end) in zip(text.chars, text.places, strict=True):
-            if char == SENTENCE_END or _WHITE.match(char):
-                self._white(char, start, end, out)
-                continue
+        if _PLAIN.fullmatch(text.chars):
             self._newlines = 0
-            for kept in self._kept(char, start, end):
-                if kept == SPACE and self._is_white:
-                    continue
-                self._is_white = kept == SPACE
-                out.append((kept, start, end))
-        return out
+            self._is_white = False
+            return text
+        out = Output()
+        at = 0
+        while at < len(text.chars):
+            plain = _PLAIN.match(text.chars, at)
+            if plain:
+                out.extend(text[at : plain.end()])
+                self._newlines = 0
+                self._is_white = False
+                at = plain.end()
+            else:
+                self._take(text.chars[at], text.places[at], out)
+                at += 1
+        return out.text()
 
     def end_line(self) -> None:
         """What comes next begins a new line."""
         self._newlines = 1
         self._is_white = True
 
-    def _white(self, char: str, start: int, end: int, out: list[Character]) -> None:
+    def _take(self, char: str, place: Place, out: Output) -> None:
+        """Take in a character that is not as plain as most are."""
+        if char == SENTENCE_END or _WHITE.match(char):
+            self._white(char, place, out)
+            return
+        self._newlines = 0
+        for kept in self._kept(char, *place):
+            if kept != SPACE:
+                out.append(kept, place)
+            elif not self._is_white:
+                out.append(SPACE, place)
+            self._is_white = kept == SPACE
+
+    def _white(self, char: str, place: Place, out: Output) -> None:
         is_newline = char in _NEWLINES
         if not (self._is_white or char == SENTENCE_END):
-            out.append((NEWLINE if is_newline else SPACE, start, end))
+            out.append(NEWLINE if is_newline else SPACE, place)
         self._is_white = True
         if is_newline:
             self._newlines += 1
         if char == SENTENCE_END or (is_newline and self._newlines == 2):
-            out.append((SENTENCE_END, start, end))
+            out.append(SENTENCE_END, place)
 
     def _kept(self, char: str, start: int, end: int) -> str:
         if char.isascii():
@@ -95,34 +112,27 @@ class Filters:
         """``skipped`` takes what nobody hears; ``start`` is the place of the first character."""
         self.place = start
         """Where the next character stands in the source."""
-        months = frozenset(record.months) | frozenset(record.short_months)
-
-        def is_dated(word: str) -> bool:
-            """Whether a number with a full stop before a word is no item's: "3. Mai", "1. FC"."""
-            bare = word.rstrip(".,;:!?")
-            return record.dot_ordinals and (bare.lower() in months or bare in record.clubs)
-
         before_tags = frozenset(record.vocabularies.get("before_tags", ()))
         self._markup: list[Rewriter] = [
             LatexFilter(),
             TagFilter(skipped, before_tags),
-            MarkdownFilter(is_dated),
+            MarkdownFilter(record.is_dated),
         ]
         self._last = CharacterFilter(record, skipped)
         self._is_after_return = False
 
-    def push(self, fragment: str) -> list[Character]:
+    def push(self, fragment: str) -> Text:
         """The characters that a fragment makes certain."""
-        text = self._with_newlines(Text.of(fragment, self.place))
+        text = Text.of(fragment, self.place)
         self.place += len(fragment)
+        if self._is_after_return or "\r" in fragment:
+            text = self._with_newlines(text)
         for rewriter in self._markup:
             text = rewriter.push(text)
         return self._last.push(text)
 
     def _with_newlines(self, text: Text) -> Text:
         """The text with one newline for each end of a line, however it is written."""
-        if "\r" not in text.chars and not self._is_after_return:
-            return text
         kept = Text()
         for char, place in zip(text.chars, text.places, strict=True):
             if not (char == "\n" and self._is_after_return):
@@ -131,7 +141,7 @@ class Filters:
             self._is_after_return = char == "\r"
         return kept
 
-    def flush(self) -> list[Character]:
+    def flush(self) -> Text:
         """What still waits, as if the text were over."""
         text = Text()
         for rewriter in self._markup:

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from sayahead.errors import ConfigError
 from sayahead.text.reading.automaton import Automaton
-from sayahead.text.reading.pattern import Node, Pattern, PatternParser, source_of
+from sayahead.text.reading.pattern import NEWLINE, SPACE, Node, Pattern, PatternParser, source_of
 
 MACRO = re.compile(r"([a-z]\w*) = (.+)")
 """A line that names a pattern."""
@@ -165,17 +165,21 @@ class Grammar:
 
     def __init__(self, rules: Sequence[Rule], vocabularies: Mapping[str, Sequence[str]]) -> None:
         self.rules = tuple(rules)
-        self.automaton = Automaton(
-            [((rule.left, rule.without), rule.pattern) for rule in rules], vocabularies
-        )
-        self.at_once = frozenset(number for number, rule in enumerate(rules) if rule.at_once)
-        """Rules that wait for nothing longer."""
+        at_once = frozenset(number for number, rule in enumerate(rules) if rule.at_once)
+        patterns = [((rule.left, rule.without), rule.pattern) for rule in rules]
+        self.automaton = Automaton(patterns, vocabularies, at_once)
         self.closed = frozenset(
             number
             for number, rule in enumerate(rules)
             if rule.pattern.right and not rule.pattern.looks_at_word
         )
         """Rules whose last character is seen already: what touches it changes nothing."""
+        self._bare = frozenset(
+            number
+            for number, rule in enumerate(rules)
+            if not (rule.pattern.right or rule.pattern.groups)
+        )
+        """Rules whose token is all that their pattern tells."""
         self._vocabularies = vocabularies
         self._asked = frozenset(
             tag for rule in rules for tags in (*rule.left, rule.without) for tag in tags
@@ -192,25 +196,39 @@ class Grammar:
             self._counting[asked] = rules
         return rules
 
-    def match(self, number: int, text: str, start: int, end: int) -> re.Match[str] | None:
-        """The token of a rule that begins at ``start``; ``end`` is where its pattern was
-        complete."""
+    def match(
+        self, number: int, text: str, start: int, end: int
+    ) -> tuple[str, Mapping[str, str]] | None:
+        """The token of a rule that begins at ``start``, and what its slots captured, in one line;
+        ``end`` is where its pattern was complete."""
+        if number in self._bare:
+            return (_in_line(text[start:end]), {}) if is_boundary(text, end) else None
         pattern = self.rules[number].pattern
-        compiled = self._compiled.get(number)
-        if compiled is None:
-            source = source_of(pattern.body, self._words) + _BOUNDARY
-            if pattern.right is not None:
-                source = f"{source}(?={source_of(pattern.right, self._words, _BOUNDARY)})"
-            compiled = re.compile(source)
-            self._compiled[number] = compiled
         if pattern.looks_at_word and not is_boundary(text, end):
             return None
+        compiled = self._compiled.get(number) or self._compile(number, pattern)
         read = compiled.fullmatch if pattern.right is None else compiled.match
         found = read(text, start, end)
-        return found if found is not None and is_boundary(text, found.end()) else None
+        if found is None or found.end() == start or not is_boundary(text, found.end()):
+            return None
+        groups = {name: _in_line(part) for name, part in found.groupdict("").items()}
+        return _in_line(found[0]), groups
+
+    def _compile(self, number: int, pattern: Pattern) -> re.Pattern[str]:
+        source = source_of(pattern.body, self._words) + _BOUNDARY
+        if pattern.right is not None:
+            source = f"{source}(?={source_of(pattern.right, self._words, _BOUNDARY)})"
+        compiled = re.compile(source)
+        self._compiled[number] = compiled
+        return compiled
 
     def _words(self, name: str) -> list[str]:
         return list(self._vocabularies[name])
+
+
+def _in_line(text: str) -> str:
+    """A text as it is without line breaks."""
+    return text.replace(NEWLINE, SPACE)
 
 
 def is_boundary(text: str, at: int) -> bool:

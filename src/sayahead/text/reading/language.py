@@ -18,7 +18,7 @@ from sayahead.text.languages import record_of
 from sayahead.text.languages.record import Record
 from sayahead.text.reading.context import ATTRIBUTIVE, Match, Reading
 from sayahead.text.reading.grammar import Grammar, Line, Rule, lines_of, parse
-from sayahead.text.reading.words import Words, macros_of
+from sayahead.text.reading.words import MAX_KNOWN, Words, macros_of
 
 ENDS = "ends"
 """Among the tags of a template: the token's full stop ends the sentence."""
@@ -42,7 +42,9 @@ class Language(Words):
         rules = parse([*own, *common_lines(record)], self.vocabularies, macros_of(record))
         self.grammar = Grammar(rules, self.vocabularies)
         self._sayers: dict[Rule, Sayer] = {rule: self._sayer(rule) for rule in rules}
-        self._tags: dict[str, frozenset[str]] = self._announced(rules)
+        self._tags: dict[str, frozenset[str]] = self._announcing(rules)
+        self._heads = {word.partition("-")[0] for word in self._tags if "-" in word}
+        self._tags_of = functools.lru_cache(maxsize=MAX_KNOWN)(self._shown)
 
     def say(self, match: Match) -> Reading | None:
         """What is said for a match, or None where the rule does not mean it."""
@@ -54,11 +56,23 @@ class Language(Words):
         has_figures = self.record.numbers is not None and any(map(str.isdigit, text))
         return Reading(pieces(text, self) if has_figures else text)
 
-    def tags_of(self, word: str) -> frozenset[str]:
-        """What a word announces to the next token: ``after:TABLE`` and the kinds of its cues."""
+    def tags_after(self, before: str, word: str) -> frozenset[str]:
+        """What a word tells the next token: its shape, ``after:TABLE``, the kinds of its cues.
+
+        So do two words that a table has with a hyphen between them.
+        """
+        tags = self._tags_of(word)
+        if before in self._heads or before.lower() in self._heads:
+            return tags | self._announced(f"{before}-{word}")
+        return tags
+
+    def _announced(self, word: str) -> frozenset[str]:
         return self._tags.get(word) or self._tags.get(word.lower().rstrip("."), frozenset())
 
-    def _announced(self, rules: list[Rule]) -> dict[str, frozenset[str]]:
+    def _shown(self, word: str) -> frozenset[str]:
+        return self._announced(word) | shape_of(word)
+
+    def _announcing(self, rules: list[Rule]) -> dict[str, frozenset[str]]:
         asked = {tag for rule in rules for tags in (*rule.left, rule.without) for tag in tags}
         asked.add(ATTRIBUTIVE)
         tags: dict[str, set[str]] = {}
@@ -126,3 +140,14 @@ def language_of(tag: str) -> Language:
     """The language of a tag that has a data file of its own; ConfigError where its rules are
     wrong."""
     return Language(tag, record_of(tag))
+
+
+def shape_of(word: str) -> frozenset[str]:
+    """What the form of a word is for the rules of the next token."""
+    shapes = {
+        "letter": len(word) == 1 and word.isalpha(),
+        "capital": word[:1].isupper(),
+        "acronym": len(word) > 1 and word.isupper(),
+        "figures": word[-1:].isdecimal(),
+    }
+    return frozenset(name for name, is_so in shapes.items() if is_so)

@@ -3,6 +3,7 @@ how it is written."""
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from sayahead.types import Word
 
 AT_ONCE = 8.0
 """A reading up to this weight, in ordinary words, is one word to the engine, as nearly all are."""
+MAX_KNOWN = 4096
+"""Readings whose portions are remembered."""
 PORTION = 4.0
 """Weight of the portions of a longer one: some 1.5 seconds."""
 
@@ -32,13 +35,14 @@ _LETTERS = 10
 _GROUP = 3
 
 
-def portions(text: str) -> list[str]:
+@functools.lru_cache(maxsize=MAX_KNOWN)
+def portions(text: str) -> tuple[str, ...]:
     """A reading in portions that take about equally long, in order; most readings are one."""
     if len(text) <= AT_ONCE:
-        return [text]
+        return (text,)
     atoms = [atom for word in _WORD.findall(text) for atom in _atoms(word)]
     if sum(weight for _, weight in atoms) <= AT_ONCE:
-        return [text]
+        return (text,)
     out = [""]
     filled = 0.0
     for atom, weight in atoms:
@@ -48,7 +52,7 @@ def portions(text: str) -> list[str]:
             filled = 0.0
         out[-1] += atom
         filled += weight
-    return [portion.strip() for portion in out]
+    return tuple(portion.strip() for portion in out)
 
 
 def in_portions(word: Word) -> list[Word]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sayahead.text.reading.characters import Character
+from sayahead.text.markup import Character
 from sayahead.text.reading.pattern import SENTENCE_END, SPACE, WHITE
 from sayahead.text.reading.punctuation import ENDING, PAUSING
 from sayahead.text.reading.word_ends import parts

@@ -6,16 +6,18 @@ what waits."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from sayahead.text.markup import Text
 from sayahead.text.reading.automaton import DEAD
 from sayahead.text.reading.characters import Filters
 from sayahead.text.reading.context import START, UNHEARD, Context, Match, Reading
-from sayahead.text.reading.grammar import Rule, is_boundary
+from sayahead.text.reading.grammar import Rule
 from sayahead.text.reading.language import Language, language_of
 from sayahead.text.reading.long_readings import in_portions
-from sayahead.text.reading.pattern import NEWLINE, SENTENCE_END, SPACE, WHITE
+from sayahead.text.reading.pattern import SENTENCE_END, SPACE, WHITE
 from sayahead.text.reading.trace import TokenTrace, open_traces
 from sayahead.text.reading.unspaced import numeral_portions, segments_of
 from sayahead.types import Word
@@ -27,7 +29,8 @@ MAX_RUN = 60
 cut."""
 MAX_SPOKEN_WORDS = 8
 """Spoken words of one word; a longer reading is cut into portions of half as many."""
-ENDING = ".!?…"
+BETWEEN = WHITE + SENTENCE_END
+"""What parts tokens."""
 STRENGTH = ("", ",", "—", ";", ":", ".", "…", "!", "?")
 CARRIED = frozenset(
     "phone code label pressure wind pulse version electrical after:electrical expiry setting".split()  # noqa: E501
@@ -42,8 +45,12 @@ QUOTED = {'"': frozenset({"quoted"}), "'": frozenset({"quoted", "ticked"})}
 """The tags of a token after a quotation mark that is open."""
 GLUED = frozenset({"glued"})
 """The tag of a token with nothing between it and the word before."""
+FIRST = frozenset({"first"})
+"""The tag of a sentence's first word."""
 MARKED = frozenset({"marked"})
 """That of one with nothing between it and a mark before."""
+
+_RUN = re.compile(rf"[^\W_]{{1,{MAX_RUN}}}|.", re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -87,34 +94,30 @@ class TokenReader:
         self._places: list[tuple[int, int]] = []
         self._at = 0
         self._last_end = start
-        self._complete: list[tuple[int, int]] = []
+        self._words: list[Word] = []
+        """Final ones that are still to be handed out."""
         self._new_sentence()
-        self._begin_token()
+        self._part()
 
     # ---- the normalizer's methods --------------------------------------------------------------
 
     def push(self, fragment: str) -> list[Word]:
         """The words that became final through this fragment."""
         self._take(self._filter.push(fragment))
-        return list(self._read(over=False))
+        return self._read(over=False)
 
     def flush(self) -> list[Word]:
         """The words still pending, the last one ending its sentence."""
         words = self._finish(SENTENCE_END)
-        words += self._emit(ends=self._pending is not None)
         if words:
             words[-1] = replace(words[-1], ends=True)
         self._new_sentence()
         self._filter.end_line()
-        self._begin_token()
         return words
 
     def breathe(self) -> list[Word]:
         """The words still pending, as they stand; the sentence goes on with what is pushed next."""
-        words = self._finish(SPACE)
-        words += self._emit()
-        self._begin_token()
-        return words
+        return self._finish(SPACE)
 
     def forget_spoken(self, *, begun: bool, over: bool) -> list[Word]:
         """Take all the text so far for spoken; returns the words that were still waiting.
@@ -122,25 +125,29 @@ class TokenReader:
         Where the last one was begun, it is handed out with later text.
         """
         if begun:
-            self._take([*self._filter.flush(), (SPACE, self._filter.place, self._filter.place)])
+            self._take(self._filter.flush() + self._last(SPACE))
             return []
         words = self.breathe()
         if over:
             self._new_sentence()
-            self._begin_token()
         return words
 
     def _finish(self, last: str) -> list[Word]:
         """The words of all characters so far, as if ``last`` followed them."""
-        place = self._filter.place
-        self._take([*self._filter.flush(), (last, place, place)])
-        words = list(self._read(over=True))
+        self._take(self._filter.flush() + self._last(last))
+        words = self._read(over=True)
         self._at += 1
-        return words
+        self._part()
+        self._emit(ends=last == SENTENCE_END and self._pending is not None)
+        return words + self._handed_out()
 
     # ---- characters ----------------------------------------------------------------------------
 
-    def _take(self, characters: list[tuple[str, int, int]]) -> None:
+    def _last(self, char: str) -> Text:
+        """A character that is not in the source, behind all that is."""
+        return Text(char, [(self._filter.place, self._filter.place)])
+
+    def _take(self, text: Text) -> None:
         if self._at > MAX_TOKEN:
             self._text = self._text[self._at :]
             del self._places[: self._at]
@@ -148,64 +155,78 @@ class TokenReader:
             self._complete = [(end - self._at, state) for end, state in self._complete]
             self._at = 0
         if self._segments is not None:
-            characters = self._segments.push(characters)
-        self._text += "".join(char for char, _, _ in characters)
-        self._places += ((start, end) for _, start, end in characters)
+            text = Text.made_of(self._segments.push(text.characters()))
+        self._text += text.chars
+        self._places += text.places
 
     # ---- characters to tokens ------------------------------------------------------------------
 
     def _new_sentence(self) -> None:
-        self._context = Context()
         self._pending: _Pending | None = None
         self._opens = ""
         self._opens_at = -1
-        self._quotes: set[str] = set()
-        self._is_open = False
-        self._is_paused = False
-        self._is_aside = False
+        self._end_sentence()
 
-    def _begin_token(self, touching: frozenset[str] = frozenset()) -> None:
-        """Nothing of the token at ``_at`` has been looked at."""
-        tags = self._context.tags
+    def _part(self, touching: frozenset[str] = frozenset()) -> None:
+        """A token begins at ``_at``, of which nothing has been looked at."""
         self._touching = touching
-        self._states = self._grammar.automaton.states()
-        self._state = self._states.start(self._grammar.counting(tags | touching))
+        self._is_begun = False
         self._scanned = self._at
-        self._complete = []
+        self._complete: list[tuple[int, int]] = []
 
-    def _read(self, *, over: bool) -> Iterator[Word]:
+    def _begin_token(self) -> None:
+        tags = self._context.tags
+        if self._touching or self._quotes:
+            tags = tags.union(self._touching, *(QUOTED[mark] for mark in self._quotes))
+        self._states = self._grammar.automaton.states()
+        self._state = self._states.start(self._grammar.counting(tags))
+        self._is_begun = True
+
+    def _read(self, *, over: bool) -> list[Word]:
         """The words that the characters so far make final; where they are ``over``, all but the
         last one."""
-        while self._at < len(self._text) - over:
+        last = len(self._text) - over
+        while self._at < last:
             char = self._text[self._at]
-            if char in WHITE + SENTENCE_END:
+            if char in BETWEEN:
                 self._reach(self._places[self._at][0])
-                yield from self._emit(ends=char == SENTENCE_END)
+                self._emit(ends=char == SENTENCE_END)
                 self._at += 1
-                self._begin_token()
-                continue
-            if not self._is_decided(over=over):
-                return
-            yield from self._token()
+                self._part()
+            elif self._is_decided(over=over):
+                self._token()
+            else:
+                break
+        return self._handed_out()
+
+    def _handed_out(self) -> list[Word]:
+        words = self._words
+        self._words = []
+        return words
 
     def _is_decided(self, *, over: bool) -> bool:
         """Follow the automaton; whether no rule can make a longer token of what may still come."""
-        while self._state != DEAD and self._scanned < len(self._text):
-            size = self._scanned - self._at
-            if size == MAX_TOKEN or (size == MAX_RUN and self._is_cut(self._scanned)):
-                return True
-            self._state = self._states.step(self._state, self._text[self._scanned])
-            if self._state == DEAD:
-                break
-            self._scanned += 1
-            accepted = self._states.accepts[self._state]
-            if accepted and self._scanned - self._at < MAX_TOKEN:
-                self._complete.append((self._scanned, self._state))
-                if accepted[0] in self._grammar.at_once:
-                    return True
+        if not self._is_begun:
+            self._begin_token()
+        if self._state == DEAD or self._is_followed():
+            return True
         goes_on = self._state != DEAD and (self._states.is_open[self._state] or self._may_grow())
-        is_cut = self._text[-1].isalnum() and self._run_end() == len(self._text)
-        return over or not (goes_on or is_cut)
+        return over or not (goes_on or (self._text[-1].isalnum() and self._is_in_run()))
+
+    def _is_followed(self) -> bool:
+        """Take the automaton through what has come of a token; whether more of it never counts."""
+        for size in (MAX_RUN, MAX_TOKEN):
+            end = min(len(self._text), self._at + size)
+            self._state, self._scanned = self._states.follow(
+                self._state, self._text, self._scanned, end, self._complete
+            )
+            if self._state == DEAD:
+                return False
+            if self._states.is_final[self._state] or self._is_cut(end):
+                return True
+            if self._scanned == len(self._text):
+                return False
+        return True
 
     def _may_grow(self) -> bool:
         """Whether a letter or figure behind all that there is would make it another token."""
@@ -213,23 +234,24 @@ class TokenReader:
             self._states.accepts[self._state]
         )
 
+    def _is_in_run(self) -> bool:
+        """Whether the letters or figures with which the token begins go on to the text's end."""
+        return self._run_end() == len(self._text)
+
     def _run_end(self) -> int:
         """Where a token may end at the earliest: not between two letters or figures."""
-        end = self._at + 1
-        most = min(len(self._text), self._at + MAX_RUN)
-        while end < most and not is_boundary(self._text, end):
-            end += 1
-        return end
+        run = _RUN.match(self._text, self._at)
+        return run.end() if run else self._at + 1
 
     def _is_cut(self, end: int) -> bool:
         """Whether letters and figures are too many to be one token, so that it ends among them."""
         return (
             end - self._at == MAX_RUN
-            and self._text[self._at : end + 1].isalnum()
             and len(self._text) > end
+            and self._text[self._at : end + 1].isalnum()
         )
 
-    def _token(self) -> Iterator[Word]:
+    def _token(self) -> None:
         """Read the token at hand by the longest rule that means it, or as it is written."""
         candidates = self._candidates()
         refused: list[Rule] = []
@@ -237,11 +259,11 @@ class TokenReader:
             reading = self._language.say(match)
             if reading is not None:
                 self._trace(match, reading, refused, candidates)
-                yield from self._say(match.rule, match.text, reading)
+                self._say(match.rule, match.text, reading)
                 return
             refused.append(match.rule)
         text = self._text[self._at : self._run_end()]
-        yield from self._say(None, text, self._language.unruled(text))
+        self._say(None, text, self._language.unruled(text))
 
     def _candidates(self) -> Iterator[Match]:
         """What the token may be: the longest match first, of equal ones the rule that comes first.
@@ -252,24 +274,14 @@ class TokenReader:
         most = self._run_end()
         text = self._text[:most] if self._is_cut(most) else self._text
         for end, state in reversed(self._complete):
-            for number in self._states.accepts[state]:
-                found = (
-                    self._grammar.match(number, text, self._at, end) if end <= len(text) else None
-                )
-                if (
-                    found is not None
-                    and found.end() > self._at
-                    and (number, found.end()) not in offered
-                ):
-                    offered.add((number, found.end()))
-                    groups = {name: _in_line(part) for name, part in found.groupdict("").items()}
-                    yield Match(
-                        self._grammar.rules[number],
-                        self._language,
-                        self._context,
-                        _in_line(found[0]),
-                        groups,
-                    )
+            for number in self._states.accepts[state] if end <= len(text) else ():
+                found = self._grammar.match(number, text, self._at, end)
+                if found is None or (number, len(found[0])) in offered:
+                    continue
+                token, groups = found
+                offered.add((number, len(token)))
+                rule = self._grammar.rules[number]
+                yield Match(rule, self._language, self._context, token, groups)
 
     def _trace(
         self, match: Match, reading: Reading, refused: list[Rule], others: Iterator[Match]
@@ -286,25 +298,23 @@ class TokenReader:
 
     # ---- tokens to words -----------------------------------------------------------------------
 
-    def _say(self, rule: Rule | None, text: str, reading: Reading) -> Iterator[Word]:
+    def _say(self, rule: Rule | None, text: str, reading: Reading) -> None:
         """Take in a token with its reading."""
         start = self._places[self._at][0]
         self._at += len(text)
         end = self._places[self._at - 1][1]
         if reading.text:
-            yield from self._word(text, reading, start, end)
+            self._word(text, reading, start, end)
         elif reading.mark:
-            yield from self._mark(reading, start, end, at_once=rule is not None and rule.at_once)
+            self._mark(reading, start, end, at_once=rule is not None and rule.at_once)
         elif UNHEARD in reading.tags or (self._pending is None and any(map(str.isalnum, text))):
             self.skipped.append((start, end, text))
         else:
             self._reach(end)
         if text in QUOTES:
             self._quote(QUOTES[text], text)
-        context = self._after(rule, text, reading)
-        quoted = frozenset[str]().union(*(QUOTED[mark] for mark in self._quotes))
-        self._context = replace(context, tags=(context.tags - QUOTED["'"]) | quoted)
-        self._begin_token(GLUED if reading.text else MARKED if reading.mark else self._touching)
+        self._context = self._after(rule, text, reading)
+        self._part(GLUED if reading.text else MARKED if reading.mark else self._touching)
 
     def _quote(self, closing: str, mark: str) -> None:
         """Take in a quotation mark: it closes what is open, or opens where nothing touches it."""
@@ -313,11 +323,11 @@ class TokenReader:
         elif mark != "”" and not (mark == "'" and self._touching == GLUED):
             self._quotes.add(closing)
 
-    def _word(self, text: str, reading: Reading, start: int, end: int) -> Iterator[Word]:
+    def _word(self, text: str, reading: Reading, start: int, end: int) -> None:
         """Take in what is said for a token: a word, or more of the one that it touches."""
         word = self._pending
         if word is not None and (word.is_over or word.end - word.start >= MAX_RUN):
-            yield from self._emit()
+            self._emit()
             word = None
         if word is None:
             first = self._opens_at if self._opens else start
@@ -337,7 +347,7 @@ class TokenReader:
         if self._pending is not None:
             self._pending.end = max(self._pending.end, end)
 
-    def _mark(self, reading: Reading, start: int, end: int, *, at_once: bool) -> Iterator[Word]:
+    def _mark(self, reading: Reading, start: int, end: int, *, at_once: bool) -> None:
         """Take in punctuation: it belongs to the word before it, a bracket that opens to the next
         one.
 
@@ -346,7 +356,7 @@ class TokenReader:
         word = self._pending
         if reading.mark == "(":
             if word is None or word.is_over:
-                yield from self._emit()
+                self._emit()
                 self._opens = "("
                 self._opens_at = start
         elif reading.mark == ")":
@@ -358,9 +368,9 @@ class TokenReader:
                 word.shown = reading.shown
             word.ends = word.ends or reading.ends
             if at_once or (reading.mark in ",;—" and not word.ends):
-                yield from self._emit()
+                self._emit()
         elif self._is_open:
-            yield from self._lone_mark(reading, start, end)
+            self._lone_mark(reading, start, end)
 
     def _close(self, end: int) -> None:
         """Close a bracket that was opened before a word."""
@@ -372,24 +382,24 @@ class TokenReader:
         self._is_aside = False
         self._reach(end)
 
-    def _lone_mark(self, reading: Reading, start: int, end: int) -> Iterator[Word]:
+    def _lone_mark(self, reading: Reading, start: int, end: int) -> None:
         """A mark by itself: a pause, or the end of a sentence whose last word is out already."""
         self._opens = ""
         if reading.ends:
-            yield Word(reading.mark, start, end, ends=True)
+            self._words.append(Word(reading.mark, start, end, ends=True))
             self._end_sentence()
         elif not self._is_paused:
-            yield Word(reading.mark, start, end)
+            self._words.append(Word(reading.mark, start, end))
             self._is_paused = True
             self._last_end = end
 
-    def _emit(self, *, ends: bool = False) -> Iterator[Word]:
+    def _emit(self, *, ends: bool = False) -> None:
         """Hand out the pending word; with ``ends`` the sentence is over."""
         word = self._pending
         self._pending = None
         if word is None:
             if ends and self._is_open:
-                yield Word(".", self._last_end, self._last_end, ends=True)
+                self._words.append(Word(".", self._last_end, self._last_end, ends=True))
                 self._end_sentence()
             return
         is_last = ends or word.ends
@@ -399,12 +409,12 @@ class TokenReader:
         self._is_open = True
         self._is_paused = False
         self._last_end = word.end
-        yield from self._cut(Word(text, word.start, word.end, ends=is_last))
+        self._words += self._cut(Word(text, word.start, word.end, ends=is_last))
         if is_last:
             self._end_sentence()
 
     def _end_sentence(self) -> None:
-        self._quotes = set()
+        self._quotes: set[str] = set()
         self._is_open = False
         self._is_paused = False
         self._is_aside = False
@@ -419,14 +429,13 @@ class TokenReader:
         if not reading.text:
             return self._after_silence(kind, reading)
         word = reading.word or text
-        both = self._language.tags_of(f"{before.word}-{word}") if before.word else frozenset[str]()
-        tags = {kind, *reading.tags, *self._language.tags_of(word), *both, *shape_of(word)}
+        tags = self._language.tags_after(before.word, word).union(reading.tags, (kind,))
         if START in before.tags:
-            tags.add("first")
+            tags |= FIRST
         if kind == "word" and self._carries(word):
             tags |= before.tags & CARRIED
         return Context(
-            frozenset(tags),
+            tags,
             word,
             before.word,
             is_one=reading.is_one,
@@ -452,27 +461,14 @@ class TokenReader:
         return is_short or word in self._language.record.linking
 
 
-def _in_line(text: str) -> str:
-    """A text as it is without line breaks."""
-    return text.replace(NEWLINE, SPACE)
-
-
-def shape_of(word: str) -> list[str]:
-    """What the form of a word is for the rules of the next token."""
-    shapes = {
-        "letter": len(word) == 1 and word.isalpha(),
-        "capital": word[:1].isupper(),
-        "acronym": len(word) > 1 and word.isupper(),
-        "figures": word[-1:].isdecimal(),
-    }
-    return [name for name, is_so in shapes.items() if is_so]
-
-
 def portions(word: Word) -> Iterator[Word]:
     """A word, or more where its reading is long, each with its share of the source."""
     spoken = word.text.split()
+    if len(spoken) <= MAX_SPOKEN_WORDS:
+        yield word
+        return
     size = word.end - word.start
-    step = MAX_SPOKEN_WORDS // 2 if len(spoken) > MAX_SPOKEN_WORDS else MAX_SPOKEN_WORDS
+    step = MAX_SPOKEN_WORDS // 2
     parts = [" ".join(spoken[i : i + step]) for i in range(0, len(spoken), step)]
     for number, part in enumerate(parts, 1):
         start = word.start - (-size * (number - 1) // len(parts))

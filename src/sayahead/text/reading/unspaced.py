@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from sayahead.text.languages.record import Record
-from sayahead.text.reading.characters import Character
+from sayahead.text.markup import Character
 from sayahead.text.reading.segments import SegmentFilter
 from sayahead.types import Word
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from sayahead.text.reading.characters import Character
+from sayahead.text.markup import Character
 from sayahead.text.reading.pattern import SENTENCE_END, SPACE, WHITE
 from sayahead.text.saying.mandarin.dictionary import dictionary
 from sayahead.text.saying.mandarin.segmenter import Segmenter
