@@ -101,11 +101,13 @@ async def load(
     voice: str | None = None,
     breath: bool = True,
     again_s: float | None = None,
+    first: int = 0,
 ) -> Tally:
     """Measure ``sessions`` concurrent sessions, after a warm-up of ``warm_s`` seconds; at least one
     turn each.
 
     Who is refused, or gives its place away, asks again ``again_s`` seconds later; None: never.
+    ``first``: the number of the first session, where others have those before it.
     ``voice``: its name; None: the server's first. ``breath``: whether the server may speak what is
     held back when no text comes for a while. On a clock with such pauses it may not: its speech
     would be another than the scripts'."""
@@ -116,7 +118,9 @@ async def load(
     counts = time.monotonic() + warm_s
     callers = Callers(url, scripts, chosen, tally, counts, counts + seconds, again_s, key)
     looking = asyncio.create_task(look(tally))
-    await asyncio.gather(*(callers.one(number, warm_s) for number in range(sessions)))
+    await asyncio.gather(
+        *(callers.one(number, warm_s) for number in range(first, first + sessions))
+    )
     looking.cancel()
     return tally
 
