@@ -1,0 +1,246 @@
+"""Conversations without a stall by one process and by several, in turns on one machine; needs it
+quiet, for 6 minutes.
+
+python lab/benchmarks/cores.py --json lab/benchmarks/results/server/cores.json
+
+Both servers run all the time, one of them idle; rounds alternate between them, and each number of
+sessions comes again in the next pass. Beside each round: how long ``/health`` takes (the longest of
+those asked five times a second), the memory of the server's processes (what they share is counted
+once), and the processor cores that server and clients use."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+from sayahead.engine.onnx import cores
+from sayahead.voice import load_voice
+
+from sayahead_lab.eval.experiment.clock import Tokens
+from sayahead_lab.eval.experiment.machine import LoadWatch, processor
+from sayahead_lab.eval.measures.statistics import quantile
+from sayahead_lab.eval.speed import load, search
+from sayahead_lab.eval.speed.bench import sentences
+from sayahead_lab.eval.speed.callers import processes_for, spread
+
+WARM_S, BOUND_MS, EVERY_S = 5.0, 130.0, 0.2
+LEVELS = {1: (80, 100), 0: (120, 150, 170)}
+"""Sessions by processes; 0: one a core."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A server."""
+
+    processes: int
+    pid: int
+    port: int
+
+    def family(self) -> list[int]:
+        """Its processes."""
+        found = [self.pid]
+        for folder in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+                if parent == self.pid:
+                    found.append(int(folder.name))
+        return found
+
+    def busy_s(self) -> dict[int, float]:
+        """Processor time of each process."""
+        times = dict[int, float]()
+        for pid in self.family():
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            times[pid] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return times
+
+    def memory_mb(self) -> list[float]:
+        """Memory of each process, what several share divided among them."""
+        sizes = list[float]()
+        for pid in self.family():
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+            sizes += [int(line.split()[1]) / 1000 for line in lines if line.startswith("Pss:")]
+        return [round(size, 1) for size in sizes]
+
+
+@contextlib.contextmanager
+def server(processes: int, arguments: list[str]) -> Iterator[Running]:
+    """A server of so many processes; 0: as many as it chooses."""
+    command = [
+        sys.executable,
+        "-m",
+        "sayahead",
+        "serve",
+        "--port",
+        "0",
+        "--log",
+        "json",
+        "--voice",
+        "heart",
+    ]
+    command += ["--set", "limits.sessions=4000", "--set", "measure_s=0", "--no-page", *arguments]
+    command += ["--processes", str(processes)] if processes else []
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        port = 0
+        for line in process.stderr:
+            row = json.loads(line)
+            if row["event"] == "listening":
+                port = int(row["url"].rpartition(":")[2])
+                break
+        threading.Thread(target=process.stderr.read, daemon=True).start()
+        try:
+            yield Running(processes or cores(), process.pid, port)
+        finally:
+            process.kill()
+
+
+class Health:
+    """Asks for /health again and again, on a thread."""
+
+    def __init__(self, port: int) -> None:
+        self.took_ms = list[float]()
+        self._url, self._end = f"http://127.0.0.1:{port}/health", threading.Event()
+        self._thread = threading.Thread(target=self._ask, daemon=True)
+        self._thread.start()
+
+    def _ask(self) -> None:
+        while not self._end.wait(EVERY_S):
+            begun = time.perf_counter()
+            with httpx.Client() as client:
+                client.get(self._url, timeout=10).raise_for_status()
+            self.took_ms.append(1000 * (time.perf_counter() - begun))
+
+    def close(self) -> list[float]:
+        """How long each took, milliseconds."""
+        self._end.set()
+        self._thread.join()
+        return self.took_ms
+
+
+def measured(
+    running: Running, scripts: list[load.TurnScript], sessions: int, seconds: float
+) -> dict[str, Any]:
+    """One round."""
+    url = f"ws://127.0.0.1:{running.port}/v1/stream"
+    health, begun, before = Health(running.port), time.monotonic(), running.busy_s()
+    idle_s = idle()
+    tally, clients = spread(
+        url,
+        scripts,
+        sessions=sessions,
+        processes=processes_for(sessions, cores()),
+        seconds=seconds,
+        warm_s=WARM_S,
+    )
+    lasted_s, after = time.monotonic() - begun, running.busy_s()
+    spent = {pid: round((after[pid] - before.get(pid, 0.0)) / lasted_s, 3) for pid in after}
+    took = health.close()
+    row = {"processes": running.processes, **load.row(tally, sessions)}
+    row |= {"server_cores": round(sum(spent.values()), 3), "busiest_cores": max(spent.values())}
+    row |= {"sessions_cores": round(clients, 3), "cores": cores()}
+    row |= {"idle_cores": round((idle() - idle_s) / lasted_s, 3), "memory_mb": running.memory_mb()}
+    row |= {"health_ms": {"p95": round(quantile(took, 0.95), 1), "most": round(max(took), 1)}}
+    row["passed"] = search.passed(row, "llm", BOUND_MS)
+    row["cause"] = "" if row["passed"] else search.cause(row)
+    return row
+
+
+def idle() -> float:
+    """Seconds that processor cores were idle since the machine's start."""
+    fields = Path("/proc/stat").read_text(encoding="ascii").split("\n")[0].split()
+    return (int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
+
+
+def main() -> None:
+    """Measure in turns."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    add = parser.add_argument
+    add(
+        "--passes",
+        type=int,
+        default=2,
+        help="how often each number of sessions is tried (default: 2)",
+    )
+    add(
+        "--seconds",
+        type=float,
+        default=18.0,
+        help="length of a round beside its start (default: 18)",
+    )
+    add(
+        "--one",
+        type=int,
+        nargs="+",
+        default=LEVELS[1],
+        metavar="N",
+        help="sessions for one process",
+    )
+    add(
+        "--several",
+        type=int,
+        nargs="+",
+        default=LEVELS[0],
+        metavar="N",
+        help="sessions for one process a core",
+    )
+    add(
+        "--processes",
+        type=int,
+        default=0,
+        metavar="N",
+        help="so many processes instead of one a core",
+    )
+    add("--json", type=Path)
+    arguments, others = parser.parse_known_args()
+    voice, clock = load_voice("heart"), Tokens(50.0)
+    texts = [" ".join(pair) for pair in zip(sentences(11, 8), sentences(7, 8), strict=True)]
+    scripts = [load.script(voice, text, clock) for text in texts]
+    del voice
+    watch, rows = LoadWatch(2), list[dict[str, Any]]()
+    with server(1, others) as one, server(arguments.processes, others) as several:
+        for number in range(arguments.passes):
+            tries = [(one, level) for level in arguments.one] + [
+                (several, level) for level in arguments.several
+            ]
+            # Alternating, and the other way round in the next pass.
+            tries.sort(key=lambda each: each[1], reverse=bool(number % 2))
+            for running, level in tries:
+                rows.append(
+                    {"pass": number, **measured(running, scripts, level, arguments.seconds)}
+                )
+                shown = (
+                    "processes",
+                    "sessions",
+                    "turns",
+                    "stalled_turns",
+                    "first_ms",
+                    "server_cores",
+                    "sessions_cores",
+                )
+                told = {
+                    name: rows[-1].get(name)
+                    for name in (*shown, "idle_cores", "health_ms", "passed", "cause")
+                }
+                print(json.dumps(told), flush=True)
+    machine = {"cpu": processor(), "cores": cores(), "other_cores": watch.load().other_cores}
+    if arguments.json is not None:
+        arguments.json.parent.mkdir(parents=True, exist_ok=True)
+        arguments.json.write_text(
+            json.dumps({"machine": machine, "rounds": rows}, indent=1) + "\n", encoding="utf-8"
+        )
+
+
+if __name__ == "__main__":
+    main()
