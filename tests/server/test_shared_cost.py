@@ -293,7 +293,7 @@ def test_metrics_are_made_a_few_times_a_second() -> None:
             made.append(time.monotonic())
             return inner()
 
-        server.hub.metrics.text = text  # type: ignore[method-assign]
+        server.hub.metrics.text = text  # type: ignore[method-assign,assignment]
         begun = time.monotonic()
         with httpx.Client(base_url=server.http) as http:
             for _ in range(30):

@@ -46,6 +46,19 @@ class ToyServer:
                 assert time.monotonic() < end, "The server does not start."
                 time.sleep(0.02)
 
+    def processes(self) -> list[int]:
+        """The processes that serve, where there are several; on Linux."""
+        assert self._process is not None
+        found = list[int]()
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                fields = (folder / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[1]) == self._process.pid:
+                found.append(int(folder.name))
+        return sorted(found)
+
     def send(self, number: int) -> None:
         """Send it a signal."""
         assert self._process is not None
@@ -64,24 +77,35 @@ class ToyServer:
 def main() -> None:
     """Serve until the end."""
     from sayahead.server.hub import Hub
+    from sayahead.server.operation import logs
     from sayahead.server.operation.settings import settings_of
     from sayahead.server.process.run import Server
+    from sayahead.server.process.supervisor import Supervisor
     from sayahead.server.voices import Voices
     from support.loop_lag import LoopLag
     from support.servers import toy_voice
 
     def end_with_the_test() -> None:
-        sys.stdin.read()
+        # Not by sys.stdin, whose lock a process that is forked meanwhile would never get.
+        while os.read(0, 1024):
+            pass
         os._exit(1)
 
     threading.Thread(target=end_with_the_test, daemon=True).start()
     given = json.loads(sys.argv[1])
     step_s = given.pop("step_s")
     lag = given.pop("lag")
+    method = given.pop("method", None)
     voices = Voices(("heart",))
     voices.put(toy_voice(step_s))
     calm = {"breath_s": 0.0, "measure_s": 0.0, "page": False}
-    server = Server(Hub(settings_of({**calm, **given}), voices=voices))
+    settings = settings_of({**calm, **given})
+    if (processes := given.get("processes", 1)) > 1:
+        logs.set_up("json")
+        given = None if method == "spawn" else voices
+        supervisor = Supervisor(settings, processes, voices=given, method=method)
+        raise SystemExit(supervisor.run())
+    server = Server(Hub(settings, voices=voices))
 
     def tell(step: str) -> None:
         if lag is not None and server.started:

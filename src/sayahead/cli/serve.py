@@ -95,18 +95,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve until SIGTERM or Ctrl-C; take over changed files, also on SIGHUP."""
     try:
-        from sayahead.engine.onnx import cores
         from sayahead.server.hub import Hub
         from sayahead.server.operation import logs, malloc
         from sayahead.server.operation.settings import load_settings
         from sayahead.server.process import check
         from sayahead.server.process.run import Server, check_ports
+        from sayahead.server.process.supervisor import Supervisor, processes_of
+        from sayahead.server.synthesis.capacity import threads_for
     except ImportError as error:
         raise missing(error) from error
     reread = functools.partial(load_settings, arguments.config, given=given(arguments))
     settings = reread()
     logs.set_up(settings.log, text=settings.log_text)
-    malloc.bound_heaps(settings.workers or cores())
+    if not arguments.check and (processes := processes_of(settings)) > 1:
+        return Supervisor(settings, processes, config=arguments.config, reread=reread).run()
+    malloc.bound_heaps(threads_for(settings, 1))
     hub = Hub(settings, config=arguments.config, reread=reread)
     if arguments.check:
         hub.close()

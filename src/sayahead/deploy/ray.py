@@ -79,7 +79,7 @@ class Fleet:
     def settings(self) -> Settings:
         """The settings of each replica. ConfigError for one that a replica cannot have."""
         listeners = [name for kind in declared() for name in hints_of(kind)]
-        for name in ("host", "port", "certificate", "certificate_key", *listeners):
+        for name in ("host", "port", "processes", "certificate", "certificate_key", *listeners):
             if name in self.serve:
                 raise ConfigError(
                     f"serve: {name} is not a replica's: Ray listens, and passes HTTP and"

@@ -8,7 +8,6 @@ import logging
 import math
 import secrets
 import time
-from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
@@ -20,14 +19,22 @@ from sayahead.engine.onnx import cores
 from sayahead.errors import SayaheadError, VoiceError
 from sayahead.server.operation.access import Access, Caller
 from sayahead.server.operation.budgets import Account, Accounts, Reading
+from sayahead.server.operation.counters import Of, Process
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.owner import Owner
 from sayahead.server.operation.settings import Settings
 from sayahead.server.operation.shared_usage import Shared
+from sayahead.server.operation.siblings import ALIVE_S, Siblings
 from sayahead.server.operation.usage import Bill, Usage
 from sayahead.server.operation.usage_file import File, Store
 from sayahead.server.synthesis import messages as m
-from sayahead.server.synthesis.capacity import Lateness, cost_of, granted, places_for
+from sayahead.server.synthesis.capacity import (
+    Lateness,
+    cost_of,
+    places_for,
+    processors_for,
+    threads_for,
+)
 from sayahead.server.synthesis.threads import Member, Pool, Speaking
 from sayahead.server.synthesis.traces import Traces
 from sayahead.server.voices import Voices
@@ -46,7 +53,9 @@ HEARD_S = 10.0
 # server began their text.
 BELIEVED = 0.1
 RESERVE = 0.25
-WANTED_S = 30.0
+WANTED_S = 30
+REFUSALS = "refusals"
+"""Where refusals for want of a place are counted."""
 OPENERS = 4  # Threads that open texts, which takes no time but for an encoder's start.
 
 
@@ -98,9 +107,10 @@ class Lease:
         """Set when its place went to another, who speaks."""
 
 
-def store_of(settings: Settings) -> Store:
-    """Where usage is kept. ConfigError for a place where it cannot be."""
-    file = File(settings.usage)
+def store_of(settings: Settings, folder: Path | None = None) -> Store:
+    """Where usage is kept; ``folder``: where several processes of one server keep it if the
+    settings name no file. ConfigError for a place where it cannot be."""
+    file = File(settings.usage or (None if folder is None else str(folder / "usage.db")))
     return file if settings.usage_database is None else Shared(file, settings.usage_database)
 
 
@@ -112,11 +122,18 @@ class Hub:
         settings: Settings,
         *,
         voices: Voices | None = None,
+        loaded: Voices | None = None,
         config: Path | None = None,
         reread: Callable[[], Settings] | None = None,
+        siblings: Siblings | None = None,
     ) -> None:
-        """``voices`` take the place of those of the settings, for tests. ``config`` is the file of
-        the settings, if any, and ``reread`` gives those that it and the environment say now."""
+        """``voices`` take the place of those of the settings, for tests, and ``loaded`` are those
+        of the settings where they are there already. ``config`` is the file of the settings, if
+        any, and ``reread`` gives those that it and the environment say now. ``siblings``: the other
+        processes of this server."""
+        self.siblings = siblings or Siblings()
+        """The other processes of this server, and what all of them share."""
+        self.counters = self.siblings.counters
         self.settings = settings
         self.limits = settings.limits
         self.config = config
@@ -124,17 +141,18 @@ class Hub:
         self.reread = reread or (lambda: settings)
         self.changed = list[Callable[[], None]]()
         """Called when settings were taken over."""
-        self.access = Access(settings)
+        self.access = Access(settings, siblings=self.siblings)
         self.metrics = Metrics()
         self.traces = Traces(settings)
-        self.usage = Usage(store_of(settings), self.metrics)
-        self.voices = voices or Voices(settings.voices)
+        self.usage = Usage(store_of(settings, self.siblings.folder), self.metrics, self.siblings)
+        self.voices = voices or loaded or Voices(settings.voices)
         self.lexicon = None if settings.lexicon is None else Lexicon.of(settings.lexicon)
         """How words are said in all texts."""
         self.shared: dict[type, Any] = {}
         """What several protocols share, by its class."""
         self._lexicons: WeakKeyDictionary[Lexicon, Lexicon] = WeakKeyDictionary()
-        self.pool = Pool(settings.workers or cores(), step_words=settings.step_words)
+        threads = threads_for(settings, self.siblings.count)
+        self.pool = Pool(threads, step_words=settings.step_words)
         self.lateness = Lateness()
         # Loading takes seconds: it has its own thread, and whoever asks for a loaded voice does not
         # wait.
@@ -142,7 +160,7 @@ class Hub:
         self._openers = ThreadPoolExecutor(OPENERS, "open")
         self._aside = ThreadPoolExecutor(1, "aside")
         # Places that the machine was measured to have.
-        self._measured = 0
+        self._measured = self.siblings.measured
         self._count_places()
         self.closing = asyncio.Event()
         """Set when connections must end now."""
@@ -150,20 +168,26 @@ class Hub:
         """Whether no new connection is admitted."""
         # Places and who has them are the event loop's.
         self._owner = Owner()
-        # When clients were refused for want of a place, the last ones.
-        self._refusals = deque[float](maxlen=4096)
         self._leases: set[Lease] = set()
-        self._by_caller: Counter[str] = Counter()
+        self._taken = 0
+        # The idle connection of another process that was asked to go last.
+        self._asked_to_go: tuple[int, float] | None = None
+        self.siblings.asked |= {
+            "let go": self._let_go,
+            "metrics": self._samples,
+            "settle": self._settle,
+        }
 
     def _count_places(self) -> None:
         self.places = self.limits.sessions or self._measured or PLACES_PER_CORE * cores()
+        self.metrics.active.set_function(lambda: self.taken)
         self.metrics.limit.set_function(lambda: self.most)
         self.metrics.wanted.set_function(lambda: self.wanted)
         fair = self.places if self.access.keys == 1 else max(1, self.places // 2)
         self.share = self.limits.sessions_per_key or fair
         """Places that one key, or one address, is sure of; it may go beyond them while others leave
         enough free."""
-        self.accounts = Accounts(self.limits, self.share)
+        self.accounts = Accounts(self.limits, self.share, self.counters)
         """What each client takes of what all share."""
 
     def adopt(
@@ -195,7 +219,8 @@ class Hub:
         if self.settings.measure_s and not (self.limits.sessions or self._measured):
             voice = self.voices.load(self.voices.default)
             cost = cost_of(voice, self.settings.measure_s, self.pool.share)
-            self._measured = places_for(cost, granted(self.pool.threads))
+            processors = processors_for(self.pool.threads, self.siblings.count)
+            self._measured = places_for(cost, processors)
             self._count_places()
             log.info(
                 "measured",
@@ -301,6 +326,11 @@ class Hub:
         return await asyncio.get_running_loop().run_in_executor(self._aside, timed)
 
     @property
+    def threads(self) -> int:
+        """Threads that make speech in all processes."""
+        return self.pool.threads * self.siblings.count
+
+    @property
     def bounds(self) -> dict[str, int | float]:
         """The limits in force."""
         return asdict(self.limits) | {"sessions": self.places, "sessions_per_key": self.share}
@@ -308,17 +338,21 @@ class Hub:
     @property
     def ready(self) -> bool:
         """Whether a new connection would be admitted: who has no text makes room for it."""
-        return (
-            not self.draining
-            and not self.late
-            and (not self._full(self.most) or bool(self._idle()))
-        )
+        if self.draining or self.late:
+            return False
+        return not self._full(self.most) or bool(self._idle()) or self._idle_elsewhere() is not None
 
     @property
     def most(self) -> int:
         """How many places there are now: fewer than were measured, where other programs take what
         they had."""
-        return max(1, round(self.places * self.pool.share.part)) if self._measured else self.places
+        return max(1, round(self.places * self._part())) if self._measured else self.places
+
+    def _part(self) -> float:
+        """Which part of the processors' time all processes get, on average."""
+        parts = self.counters.all(Process.PART)
+        others = [parts[index] for index in self.counters.alive(ALIVE_S) if parts[index]]
+        return float(sum(others) / len(others)) if others else self.pool.share.part
 
     def _full(self, places: int) -> bool:
         """Whether so many are taken. Who has more than it could take now, as there were more places
@@ -335,34 +369,33 @@ class Hub:
     def wanted(self) -> int:
         """Places taken, and those that clients were refused lately, which are counted once for each
         place at most."""
-        late = time.monotonic() - WANTED_S
-        refused = sum(at > late for at in list(self._refusals))
-        return self.taken + min(refused, self.most)
+        return self.taken + min(self.counters.recent(REFUSALS, WANTED_S), self.most)
 
     @property
     def late(self) -> bool:
         """Whether those who are there are served too late already: nobody else is admitted. Who
         takes too much is late by himself, and keeps nobody out."""
-        each = self.most if self.access.keys == 1 else self.pool.threads
-        return self.lateness.too_late and self._counted(each) > self.pool.threads
+        if not self.lateness.too_late:
+            return False
+        each = self.most if self.access.keys == 1 else self.threads
+        return self._counted(each) > self.threads
 
     def _counted(self, most: int) -> int:
         """Places taken, of one client at most so many; of this machine's, who may be several,
         all."""
-        return sum(
-            min(places, most) if share else places for share, places in self._by_caller.items()
-        )
+        here = self._places("")
+        return int(self.counters.places().clip(max=most).sum()) + max(0, here - most)
 
     @property
     def taken(self) -> int:
         """Places taken: one by each connection, and one by each of its utterances after the
         first."""
-        return sum(max(1, lease.utterances) for lease in self._leases)
+        return int(self.counters.all(Process.TAKEN).sum())
 
     @property
     def connections(self) -> int:
         """Open connections."""
-        return len(self._leases)
+        return int(self.counters.all(Process.CONNECTIONS).sum())
 
     def enter(
         self, protocol: str, caller: Caller, *, characters: int = 0, resumed: str = ""
@@ -382,14 +415,16 @@ class Hub:
             raise self._refuse(caller, "quota", refusal, protocol)
         proved = bool(resumed) and self.access.resumes(caller, resumed)
         believed = bool(resumed) and not proved and self._may_believe()
-        self._check_place(caller, proved or believed)
-        if proved:
-            self.access.use_resumption(resumed)
         account = self.accounts.of_connection(caller.share)
         lease = Lease(protocol, caller, account, resumed=proved or believed, believed=believed)
         lease.proof = resumed if proved else ""
-        self._leases.add(lease)
-        self._count(caller, 1)
+        # Two processes give no place away twice.
+        with self.counters.exclusive():
+            self._check_place(caller, proved or believed)
+            self._leases.add(lease)
+            self._count(caller, 1)
+        if proved:
+            self.access.use_resumption(resumed)
         self.metrics.connections.labels(protocol).inc()
         return lease
 
@@ -410,7 +445,8 @@ class Hub:
         is shared by which it could prove it, one in ten places."""
         if self.settings.token_secret:
             return False
-        return sum(lease.believed for lease in self._leases) < max(1, round(BELIEVED * self.places))
+        most = max(1, round(BELIEVED * self.places / self.siblings.count))
+        return sum(lease.believed for lease in self._leases) < most
 
     def leave(self, lease: Lease) -> None:
         """A connection has ended, with all its utterances. Harmless when repeated."""
@@ -423,12 +459,19 @@ class Hub:
 
     def _count(self, caller: Caller, places: int) -> None:
         self._owner.check()
-        self._by_caller[caller.share] += places
+        self._taken += places
+        self.counters.add(Of.PLACES, caller.share, places)
+        self.counters.tell(Process.TAKEN, self._taken)
+        self.counters.tell(Process.CONNECTIONS, len(self._leases))
         if not self.access.open:
-            self.usage.take(caller.share, self._by_caller[caller.share])
-        if not self._by_caller[caller.share]:
-            del self._by_caller[caller.share]
-        self.metrics.active.set(self.taken)
+            own = self.counters.sum(Of.PLACES, caller.share) - self.counters.elsewhere(
+                Of.PLACES, caller.share
+            )
+            self.usage.take(caller.share, round(own))
+
+    def _places(self, share: str) -> int:
+        """Places that a client takes in all processes."""
+        return int(self.counters.sum(Of.PLACES, share))
 
     def open_utterance(self, lease: Lease) -> None:
         """Take a place for one more utterance. RefusedError if there is none."""
@@ -447,11 +490,12 @@ class Hub:
             raise self._refuse(caller, "too_many_contexts", sentence)
         if (refusal := self.usage.begin(caller.name, caller.terms)) is not None:
             raise self._refuse(caller, "quota", refusal)
-        if lease.utterances:
-            self._check_place(caller, lease.resumed)
-        lease.proof = ""
-        lease.utterances += 1
-        self._count(lease.caller, int(lease.utterances > 1))
+        with self.counters.exclusive():
+            if lease.utterances:
+                self._check_place(caller, lease.resumed)
+            lease.proof = ""
+            lease.utterances += 1
+            self._count(lease.caller, int(lease.utterances > 1))
 
     def close_utterance(self, lease: Lease, *, unheard_s: float = 0.0) -> None:
         """An utterance's place is free again, of which so many seconds are yet to be heard."""
@@ -465,7 +509,7 @@ class Hub:
         """How many texts its client speaks: on all connections of its key or address, or where it
         is of this machine on this one."""
         share = lease.caller.share
-        return max(1, lease.utterances, self._by_caller[share] if share else 0)
+        return max(1, lease.utterances, self._places(share) if share else 0)
 
     def permitted(self, caller: Caller, options: m.Options) -> m.Options:
         """A client's options with a voice that its key may use. RefusedError for another one that
@@ -501,7 +545,7 @@ class Hub:
         whose number is set, in all servers that share their usage."""
         named = caller.terms.sessions or (self.limits.sessions_per_key and not self.access.open)
         elsewhere = self.usage.elsewhere(caller.share) if named else 0
-        return self._by_caller[caller.share] + elsewhere if caller.share else self.taken
+        return self._places(caller.share) + elsewhere if caller.share else self.taken
 
     def concurrency(self, caller: Caller) -> dict[str, str]:
         """Headers that tell how many places somebody takes, and may take."""
@@ -514,7 +558,7 @@ class Hub:
     def _check_place(self, caller: Caller, resumed: bool) -> None:
         most = self.share_of(caller)
         if caller.share and self.places_of(caller) >= most and not self._may_exceed(caller):
-            self._refusals.append(time.monotonic())
+            self.counters.note(REFUSALS)
             whose = "This address" if self.access.open else "This key"
             sentence = f"{whose} uses {most} places, its limit: close a connection first."
             raise self._refuse(caller, "overloaded", sentence)
@@ -522,7 +566,7 @@ class Hub:
         # begun.
         places = self.places if resumed else self.most
         if (self.late and not resumed) or (self._full(places) and not self._make_room(caller)):
-            self._refusals.append(time.monotonic())
+            self.counters.note(REFUSALS)
             raise self._refuse(
                 caller, "overloaded", "The server is at capacity: try again in a few seconds."
             )
@@ -535,15 +579,14 @@ class Hub:
 
     def _exceeds(self, share: str) -> bool:
         """Whether somebody has more places than it is sure of."""
-        return (
-            bool(share) and not self.limits.sessions_per_key and self._by_caller[share] > self.share
-        )
+        named = self.limits.sessions_per_key
+        return bool(share) and not named and self._places(share) > self.share
 
     def _make_room(self, caller: Caller) -> bool:
         """Whether a connection without a text could be let go: of whoever has most places, the one
         longest idle. Who has more than it is sure of loses them at once to who has fewer."""
         idle = self._idle()
-        if self._by_caller[caller.share] < self.share:
+        if self._places(caller.share) < self.share:
             beyond = [
                 lease
                 for lease in self._leases
@@ -551,13 +594,59 @@ class Hub:
             ]
             idle = idle or [lease for lease in beyond if lease.caller.share != caller.share]
         if not idle:
-            return False
-        lease = min(
-            idle, key=lambda lease: (-self._by_caller[lease.caller.share], lease.idle_since)
-        )
+            return self._ask_to_go()
+        self._take_place(idle)
+        return True
+
+    def _take_place(self, idle: list[Lease]) -> None:
+        """Let one of these connections go: of whoever has most places, the one longest idle."""
+        lease = min(idle, key=lambda lease: (-self._places(lease.caller.share), lease.idle_since))
         lease.lost.set()
         self.leave(lease)
+
+    def _ask_to_go(self) -> bool:
+        """Have another process let an idle connection go, if one has any that was not asked to."""
+        found = self._idle_elsewhere()
+        if found is None or found == self._asked_to_go:
+            return False
+        self._asked_to_go = found
+        self.siblings.tell(found[0], "let go")
         return True
+
+    async def _let_go(self, _: Any) -> None:
+        """Another process has given the place of an idle connection to somebody."""
+        if idle := self._idle():
+            self._take_place(idle)
+            self.beat()
+
+    def _idle_elsewhere(self) -> tuple[int, float] | None:
+        """The other process with the connection that is idle for longest, and since when."""
+        late = time.monotonic() - GRACE_S
+        since = self.counters.all(Process.IDLE_SINCE)
+        others = (each for each in self.counters.alive(ALIVE_S) if each != self.siblings.index)
+        found = [(float(since[index]), index) for index in others if 0 < since[index] < late]
+        return min(found)[::-1] if found else None
+
+    def beat(self) -> None:
+        """Tell the other processes how things are here."""
+        idle = [lease.idle_since for lease in self._leases if not lease.utterances]
+        self.counters.tell(Process.IDLE_SINCE, min(idle, default=0.0))
+        self.counters.tell(Process.LATE, float(self.lateness.too_late))
+        self.counters.tell(Process.PART, self.pool.share.part)
+
+    async def _samples(self, _: Any) -> Any:
+        """What this process counts."""
+        return self.metrics.samples()
+
+    async def _settle(self, _: Any) -> None:
+        """Write what was noted so far."""
+        await asyncio.to_thread(self.usage.settle)
+
+    async def scraped(self) -> bytes:
+        """What all processes count, as Prometheus reads it."""
+        if self.siblings.count == 1:
+            return self.metrics.text()
+        return self.metrics.text(await self.siblings.ask("metrics", self.metrics.samples()))
 
     def _idle(self) -> list[Lease]:
         """Connections without a text."""

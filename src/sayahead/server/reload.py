@@ -247,9 +247,9 @@ class Reloader:
         hub.adopt(settings, wanted.access or hub.access, lexicon, wanted.voices or hub.voices)
         hub.metrics.reloads.labels("done").inc()
         told = {"keys": hub.access.keys, "voices": ", ".join(hub.voices.configs)}
-        log.info(
-            "reloaded", extra={"settings": ",".join(names) if len(names) < 5 else "others", **told}
-        )
+        told |= {"settings": ",".join(names) if len(names) < 5 else "others"}
+        # Each process has read the files; one says so.
+        log.log(logging.INFO if hub.siblings.leads else logging.DEBUG, "reloaded", extra=told)
 
     @contextlib.contextmanager
     def _telling(self) -> Iterator[None]:

@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 from sayahead.errors import ConfigError
 from sayahead.server.operation.keys import NO_TERMS, Key, Terms, keys_of
 from sayahead.server.operation.settings import Settings
+from sayahead.server.operation.siblings import Siblings
 
 ANYBODY = "anybody"
 # Where clients of the protocols put their key.
@@ -74,9 +75,11 @@ class Claim:
 class Access:
     """Decides who may connect."""
 
-    def __init__(self, settings: Settings, *, before: Access | None = None) -> None:
-        """``before`` is whose tokens still hold. ConfigError for keys, or a certificate, that
-        cannot be used."""
+    def __init__(
+        self, settings: Settings, *, before: Access | None = None, siblings: Siblings | None = None
+    ) -> None:
+        """``before`` is whose tokens still hold; ``siblings``: the processes that share them.
+        ConfigError for keys, or a certificate, that cannot be used."""
         if before is None:
             check_certificate(settings)
         self._keys = keys_of(settings)
@@ -85,11 +88,13 @@ class Access:
         for key in self._keys.values():
             self._names.setdefault(key.name, []).append(key)
         own = settings.token_secret
-        earlier = before.secret if before else secrets.token_bytes(32)
-        self.secret: bytes = hashlib.sha256(own.encode()).digest() if own else earlier
+        if siblings is None:
+            siblings = before._siblings if before else Siblings()
+        self._siblings: Siblings = siblings
+        self.secret = hashlib.sha256(own.encode()).digest() if own else siblings.secret
         """Signs tokens."""
-        # Tokens that could be used once, and were, by their claims; when each would have ended.
-        self._used: dict[bytes, float] = before._used if before else {}
+        # Tokens that could be used once, and were.
+        self._counters = siblings.counters
         self._token_s = settings.token_s
         self._origins = {origin.rstrip("/").lower() for origin in settings.origins}
         self._hosts = {host.lower() for host in settings.hosts}
@@ -165,18 +170,18 @@ class Access:
     def resumes(self, caller: Caller, token: str) -> bool:
         """Whether that is a caller's, still good, and was not used here."""
         found = self._claim(token, [caller.digest])
-        return (
-            found is not None and found.mark.startswith(RESUMED) and found.claim not in self._used
-        )
+        if found is None or not found.mark.startswith(RESUMED):
+            return False
+        return not self._counters.claimed(found.claim)
 
     def use_resumption(self, token: str) -> None:
         """A caller was let in by it."""
         claim = decode(token.partition(".")[0])
-        self._use(claim, float(claim.split(b" ", 1)[0]))
+        self._counters.claim(claim, float(claim.split(b" ", 1)[0]))
 
     def give_back(self, token: str) -> None:
         """A caller who was let in by it has gone without a text, and may come by it again."""
-        self._used.pop(decode(token.partition(".")[0]), None)
+        self._counters.give_back(decode(token.partition(".")[0]))
 
     def _of_token(self, token: str) -> Key | None:
         """The key in whose name a token was made."""
@@ -186,7 +191,7 @@ class Access:
         found = self._claim(token, list(keys))
         if found is None or found.mark.startswith(RESUMED):
             return None
-        used = found.mark.startswith(ONCE) and not self._use(found.claim, found.end)
+        used = found.mark.startswith(ONCE) and not self._counters.claim(found.claim, found.end)
         return None if used else keys[found.digest]
 
     def _claim(self, token: str, digests: list[bytes]) -> Claim | None:
@@ -208,15 +213,6 @@ class Access:
             return Claim(claim, float(end), mark, signer)
         except ValueError:
             return None
-
-    def _use(self, claim: bytes, end: float) -> bool:
-        """Use what can be used once; whether it could."""
-        now = time.time()
-        fresh = claim not in self._used
-        for old in [old for old, until in self._used.items() if until <= now]:
-            del self._used[old]
-        self._used[claim] = end
-        return fresh
 
     def _proof(self, claim: bytes, digest: bytes) -> bytes:
         """A claim's signature as it is written."""

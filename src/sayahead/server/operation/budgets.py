@@ -9,7 +9,35 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TypeAlias
 
+from sayahead.server.operation.counters import Counters, Of
 from sayahead.server.operation.settings import Limits
+
+
+class Counted:
+    """What the other processes of a server let a client take."""
+
+    LOOK_S = 0.01
+    """How often they are asked: a message must cost nothing."""
+
+    def __init__(self, counters: Counters, what: Of, client: str) -> None:
+        self._counters = counters
+        self._what = what
+        self._client = client
+        self._seen = counters.elsewhere(what, client)
+        self._at = -math.inf
+
+    def add(self, amount: float) -> None:
+        """Something was taken here."""
+        self._counters.add(self._what, self._client, amount)
+
+    def elsewhere(self, now: float) -> float:
+        """How much was taken elsewhere since this was asked last."""
+        if now < self._at + self.LOOK_S:
+            return 0.0
+        self._at = now
+        before = self._seen
+        self._seen = self._counters.elsewhere(self._what, self._client)
+        return max(0.0, self._seen - before)
 
 
 class Allowance:
@@ -20,7 +48,9 @@ class Allowance:
     LOOK_S = 0.1
     """How often somebody who waits is looked after."""
 
-    def __init__(self, most: float, per_s: float) -> None:
+    def __init__(self, most: float, per_s: float, counted: Counted | None = None) -> None:
+        """``counted``: what all processes count of it; None: it is this process's alone."""
+        self._counted = counted
         self._most = most
         self._per_s = per_s
         self._left = most
@@ -33,6 +63,8 @@ class Allowance:
         """Take so much; return how many seconds too early that was."""
         self._refill()
         self._left = max(self._left - amount, -self.FLOOR * self._most)
+        if self._counted is not None:
+            self._counted.add(amount)
         return max(0.0, -self._left / self._per_s)
 
     async def turn(
@@ -60,6 +92,8 @@ class Allowance:
                         return True
                     await asyncio.sleep(min(max(wait_s, 0.001), self.LOOK_S))
                 self._left -= amount
+                if self._counted is not None:
+                    self._counted.add(amount)
         finally:
             self._queued -= needed
         return True
@@ -68,6 +102,8 @@ class Allowance:
         now = time.monotonic()
         self._left = min(self._most, self._left + (now - self._at) * self._per_s)
         self._at = now
+        if self._counted is not None:
+            self._left -= self._counted.elsewhere(now)
 
     def _wait_s(self, amount: float) -> float:
         """When so much is there, seconds from now."""
@@ -152,29 +188,43 @@ class Accounts:
     REQUESTS = 4
     TEXTS = 1
 
-    def __init__(self, limits: Limits, share: int) -> None:
-        """``share``: how many places a client may take."""
+    def __init__(self, limits: Limits, share: int, counters: Counters | None = None) -> None:
+        """``share``: how many places a client may take; ``counters``: those of all processes."""
         self._limits = limits
         self._share = share
-        self._here = self._shared(self.HERE)
+        several = counters is not None and counters.processes > 1
+        self._counters = counters if several else None
+        self._here = self._shared("", self.HERE)
         self._accounts: OrderedDict[str, Account] = OrderedDict()
 
-    def _shared(self, times: float = 1.0) -> Shared:
+    def _shared(self, client: str | None, times: float = 1.0) -> Shared:
+        """What a client may take, or (None) a connection of its own."""
         limits = self._limits
         share = self._share
         messages = max(limits.messages_per_s, self.MESSAGES * share)
         requests = max(limits.requests_per_s, self.REQUESTS * share)
-        each = (limits.bytes_per_s, messages, self.TEXTS * share, requests)
+        each = {
+            Of.BYTES: limits.bytes_per_s,
+            Of.MESSAGES: messages,
+            Of.TEXTS: self.TEXTS * share,
+            Of.REQUESTS: requests,
+        }
         bytes_, messages_, texts, requests_ = (
-            Allowance(times * most, times * most) for most in each
+            Allowance(times * most, times * most, self._counted(what, client))
+            for what, most in each.items()
         )
         return bytes_, messages_, texts, requests_
+
+    def _counted(self, what: Of, client: str | None) -> Counted | None:
+        if self._counters is None or client is None:
+            return None
+        return Counted(self._counters, what, client)
 
     def of(self, share: str) -> Account:
         """The account of a key or an address; of no name, that of all requests from this
         machine."""
         if (account := self._accounts.get(share)) is None:
-            account = Account(self._shared() if share else self._here)
+            account = Account(self._shared(share) if share else self._here)
             self._accounts[share] = account
         self._accounts.move_to_end(share)
         if len(self._accounts) > self.MOST:
@@ -184,4 +234,4 @@ class Accounts:
     def of_connection(self, share: str) -> Account:
         """The same for a connection that stays: of this machine's, each has its own, but for
         bytes."""
-        return self.of(share) if share else Account((self._here[0], *self._shared()[1:]))
+        return self.of(share) if share else Account((self._here[0], *self._shared(None)[1:]))

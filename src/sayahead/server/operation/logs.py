@@ -126,7 +126,8 @@ class Seldom(logging.Filter):
             self._last.clear()
         self._last[key] = now, 0
         if dropped:
-            record.dropped = dropped
+            # Another process may have dropped some before.
+            record.dropped = dropped + int(vars(record).get("dropped", 0))
         return True
 
 
@@ -176,14 +177,23 @@ def without_text(record: logging.LogRecord) -> bool:
     return True
 
 
-def set_up(form: str, *, text: bool = False) -> None:
-    """Send the server's log to standard error; clients' texts are in it only with ``text``."""
+def set_up(
+    form: str,
+    *,
+    text: bool = False,
+    to: int | None = None,
+    formatter: logging.Formatter | None = None,
+) -> None:
+    """Send the server's log to standard error; clients' texts are in it only with ``text``.
+
+    ``to``: another descriptor instead, and ``formatter``: another form.
+    """
     handler: logging.Handler
     try:
-        handler = Beside(sys.stderr.fileno())
+        handler = Beside(sys.stderr.fileno() if to is None else to)
     except (OSError, AttributeError):
         handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines() if form == "json" else Lines())
+    handler.setFormatter(formatter or (JsonLines() if form == "json" else Lines()))
     handler.addFilter(Seldom())
     for name, level in (
         ("sayahead", logging.INFO),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 from prometheus_client import (
     CollectorRegistry,
     Counter,
     Gauge,
     Histogram,
+    Metric,
     PlatformCollector,
     ProcessCollector,
     Summary,
@@ -50,6 +52,16 @@ WANTED = (
 REASONS = "unauthorized origin overloaded shutdown forbidden quota too_many_contexts too_much_text".split()  # noqa: E501
 """Reasons of refusals."""
 UNDERRUNS = "Chunks sent after a player without a buffer had run dry, though their text was there."
+
+
+OF_ALL = frozenset(
+    "tts_sessions_active tts_sessions_limit tts_sessions_wanted sayahead_build_info python_info"
+    " process_max_fds process_start_time_seconds".split()
+)
+"""What each process knows of the whole server, or what is no sum."""
+Samples: TypeAlias = dict[str, Any]
+"""Families by name: their type, what they are, and their samples, each with its name, labels and
+value."""
 
 
 class Metrics:
@@ -105,6 +117,54 @@ class Metrics:
         self._by_key.labels(key).inc(characters)
         self._by_voice.labels(voice).inc(audio_s)
 
-    def text(self) -> bytes:
-        """All of it, as Prometheus reads it."""
-        return generate_latest(self.registry)
+    def samples(self) -> Samples:
+        """All of it, as it can be passed on."""
+        families: Samples = {}
+        for family in self.registry.collect():
+            rows = [[one.name, sorted(one.labels.items()), one.value] for one in family.samples]
+            families[family.name] = [family.type, family.documentation, rows]
+        return families
+
+    def text(self, others: Iterable[Samples] = ()) -> bytes:
+        """All of it with what other processes of the server count, as Prometheus reads it."""
+        return generate_latest(Families(merged([self.samples(), *others])))
+
+
+def merged(rows: Sequence[Samples]) -> Samples:
+    """What all processes count: the sum, but of gauges that are the server's already, for which the
+    first one speaks."""
+    families: Samples = {}
+    for row in rows:
+        for name, (kind, about, samples) in row.items():
+            _, _, known = families.setdefault(name, [kind, about, []])
+            sums = {(sample, tuple(map(tuple, labels))): value for sample, labels, value in known}
+            for sample, labels, value in samples:
+                place = sample, tuple(map(tuple, labels))
+                if place not in sums or not (name in OF_ALL or sample.endswith("_created")):
+                    sums[place] = sums.get(place, 0.0) + value
+            families[name][2] = [
+                [sample, labels, value] for (sample, labels), value in sums.items()
+            ]
+    return families
+
+
+def lasting(row: Samples) -> Samples:
+    """What still counts of a process that has ended."""
+    return {
+        name: family for name, family in row.items() if family[0] != "gauge" and name not in OF_ALL
+    }
+
+
+class Families:
+    """Samples as a registry has them."""
+
+    def __init__(self, samples: Samples) -> None:
+        self._samples = samples
+
+    def collect(self) -> Iterator[Metric]:
+        """The families."""
+        for name, (kind, about, samples) in self._samples.items():
+            family = Metric(name, about, kind)
+            for sample, labels, value in samples:
+                family.add_sample(sample, dict(labels), value)
+            yield family

@@ -111,8 +111,12 @@ class Settings:
     sequel, or as PLS; a client's own lexicon comes before it."""
     preload: bool = False
     """Whether to load all voices at the start, not only the default one."""
+    processes: Annotated[int | None, Bound(1, 256)] = None
+    """Processes that serve; none: one for each processor core that there may be. 1: all in this
+    one."""
     workers: Annotated[int | None, Bound(1, 1024)] = None
-    """Threads that make speech; none: one for each processor core."""
+    """Threads of each process that make speech; none: one for each processor core, or where there
+    are several processes, two."""
     step_words: Annotated[int, Bound(1, 16)] = 6
     """Words that one step says at most, where the player has half a second of sound left; 1: each
     word by itself, so that the sound of a text does not depend on when it came."""
@@ -204,6 +208,10 @@ class ProtocolSettings:
     beside the server's."""
 
     __slots__ = ()
+    spread = ""
+    """How its addresses are served where a server has several processes: by the first one alone
+    (empty); by ``Siblings.listening``, so that connections are ``handed`` to any; or ``reused``, by
+    a socket of each process."""
 
     def check(self, server: Settings) -> None:
         """ConfigError for what cannot be, beside the server's own settings; bounds of fields are

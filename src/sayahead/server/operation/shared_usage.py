@@ -22,6 +22,7 @@ from sayahead.server.operation.usage_file import (
     KEPT_MONTHS,
     File,
     Used,
+    kin,
     months_before,
     today,
 )
@@ -43,7 +44,7 @@ create table if not exists sayahead_places (process text, key text, taken bigint
   primary key (process, key))
 """
 MEET = """
-select key, sum(taken)::bigint from sayahead_places where process <> :process
+select key, sum(taken)::bigint from sayahead_places where process not like :kin
   and abs(extract(epoch from now() - at)) <= :gone group by key
 """
 TELL = """
@@ -262,7 +263,7 @@ class Shared:
                     taken=number,
                 )
             base.run("commit")
-            return dict(base.run(MEET, process=process, gone=GONE_S))
+            return dict(base.run(MEET, kin=kin(process), gone=GONE_S))
 
     def close(self) -> None:
         try:

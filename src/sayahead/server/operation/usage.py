@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 import threading
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from sayahead.server.operation.counters import Of
 from sayahead.server.operation.keys import Terms
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.owner import BusyError, Owner, Worker
+from sayahead.server.operation.siblings import Siblings
 from sayahead.server.operation.usage_file import Store, Used, merged, today
 
 T = TypeVar("T")
@@ -37,6 +38,9 @@ USED_S = 60.0
 """How long totals of a key are kept up to date after they were asked for."""
 END_S = 5.0
 """How long the end of the process waits for the last usage."""
+BEGUN = "begun "
+MINUTE_S = 60
+"""Before a key, where its texts are counted, and for how long each counts."""
 SOUND_PER_S = 2
 SOUND_FREE_S = 5.0
 """Characters that a second of sound counts at least, beyond its first seconds: a lexicon, an alias
@@ -51,19 +55,21 @@ class Usage:
     """What keys use, and what is left to each. Its methods are the event loop's, unless they say
     otherwise."""
 
-    def __init__(self, store: Store, metrics: Metrics) -> None:
+    def __init__(self, store: Store, metrics: Metrics, siblings: Siblings | None = None) -> None:
+        """``siblings``: the processes of this server, which share the store."""
+        self._siblings = siblings or Siblings()
+        self._counters = self._siblings.counters
         self.store = store
         self._metrics = metrics
         self._owner = Owner()
         # Under `_ready`: what was noted and not yet taken to be written, how many rows were noted,
-        # and how many of these are written or have failed; characters noted by key; places by key.
+        # and how many of these are written or have failed; places by key.
         self._ready = threading.Condition()
         self._noted = list[Used]()
         self._count = 0
         self._done = 0
         self._hurry = False
         self._ended = False
-        self._own: Counter[str] = Counter()
         self._places = dict[str, int]()
         # Whoever has `_writing` sees what is owed together with what is written.
         self._writing = threading.Lock()
@@ -74,13 +80,11 @@ class Usage:
         self._patience: asyncio.TimerHandle | None = None
         self._behind = False
         self._loop: asyncio.AbstractEventLoop | None = None
-        # Text that waits to be spoken; when texts began; totals of keys with their day, and when
-        # they were used.
-        self._waiting: Counter[str] = Counter()
-        self._begun = dict[str, deque[float]]()
-        self._totals = dict[str, tuple[str, int, int, int]]()
+        # Totals of keys with their day and the characters noted until then, and when they were
+        # used.
+        self._totals = dict[str, tuple[str, int, int, float]]()
         self._used = dict[str, float]()
-        self._process = secrets.token_hex(8)
+        self._process = f"{self._siblings.name}.{self._siblings.index}"
         self._elsewhere = dict[str, int]()
         self._end = threading.Event()
         self._reader = Worker("usage-reader")
@@ -105,7 +109,8 @@ class Usage:
         with self._ready:
             self._noted.append(used)
             self._count += 1
-            self._own[key] += used.characters
+            if used.characters:
+                self._counters.add(Of.CHARACTERS, key, used.characters)
 
     @property
     def current(self) -> bool:
@@ -259,7 +264,7 @@ class Usage:
         with self._ready:
             self._used[key] = time.monotonic()
             known = self._totals.get(key)
-            own = self._own[key]
+            noted = self._counters.sum(Of.CHARACTERS, key)
             owed = (
                 [row for row in self._owed + self._noted if row.key == key] if known is None else []
             )
@@ -270,11 +275,12 @@ class Usage:
                 log.error("Usage cannot be read.", extra={"why": str(error)})
                 day = 0
                 month = 0
-            known = date, *with_owed(owed, date, day, month), own
+            known = date, *with_owed(owed, date, day, month), noted
             with self._ready:
                 self._totals[key] = known
         _, day, month, before = known
-        return day + own - before, month + own - before
+        since = max(0, round(noted - before))
+        return day + since, month + since
 
     def _refresh(self) -> None:
         """Ask for the totals of keys in use: in the thread that tends."""
@@ -286,17 +292,18 @@ class Usage:
                 self._totals.pop(key, None)
             keys = list(self._used)
         owed = list[Used]()
-        own = dict[str, int]()
+        noted = dict[str, float]()
 
         def keep() -> None:
+            # What other processes have noted and not written yet is missed until the next time.
             owed.extend(self._owed + self._noted)
-            own.update((key, self._own[key]) for key in keys)
+            noted.update((key, self._counters.sum(Of.CHARACTERS, key)) for key in keys)
 
         totals = self._fixed(lambda begun: self.store.totals(keys, date, begun=begun), keep)
         with self._ready:
             for key, sums in totals.items():
                 more = [row for row in owed if row.key == key]
-                self._totals[key] = date, *with_owed(more, date, *sums), own[key]
+                self._totals[key] = date, *with_owed(more, date, *sums), noted[key]
 
     # Quotas and places.
 
@@ -309,7 +316,7 @@ class Usage:
             (terms.characters_per_day, day, "day"),
             (terms.characters_per_month, month, "month"),
         ):
-            left = limit - used - self._waiting[key]
+            left = limit - used - round(self._counters.sum(Of.WAITING, key))
             if limit and characters > left:
                 return (
                     f"This key may have {limit} characters spoken in a {span}, of which"
@@ -321,16 +328,12 @@ class Usage:
         """Count a text that begins; why it may not."""
         self._owner.check()
         if terms.requests_per_minute:
-            now = time.monotonic()
-            times = self._begun.setdefault(key, deque())
-            while times and times[0] <= now - 60:
-                times.popleft()
-            if len(times) >= terms.requests_per_minute:
+            if self._counters.recent(BEGUN + key, MINUTE_S) >= terms.requests_per_minute:
                 return (
                     f"This key may begin {terms.requests_per_minute} texts in a minute: wait a"
                     " moment."
                 )
-            times.append(now)
+            self._counters.note(BEGUN + key)
         return None
 
     def bill(
@@ -343,7 +346,8 @@ class Usage:
     def reserve(self, key: str, characters: int) -> None:
         """So much more text of a key waits to be spoken, or less."""
         self._owner.check()
-        self._waiting[key] += characters
+        if characters:
+            self._counters.add(Of.WAITING, key, characters)
 
     def take(self, key: str, places: int) -> None:
         """A key takes so many places in this process now."""
@@ -353,7 +357,7 @@ class Usage:
                 del self._places[key]
 
     def elsewhere(self, key: str) -> int:
-        """How many places a key took a moment ago in the other processes that share the store."""
+        """How many places a key took a moment ago in the other servers that share the store."""
         return self._elsewhere.get(key, 0)
 
     def _tend(self) -> None:

@@ -122,8 +122,9 @@ class Store(Protocol):
         ...
 
     def meet(self, process: str, taken: Mapping[str, int]) -> dict[str, int]:
-        """Tell how many places each key takes in this process, and learn how many in others, called
-        as ``tend``."""
+        """Tell how many places each key takes in this process, and learn how many in other servers,
+        called as ``tend``: a process is SERVER.NUMBER, and those of one server are counted
+        together anyhow."""
         ...
 
     def close(self) -> None:
@@ -357,14 +358,19 @@ class File:
         self._met = {process} if taken else set()
         with self._reading.use() as base:
             query = (
-                "select key, sum(taken) from places where process <> ? and abs(at - ?) <= ? group"
-                " by key"
+                "select key, sum(taken) from places where process not like ? and abs(at - ?) <= ?"
+                " group by key"
             )
-            return dict(base.execute(query, (process, now, GONE_S)))
+            return dict(base.execute(query, (kin(process), now, GONE_S)))
 
     def close(self) -> None:
         for connection in (self._glancing, self._reading, self._writing):
             connection.base.close()
+
+
+def kin(process: str) -> str:
+    """What the names of all processes of one's server are like."""
+    return process.partition(".")[0] + "%"
 
 
 def connected(name: str | None, wait_s: float) -> sqlite3.Connection:

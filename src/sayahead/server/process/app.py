@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import ipaddress
 import logging
+import math
 import sys
 from collections.abc import AsyncIterator
 from typing import Any
@@ -61,9 +62,9 @@ def create_app(hub: Hub, reloader: Reloader | None = None) -> Starlette:
             watching = asyncio.create_task(reloader.watch())
             stack.callback(watching.cancel)
             for module in modules:
-                if hasattr(module, "listening"):
+                if hasattr(module, "listening") and serves_here(module, hub):
                     await stack.enter_async_context(module.listening(hub))
-            connections = most_connections(hub.limits)
+            connections = math.ceil(most_connections(hub.limits) / hub.siblings.count)
             yield {"limits": hub.limits, "connections": connections, "usage": hub.usage}
 
     routes: list[BaseRoute] = [
@@ -88,6 +89,13 @@ def create_app(hub: Hub, reloader: Reloader | None = None) -> Starlette:
         middleware=middleware,
         exception_handlers={Exception: server_error},
     )
+
+
+def serves_here(module: Any, hub: Hub) -> bool:
+    """Whether a protocol's own port is served by this process: one that knows nothing of several is
+    by the first."""
+    settings = getattr(module, "SETTINGS", None)
+    return hub.siblings.leads or bool(getattr(settings, "spread", ""))
 
 
 async def server_error(request: Request, error: Exception) -> Response:

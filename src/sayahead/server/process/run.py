@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import functools
 import logging
 import signal
 import socket
@@ -26,6 +27,7 @@ from sayahead.server.operation.transport import (
     encrypting,
 )
 from sayahead.server.process.app import create_app
+from sayahead.server.process.child import Child
 from sayahead.server.reload import Reloader
 from sayahead.sound.files import OutputError
 
@@ -67,16 +69,27 @@ class Server(uvicorn.Server):
         self._reloading: asyncio.Task[None] | None = None
         self._draining: asyncio.Task[None] | None = None
         self._tls: ssl.SSLContext | None = None
+        # What takes connections that another process has accepted.
+        self._handed = contextlib.AsyncExitStack()
+        hub.siblings.asked |= {
+            "drain": self._asked_to_drain,
+            "reload": self._asked_to_reload,
+            "end": self._asked_to_end,
+        }
 
     @property
     def port(self) -> int:
         """The port it listens on."""
+        if not self.servers:
+            return self._hub.siblings.number(self._hub.settings.host, self._hub.settings.port)
         return int(self.servers[0].sockets[0].getsockname()[1])
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until a signal. OutputError if a port cannot be had."""
         settings = self._hub.settings
-        asyncio.run(self.serve(sockets or [bind(settings.host, settings.port)]))
+        asyncio.run(
+            self.serve([bind(settings.host, settings.port)] if sockets is None else sockets)
+        )
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         if (context := self.config.ssl) is not None:
@@ -99,20 +112,40 @@ class Server(uvicorn.Server):
                     getattr(signal, name) for name in MEANINGLESS if hasattr(signal, name)
                 ):
                     loop.add_signal_handler(number, self._tell, number)
-            scheme = "https" if self._hub.settings.certificate else "http"
-            host = self._hub.settings.host
-            log.info("listening", extra={"url": f"{scheme}://{bracketed(host)}:{self.port}"})
-            if self._hub.settings.page:
-                name = bracketed("127.0.0.1" if host in ("0.0.0.0", "::") else host)
-                log.info(
-                    "to try it, open the page in a browser",
-                    extra={"page": f"{scheme}://{name}:{self.port}/"},
-                )
-            if self._hub.access.open and not loopback(host):
-                log.warning(
-                    "No API key is required: anyone who can reach this address can use it. Set"
-                    " keys_file, or host."
-                )
+            if isinstance(self._hub.siblings, Child):
+                await self._take_connections(self._hub.siblings)
+            else:
+                open_to_all = self._hub.access.open
+                tell_address(self._hub.settings, self.port, open_to_all=open_to_all)
+
+    async def _take_connections(self, siblings: Child) -> None:
+        """Serve connections that the supervisor hands over."""
+        settings = self._hub.settings
+        protocol = cast(Callable[..., asyncio.Protocol], self.config.http_protocol_class)
+        make = functools.partial(
+            protocol,
+            config=self.config,
+            server_state=self.server_state,
+            app_state=self.lifespan.state,
+        )
+        listening = siblings.listening(settings.host, settings.port, make)
+        await self._handed.enter_async_context(listening)
+        await self._handed.enter_async_context(siblings.joined(self._hub.beat))
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._handed.aclose()
+        await super().shutdown(sockets)
+
+    async def _asked_to_drain(self, _: Any) -> None:
+        if self._draining is None:
+            self.drain()
+
+    async def _asked_to_reload(self, _: Any) -> None:
+        self.reload()
+
+    async def _asked_to_end(self, _: Any) -> None:
+        self.should_exit = True
+        self.force_exit = True
 
     def _tell(self, number: int) -> None:
         """A signal came that would end a process that does not know it."""
@@ -154,9 +187,25 @@ class Server(uvicorn.Server):
         self._draining = asyncio.get_event_loop().create_task(self._drain())
 
     async def _drain(self) -> None:
-        log.info("draining", extra={"connections": self._hub.connections})
+        if self._hub.siblings.count == 1:
+            log.info("draining", extra={"connections": self._hub.connections})
         await self._hub.drain()
         self.should_exit = True
+
+
+def tell_address(settings: Settings, port: int, *, open_to_all: bool) -> None:
+    """Say in the log where the server can be reached, and by whom."""
+    scheme = "https" if settings.certificate else "http"
+    log.info("listening", extra={"url": f"{scheme}://{bracketed(settings.host)}:{port}"})
+    if settings.page:
+        name = bracketed("127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host)
+        page = f"{scheme}://{name}:{port}/"
+        log.info("to try it, open the page in a browser", extra={"page": page})
+    if open_to_all and not loopback(settings.host):
+        log.warning(
+            "No API key is required: anyone who can reach this address can use it. Set keys_file,"
+            " or host."
+        )
 
 
 def bracketed(host: str) -> str:
@@ -180,7 +229,15 @@ def ports(settings: Settings) -> Iterator[tuple[str, int]]:
         yield from own.addresses(settings)
 
 
-def bind(host: str, port: int) -> socket.socket:
+def reserve(host: str, port: int) -> socket.socket:
+    """A socket that keeps an address for several processes, each of which listens there with a
+    socket of its own. OutputError if somebody else has it."""
+    # One that others may share would not notice who has it.
+    bind(host, port).close()
+    return bind(host, port, shared=True)
+
+
+def bind(host: str, port: int, *, shared: bool = False) -> socket.socket:
     """A socket at an address. OutputError if it cannot be had."""
     try:
         family, kind, number, _, address = socket.getaddrinfo(
@@ -193,6 +250,8 @@ def bind(host: str, port: int) -> socket.socket:
         ) from error
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shared:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         listener.bind(address)
     except OSError as error:
         listener.close()

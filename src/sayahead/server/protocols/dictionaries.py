@@ -4,13 +4,14 @@ with a text."""
 from __future__ import annotations
 
 import functools
+import json
 import operator
 import secrets
 import tempfile
 import time
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from sayahead.errors import ConfigError
 from sayahead.server.http import Failure, RequestError, answers, aside, body_of, json_body
 from sayahead.server.hub import Hub
 from sayahead.server.operation.access import Caller
+from sayahead.server.operation.shelf import Shelf
 from sayahead.server.synthesis.offers import check_lexicon
 from sayahead.text.saying.lexicon import Entry, Lexicon, read_lexicon, spaced
 
@@ -101,6 +103,9 @@ class Dictionaries:
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
         self._entries = dict[str, Dictionary]()
+        # Where the other processes of the server have them, too.
+        folder = hub.siblings.folder
+        self._shelf = None if folder is None else Shelf(folder / "dictionaries")
         # Those that were named together, by their versions.
         self._merged: OrderedDict[tuple[str, ...], Lexicon] = OrderedDict()
 
@@ -147,13 +152,31 @@ class Dictionaries:
 
     def get(self, name: object) -> Dictionary:
         """A dictionary by its id. ConfigError where there is none."""
+        self._look()
         if not isinstance(name, str) or name not in self._entries:
             raise ConfigError(
                 f"There is no pronunciation dictionary {str(name)[:80]!r} on this server: POST"
                 f" {PATH}/add-from-rules."
             )
         self._entries[name].used = time.monotonic()
+        if self._shelf is not None:
+            self._shelf.use(name)
         return self._entries[name]
+
+    def _look(self) -> None:
+        """Take over what other processes have changed."""
+        if self._shelf is None:
+            return
+        for name, text in self._shelf.changes():
+            known = self._entries.pop(name, None)
+            if text is not None:
+                self._entries[name] = restored(json.loads(text), known)
+
+    def _keep(self, dictionary: Dictionary) -> None:
+        """Have it, and let the other processes have it."""
+        self._entries[dictionary.id] = dictionary
+        if self._shelf is not None:
+            self._shelf.put(dictionary.id, json.dumps(kept(dictionary)))
 
     def owner(self, caller: Caller) -> str:
         """Whose a caller's dictionaries are: a key's, or without keys an address's."""
@@ -161,6 +184,7 @@ class Dictionaries:
 
     def of(self, caller: Caller) -> list[Dictionary]:
         """A caller's dictionaries."""
+        self._look()
         return [entry for entry in self._entries.values() if entry.owner == self.owner(caller)]
 
     def listed(self, caller: Caller) -> list[Dictionary]:
@@ -177,10 +201,10 @@ class Dictionaries:
                 "invalid_option", "name must be a text of 1 to 200 characters.", field="name"
             )
         if self._hub.access.open:
+            self._look()
             late = time.monotonic() - UNUSED_S
-            self._entries = {
-                key: entry for key, entry in self._entries.items() if entry.used > late
-            }
+            for entry in [each for each in self._entries.values() if self._used(each) < late]:
+                self.drop(entry)
             self._make_room(caller)
         if len(self.of(caller)) >= MOST:
             raise RequestError(
@@ -192,16 +216,21 @@ class Dictionaries:
             secrets.token_urlsafe(12), name, about, self.owner(caller), int(time.time())
         )
         self.change(caller, dictionary, lexicon)
-        self._entries[dictionary.id] = dictionary
         return dictionary
+
+    def _used(self, dictionary: Dictionary) -> float:
+        """When a dictionary was used last, here or in another process."""
+        if self._shelf is None:
+            return dictionary.used
+        return max(dictionary.used, self._shelf.used(dictionary.id))
 
     def _make_room(self, caller: Caller) -> None:
         """Without keys, several clients may be one owner: where it has too many, it loses what
         nobody has used for longest, and not for a while."""
-        own = sorted(self.of(caller), key=lambda entry: entry.used)
+        own = sorted(self.of(caller), key=self._used)
         late = time.monotonic() - SPARED_S
         for entry in own[: max(0, len(own) - MOST + 1)]:
-            if entry.used < late:
+            if self._used(entry) < late:
                 self.drop(entry)
 
     def may_change(self, caller: Caller, dictionary: Dictionary) -> None:
@@ -226,10 +255,19 @@ class Dictionaries:
                 f"Your dictionaries are too large: archive one with PATCH {PATH}/ID.",
             )
         dictionary.add(lexicon)
+        self._keep(dictionary)
+
+    def rename(self, dictionary: Dictionary, name: str) -> None:
+        """Give a dictionary another name."""
+        dictionary.name = name
+        if dictionary.id in self._entries:
+            self._keep(dictionary)
 
     def drop(self, dictionary: Dictionary) -> None:
         """Forget a dictionary."""
         self._entries.pop(dictionary.id, None)
+        if self._shelf is not None:
+            self._shelf.take(dictionary.id)
 
     def checked(self, entries: dict[str, Entry]) -> dict[str, Entry]:
         """Entries that are not too many and that the default voice, if it is loaded, can say; they
@@ -240,6 +278,28 @@ class Dictionaries:
         if voice is not None:
             voice.pronunciations(lexicon)
         return lexicon.entries
+
+
+def kept(dictionary: Dictionary) -> dict[str, Any]:
+    """A dictionary as ``restored`` reads it."""
+    return asdict(dictionary) | {
+        "versions": {
+            version: {word: astuple(entry) for word, entry in lexicon.entries.items()}
+            for version, lexicon in dictionary.versions.items()
+        }
+    }
+
+
+def restored(row: dict[str, Any], known: Dictionary | None) -> Dictionary:
+    """A dictionary of another process; versions that are ``known`` are the same objects, for which
+    voices have what they need."""
+    versions = {
+        version: Lexicon({word: Entry(*entry) for word, entry in entries.items()})
+        for version, entries in row["versions"].items()
+    }
+    if known is not None:
+        versions = {version: known.versions.get(version, versions[version]) for version in versions}
+    return Dictionary(**row | {"versions": versions, "used": time.monotonic()})
 
 
 def size_of(lexicon: Lexicon) -> int:
@@ -404,7 +464,7 @@ def of_one(hub: Hub, store: Dictionaries, failure: Failure) -> list[BaseRoute]:
             body = await json_body(hub, request)
             if body.get("archived") is True:
                 store.drop(dictionary)
-            dictionary.name = str(body.get("name") or dictionary.name)[:200]
+            store.rename(dictionary, str(body.get("name") or dictionary.name)[:200])
         return JSONResponse(dictionary.row())
 
     @answers(hub, failure, tokens=False, writes="elevenlabs")

@@ -37,6 +37,8 @@ CLOSE_S = 1.0
 class GoogleSettings(ProtocolSettings):
     """Google's settings."""
 
+    spread = "reused"
+
     grpc_port: Annotated[int | None, Bound(0, 65535)] = None
     """Port on the same address for Google's Text-to-Speech over gRPC; 0: any that is free, none: it
     is not served."""
@@ -71,7 +73,8 @@ async def listening(hub: Hub) -> AsyncIterator[None]:
     )
     port = opened(server, hub, number)
     await server.start()
-    log.info("listening", extra={"url": f"grpc://{hub.settings.host}:{port}"})
+    if hub.siblings.leads:
+        log.info("listening", extra={"url": f"grpc://{hub.settings.host}:{port}"})
     try:
         yield
     finally:
@@ -90,8 +93,9 @@ def bounds(hub: Hub) -> list[tuple[str, int]]:
         "grpc.keepalive_timeout_ms": PING_S,
     }
     numbers = {
-        # Another server on this port would take half of the calls.
-        "grpc.so_reuseport": 0,
+        # Another server on this port would take half of the calls; the other processes of this one
+        # are to.
+        "grpc.so_reuseport": int(hub.siblings.count > 1),
         "grpc.max_receive_message_length": limits.message_bytes,
         "grpc.max_metadata_size": limits.head_bytes,
         "grpc.absolute_max_metadata_size": limits.head_bytes,
@@ -111,7 +115,7 @@ def opened(server: Any, hub: Hub, port: int) -> int:
 
     settings = hub.settings
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    where = f"{host}:{port}"
+    where = f"{host}:{hub.siblings.number(settings.host, port)}"
     try:
         if settings.certificate is None:
             return int(server.add_insecure_port(where))

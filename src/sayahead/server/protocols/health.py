@@ -52,7 +52,7 @@ def routes(hub: Hub) -> list[Route]:
         """Counters for Prometheus."""
         # It takes some milliseconds, and needs no key.
         if (now := time.monotonic()) >= scraped[0] + SCRAPE_S:
-            scraped[:] = now, hub.metrics.text()
+            scraped[:] = now, await hub.scraped()
         return Response(scraped[1], media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def version(request: Request) -> Response:

@@ -57,6 +57,8 @@ def routes(hub: Hub) -> list[BaseRoute]:
             return Response(body(told | {"next": following}, page), media_type="application/json")
 
         try:
+            # A bill has what all processes noted up to now, written or not.
+            await hub.siblings.ask("settle")
             return await hub.usage.read(answer)
         except UnreadableError as error:
             raise RequestError("unavailable", str(error)) from error

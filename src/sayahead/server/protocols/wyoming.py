@@ -40,6 +40,8 @@ PART = 1000
 class WyomingSettings(ProtocolSettings):
     """Wyoming's settings."""
 
+    spread = "handed"
+
     wyoming: str | None = None
     """Where to listen for Home Assistant, such as tcp://0.0.0.0:10200; none: nowhere."""
     zeroconf: bool = False
@@ -349,14 +351,17 @@ async def listening(hub: Hub) -> AsyncIterator[None]:
         task.add_done_callback(tasks.discard)
         await serve_connection(hub, reader, writer)
 
-    server = await asyncio.start_server(connected, host, port, limit=HEADER_BYTES)
-    port = server.sockets[0].getsockname()[1]
-    log.info("listening", extra={"url": f"tcp://{host}:{port}"})
+    def made() -> asyncio.StreamReaderProtocol:
+        reader = asyncio.StreamReader(limit=HEADER_BYTES)
+        return asyncio.StreamReaderProtocol(reader, connected)
+
     try:
-        async with announced(hub, host, port):
-            yield
+        async with hub.siblings.listening(host, port, made) as number:
+            if hub.siblings.leads:
+                log.info("listening", extra={"url": f"tcp://{host}:{number}"})
+            async with announced(hub, host, number):
+                yield
     finally:
-        server.close()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -367,7 +372,7 @@ async def listening(hub: Hub) -> AsyncIterator[None]:
 @contextlib.asynccontextmanager
 async def announced(hub: Hub, host: str, port: int) -> AsyncIterator[None]:
     """Announce the address on the local network while inside, if the settings say so."""
-    if not hub.settings.of(WyomingSettings).zeroconf:
+    if not (hub.settings.of(WyomingSettings).zeroconf and hub.siblings.leads):
         yield
         return
     from zeroconf import InterfaceChoice

@@ -7,6 +7,8 @@ import math
 import time
 from pathlib import Path
 
+from sayahead.engine.onnx import cores
+from sayahead.server.operation.settings import Settings
 from sayahead.voice import Voice
 
 TEXT = (
@@ -27,6 +29,8 @@ FORGET_S = 5.0
 RECENT_S = 1.0
 MIN_S = 0.001
 """Time of speech that a share is of; a job that computes less is none that speaks."""
+THREADS_EACH = 2
+"""Threads that make speech in each of several processes."""
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
@@ -71,6 +75,23 @@ def granted(threads: int, quota: Path = QUOTA) -> float:
         return min(float(threads), int(most) / int(period))
     except (OSError, ValueError):
         return float(threads)
+
+
+def processes_for(settings: Settings) -> int:
+    """How many processes a server of these settings has: one for each core that it may use, unless
+    they say so."""
+    return settings.processes or max(1, round(granted(cores())))
+
+
+def threads_for(settings: Settings, processes: int) -> int:
+    """How many threads make speech in each of so many processes: one for each core, but of several
+    processes two, one of which computes while the other has the interpreter."""
+    return settings.workers or (cores() if processes == 1 else min(cores(), THREADS_EACH))
+
+
+def processors_for(threads: int, processes: int) -> float:
+    """How many processors so many processes with so many threads each can have."""
+    return granted(threads if processes == 1 else min(threads * processes, cores()))
 
 
 def places_for(cost: float, processors: float) -> int:

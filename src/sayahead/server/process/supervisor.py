@@ -1,0 +1,648 @@
+"""A server of several processes: who owns its ports, hands out connections, and starts, restarts
+and ends the others.
+
+An interpreter uses little more than one processor core, so each core has a process. Connections are
+accepted here and handed to the process that has the fewest, which spreads them evenly however few
+there are; the voices are loaded here before the processes are forked, so that these share their
+memory."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import functools
+import json
+import logging
+import multiprocessing
+import os
+import secrets
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sayahead.errors import SayaheadError
+from sayahead.server.hub import Hub, store_of
+from sayahead.server.operation import logs, malloc
+from sayahead.server.operation.access import Access
+from sayahead.server.operation.counters import Counters, Process
+from sayahead.server.operation.metrics import Samples, lasting, merged
+from sayahead.server.operation.passed_logs import Lines, Passed, record_of
+from sayahead.server.operation.settings import Settings
+from sayahead.server.operation.siblings import ALIVE_S
+from sayahead.server.process.child import ANSWER_S, AT_ONCE, LINE_BYTES, Child, address
+from sayahead.server.process.run import (
+    MEANINGLESS,
+    Server,
+    bind,
+    check_ports,
+    reserve,
+    tell_address,
+)
+from sayahead.server.reload import taken_over
+from sayahead.server.synthesis.capacity import (
+    cost_of,
+    places_for,
+    processes_for,
+    processors_for,
+    threads_for,
+)
+from sayahead.server.voices import Voices
+from sayahead.text.saying.lexicon import Lexicon
+
+log = logging.getLogger("sayahead.server")
+BACKLOG = 1024
+"""Connections that wait to be accepted."""
+FULL = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+PAUSE_S = 0.1
+"""How long nobody is accepted where there are too many files."""
+BACKOFF_S, MOST_BACKOFF_S, STEADY_S = 0.1, 5.0, 60.0
+"""Until an ended process is started again: twice as long each time, unless it had lived so long."""
+END_S = 2.0
+"""How long processes that are told to end at once have for it."""
+
+
+def processes_of(settings: Settings) -> int:
+    """How many processes a server of these settings has: one where connections cannot be handed to
+    another."""
+    wanted = processes_for(settings)
+    if wanted > 1 and not (hasattr(socket, "send_fds") and hasattr(socket, "AF_UNIX")):
+        log.warning("One process with threads: this system hands no connections to others.")
+        return 1
+    return wanted
+
+
+@dataclass(slots=True)
+class Shared:
+    """What every process of a server gets, wherever it is started."""
+
+    settings: Settings
+    config: Path | None
+    reread: Callable[[], Settings]
+    index: int
+    processes: int
+    name: str
+    secret: bytes
+    folder: Path
+    measured: int
+    numbers: dict[str, int]
+    voices: Voices | None
+    """Those that are loaded, where they can be shared."""
+    given: bool
+    """Whether they take the place of those of the settings, for tests."""
+
+
+@dataclass(slots=True)
+class Member:
+    """A process as the supervisor knows it."""
+
+    index: int
+    process: Any
+    door: socket.socket
+    line: socket.socket
+    log: socket.socket
+    begun: float
+    started: bool = False
+    given: int = 0
+    """Connections that it was handed."""
+    writer: asyncio.StreamWriter | None = None
+    lines: Lines = field(default_factory=Lines)
+    waiting: deque[tuple[str, socket.socket]] = field(default_factory=deque)
+    """Connections for which its door had no room."""
+    sent: deque[tuple[str, socket.socket]] = field(default_factory=deque)
+    """Those that it has not said it has."""
+    tasks: list[asyncio.Task[Any]] = field(default_factory=list)
+
+    def write(self, row: dict[str, Any]) -> None:
+        """Send it a message."""
+        if self.writer is not None and not self.writer.is_closing():
+            self.writer.write(json.dumps(row).encode() + b"\n")
+
+
+class Answers:
+    """What processes answer to one question, by their numbers."""
+
+    def __init__(self, wanted: int) -> None:
+        self._wanted = wanted
+        self.values = dict[int, Any]()
+        self.complete = asyncio.Event()
+        if not wanted:
+            self.complete.set()
+
+    def add(self, index: int, value: Any) -> None:
+        """Another one has answered."""
+        self.values[index] = value
+        if len(self.values) >= self._wanted:
+            self.complete.set()
+
+
+class Supervisor:
+    """Runs the processes of one server."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        processes: int,
+        *,
+        config: Path | None = None,
+        reread: Callable[[], Settings] | None = None,
+        voices: Voices | None = None,
+        method: str | None = None,
+    ) -> None:
+        """``voices`` take the place of those of the settings, for tests; ``method``: how processes
+        are started, as ``multiprocessing`` calls it (None: forked on Linux, where that is safe, and
+        spawned elsewhere)."""
+        self._settings, self._config = settings, config
+        self._reread = reread or functools.partial(same, settings)
+        self._count, self._voices, self._given = processes, voices, voices is not None
+        self._context: Any = multiprocessing.get_context(
+            method or ("fork" if sys.platform == "linux" else "spawn")
+        )
+        self._forks = self._context.get_start_method() == "fork"
+        self._folder = Path(tempfile.mkdtemp(prefix="sayahead-", dir=memory_folder()))
+        self._path = self._folder / "counters"
+        Counters.make(self._path, processes)
+        self._counters = Counters(processes, path=self._path)
+        self._name, self._secret = secrets.token_hex(8), secrets.token_bytes(32)
+        self._listeners = dict[str, socket.socket]()
+        self._reserved = list[socket.socket]()
+        self._numbers = dict[str, int]()
+        self._measured = 0
+        self._members = dict[int, Member]()
+        self._failures = [0] * processes
+        self._accepting = False
+        self._draining = self._failed = False
+        self._over = asyncio.Event()
+        self._asks = dict[int, Answers]()
+        # What each process has counted when it was last asked, and what those that have ended had.
+        self._counted = dict[int, Samples]()
+        self._gone: Samples = {}
+        self._came_up = False
+        self._asked = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def port(self) -> int:
+        """The port for HTTP."""
+        return self._numbers[address(self._settings.host, self._settings.port)]
+
+    def run(self) -> int:
+        """Serve until a signal; the exit code. OutputError if a port cannot be had, VoiceError for
+        a voice."""
+        try:
+            voices = self._checked()
+            self._open()
+            self._prepare(voices)
+            asyncio.run(self._serve())
+        finally:
+            self._counters.close()
+            for listener in (*self._listeners.values(), *self._reserved):
+                listener.close()
+            shutil.rmtree(self._folder, ignore_errors=True)
+        return int(self._failed)
+
+    def _open(self) -> None:
+        """Listen at every address that is handed on, and keep the others for the processes."""
+        settings = self._settings
+        # One that is to be used twice shows only where all are open.
+        check_ports(settings)
+        handed = {(settings.host, settings.port)}
+        places = [
+            (own.spread, place) for own in settings.protocols for place in own.addresses(settings)
+        ]
+        handed |= {place for spread, place in places if spread == "handed"}
+        for host, port in handed:
+            listener = bind(host, port)
+            listener.setblocking(False)
+            listener.listen(BACKLOG)
+            self._listeners[address(host, port)] = listener
+            self._numbers[address(host, port)] = listener.getsockname()[1]
+        for spread, (host, port) in places:
+            if spread == "reused":
+                kept = reserve(host, port)
+                self._reserved.append(kept)
+                self._numbers[address(host, port)] = kept.getsockname()[1]
+            elif not spread:
+                # The first process opens it.
+                bind(host, port).close()
+
+    def _checked(self) -> Voices:
+        """The voices. ConfigError for settings that no process could serve with."""
+        settings = self._settings
+        Access(settings)
+        if settings.lexicon is not None:
+            Lexicon.of(settings.lexicon)
+        store_of(settings, self._folder).close()
+        return self._voices or Voices(settings.voices)
+
+    def _prepare(self, voices: Voices) -> None:
+        """Load voices, and measure how many texts the machine holds, before anybody connects."""
+        settings = self._settings
+        for name in voices.configs if settings.preload else (voices.default,):
+            voices.load(name)
+        if settings.measure_s and not settings.limits.sessions:
+            cost = cost_of(voices.load(voices.default), settings.measure_s)
+            processors = processors_for(threads_for(settings, self._count), self._count)
+            self._measured = places_for(cost, processors)
+            log.info(
+                "measured", extra={"places": self._measured, "ms_per_s": round(1000 * cost, 1)}
+            )
+        self._voices = voices if self._forks else None
+        malloc.keep()
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        with self._signals(self._loop):
+            for index in range(self._count):
+                self._begin(index)
+            await self._over.wait()
+
+    @contextlib.contextmanager
+    def _signals(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+        """Be told of signals while inside."""
+        wanted: dict[int, Callable[[], None]] = {
+            signal.SIGTERM: self._end,
+            signal.SIGINT: self._end,
+            signal.SIGHUP: self._reload,
+        }
+        for name in MEANINGLESS:
+            if hasattr(signal, name):
+                number = getattr(signal, name)
+                wanted[number] = lambda number=number: self._tell(number)  # type: ignore[misc]
+        for number, call in wanted.items():
+            loop.add_signal_handler(number, call)
+        try:
+            yield
+        finally:
+            for number in wanted:
+                loop.remove_signal_handler(number)
+
+    # What operators want.
+
+    def _end(self) -> None:
+        """Drain at the first signal, end at the second."""
+        if self._draining:
+            self._all("end")
+            assert self._loop is not None
+            self._loop.call_later(END_S, self._kill)
+            return
+        self._draining = True
+        taken = int(self._counters.all(Process.CONNECTIONS).sum())
+        log.info("draining", extra={"connections": taken})
+        self._all("drain")
+        if not self._members:
+            self._over.set()
+
+    def _kill(self) -> None:
+        for member in self._members.values():
+            member.process.kill()
+
+    def _reload(self) -> None:
+        """Take over changed files."""
+        self._all("reload")
+
+    def _tell(self, number: int) -> None:
+        """A signal came that would end a process that does not know it."""
+        row = {"signal": signal.Signals(number).name, "processes": len(self._members)}
+        row["places"] = int(self._counters.all(Process.TAKEN).sum())
+        row["connections"] = int(self._counters.all(Process.CONNECTIONS).sum())
+        log.info("signal", extra=row)
+
+    def _all(self, what: str) -> None:
+        for member in self._members.values():
+            member.write({"what": what, "value": None})
+
+    # Processes.
+
+    def _begin(self, index: int) -> None:
+        """Start a process."""
+        assert self._loop is not None
+        self._counters.clear(index)
+        kind = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM
+        door, their_door = socket.socketpair(socket.AF_UNIX, kind)
+        line, their_line = socket.socketpair()
+        lines, their_log = socket.socketpair()
+        theirs = (their_door, their_line, their_log)
+        inherited = list[socket.socket]()
+        if self._forks:
+            inherited = [door, line, lines, *self._listeners.values(), *self._reserved]
+            inherited += [
+                each for one in self._members.values() for each in (one.door, one.line, one.log)
+            ]
+        # The file is what all processes map, each with a view of its own.
+        process = self._context.Process(
+            target=main, args=(self._shared(index), *theirs, inherited), daemon=False
+        )
+        with warnings.catch_warnings():
+            # Of this process's threads only the log's runs on, and a fork has its own.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            process.start()
+        for each in theirs:
+            each.close()
+        for each in (door, lines):
+            each.setblocking(False)
+        member = Member(index, process, door, line, lines, time.monotonic())
+        self._members[index] = member
+        self._loop.add_reader(process.sentinel, self._ended, member)
+        self._loop.add_reader(door, self._acknowledged, member)
+        self._loop.add_reader(lines, self._logged, member)
+        member.tasks.append(self._loop.create_task(self._listen(member)))
+
+    def _shared(self, index: int) -> Shared:
+        try:
+            # A process that is started again has what the others have taken over.
+            self._settings, _ = taken_over(self._settings, self._reread())
+        except (SayaheadError, OSError) as error:
+            log.warning(
+                "A process begins with the settings that were good last.", extra={"why": str(error)}
+            )
+        return Shared(
+            self._settings,
+            self._config,
+            self._reread,
+            index,
+            self._count,
+            self._name,
+            self._secret,
+            self._folder,
+            self._measured,
+            self._numbers,
+            self._voices,
+            self._given,
+        )
+
+    def _ended(self, member: Member) -> None:
+        """A process has ended, by itself or otherwise."""
+        assert self._loop is not None
+        self._loop.remove_reader(member.process.sentinel)
+        member.process.join()
+        self._logged(member)
+        for each in (member.door, member.log):
+            self._loop.remove_reader(each)
+        self._loop.remove_writer(member.door)
+        for task in member.tasks:
+            task.cancel()
+        del self._members[member.index]
+        self._counters.clear(member.index)
+        self._gone = merged([self._gone, lasting(self._counted.pop(member.index, {}))])
+        lost = [*member.sent, *member.waiting]
+        member.door.close()
+        member.log.close()
+        (member.line if member.writer is None else member.writer).close()
+        code = member.process.exitcode
+        if self._draining:
+            self._drop(lost)
+            if not self._members:
+                self._over.set()
+            return
+        level = logging.ERROR if code else logging.INFO
+        row = {"number": member.index, "code": code, "pid": member.process.pid}
+        log.log(level, "a process ended", extra=row)
+        if not self._came_up:
+            # It never came up: another try would end in the same way.
+            self._failed = self._draining = True
+            self._all("end")
+            self._drop(lost)
+            if not self._members:
+                self._over.set()
+            return
+        lived_s = time.monotonic() - member.begun
+        self._failures[member.index] = 1 if lived_s > STEADY_S else self._failures[member.index] + 1
+        wait_s = min(MOST_BACKOFF_S, BACKOFF_S * 2 ** (self._failures[member.index] - 1))
+        self._loop.call_later(wait_s, self._again, member.index)
+        self._watch()
+        for name, peer in lost:
+            # Nobody has read of these yet.
+            self._hand(name, peer)
+
+    def _again(self, index: int) -> None:
+        if not self._draining:
+            self._begin(index)
+
+    @staticmethod
+    def _drop(lost: list[tuple[str, socket.socket]]) -> None:
+        for _, peer in lost:
+            peer.close()
+
+    # Connections.
+
+    def _watch(self) -> None:
+        """Accept connections while there is a process for them."""
+        assert self._loop is not None
+        wanted = self._came_up and any(member.started for member in self._members.values())
+        if wanted == self._accepting:
+            return
+        self._accepting = wanted
+        for name, listener in self._listeners.items():
+            if wanted:
+                self._loop.add_reader(listener, self._accept, name, listener)
+            else:
+                self._loop.remove_reader(listener)
+
+    def _accept(self, name: str, listener: socket.socket) -> None:
+        for _ in range(AT_ONCE):
+            try:
+                peer, _ = listener.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                if error.errno not in FULL:
+                    raise
+                self._pause(name, listener)
+                return
+            self._hand(name, peer)
+
+    def _pause(self, name: str, listener: socket.socket) -> None:
+        """Accept nobody for a moment."""
+        assert self._loop is not None
+        loop = self._loop
+        loop.remove_reader(listener)
+
+        def resume() -> None:
+            if self._accepting:
+                loop.add_reader(listener, self._accept, name, listener)
+
+        loop.call_later(PAUSE_S, resume)
+
+    def _hand(self, name: str, peer: socket.socket) -> None:
+        """Give a connection to the process that has the fewest; to one that is late only where all
+        are."""
+        members = [member for member in self._members.values() if member.started]
+        if not members:
+            peer.close()
+            return
+        stale = time.monotonic() - ALIVE_S
+        counters = self._counters
+
+        def load(member: Member) -> tuple[bool, bool, float]:
+            index = member.index
+            has = member.given - counters.of(Process.CLOSED, index)
+            return (
+                counters.of(Process.BEAT, index) < stale,
+                counters.of(Process.LATE, index) > 0,
+                has,
+            )
+
+        member = min(members, key=load)
+        member.given += 1
+        member.waiting.append((name, peer))
+        self._flush(member)
+
+    def _flush(self, member: Member) -> None:
+        """Send a process the connections that wait for it, as far as there is room."""
+        assert self._loop is not None
+        while member.waiting:
+            name, peer = member.waiting[0]
+            try:
+                socket.send_fds(member.door, [name.encode()], [peer.fileno()])
+            except (BlockingIOError, InterruptedError):
+                self._loop.add_writer(member.door, self._flush, member)
+                return
+            except OSError:
+                # It has ended, which is told apart; then others get what it has not.
+                return
+            member.sent.append(member.waiting.popleft())
+        self._loop.remove_writer(member.door)
+
+    def _acknowledged(self, member: Member) -> None:
+        """A process has its connections: they are its own now."""
+        with contextlib.suppress(OSError, ValueError):
+            for _ in range(int(member.door.recv(64) or b"0")):
+                member.sent.popleft()[1].close()
+
+    # Messages.
+
+    async def _listen(self, member: Member) -> None:
+        reader, member.writer = await asyncio.open_connection(sock=member.line, limit=LINE_BYTES)
+        with contextlib.suppress(OSError, ValueError):
+            while line := await reader.readline():
+                self._take(member, json.loads(line))
+
+    def _take(self, member: Member, row: dict[str, Any]) -> None:
+        """A process says something, or asks something of the others."""
+        if "answer" in row:
+            if (answers := self._asks.get(row["answer"])) is not None:
+                answers.add(member.index, row["value"])
+        elif row["what"] == "started":
+            self._up(member)
+        elif row.get("ask") is not None:
+            assert self._loop is not None
+            member.tasks.append(self._loop.create_task(self._ask_others(member, row)))
+        elif (other := self._members.get(row.get("to", -1))) is not None:
+            other.write({"what": row["what"], "value": row["value"]})
+
+    async def _ask_others(self, member: Member, row: dict[str, Any]) -> None:
+        """Ask all other processes on behalf of one, and tell it what they answer in time."""
+        others = [each for each in self._members.values() if each is not member and each.started]
+        self._asked += 1
+        number = self._asked
+        answers = self._asks[number] = Answers(len(others))
+        for each in others:
+            each.write({"what": row["what"], "value": row["value"], "ask": number})
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(answers.complete.wait(), ANSWER_S)
+        del self._asks[number]
+        values = list(answers.values.values())
+        if row["what"] == "metrics":
+            values = self._with_known(member.index, answers.values | {member.index: row["value"]})
+        member.write({"answers": row["ask"], "values": values})
+
+    def _with_known(self, asking: int, counted: dict[int, Samples]) -> list[Samples]:
+        """What all but the one that asks have counted, also those that did not answer or have
+        ended: sums that were told once never shrink."""
+        self._counted |= {index: row for index, row in counted.items() if row}
+        others = [row for index, row in self._counted.items() if index != asking]
+        return [*others, self._gone]
+
+    def _up(self, member: Member) -> None:
+        """A process serves."""
+        member.started = True
+        if self._came_up:
+            log.info("a process began", extra={"number": member.index, "pid": member.process.pid})
+        elif sum(each.started for each in self._members.values()) == self._count:
+            # Connections that came before are served now, by all.
+            self._came_up = True
+            row = {"processes": self._count, "threads": threads_for(self._settings, self._count)}
+            log.info("processes", extra=row)
+            tell_address(self._settings, self.port, open_to_all=Access(self._settings).open)
+        self._watch()
+        if self._draining:
+            member.write({"what": "drain", "value": None})
+
+    def _logged(self, member: Member) -> None:
+        """Write what a process has for the log."""
+        data = b""
+        with contextlib.suppress(OSError):
+            while part := member.log.recv(1 << 16):
+                data += part
+                if len(part) < 1 << 16:
+                    break
+        for line in member.lines.push(data):
+            with contextlib.suppress(ValueError):
+                record = record_of(line)
+                logging.getLogger(record.name).handle(record)
+
+
+def same(settings: Settings) -> Settings:
+    """Settings that nobody changes; a process that is spawned can be given no lambda."""
+    return settings
+
+
+def memory_folder() -> str | None:
+    """A folder in memory, where the system has one that can be written; None: the usual one for
+    temporary files."""
+    shm = "/dev/shm"
+    return shm if sys.platform == "linux" and os.access(shm, os.W_OK | os.X_OK) else None
+
+
+def main(
+    shared: Shared,
+    door: socket.socket,
+    line: socket.socket,
+    lines: socket.socket,
+    inherited: list[socket.socket],
+) -> None:
+    """One process, from its start to its end."""
+    # What the fork has brought along is the supervisor's: its event loop, its signals, its sockets.
+    asyncio.events._set_running_loop(None)
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    for each in inherited:
+        each.close()
+    settings = shared.settings
+    logs.set_up(settings.log, text=settings.log_text, to=lines.fileno(), formatter=Passed())
+    malloc.bound_heaps(threads_for(settings, shared.processes))
+    counters = Counters(shared.processes, index=shared.index, path=shared.folder / "counters")
+    siblings = Child(
+        counters,
+        door=door,
+        line=line,
+        numbers=shared.numbers,
+        name=shared.name,
+        secret=shared.secret,
+        folder=shared.folder,
+        measured=shared.measured,
+    )
+    hub = Hub(
+        settings,
+        voices=shared.voices if shared.given else None,
+        loaded=None if shared.given else shared.voices,
+        config=shared.config,
+        reread=shared.reread,
+        siblings=siblings,
+    )
+    server = Server(hub)
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run([])
+    logging.getLogger("sayahead").handlers[0].flush()
+    os._exit(0 if server.started else 1)
