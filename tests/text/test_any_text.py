@@ -9,7 +9,7 @@ from support.effort import examples
 
 from sayahead.text import FrontEnd, front_end
 
-LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "sv")
+LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "sv", "da")
 FRONTS: dict[str, FrontEnd] = {language: front_end(language) for language in LANGUAGES}
 FORMS = (
     "sss ss S. s. sssss. psst. Mr. Dr. z.B. e.g. a.m. 5 3.50 1,85 € $ R$ £ bilhão Mrd. 12:30 30."

@@ -19,7 +19,6 @@ ENGLISH = {
     "right",
     "rightwards",
     "left",
-    "over",
     "up",
     "square",
     "white",

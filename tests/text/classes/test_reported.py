@@ -8,7 +8,7 @@ from sayahead.text.reading.language import Language, language_of
 from sayahead.text.reading.stream import TokenReader
 from sayahead.types import Word
 
-LANGUAGES = ("en", "de", "es", "fr", "it", "nl", "pt", "pt-br", "pl", "sv")
+LANGUAGES = ("en", "de", "es", "fr", "it", "nl", "pt", "pt-br", "pl", "sv", "da")
 
 
 def words_of(tag: str, text: str) -> list[Word]:

@@ -35,7 +35,19 @@ def without_accents(text: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFD", text) if unicodedata.category(c) != "Mn")
 
 
+def danish(said: str) -> str:
+    """Danish without what may be left out: "et" before hundreds, "og", the e of "tusinde"."""
+    said = re.sub("(?<!halv)treds", "tres", said)
+    said = re.sub("et ?(?=hundrede|tusind)", "", re.sub("et$", "en", said))
+    return re.sub("^enmillioner", "enmillion", re.sub("tusinde| og | ", _joined, said))
+
+
+def _joined(part: re.Match[str]) -> str:
+    return part[0].strip(" e") if part[0] == "tusinde" else ""
+
+
 MENDED: dict[str, Callable[[str], str]] = {
+    "da": danish,
     "de": (
         lambda said: said.replace("einstausend", "eintausend").replace("eins tausend", "eintausend")
     ),

@@ -9,7 +9,7 @@ from sayahead.text.reading.language import language_of
 from sayahead.text.reading.stream import TokenReader
 from sayahead.types import Word
 
-LANGUAGES = ("en", "de", "es", "fr", "it", "nl", "pt", "pl", "sv")
+LANGUAGES = ("en", "de", "es", "fr", "it", "nl", "pt", "pl", "sv", "da")
 CASES = {
     "de": {
         "So. Jetzt los.": "So.",
