@@ -18,6 +18,7 @@ LEVELS = {
     "workers": 0,
     "scripts": 0,
     "overrides": 0,
+    "named": 0,
     "piper_catalogue": 0,
     "cluster": 1,
     "eval": 2,

@@ -13,7 +13,7 @@ from sayahead.cli import main
 from sayahead.errors import ConfigError
 from sayahead.sound.files import write_wav
 
-from sayahead_lab.training.corpus.readers import find_reader, recordings_of
+from sayahead_lab.training.corpus.readers import recordings_of
 from sayahead_lab.training.corpus.store import Corpus
 
 SUPPORT = Path(__file__).parents[1] / "lab_support" / "jsonl_reader.py"
@@ -118,7 +118,7 @@ def test_somebody_s_own_layout_becomes_a_corpus(tmp_path: Path) -> None:
 
 def test_what_is_no_reader_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"'vctc' is not known \(did you mean 'vctk'"):
-        find_reader("vctc")
+        recordings_of("vctc", tmp_path, "")
     with pytest.raises(ConfigError, match="finds no recordings"):
         recordings_of("vctk", tmp_path, "")
     assert (

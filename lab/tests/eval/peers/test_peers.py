@@ -287,9 +287,9 @@ def test_a_peer_of_one_s_own_is_loaded_by_its_place(
                 r" FILE.py:FUNCTION"
             ),
         ),
-        ("no_such_module:make", "cannot be made: ModuleNotFoundError"),
-        (f"{tmp_path}/none.py:make", "cannot be made: FileNotFoundError"),
-        ("my_engine:none", "cannot be made: AttributeError"),
+        ("no_such_module:make", "cannot be loaded: ModuleNotFoundError"),
+        (f"{tmp_path}/none.py:make", "cannot be loaded: FileNotFoundError"),
+        ("my_engine:none", "cannot be loaded: AttributeError"),
         ("my_engine:bad", "'a/b', cannot be the name of a folder"),
     ):
         with pytest.raises(ConfigError, match=message):

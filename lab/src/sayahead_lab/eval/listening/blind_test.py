@@ -34,7 +34,6 @@ from sayahead_lab.scripts import ScriptLine, read_texts, strided
 K = TypeVar("K")
 MOST = 9
 """Conditions that the number keys can play."""
-DESIGNS = ("mushra", "mos", "ab")
 ANCHOR = "anchor, 3.5 kHz"
 ANCHOR_HZ = 3500.0
 """Name of the anchor in the ratings, and the highest frequency in it."""

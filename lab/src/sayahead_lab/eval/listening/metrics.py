@@ -13,21 +13,18 @@ first condition stand in the report like those of any other.
 from __future__ import annotations
 
 import functools
-import importlib
-import sys
-import types
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from sayahead.config import nearest
 from sayahead.errors import ConfigError
 from sayahead.extensions import Extensible, entry_points
 from sayahead.types import Floats
+
+from sayahead_lab.named import named
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,32 +65,7 @@ METRICS: Extensible[Metric] = Extensible(
 @functools.cache
 def find_metric(name: str) -> Metric:
     """A metric by its name, or ``FILE.py:FUNCTION``; ConfigError where there is no such thing."""
-    place, colon, attribute = name.rpartition(":")
-    if not colon:
-        if name not in METRICS:
-            raise ConfigError(
-                f"Metric {name!r} is not known{nearest(name, METRICS)}; one of your own is"
-                " FILE.py:FUNCTION."
-            )
-        return METRICS[name]
-    try:
-        metric: Metric = getattr(module_of(place), attribute)
-    except (OSError, ImportError, AttributeError, SyntaxError) as error:
-        raise ConfigError(f"Metric {name!r} cannot be loaded: {error}.") from error
-    return metric
-
-
-def module_of(place: str) -> Any:
-    """A module by its file or name."""
-    if not place.endswith(".py"):
-        return importlib.import_module(place)
-    path = Path(place).resolve(strict=True)
-    module = types.ModuleType(f"sayahead_metric_{path.stem}")
-    module.__file__ = str(path)
-    sys.modules[module.__name__] = module
-    # Compiled here: Python's cache takes a file that changed within a second for the one before it.
-    exec(compile(path.read_bytes(), path, "exec"), module.__dict__)
-    return module
+    return named(METRICS, name, "Metric")
 
 
 def title_of(name: str) -> str:

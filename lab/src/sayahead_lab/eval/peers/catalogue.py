@@ -3,21 +3,18 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import os
 import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
-from sayahead.config import nearest
 from sayahead.errors import ConfigError
 
 from sayahead_lab.eval.peers.peer import Engine, WorkerPeer, beside, has_module
 from sayahead_lab.eval.peers.worker import one_line
+from sayahead_lab.named import named
 
 PYTHON = "SAYAHEAD_PIPER_PYTHON"
 PIPER = "SAYAHEAD_PIPER_VOICE"
@@ -188,34 +185,12 @@ def make_peer(name: str) -> WorkerPeer:
 
     ConfigError where there is no such thing.
     """
-    place, colon, attribute = name.rpartition(":")
-    if not colon:
-        if name not in PEERS:
-            raise ConfigError(
-                f"Peer {name!r} is not known{nearest(name, PEERS)}; one of your own is"
-                " FILE.py:FUNCTION."
-            )
-        return WorkerPeer(PEERS[name]())
+    make = named(PEERS, name, "Peer")
     try:
-        peer = WorkerPeer(getattr(load_module(place), attribute)())
+        peer = WorkerPeer(make())
         folder = peer.name
     except Exception as error:
         raise ConfigError(f"Peer {name!r} cannot be made: {one_line(error)}.") from error
     if not folder or set(folder) & set("/\\"):
         raise ConfigError(f"Peer {name!r}: its name, {folder!r}, cannot be the name of a folder.")
     return peer
-
-
-def load_module(place: str) -> ModuleType:
-    """A module by its file or name; whatever its import raises."""
-    if not place.endswith(".py"):
-        return importlib.import_module(place)
-    path = Path(place).resolve(strict=True)
-    spec = importlib.util.spec_from_file_location(f"sayahead_peer_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is no module")
-    # Dataclasses look up their module.
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module

@@ -4,9 +4,7 @@ letter."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from sayahead.text.languages import record_of
 
@@ -22,9 +20,6 @@ class Fragment:
     read: int
     """Characters of text that must have arrived before the fragment's end is known."""
 
-
-Fragmenter: TypeAlias = Callable[[str], list[Fragment]]
-"""Cuts a text as a caller would who receives it character by character."""
 
 _END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s+(\S))|\n[^\S\n]*\n")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")

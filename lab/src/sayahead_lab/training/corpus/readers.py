@@ -23,7 +23,7 @@ from sayahead.config import nearest
 from sayahead.errors import ConfigError
 from sayahead.extensions import Extensible
 
-from sayahead_lab.eval.listening.metrics import module_of
+from sayahead_lab.named import named
 
 LISTED = 12
 """Speakers that an error names."""
@@ -127,28 +127,11 @@ def field(row: Mapping[str, Any], names: Sequence[str]) -> str:
     return next((str(row[name]) for name in names if row.get(name) is not None), "")
 
 
-def find_reader(name: str) -> Reader:
-    """A reader by its name, or ``FILE.py:FUNCTION``; ConfigError where there is no such thing."""
-    place, colon, attribute = name.rpartition(":")
-    if not colon:
-        if name not in READERS:
-            raise ConfigError(
-                f"Reader {name!r} is not known{nearest(name, READERS)}; your own is"
-                " FILE.py:FUNCTION."
-            )
-        return READERS[name]
-    try:
-        reader: Reader = getattr(module_of(place), attribute)
-    except (OSError, ImportError, AttributeError, SyntaxError) as error:
-        raise ConfigError(f"Reader {name!r} cannot be loaded: {error}.") from error
-    return reader
-
-
 @functools.lru_cache(maxsize=4)
 def recordings_of(reader: str, folder: Path, speaker: str) -> dict[str, Recorded]:
     """A speaker's recordings in a folder by name; ConfigError where there are none, or of several
     speakers."""
-    found = list(find_reader(reader)(folder))
+    found = list(named(READERS, reader, "Reader")(folder))
     if not found:
         raise ConfigError(f"The reader {reader!r} finds no recordings in {folder}.")
     speakers = sorted({one.speaker for one in found})
@@ -160,7 +143,7 @@ def recordings_of(reader: str, folder: Path, speaker: str) -> dict[str, Recorded
             " with --speaker. Corpora of several become one with --join."
         )
     own = [one for one in found if one.speaker == speaker or not speaker]
-    named = {one.name: one for one in own}
-    if len(named) < len(own):
+    by_name = {one.name: one for one in own}
+    if len(by_name) < len(own):
         raise ConfigError(f"The reader {reader!r} gives two recordings in {folder} the same name.")
-    return named
+    return by_name
