@@ -34,7 +34,7 @@ from sayahead.types import Word
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from support import form_values, forms
 
-LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "sv")
+LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "sv", "da")
 OUT = Path(__file__).parent / "results/reading"
 SEED = 50
 SHOWN = 60
