@@ -157,6 +157,7 @@ def generated(language: str, size: Size, _: Path) -> Part:
 def prose(language: str, size: Size, folder: Path) -> Part:
     """Lines of prose in any pieces, and which of their characters are lost in silence."""
     part = Part()
+    read(language, ["x"])
     chance = random.Random(SEED)
     tokens: dict[str, None] = {}
     for row in prose_of(folder, language, size.characters):
@@ -210,6 +211,7 @@ def fuzz(language: str, size: Size, _: Path) -> Part:
     """Inputs made to hurt, whole and in pieces."""
     part = Part()
     chance = random.Random(SEED)
+    read(language, ["x"])  # What a language loads once is no text's time.
     for text in inputs(language, size.fuzz):
         try_text(part, language, text, chance)
     return part
@@ -218,6 +220,7 @@ def fuzz(language: str, size: Size, _: Path) -> Part:
 def growth(language: str, _: Size, __: Path) -> Part:
     """The time of a text twice as long, of one thing again and again."""
     part = Part()
+    read(language, ["x"])
     for unit in dict.fromkeys((*UNITS, *FORMS)):
         if unit:
             once = seconds(language, unit, LENGTH)

@@ -44,6 +44,15 @@ def test_a_form_that_never_ends_a_sentence_is_not_taken_for_a_shorter_word(tag: 
         assert meaning.lower() in spoken(tag, f"xa {form} Zobra xo").lower()
 
 
+@pytest.mark.parametrize(
+    ("tag", "form"), [("es", "Ed."), ("it", "Ed."), ("pt", "Ed."), ("pt", "Al."), ("pt", "Prof.")]
+)
+@pytest.mark.parametrize("name", ["Zobra", "Copan", "Santos", "Rossi", "Ruiz"])
+def test_a_house_or_a_street_is_no_first_name(tag: str, form: str, name: str) -> None:
+    assert ends(tag, f"xa {form} {name} xo") == 1
+    assert form not in spoken(tag, f"xa {form} {name} xo")
+
+
 @pytest.mark.parametrize("title", ["Gov.", "Rep.", "Sen.", "Pres.", "Cpl.", "Dir.", "Reps."])
 @pytest.mark.parametrize("name", ["Hill", "Jones", "O'Brien", "McCain", "Abbott"])
 def test_a_title_before_a_name_ends_nothing(title: str, name: str) -> None:

@@ -1,0 +1,91 @@
+"""What each class of the grammar reads, and how long its words wait: printed into docs/text.md.
+
+    python lab/benchmarks/reading_waits.py [--languages en,de] [--write]
+
+A class is a file of rules, whose first comment says what it reads. Golden texts of the tests are
+read character by character; a word waits for the characters behind its end that had to come before
+it was final, the white space among them. ``--write`` puts the table between the marks of the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from reading_texts import golden
+from sayahead.text.classes import CLASSES
+from sayahead.text.reading.language import language_of
+from sayahead.text.reading.stream import TokenReader
+from sayahead.text.reading.trace import traced
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs/text.md"
+RULES = ROOT / "src/sayahead/text/classes"
+LANGUAGES = "en,de,fr,es,it,pt,nl,pl,sv,da"
+MARKS = ("<!-- classes -->\n", "<!-- /classes -->")
+SILENT = frozenset(("bare", "punctuation"))
+"""Classes that make no words of their own."""
+
+
+def reads(kind: str) -> str:
+    """What a class reads, as its file says it."""
+    lines = (RULES / f"{kind}.rules").read_text(encoding="utf-8").splitlines()
+    return next(line for line in lines if line.startswith("//"))[3:].rstrip(".")
+
+
+def waits(language: str) -> Iterator[tuple[str, int, str]]:
+    """The class, the wait and the text of each word of the golden texts that a rule says."""
+    for row in golden(language):
+        text = str(row["text"])
+        reader = TokenReader(language_of(language))
+        final: list[tuple[int, int]] = []
+        with traced() as traces:
+            for at, char in enumerate(text, 1):
+                final += [(word.end, at) for word in reader.push(char)]
+            final += [(word.end, len(text)) for word in reader.flush()]
+        kinds = {trace.end: trace.rule.kind for trace in traces if trace.said}
+        for end, at in final:
+            if end in kinds:
+                yield kinds[end], at - end, text[:at]
+
+
+def table(languages: list[str]) -> list[str]:
+    """The lines of the table."""
+    found: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for language in languages:
+        for kind, wait, text in waits(language):
+            found[kind].append((wait, text))
+    lines = ["| class | reads | words | mean wait | longest |", "|---|---|--:|--:|---|"]
+    for kind in CLASSES:
+        some = found[kind]
+        if kind in SILENT or not some:
+            continue
+        most, text = max(some, key=lambda pair: pair[0])
+        shown = re.sub(r"[|`\n]", " ", text[-28:]).strip()
+        mean = sum(wait for wait, _ in some) / len(some)
+        link = f"[{kind}](../src/sayahead/text/classes/{kind}.rules)"
+        lines.append(f"| {link} | {reads(kind)} | {len(some):,} | {mean:.2f} | {most}: `{shown}` |")
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--languages", default=LANGUAGES)
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    lines = "\n".join(table(arguments.languages.split(","))) + "\n"
+    print(lines, end="")
+    if arguments.write:
+        page = PAGE.read_text(encoding="utf-8")
+        before, _, rest = page.partition(MARKS[0])
+        after = rest.partition(MARKS[1])[2]
+        PAGE.write_text(f"{before}{MARKS[0]}{lines}{MARKS[1]}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
