@@ -37,15 +37,6 @@ def is_variable(match: Match) -> bool:
     return len(match["a"].rstrip(".")) == 1 and not IN_FORMULA.isdisjoint(match.context.tags)
 
 
-def ending(match: Match) -> Reading | None:
-    """The same where its full stop ends the sentence, too."""
-    form = match["a"]
-    if not form.endswith(".") or form in match.language.record.never_ends:
-        return None
-    reading = full(match)
-    return ended(reading.text) if reading else None
-
-
 def agreeing(match: Match) -> Reading | None:
     """An adjective at a sentence's start, which agrees with the noun behind it: "Próx. parada"."""
     words = expanded(match.language, match["a"])
@@ -107,14 +98,6 @@ def phrase(match: Match) -> Reading | None:
     return Reading(words, frozenset({cue} if cue else ()), word=words.rpartition(" ")[2])
 
 
-def phrase_ending(match: Match) -> Reading | None:
-    """The same where its last full stop ends the sentence."""
-    if match["a"].replace(" ", "") not in match.language.record.may_end:
-        return None
-    reading = phrase(match)
-    return ended(reading.text) if reading else None
-
-
 def short(match: Match) -> Reading | None:
     """A word that is written short: several of it after a number or their article."""
     form = match["a"]
@@ -136,17 +119,6 @@ def short(match: Match) -> Reading | None:
     return said(match, agreed(chosen, match, match.context.noun or left)) if chosen else None
 
 
-def short_ending(match: Match) -> Reading | None:
-    """The same where its full stop ends the sentence."""
-    reading = short(match)
-    return ended(reading.text) if reading else None
-
-
-def short_word(match: Match) -> Reading | None:
-    """A word that may be short for another, at a sentence's end: the word."""
-    return ended(match.text.rstrip("."))
-
-
 def compound(match: Match) -> Reading | None:
     """Abbreviations that hyphens join: "3-Zi.-Whg."."""
     parts = [_piece(part, match.language) for part in match["a"].split("-")]
@@ -165,12 +137,6 @@ def suffixed(match: Match) -> Reading | None:
     if match.text.rstrip(".").lower() in match.language.common:
         return None
     return Reading(match["stem"] + match.language.record.suffixes[match["a"]])
-
-
-def suffixed_ending(match: Match) -> Reading | None:
-    """The same where its full stop ends the sentence."""
-    reading = suffixed(match)
-    return ended(reading.text) if reading else None
 
 
 def plain(match: Match) -> Reading | None:
@@ -207,18 +173,13 @@ def initial(match: Match) -> Reading | None:
 
 
 def initials(match: Match) -> Reading | None:
-    """Letters with full stops between them."""
+    """Letters with full stops between them; those that a table has are for its rules."""
+    if match.text in match.language.record.abbreviations:
+        return None
     text = match.text.replace(".", "")
     return Reading(
         letters(text, match.language) if match.language.record.dotted_letters else " ".join(text)
     )
-
-
-def initials_ending(match: Match) -> Reading | None:
-    """The same where the last full stop ends the sentence; letters that a table has are for its
-    rules."""
-    reading = None if match.text in match.language.record.abbreviations else initials(match)
-    return ended(reading.text) if reading else None
 
 
 def expanded(language: Words, form: str) -> str:
@@ -248,11 +209,6 @@ def said(match: Match, words: str, *tags: str) -> Reading | None:
         else words
     )
     return Reading(match["article"] + words, announced, word=match["a"], noun=noun)
-
-
-def ended(words: str) -> Reading:
-    """What is said at a sentence's end."""
-    return Reading(words, mark=".", ends=True)
 
 
 def agreed(words: str, match: Match, noun: str) -> str:

@@ -181,11 +181,6 @@ def days(match: Match) -> Reading | None:
     return _span(match, [match.language.record.weekdays[match[group]] for group in ("a", "b")])
 
 
-def weekday(match: Match) -> Reading | None:
-    """A weekday in short before a date or a time."""
-    return Reading(match.language.record.weekdays[match["a"]], frozenset({"weekday"}))
-
-
 def many_days(match: Match) -> Reading | None:
     """``17/18 juin``."""
     *some, last = [said_day(match.language, int(match[group])) for group in "def" if match[group]]

@@ -148,11 +148,6 @@ def named(match: Match) -> Reading | None:
     return Reading(name, OPERATOR) if name else None
 
 
-def between(match: Match) -> Reading | None:
-    """A sign that has another name between numbers."""
-    return Reading(match.language.record.over(match["s"]), OPERATOR)
-
-
 def minus(match: Match) -> Reading | None:
     """A hyphen that subtracts."""
     is_variable = "letter" not in match.context.tags or match.context.word.isascii()

@@ -59,12 +59,6 @@ def unit_glued(match: Match) -> Reading | None:
     return None if _is_letter(match, count) else unit(match)
 
 
-def unit_ending(match: Match) -> Reading | None:
-    """A unit whose full stop ends the sentence, too."""
-    reading = unit(match)
-    return reading and replace(reading, mark=".", ends=True)
-
-
 def part(match: Match) -> Reading | None:
     """What a unit is of, before it: "square" feet."""
     noun = unit_of(match["u"], match.language)
@@ -146,12 +140,6 @@ def per(match: Match) -> Reading | None:
     if is_letter and "money" not in match.context.tags:
         return None
     return Reading(per_unit(match["u"], match.language), word=match["u"])
-
-
-def per_ending(match: Match) -> Reading | None:
-    """The same where the full stop of the unit ends the sentence, too."""
-    reading = per(match)
-    return reading and replace(reading, mark=".", ends=True)
 
 
 def per_many(match: Match) -> Reading | None:
@@ -309,24 +297,9 @@ def _with_word(word: str, match: Match) -> Reading | None:
     return Reading(f"{word} {number(amount, match.language, noun.gender)}", NUMBER, is_one=is_one)
 
 
-def compass(match: Match) -> Reading | None:
-    """Where a wind comes from."""
-    return Reading(match.language.record.compass[match["w"]])
-
-
 def rate(match: Match) -> Reading | None:
     """``km/h`` without a number."""
     return Reading(match.language.record.units[match["u"]].many)
-
-
-def verb(match: Match) -> Reading | None:
-    """``Il Frecciarossa 9571 ha 35 minuti``: a verb that is spelled as a unit."""
-    return Reading(match.text, frozenset({"word"}))
-
-
-def resolution(match: Match) -> Reading | None:
-    """``4K``: of a screen."""
-    return Reading(f"{cardinal(match['n'], match.language)} K")
 
 
 def named_per(match: Match) -> Reading | None:

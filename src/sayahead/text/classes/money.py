@@ -64,12 +64,6 @@ def in_scale(match: Match) -> Reading | None:
     return _paid(f"{noun.many} {name}", currency)
 
 
-def scale_ending(match: Match) -> Reading | None:
-    """A scale whose full stop ends the sentence, too."""
-    reading = scale(match)
-    return reading and replace(reading, mark=".", ends=True)
-
-
 def glued_scale(match: Match) -> Reading | None:
     """``3M``, ``12k``."""
     noun = match.language.record.scales[match["k"]]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sayahead.text.classes.quantity import numbers_of
-from sayahead.text.classes.verbalize import cardinal, digits, is_million, is_one, parse, sign, whole
+from sayahead.text.classes.verbalize import cardinal, is_million, is_one, parse, sign, whole
 from sayahead.text.languages.numbers import first
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.reading.words import Words
@@ -65,11 +65,6 @@ def thousands(match: Match) -> Reading | None:
     ):
         return None
     return counting(match, f"{text}000")
-
-
-def zeros(match: Match) -> Reading | None:
-    """Figures with a leading zero, or more of them than a number has: one by one."""
-    return Reading(digits(match["n"], match.language), frozenset({"phone"}))
 
 
 def counting(match: Match, text: str, form: str = "") -> Reading | None:

@@ -43,11 +43,6 @@ def trailing(match: Match) -> Reading | None:
     return Reading("", mark="…")
 
 
-def trailing_ending(match: Match) -> Reading | None:
-    """A sentence that trails off, before another."""
-    return Reading("", mark="…", ends=True)
-
-
 def listed(match: Match) -> Reading | None:
     """What follows the number of a list's item."""
     return Reading("", mark=".")

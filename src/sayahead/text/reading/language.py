@@ -7,6 +7,7 @@ import functools
 import importlib
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -25,7 +26,7 @@ ENDS = "ends"
 
 _CLASSES = Path(__file__).parents[1] / "classes"
 _PLACE = re.compile(r"\{([@a-z][\w.]*)(?:\|([a-z_]+)(?::(\w+))?)?\}")
-_TEMPLATE = re.compile(r'"(.*)"(?: as ([\w ]+))?')
+_SAYS = re.compile(r"(?P<says>.+?)(?: as (?P<tags>[\w ]+))?")
 _SAYER = re.compile(r"(?:([a-z_]+)\.)?([a-z_]+)")
 
 Sayer = Callable[[Match], Reading | None]
@@ -85,9 +86,15 @@ class Language(Words):
         return {word: frozenset(its) for word, its in tags.items()}
 
     def _sayer(self, rule: Rule) -> Sayer:
-        if (template := _TEMPLATE.fullmatch(rule.says)) is not None:
-            return self._template(rule, template[1], frozenset((template[2] or "").split()))
-        name = _SAYER.fullmatch(rule.says)
+        parts = _SAYS.fullmatch(rule.says)
+        assert parts is not None
+        says = parts["says"]
+        is_template = says[0] == says[-1] == '"'
+        say = self._template(rule, says[1:-1]) if is_template else self._function(rule, says)
+        return tagged(say, frozenset(parts["tags"].split())) if parts["tags"] else say
+
+    def _function(self, rule: Rule, says: str) -> Sayer:
+        name = _SAYER.fullmatch(says)
         if name is None:
             raise ConfigError(
                 f"{rule.place}: {rule.says!r} is neither a sayer nor a text in quotes."
@@ -99,16 +106,13 @@ class Language(Words):
             raise ConfigError(f"{rule.place}: {where} has no sayer {name[2]!r}.")
         return cast(Sayer, sayer)
 
-    def _template(self, rule: Rule, text: str, tags: frozenset[str]) -> Sayer:
-        ends = ENDS in tags
+    def _template(self, rule: Rule, text: str) -> Sayer:
         for place in _PLACE.finditer(text):
             self._check_place(rule, place)
 
         def say(match: Match) -> Reading:
             words = _PLACE.sub(lambda place: self._filled(place, match), text)
-            return Reading(
-                " ".join(words.split()), tags - {ENDS}, mark="." if ends else "", ends=ends
-            )
+            return Reading(" ".join(words.split()))
 
         return say
 
@@ -127,6 +131,25 @@ class Language(Words):
             return str(getattr(self.record, place[1][1:]))
         text = match[place[1]]
         return VERBALIZERS[place[2]](text, self, place[3] or "") if place[2] and text else text
+
+
+def tagged(say: Sayer, tags: frozenset[str]) -> Sayer:
+    """A sayer whose readings mean more for the next token.
+
+    With ``ends`` among the tags, the token's own full stop is also its sentence's.
+    """
+    ends = ENDS in tags
+    more = tags - {ENDS}
+
+    def say_more(match: Match) -> Reading | None:
+        reading = say(match)
+        if reading is None:
+            return None
+        mark = reading.mark or ("." if ends else "")
+        is_last = ends or reading.ends
+        return replace(reading, tags=reading.tags | more, mark=mark, ends=is_last)
+
+    return say_more
 
 
 def common_lines(record: Record) -> list[Line]:

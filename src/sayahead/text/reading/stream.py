@@ -96,6 +96,12 @@ class TokenReader:
         self._last_end = start
         self._words: list[Word] = []
         """Final ones that are still to be handed out."""
+        self._complete: list[tuple[int, int]] = []
+        """The ends of what rules accept of a token, each with the automaton's state."""
+        self._quotes: set[str] = set()
+        self._is_open = False
+        self._is_paused = False
+        self._is_aside = False
         self._new_sentence()
         self._part()
 
@@ -172,7 +178,7 @@ class TokenReader:
         self._touching = touching
         self._is_begun = False
         self._scanned = self._at
-        self._complete: list[tuple[int, int]] = []
+        self._complete = []
 
     def _begin_token(self) -> None:
         tags = self._context.tags
@@ -414,7 +420,7 @@ class TokenReader:
             self._end_sentence()
 
     def _end_sentence(self) -> None:
-        self._quotes: set[str] = set()
+        self._quotes = set()
         self._is_open = False
         self._is_paused = False
         self._is_aside = False

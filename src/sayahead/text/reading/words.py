@@ -65,6 +65,9 @@ class Words:
         self.tag = tag
         self.record = record
         """Its tables."""
+        fields = {name: getattr(record, name) for name in record.__dataclass_fields__}
+        tables = {name: table for name, table in fields.items() if isinstance(table, Mapping)}
+        self._tables: Mapping[str, Mapping[str, object]] = {**tables, **record.vocabularies}
         self.vocabularies = vocabularies_of(record)
         """The words of each table, by its name."""
         self.common = frozenset(record.vocabularies.get("common", ()))
@@ -89,8 +92,8 @@ class Words:
         return word.lower() not in self.common
 
     def meaning(self, vocabulary: str, word: str) -> str:
-        """What a table [vocabulary NAME] says of a word, or nothing."""
-        return self.record.vocabularies.get(vocabulary, {}).get(word, "")
+        """What a table says of a word, [vocabulary NAME] or another; nothing if it has none."""
+        return str(self._tables.get(vocabulary, {}).get(word, ""))
 
 
 def vocabularies_of(record: Record) -> Mapping[str, list[str]]:
@@ -117,10 +120,20 @@ def _parts_of(record: Record) -> Mapping[str, Iterable[str]]:
     currencies = record.currencies
     units = record.units
     short = record.vocabularies.get("short", ())
+    ending = {form for form in record.may_end if form.endswith(".")}
+    never = {form.lower() for form in record.never_ends}
     return {
         "month_forms": {*record.months, *record.short_months, *map(str.lower, record.month_names)},
-        "short_words": {form for form in short if form.rstrip(".").lower() in record.whole}
-        - {*record.abbreviations},
+        "short_words": {
+            form.rstrip(".")
+            for form in short
+            if form.rstrip(".").lower() in record.whole and form not in record.abbreviations
+        },
+        "ending_forms": ending - record.never_ends.keys(),
+        "ending_capitals": {form for form in ending if form.lower() not in never},
+        "ending_phrases": {
+            form for form in record.phrases if form.replace(" ", "") in record.may_end
+        },
         "short_months": record.short_months,
         "unending": {form for form in record.never_ends if {form, form.lower()} & {*short}},
         "weekday_forms": record.days_of_week,
