@@ -31,7 +31,7 @@ LEVELS = (
     {"vocoders"},
     {"systems", "speech"},
     {"voice", "client"},
-    {"voices.install", "server", "casting", "research"},
+    {"voices.install", "server", "casting", "research", "books"},
     {"deploy"},
     {"cli"},
 )

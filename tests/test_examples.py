@@ -6,15 +6,12 @@ import array
 import asyncio
 import base64
 import contextlib
-import html
 import importlib.util
 import io
 import json
 import math
-import re
 import threading
 import time
-import zipfile
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -228,109 +225,6 @@ def test_captions(tmp_path: Path) -> None:
     assert speech.text == "one two four five. six. "
     assert [word.text for word in speech.words] == ["one", "two", "four", "five.", "six."]
     assert (tmp_path / "x.wav").stat().st_size > 5000
-
-
-def test_audiobook(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    audiobook = example("audiobook")
-    (tmp_path / "book.md").write_text(
-        "# One\n\nfirst text.\n\n## Two, 2/3\n\nsecond text.\n", encoding="utf-8"
-    )
-    made = audiobook.audiobook(toy_voice(), tmp_path / "book.md", tmp_path / "out", ".mp3")
-    assert [path.name for path in made] == ["01 One.mp3", "02 Two 23.mp3"]
-    assert "first" in made[0].with_suffix(".vtt").read_text(encoding="utf-8")
-    listed = (tmp_path / "out" / "playlist.m3u").read_text(encoding="utf-8").splitlines()
-    assert listed == [
-        "#EXTM3U",
-        "#EXTINF:-1,One",
-        "01 One.mp3",
-        "#EXTINF:-1,Two, 2/3",
-        "02 Two 23.mp3",
-    ]
-    before = made[0].stat().st_mtime_ns
-    made[1].unlink()
-    audiobook.audiobook(toy_voice(), tmp_path / "book.md", tmp_path / "out", ".mp3")
-    # What was there is not spoken again; what was missing is.
-    assert made[0].stat().st_mtime_ns == before
-    assert made[1].exists()
-    pages = {
-        "b": "<h1>Beginning</h1><p>It is &amp; was.</p><script>no</script>",
-        "a": "<p>The<br/>end.</p>",
-    }
-    with zipfile.ZipFile(tmp_path / "book.epub", "w") as file:
-        container = '<c xmlns="x"><rootfiles><rootfile full-path="OEBPS/p.opf"/></rootfiles></c>'
-        file.writestr("META-INF/container.xml", container)
-        items = "".join(f'<item id="{name}" href="{name}.xhtml"/>' for name in pages)
-        spine = '<spine><itemref idref="b"/><itemref idref="a"/></spine>'
-        file.writestr(
-            "OEBPS/p.opf", f'<package xmlns="x"><manifest>{items}</manifest>{spine}</package>'
-        )
-        for name, body in pages.items():
-            file.writestr(f"OEBPS/{name}.xhtml", f"<html><body>{body}</body></html>")
-    chapters = list(audiobook.epub(tmp_path / "book.epub"))
-    assert chapters == [("Beginning", "Beginning\nIt is & was."), ("", "The\nend.")]
-
-
-BOOK = """<html><head><title>no</title></head><body><nav><a>Contents</a></nav>
-<h1>Chapter <em>One</em></h1><p>In 1998<sup>3</sup> the 1<sup>st</sup> came<a epub:type="noteref">4</a>
-home<sup><a href="#n">5</a></sup>.<span epub:type="pagebreak" title="7">7</span></p>
-<h2>Later</h2><ol start="3"><li>third</li><li>fourth</li></ol><ul><li>item</li></ul>
-<table><tr><th>A</th><td>B</td></tr><tr><td>C</td><td>D</td></tr></table><pre>one
-two</pre><aside epub:type="footnote">a note</aside><div hidden="">no</div><p aria-hidden="true">no</p></body></html>"""  # noqa: E501
-READ = """Chapter One
-In 1998 the 1st came home.
-Later
-3. third
-4. fourth
-item
-A, B
-C, D
-one
-two"""
-
-
-def test_an_audiobook_reads_what_a_reader_would(tmp_path: Path) -> None:
-    audiobook = example("audiobook")
-    with zipfile.ZipFile(tmp_path / "book.epub", "w") as file:
-        container = '<c xmlns="x"><rootfiles><rootfile full-path="OEBPS/p.opf"/></rootfiles></c>'
-        file.writestr("META-INF/container.xml", container)
-        items = (
-            '<item id="a" href="text/a%20b.xhtml"/><item id="n" href="n.xhtml" properties="nav"/>'
-        )
-        items += '<item id="u" href="text/../u.xhtml"/><item id="x" href="n.xhtml"/>'
-        spine = (
-            '<spine><itemref idref="n"/><itemref idref="a"/><itemref idref="gone"/><itemref'
-            ' idref="u"/>'
-        )
-        spine += '<itemref idref="x" linear="no"/></spine>'
-        file.writestr(
-            "OEBPS/p.opf", f'<package xmlns="x"><manifest>{items}</manifest>{spine}</package>'
-        )
-        file.writestr("OEBPS/text/a b.xhtml", BOOK)
-        file.writestr("OEBPS/n.xhtml", "<html><body><p>Contents</p></body></html>")
-        file.writestr(
-            "OEBPS/u.xhtml",
-            "<html><body><h1>../../C: *?</h1><p>naïve</p></body></html>".encode("utf-16"),
-        )
-    chapters = list(audiobook.epub(tmp_path / "book.epub"))
-    assert chapters == [("Chapter One", READ), ("../../C: *?", "../../C: *?\nnaïve")]
-    made = audiobook.audiobook(toy_voice(), tmp_path / "book.epub", tmp_path / "out", ".wav")
-    assert [path.relative_to(tmp_path).as_posix() for path in made] == [
-        "out/01 Chapter One.wav",
-        "out/02 C.wav",
-    ]
-
-
-def test_read_along() -> None:
-    made = example("read_along").page(toy_voice(), "one <two> & three.")
-    buttons = re.findall(r"<button>(.*?)</button>", made)
-    assert (
-        html.unescape(re.sub(r"</?button>", "", made[made.index("<p>") + 3 : made.index("</p>")]))
-        == "one <two> & three."
-    )
-    times = json.loads(re.findall(r"const times = (.*);", made)[0])
-    assert len(buttons) == len(times) >= 3
-    assert times == sorted(times)
-    assert base64.b64decode(re.findall(r"base64,(.*?)\"", made)[0])[:1] == b"\xff"
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)

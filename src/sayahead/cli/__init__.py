@@ -18,6 +18,7 @@ from sayahead.extensions import Extensible, not_installed
 
 HELP = {
     "say": "speak text as it arrives",
+    "book": "make an audiobook, or a page that reads along",
     "serve": "serve speech to other programs",
     "mcp": "give agents a voice: tools speak, stop and voices, over MCP",
     "read": "show how a text is read: words as spoken, phonemes, sentence ends",

@@ -1,0 +1,141 @@
+"""A page of a book, in HTML, as the blocks that a reader would read out."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+from sayahead.books import Block
+
+HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
+BLOCKS = HEADINGS | frozenset(
+    (
+        "address article aside blockquote body center dd div dl dt fieldset figcaption figure"
+        " footer form header hr li main ol p pre section table tbody tfoot thead tr ul"
+    ).split()
+)
+EMPTY = frozenset("area base br col embed hr img input link meta source track wbr".split())
+"""What has no end."""
+SILENT = frozenset(
+    "audio button canvas head iframe math nav noscript object rp rt script select style svg"
+    " template textarea video".split()
+)
+ASIDE = frozenset(
+    "biblioentry endnote endnotes footnote footnotes index landmarks loi lot noteref page-list"
+    " pagebreak rearnote rearnotes toc".split()
+)
+"""What a book says of parts that are not read (epub:type), with "doc-" before it as a role."""
+NOTE = re.compile(r"[\d*†‡§¶,\s\[\]()]+")
+"""A raised mark of a note."""
+UNSEEN = str.maketrans(dict.fromkeys("\u00ad\u200b\ufeff\u2060", ""))
+"""Where a word may be broken, and other characters without a form."""
+
+
+def blocks_of(page: str) -> list[Block]:
+    """The blocks of a page, in order: notes, page numbers, tables of contents and what is hidden
+    are left out."""
+    reader = _Page()
+    reader.feed(page)
+    reader.close()
+    reader.end_block()
+    return reader.blocks
+
+
+class _Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocks = list[Block]()
+        self._parts = list[str]()
+        self._ids = list[str]()
+        self._raised = ""
+        # The open tags, and whether they are silent; the next number of each open list, None
+        # without numbers.
+        self._open = list[tuple[str, bool]]()
+        self._numbers = list[int | None]()
+        self._heading = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = dict(attrs)
+        if tag in BLOCKS:
+            self.end_block()
+        if tag not in EMPTY:
+            self._open.append((tag, is_silent(tag, known)))
+        if name := known.get("id") or (tag == "a" and known.get("name")):
+            self._ids.append(str(name))
+        self._heading = self._heading or tag in HEADINGS
+        if tag == "br":
+            self._parts.append("\n")
+        elif tag in ("ol", "ul"):
+            self._numbers.append(first_number(known) if tag == "ol" else None)
+        elif tag == "li":
+            self._number(known)
+        elif tag in ("td", "th") and "".join(self._parts).strip():
+            self._parts.append(", ")
+        elif tag == "math" and not self._is_silent(below=1):
+            self._parts.append(known.get("alttext") or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "sup":
+            # 1st is a word, and 1998³ is a year with a note.
+            self._parts += [] if NOTE.fullmatch(self._raised) else [self._raised]
+            self._raised = ""
+        if tag in BLOCKS:
+            self.end_block()
+        if tag in ("ol", "ul") and self._numbers:
+            self._numbers.pop()
+        tags = [each for each, _ in self._open]
+        if tag in tags:
+            del self._open[len(tags) - 1 - tags[::-1].index(tag) :]
+
+    def handle_data(self, data: str) -> None:
+        if self._is_silent():
+            return
+        tags = {tag for tag, _ in self._open}
+        if "sup" in tags:
+            self._raised += data
+        else:
+            self._parts.append(data if "pre" in tags else re.sub(r"\s", " ", data))
+
+    def end_block(self) -> None:
+        """What was read since the last block is one, if it is anything."""
+        lines = (
+            " ".join(line.split()) for line in "".join(self._parts).translate(UNSEEN).split("\n")
+        )
+        text = "\n".join(line for line in lines if line)
+        self._parts = []
+        if text:
+            self.blocks.append(Block(text, self._heading, tuple(self._ids)))
+            # A name before a block without text is the next one's.
+            self._ids = []
+        self._heading = False
+
+    def _is_silent(self, *, below: int = 0) -> bool:
+        return any(silent for _, silent in self._open[: len(self._open) - below])
+
+    def _number(self, attrs: dict[str, str | None]) -> None:
+        """An item begins."""
+        if self._is_silent() or not self._numbers or self._numbers[-1] is None:
+            return
+        value = attrs.get("value") or ""
+        number = int(value) if value.isdecimal() else self._numbers[-1]
+        self._parts.append(f"{number}. ")
+        self._numbers[-1] = number + 1
+
+
+def is_silent(tag: str, attrs: dict[str, str | None]) -> bool:
+    """Whether what is between a tag and its end is not read."""
+    kinds = f"{attrs.get('epub:type') or ''} {attrs.get('role') or ''}".replace("doc-", "").split()
+    style = (attrs.get("style") or "").replace(" ", "").lower()
+    return (
+        tag in SILENT
+        or bool(ASIDE & set(kinds))
+        or "hidden" in attrs
+        or attrs.get("aria-hidden") == "true"
+        or "display:none" in style
+    )
+
+
+def first_number(attrs: dict[str, str | None]) -> int:
+    """With which number a list begins."""
+    start = attrs.get("start") or "1"
+    return int(start) if start.lstrip("-").isdecimal() else 1

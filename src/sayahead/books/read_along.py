@@ -1,0 +1,138 @@
+"""A page that shows a book and marks each word while it is heard, without a server."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from sayahead.books import Block, Book
+from sayahead.books.audio import Spoken
+from sayahead.sound.files import fail
+from sayahead.types import WordTiming
+
+PAGE = """<!DOCTYPE html>
+<html lang="{language}">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+  :root {{ color-scheme: light dark; }}
+  body {{ max-width: 38em; margin: 0 auto; padding: 1em 1em 8em; font: 1.2em/1.6 serif; }}
+  p {{ white-space: pre-line; }}
+  nav li {{ margin: .2em 0; }}
+  b {{ font-weight: inherit; cursor: pointer; border-radius: .2em; }}
+  b[aria-current] {{ background: #ffd54a; color: #000; }}
+  footer {{ position: fixed; inset: auto 0 0; padding: .5em; background: Canvas; }}
+  audio {{ display: block; width: 100%; max-width: 46em; margin: 0 auto; }}
+</style>
+<h1>{title}</h1>
+<p>{author}</p>
+<nav aria-label="{title}"><ol>
+{contents}
+</ol></nav>
+<main>
+{chapters}
+</main>
+<footer><audio controls preload="metadata" src="{sound}"></audio></footer>
+<script>
+  const times = {times};
+  const audio = document.querySelector("audio");
+  const words = [...document.querySelectorAll("main b")];
+  const places = new Map(words.map((word, at) => [word, at]));
+  document.querySelector("main").addEventListener("click", (event) => {{
+    const at = places.get(event.target);
+    if (at === undefined) return;
+    audio.currentTime = times[at];
+    audio.play();
+  }});
+  let last = null;
+  function mark() {{
+    const now = audio.currentTime + 0.02;
+    let low = 0;
+    let high = times.length;
+    while (low < high) {{
+      const middle = (low + high) >> 1;
+      if (times[middle] <= now) low = middle + 1;
+      else high = middle;
+    }}
+    const word = audio.currentTime > 0 && low > 0 ? words[low - 1] : null;
+    if (word !== last) {{
+      last?.removeAttribute("aria-current");
+      word?.setAttribute("aria-current", "true");
+      if (!audio.paused) word?.scrollIntoView({{ block: "center", behavior: "smooth" }});
+      last = word;
+    }}
+    requestAnimationFrame(mark);
+  }}
+  mark();
+</script>
+"""
+
+
+def write_page(
+    path: Path, sound: str, book: Book, spoken: Sequence[Spoken], *, sample_rate: int
+) -> None:
+    """Write the page. ``sound``: the whole book's file, by its address as seen from the page."""
+    times = list[float]()
+    chapters = list[str]()
+    at = 0
+    for number, chapter in enumerate(spoken, start=1):
+        places = heard_places(chapter.words)
+        times += [round((at + word.onset) / sample_rate, 3) for word in places]
+        at += chapter.samples
+        chapters.append(f'<section id="c{number}">\n{section(chapter, places)}\n</section>')
+    contents = (
+        f'<li><a href="#c{number}">{html.escape(chapter.chapter.title or str(number))}</a></li>'
+        for number, chapter in enumerate(spoken, start=1)
+    )
+    page = PAGE.format(
+        language=html.escape(book.language or "en"),
+        title=html.escape(book.title),
+        author=html.escape(book.author),
+        contents="\n".join(contents),
+        chapters="\n".join(chapters),
+        sound=html.escape(quote(sound)),
+        times=json.dumps(times),
+    )
+    try:
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        fail(str(path), error)
+
+
+def heard_places(words: Sequence[WordTiming]) -> list[WordTiming]:
+    """The first word of each place in the text: "$5" is one place, and two words."""
+    places = list[WordTiming]()
+    for word in words:
+        if word.end > word.start and (not places or word.start >= places[-1].end):
+            places.append(word)
+    return places
+
+
+def section(chapter: Spoken, places: Sequence[WordTiming]) -> str:
+    """A chapter's blocks, with a mark around each place that is heard."""
+    waiting = iter(places)
+    word = next(waiting, None)
+    blocks = []
+    for begin, block in chapter.chapter.places():
+        parts = list[str]()
+        at = begin
+        end = begin + len(block.text)
+        while word is not None and word.start < end:
+            parts.append(html.escape(chapter.chapter.text[at : word.start]))
+            parts.append(f"<b>{html.escape(chapter.chapter.text[word.start : word.end])}</b>")
+            at = word.end
+            word = next(waiting, None)
+        parts.append(html.escape(chapter.chapter.text[at:end]))
+        blocks.append("".join(tagged(block, parts)))
+    return "\n".join(blocks)
+
+
+def tagged(block: Block, parts: Sequence[str]) -> Iterator[str]:
+    tag = "h2" if block.heading else "p"
+    yield f"<{tag}>"
+    yield from parts
+    yield f"</{tag}>"
