@@ -21,6 +21,7 @@ from sayahead.systems.loading import Loaded, Stages, ids_of, phoneme_voice
 from sayahead.systems.speakers import SPEAKER, SPEAKERS, Speakers, of_speakers, speaker_tables
 from sayahead.types import Floats, Ids, Rendering, Segment, Shape
 from sayahead.vocoders.heart import HeartVocoder
+from sayahead.vocoders.manner import pace_of
 from sayahead.voices import VoiceConfig, read_config
 from sayahead.voices.loans import lent
 
@@ -189,7 +190,8 @@ class HeartAcoustic:
         tones = tones_of(left_tones, segment, len(ids))
         # Of the first phoneme, this much is final already.
         past = int(left_units.sum()) - held
-        seen |= {"speed": np.array([rendering.speed], np.float32), "recent": state.recent}
+        speed = np.float32(rendering.speed * self._pace(rendering.speaker))
+        seen |= {"speed": np.array([speed], np.float32), "recent": state.recent}
         seen |= self._own("text", rendering.speaker)
         text = self._text(ids=ids, **state.memory, **seen)
         lasting = np.asarray(text["durations"] / speeds, np.float32)
@@ -201,9 +203,7 @@ class HeartAcoustic:
         if state.done < self._lead_units:
             # The first pad, even if only its start is final.
             lasting[0] = self._lead_units
-        units, owed = whole_units(
-            lasting, least, speeds * np.float32(rendering.speed) != 1, state.owed
-        )
+        units, owed = whole_units(lasting, least, speeds * speed != 1, state.owed)
         end = len(ids) if ended else len(left) + segment.speak
         spoken = int(units[:end].sum())
         commit = (
@@ -293,6 +293,10 @@ class HeartAcoustic:
     def _own(self, graph: str, speaker: int) -> dict[str, Floats]:
         """A graph's input for who speaks; nothing where there is one speaker."""
         return {} if self._speakers is None else {SPEAKER: self._speakers[speaker][graph]}
+
+    def _pace(self, speaker: int) -> float:
+        """How many times as fast as the network says somebody speaks."""
+        return 1.0 if self._speakers is None else pace_of(self._speakers[speaker])
 
     def _heard(self, units: Ids, begin: int) -> Ids:
         """(P + 1,) frames at which phonemes of these durations audibly begin, and at which the last

@@ -17,6 +17,7 @@ from sayahead.engine.onnx import OnnxGraph
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.systems.loading import Loaded
 from sayahead.types import Floats
+from sayahead.vocoders.manner import MANNER, PLAIN
 
 SPEAKERS = "speakers.npz"
 """File of what is each speaker's own in the graphs of a voice."""
@@ -112,11 +113,13 @@ class Speakers(Blends):
 
 
 def speaker_tables(path: Path, graphs: Mapping[str, OnnxGraph], count: int) -> dict[str, Floats]:
-    """(S, V) by graph, of a speakers.npz; VoiceError for a file that is damaged, or of other graphs
-    or speakers."""
+    """(S, V) by graph, and their manner, of a speakers.npz; VoiceError for a file that is damaged,
+    or of other graphs or speakers."""
     try:
         with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             tables = {name: np.asarray(file[name], np.float32) for name in graphs}
+            manner = np.asarray(file[MANNER] if MANNER in file else PLAIN[None], np.float32)
+            tables[MANNER] = np.broadcast_to(manner, (count, len(PLAIN)))
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise VoiceError(f"{path} cannot be read: {error}") from error
     for name, graph in graphs.items():

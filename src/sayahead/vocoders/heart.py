@@ -7,6 +7,7 @@ from typing import Protocol
 
 from sayahead.engine.onnx import Array, OnnxGraph
 from sayahead.types import Floats
+from sayahead.vocoders.manner import in_manner
 from sayahead.vocoders.spectral import SpectralVocoder
 
 
@@ -36,7 +37,10 @@ class HeartVocoder(SpectralVocoder):
         super().__init__(decoder, right=right, input_cache=(3, 130), cache=(24, 256), anew=True)
 
     def inputs(self, frames: Floats) -> dict[str, Array]:
-        inputs = {"sound_encoding": frames[:, :128], "f0": frames[:, 128], "energy": frames[:, 129]}
-        if self._speakers is not None:
-            inputs["speaker"] = self._speakers[int(frames[0, 130])]["decoder"]
-        return inputs
+        f0 = frames[:, 128]
+        energy = frames[:, 129]
+        if self._speakers is None:
+            return {"sound_encoding": frames[:, :128], "f0": f0, "energy": energy}
+        own = self._speakers[int(frames[0, 130])]
+        inputs = {"sound_encoding": frames[:, :128], "f0": in_manner(f0, own), "energy": energy}
+        return inputs | {"speaker": own["decoder"]}
