@@ -16,20 +16,24 @@ import argparse
 import json
 import os
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import soundfile
 from sayahead.sound.files import write_wav
+from sayahead.sound.pitch import pitch_hz
 from sayahead.types import Floats
+from sayahead.vocoders.manner import MANNER
 from sayahead.voice import Voice
 from sayahead.voices import installed_voices
 from sayahead.voices.install.clip.embedding import mel_frames, unit
 from sayahead.voices.install.clip.hearing import hear
-from sayahead.voices.install.clip.making import Studio, fit, moved_pitch
+from sayahead.voices.install.clip.making import Studio, fit, manner_like
+from sayahead.voices.install.clip.manner import Manner, manner_of
 from sayahead.voices.install.clip.reading import RATE, at_rate, clip_of
 
 from sayahead_lab.eval.listening.likeness import load_embedder
@@ -44,9 +48,12 @@ from sayahead_lab.eval.measures.word_errors import word_errors
 from sayahead_lab.training.clip.people import CLIP_S, listed, recording
 
 SENTENCES = 10
+OTHER = "other"
+"""Folder, and part, of people with several utterances each."""
 FIELDS = (
-    "similarity together second opinion wer clip seconds ceiling second_ceiling recording".split()
-)
+    "similarity together second opinion wer clip seconds ceiling second_ceiling recording"
+    " pitch_off pace_off pitch_range_off energy_range_off"
+).split()
 
 
 SecondJudge = Callable[[Floats], Floats]
@@ -107,13 +114,10 @@ def second_judge(folder: Path, names: list[str], directions: int = 40) -> Second
 class Person:
     """Somebody's clip, and the rest of the recording."""
 
-    def __init__(
-        self, name: str, samples: Floats, rate: int, seconds: float, judges: Judges
-    ) -> None:
-        cut = samples[: round(seconds * rate)]
-        after = samples[round(CLIP_S * rate) :]
+    def __init__(self, name: str, cut: Floats, after: Floats, rate: int, judges: Judges) -> None:
         self.clip = clip_of(cut, rate)
         self.rest = judges.embed(after, rate)
+        self.manner = manner_and_pitch(at_rate(after, rate))
         self.about: dict[str, Any] = {
             "person": name,
             "ceiling": float(judges.embed(cut, rate) @ self.rest),
@@ -124,6 +128,44 @@ class Person:
             self.about["second_ceiling"] = float(judges.second(self.clip.samples) @ self.second)
         if judges.opinion is not None:
             self.about["recording"] = judges.opinion(at_16khz(after, rate))
+
+
+def listed_person(folder: Path, name: str, seconds: float, judges: Judges) -> Person:
+    """Somebody of the list: the begin of a recording, and what comes after 8 s of it."""
+    samples, rate = recording(folder, name)
+    cut = samples[: round(seconds * rate)]
+    return Person(name, cut, samples[round(CLIP_S * rate) :], rate, judges)
+
+
+def other_person(folder: Path, seconds: float, judges: Judges) -> Person:
+    """Somebody with a folder of utterances: the begin of the first that is long enough, and all
+    others."""
+    sounds = [soundfile.read(path, dtype="float32") for path in sorted(folder.glob("*.flac"))]
+    rate = sounds[0][1]
+    first = next(
+        number for number, (samples, _) in enumerate(sounds) if len(samples) >= CLIP_S * rate
+    )
+    rest = np.concatenate([samples for at, (samples, _) in enumerate(sounds) if at != first])
+    return Person(folder.name, sounds[first][0][: round(seconds * rate)], rest, rate, judges)
+
+
+def manner_and_pitch(samples: Floats) -> tuple[Manner | None, float]:
+    """How samples at 24 kHz are spoken, and their median pitch in Hz."""
+    hertz = pitch_hz(samples, RATE)
+    voiced = hertz[hertz > 0]
+    return manner_of(samples, hertz), float(np.median(voiced)) if len(voiced) else 0.0
+
+
+def manner_off(sounds: list[Floats], person: Person) -> dict[str, float]:
+    """How far pace and ranges (as logarithms) and pitch (in semitones) are from a person's."""
+    manner, f0 = manner_and_pitch(np.concatenate(sounds))
+    theirs, their_f0 = person.manner
+    if manner is None or theirs is None:
+        return {}
+    off = {"pitch_off": 12 * abs(float(np.log2(f0 / their_f0)))}
+    for name, own, wanted in zip(Manner._fields, manner, theirs, strict=True):
+        off[f"{name}_off"] = abs(float(np.log(own / wanted)))
+    return off
 
 
 def errors(said: list[str], heard: list[str]) -> float:
@@ -141,6 +183,7 @@ def judged(
         "similarity": float(np.mean([one @ person.rest for one in embeddings])),
         "together": float(unit(np.mean(embeddings, axis=0)) @ person.rest),
     }
+    row |= manner_off(sounds, person)
     if judges.second is not None:
         row["second"] = float(judges.second(np.concatenate(sounds)) @ person.second)
     heard = [at_16khz(sound, RATE) for sound in sounds[: judges.most]]
@@ -166,7 +209,7 @@ def main() -> None:
     add = parser.add_argument
     add("--people", type=Path, required=True)
     add("--list", type=Path, default=Path("lab/recipes/clip/people.tsv"))
-    add("--part", default="validation")
+    add("--part", default="validation", help="of the list; or other: folders of utterances")
     add("--family", type=Path, help="the family's folder (default: the installed one)")
     add("--seconds", type=float, default=8.0)
     add(
@@ -181,7 +224,7 @@ def main() -> None:
     add("--no-second", action="store_true")
     add("--no-words", action="store_true")
     add("--anchors", action="store_true", help="the nearest speaker and the blend, too")
-    add("--sounds", type=Path, help="where the sounds go")
+    add("--sounds", type=Path, help="where the sounds go, and a page of them")
     add("--out", type=Path, required=True)
     arguments = parser.parse_args()
     studio = Studio(arguments.family or installed_voices()["family"])
@@ -203,25 +246,24 @@ def main() -> None:
         .splitlines()[: arguments.sentences]
     )
     rows = list[dict[str, Any]]()
-    for name in listed(arguments.list, arguments.part)[: arguments.limit]:
-        person = Person(name, *recording(arguments.people, name), arguments.seconds, judges)
+    for person in people_of(arguments, judges):
         begun = time.process_time()
         heard = hear(person.clip, maker.embed)
         hearing_s = time.process_time() - begun
         voices = dict[str, tuple[Voice, dict[str, float]]]()
         for setting in arguments.setting:
             begun = time.process_time()
-            fitted, shape = fit(studio, maker, heard, **settings_of(setting))
+            settings = settings_of(setting)
+            wanted = heard if settings.pop("manner", 1) else replace(heard, manner=None)
+            fitted = fit(studio, maker, wanted, **settings)
             seconds = hearing_s + time.process_time() - begun
             told = {"seconds": seconds, "clip": fitted.similarity}
-            voices[setting] = studio.as_speaker(fitted.tables, shape), told
+            voices[setting] = studio.as_speaker(fitted.tables), told
         if arguments.anchors:
-            numbers = {"blend": maker.nearest, "nearest": maker.nearest_single}
-            for label, nearest in numbers.items():
-                number = nearest(heard.embedding, heard.f0)
-                shape = moved_pitch(heard.f0, maker.pitch(number))
-                tables = maker.blended(number)
-                voices[label] = studio.as_speaker(tables, shape), {}
+            for label, nearest in (("blend", maker.nearest), ("nearest", maker.nearest_single)):
+                tables = maker.blended(nearest(heard.embedding, heard.f0))
+                manner = manner_like(studio, tables, heard)
+                voices[label] = studio.as_speaker({**tables, MANNER: manner}), {}
         for label, (voice, told) in voices.items():
             sounds = [voice.synthesize(text) for text in texts]
             found = {
@@ -238,11 +280,57 @@ def main() -> None:
                 flush=True,
             )
             if arguments.sounds:
-                write_wav(arguments.sounds / label / f"{name}.wav", joined(sounds), RATE)
+                write_sounds(arguments.sounds, label, person, joined(sounds))
         arguments.out.write_text(
             json.dumps({"rows": rows, "summary": summary(rows)}, indent=1) + "\n"
         )
+    if arguments.sounds:
+        (arguments.sounds / "index.html").write_text(page(rows, arguments.seconds))
     print(json.dumps(summary(rows), indent=1))
+
+
+def people_of(arguments: argparse.Namespace, judges: Judges) -> Iterator[Person]:
+    """Those of the list's part, or those who have folders of utterances."""
+    if arguments.part == OTHER:
+        folders = sorted(path for path in (arguments.people / OTHER).iterdir() if path.is_dir())
+        for folder in folders[: arguments.limit]:
+            yield other_person(folder, arguments.seconds, judges)
+        return
+    for name in listed(arguments.list, arguments.part)[: arguments.limit]:
+        yield listed_person(arguments.people, name, arguments.seconds, judges)
+
+
+def write_sounds(folder: Path, label: str, person: Person, sound: Floats) -> None:
+    """A person's clip, and a voice of it."""
+    name = person.about["person"]
+    write_wav(folder / "clip" / f"{name}.wav", joined([person.clip.samples]), RATE)
+    write_wav(folder / label / f"{name}.wav", sound, RATE)
+
+
+def page(rows: list[dict[str, Any]], seconds: float) -> str:
+    """HTML: everybody's clip and voices side by side."""
+    settings = list(dict.fromkeys(row["setting"] for row in rows))
+    by_person = dict[str, dict[str, dict[str, Any]]]()
+    for row in rows:
+        by_person.setdefault(row["person"], {})[row["setting"]] = row
+    head = "".join(f"<th>{label}" for label in ["person", f"clip of {seconds:g} s", *settings])
+    lines = [
+        "<!doctype html><meta charset=utf-8><title>Clips and their voices</title>",
+        "<p>Recordings: LibriSpeech, CC BY 4.0. Below a voice: similarity, opinion.",
+        f"<table><tr>{head}",
+    ]
+    for name, own in by_person.items():
+        lines.append(f"<tr><th>{name}<td>{player('clip', name)}")
+        for label in settings:
+            row = own[label]
+            figures = f"{row['similarity']:.2f}, {row.get('opinion', 0):.2f}"
+            lines.append(f"<td>{player(label, name)}<br>{figures}")
+    return "\n".join([*lines, "</table>", ""])
+
+
+def player(label: str, name: str) -> str:
+    """HTML that plays one of the sounds."""
+    return f'<audio controls preload=none src="{label}/{name}.wav"></audio>'
 
 
 def joined(sounds: list[Floats]) -> Floats:

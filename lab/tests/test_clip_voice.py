@@ -4,6 +4,7 @@ whose it is."""
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,10 +12,13 @@ import numpy as np
 import pytest
 from sayahead import load_voice
 from sayahead.engine import onnx
+from sayahead.engine.files import save_arrays, sha256
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.sound.files import write_wav
+from sayahead.sound.pitch import pitch_hz
 from sayahead.types import Floats
-from sayahead.voices.install.clip.making import FromClip, Studio, voice_from_clip
+from sayahead.vocoders.manner import MANNER
+from sayahead.voices.install.clip.making import FromClip, Studio, manner_like, voice_from_clip
 from sayahead.voices.locations import installed_voices
 
 CLIP = (
@@ -45,16 +49,38 @@ def embedded(samples: Floats) -> Floats:
 
 
 def test_it_is_like_the_clip(made: FromClip) -> None:
-    """More than what the fit began with."""
+    """More than what the fit began with, and at the clip's pitch."""
     studio = Studio(installed_voices()["family"])
     heard = made.heard
     maker = studio.maker
-    blend = maker.nearest(heard.embedding, heard.f0)
-    before = maker.embed(studio.say(made.added.config.shape, maker.blended(blend)), 24000)
-    assert made.similarity > float(before @ heard.embedding) + 0.01
+    blend = maker.blended(maker.nearest(heard.embedding, heard.f0))
+    before = maker.embed(studio.say({**blend, MANNER: manner_like(studio, blend, heard)}), 24000)
+    assert made.similarity > float(before @ maker.person(heard.embedding)) + 0.01
     voice = load_voice(made.added.folder)
-    other = maker.embed(np.concatenate([voice.synthesize(text) for text in (CLIP, TEXT)]), 24000)
-    assert float(other @ heard.embedding) > 0.85
+    samples = np.concatenate([voice.synthesize(text) for text in (CLIP, TEXT)])
+    assert float(maker.embed(samples, 24000) @ heard.embedding) > 0.85
+    hertz = pitch_hz(samples, 24000)
+    assert abs(12 * np.log2(np.median(hertz[hertz > 0]) / heard.f0)) < 1.5
+
+
+def test_it_takes_its_manner_along_into_a_blend(made: FromClip) -> None:
+    """Half of somebody has half of their pace."""
+    with np.load(made.added.folder / "speakers.npz") as file:
+        numbers = {name: file[name] for name in file.files}
+    numbers[MANNER] = np.array([[0.5, 1.0, np.log(0.5)]], np.float16)
+    folder = made.added.folder.with_name("slow")
+    shutil.copytree(made.added.folder, folder)
+    save_arrays(folder / "speakers.npz", numbers)
+    told = json.loads((folder / "voice.json").read_text())
+    told["files"]["speakers.npz"] = sha256(folder / "speakers.npz")
+    (folder / "voice.json").write_text(json.dumps(told))
+    voice = load_voice(folder)
+    slow, half = (
+        len(voice.synthesize(TEXT, speaker=who)) for who in ("mine", "mine:0.5+bf_emma:0.5")
+    )
+    plain = len(load_voice("family").synthesize(TEXT, speaker="bf_emma"))
+    assert slow > 1.7 * plain
+    assert 1.2 * plain < half < 0.85 * slow
 
 
 def test_it_costs_twenty_kilobytes_and_no_networks(made: FromClip) -> None:

@@ -27,7 +27,7 @@ from sayahead_lab.training.clip.family import (
 )
 from sayahead_lab.training.clip.learning import ClipRecipe, ClipTraining
 from sayahead_lab.training.clip.network import Bank, SpeakerNetwork, SpeakerNetworkConfig, exported
-from sayahead_lab.training.clip.people import listed
+from sayahead_lab.training.clip.people import Person, listed, person_estimate
 from sayahead_lab.training.mel.sound import excitation, synthesized
 
 ROOT = Path(__file__).parents[3]
@@ -84,7 +84,10 @@ def test_the_package_makes_what_was_learned(family: Family, embedder: SpeakerEmb
     )
     order = columns(family)
     rows = {graph: family.codes.numpy()[:, order[graph]] for graph in GRAPHS}
-    maker = SpeakerMaker(exported(network, bank, order, arrays_of(embedder)), rows)
+    gain = np.eye(256, dtype=np.float32)
+    gain[3] = 0
+    person = np.zeros(256, np.float32), gain
+    maker = SpeakerMaker(exported(network, bank, order, arrays_of(embedder), person), rows)
     wanted = unit(draw.normal(0, 1, 256).astype(np.float32))
     made = maker.made(wanted, 150.0, [1])
     inputs = (
@@ -96,6 +99,21 @@ def test_the_package_makes_what_was_learned(family: Family, embedder: SpeakerEmb
     moved = np.abs(learned - family.codes.numpy()[1]).max()
     for graph in GRAPHS:
         assert np.abs(made[graph] - learned[order[graph]]).max() < 0.02 * moved
+
+
+def test_a_person_is_what_clips_have_in_common() -> None:
+    """What differs within people is left out, and what differs between them stays."""
+    draw = np.random.default_rng(3)
+    people = list[Person]()
+    for number in range(60):
+        own = np.zeros((12, 4))
+        own[:, 0] = draw.normal()
+        own[:, 1] = draw.normal(0, 1, 12)
+        people.append(Person(str(number), np.float32(own + np.array([0, 0, 5, 5])), 200.0))
+    mean, gain = person_estimate(people)
+    assert np.allclose(mean[2:], 5)
+    assert gain[0, 0] > 0.9
+    assert gain[1, 1] < 0.35
 
 
 def test_the_sound_is_that_of_other_trainings() -> None:

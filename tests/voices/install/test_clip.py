@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import struct
 import wave
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,12 @@ from support.command import Command
 from sayahead import Voice
 from sayahead.errors import ConfigError
 from sayahead.sound.files import write_wav
+from sayahead.sound.pitch import pitch_hz
 from sayahead.types import Floats
+from sayahead.vocoders.manner import MANNER, in_manner
 from sayahead.voices.install.clip.embedding import PARTIAL, WIDTH, Embedder, mel_frames, unit
 from sayahead.voices.install.clip.hearing import apart, check, hear
+from sayahead.voices.install.clip.manner import Manner, manner_of, moved_manner
 from sayahead.voices.install.clip.reading import RATE, at_rate, clip_of, read_clip
 from sayahead.voices.install.clip.speaker import GRAPHS, SpeakerMaker, Tables, gelu
 
@@ -171,6 +175,17 @@ def test_two_people_are_told_from_one() -> None:
     assert apart(np.stack(windows(one, 5) + windows(other, 5))) < 0.5
 
 
+def test_of_two_people_and_of_a_wrong_rate_it_is_said_what_to_do(
+    speech: Floats, embedder: Embedder, tmp_path: Path
+) -> None:
+    heard = replace(hear(clip_of(speech, RATE), embedder), apart=0.41)
+    with pytest.raises(ConfigError, match=r"two people seem to speak.*cut out 5 to 20 s of one"):
+        check(heard, "clip.wav")
+    written(tmp_path / "slow.wav", speech[:8000], 4000)
+    with pytest.raises(ConfigError, match=r"4000 samples a second, but 8000 to 192000.*convert it"):
+        read_clip(tmp_path / "slow.wav")
+
+
 def test_an_embedding_does_not_depend_on_the_rate(embedder: Embedder) -> None:
     """A window has the same bins at any of the rates."""
     at = np.arange(2 * 48000) / 48000
@@ -207,6 +222,8 @@ def toy_maker() -> tuple[SpeakerMaker, dict[str, Floats]]:
         "network.outer.bias": np.zeros(4, np.float32),
         "network.directions": np.eye(4, dtype=np.float32),
         "network.columns": np.arange(6, 10, dtype=np.float32),
+        "person.mean": np.zeros(WIDTH, np.float32),
+        "person.gain": np.eye(WIDTH, dtype=np.float32),
     }
     return SpeakerMaker(arrays, rows), rows
 
@@ -251,6 +268,41 @@ def test_more_rounds_never_sound_less_alike() -> None:
     ]
     found = [fitted.similarity for fitted in fits]
     assert found == sorted(found)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "own", "pace", "pitch_range"),
+    [
+        (Manner(4.0, 1.0, 5.0), Manner(4.0, 1.0, 4.0), 1.0, 1.0),
+        (Manner(5.0, 1.0, 5.0), Manner(4.0, 0.5, 4.0), 1.118, 1.516),
+        (Manner(99.0, 9.0, 5.0), Manner(4.0, 0.5, 4.0), 1.3, 1.6),
+        (None, Manner(4.0, 0.5, 4.0), 1.0, 1.0),
+    ],
+)
+def test_a_speaker_takes_a_part_of_a_clips_manner(
+    wanted: Manner | None, own: Manner, pace: float, pitch_range: float
+) -> None:
+    manner = moved_manner(150.0, wanted, 120.0, own)
+    assert np.exp(manner[2]) == pytest.approx(pace, abs=0.001)
+    assert manner[1] == pytest.approx(pitch_range, abs=0.001)
+    # Whatever the range, the median is the clip's.
+    assert in_manner(np.full(3, 120.0), {MANNER: manner}) == pytest.approx(150.0, rel=1e-3)
+
+
+def test_pitch_is_moved_by_half_an_octave_and_a_bit_at_most() -> None:
+    manner = moved_manner(400.0, None, 100.0, None)
+    assert in_manner(np.array([100.0, 0.0]), {MANNER: manner}) == pytest.approx([149.8, 0], abs=0.1)
+
+
+def test_faster_speech_has_more_syllables_a_second(heart: Voice) -> None:
+    found = list[Manner]()
+    for speed in (0.8, 1.25):
+        samples = heart.synthesize(SENTENCE, policy="wait-all", speed=speed)
+        manner = manner_of(samples, pitch_hz(samples, RATE))
+        assert manner is not None
+        found.append(manner)
+    assert found[1].pace > 1.2 * found[0].pace
+    assert manner_of(np.zeros(RATE, np.float32), np.zeros(101, np.float32)) is None
 
 
 def test_the_activation_is_that_of_training() -> None:

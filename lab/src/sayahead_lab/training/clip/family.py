@@ -196,10 +196,15 @@ def at_pitch(spoken: IntonedSentence, hertz: float) -> IntonedSentence:
 
 
 def balance(parts: Tensor) -> Tensor:
-    """(B, T, 350) logarithm of noise over pulses by bin: what is crisp, and what is hoarse."""
-    pulses, _, noise, _, _ = torch.split(parts, BINS, -1)
-    apart: Tensor = noise[..., :TOP_BIN].clamp(max=7) - pulses[..., :TOP_BIN].clamp(max=7)
-    return apart
+    """(B, T, 2, 601) logarithms of noise, and of what is neither, over pulses by bin: what is
+    crisp, and what is hoarse."""
+    pulses, _, noise, rest, _ = (one.clamp(max=7) for one in torch.split(parts, BINS, -1))
+    return torch.stack([noise - pulses, rest - pulses], 2)
+
+
+def pulses_above(parts: Tensor) -> Tensor:
+    """(B, T, 251) logarithm of the pulses above what recordings can tell."""
+    return parts[..., TOP_BIN:BINS]
 
 
 def columns(family: Family) -> Mapping[str, Ids]:

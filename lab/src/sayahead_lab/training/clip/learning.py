@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -31,10 +31,11 @@ from sayahead_lab.training.clip.family import (
     balance,
     columns,
     pitches,
+    pulses_above,
     sound_of,
 )
 from sayahead_lab.training.clip.network import Bank, SpeakerNetwork, SpeakerNetworkConfig, exported
-from sayahead_lab.training.clip.people import CLIP_S, Person, listed, measured
+from sayahead_lab.training.clip.people import CLIP_S, Person, listed, measured, person_estimate
 from sayahead_lab.training.corpus.teacher import load_reader, split
 
 CROP = 144
@@ -44,6 +45,8 @@ EDGE = 7
 HOP = 300
 CHECKPOINT = "checkpoint.pt"
 LOG = "log.jsonl"
+NEAR = 3
+"""Blends from any of which a speaker is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,9 @@ class ClipRecipe:
     """Crops of each."""
     rate: float = 1e-3
     hold: float = 0.5
-    """Weight of the balance of noise and pulses."""
+    """Weight of the balance of pulses, noise and the rest."""
+    hold_above: float = 0.05
+    """Weight of the level above what is compared with people."""
     pull: float = 0.01
     """Weight of the mean square of offsets, in deviations of the family's speakers."""
     mixed: float = 0.5
@@ -109,6 +114,17 @@ def make_bank(
         shares.append(share)
         f0.append(np.median(spoken.f0[spoken.f0 > 40]))
     return Bank(*(np.asarray(rows, np.float32) for rows in (shares, embeddings, f0)))
+
+
+class Someone(NamedTuple):
+    """Who is to be imitated."""
+
+    clip: Floats
+    """(256,) the embedding of a part of a recording."""
+    f0: float
+    """Median pitch in Hz."""
+    whole: Floats
+    """(256,) the embedding of all of it: what the network shall make of the part."""
 
 
 class ClipTraining:
@@ -189,7 +205,7 @@ class ClipTraining:
                     key: round(float(np.mean([row[key] for row in shown])), 4) for key in shown[0]
                 }
                 shown.clear()
-                if self.step % 500 == 0:
+                if self.step % 250 == 0:
                     means["validation"] = round(self.validate(), 4)
                 self._log(means)
                 note(f"{self.step}: {means}")
@@ -222,29 +238,32 @@ class ClipTraining:
                 self.average[name].lerp_(value, 1 - keep)
         return errors
 
-    def someone(self, draw: np.random.Generator) -> tuple[Floats, float]:
-        """The embedding and the pitch of a part of someone's recording, or of a mixture of two
-        people."""
+    def someone(self, draw: np.random.Generator) -> Someone:
+        """Someone of the people, or a mixture of two."""
         people = [self.train[int(draw.integers(len(self.train)))] for _ in range(2)]
         share = float(draw.uniform(0.2, 0.8)) if draw.random() < self.recipe.mixed else 1.0
-        embedding = np.zeros(256, np.float32)
+        clip = np.zeros(WIDTH, np.float32)
+        whole = np.zeros(WIDTH, np.float32)
         f0 = 1.0
         for one, part in zip(people, (share, 1 - share), strict=True):
             windows = int(draw.integers(5, 11))
             begin = int(draw.integers(0, max(1, len(one.partials) - windows)))
-            embedding += part * unit(one.partials[begin : begin + windows].mean(0))
+            clip += part * unit(one.partials[begin : begin + windows].mean(0))
+            whole += part * unit(one.partials.mean(0))
             f0 *= max(one.f0, 60.0) ** part
-        return unit(embedding), f0
+        return Someone(unit(clip), f0, unit(whole))
 
     def errors(
-        self, wanted: Sequence[tuple[Floats, float]], draw: np.random.Generator
+        self, people: Sequence[Someone], draw: np.random.Generator
     ) -> tuple[Tensor, dict[str, float]]:
         """How unlike the people crops are that are spoken as they, and how far the balance is from
         the blends'."""
         recipe = self.recipe
-        blends = [self.bank.nearest(*one) for one in wanted]
-        target = torch.from_numpy(np.stack([embedding for embedding, _ in wanted]))
-        moved = self.moved(target, wanted, blends)
+        wanted = [(one.clip, one.f0) for one in people]
+        blends = [int(draw.choice(self.bank.nearest(*one, NEAR))) for one in wanted]
+        target = torch.from_numpy(np.stack([one.whole for one in people]))
+        asked = torch.from_numpy(np.stack([one.clip for one in people]))
+        moved = self.moved(asked, wanted, blends)
         base = torch.from_numpy(self.bank.shares[blends]) @ self.family.codes
         codes = self.network.added(base, moved)
         spoken = list[IntonedSentence]()
@@ -260,6 +279,7 @@ class ClipTraining:
                 base.repeat_interleave(recipe.crops, 0), spoken, begins, CROP
             )
         held = (balance(parts) - balance(before)).abs().mean()
+        above = (pulses_above(parts) - pulses_above(before)).abs().mean()
         samples = sound_of(parts, pitches(spoken, begins, CROP), self.step)[:, EDGE * HOP :]
         partials = self.embed.partials(self.embed.mel(samples)[:, :PARTIAL])
         likeness = torch.nn.functional.cosine_similarity(
@@ -267,7 +287,9 @@ class ClipTraining:
         )
         size = moved.square().mean()
         loss = (1 - likeness).mean() + recipe.hold * held + recipe.pull * size
-        return loss, {"likeness": likeness.mean().item(), "held": held.item(), "size": size.item()}
+        loss = loss + recipe.hold_above * above
+        told = {"likeness": likeness.mean(), "held": held, "above": above, "size": size}
+        return loss, {name: value.item() for name, value in told.items()}
 
     def moved(
         self, target: Tensor, wanted: Sequence[tuple[Floats, float]], blends: Sequence[int]
@@ -310,7 +332,7 @@ class ClipTraining:
 
     def heard(self, wanted: Floats, rest: Floats, one: Person, draw: np.random.Generator) -> float:
         """Similarity of a person's crops to the rest of the recording, made of the begin."""
-        blend = self.bank.nearest(wanted, one.f0)
+        blend = self.bank.nearest(wanted, one.f0)[0]
         target = torch.from_numpy(wanted[None])
         base = torch.from_numpy(self.bank.shares[[blend]]) @ self.family.codes
         codes = self.network.added(base, self.moved(target, [(wanted, one.f0)], [blend]))
@@ -332,7 +354,9 @@ def export(recipe: ClipRecipe, run: Path, file: Path) -> None:
     with np.load(run / "bank.npz") as arrays:
         bank = Bank(**{name: arrays[name] for name in arrays.files})
     embedder = arrays_of(load_speaker_embedder(embedder_weights()))
-    save_arrays(file, exported(network, bank, columns(family), embedder))
+    names = listed(Path(recipe.people), "train")
+    person = person_estimate(measured(Path(), names, Embedder(embedder), run / "train.npz"))
+    save_arrays(file, exported(network, bank, columns(family), embedder, person))
 
 
 def halves(one: Person) -> tuple[Floats, Floats]:

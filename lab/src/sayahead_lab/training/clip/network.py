@@ -72,21 +72,26 @@ class Bank:
     f0: Floats
     """(N,) median pitch in Hz."""
 
-    def nearest(self, wanted: Floats, f0: float) -> int:
-        """The blend that is most like an embedding, and not far from a pitch in Hz (0: any)."""
+    def nearest(self, wanted: Floats, f0: float, count: int = 1) -> Ids:
+        """The blends that are most like an embedding, and not far from a pitch in Hz (0: any)."""
         score = self.embeddings @ wanted
         if f0 > 0:
             score = score - OCTAVE * np.abs(np.log2(f0 / self.f0))
-        return int(score.argmax())
+        return np.argsort(-score)[:count]
 
 
 def exported(
-    network: SpeakerNetwork, bank: Bank, order: Mapping[str, Ids], embedder: Mapping[str, Any]
+    network: SpeakerNetwork,
+    bank: Bank,
+    order: Mapping[str, Ids],
+    embedder: Mapping[str, Any],
+    person: tuple[Floats, Floats],
 ) -> dict[str, Any]:
     """Arrays of a family's ``clip.npz``: what makes speakers without PyTorch.
 
     ``order``: by graph, which numbers of a vector are the columns of its table
-    (``family.columns``)."""
+    (``family.columns``); ``person``: what makes a person's embedding of a clip's
+    (``people.person_estimate``)."""
     joined = np.concatenate([order[graph] for graph in GRAPHS])
     place = np.empty(len(joined), np.int64)
     place[joined] = np.arange(len(joined))
@@ -113,4 +118,6 @@ def exported(
         directions.detach().numpy()
     )
     arrays["network.columns"] = place[numbers].astype(np.int32)
+    arrays["person.mean"], gain = person
+    arrays["person.gain"], arrays["person.gain" + SCALE] = packed(gain)
     return arrays

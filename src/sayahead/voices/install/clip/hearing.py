@@ -12,6 +12,7 @@ from sayahead.errors import ConfigError
 from sayahead.sound.pitch import pitch_hz
 from sayahead.types import Floats
 from sayahead.voices.install.clip.embedding import Embedder, mel_frames, unit
+from sayahead.voices.install.clip.manner import Manner, manner_of
 from sayahead.voices.install.clip.reading import RATE, Clip
 
 FRAME = RATE // 50
@@ -46,6 +47,8 @@ class Heard:
     """Cosine of the two most different halves of its windows: low where two people speak."""
     embedding: Floats
     """(256,) who speaks."""
+    manner: Manner | None = None
+    """How they speak; None where too little is spoken to tell."""
 
 
 def hear(clip: Clip, embed: Embedder) -> Heard:
@@ -75,6 +78,7 @@ def hear(clip: Clip, embed: Embedder) -> Heard:
         spread=spread,
         apart=apart(partials),
         embedding=unit(partials.mean(0)),
+        manner=manner_of(samples, hertz),
     )
 
 

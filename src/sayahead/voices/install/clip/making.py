@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -14,15 +13,18 @@ from sayahead.engine.files import save_arrays, sha256
 from sayahead.engine.onnx import OnnxGraph, shared_graphs_of
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.extensions import not_installed
+from sayahead.sound.pitch import pitch_hz
 from sayahead.systems.heart import OWN, HeartConfig, heart_stages
 from sayahead.systems.loading import two_stages
 from sayahead.systems.speakers import SPEAKERS, Speakers, speaker_tables
-from sayahead.types import Floats, Shape
+from sayahead.types import Floats
+from sayahead.vocoders.manner import MANNER
 from sayahead.voice import Voice, load_voice
 from sayahead.voices import VoiceConfig, installed_voices, read_config
 from sayahead.voices.install.add import MADE, Added, check_name, settle, workplace
 from sayahead.voices.install.clip.hearing import Heard, check, hear
-from sayahead.voices.install.clip.reading import read_clip
+from sayahead.voices.install.clip.manner import manner_of, moved_manner
+from sayahead.voices.install.clip.reading import RATE, read_clip
 from sayahead.voices.install.clip.speaker import Fitted, SpeakerMaker, Tables, load_maker
 from sayahead.voices.locations import ELSEWHERE
 from sayahead.voices.write import write_voice
@@ -44,8 +46,6 @@ SENTENCES = (
 BLENDS = 3
 """Nearest blends of the family's speakers from which a speaker is made; it is the mean of what is
 made of each."""
-MAX_SEMITONES = 7.0
-"""Most that the pitch of a blend is moved."""
 LICENSE = "LicenseRef-Private"
 """Where the speaker has chosen none."""
 
@@ -59,8 +59,8 @@ class FromClip:
     heard: Heard
     """The clip, measured."""
     similarity: float
-    """Cosine of the embeddings of what it says and of the clip: strangers have 0.56, one person's
-    sentences 0.9."""
+    """Cosine of the embedding of what it says and of the clip's, less what is the sentences' alone:
+    strangers have 0.56, one person's sentences 0.9."""
 
 
 class Studio:
@@ -79,16 +79,16 @@ class Studio:
         """What makes its speakers."""
         return load_maker(self.folder, self.rows)
 
-    def as_speaker(self, tables: Tables, shape: Shape) -> Voice:
+    def as_speaker(self, tables: Tables) -> Voice:
         """The voice as a speaker of these numbers."""
         speakers = Speakers({name: table[None] for name, table in tables.items()})
         stages = heart_stages(self._graphs, self._config, self.voice.config.phonemes, speakers)
-        config = replace(self.voice.config, speakers={"guest": 0}, shape=shape)
-        return self.voice.described(config, two_stages(config, *stages).shaped(shape))
+        config = replace(self.voice.config, speakers={"guest": 0})
+        return self.voice.described(config, two_stages(config, *stages))
 
-    def say(self, shape: Shape, tables: Tables) -> Floats:
+    def say(self, tables: Tables) -> Floats:
         """(S,) the sentences at 24 kHz."""
-        voice = self.as_speaker(tables, shape)
+        voice = self.as_speaker(tables)
         return np.concatenate([voice.synthesize(text, policy="wait-all") for text in SENTENCES])
 
 
@@ -121,15 +121,9 @@ def voice_from_clip(
     maker = studio.maker
     heard = hear(recorded, maker.embed)
     check(heard, path.name)
-    fitted, shape = fit(studio, maker, heard, near=near)
+    fitted = fit(studio, maker, heard, near=near)
     origin = f"a clip of {heard.seconds:.1f} s ({path.name}, SHA-256 {sha256(path)})"
-    about = {
-        "name": name,
-        "language": tag,
-        "license": license,
-        "consent": consent,
-        "shape": asdict(shape),
-    }
+    about = {"name": name, "language": tag, "license": license, "consent": consent}
     about["description"] = (
         description or f"Made of a clip of {heard.seconds:.0f} s, a speaker more of {family}"
     )
@@ -150,22 +144,25 @@ def fit(
     rounds: float = ROUNDS,
     step: float = STEP,
     blends: float = BLENDS,
-) -> tuple[Fitted, Shape]:
-    """The speaker of the family that is like a clip, and its pitch."""
+) -> Fitted:
+    """The speaker of the family that is like a clip."""
     nearest = maker.nearest(heard.embedding, heard.f0, int(blends))
-    shape = moved_pitch(heard.f0, maker.pitch(nearest))
-    say = functools.partial(studio.say, shape)
-    wanted = heard.embedding
-    return (
-        maker.fit(wanted, heard.f0, nearest, say, near=near, rounds=int(rounds), step=step),
-        shape,
-    )
+    manner = manner_like(studio, maker.blended(nearest), heard)
+
+    def say(tables: Tables) -> Floats:
+        return studio.say({**tables, MANNER: manner})
+
+    wanted = maker.person(heard.embedding)
+    fitted = maker.fit(wanted, heard.f0, nearest, say, near=near, rounds=int(rounds), step=step)
+    return replace(fitted, tables={**fitted.tables, MANNER: manner})
 
 
-def moved_pitch(wanted: float, own: float) -> Shape:
-    """The shape that brings a median pitch to another, as far as that goes well."""
-    semitones = 12 * float(np.log2(wanted / own))
-    return Shape(pitch=round(float(np.clip(semitones, -MAX_SEMITONES, MAX_SEMITONES)), 2))
+def manner_like(studio: Studio, tables: Tables, heard: Heard) -> Floats:
+    """(3,) the manner with which a speaker has a clip's pitch, its range, and pace."""
+    samples = studio.say(tables)
+    hertz = pitch_hz(samples, RATE)
+    own_hz = float(np.median(hertz[hertz > 0]))
+    return moved_manner(heard.f0, heard.manner, own_hz, manner_of(samples, hertz))
 
 
 def write_guest(

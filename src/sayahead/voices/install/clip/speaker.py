@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sayahead.errors import VoiceError
 from sayahead.types import Floats
-from sayahead.voices.install.clip.embedding import Embedder
+from sayahead.voices.install.clip.embedding import Embedder, unit
 
 FILE = "clip.npz"
 """File of a family's folder with all that makes a speaker of a clip."""
@@ -75,6 +75,13 @@ class SpeakerMaker:
             if name.startswith("network.") and value.dtype.kind == "f"
         }
         self._columns = np.asarray(arrays["network.columns"], np.int64)
+        self._mean = np.asarray(arrays["person.mean"], np.float32)
+        self._gain = np.asarray(arrays["person.gain"], np.float32)
+
+    def person(self, clip: Floats) -> Floats:
+        """(256,) the embedding that somebody's other sentences will have, as far as one of a clip
+        says: what differs between one person's sentences is drawn to the mean of people."""
+        return unit(self._mean + self._gain @ (clip - self._mean))
 
     def nearest(self, wanted: Floats, f0: float, count: int = 1) -> list[int]:
         """The blends that are most like an embedding, and not far from a pitch in Hz."""
@@ -165,7 +172,7 @@ class SpeakerMaker:
 
 def packed(matrix: Floats) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
     """A matrix in 8 bits, with a scale for each row."""
-    scale = np.maximum(np.abs(matrix).max(1, keepdims=True) / 127, 1e-8).astype(np.float16)
+    scale = np.maximum(np.abs(matrix).max(1, keepdims=True) / 127, 1e-6).astype(np.float16)
     return np.round(matrix / scale.astype(np.float32)).astype(np.int8), scale
 
 
