@@ -170,6 +170,13 @@ class Voices:
             )
         return getattr(KINDS.get(config.kind), "unit", "words")
 
+    def add(self, folder: Path) -> None:
+        """Offer a voice that was installed while the server runs, too."""
+        config = read_config(folder)
+        self._folders[config.name] = folder
+        self._locks[config.name] = threading.Lock()
+        self.configs = {**self.configs, config.name: config}
+
     def put(self, voice: Voice) -> None:
         """Offer a voice that is already loaded, as the default one."""
         name = voice.config.name

@@ -7,8 +7,9 @@ from typing import Any
 from sayahead.extensions import Extensible
 
 OWN = """
-health usage native openai elevenlabs elevenlabs_dialogue cartesia deepgram flux kyutai jambonz page wyoming google
-"""  # noqa: E501
+health usage native openai clips elevenlabs elevenlabs_dialogue cartesia deepgram flux kyutai
+jambonz page wyoming google
+"""
 PROTOCOLS: Extensible[Any] = Extensible(
     "sayahead.protocols", {name: f"sayahead.server.protocols.{name}" for name in OWN.split()}
 )
