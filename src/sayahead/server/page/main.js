@@ -1,6 +1,7 @@
 /** The page: what is on it, and what it does when somebody touches it. */
 
 import { Banner } from "./banner.js";
+import { ClipDialog } from "./clip.js";
 import { PACES } from "./pace.js";
 import { now, Player } from "./player.js";
 import { Race } from "./race.js";
@@ -107,7 +108,7 @@ const sheet = new Sheet(speaker, player, last, {
   open: () => player.open(),
   chosen: choose,
   escape: () => {
-    if (get("ask").open) return;
+    if (get("ask").open || get("clip").open) return;
     quiet();
     if (speaker.busy) speaker.stop();
   },
@@ -305,7 +306,14 @@ function fill(id, values) {
   });
 }
 
+const clips = new ClipDialog(stream, async (name) => {
+  await stream.look();
+  get("voice").value = name;
+  choose();
+  say(`The voice ${name} is there.`);
+});
+
 // Where a key is needed, it is asked for before anybody types.
-stream.look();
+stream.look().then(() => clips.look());
 sheet.focus();
 sheet.wake();

@@ -134,10 +134,10 @@ export class Stream extends Messages {
     }
   }
 
-  async ask(path, method = "GET") {
+  async ask(path, method = "GET", body = undefined) {
     const headers = this.key ? { Authorization: `Bearer ${this.key}` } : {};
     try {
-      return await fetch(path, { method, headers });
+      return await fetch(path, { method, headers, body });
     } catch {
       throw new Error("The server does not answer.");
     }
