@@ -109,7 +109,9 @@ def test_a_person_is_what_clips_have_in_common() -> None:
         own = np.zeros((12, 4))
         own[:, 0] = draw.normal()
         own[:, 1] = draw.normal(0, 1, 12)
-        people.append(Person(str(number), np.asarray(own + np.array([0, 0, 5, 5]), np.float32), 200.0))
+        people.append(
+            Person(str(number), np.asarray(own + np.array([0, 0, 5, 5]), np.float32), 200.0)
+        )
     mean, gain = person_estimate(people)
     assert np.allclose(mean[2:], 5)
     assert gain[0, 0] > 0.9
