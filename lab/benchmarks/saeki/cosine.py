@@ -203,7 +203,7 @@ def of_runs(folder: Path) -> tuple[list[Network], list[Student]]:
 
             students.append(Student(path.name, of_run(run.task.teacher), run.task.data.truth, read))
         elif run.recipe.task in ("saeki", "saeki-guided"):
-            networks.append(of_run(run))
+            networks.append(replace(of_run(run), name=path.name))
     if not networks:
         raise ConfigError(f"{folder} has no run of a Tacotron (saeki, saeki-guided).")
     return networks, students
