@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from support.servers import toy_voice
 
-from sayahead.text.styles import Styles
-from sayahead.text.styles.table import NAMES, SOUNDS, STYLES, instructed, style
+from sayahead.text.styles import MAX_EMPHASIZED, Styles
+from sayahead.text.styles.table import EMPHASIS, NAMES, SOUNDS, STYLES, instructed, style
 from sayahead.types import PLAIN, Delivery, Word
 from sayahead.voice import load_voice
 
@@ -79,6 +79,57 @@ def test_every_sound_is_silent_and_told(name: str) -> None:
 def test_what_is_no_tag_reaches_the_reader_as_it_is(text: str) -> None:
     normalizer = toy_voice().loaded.normalizer(0)
     assert read(text)[0] == [*normalizer.push(text), *normalizer.flush()]
+
+
+MODERATE = EMPHASIS["moderate"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("I did *not* say that.", "not"),
+        ("*Never* again, he said.", "Never"),
+        ("It was *all of it*, every part.", "all of it,"),
+        ("He said (*twice*) so.", "(twice)"),
+        ("One *two* three *four* five.", "two four"),
+        ("So <emphasis>very</emphasis> good.", "very"),
+        # None of these is an emphasis.
+        ("It is **bold** here.", ""),
+        ("* An item\n* another one\n", ""),
+        ("2*x and 3 * 4 here.", ""),
+        ("a*b*c here", ""),
+        ("The rule* has a note.", ""),
+        # It ends with its line, and is no longer than a few words.
+        ("Now *two\nthree four", "two"),
+        ("*one two\n\nthree", "one two"),
+    ],
+)
+def test_an_emphasis_is_on_its_words(text: str, words: str) -> None:
+    found = [word.text for word in read(text)[0] if word.delivery == MODERATE]
+    assert " ".join(found) == words
+
+
+def test_an_emphasis_has_levels_and_joins_a_style() -> None:
+    strong = '<emphasis level="strong">a</emphasis> b <emphasis level="none">c</emphasis>'
+    assert ways(strong) == [EMPHASIS["strong"], PLAIN, PLAIN]
+    joined = style("happy") or PLAIN
+    assert ways("[happy] one *two* three") == [joined, joined.joined(MODERATE), joined]
+    long = "so *" + "very " * 20 + "* good"
+    emphasized = [word for word in read(long)[0] if word.delivery == MODERATE]
+    assert 0 < len(emphasized) <= MAX_EMPHASIZED // 5 + 1
+
+
+def test_an_emphasized_word_is_longer() -> None:
+    def lasting(text: str) -> int:
+        speech = load_voice("heart").speak(text)
+        assert list(speech)
+        return next(word.offset - word.onset for word in speech.words if word.text == "not")
+
+    plain, moderate, strong = (
+        lasting(f"I did {word} say that.")
+        for word in ("not", "*not*", '<emphasis level="strong">not</emphasis>')
+    )
+    assert 1.1 * plain < moderate < strong
 
 
 def test_a_style_holds_up_to_the_next_its_end_or_the_paragraphs() -> None:

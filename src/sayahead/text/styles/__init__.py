@@ -14,11 +14,15 @@ from dataclasses import dataclass, replace
 
 from sayahead.text import Normalizer
 from sayahead.text.ssml.tags import Places
+from sayahead.text.styles.table import EMPHASIS
 from sayahead.text.styles.tags import MAX_TAG, Change, change_of, may_become
 from sayahead.types import PLAIN, Delivery, Word
 
-_OPENERS = re.compile(r"[<\[]")
-_BOTH = re.compile(r"[<\[]|\n[ \t]*\n")
+_OPENERS = re.compile(r"[<\[*]")
+_BOTH = re.compile(r"[<\[*]|\n[ \t]*\n")
+_MODERATE = EMPHASIS["moderate"]
+MAX_EMPHASIZED = 40
+"""Characters between two stars that are an emphasis, ``*so*``: more of them stand for titles."""
 MAX_KEPT = 256
 """Changes of style that are kept for revisions."""
 
@@ -31,6 +35,7 @@ class Manner:
     pace: float = 1.0
     volume: float = 1.0
     pitch: float = 0.0
+    emphasis: Delivery = PLAIN
 
     def changed(self, change: Change) -> Manner:
         """After a tag."""
@@ -39,13 +44,15 @@ class Manner:
             "pace": change.pace,
             "volume": change.volume,
             "pitch": change.pitch,
+            "emphasis": change.emphasis,
         }
         return replace(self, **{name: value for name, value in asked.items() if value is not None})  # type: ignore[arg-type]
 
     @property
     def delivery(self) -> Delivery:
         """How words are said."""
-        return self.style.joined(Delivery(speed=self.pace, volume=self.volume, pitch=self.pitch))
+        asked = Delivery(speed=self.pace, volume=self.volume, pitch=self.pitch)
+        return self.style.joined(asked).joined(self.emphasis)
 
 
 class Styles:
@@ -82,6 +89,8 @@ class Styled:
         self._held = ""
         self._last = "\n"
         self._is_plain = True
+        # Where an emphasis by a star ends at the latest; None where there is none.
+        self._starred: int | None = None
         # Whether a tag has just parted a word from what follows.
         self._apart = False
         # Whether a sentence is open, whether its last word has a mark, and where that ends.
@@ -101,6 +110,8 @@ class Styled:
         out: list[Word] = []
         self._read(self._held, out, over=True)
         self._take(self._inner.flush(), out)
+        if self._starred is not None:
+            self._unstar()
         self._open = False
         self._last = "\n"
         return out
@@ -130,23 +141,61 @@ class Styled:
         while at < len(text):
             opener = (_BOTH if styled else _OPENERS).search(text, at)
             end = opener.start() if opener else len(text)
-            self._feed(text[at:end], out)
+            self._feed_starred(text[at:end], out)
             at = end
             if opener is None:
                 break
             if text[at] == "\n":
                 # A paragraph ends, and with it what was asked for.
+                self._starred = None
                 self._change(Manner())
                 self._feed(opener[0], out)
                 at = opener.end()
                 styled = False
                 continue
-            size = self._tag(text[at:], out, over=over)
+            if text[at] == "*":
+                size = self._star(text[at : at + 2], out, over=over)
+            else:
+                size = self._tag(text[at:], out, over=over)
             if size is None:
                 self._held = text[at:]
                 break
             at += size
             styled = self._changes[-1][1] != Manner()
+
+    def _star(self, rest: str, out: list[Word], *, over: bool) -> int | None:
+        """Take in a star, which stays in the text: one alone before a word begins an emphasis, and
+        one behind a word ends it. How many characters; None while more must come."""
+        if len(rest) == 1 and not over:
+            return None
+        alone = rest[1:] != "*" and self._last != "*"
+        if alone and self._starred is not None and not self._last.isspace():
+            self._unstar()
+        elif alone and rest[1:].isalpha() and not (self._last.isalnum() or self._last in "*\\/"):
+            # What opens before it belongs to the word.
+            back = 0 if self._last.isspace() else 1
+            self._change(replace(self._changes[-1][1], emphasis=_MODERATE), back=back)
+            self._starred = self._at + MAX_EMPHASIZED
+        self._feed("*", out)
+        return 1
+
+    def _unstar(self) -> None:
+        """What a star has begun ends here."""
+        self._starred = None
+        self._change(replace(self._changes[-1][1], emphasis=PLAIN))
+
+    def _feed_starred(self, text: str, out: list[Word]) -> None:
+        """Pass on text without tags. What a star has begun ends with its line, or where it is too
+        long, if no other star ends it."""
+        if self._starred is not None:
+            left = self._starred - self._at
+            line = text.find("\n")
+            size = line if 0 <= line < left else left
+            if len(text) > size:
+                self._feed(text[:size], out)
+                self._unstar()
+                text = text[size:]
+        self._feed(text, out)
 
     def _tag(self, rest: str, out: list[Word], *, over: bool) -> int | None:
         """Take in what begins with an opener: how many characters; None while more must come."""
@@ -182,10 +231,10 @@ class Styled:
         touches = self._last.isalnum() and not change.is_sound
         return rest[1] != "/" and (touches or self._last == "]")
 
-    def _change(self, manner: Manner) -> None:
-        """From here on words are said in that manner."""
+    def _change(self, manner: Manner, *, back: int = 0) -> None:
+        """From here on, or from so many characters back, words are said in that manner."""
         if manner != self._changes[-1][1]:
-            self._changes.append((self._at, manner))
+            self._changes.append((self._at - back, manner))
             if len(self._changes) > 2 * MAX_KEPT:
                 del self._changes[1:-MAX_KEPT]
 

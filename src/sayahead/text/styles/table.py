@@ -35,6 +35,14 @@ STYLES: dict[str, Delivery] = {
 }
 """What words are like in each style; a voice does of it what it can."""
 
+EMPHASIS: dict[str, Delivery] = {
+    "strong": Delivery(speed=0.74, pitch=2.6, pitch_range=1.25, energy=2.0),
+    "moderate": Delivery(speed=0.84, pitch=1.8, pitch_range=1.15, energy=1.5),
+    "none": PLAIN,
+    "reduced": Delivery(speed=1.08, pitch=-0.6, pitch_range=0.85, energy=0.8),
+}
+"""The levels of SSML's ``<emphasis>``; ``*so*`` is moderate."""
+
 _NAMES = """
 normal: normal neutral default reset plain regular
 whisper: whisper whispers whispered whispering hushed secretive conspiratorial
@@ -97,7 +105,7 @@ FILLERS = frozenset(
 KNOWN = frozenset(NAMES) | SOUNDS | FILLERS
 KEYS = frozenset("emotion style tone mood speed rate volume pitch pause break voice".split())
 """What stands before ``:`` or ``=`` in a tag."""
-ELEMENTS = (frozenset(NAMES) | SOUNDS | {"emotion", "volume", "speed"}) - frozenset(
+ELEMENTS = (frozenset(NAMES) | SOUNDS | {"emotion", "emphasis", "volume", "speed"}) - frozenset(
     "strong default low high plain".split()
 )
 """Names of elements that are tags of styles, such as ``<laugh>`` and ``<emotion

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from sayahead.text.styles.table import ELEMENTS, KEYS, KNOWN, NAMES, SOUNDS, style
+from sayahead.text.styles.table import ELEMENTS, EMPHASIS, KEYS, KNOWN, NAMES, SOUNDS, style
 from sayahead.types import PLAIN, Delivery
 
 MAX_TAG = 64
@@ -15,7 +15,7 @@ _BRACKET = re.compile(r"\[(/?)([A-Za-z][^\[\]<>\n]*)\]")
 _ELEMENT = re.compile(r"<(/?)([A-Za-z_-]+)((?:\s+[a-z]+\s*=\s*[\"'][^\"'<>\n]*[\"'])*)\s*/?>")
 _BEGUN = re.compile(r"\[/?(?:[A-Za-z][^\[\]<>\n]*)?|</?(?:[A-Za-z_-]+(?:\s[^<>\n]*)?)?")
 _PAIR = re.compile(r"\s*([a-z]+)\s*[:=]\s*[\"']?([^\"']*?)[\"']?\s*")
-_VALUE = re.compile(r"(?:value|ratio|name|time)\s*=\s*[\"']([^\"']*)[\"']")
+_VALUE = re.compile(r"(?:value|ratio|name|time|level)\s*=\s*[\"']([^\"']*)[\"']")
 _NUMBER = re.compile(r"([+-]?[0-9]*\.?[0-9]+)\s*(%|x|ms|s|st)?")
 _WORDS = re.compile(r"[a-z'-]+")
 
@@ -32,6 +32,8 @@ class Change:
     """Another volume from here on."""
     pitch: float | None = None
     """So many semitones from here on."""
+    emphasis: Delivery | None = None
+    """Another emphasis from here on."""
     pause_s: float = 0.0
     """Seconds of silence here."""
     is_sound: bool = False
@@ -80,6 +82,9 @@ def change_of(text: str, *, attributes: bool = True) -> Change | None:
         return None
     name = tag[2].lower()
     value = _VALUE.search(tag[3])
+    if name == "emphasis":
+        level = "none" if tag[1] else value[1].lower() if value else "moderate"
+        return Change(emphasis=EMPHASIS[level]) if level in EMPHASIS else None
     if name not in ("emotion", "volume", "speed"):
         return _described(name, closes=bool(tag[1]))
     if name == "speed" and not attributes:
