@@ -19,6 +19,7 @@ _MONTHS = {
     "pt": (
         "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro"
     ),
+    "nl": "januari februari maart april mei juni juli augustus september oktober november december",
 }
 _SHORT_MONTHS = {
     "en": ("Oct {}", "{} Nov", "Sept {}"),
@@ -27,6 +28,7 @@ _SHORT_MONTHS = {
     "fr": ("{} oct", "{} nov", "{} janv"),
     "it": ("{} ott", "{} nov", "{} gen"),
     "pt": ("{} out", "{} nov", "{} fev"),
+    "nl": ("{} okt", "{} nov", "{} feb"),
 }
 _UNITS = "km m cm mm kg g mg µg μg ml mL L l kW kWh MHz GB MB kΩ Ω °C km/h m² m³ mg/kg mg/dL mmHg %".split()  # noqa: E501
 
@@ -88,8 +90,9 @@ _MILLIONS = {
     "fr": "millions",
     "it": "milioni",
     "pt": "milhões",
+    "nl": "miljoen",
 }
-_MARKS = {"en": "th", "de": ".", "es": ".º", "fr": "e", "it": "º", "pt": "º"}
+_MARKS = {"en": "th", "de": ".", "es": ".º", "fr": "e", "it": "º", "pt": "º", "nl": "e"}
 
 
 _SHORT_UNITS = {
@@ -99,14 +102,16 @@ _SHORT_UNITS = {
     "fr": ("cp.", "gél.", "pers.", "ch.", "pl.", "sem."),
     "it": ("cpr.", "gtt.", "pers.", "loc.", "gg.", "cucch."),
     "pt": ("comp.", "gts.", "pess.", "dorms.", "vgs.", "sem."),
+    "nl": ("min.", "sec.", "mln.", "tabl.", "caps."),
 }
-_DAYS = {"en": "day", "de": "d", "es": "día", "fr": "j", "it": "giorno", "pt": "dia"}
+_DAYS = {"en": "day", "de": "d", "es": "día", "fr": "j", "it": "giorno", "pt": "dia", "nl": "dag"}
 _NAMED = {
     "de": "Feb Okt Nov",
     "es": "feb oct nov",
     "fr": "déc oct nov",
     "it": "feb ott nov",
     "pt": "fev out nov",
+    "nl": "feb okt nov",
 }
 
 
@@ -147,6 +152,7 @@ _SEATS = {
     "fr": "siège",
     "it": "posto",
     "pt": "assento",
+    "nl": "kamer",
 }
 _MINUTES = {
     "en": "minute {}",
@@ -155,6 +161,7 @@ _MINUTES = {
     "fr": "{}e minute",
     "it": "{}º minuto",
     "pt": "minuto {}",
+    "nl": "minuut {}",
 }
 
 

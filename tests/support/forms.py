@@ -18,7 +18,7 @@ from sayahead.text.languages.signs import is_picture, is_silent
 from sayahead.types import Word
 from support.form_values import KINDS
 
-LANGUAGES = ("en", "de", "es", "fr", "it", "pt")
+LANGUAGES = ("en", "de", "es", "fr", "it", "pt", "nl")
 WRAPPED = ("“{}”", "({})", "**{}**", "*{}*", "[{}]")
 QUOTED = ('"{}"', "'{}'", "«{}»")
 CARRIERS = {
@@ -28,8 +28,17 @@ CARRIERS = {
     "fr": ("Ils écrivent {} dessus", "Personne ne voit {} ici", "Elle montre {} souvent"),
     "it": ("Loro scrivono {} lì", "Nessuno vede {} qui", "Lei mostra {} ieri"),
     "pt": ("Eles escrevem {} aqui", "Ninguém viu {} ontem", "Ela mostra {} ali"),
+    "nl": ("Zij schreven {} erbij", "Niemand zag {} ooit", "Daar stond {} vaak"),
 }
-_NEXT = {"en": "The", "de": "Dann", "es": "Después", "fr": "Ensuite", "it": "Dopo", "pt": "Depois"}
+_NEXT = {
+    "en": "The",
+    "de": "Dann",
+    "es": "Después",
+    "fr": "Ensuite",
+    "it": "Dopo",
+    "pt": "Depois",
+    "nl": "Daarna",
+}
 _SAME = (
     ("-", "\u2010"),
     ("-", "\u2011"),
@@ -240,6 +249,7 @@ def _morphemes(language: str) -> re.Pattern[str]:
         "una",
         "uno",
         "hundert",
+        "een",
         "tausend",
         "mila",
     }

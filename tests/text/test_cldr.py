@@ -53,6 +53,7 @@ OTHERWISE = {
     "fr": "B ′ m. a oz km/h mi/h km l/100km",
     "it": "B in tbsp tsp oz Hg % mg/dl mmol/l °",
     "pt": "B ′ mn oz oz. eV mb px",
+    "nl": "in CD m w ° dpi",
 }
 """Units, by their last part, that are said otherwise, or mean something else as often: metres,
 millions, "in".
@@ -74,6 +75,7 @@ MONTHS = {
     "fr": ("5 {}", "5 {} 2025", "{} 2025"),
     "it": ("5 {}", "5 {} 2025", "{} 2025"),
     "pt": ("5 de {}", "5 de {} de 2025", "{} 2025"),
+    "nl": ("5 {}", "op 5 {} 2025", "{} 2025"),
 }
 WORDS = {"May", "mar", "set"}
 """Months in short that are words without their full stop, or have none: "5 set" may be of

@@ -37,6 +37,10 @@ PROSE = {
         "Tome 5 μg de D3 & 20 s ≥ 3; α → β, 3 ★, 2 ₿, 10 kΩ, 5 °C, a² + b² = c², @eu, C₆H₁₂O₆, ⌘ +"
         " R, 7 ‰."
     ),
+    "nl": (
+        "Neem 5 μg van D3 & wacht ≥ 20 s; α → β, 3 ★, 2 ₿, 10 kΩ, 5 °C, a² + b² = c², @ik, C₆H₁₂O₆,"
+        " ⌘ + R, 7 ‰."
+    ),
 }
 MICROGRAMS = {
     "de": "mikrogramm",
@@ -44,6 +48,7 @@ MICROGRAMS = {
     "fr": "microgrammes",
     "it": "microgrammi",
     "pt": "microgramas",
+    "nl": "microgram",
 }
 
 
