@@ -138,6 +138,7 @@ class Cast(Session):
         self._rate = sample_rate
         self._tags = tags or Tags()
         self.step_words = step_words
+        self.hungry = False
         self.transcript = Transcript()
         self.skipped = deque[tuple[int, int, str]](maxlen=MAX_SKIPPED)
         self._parts = [Part(first, 0)]
@@ -317,9 +318,13 @@ class Cast(Session):
             part.session.finish()
         return part.session
 
-    def prepare(self, characters: int | None = None, *, together: int = 1) -> int | None:
+    def prepare(
+        self, characters: int | None = None, *, together: int = 1, patient: bool = False
+    ) -> int | None:
         while not self._cancelled:
-            size = self._session(self._parts[self._active]).prepare(characters, together=together)
+            session = self._session(self._parts[self._active])
+            size = session.prepare(characters, together=together, patient=patient)
+            self.hungry = session.hungry
             if size != 0 or not self._next_part():
                 return size
         return 0

@@ -83,6 +83,11 @@ class Letters:
         return False
 
     @property
+    def hungry(self) -> bool:
+        """A policy over characters says itself what it reads."""
+        return False
+
+    @property
     def at_phrase_start(self) -> bool:
         """Letters do not wait for each other."""
         return False

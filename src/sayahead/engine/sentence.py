@@ -99,6 +99,11 @@ class Sentence(Protocol):
         on for one step. Nothing changes until ``done``, so that an error loses no word."""
         ...
 
+    @property
+    def hungry(self) -> bool:
+        """Whether ``next`` would have given more words, had more text been there."""
+        ...
+
     def done(self, speech: Speech) -> Sequence[Word]:
         """Record that the last segment was rendered; returns its words, whose times follow from now
         on."""
@@ -174,6 +179,7 @@ class Words:
         self._closed = True
         # Whether the next word is the rest of the last one that was spoken.
         self._continues = False
+        self._hungry = False
         # What the last segment speaks, and how much it shows.
         self._speaking: tuple[Word, ...] = ()
         self._showing = 0
@@ -222,6 +228,10 @@ class Words:
         return bool(most) and len(self._pending) <= most and not (self._closes or self._breathes)
 
     @property
+    def hungry(self) -> bool:
+        return self._hungry
+
+    @property
     def at_phrase_start(self) -> bool:
         return self._closed or (
             bool(self._pending) and self._pending[0].text.lower() in self._openers
@@ -245,6 +255,7 @@ class Words:
         return Segment(np.zeros(0, np.int64), 0, (), False, breath=True, stretch=stretch)
 
     def next(self, observation: Floats | None, *, together: int = 1) -> Segment | None:
+        self._hungry = False
         if self._closes or (self._breathes and not self._pending):
             self._speaking = ()
             self._showing = 0
@@ -282,8 +293,12 @@ class Words:
             seen = min(action.lookahead, len(pending) - action.word_count)
             more = self._decide(pending, spoken=action.word_count, seen=seen)
             if isinstance(more, Read) or more.alone or action.word_count + more.word_count > most:
-                break
+                self._hungry = isinstance(more, Read) and not self._breathes
+                return action
             action = Speak(action.word_count + more.word_count, more.lookahead)
+        # Where the policy sees nothing of what follows, it has said all that was there.
+        there = len(pending) == action.word_count < together and not pending[-1].ends
+        self._hungry = there and not (action.alone or self._breathes)
         return action
 
     def _decide(self, pending: tuple[Word, ...], *, spoken: int, seen: int) -> Read | Speak:

@@ -131,6 +131,8 @@ class Session:
         self.skipped = deque[tuple[int, int, str]](maxlen=MAX_SKIPPED)
         """What the voice cannot read: where in the text (start, end), and what. Remove what you
         have reported."""
+        self.hungry = False
+        """Whether ``prepare`` awaits more text, though some of it could be said."""
         self._ended = False
         self._cancelled = False
 
@@ -300,7 +302,9 @@ class Session:
         self._cancelled = True
         return self.heard(played_s)
 
-    def prepare(self, characters: int | None = None, *, together: int = 1) -> int | None:
+    def prepare(
+        self, characters: int | None = None, *, together: int = 1, patient: bool = False
+    ) -> int | None:
         """How many phonemes or steps the synthesizer's next step has, at least 1; 0 where more text
         is needed first.
 
@@ -309,9 +313,11 @@ class Session:
         what a pull will cost. ``together``: up to so many words, of those that are there, may be
         said in one step where the policy has them one by one. A word then costs down to a third,
         and its sound is nearer to that of the whole sentence, but depends on when the text came.
+        ``patient``: 0 also where more text could still add to these words (``hungry``).
         """
         if self._more or self._cancelled:
             return self._size if self._more else 0
+        self.hungry = False
         left = math.inf if characters is None else characters
         together = 1 if self.keeps_up else together
         while self._next is None:
@@ -321,6 +327,9 @@ class Session:
                 and self._sentence.wants(together)
             )
             if not more and (segment := self._segment(together)) is not None:
+                if patient and self._sentence.hungry and not (self._inbox or self._ended):
+                    self.hungry = True
+                    return 0
                 self._next = segment
             elif left <= 0:
                 return None

@@ -3,25 +3,26 @@ has sound left."""
 
 from __future__ import annotations
 
-TOGETHER_S = 0.3
-HASTY_S = 0.02
-"""What is said together is ready so long before it is needed; or takes no longer than this: what is
-late catches up."""
-GROWING = (1, 1, 2, 3)
-"""Words of a whole text's first steps."""
+GROWING = (1, 2, 4)
+"""Words of a text's first steps: each is made while what the one before has made is played."""
+TOGETHER_S = 0.5
+EARLY_S = 0.15
+"""Text is awaited for a step while so much is left to play; for one of the first ones, which take
+less time, while there is so much."""
 WORD_CHARACTERS = 7
 """A word, with the blank after it and a share of those that are seen."""
 COMING_S = 0.3
 """Text comes at its pace where the last came so lately."""
-MARGIN_S = 0.2
-"""Awaited text is spoken so long before it can no longer be together."""
 UNKNOWN_S = 0.1
 """What a step takes of what has made none."""
+SLOW_S = 0.15
+"""A voice whose steps take longer says each word by itself where its text is still being
+written."""
 
 
 class Together:
-    """How many words each step of one text may say. It has no clock: what is left to play is told
-    to it."""
+    """How many words each step of one text may say: a number of its own for each step, so that the
+    same text sounds the same whenever its words are there in time."""
 
     def __init__(self, most: int) -> None:
         """``most`` words a step; 1: each by itself."""
@@ -29,31 +30,42 @@ class Together:
         # Steps that gave sound, and whether all of the text was there before.
         self._steps = 0
         self._whole = False
+        # Whether the voice is slow, which is found out once.
+        self._slow: bool | None = None
 
-    def words(self, left_s: float, step_s: float, *, ended: bool) -> int:
-        """How many words the next step may say, whose sound is needed in ``left_s``; a word's takes
-        ``step_s``.
-
-        Of a text that had ``ended`` before its first step, that does not depend on the time: it
-        sounds the same."""
+    def words(self, step_s: float, *, ended: bool) -> int:
+        """How many words the next step may say of a voice whose step takes ``step_s``; ``ended``:
+        whether all of the text is there."""
         if not self._steps:
             self._whole = ended
+        elif self._slow is None:
+            self._slow = not self._whole and step_s > SLOW_S
+        return self._next()
+
+    def _next(self) -> int:
+        if self._slow:
             return 1
-        if self._whole:
-            return min(self.most, (*GROWING, self.most)[min(self._steps, len(GROWING))])
-        return min(self.most, 1 + int(max(left_s - TOGETHER_S, HASTY_S) / step_s))
+        return min(self.most, (*GROWING, self.most)[min(self._steps, len(GROWING))])
 
     def made(self) -> None:
         """A step gave sound."""
         self._steps += 1
 
-    def spare_s(self, characters: int, *, left_s: float, quiet_s: float) -> float:
-        """How long more text may be awaited, so that one step can say ``most`` words;
-        ``characters`` are there.
+    def few(self, characters: int) -> bool:
+        """Whether so many characters are hardly all words of the next step."""
+        return characters < WORD_CHARACTERS * self._next()
 
-        0 where these are enough, where the player needs the next chunk soon, or where no text came
-        lately: the last ``quiet_s`` ago.
+    def patience_s(self, *, left_s: float, quiet_s: float) -> float:
+        """How long more text may be awaited, so that the next step can say all of its words.
+
+        0 where the player needs the next chunk soon, or where no text came lately: the last
+        ``quiet_s`` ago.
         """
-        if self.most == 1 or characters >= WORD_CHARACTERS * self.most:
+        if self._next() == 1:
             return 0.0
-        return max(0.0, min(COMING_S - quiet_s, left_s - TOGETHER_S - MARGIN_S))
+        kept_s = EARLY_S if self._steps < len(GROWING) else TOGETHER_S
+        return max(0.0, min(COMING_S - quiet_s, left_s - kept_s))
+
+    def spare_s(self, characters: int, *, left_s: float, quiet_s: float) -> float:
+        """The same where it is only known how many ``characters`` are there; 0 for enough."""
+        return self.patience_s(left_s=left_s, quiet_s=quiet_s) if self.few(characters) else 0.0

@@ -282,14 +282,19 @@ class Utterance:
             if flush is None and not ending:
                 flush = self._feed(speaking)
                 ending = self.finishing and flush is None
-            spare_s = self._pacing.spare_s(self._waiting, speaking.together)
-            if spare_s and not (flush or ending or speaking.session.keeps_up):
-                await self._woken(self._loop.time() + spare_s)
+            patience_s = 0.0
+            if not (flush or ending or speaking.session.keeps_up):
+                patience_s = self._pacing.patience_s(speaking.together)
+            if patience_s and speaking.together.few(self._waiting):
+                await self._woken(self._loop.time() + patience_s)
                 continue
             self._keep_up(speaking)
-            chunk = await speaking.pull(deadline=self._deadline())
+            chunk = await speaking.pull(deadline=self._deadline(), patient=patience_s > 0)
             await self._tell_skipped(speaking)
-            if chunk is not None:
+            if chunk is None and speaking.session.hungry:
+                if not self._inbox:
+                    await self._woken(self._loop.time() + patience_s)
+            elif chunk is not None:
                 await self._give_spoken(chunk, speaking.sample_rate)
                 # Far ahead of playback, wait: a text that is cancelled then costs little. Whoever
                 # has sent all of it, such as for a file, has it as fast as it is made and read.

@@ -94,7 +94,7 @@ class Due:
             return None
         begun = time.thread_time()
         self._session.prepare(
-            together=self._together.words(left_s(), self._step_s, ended=self._session.ended)
+            together=self._together.words(self._step_s, ended=self._session.ended)
         )
         chunk = self._session.pull()
         if chunk is None:

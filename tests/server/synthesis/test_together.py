@@ -4,12 +4,14 @@ else."""
 from __future__ import annotations
 
 import asyncio
+import re
+from collections import deque
 from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
 import pytest
-from support.servers import Running, serving
+from support.servers import Running, serving, toy_voice
 
 from sayahead.client import AsyncClient
 from sayahead.engine.together import Together
@@ -77,17 +79,94 @@ def test_text_is_awaited_while_it_comes_and_the_player_has_enough() -> None:
         loop = asyncio.get_running_loop()
         pacing = Pacing(Metrics(), loop, Lateness())
         pacing.text(10)
-        six = Together(6)
-        assert pacing.spare_s(10, six) == 0
+        six = later(Together(6), 4)
+        assert pacing.patience_s(six) == 0
         pacing.deadline()
         pacing.sent(EncodedChunk(b"", 24000, (), True, 0.0, 0.0), duration_s=2.0)
-        assert 0.2 < pacing.spare_s(10, six) <= 0.3
-        # There is enough, or each word is by itself.
-        assert pacing.spare_s(60, six) == pacing.spare_s(10, Together(1)) == 0
+        assert 0.2 < pacing.patience_s(six) <= 0.3
+        assert six.few(10)
+        assert not six.few(60)
+        # Each word is by itself.
+        assert pacing.patience_s(later(Together(1), 4)) == 0
         # None came lately.
         await asyncio.sleep(0.31)
-        assert pacing.spare_s(10, six) == 0
+        assert pacing.patience_s(six) == 0
         pacing.text(20)
-        assert pacing.spare_s(10, six) > 0.2
+        assert pacing.patience_s(six) > 0.2
 
     asyncio.run(run())
+
+
+def later(together: Together, steps: int) -> Together:
+    """It, after so many steps."""
+    for _ in range(steps):
+        together.words(0.01, ended=False)
+        together.made()
+    return together
+
+
+def test_how_many_words_a_step_says_is_told_by_its_number_alone() -> None:
+    """It depended on what was left to play at that moment."""
+
+    def steps(step_s: float, *, ended: bool) -> list[int]:
+        together, numbers = Together(6), list[int]()
+        for _ in range(6):
+            numbers.append(together.words(step_s, ended=ended))
+            together.made()
+        return numbers
+
+    assert steps(0.004, ended=True) == steps(0.1, ended=False) == [1, 2, 4, 6, 6, 6]
+    # A slow voice would keep its listener waiting, where it does not have all of the text.
+    assert steps(0.3, ended=False) == [1] * 6
+    assert steps(0.3, ended=True) == [1, 2, 4, 6, 6, 6]
+
+
+def grouped(pieces: list[str]) -> list[int]:
+    """How many words each step says of a text that comes in pieces, awaited where they may be."""
+    session, together, said = toy_voice().session(), Together(6), list[int]()
+    rest = deque(pieces)
+    while not session.finished:
+        number = together.words(0.01, ended=session.ended)
+        session.prepare(together=number, patient=True)
+        if session.hungry or (chunk := session.pull()) is None:
+            if rest:
+                session.push(rest.popleft())
+            else:
+                session.finish()
+            continue
+        together.made()
+        said.append(len(chunk.words))
+    return said
+
+
+def test_a_step_says_the_same_words_however_its_text_was_cut() -> None:
+    whole = grouped([TEXT * 3])
+    assert max(whole) == 6
+    assert grouped(re.findall(r"\S+\s*", TEXT * 3)) == whole
+    assert grouped(list(TEXT * 3)) == whole
+
+
+async def sound(server: Running, pieces: list[str], *, pause_s: float = 0.0) -> bytes:
+    async def written() -> AsyncIterator[str]:
+        for piece in pieces:
+            yield piece
+            await asyncio.sleep(pause_s)
+
+    async with AsyncClient(server.ws) as client:
+        return b"".join([chunk.samples.tobytes() async for chunk in client.stream(written())])
+
+
+def test_text_that_comes_faster_than_it_is_spoken_sounds_the_same_however_it_came() -> None:
+    """Whole, in one piece before its end, word by word, and in many texts at once."""
+    text = TEXT * 3
+    words = re.findall(r"\S+\s*", text)
+
+    async def run(server: Running) -> None:
+        alone = await sound(server, [text])
+        assert await sound(server, words) == alone
+        assert await sound(server, words, pause_s=0.01) == alone
+        many = await asyncio.gather(*(sound(server, words, pause_s=0.01) for _ in range(16)))
+        assert set(many) == {alone}
+
+    with serving(step_words=6, limits={"sessions": 64}) as server:
+        asyncio.run(run(server))

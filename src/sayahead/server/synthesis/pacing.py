@@ -85,10 +85,10 @@ class Pacing:
         """Buffered audio: what the player has yet to play."""
         return 0.0 if self._dry is None else self._dry - self._loop.time()
 
-    def spare_s(self, characters: int, together: Together) -> float:
-        """How long more text may be awaited for words in one step; ``characters`` are there."""
+    def patience_s(self, together: Together) -> float:
+        """How long more text may be awaited for words in one step."""
         quiet_s = self._loop.time() - self._settled
-        return together.spare_s(characters, left_s=self.buffered_s(), quiet_s=quiet_s)
+        return together.patience_s(left_s=self.buffered_s(), quiet_s=quiet_s)
 
     def played(self, played_s: float) -> None:
         """The client has played so much."""

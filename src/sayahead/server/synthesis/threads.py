@@ -140,13 +140,14 @@ class Speaking:
         # Processor time of steps that gave nothing yet.
         self._computed_s = 0.0
 
-    async def pull(self, *, deadline: float) -> EncodedChunk | None:
+    async def pull(self, *, deadline: float, patient: bool = False) -> EncodedChunk | None:
         """The next chunk; None if that takes more text. ``deadline`` (time of the event loop) is
-        when the peer runs out of audio: the earliest is served first."""
+        when the peer runs out of audio: the earliest is served first. ``patient``: more text is
+        awaited where it adds to what the step can say (``Session.hungry``)."""
         request = time.perf_counter()
         size = Size.SHORT
         while True:
-            job = functools.partial(self._step, request, size, deadline)
+            job = functools.partial(self._step, request, size, patient)
             result = await self._run(job, deadline=deadline, size=size)
             if not isinstance(result, Size):
                 return result
@@ -166,14 +167,14 @@ class Speaking:
             account=self._account,
         )
 
-    def _step(self, request: float, size: Size, deadline: float) -> EncodedChunk | Size | None:
+    def _step(self, request: float, size: Size, patient: bool) -> EncodedChunk | Size | None:
         """The next chunk; or what the step is, if that is another than it was taken for."""
         start = time.perf_counter()
         computing = time.thread_time()
-        left_s = deadline - time.monotonic()
-        step_s = self._pool.cost(self._voice)
-        together = self.together.words(left_s, step_s, ended=self.session.ended)
-        phonemes = self.session.prepare(READ_AT_ONCE, together=together)
+        together = self.together.words(self._pool.cost(self._voice), ended=self.session.ended)
+        phonemes = self.session.prepare(READ_AT_ONCE, together=together, patient=patient)
+        if self.session.hungry:
+            return None
         if phonemes is None or (phonemes > MAX_SHORT and size is Size.SHORT):
             self._computed_s += time.thread_time() - computing
             return Size.SHORT if phonemes is None else Size.LONG
