@@ -125,6 +125,10 @@ def from_mapping(kind: type[T], data: object, *, where: str) -> T:
     return kind(**values)
 
 
+NUMBERS: dict[Any, type] = {float: numbers.Real, int: numbers.Integral}
+"""What is taken for a number of each type, NumPy's numbers among them."""
+
+
 def convert(hint: Any, value: object, *, where: str) -> Any:
     """``value`` as the annotated type ``hint``; otherwise a ConfigError that names ``where``."""
     if hint is Any:
@@ -136,13 +140,7 @@ def convert(hint: Any, value: object, *, where: str) -> Any:
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         return from_mapping(hint, value, where=where)
     if origin in (types.UnionType, typing.Union):
-        if value is None and type(None) in arguments:
-            return None
-        first, *others = (kind for kind in arguments if kind is not type(None))
-        for kind in others:
-            with contextlib.suppress(ConfigError):
-                return convert(kind, value, where=where)
-        return convert(first, value, where=where)
+        return convert_to_one(arguments, value, where=where)
     if origin is dict and isinstance(value, Mapping):
         return {
             str(key): convert(arguments[1], item, where=f"{where}.{key}")
@@ -152,20 +150,35 @@ def convert(hint: Any, value: object, *, where: str) -> Any:
         return tuple(
             convert(arguments[0], item, where=f"{where}[{i}]") for i, item in enumerate(value)
         )
-    if hint is float and not isinstance(value, bool) and isinstance(value, numbers.Real):
+    return convert_plain(hint, value, where=where)
+
+
+def convert_plain(hint: Any, value: object, *, where: str) -> Any:
+    """``value`` as a type without parts."""
+    if hint in NUMBERS and is_instance(value, NUMBERS[hint]):
         with contextlib.suppress(OverflowError):
-            return float(value)
-    if hint is int and not isinstance(value, bool) and isinstance(value, numbers.Integral):
-        return int(value)
-    if (
-        isinstance(hint, type)
-        and isinstance(value, hint)
-        and (hint is bool or not isinstance(value, bool))
-    ):
+            return hint(value)
+    if isinstance(hint, type) and is_instance(value, hint):
         return value
     raise ConfigError(
         f"{where}: expected {getattr(hint, '__name__', hint)}, found {describe(value)}."
     )
+
+
+def is_instance(value: object, kind: type) -> bool:
+    """Whether a value is of a type; True and False are no numbers."""
+    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+
+
+def convert_to_one(hints: tuple[Any, ...], value: object, *, where: str) -> Any:
+    """``value`` as one of several types: the first one names the error if it is none of them."""
+    if value is None and type(None) in hints:
+        return None
+    first, *others = (kind for kind in hints if kind is not type(None))
+    for kind in others:
+        with contextlib.suppress(ConfigError):
+            return convert(kind, value, where=where)
+    return convert(first, value, where=where)
 
 
 def describe(value: object) -> str:

@@ -6,12 +6,13 @@ It may have an EPILOG, and PARTS by name, which are commands themselves: ``sayah
 from __future__ import annotations
 
 import argparse
+import contextlib
 import errno
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from sayahead.extensions import Extensible, not_installed
@@ -114,12 +115,30 @@ def number(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code: 0 success, 1 failed on this machine, 2 wrong usage, 130
     Ctrl-C."""
-    from sayahead.errors import SayaheadError
-
     words = list(sys.argv[1:] if arguments is None else arguments)
+    with stopped_by_sigterm():
+        return outcome(words)
+
+
+@contextlib.contextmanager
+def stopped_by_sigterm() -> Iterator[None]:
+    """SIGTERM ends the program as an exception does, so that files are closed.
+
+    Only the main thread may set a signal's handler; elsewhere nothing changes."""
     previous = None
     if threading.current_thread() is threading.main_thread():
         previous = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        if previous is not None:
+            signal.signal(signal.SIGTERM, previous)
+
+
+def outcome(words: list[str]) -> int:
+    """Run the command that the words name; the exit code, after a sentence if it failed."""
+    from sayahead.errors import SayaheadError
+
     try:
         code = command(words)
         if sys.stdout is not None:
@@ -147,9 +166,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error.__cause__, KeyboardInterrupt):
             return INTERRUPTED
         raise
-    finally:
-        if previous is not None:
-            signal.signal(signal.SIGTERM, previous)
 
 
 def command(words: list[str]) -> int:

@@ -317,8 +317,6 @@ def pieces(fragment: str, *, by_line: bool) -> list[str]:
 
 def check(arguments: argparse.Namespace) -> None:
     """ConfigError for options that do not go together."""
-    from sayahead.sound.formats import FORMATS
-
     if arguments.text and arguments.file is not None:
         raise ConfigError("Give TEXT or --file, not both.")
     if arguments.text == ["-"]:
@@ -327,6 +325,15 @@ def check(arguments: argparse.Namespace) -> None:
     if arguments.device is not None and (arguments.raw or arguments.output is not None):
         raise ConfigError("--device is for sound that is played: leave it out, or -o and --raw.")
     check_timings(arguments)
+    check_output(arguments)
+    if arguments.context is not None:
+        check_context(arguments)
+
+
+def check_output(arguments: argparse.Namespace) -> None:
+    """ConfigError for options about where the sound goes that do not go together."""
+    from sayahead.sound.formats import FORMATS
+
     if arguments.raw and arguments.output is not None:
         raise ConfigError("--raw writes to standard output: leave out -o or --raw.")
     if arguments.output not in (None, "-"):
@@ -339,19 +346,21 @@ def check(arguments: argparse.Namespace) -> None:
             "A terminal cannot play sound: pipe it on (| aplay -q ...), or write a file with -o"
             " hello.wav."
         )
-    if arguments.context is not None:
-        name, options = named("context", arguments.context)
-        if arguments.lm is not None and name not in ("lm", "hidden"):
-            raise ConfigError(f"--lm does not apply to --context {name}: leave one of them out.")
-        if name == "lm" and arguments.lm is None and "model" not in options:
-            raise ConfigError(
-                "--context lm needs a language model: --lm NAME or --lm FOLDER, for example --lm"
-                " gpt2."
-            )
-        if name == "truth" and not arguments.text and arguments.file in (None, "-"):
-            raise ConfigError(
-                "--context truth needs the whole text at the start: as an argument, or with --file."
-            )
+
+
+def check_context(arguments: argparse.Namespace) -> None:
+    """ConfigError for a context that does not go with the other options."""
+    name, options = named("context", arguments.context)
+    if arguments.lm is not None and name not in ("lm", "hidden"):
+        raise ConfigError(f"--lm does not apply to --context {name}: leave one of them out.")
+    if name == "lm" and arguments.lm is None and "model" not in options:
+        raise ConfigError(
+            "--context lm needs a language model: --lm NAME or --lm FOLDER, for example --lm gpt2."
+        )
+    if name == "truth" and not arguments.text and arguments.file in (None, "-"):
+        raise ConfigError(
+            "--context truth needs the whole text at the start: as an argument, or with --file."
+        )
 
 
 def check_timings(arguments: argparse.Namespace) -> None:

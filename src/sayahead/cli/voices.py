@@ -89,13 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the voices; the exit code."""
-    from sayahead.voices import installed_voices, speaks
-
-    rows = [describe(name, folder) for name, folder in installed_voices().items()]
-    if arguments.language:
-        rows = [row for row in rows if speaks(row.get("language", ""), arguments.language)]
-    if arguments.gender:
-        rows = [row for row in rows if row.get("gender") == arguments.gender]
+    rows = wanted_voices(arguments.language, arguments.gender)
     research = [] if arguments.all else [row["name"] for row in rows if row.get("research")]
     rows = [row for row in rows if row["name"] not in research]
     if arguments.json:
@@ -107,6 +101,18 @@ def run(arguments: argparse.Namespace) -> int:
     if research:
         print(f"For research, and not listed without --all: {', '.join(research)}.")
     return 0
+
+
+def wanted_voices(language: str | None, gender: str | None) -> list[dict[str, Any]]:
+    """The installed voices, of one language and gender where these are given."""
+    from sayahead.voices import installed_voices, speaks
+
+    rows = [describe(name, folder) for name, folder in installed_voices().items()]
+    if language:
+        rows = [row for row in rows if speaks(row.get("language", ""), language)]
+    if gender:
+        rows = [row for row in rows if row.get("gender") == gender]
+    return rows
 
 
 def describe(name: str, folder: Path) -> dict[str, Any]:
