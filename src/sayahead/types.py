@@ -156,6 +156,11 @@ class Segment:
     sentence's first one, and this many decoder steps are to be made; None: words are to be
     spoken."""
 
+    @property
+    def closes(self) -> bool:
+        """Whether the sentence is over once the segment's words are spoken."""
+        return self.ends and self.speak == len(self.ids)
+
 
 NOTHING = Segment(np.zeros(0, np.int64), 0, (), False)
 """A segment that says nothing: it asks for what is left of the one before."""

@@ -64,7 +64,7 @@ class ToyAcoustic:
     def step(
         self, segment: Segment, state: ToyState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, ToyState]:
-        ended = segment.ends and segment.speak == len(segment.ids)
+        ended = segment.closes
         ids = np.concatenate([state.ids, segment.ids, [0] * segment.ends]).astype(np.int64)
         following = np.concatenate([ids[1:], [7]])[: len(ids)]
         units = 2 + (ids + following) % 3

@@ -73,7 +73,7 @@ class Counted:
             [[0], np.cumsum([SPACE if i == 32 else LETTER for i in spoken])]
         ).astype(int)
         words = [(int(places[first]), int(places[end])) for first, end in segment.spans]
-        ended = segment.ends and segment.speak == len(segment.ids)
+        ended = segment.closes
         end = int(places[-1]) + PAUSE * ended
         return Speech(numbers(turn, at, end), tuple(words), ended=ended), CountedState(turn, end)
 

@@ -48,6 +48,20 @@ def toned_pitch(f0: Floats, tones: Floats) -> Floats:
     return np.where(tones[:, 3] > 0, 0.0, pitch).astype(np.float32)
 
 
+def edges_of(units: Ids, begin: int) -> Ids:
+    """(N + 1,) places at which phonemes of these durations (N,) begin, the first at ``begin``, and
+    at which the last one ends."""
+    return np.asarray(np.concatenate([[0], np.cumsum(units)]) + begin, np.int64)
+
+
+def lengthened(before: Ids, after: Ids, edges: Ids) -> tuple[tuple[int, int], ...]:
+    """``Frames.drawn``: where each phoneme ended whose duration was changed, and by how much.
+
+    ``edges`` (N + 1,) are those of the durations ``before`` (N,)."""
+    grown = after[: len(before)] - before
+    return tuple((int(edges[n + 1]), int(grown[n])) for n in np.flatnonzero(grown))
+
+
 def whole_units(
     lasting: Floats, least: Ids, hurried: NDArray[np.bool_], owed: float
 ) -> tuple[Ids, NDArray[np.float64]]:

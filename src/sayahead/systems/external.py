@@ -77,7 +77,7 @@ class WholeTexts:
         return 0
 
     def step(self, segment: Segment, state: int) -> tuple[Speech, int]:
-        ended = segment.ends and segment.speak == len(segment.ids)
+        ended = segment.closes
         text = "".join(map(chr, segment.ids[: segment.speak])).strip()
         if not text:
             return (

@@ -167,7 +167,7 @@ class HeartAcoustic:
         self, segment: Segment, state: HeartState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, HeartState]:
         """Held-back sound is made again, and may last longer."""
-        ended = segment.ends and segment.speak == len(segment.ids)
+        ended = segment.closes
         if not (segment.speak or ended or (segment.breath and state.held)):
             # Words without sound: nothing to say, and nothing new about the future.
             end = max(0, (state.done + state.held) * self.FRAMES_PER_UNIT - self._early)

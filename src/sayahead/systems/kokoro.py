@@ -15,12 +15,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sayahead.config import from_mapping
 from sayahead.engine.onnx import Array, OnnxGraph, beside, count, graphs_of
 from sayahead.engine.stages import Frames
 from sayahead.errors import ConfigError, VoiceError
-from sayahead.systems.durations import speeds_of, whole_units
+from sayahead.systems.durations import edges_of, lengthened, speeds_of, whole_units
 from sayahead.systems.loading import Loaded, two_stages
 from sayahead.systems.speakers import Blends, of_speakers
 from sayahead.text import FrontEnd, Phonemizer, front_end, own_front_end
@@ -224,7 +225,7 @@ class KokoroAcoustic:
         self, segment: Segment, state: KokoroState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, KokoroState]:
         """Held-back sound may become longer or shorter."""
-        ended = segment.ends and segment.speak == len(segment.ids)
+        ended = segment.closes
         first = not len(state.ids)
         closes = ended and not (first and not len(segment.ids))
         if not (segment.speak or closes or (segment.breath and state.held)):
@@ -232,60 +233,47 @@ class KokoroAcoustic:
             at = max(0, state.done + state.held - self._config.early)
             nothing = np.zeros((0, self._width), np.float32)
             return Frames(nothing, nothing, ((at, at),) * len(segment.spans), ended), state
-        left = np.array([EDGE], np.int64) if first else state.ids
-        before = np.zeros(1, np.int64) if first else state.units
-        past = 0 if first else int(before.sum()) - state.held
-        ids = np.concatenate([left, segment.ids, self._behind(segment, state, rendering.speaker)])
-        speeds = speeds_of(np.ones(1, np.float32) if first else state.speeds, segment, len(ids))
+
+        known = opened(state) if first else state
+        left = len(known.ids)
+        past = int(known.units.sum()) - known.held
+        behind = self._behind(segment, state, rendering.speaker)
+        ids = np.concatenate([known.ids, segment.ids, behind])
+        speeds = speeds_of(known.speeds, segment, len(ids))
         lasting, prosody, sound = self._read(ids, rendering.speaker)
         lasting /= speeds * np.float32(rendering.speed)
-        lasting[: len(left)] *= np.float32(segment.stretch)
+        lasting[:left] *= np.float32(segment.stretch)
         lasting[-1] = min(lasting[-1], self._config.last_units)
-        # What is not final of a phoneme that is partly final stays as it is; those after it are as
-        # expected now.
-        redo = 0 if first else int(np.searchsorted(np.cumsum(before) - before, past))
-        hurried = (speeds * np.float32(rendering.speed) != 1)[redo:]
-        debt = float(state.owed[redo]) if redo < len(state.owed) else 0.0
-        said, owed = whole_units(lasting[redo:], np.ones(len(ids) - redo, np.int64), hurried, debt)
-        units = np.concatenate([before[:redo], said])
-        end = len(ids) if ended else len(left) + segment.speak
+        hurried = speeds * np.float32(rendering.speed) != 1
+        units, owed = durations(lasting, hurried, known, past)
+        end = len(ids) if ended else left + segment.speak
         spoken = int(units[:end].sum()) - past
         commit = spoken if ended else max(0, spoken - hold_back)
 
         rows = np.repeat(np.arange(len(ids)), units)[past:]
         features, seen = self._features(prosody, sound, rows, commit, state, rendering.speaker)
-        edges, were = (
-            np.concatenate([[0], np.cumsum(these)]) + state.done - past for these in (units, before)
-        )
-        heard = np.maximum(edges - self._config.early, 0)
-        early = self._config.early
-        words = tuple(
-            (int(heard[len(left) + a]), int(heard[len(left) + b])) for a, b in segment.spans
-        )
-        grown = units[: len(left)] - before
-        drawn = (
-            ()
-            if first
-            else tuple(
-                (max(0, int(were[n + 1]) - early), int(grown[n])) for n in np.flatnonzero(grown)
-            )
-        )
+        heard = self._heard(units, state.done - past)
+        words = tuple((int(heard[left + a]), int(heard[left + b])) for a, b in segment.spans)
+        drawn = lengthened(state.units, units, self._heard(state.units, state.done - past))
         frames = Frames(features[:commit], features[commit:], words, ended, drawn=drawn)
         if ended:
             return frames, self.initial()
-        debts = np.concatenate([state.owed[:redo], owed[: end - redo]]).astype(np.float32)
-        steps = state.steps + bool(segment.speak)
         after = KokoroState(
             ids[:end],
             units[:end],
             speeds[:end],
-            debts,
+            owed[:end],
             seen,
-            spoken - commit,
-            state.done + commit,
-            steps,
+            held=spoken - commit,
+            done=state.done + commit,
+            steps=state.steps + bool(segment.speak),
         )
         return frames, self._forget(after)
+
+    def _heard(self, units: Ids, begin: int) -> Ids:
+        """(P + 1,) units at which phonemes of these durations audibly begin, the first at
+        ``begin``, and at which the last one ends."""
+        return np.asarray(np.maximum(edges_of(units, begin) - self._config.early, 0))
 
     def _behind(self, segment: Segment, state: KokoroState, speaker: int) -> Ids:
         """Phonemes after the visible words: the sentence's end, or what stands for its future where
@@ -348,6 +336,32 @@ class KokoroAcoustic:
         over = min(over, int(np.searchsorted(np.cumsum(state.units), final - 1, side="right")))
         kept = {name: getattr(state, name)[over:] for name in ("ids", "units", "speeds", "owed")}
         return replace(state, **kept)
+
+
+def opened(state: KokoroState) -> KokoroState:
+    """The state of a new sentence behind the edge that begins it."""
+    return replace(
+        state,
+        ids=np.array([EDGE], np.int64),
+        units=np.zeros(1, np.int64),
+        speeds=np.ones(1, np.float32),
+    )
+
+
+def durations(
+    lasting: Floats, hurried: NDArray[np.bool_], state: KokoroState, past: int
+) -> tuple[Ids, Floats]:
+    """(P,) durations in whole units of all phonemes, and (P + 1,) what is owed before each and in
+    the end; the first ``past`` units are final.
+
+    What is not final of a phoneme that is partly final stays as it is; those after it are as
+    expected now."""
+    redo = int(np.searchsorted(np.cumsum(state.units) - state.units, past))
+    debt = float(state.owed[redo]) if redo < len(state.owed) else 0.0
+    least = np.ones(len(lasting) - redo, np.int64)
+    units, owed = whole_units(lasting[redo:], least, hurried[redo:], debt)
+    all_owed = np.concatenate([state.owed[:redo], owed]).astype(np.float32)
+    return np.concatenate([state.units[:redo], units]), all_owed
 
 
 def reader(language: str) -> FrontEnd:

@@ -169,46 +169,28 @@ class AttentionAcoustic:
     ) -> tuple[Frames, AttentionState]:
         """The path of attention over spoken words does not change."""
         r = self._model.reduction
-        ended = segment.ends and segment.speak == len(segment.ids)
+        ended = segment.closes
         if not (segment.speak or ended or (segment.breath and state.held)):
             # Words without sound: nothing to say, and nothing new about the future.
             end = (state.past.number + len(state.held)) * r
             return Frames(
                 self._joined([]), self._joined([]), ((end, end),) * len(segment.spans), False
             ), state
+
         left = state.ids if len(state.ids) else np.array([self._pad], np.int64)
-        tail = self._continuation if segment.speak < len(segment.ids) else self._blind_continuation
-        if segment.ends:
-            tail = np.array([self._pad], np.int64)
-        text = self._text(np.concatenate([left, segment.ids, tail]), state.first)
+        ids = np.concatenate([left, segment.ids, self._behind(segment)])
+        text = self._text(ids, state.first)
         begin = state.first + len(left)
-        sounded = begin + (segment.spans[-1][1] if segment.spans else 0)
-
         walk = self._walk(text, state)
-        steps = list[Step]()
-        for made in walk:
-            stuck = self._stuck(made, text) or (len(steps) + 1) * r >= MAX_FRAMES * max(
-                1, len(text.memories[0])
-            )
-            if not ended and (made.past.attended[0] >= begin + segment.speak or stuck):
-                break
-            steps.append(made)
-            heard = self._model.early_stop or made.past.attended[0] >= sounded
-            if ended and (stuck or (heard and made.stop > STOP)):
-                break
+        steps, last = self._spoken(walk, text, segment, begin)
         commit = len(steps) if ended else max(0, len(steps) - -(-hold_back // r))
-        ahead = [] if ended else [*steps[commit:], made]
+        ahead = [] if ended else [*steps[commit:], last]
         wanted = 0 if ended else self._wanted(rendering)
-        while len(ahead) < wanted and not (segment.ends and made.stop > STOP):
-            made = next(walk)
-            ahead.append(made)
+        while len(ahead) < wanted and not (segment.ends and last.stop > STOP):
+            last = next(walk)
+            ahead.append(last)
 
-        visited = [step.past.attended[0] for step in steps]
-        places = [(begin + a, begin + b) for a, b in segment.spans]
-        at = (
-            state.past.number + np.searchsorted(visited, np.array(places, np.int64).reshape(-1, 2))
-        ) * r
-        words = tuple((int(a), int(b)) for a, b in at)
+        words = self._times(segment, begin, steps, state.past.number)
         frames = Frames(self._joined(steps[:commit]), self._joined(ahead[:wanted]), words, ended)
         if ended:
             return frames, self.initial()
@@ -217,6 +199,44 @@ class AttentionAcoustic:
         over = max(0, past.attended[0] - self._model.past - state.first)
         held = tuple(step.past.attended for step in steps[commit:])
         return frames, AttentionState(past, ids[over:], state.first + over, held)
+
+    def _behind(self, segment: Segment) -> Ids:
+        """Phonemes after the visible words: the sentence's end, or what stands for its future."""
+        if segment.ends:
+            return np.array([self._pad], np.int64)
+        blind = segment.speak == len(segment.ids)
+        return self._blind_continuation if blind else self._continuation
+
+    def _spoken(
+        self, walk: Iterator[Step], text: Encoded, segment: Segment, begin: int
+    ) -> tuple[list[Step], Step]:
+        """The steps that speak a segment's words, whose phonemes begin at place ``begin``, and the
+        last step made: if the sentence goes on, the first that is not theirs."""
+        sounded = begin + (segment.spans[-1][1] if segment.spans else 0)
+        max_frames = MAX_FRAMES * max(1, len(text.memories[0]))
+        steps = list[Step]()
+        for step in walk:
+            place = step.past.attended[0]
+            frames = (len(steps) + 1) * self._model.reduction
+            stuck = self._stuck(step, text) or frames >= max_frames
+            if not segment.closes and (place >= begin + segment.speak or stuck):
+                break
+            steps.append(step)
+            heard = self._model.early_stop or place >= sounded
+            if segment.closes and (stuck or (heard and step.stop > STOP)):
+                break
+        return steps, step
+
+    def _times(
+        self, segment: Segment, begin: int, steps: list[Step], number: int
+    ) -> tuple[tuple[int, int], ...]:
+        """First and end frame of each word: its phonemes, from place ``begin`` on, are spoken when
+        attention visits them; ``number`` is that of the first step."""
+        visited = [step.past.attended[0] for step in steps]
+        places = [(begin + a, begin + b) for a, b in segment.spans]
+        steps_before = np.searchsorted(visited, np.array(places, np.int64).reshape(-1, 2))
+        at = (number + steps_before) * self._model.reduction
+        return tuple((int(a), int(b)) for a, b in at)
 
     def _wanted(self, rendering: Rendering) -> int:
         """Provisional steps that the second stage can use."""

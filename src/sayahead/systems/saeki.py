@@ -133,16 +133,9 @@ class SegmentalAcoustic:
         self, segment: Segment, state: SegmentalState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, SegmentalState]:
         """Held-back frames are final all the same."""
-        ended = segment.ends and segment.speak == len(segment.ids)
+        ended = segment.closes
         if not segment.speak:
-            words = ((state.frames, state.frames),) * len(segment.spans)
-            if ended:
-                return Frames(state.held, state.held[:0], words, True), self.initial()
-            if segment.breath:
-                return Frames(state.held, state.held[:0], words, False), replace(
-                    state, held=state.held[:0]
-                )
-            return Frames(state.held[:0], state.held, words, False), state
+            return self._without_words(segment, state)
         past = state.ids
         spoken = segment.ids[: segment.speak]
         first = 0
@@ -182,6 +175,18 @@ class SegmentalAcoustic:
         kept = np.concatenate([past, ids])[-self._model.past :]
         after = SegmentalState(kept, frames[commit:], state.frames + len(mel))
         return Frames(frames[:commit], right, words, False), after
+
+    def _without_words(
+        self, segment: Segment, state: SegmentalState
+    ) -> tuple[Frames, SegmentalState]:
+        """What is held back, if the sentence or the text pauses here; else nothing."""
+        words = ((state.frames, state.frames),) * len(segment.spans)
+        nothing = state.held[:0]
+        if segment.closes:
+            return Frames(state.held, nothing, words, True), self.initial()
+        if segment.breath:
+            return Frames(state.held, nothing, words, False), replace(state, held=nothing)
+        return Frames(nothing, state.held, words, False), state
 
     def _embedding(self, segment: Segment, past: Ids, ended: bool) -> Floats:
         """(E,) the contextual embedding of the past and of the future that the segment shows."""

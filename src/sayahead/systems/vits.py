@@ -16,7 +16,7 @@ from sayahead.config import from_mapping
 from sayahead.engine.onnx import Array, OnnxGraph
 from sayahead.engine.stages import Frames
 from sayahead.errors import ConfigError
-from sayahead.systems.durations import speeds_of
+from sayahead.systems.durations import edges_of, lengthened, speeds_of
 from sayahead.systems.loading import Loaded, two_stages
 from sayahead.text import Phonemizer, front_end
 from sayahead.text.saying.code_points import LettersPhonemizer
@@ -125,7 +125,7 @@ class VitsAcoustic:
         self, segment: Segment, state: VitsState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, VitsState]:
         """Held-back sound may become longer or shorter."""
-        ended = segment.ends and segment.speak == len(segment.ids)
+        ended = segment.closes
         first = not len(state.ids)
         closes = ended and not (first and not len(segment.ids))
         if not (segment.speak or closes or (segment.breath and state.held)):
@@ -133,21 +133,20 @@ class VitsAcoustic:
             at = state.done + state.held
             nothing = np.zeros((0, self._width), np.float32)
             return Frames(nothing, nothing, ((at, at),) * len(segment.spans), ended), state
-        left = np.array([self._config.begin, self._config.pad], np.int64) if first else state.ids
-        before = np.zeros(2, np.int64) if first else state.units
-        past = int(before.sum()) - state.held
-        ids = np.concatenate([left, self.padded(segment.ids), self._behind(segment, state)])
-        speeds = speeds_of(
-            np.ones(2, np.float32) if first else state.speeds, tokens_of(segment), len(ids)
-        )
+
+        known = self._opened(state) if first else state
+        left = len(known.ids)
+        past = int(known.units.sum()) - known.held
+        ids = np.concatenate([known.ids, self.padded(segment.ids), self._behind(segment, state)])
+        speeds = speeds_of(known.speeds, tokens_of(segment), len(ids))
         means, deviations, lasting = self.read(ids, state.token, rendering)
-        lasting[: len(left)] *= np.float32(segment.stretch)
-        said = np.maximum(np.ceil(lasting / speeds), 1).astype(np.int64)
+        lasting[:left] *= np.float32(segment.stretch)
+        expected = np.maximum(np.ceil(lasting / speeds), 1).astype(np.int64)
         # What is not final of a token that is partly final stays as it is; those after it are as
         # expected now.
-        redo = 0 if first else int(np.searchsorted(np.cumsum(before) - before, past))
-        units = np.concatenate([before[:redo], said[redo:]])
-        end = len(ids) if ended else len(left) + 2 * segment.speak
+        redo = int(np.searchsorted(np.cumsum(known.units) - known.units, past))
+        units = np.concatenate([known.units[:redo], expected[redo:]])
+        end = len(ids) if ended else left + 2 * segment.speak
         spoken = int(units[:end].sum()) - past
         commit = spoken if ended else max(0, spoken - hold_back)
 
@@ -157,24 +156,34 @@ class VitsAcoustic:
             features = np.concatenate(
                 [features, np.full((len(rows), 1), rendering.speaker, np.float32)], axis=1
             )
-        edges, were = (
-            np.concatenate([[0], np.cumsum(these)]) + state.done - past for these in (units, before)
-        )
+        begin = state.done - past
+        edges = edges_of(units, begin)
         words = tuple(
-            (int(edges[len(left) + 2 * a]), int(edges[len(left) + 2 * b])) for a, b in segment.spans
+            (int(edges[left + 2 * a]), int(edges[left + 2 * b])) for a, b in segment.spans
         )
-        grown = units[: len(left)] - before
-        drawn = (
-            () if first else tuple((int(were[n + 1]), int(grown[n])) for n in np.flatnonzero(grown))
-        )
+        drawn = lengthened(state.units, units, edges_of(state.units, begin))
         frames = Frames(features[:commit], features[commit:], words, ended, drawn=drawn)
         if ended:
             return frames, replace(self.initial(), token=state.token + len(ids))
-        steps = state.steps + bool(segment.speak)
-        held = spoken - commit
-        done = state.done + commit
-        after = VitsState(ids[:end], units[:end], speeds[:end], held, done, state.token, steps)
+        after = VitsState(
+            ids[:end],
+            units[:end],
+            speeds[:end],
+            held=spoken - commit,
+            done=state.done + commit,
+            token=state.token,
+            steps=state.steps + bool(segment.speak),
+        )
         return frames, self._forget(after)
+
+    def _opened(self, state: VitsState) -> VitsState:
+        """The state of a new sentence behind the tokens that begin it."""
+        return replace(
+            state,
+            ids=np.array([self._config.begin, self._config.pad], np.int64),
+            units=np.zeros(2, np.int64),
+            speeds=np.ones(2, np.float32),
+        )
 
     @property
     def _width(self) -> int:
