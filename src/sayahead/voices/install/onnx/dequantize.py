@@ -48,20 +48,12 @@ class Product:
 
 
 def product_of(graph: Graph, tensor: str) -> Product | None:
-    """What a tensor is the product of; None if it is none of weights that the graph has."""
+    """The product that yields a tensor; None if its weights are not constants of the graph."""
     node = graph.made_by(tensor)
     if node is None or node.op_type == "Mul":
         return None if node is None else integers_at(graph, node)
     if node.op_type == "Add":
-        # Newer quantizers add the bias to what is scaled.
-        biases = [name for one in node.input if (name := constant_behind(graph, one))]
-        ends = [
-            made
-            for one in node.input
-            if (made := graph.made_by(one)) is not None and made.op_type == "Mul"
-        ]
-        found = integers_at(graph, ends[0]) if len(biases) == len(ends) == 1 else None
-        return None if found is None else replace(found, bias=biases[0])
+        return biased_product(graph, node)
     weight = (
         graph.value(node.input[1]) if node.op_type in ("Conv", "ConvTranspose", "MatMul") else None
     )
@@ -71,6 +63,23 @@ def product_of(graph: Graph, tensor: str) -> Product | None:
     return Product(
         node.input[0], weight, np.zeros(1, np.int8), np.ones(1, np.float32), bias, attributes(node)
     )
+
+
+def biased_product(graph: Graph, add: Any) -> Product | None:
+    """The product of integers to which a node adds a bias once it is scaled, as newer quantizers
+    write it; None if it adds something else."""
+    biases = [name for tensor in add.input if (name := constant_behind(graph, tensor))]
+    scaled = inputs_by(graph, add, "Mul")
+    if len(biases) != 1 or len(scaled) != 1:
+        return None
+    product = integers_at(graph, scaled[0])
+    return None if product is None else replace(product, bias=biases[0])
+
+
+def inputs_by(graph: Graph, node: Any, op_type: str) -> list[Any]:
+    """The nodes of a type that make inputs of a node."""
+    makers = (graph.made_by(name) for name in node.input)
+    return [maker for maker in makers if maker is not None and maker.op_type == op_type]
 
 
 def constant_behind(graph: Graph, tensor: str) -> str:
@@ -84,44 +93,38 @@ def constant_behind(graph: Graph, tensor: str) -> str:
 
 def integers_at(graph: Graph, end: Any) -> Product | None:
     """The product of integers whose sums a node scales; None if it scales none."""
-    casts = [
-        node
-        for name in end.input
-        if (node := graph.made_by(name)) is not None and node.op_type == "Cast"
-    ]
-    factors = [
-        node
-        for name in end.input
-        if (node := graph.made_by(name)) is not None and node.op_type == "Mul"
-    ]
+    casts = inputs_by(graph, end, "Cast")
+    factors = inputs_by(graph, end, "Mul")
     if len(casts) != 1 or len(factors) != 1:
         return None
+    product, bias = summed_product(graph, casts[0].input[0])
+    if product is None:
+        return None
+    rows = graph.made_by(product.input[0])
+    if rows is None or rows.op_type != "DynamicQuantizeLinear":
+        return None
+    weight = graph.value(product.input[1])
+    zero = graph.value(product.input[3]) if len(product.input) > 3 else np.zeros(1, np.int8)
+    scales = [value for name in factors[0].input if (value := graph.value(name)) is not None]
+    if weight is None or zero is None or not scales:
+        return None
+    about = attributes(product) if product.op_type == "ConvInteger" else {}
+    return Product(rows.input[0], weight, zero.reshape(-1), scales[0].reshape(-1), bias, about)
+
+
+def summed_product(graph: Graph, tensor: str) -> tuple[Any | None, str]:
+    """The product of integers that a tensor is, and the bias that was added to it, if any; None if
+    it is no such product."""
+    node = graph.made_by(tensor)
     bias = ""
-    made = graph.made_by(casts[0].input[0])
-    if made is not None and made.op_type == "Add":
-        sums = [graph.made_by(name) for name in made.input]
-        bias = next((name for name in made.input if graph.maker(name).op_type not in PRODUCTS), "")
+    if node is not None and node.op_type == "Add":
+        bias = next((name for name in node.input if graph.maker(name).op_type not in PRODUCTS), "")
         while bias and graph.value(bias) is None:
             bias = graph.maker(bias).input[0]
-        made = next((node for node in sums if node is not None and node.op_type in PRODUCTS), None)
-    if made is None or made.op_type not in PRODUCTS:
-        return None
-    rows = graph.made_by(made.input[0])
-    weight = graph.value(made.input[1])
-    zero = graph.value(made.input[3]) if len(made.input) > 3 else np.zeros(1, np.int8)
-    scale = next(
-        (value for name in factors[0].input if (value := graph.value(name)) is not None), None
-    )
-    if (
-        rows is None
-        or rows.op_type != "DynamicQuantizeLinear"
-        or weight is None
-        or scale is None
-        or zero is None
-    ):
-        return None
-    about = attributes(made) if made.op_type == "ConvInteger" else {}
-    return Product(rows.input[0], weight, zero.reshape(-1), scale.reshape(-1), bias, about)
+        makers = (graph.made_by(name) for name in node.input)
+        products = (made for made in makers if made is not None and made.op_type in PRODUCTS)
+        node = next(products, None)
+    return (node if node is not None and node.op_type in PRODUCTS else None), bias
 
 
 def dequantized(graph: Graph) -> Graph:

@@ -8,7 +8,7 @@ normalization is one node (Ba et al. 2016)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -47,27 +47,43 @@ def norm_at(graph: Graph, node: Any) -> tuple[list[str], float] | None:
     epsilon."""
     offset, scaled = parts(graph, node, "Add")
     scale, divided = parts(graph, scaled, "Mul")
-    if divided is None or divided.op_type != "Div" or offset is None or scale is None:
+    if offset is None or scale is None or not is_a(divided, "Div"):
         return None
-    less = graph.made_by(divided.input[0])
+    if not (is_row(graph, offset) and is_row(graph, scale)):
+        return None
+    x, less = centred(graph, graph.made_by(divided.input[0]))
     root = graph.made_by(divided.input[1])
-    if less is None or less.op_type != "Sub" or root is None or root.op_type != "Sqrt":
+    if x is None or not is_a(root, "Sqrt"):
         return None
     added, variance = parts(graph, graph.made_by(root.input[0]), "Add")
-    mean = graph.made_by(less.input[1])
-    if added is None or mean is None or not is_mean(graph, mean) or not is_mean(graph, variance):
+    epsilon = None if added is None else graph.value(added)
+    if epsilon is None or epsilon.size != 1 or not is_mean(graph, variance):
         return None
-    epsilon = graph.value(added)
     square = graph.made_by(variance.input[0])
-    flat = [
-        value
-        for name in (scale, offset)
-        if (value := graph.value(name)) is not None and value.ndim == 1
-    ]
-    if mean.input[0] != less.input[0] or epsilon is None or epsilon.size != 1 or len(flat) < 2:
+    if not is_square(graph, square, less.output[0]):
         return None
-    squared = is_square(graph, square, less.output[0])
-    return ([less.input[0], scale, offset], float(epsilon.reshape(-1)[0])) if squared else None
+    return [x, scale, offset], float(epsilon.reshape(-1)[0])
+
+
+def centred(graph: Graph, node: Any) -> tuple[str | None, Any]:
+    """If a node takes its mean from a tensor: the tensor, and the node."""
+    if not is_a(node, "Sub"):
+        return None, None
+    mean = graph.made_by(node.input[1])
+    if mean is None or not is_mean(graph, mean) or mean.input[0] != node.input[0]:
+        return None, None
+    return node.input[0], node
+
+
+def is_a(node: Any, op_type: str) -> TypeGuard[Any]:
+    """Whether there is a node, and it is of a type."""
+    return node is not None and node.op_type == op_type
+
+
+def is_row(graph: Graph, tensor: str) -> bool:
+    """Whether a tensor is a constant with one axis."""
+    value = graph.value(tensor)
+    return value is not None and value.ndim == 1
 
 
 def is_square(graph: Graph, node: Any, tensor: str) -> bool:

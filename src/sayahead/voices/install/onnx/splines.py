@@ -7,6 +7,7 @@ comparison, its numbers by a product with one-hot rows."""
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ import numpy as np
 from sayahead.voices.install.onnx.graph import FLOAT, Array, Graph, Nodes, attributes, copied
 
 LEAST = 1e-3
+"""Least width, height and slope of a bin."""
 BOUND = 5.0
-"""Least width, height and slope of a bin; the spline reaches from -5 to 5."""
+"""The spline reaches from minus this to this."""
 EDGE = 1e-4
 """By how much the last bin reaches further, so that its end belongs to it."""
 
@@ -48,21 +50,31 @@ def spline_to(graph: Graph, node: Any) -> tuple[str, str, int, float] | None:
         return None
     before = graph.upstream(node.input[1], stop=split.output)
     for conv in reversed(graph.of_type("Conv")):
-        weight = graph.value(conv.input[1])
-        if (
-            conv.output[0] in before
-            and weight is not None
-            and weight.shape[0] % 3 == 2
-            and weight.shape[0] > 3
-        ):
-            after = graph.downstream(conv.output[0])
-            divided = [
-                d for d in graph.of_type("Div") if d.input[0] in after and d.output[0] in before
-            ]
-            scales = [value for d in divided[:1] if (value := graph.value(d.input[1])) is not None]
-            scale = float(scales[0]) if scales and scales[0].size == 1 else 1.0
-            return conv.output[0], split.output[1], (weight.shape[0] + 1) // 3, scale
+        bins = bins_of(graph, conv)
+        if bins and conv.output[0] in before:
+            scale = scale_after(graph, conv, before)
+            return conv.output[0], split.output[1], bins, scale
     return None
+
+
+def bins_of(graph: Graph, conv: Any) -> int:
+    """Bins of a spline whose parameters a convolution makes: a width and a height for each, a slope
+    between each two; 0 if it makes none."""
+    weight = graph.value(conv.input[1])
+    if weight is None or weight.shape[0] <= 3 or weight.shape[0] % 3 != 2:
+        return 0
+    return int(weight.shape[0] + 1) // 3
+
+
+def scale_after(graph: Graph, conv: Any, before: Set[str]) -> float:
+    """What the parameters of a spline are divided by, on their way to the tensors ``before`` its
+    end."""
+    after = graph.downstream(conv.output[0])
+    for node in graph.of_type("Div"):
+        if node.input[0] in after and node.output[0] in before:
+            value = graph.value(node.input[1])
+            return float(value) if value is not None and value.size == 1 else 1.0
+    return 1.0
 
 
 class Spline:

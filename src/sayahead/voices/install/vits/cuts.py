@@ -52,57 +52,73 @@ def find_cuts(graph: Graph) -> Cuts:
     """The cuts of a VITS; raises VoiceError, which says what is missing, for any other graph."""
     ceil = only(graph, graph.of_type("Ceil"), "a node that rounds durations up")
     frames = ceil.input[0]
+    token_noise, frame_noise = noises_of(graph, frames)
+    mean, log_deviation, latent = prior_of(graph, frame_noise, ceil.output[0])
+    z, channels = decoder_input(graph, latent)
+    output = graph.outputs[0]
+    masks = sorted(boundary(graph, output, latent) & graph.downstream(ceil.output[0]))
+    return Cuts(
+        frames=frames,
+        mean=mean,
+        log_deviation=log_deviation,
+        latent=latent,
+        z=z,
+        samples=output,
+        token_noise=token_noise,
+        frame_noise=frame_noise,
+        frame_mask=only(graph, masks, "a mask of frames"),
+        token_masks=token_masks(graph),
+        channels=channels,
+        hop=hop(graph),
+    )
+
+
+def noises_of(graph: Graph, frames: str) -> tuple[str | None, str]:
+    """The noise of the durations, or None where these are fixed, and the noise of the prior."""
     before = graph.upstream(frames)
     noises = [node.output[0] for node in graph.of_type(*RANDOM)]
     token = [name for name in noises if name in before]
     prior = only(graph, [name for name in noises if name not in before], "the prior's noise")
     if len(token) > 1:
         raise graph.strange(f"has {len(token)} kinds of noise in its durations")
-    adds = graph.nearest(prior, lambda node: node.op_type == "Add", down=True)
+    return (token[0] if token else None), prior
+
+
+def prior_of(graph: Graph, noise: str, durations: str) -> tuple[str, str, str]:
+    """The prior's means and logarithms of deviations, a row for each token, and the latent that is
+    made of them and of noise."""
+    adds = graph.nearest(noise, lambda node: node.op_type == "Add", down=True)
     add = required(graph, adds, "the sum of the prior's mean and noise")
-    latent = add.output[0]
-    of_noise = graph.downstream(prior)
+    of_noise = graph.downstream(noise)
     means = [tensor for tensor in add.input if tensor not in of_noise]
     scaled = [
         node
         for node in graph.of_type("Mul")
-        if prior in graph.upstream(node.output[0], stop=[prior])
+        if noise in graph.upstream(node.output[0], stop=[noise])
     ]
-    exps = [graph.made_by(tensor) for node in scaled for tensor in node.input]
-    exp = only(
-        graph,
-        [node for node in exps if node is not None and node.op_type == "Exp"][:1],
-        "the prior's deviation",
-    )
-    mean = rows(graph, only(graph, means, "the prior's mean"), ceil.output[0])
-    log_deviation = rows(graph, exp.input[0], ceil.output[0])
+    makers = [graph.made_by(tensor) for node in scaled for tensor in node.input]
+    exps = [node for node in makers if node is not None and node.op_type == "Exp"]
+    exp = only(graph, exps[:1], "the prior's deviation")
+    mean = rows(graph, only(graph, means, "the prior's mean"), durations)
+    return mean, rows(graph, exp.input[0], durations), add.output[0]
 
+
+def decoder_input(graph: Graph, latent: str) -> tuple[str, int]:
+    """What the decoder takes, and its channels."""
     after = graph.downstream(latent)
-    up = required(
-        graph, next(iter(graph.of_type("ConvTranspose")), None), "a decoder that makes samples"
+    ups = graph.of_type("ConvTranspose")
+    up = required(graph, next(iter(ups), None), "a decoder that makes samples")
+    first = graph.nearest(
+        up.input[0], lambda node: node.op_type == "Conv" and node.input[0] in after
     )
-    pre = graph.nearest(up.input[0], lambda node: node.op_type == "Conv" and node.input[0] in after)
-    z = required(graph, pre, "a convolution in front of the decoder").input[0]
+    conv = required(graph, first, "a convolution in front of the decoder")
+    z = conv.input[0]
     if z not in after or latent not in graph.upstream(z):
         raise graph.strange("has no flow between the prior and the decoder")
-    channels = graph.value(required(graph, pre, "a decoder").input[1])
-    if channels is None or len(graph.outputs) != 1:
+    weights = graph.value(conv.input[1])
+    if weights is None or len(graph.outputs) != 1:
         raise graph.strange("has no decoder with fixed weights and one output")
-    masks = sorted(boundary(graph, graph.outputs[0], latent) & graph.downstream(ceil.output[0]))
-    return Cuts(
-        frames,
-        mean,
-        log_deviation,
-        latent,
-        z,
-        graph.outputs[0],
-        token[0] if token else None,
-        prior,
-        only(graph, masks, "a mask of frames"),
-        token_masks(graph),
-        channels.shape[1],
-        hop(graph),
-    )
+    return z, weights.shape[1]
 
 
 def hop(graph: Graph) -> int:
