@@ -117,6 +117,12 @@ def test_imports_lead_down() -> None:
     ] == []
 
 
+def test_the_document_tells_how_imports_run() -> None:
+    text = (SOURCE.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    chain = " <- ".join(", ".join(sorted(rooms)) for rooms in LEVELS)
+    assert chain in " ".join(text.split())
+
+
 SERVER = ("table of protocols", "operation", "synthesis", "modules", "protocols", "process")
 """Rooms of the server from the ground up; ``modules`` are those beside its folders."""
 
