@@ -21,6 +21,7 @@ from livekit.agents.types import USERDATA_TIMED_TRANSCRIPT
 from livekit.agents.voice import io
 from livekit.agents.voice.transcription import TranscriptSynchronizer
 from livekit.plugins import sayahead as plugin
+from support.faults import FAULTS, Proxy
 
 from sayahead import Voice, load_voice
 from sayahead.sound.pcm import to_pcm16
@@ -324,5 +325,61 @@ def test_conversations_are_said_to_their_end_where_a_server_is_killed(voice: Voi
                 assert len(samples) / 2 == pytest.approx(len(whole), abs=0.03 * 24000)
                 times = [part.start_time for part in timed if isinstance(part.start_time, float)]
                 assert times == sorted(times)
+
+    asyncio.run(main())
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[int]:
+    """The port of a server that is never killed."""
+    with server() as (address, _):
+        yield int(address.rpartition(":")[2])
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that says nothing is taken for dead at once."""
+    monkeypatch.setattr("sayahead.client.wire.DUE_S", 0.3)
+    monkeypatch.setattr("sayahead.client.wire.END_S", 0.1)
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_word_is_said_whatever_befalls_the_connection(served: int, fault: str) -> None:
+    words = [word + " " for word in TEXT.split()]
+
+    async def main() -> None:
+        async with Proxy.before(served) as proxy:
+            speaker = plugin.TTS(url=f"http://127.0.0.1:{proxy.port}", idle_s=None)
+            async with speaker.stream() as stream:
+                for word in words[:8]:
+                    stream.push_text(word)
+                first = await anext(stream)
+                proxy.fail(fault)
+                for word in words[8:]:
+                    stream.push_text(word)
+                stream.end_input()
+                async with asyncio.timeout(60):
+                    _, timed = await spoken(stream)
+        begun = first.frame.userdata.get(USERDATA_TIMED_TRANSCRIPT, [])
+        assert "".join([*begun, *timed]) == "".join(words)
+        times = [part.start_time for part in timed if isinstance(part.start_time, float)]
+        assert times == sorted(times)
+
+    asyncio.run(main())
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize("fault", FAULTS)
+def test_an_interruption_waits_for_no_connection(served: int, fault: str) -> None:
+    async def main() -> None:
+        async with Proxy.before(served) as proxy:
+            stream = plugin.TTS(url=f"http://127.0.0.1:{proxy.port}").stream()
+            stream.push_text("A long text. " * 40)
+            await anext(stream)
+            proxy.fail(fault)
+            since = time.monotonic()
+            await stream.aclose()
+            assert time.monotonic() - since < 2
 
     asyncio.run(main())

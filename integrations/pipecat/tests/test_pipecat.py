@@ -42,6 +42,7 @@ from pipecat.transports.base_output import BaseOutputTransport
 from pipecat.transports.base_transport import TransportParams
 from pipecat.workers.runner import WorkerRunner
 from pipecat_sayahead import SayaheadTTSService
+from support.faults import FAULTS, Proxy
 
 from sayahead import AudioChunk, Voice, WordTiming, load_voice
 from sayahead.sound.pcm import to_pcm16
@@ -464,5 +465,37 @@ def test_conversations_are_said_to_their_end_where_a_server_is_killed(voice: Voi
                 whole = len(voice.synthesize("".join(words)))
                 assert len(bot.ear.samples()) / 2 == pytest.approx(whole, abs=0.03 * 24000)
                 assert bot.up.errors == bot.ear.errors == []
+
+    asyncio.run(main())
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[int]:
+    """The port of a server that is never killed."""
+    with server() as (address, _):
+        yield int(address.rpartition(":")[2])
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_word_is_said_whatever_befalls_the_connection(
+    served: int, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A server that says nothing is taken for dead at once.
+    monkeypatch.setattr("sayahead.client.wire.DUE_S", 0.3)
+    monkeypatch.setattr("sayahead.client.wire.END_S", 0.1)
+    words = tokens(TEXT)
+
+    async def main() -> None:
+        async with Proxy.before(served) as proxy:
+            service = SayaheadTTSService(url=f"http://127.0.0.1:{proxy.port}", idle_s=None)
+            async with Bot(service) as bot:
+                await bot.say(words[:8], ends=False)
+                await asyncio.wait_for(bot.ear.sounded.wait(), WAIT_S)
+                proxy.fail(fault)
+                await bot.say(words[8:], begins=False)
+                await asyncio.wait_for(bot.ear.stopped.wait(), 60)
+        said = "".join(frame.text for frame in bot.ear.words)
+        assert "".join(said.split()) == "".join(TEXT.split())
+        assert bot.up.errors == bot.ear.errors == []
 
     asyncio.run(main())
