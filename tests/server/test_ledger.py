@@ -1,5 +1,5 @@
 """The ledger: what clients received is what was billed, whoever asks for the bill, and whenever the
-server is killed or stands still. Full size: SAYAHEAD_TESTS=full, any other:
+server is killed, stands still or has its clock set. Full size: SAYAHEAD_TESTS=full, any other:
 SAYAHEAD_LEDGER="requests keys readers kills at-once"."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 import httpx
 import pytest
 from support.effort import FULL
-from support.toy_server import ToyServer
+from support.toy_server import Clock, ToyServer
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
@@ -134,9 +134,12 @@ async def speak_all(server: ToyServer, dice: random.Random) -> list[Received]:
                 await asyncio.to_thread(server.kill)
                 await asyncio.to_thread(server.start)
             elif hasattr(signal, "SIGSTOP"):
-                # It stands still, as a machine that was moved: whoever waits, waits.
+                # It stands still, as a machine that was moved: whoever waits, waits. Its clock is
+                # another then.
                 server.send(signal.SIGSTOP)
                 await asyncio.sleep(PAUSE_S)
+                if Clock.SIGNAL is not None:
+                    server.send(Clock.SIGNAL)
                 server.send(signal.SIGCONT)
 
     others = [asyncio.create_task(ask(number)) for number in range(ASKERS)] + [
@@ -169,9 +172,9 @@ def test_what_was_received_is_what_is_billed(tmp_path: Path) -> None:
     try:
         found = asyncio.run(speak_all(server, random.Random(1)))
         headers = {"Authorization": "Bearer key-0-secret"}
-        rows = httpx.get(
-            f"{server.http}/v1/usage", params={"all": "true"}, headers=headers, timeout=30
-        ).json()["rows"]
+        asked = {"all": "true", "from": "2000-01-01", "to": "2999-12-31"}
+        answer = httpx.get(f"{server.http}/v1/usage", params=asked, headers=headers, timeout=30)
+        rows = answer.json()["rows"]
     finally:
         server.kill()
     # Nobody, /health among them, waits for a step of the event loop that takes long.

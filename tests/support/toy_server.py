@@ -3,6 +3,7 @@ support.toy_server SETTINGS`."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -74,6 +75,27 @@ class ToyServer:
         return status
 
 
+class Clock:
+    """The process's wall clock, which a signal sets forward and back by an hour, in turn."""
+
+    SIGNAL = getattr(signal, "SIGRTMIN", None)
+
+    def __init__(self) -> None:
+        self._true = time.time
+        self._offsets = itertools.cycle((3600.0, -3600.0, 0.0))
+        self._offset_s = 0.0
+        time.time = self.time
+        if self.SIGNAL is not None:
+            signal.signal(self.SIGNAL, self._step)
+
+    def time(self) -> float:
+        """In place of ``time.time``."""
+        return self._true() + self._offset_s
+
+    def _step(self, *_: object) -> None:
+        self._offset_s = next(self._offsets)
+
+
 def main() -> None:
     """Serve until the end."""
     from sayahead.server.hub import Hub
@@ -92,6 +114,7 @@ def main() -> None:
         os._exit(1)
 
     threading.Thread(target=end_with_the_test, daemon=True).start()
+    Clock()
     given = json.loads(sys.argv[1])
     step_s = given.pop("step_s")
     lag = given.pop("lag")

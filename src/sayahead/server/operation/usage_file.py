@@ -4,7 +4,6 @@ a machine share."""
 from __future__ import annotations
 
 import contextlib
-import datetime
 import logging
 import os
 import secrets
@@ -397,7 +396,7 @@ def totals_of(base: sqlite3.Connection, key: str, date: str) -> tuple[int, int]:
 
 def today() -> str:
     """The day, in UTC."""
-    return datetime.datetime.now(datetime.UTC).date().isoformat()
+    return time.strftime("%Y-%m-%d", time.gmtime(time.time()))
 
 
 def months_before(date: str, months: int) -> str:
