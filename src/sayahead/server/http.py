@@ -205,6 +205,7 @@ class SpeechResponse:
         self._error: RequestError | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._hub.place(self._caller)
         try:
             lease = self._hub.enter(self._protocol, self._caller, characters=len(self._text))
         except RefusedError as refused:

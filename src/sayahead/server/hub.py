@@ -56,6 +56,9 @@ RESERVE = 0.25
 WANTED_S = 30
 REFUSALS = "refusals"
 """Where refusals for want of a place are counted."""
+BATCH_S = 1.0
+LOOK_S = 0.02
+"""How long a whole text may wait for a place, and how often it looks for one."""
 OPENERS = 4  # Threads that open texts, which takes no time but for an encoder's start.
 
 
@@ -570,6 +573,19 @@ class Hub:
             raise self._refuse(
                 caller, "overloaded", "The server is at capacity: try again in a few seconds."
             )
+
+    async def place(self, caller: Caller) -> None:
+        """Wait a moment for a place, if there is none: one request of a batch need not be refused
+        for the others, which are over soon."""
+        end = time.monotonic() + BATCH_S
+        while not self._has_place(caller) and not self.draining and time.monotonic() < end:
+            await asyncio.sleep(LOOK_S)
+
+    def _has_place(self, caller: Caller) -> bool:
+        is_over = caller.share and self.places_of(caller) >= self.share_of(caller)
+        if is_over and not self._may_exceed(caller):
+            return False
+        return not self.late and (not self._full(self.most) or bool(self._idle()))
 
     def _may_exceed(self, caller: Caller) -> bool:
         """Whether somebody may take more places than it is sure of: nobody has set its number, and

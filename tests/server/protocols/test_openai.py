@@ -222,20 +222,33 @@ def test_whoever_does_not_read_is_cut_off() -> None:
         assert server.metric("tts_sessions_total", protocol="openai", outcome="dropped") == 3
 
 
-def test_overload_is_told() -> None:
-    async def run(server: Running) -> list[int]:
+def batch(server: Running) -> list[int]:
+    """The sorted statuses of six requests at once."""
+
+    async def run() -> list[int]:
         body = {"model": "x", "voice": "toy", "input": TEXT, "response_format": "pcm"}
         async with httpx.AsyncClient(timeout=30) as http:
-            answers = await asyncio.gather(
-                *(http.post(server.http + "/v1/audio/speech", json=body) for _ in range(6)),
-                return_exceptions=False,
-            )
+            asked = (http.post(server.http + "/v1/audio/speech", json=body) for _ in range(6))
+            answers = await asyncio.gather(*asked)
         for answer in answers:
             if answer.status_code == 429:
                 assert answer.headers["Retry-After"]
                 assert answer.json()["error"]["type"] == "rate_limit_error"
         return sorted(answer.status_code for answer in answers)
 
+    return asyncio.run(run())
+
+
+def test_overload_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sayahead.server.hub.BATCH_S", 0.0)
     with serving(step_s=0.05, limits={"sessions": 2}) as server:
-        assert asyncio.run(run(server)) == [200, 200, 429, 429, 429, 429]
+        assert batch(server) == [200, 200, 429, 429, 429, 429]
         assert server.metric("tts_rejected_total", reason="overloaded") == 4
+
+
+def test_a_batch_waits_a_moment_for_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makers of audiobooks send several texts at once, and ask for none again."""
+    monkeypatch.setattr("sayahead.server.hub.BATCH_S", 60.0)
+    with serving(limits={"sessions": 2}) as server:
+        assert batch(server) == [200] * 6
+        assert server.metric("tts_rejected_total", reason="overloaded") == 0
