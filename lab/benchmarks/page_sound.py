@@ -1,5 +1,5 @@
-"""When the first sound is heard in Chromium: by `<audio>` in each container, and by the module for
-agents.
+"""When the first sound is heard in Chromium and Firefox: by `<audio>` in each container, and by the
+module for agents.
 
     python lab/benchmarks/page_sound.py [--out lab/benchmarks/results/page_sound.json]
 
@@ -11,33 +11,37 @@ sample that is heard."""
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import statistics
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import uvicorn
-from playwright.sync_api import Browser, Page
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from sayahead import load_voice
 from sayahead.sound.formats import ENCODINGS, AudioFormat
 from support.browser import chromium
-from support.player_page import agent
-from support.servers import serving
+from support.firefox import firefox
+from support.player_page import INDEX, PLACE, agent
+from support.servers import Running, serving
 
 TEXT = (
     "The museum opens at half past nine, and tickets cost twelve euros. Children under six are free"
     " of charge."
 )
+SERVED = Path(__file__).parents[2] / "src/sayahead/server/page"
+"""What the module imports."""
 FORMATS = ("wav", "flac", "mp3", "opus", "aac")
 ELEMENT = """async (url) => {
     const audio = new Audio();
@@ -53,17 +57,23 @@ ELEMENT = """async (url) => {
         };
         look();
     });
-    audio.src = url;
+    audio.src = `${url}?${Math.random()}`;
     audio.play();
     await done;
     audio.pause();
     audio.src = "";
     return at;
 }"""
+OPEN = """async (url) => {
+    window.agent = await (await import("/page/agent.js")).connect(url);
+    await agent.open();
+    return {};
+}"""
 MODULE = """async (text) => {
     const begun = performance.now();
     const turn = agent.speak(text);
-    while (agent.player.heard() === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+    // More often, and Firefox reads no socket meanwhile.
+    while (agent.player.heard() === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     const at = { moving: performance.now() - begun };
     turn.cancel();
     return at;
@@ -93,45 +103,83 @@ def app() -> Starlette:
     async def page(request: Request) -> Response:
         return HTMLResponse("<!doctype html><title>Sound</title>")
 
+    async def module(request: Request) -> Response:
+        return Response(INDEX.read_bytes(), media_type="text/javascript")
+
     return Starlette(
-        routes=[Route("/", page), Route("/live/{name}", live), Route("/whole/{name}", whole)]
+        routes=[
+            Route("/", page),
+            Route(f"/{PLACE}", module),
+            Mount("/page", StaticFiles(directory=SERVED)),
+            Route("/live/{name}", live),
+            Route("/whole/{name}", whole),
+        ]
     )
 
 
-def measured(page: Page, script: str, argument: str, count: int) -> dict[str, float]:
+Evaluate = Callable[[str, str], dict[str, float]]
+"""Runs a script of one argument in a page."""
+
+
+def measured(evaluate: Evaluate, script: str, argument: str, count: int) -> dict[str, float]:
     """The medians of so many trials, the first of which does not count."""
-    trials: list[dict[str, float]] = [page.evaluate(script, argument) for _ in range(count + 1)][1:]
+    trials = [evaluate(script, argument) for _ in range(count + 1)][1:]
     return {
         key: round(statistics.median(each[key] for each in trials) / 1000, 3) for key in trials[0]
     }
 
 
-def measure(browser: Browser, count: int) -> list[dict[str, Any]]:
-    """A row for each way."""
+def elements(evaluate: Evaluate, count: int) -> Iterator[dict[str, Any]]:
+    """A row for each container of an audio element."""
+    for kind, name in itertools.product(("live", "whole"), FORMATS):
+        found = measured(evaluate, ELEMENT, f"/{kind}/{name}", count)
+        yield {"way": f"<audio>, {name}", "source": kind, **found}
+
+
+def in_chromium(address: str, running: Running, count: int) -> Iterator[dict[str, Any]]:
+    """All ways in Chromium."""
+    with chromium("--autoplay-policy=no-user-gesture-required") as browser:
+        page = browser.new_page()
+        page.goto(address)
+        yield from elements(page.evaluate, count)
+        with agent(browser, running.http, running.ws) as opened:
+            yield {**OWN, **measured(opened.evaluate, MODULE, TEXT, count)}
+
+
+def in_firefox(address: str, running: Running, count: int) -> Iterator[dict[str, Any]]:
+    """All ways in Firefox, which needs a sound device, such as PulseAudio's null sink."""
+    with firefox(PLAYS) as page:
+
+        def evaluate(script: str, argument: str) -> dict[str, float]:
+            found: dict[str, float] = page.evaluate(f"() => ({script})({json.dumps(argument)})")
+            return found
+
+        page.goto(address)
+        yield from elements(evaluate, count)
+        evaluate(OPEN, f"{running.ws}/v1/stream")
+        yield {**OWN, **measured(evaluate, MODULE, TEXT, count)}
+
+
+PLAYS = {"media.autoplay.default": 0, "media.autoplay.blocking_policy": 0}
+"""Preferences by which a page may sound before anybody clicks."""
+BROWSERS = {"chromium": in_chromium, "firefox": in_firefox}
+OWN = {"way": "sayahead-player", "source": "live"}
+
+
+def measure(browsers: Sequence[str], count: int) -> list[dict[str, Any]]:
+    """A row for each browser and way."""
     server = uvicorn.Server(uvicorn.Config(app(), port=0, log_level="error"))
     threading.Thread(target=server.run, daemon=True).start()
     while not server.started:
         time.sleep(0.01)
     address = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    page = browser.new_page()
-    page.goto(address)
-    rows = [
-        {
-            "way": f"<audio>, {name}",
-            "source": kind,
-            **measured(page, ELEMENT, f"/{kind}/{name}", count),
-        }
-        for kind in ("live", "whole")
-        for name in FORMATS
-    ]
+    with serving(voice=load_voice("heart"), origins=(address,)) as running:
+        rows = [
+            {"browser": name, **row}
+            for name in browsers
+            for row in BROWSERS[name](address, running, count)
+        ]
     server.should_exit = True
-    with (
-        serving(voice=load_voice("heart")) as running,
-        agent(browser, running.http, running.ws) as opened,
-    ):
-        rows.append(
-            {"way": "sayahead-player", "source": "live", **measured(opened, MODULE, TEXT, count)}
-        )
     return rows
 
 
@@ -140,9 +188,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("lab/benchmarks/results/page_sound.json"))
     parser.add_argument("--count", type=int, default=9)
+    parser.add_argument("--browsers", nargs="+", choices=BROWSERS, default=list(BROWSERS))
     args = parser.parse_args()
-    with chromium("--autoplay-policy=no-user-gesture-required") as browser:
-        rows = measure(browser, args.count)
+    rows = measure(args.browsers, args.count)
     args.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     for row in rows:
         print(row)

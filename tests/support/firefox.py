@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ class Page:
 
 
 @contextlib.contextmanager
-def firefox() -> Iterator[Page]:
+def firefox(preferences: Mapping[str, bool | int] | None = None) -> Iterator[Page]:
     """A tab of a fresh Firefox."""
     from websockets.sync.client import connect
 
@@ -67,6 +67,11 @@ def firefox() -> Iterator[Page]:
             "--remote-debugging-port",
             "0",
         ]
+        chosen = (
+            f'user_pref("{name}", {json.dumps(value)});\n'
+            for name, value in (preferences or {}).items()
+        )
+        (Path(profile) / "user.js").write_text("".join(chosen), encoding="utf-8")
         log = Path(profile) / "log"
         with log.open("w") as written:
             process = subprocess.Popen(command, stderr=written)
