@@ -585,7 +585,7 @@ class Hub:
         is_over = caller.share and self.places_of(caller) >= self.share_of(caller)
         if is_over and not self._may_exceed(caller):
             return False
-        return not self.late and (not self._full(self.most) or bool(self._idle()))
+        return self.ready
 
     def _may_exceed(self, caller: Caller) -> bool:
         """Whether somebody may take more places than it is sure of: nobody has set its number, and

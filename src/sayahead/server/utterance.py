@@ -296,11 +296,7 @@ class Utterance:
                     await self._woken(self._loop.time() + patience_s)
             elif chunk is not None:
                 await self._give_spoken(chunk, speaking.sample_rate)
-                # Far ahead of playback, wait: a text that is cancelled then costs little. Whoever
-                # has sent all of it, such as for a file, has it as fast as it is made and read.
-                ahead_s = self._pacing.buffered_s() - self._hub.limits.buffered_audio_s
-                if ahead_s > 0 and not self.finishing:
-                    await asyncio.sleep(ahead_s)
+                await self._stay_near()
             elif flush is not None:
                 await self._warn_unreadable()
                 await self._send(m.Flushed(self.name, flush.mark, self.sent_s))
@@ -310,6 +306,13 @@ class Utterance:
                 return
             elif not (self._inbox or self.finishing):
                 await self._rest(speaking)
+
+    async def _stay_near(self) -> None:
+        """Far ahead of playback, wait: a text that is cancelled then costs little. Whoever has sent
+        all of it, such as for a file, has it as fast as it is made and read."""
+        ahead_s = self._pacing.buffered_s() - self._hub.limits.buffered_audio_s
+        if ahead_s > 0 and not self.finishing:
+            await asyncio.sleep(ahead_s)
 
     async def _tell_skipped(self, speaking: Speaking) -> None:
         while speaking.session.skipped:
