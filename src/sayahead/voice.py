@@ -346,7 +346,7 @@ class Voice:
 
         With a ``format`` they are bytes: pcm_s16le, pcm_f32le, mulaw, alaw, wav, flac, mp3, opus or
         aac; the last four need the extra ``codecs``. ``sample_rate``: None means the voice's own
-        (opus: 48000); telephones take mulaw or alaw at 8000."""
+        (or the next that the codec has); telephones take mulaw or alaw at 8000."""
         if format is None:
             return iter(self.speak(fragments, sample_rate=sample_rate, **options))
         speech = self.speak(fragments, **options)

@@ -28,7 +28,7 @@ class AudioFormat:
     encoding: str = "pcm_s16le"
     """One of ENCODINGS."""
     sample_rate: int | None = None
-    """Samples per second, one of RATES; None: the voice's own (opus: 48000)."""
+    """Samples per second, one of RATES; None: the voice's own, or the next that the codec has."""
     bit_rate: int | None = None
     """Bits per second of mp3, opus and aac; None: a good one."""
 
@@ -101,6 +101,15 @@ CODECS = {
 }
 
 
+LIGHT = {
+    "mp3": {"compression_level": "7"},
+    "opus": {"compression_level": "3"},
+    "aac": {"aac_coder": "fast"},
+}
+"""How much codecs look for: at these rates more of it is not heard, and takes two to four times as
+long."""
+
+
 class Encoder(Protocol):
     """Bytes of samples in [-1, 1], chunk by chunk."""
 
@@ -144,8 +153,10 @@ def whole_file(data: bytes, form: AudioFormat) -> bytes:
 
 def rate_of(form: AudioFormat, source_rate: int) -> int:
     """Samples per second of what is sent."""
-    rate = form.sample_rate or (48000 if form.encoding == "opus" else source_rate)
-    return rate if rate in OWN_RATES.get(form.encoding, (rate,)) else 24000
+    rate = form.sample_rate or source_rate
+    known = OWN_RATES.get(form.encoding, (rate,))
+    # What a codec does not have becomes the next higher rate that it has.
+    return next((each for each in known if each >= rate), known[-1])
 
 
 class Bare:
@@ -197,7 +208,9 @@ class Packed:
             options |= {"write_xing": "0" if file is None else "1", "id3v2_version": "0"}
         target = _Unseekable(self._file) if file is None else file
         self._container: Any = av.open(target, "w", format=container, options=options)
-        self._stream: Any = self._container.add_stream(codec, rate=rate, layout="mono")
+        self._stream: Any = self._container.add_stream(
+            codec, rate=rate, layout="mono", options=LIGHT.get(encoding, {})
+        )
         self._stream.codec_context.format = self._form
         if encoding != "flac":
             self._stream.bit_rate = bit_rate or (64000 if rate > 16000 else 32000)

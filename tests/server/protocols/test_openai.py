@@ -50,14 +50,14 @@ def seconds(data: bytes, form: str) -> float:
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_format_is_streamed(client: openai.OpenAI, form: Any) -> None:
     answer = client.audio.speech.with_streaming_response.create(
-        model="gpt-4o-mini-tts", voice="alloy", input=TEXT * 4, response_format=form
+        model="gpt-4o-mini-tts", voice="alloy", input=TEXT * 8, response_format=form
     )
     with answer as response:
         parts = list(response.iter_bytes())
         kind = response.headers["content-type"]
     assert kind.startswith("audio/")
     assert len(parts) > 10
-    wanted = len(toy_voice().synthesize(TEXT * 4)) / 8000
+    wanted = len(toy_voice().synthesize(TEXT * 8)) / 8000
     assert seconds(b"".join(parts), form) == pytest.approx(wanted, abs=0.15)
 
 
