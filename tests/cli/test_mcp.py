@@ -192,6 +192,7 @@ def test_a_device_that_fails_harms_one_text(loudspeakers: list[tuple[float, floa
 
 def call(narrator: Narrator, *calls: tuple[str, dict[str, Any]]) -> list[tuple[bool, str]]:
     """What the tools answer, by MCP's own client: whether it is an error, and the text."""
+    pytest.importorskip("mcp", reason="needs sayahead[mcp]")
     # A second of imports, for the process that calls it alone.
     from mcp import Client
 
@@ -261,6 +262,7 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch, narrator: Narrator
 
 def test_a_tool_is_described_in_plain_paragraphs(narrator: Narrator) -> None:
     """The source's line breaks and indentation were part of it."""
+    pytest.importorskip("mcp", reason="needs sayahead[mcp]")
     tools = asyncio.run(command.make_server(narrator, "heart").list_tools())
     about = {tool.name: tool.description or "" for tool in tools}
     assert about.keys() == {"speak", "stop", "voices"}
@@ -272,6 +274,7 @@ def test_a_tool_is_described_in_plain_paragraphs(narrator: Narrator) -> None:
 
 @pytest.mark.slow
 def test_a_client_starts_the_command(tmp_path: Path) -> None:
+    pytest.importorskip("mcp", reason="needs sayahead[mcp]")
     from mcp import Client
     from mcp.client.stdio import StdioServerParameters
 

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import openai
 import pytest
 from support.servers import Running, free_port, serving
 from support.toy_voices import changed
 
 from sayahead import Voice
 from sayahead.types import Floats
+
+openai = pytest.importorskip("openai", reason="needs sayahead[test-all]")
 
 IPA = "_^$ .,;:!?'-ˈˌːaɑɐbβcdðeɛəfɡɣhiɪjʝklʎmnɲŋoɔøœpɾɹʁrsʃtθuʊvwxyʏzʒçɥ̧̃"
 SPOKEN = {

@@ -32,6 +32,7 @@ def server() -> Iterator[Running]:
 
 @pytest.fixture(scope="module")
 def client(server: Running) -> Iterator[openai.OpenAI]:
+    pytest.importorskip("openai", reason="needs sayahead[test-all]")
     # Most of a second of imports, for the process that uses it alone.
     import openai
 
