@@ -56,13 +56,14 @@ def test_one_file_has_chapters_names_and_a_cover(book: Book, tmp_path: Path) -> 
     assert (tmp_path / "book.m4b").read_bytes()[4:12] == b"ftypM4B "
     with av.open(str(tmp_path / "book.m4b")) as file:
         marks = [
-            (mark["metadata"]["title"], round(mark["start"] * (mark["time_base"] or 0), 2))
+            (mark["metadata"]["title"], float(mark["start"] * (mark["time_base"] or 0)))
             for mark in file.chapters()
         ]
         names = {name: file.metadata[name] for name in ("title", "artist", "genre")}
         assert {stream.type for stream in file.streams} >= {"audio", "video"}
         samples = sum(frame.samples for frame in file.decode(audio=0))
-    assert marks == [("One", 0), ("Two, 2/3", round(chapters[0].samples / rate, 2))]
+    assert [title for title, _ in marks] == ["One", "Two, 2/3"]
+    assert [at for _, at in marks] == pytest.approx([0, chapters[0].samples / rate], abs=0.01)
     assert names == {"title": "The Title", "artist": "Ann Author", "genre": "Audiobook"}
     # The codec adds less than three of its frames.
     assert 0 <= samples - sum(chapter.samples for chapter in chapters) < 3 * 1024

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sayahead.books import Book, Chapter
+from sayahead.books.book import Book, Chapter
 from sayahead.sound.formats import AudioFormat, encoder
 from sayahead.types import WordTiming
 from sayahead.voice import Voice

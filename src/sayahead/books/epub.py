@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
-from sayahead.books import Block, Book, Chapter, decoded
+from sayahead.books.book import Block, Book, Chapter, decoded
 from sayahead.books.pages import blocks_of
 from sayahead.errors import ConfigError
 

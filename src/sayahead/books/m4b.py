@@ -10,8 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sayahead.books import Book
 from sayahead.books.audio import Spoken
+from sayahead.books.book import Book
 from sayahead.sound.files import fail
 from sayahead.sound.formats import codecs
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
-from sayahead.books import Block
+from sayahead.books.book import Block
 
 HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
 BLOCKS = HEADINGS | frozenset(
@@ -60,19 +60,19 @@ class _Page(HTMLParser):
             self.end_block()
         if tag not in EMPTY:
             self._open.append((tag, is_silent(tag, known)))
-        if name := known.get("id") or (tag == "a" and known.get("name")):
-            self._ids.append(str(name))
+        self._ids += [name for key in ("id", "name") if (name := known.get(key))]
         self._heading = self._heading or tag in HEADINGS
-        if tag == "br":
-            self._parts.append("\n")
-        elif tag in ("ol", "ul"):
-            self._numbers.append(first_number(known) if tag == "ol" else None)
-        elif tag == "li":
-            self._number(known)
-        elif tag in ("td", "th") and "".join(self._parts).strip():
-            self._parts.append(", ")
-        elif tag == "math" and not self._is_silent(below=1):
-            self._parts.append(known.get("alttext") or "")
+        match tag:
+            case "br":
+                self._parts.append("\n")
+            case "ol" | "ul":
+                self._numbers.append(first_number(known) if tag == "ol" else None)
+            case "li":
+                self._number(known)
+            case "td" | "th":
+                self._parts += [", "] if "".join(self._parts).strip() else []
+            case "math":
+                self._parts += [] if self._is_silent(below=1) else [known.get("alttext") or ""]
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "sup":

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from sayahead.books import Block, Book, Chapter, decoded
+from sayahead.books.book import Block, Book, Chapter, decoded
 from sayahead.books.pages import UNSEEN
 
 HEADING = re.compile(r"(#{1,6})[ \t]+(.+?)[ \t]*#*")

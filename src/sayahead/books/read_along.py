@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from sayahead.books import Block, Book
 from sayahead.books.audio import Spoken
+from sayahead.books.book import Block, Book
 from sayahead.sound.files import fail
 from sayahead.types import WordTiming
 
