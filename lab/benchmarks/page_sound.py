@@ -156,6 +156,7 @@ def in_firefox(address: str, running: Running, count: int) -> Iterator[dict[str,
 
         page.goto(address)
         yield from elements(evaluate, count)
+        page.goto(address)
         evaluate(OPEN, f"{running.ws}/v1/stream")
         yield {**OWN, **measured(evaluate, MODULE, TEXT, count)}
 
@@ -174,11 +175,11 @@ def measure(browsers: Sequence[str], count: int) -> list[dict[str, Any]]:
         time.sleep(0.01)
     address = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     with serving(voice=load_voice("heart"), origins=(address,)) as running:
-        rows = [
-            {"browser": name, **row}
-            for name in browsers
-            for row in BROWSERS[name](address, running, count)
-        ]
+        rows = list[dict[str, Any]]()
+        for name in browsers:
+            for row in BROWSERS[name](address, running, count):
+                rows.append({"browser": name, **row})
+                print(rows[-1], flush=True)
     server.should_exit = True
     return rows
 
@@ -192,8 +193,6 @@ def main() -> None:
     args = parser.parse_args()
     rows = measure(args.browsers, args.count)
     args.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    for row in rows:
-        print(row)
 
 
 if __name__ == "__main__":
