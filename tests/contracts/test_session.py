@@ -87,7 +87,7 @@ def sound(chunks: list[AudioChunk]) -> Floats:
     )
 
 
-@settings(max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(1000), suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_any_split_gives_the_same_words_and_audio(data: st.DataObject) -> None:
     text = data.draw(texts())
