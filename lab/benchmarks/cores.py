@@ -28,7 +28,7 @@ from sayahead.engine.onnx import cores
 from sayahead.voice import load_voice
 
 from sayahead_lab.eval.experiment.clock import Tokens
-from sayahead_lab.eval.experiment.machine import LoadWatch, processor
+from sayahead_lab.eval.experiment.machine import LoadWatch, idle_s, processor
 from sayahead_lab.eval.measures.statistics import quantile
 from sayahead_lab.eval.speed import load, search
 from sayahead_lab.eval.speed.bench import sentences
@@ -135,7 +135,7 @@ def measured(
     """One round."""
     url = f"ws://127.0.0.1:{running.port}/v1/stream"
     health, begun, before = Health(running.port), time.monotonic(), running.busy_s()
-    idle_s = idle()
+    idle = idle_s() or 0.0
     tally, clients = spread(
         url,
         scripts,
@@ -150,17 +150,14 @@ def measured(
     row = {"processes": running.processes, **load.row(tally, sessions)}
     row |= {"server_cores": round(sum(spent.values()), 3), "busiest_cores": max(spent.values())}
     row |= {"sessions_cores": round(clients, 3), "cores": cores()}
-    row |= {"idle_cores": round((idle() - idle_s) / lasted_s, 3), "memory_mb": running.memory_mb()}
+    row |= {
+        "idle_cores": round(((idle_s() or 0.0) - idle) / lasted_s, 3),
+        "memory_mb": running.memory_mb(),
+    }
     row |= {"health_ms": {"p95": round(quantile(took, 0.95), 1), "most": round(max(took), 1)}}
     row["passed"] = search.passed(row, "llm", BOUND_MS)
     row["cause"] = "" if row["passed"] else search.cause(row)
     return row
-
-
-def idle() -> float:
-    """Seconds that processor cores were idle since the machine's start."""
-    fields = Path("/proc/stat").read_text(encoding="ascii").split("\n")[0].split()
-    return (int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:

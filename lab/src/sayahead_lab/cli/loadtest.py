@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import contextlib
 import json
 import os
@@ -20,14 +19,19 @@ from sayahead.cli import number, one_of
 from sayahead.errors import ConfigError, SayaheadError
 
 HELP = "measure how many concurrent sessions a server can carry"
-EPILOG = """The sessions run in this process, the server in another on the same machine. Each session is an agent that
-talks continuously: a text arrives on its clock and is played without a buffer; half a second after its end the next
-one begins. A round passes if no player stalled waiting for audio whose text had been there for 100 ms, and the time to
-first audio was at most 130 ms (--p95) in 95 of 100 turns. Clocks: llm is 50 tokens a second, with the first audible
-sample timed from the turn's first character; reader is 180 words a minute, timed from the text that the sample needs.
-"""  # noqa: E501
-FIRST = 8
-MOST = 4096
+EPILOG = """\
+The sessions run in processes of their own, the server in others on the same machine. Each session
+is an agent that talks continuously: a text arrives on its clock and is played without a buffer;
+half a second after its end the next one begins. A round has 120 turns (--turns). It passes if no
+player stalled waiting for audio whose text had been there for 100 ms (in more than one of 200
+turns), and the time to first audio was at most 130 ms (--p95) in 95 of 100 turns. Near the edge a
+number has up to three rounds, and most of them decide. Clocks: llm is 50 tokens a second, with the
+first audible sample timed from the turn's first character; reader is 180 words a minute, timed from
+the text that the sample needs.
+"""
+TURNS = 120
+GUESS = 1.5
+"""The first number that is tried, in places that a server of this machine would measure."""
 SESSIONS_HELP = (
     "sessions of each round, up to the first that fails (default: the most that pass are looked"
     " for)"
@@ -64,14 +68,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--sessions", type=number(int, 1), nargs="+", metavar="N", help=SESSIONS_HELP)
     add("--p95", type=number(float, 1.0), default=BOUND_MS, metavar="MS", help=P95_HELP)
+    add("--turns", type=number(int, 1), default=TURNS, metavar="N", help="turns of a round")
     add(
         "--seconds",
         type=number(float, 1.0),
-        default=30.0,
         metavar="S",
-        help="length of each round (default: 30)",
+        help="length of each round (default: as long as its turns take)",
+    )
+    add(
+        "--clients",
+        type=number(int, 1, 256),
+        metavar="N",
+        help="processes of the sessions (default: one for each 40)",
     )
     add("--overload", type=number(float, 1.0), metavar="S", help=OVERLOAD_HELP)
+    add("--processes", type=number(int, 1, 256), metavar="N", help="passed to sayahead serve")
     add("--workers", type=number(int, 1, 1024), metavar="N", help="passed to sayahead serve")
     add("--json", type=Path, metavar="FILE", help="write the figures to FILE")
 
@@ -81,13 +92,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.url and arguments.overload:
         raise ConfigError("--overload starts its own server: leave out --url.")
     try:
-        from sayahead_lab.eval.speed import load
+        from sayahead_lab.eval.speed import load, search
+        from sayahead_lab.eval.speed.callers import seconds_for
     except ImportError as error:
         raise ConfigError(
             f"sayahead loadtest needs {error.name}: pip install 'sayahead[server]'."
         ) from error
     from sayahead.engine.onnx import cores
-    from sayahead.server.synthesis.capacity import cost_of
+    from sayahead.server.synthesis.capacity import cost_of, places_for
     from sayahead.voice import load_voice
 
     from sayahead_lab.eval.experiment.clock import ReadingClock, Tokens
@@ -95,35 +107,55 @@ def run(arguments: argparse.Namespace) -> int:
     from sayahead_lab.eval.speed.bench import sentences
 
     voice = load_voice(arguments.voice or "heart")
+    cost = cost_of(voice, 2.0)
     clock = Tokens(50.0) if arguments.clock == "llm" else ReadingClock(180.0)
     texts = [" ".join(pair) for pair in zip(sentences(11, 8), sentences(7, 8), strict=True)]
     scripts = [load.script(voice, text, clock) for text in texts]
     watch = LoadWatch(2)
     rounds = list[dict[str, Any]]()
-    best = 0
-    while sessions := following(arguments.sessions, rounds):
-        rounds.append(measured(arguments, scripts, sessions, sessions, arguments.seconds))
-        rounds[-1]["passed"] = passed(rounds[-1], arguments.clock, arguments.p95)
-        best = max((row["sessions"] for row in rounds if row["passed"]), default=0)
+    guess = search.FIRST if arguments.url else round(GUESS * places_for(cost, cores()))
+    while sessions := search.following(arguments.sessions, rounds, guess=guess):
+        rate = voice.sample_rate
+        seconds = arguments.seconds or seconds_for(arguments.turns, sessions, scripts, rate)
+        row = measured(arguments, scripts, sessions, sessions, seconds)
+        row["passed"] = search.passed(row, arguments.clock, arguments.p95)
+        row["clear"] = search.clear(row, arguments.clock, arguments.p95)
+        row["cause"] = "" if row["passed"] else search.cause(row)
+        rounds.append(row)
+        if row["cause"]:
+            print(f"     {row['cause']}", flush=True)
+    found = search.limit(rounds)
+    best = found["largest"] or 0
     machine = {"cpu": processor(), "cores": cores(), "python": platform.python_version()}
     conditions = {
         "voice": voice.config.name,
         "clock": arguments.clock,
         "seconds": arguments.seconds,
-        "workers": arguments.workers or cores(),
-        "ms_per_s": round(1000 * cost_of(voice, 2.0), 2),
+        "turns": arguments.turns,
+        "processes": arguments.processes,
+        "workers": arguments.workers,
+        "ms_per_s": round(1000 * cost, 2),
     }
-    bounds = {"bound_ms": arguments.p95, "largest": best}
+    bounds = {"bound_ms": arguments.p95, **found}
     result: dict[str, Any] = {"machine": machine, **conditions, **bounds, "rounds": rounds}
     if arguments.overload and best:
         result["overload"] = measured(
             arguments, scripts, 3 * best, None, arguments.overload, again_s=AGAIN_S
         )
     result["other_cores"] = watch.load().other_cores
-    print(f"The largest round that passed: {best} sessions.")
+    print(told(found))
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     return 0 if best else 1
+
+
+def told(found: Mapping[str, int | None]) -> str:
+    """The result for a person."""
+    never = "none" if found["never"] is None else f"{found['never']} or more"
+    return (
+        f"The largest number that passed: {found['largest']} sessions. Every round passed up to"
+        f" {found['sure']}; {never} never did."
+    )
 
 
 def measured(
@@ -136,56 +168,37 @@ def measured(
     again_s: float | None = None,
 ) -> dict[str, Any]:
     """A round's figures, shown to a person. ``places``: the server's limit; None: its own."""
+    from sayahead.engine.onnx import cores
+
+    from sayahead_lab.eval.experiment.machine import idle_s
     from sayahead_lab.eval.speed import load
+    from sayahead_lab.eval.speed.callers import processes_for, spread
 
     # Sessions start spread over this time, and what happens in it does not count.
-    warm_s = 6.0 if arguments.seconds > 6.0 else 0.0
+    warm_s = 6.0 if seconds > 6.0 else 0.0
     chosen: dict[str, Any] = {
         "key": arguments.key,
         "voice": arguments.voice,
         "breath": arguments.clock == "llm",
     }
     chosen |= {"seconds": seconds, "warm_s": warm_s, "again_s": again_s}
+    clients = arguments.clients or processes_for(sessions, cores())
     with server(arguments, places) as (url, process, own):
         begun = time.monotonic()
-        spent_s = busy_s(process)
-        own_s = time.process_time()
-        row = load.row(asyncio.run(load.load(url, scripts, sessions=sessions, **chosen)), sessions)
+        before = busy_s(process)
+        idle = idle_s()
+        tally, used = spread(url, scripts, sessions=sessions, processes=clients, **chosen)
+        row = load.row(tally, sessions)
         lasted_s = time.monotonic() - begun
-        row["sessions_cores"] = round((time.process_time() - own_s) / lasted_s, 3)
-        if spent_s is not None:
-            row["server_cores"] = round(((busy_s(process) or 0.0) - spent_s) / lasted_s, 3)
+        row |= {"sessions_cores": round(used, 3), "cores": cores()}
+        if idle is not None:
+            row["idle_cores"] = round(((idle_s() or 0.0) - idle) / lasted_s, 3)
+        if before:
+            after = busy_s(process)
+            each = [(spent - before.get(pid, 0.0)) / lasted_s for pid, spent in after.items()]
+            row |= {"server_cores": round(sum(each), 3), "busiest_cores": round(max(each), 3)}
     print(line(row), flush=True)
     return row | {"places": places or own}
-
-
-def following(given: Sequence[int] | None, rounds: Sequence[Mapping[str, Any]]) -> int:
-    """How many sessions the next round has: those given, up to the first that fails; 0: no more.
-
-    Where none are given, each round has twice those before it until one fails, and then as many as
-    lie in the middle between the most that pass and the fewest that do not, until these are an
-    eighth apart."""
-    passing = max((row["sessions"] for row in rounds if row["passed"]), default=0)
-    failing = min((row["sessions"] for row in rounds if not row["passed"]), default=0)
-    if given is not None:
-        return 0 if failing or len(rounds) == len(given) else given[len(rounds)]
-    if not failing:
-        return min(2 * passing or FIRST, MOST) if passing < MOST else 0
-    # What failed once may pass another time: then the rounds tell no more.
-    gap = failing - passing
-    return 0 if gap <= max(1, passing // 8) else passing + gap // 2
-
-
-def passed(row: dict[str, Any], clock: str, bound_ms: float = BOUND_MS) -> bool:
-    """Whether a round stays within the bounds."""
-    first = row["first_ms" if clock == "llm" else "after_its_text_ms"]["p95"]
-    return (
-        not row["stalls"]
-        and not row["broken"]
-        and not row["refused"]
-        and first is not None
-        and first <= bound_ms
-    )
 
 
 def line(row: dict[str, Any]) -> str:
@@ -234,8 +247,9 @@ def server(
     ]
     if places is not None:
         options += ["--set", f"limits.sessions={places}"]
-    if arguments.workers is not None:
-        options += ["--workers", str(arguments.workers)]
+    for name in ("processes", "workers"):
+        if getattr(arguments, name) is not None:
+            options += [f"--{name}", str(getattr(arguments, name))]
     command = [sys.executable, "-m", "sayahead", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
@@ -258,24 +272,20 @@ def server(
             process.terminate()
 
 
-def busy_s(process: int | None) -> float | None:
-    """Computing time of a process and its children, ended or not; None for none, and on systems
+def busy_s(process: int | None) -> dict[int, float]:
+    """Computing time of a process and of each of its children; empty for none, and on systems
     without /proc."""
     from sayahead_lab.eval.experiment.machine import PROC
 
+    times = dict[int, float]()
     if process is None or not PROC.is_dir():
-        return None
-    total = 0
+        return times
     for folder in PROC.glob("[0-9]*"):
         with contextlib.suppress(OSError, ValueError, IndexError):
-            fields = (
-                (folder / "stat")
-                .read_text(encoding="utf-8", errors="replace")
-                .rpartition(")")[2]
-                .split()
-            )
-            if process in (int(folder.name), int(fields[1])):
-                total += sum(
-                    map(int, fields[11:15] if int(folder.name) == process else fields[11:13])
-                )
-    return total / os.sysconf("SC_CLK_TCK")
+            text = (folder / "stat").read_text(encoding="utf-8", errors="replace")
+            fields = text.rpartition(")")[2].split()
+            own = int(folder.name) == process
+            if own or int(fields[1]) == process:
+                spent = sum(map(int, fields[11:15] if own else fields[11:13]))
+                times[int(folder.name)] = spent / os.sysconf("SC_CLK_TCK")
+    return times

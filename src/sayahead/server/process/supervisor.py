@@ -253,9 +253,8 @@ class Supervisor:
             cost = cost_of(voices.load(voices.default), settings.measure_s)
             processors = processors_for(threads_for(settings, self._count), self._count)
             self._measured = places_for(cost, processors)
-            log.info(
-                "measured", extra={"places": self._measured, "ms_per_s": round(1000 * cost, 1)}
-            )
+            row = {"places": self._measured, "at_most": self._measured}
+            log.info("measured", extra=row | {"ms_per_s": round(1000 * cost, 1)})
         self._voices = voices if self._forks else None
         malloc.keep()
 

@@ -86,6 +86,15 @@ def other_busy_s() -> float | None:
     return (user + nice + system + irq + softirq - ours) / os.sysconf("SC_CLK_TCK")
 
 
+def idle_s() -> float | None:
+    """Seconds that all processor cores together were idle since boot; None except on Linux."""
+    try:
+        fields = (PROC / "stat").read_text(encoding="ascii").split("\n")[0].split()
+        return (int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return None
+
+
 def own_jiffies() -> int:
     """Computing time of this process and its descendants, ended ones included, in clock ticks."""
     parents = dict[int, int]()

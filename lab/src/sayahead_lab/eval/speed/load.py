@@ -54,6 +54,8 @@ class Tally:
     """Stalls of the player with the text there for longer than ``DUE_S``."""
     audio_s: float = 0.0
     """Seconds of audio received."""
+    stalled: int = 0
+    """Turns in which it stalled."""
     turns: int = 0
     """Turns that ended."""
     refused: int = 0
@@ -267,6 +269,7 @@ class PlayedTurn:
         tally.turns += 1
         tally.audio_s += self._samples / self._rate
         tally.stalls_s += self._stalls
+        tally.stalled += bool(self._stalls)
         if self._first is not None:
             tally.first_s.append(self._first - self.begun - self._script.fragments[0][1])
             tally.settled_s.append(self._first - self.begun - self._script.settled_s)
@@ -289,6 +292,7 @@ def row(tally: Tally, sessions: int) -> dict[str, Any]:
             f"p{round(100 * share)}": ms(tally.settled_s, share) for share in (0.5, 0.95, 0.99)
         },
         "stalls": len(tally.stalls_s),
+        "stalled_turns": tally.stalled,
         "longest_stall_ms": round(1000 * max(tally.stalls_s, default=0.0), 1),
         "refused": tally.refused,
         "refused_ms": {"p95": ms(tally.refused_s, 0.95), "most": ms(tally.refused_s, 1.0)},
