@@ -319,9 +319,17 @@ def cosine_first(claim: Claim) -> Found:
 
 
 def followed(claim: Claim) -> Found:
-    """How near a student comes to a teacher that guesses, less one that knows the truth."""
-    students = loaded(claim.file)["students"]
-    one, other = (Interval(*mean_of(students[name])) for name in claim.rows)
+    """A student's mean cosine with its teacher less another's; with a column, that of a network's
+    guessed contexts with the true ones less another's.
+
+    The interval is as wide as both can be: the two are of the same texts."""
+    kept = loaded(claim.file)
+    one, other = (
+        Interval(*mean_of(kept["students"][name]))
+        if not claim.column
+        else Interval(*kept["networks"][name][claim.column]["mean"])
+        for name in claim.rows
+    )
     apart = Interval(one.value - other.value, one.low - other.high, one.high - other.low)
     return Found(apart, [f"{one.value:.3f}", f"{other.value:.3f}"])
 

@@ -87,6 +87,18 @@ def test_an_experiment_that_cannot_fail_is_no_test(claims: Any, results: Path) -
     assert verdict(claims, says) == claims.YES
 
 
+def test_a_rise_without_the_loss_refutes_that_the_loss_brings_it(
+    claims: Any, results: Path
+) -> None:
+    says = "it is the cosine loss that brings a guessed context nearer"
+    assert verdict(claims, says) == claims.NO
+    path = results / "saeki" / "guided" / "cosine.json"
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    kept["networks"]["guided-alpha-0"] = kept["networks"]["tacotron-longer"]
+    path.write_text(json.dumps(kept), encoding="utf-8")
+    assert verdict(claims, says) == claims.YES
+
+
 def test_each_need_that_is_not_met_is_said(claims: Any, results: Path) -> None:
     assert "no pauses" in verdict(claims, UNHEARD)
     pauses = ("corpora", "default voice, final marks", "at least 200 ms, %")
