@@ -21,12 +21,15 @@ LANGUAGES = {
     "f": "fr-FR",
     "h": "hi",
     "i": "it",
+    "j": "ja",
     "p": "pt-BR",
     "z": "zh",
 }
 """Of a style, by the first letter of its name."""
-OWN_READER = {"j": "Japanese"}
-"""Languages whose phonemes neither rules nor espeak-ng make."""
+ACCENTS = ("zf_xiaobei", "zf_xiaoni")
+"""Styles of Mandarin that are heard as speakers of a dialect."""
+POOR = ("jf_nezumi", "jf_tebukuro", "zf_xiaoyi", "zm_yunxia")
+"""Styles that sound poor: DistillMOS below 4 of whole sentences."""
 
 
 def is_kokoro(inputs: set[str]) -> bool:
@@ -137,12 +140,9 @@ def spoken_by(styles: dict[str, Floats], language: str, onnx: Path) -> dict[str,
             if name[1:2] in ("f", "m") and name[0] in LANGUAGES
         }
     if not languages:
-        own = ", ".join(sorted({OWN_READER[name[0]] for name in names if name[0] in OWN_READER}))
-        why = f": {own} needs its own front end, which is not here" if own else ""
         raise VoiceError(
             f"The styles beside {onnx.name} ({', '.join(names[:5])}) are of no language that"
-            " sayahead reads for "
-            f'them{why}. Name one in the configuration, such as "language": "en-US".'
+            ' sayahead reads for them. Name one in the configuration, such as "language": "en-US".'
         )
     shapes = {styles[name].shape for name in languages}
     if len(shapes) > 1:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sayahead.engine.onnx import OnnxGraph, cores, count
-from sayahead.errors import SayaheadError, VoiceError
+from sayahead.errors import ConfigError, SayaheadError, VoiceError
 from sayahead.systems.kokoro import (
     EDGE,
     GRAPHS,
@@ -24,12 +26,14 @@ from sayahead.systems.kokoro import (
 )
 from sayahead.types import Floats, Ids, Rendering, Segment
 from sayahead.vocoders.kokoro import SAMPLE_RATE, UNIT, KokoroVocoder, source
-from sayahead.voices.install.kokoro.files import Files, read_files
+from sayahead.voices.install.kokoro.files import ACCENTS, POOR, Files, read_files
 from sayahead.voices.install.kokoro.networks import PROSODY_RIGHT, RIGHT
 from sayahead.voices.install.kokoro.parts import Measured, Parts, averaged, places
 from sayahead.voices.install.onnx.graph import FLOAT, Array, Graph, read_graph
 from sayahead.voices.install.trial import samples
 from sayahead.voices.write import write_voice
+
+log = logging.getLogger("sayahead")
 
 ROW = 99
 """The row of a style's table that a stream uses, whatever the length of its sentences: that of 100
@@ -66,8 +70,8 @@ def add_kokoro(onnx: Path, config: Path | None, folder: Path) -> None:
 def write(files: Files, folder: Path) -> None:
     """The voice's files; VoiceError if its parts are not the whole."""
     graph = read_graph(files.onnx)
+    files, texts = readable(files)
     described = about(files)
-    texts = {tag: spoken(tag, files.vocab) for tag in dict.fromkeys(files.languages.values())}
     parts = Parts(graph)
     wide = parts.width
     for name in files.languages:
@@ -89,6 +93,25 @@ def write(files: Files, folder: Path) -> None:
     check_whole(Parts(graph, integers=False), texts[files.languages[name]][0], rows[name])
     check_steps(folder, texts[files.languages[name]][0])
     write_voice(folder, described, sorted(folder.iterdir()))
+
+
+def readable(files: Files) -> tuple[Files, dict[str, list[Ids]]]:
+    """The files with the styles whose language can be read here, and phonemes of each language's
+    sentences; the others are told. ConfigError where none can."""
+    texts: dict[str, list[Ids]] = {}
+    missing: dict[str, ConfigError] = {}
+    for tag in dict.fromkeys(files.languages.values()):
+        try:
+            texts[tag] = spoken(tag, files.vocab)
+        except ConfigError as error:
+            missing[tag] = error
+    if not texts:
+        raise next(iter(missing.values()))
+    for tag, problem in missing.items():
+        names = ", ".join(name for name, own in files.languages.items() if own == tag)
+        log.warning("%s left out: %s Then add the voice again (--replace).", names, problem)
+    languages = {name: tag for name, tag in files.languages.items() if tag in texts}
+    return replace(files, languages=languages), texts
 
 
 def spoken(language: str, vocab: Mapping[str, int]) -> list[Ids]:
@@ -221,10 +244,16 @@ def about(files: Files) -> dict[str, Any]:
     language = next(iter(files.languages.values()))
     others = {name: tag for name, tag in files.languages.items() if tag != language}
     several = f", {len(files.languages)} styles" if len(files.languages) > 1 else ""
+    notes = {"in dialect": ACCENTS, "of poor quality": POOR}
+    told = [
+        f"; {what}: {', '.join(some)}"
+        for what, names in notes.items()
+        if (some := [name for name in names if name in files.languages])
+    ]
     return {
         "name": files.onnx.stem,
         "language": language,
-        "description": f"Kokoro{several}; {SAMPLE_RATE / 1000:g} kHz",
+        "description": f"Kokoro{several}; {SAMPLE_RATE / 1000:g} kHz{''.join(told)}",
         "license": "unknown",
         "source": f"added from {files.onnx.name}",
         "kind": "kokoro",
