@@ -3,7 +3,7 @@ and in sound.
 
     python lab/benchmarks/unspaced.py text zh [-o FILE.md]
     python lab/benchmarks/unspaced.py speech zh VOICE --speaker zm_yunxi --whisper WHISPER \
-        --sounds FOLDER [-o FILE.md]
+        --sounds FOLDER [--every 3] [-o FILE.md]
 
 The texts are the hundred sentences of ``data/sentences_TAG.txt``, which come character by
 character. ``text``: characters between a word's end and the one that makes it final; characters
@@ -128,7 +128,7 @@ def syllables(language: str, text: str) -> list[str]:
         from sayahead.text.saying.mandarin.sounds import syllables_of
 
         return [one for word in words for one in syllables_of(word.text)]
-    from sayahead.text.japanese.sounds import kana_of
+    from sayahead.text.saying.japanese.sounds import kana_of
 
     return [char for word in words for char in kana_of(word.text)]
 
@@ -153,7 +153,8 @@ def hear(arguments: argparse.Namespace) -> list[str]:
     whisper = load_whisper(arguments.whisper, threads=1, language=language)
     opinion = load_distillmos()
     heard = {name: Heard([], [], []) for name in POLICIES}
-    for number, text in enumerate(sentences(language), 1):
+    numbered = list(enumerate(sentences(language), 1))
+    for number, text in numbered[:: arguments.every]:
         wanted = syllables(language, text)
         for name, policy in POLICIES.items():
             file = (
@@ -192,6 +193,7 @@ def main() -> None:
     parser.add_argument("--speaker")
     parser.add_argument("--whisper", type=Path)
     parser.add_argument("--sounds", type=Path)
+    parser.add_argument("--every", type=int, default=1, help="every so many sentences")
     parser.add_argument("-o", "--results", type=Path)
     arguments = parser.parse_args()
     lines = read(arguments.language) if arguments.what == "text" else hear(arguments)
