@@ -146,6 +146,7 @@ def front_end(language: str, *, espeak: str = "", layout: Layout | None = None) 
 
 LANGUAGES = {
     "en": "sayahead.text.saying.english.front_end.English",
+    "ja": "sayahead.text.saying.japanese.front_end.Japanese",
     "zh": "sayahead.text.saying.mandarin.front_end.Mandarin",
     "cmn": "sayahead.text.saying.mandarin.front_end.Mandarin",
 }

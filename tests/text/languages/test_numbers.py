@@ -173,7 +173,9 @@ def test_months_and_currencies_are_those_of_cldr(language: str) -> None:
 
     record = record_of(language)
     names = get_month_names("wide", locale=language)
-    assert [names[i].lower() for i in range(1, 13)] == [name.lower() for name in record.month_names]
+    said = numbers_of(language).cardinal
+    written = [re.sub(r"\d+", lambda m: said(int(m[0])), names[i].lower()) for i in range(1, 13)]
+    assert written == [name.lower() for name in record.month_names]
     for code in ("EUR", "JPY", "INR", "CHF"):
         own = record.currencies[code].main
         for count in (1, 2, 5):
@@ -221,7 +223,7 @@ def test_units_are_those_of_cldr(language: str) -> None:
             named = format_unit(
                 count, name, locale={"pt": "pt_PT", "pt-br": "pt"}.get(language, language)
             )
-            assert named.replace("\xa0", "").replace(" ", "") in (
+            assert named.replace("\xa0", "").replace(" ", "").removeprefix("摂氏") in (
                 f"{count}{said}".replace(" ", ""),
                 f"{count}{name}",
             )  # The unit's id: CLDR has none.

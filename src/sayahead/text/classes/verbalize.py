@@ -69,6 +69,8 @@ def cardinal(text: str, language: Words, form: str = "") -> str:
         ]
     elif value[1]:
         words = [numbers.cardinal(value[0]), language.record.point, numbers.fraction(value[1])]
+        if not language.record.spaced:
+            words = ["".join(words).replace(" ", "")]
     else:
         words = [numbers.cardinal(value[0], form)]
     return " ".join([name, *words]).strip()

@@ -9,12 +9,22 @@ from typing import Protocol
 
 from sayahead.text.languages.record import Record
 from sayahead.text.markup import Character
+from sayahead.text.reading.pattern import SPACE
 from sayahead.text.reading.segments import SegmentFilter
 from sayahead.types import Word
 
-SEGMENTERS = {"mandarin": "sayahead.text.saying.mandarin.segments.MandarinFilter"}
+SEGMENTERS = {
+    "japanese": "sayahead.text.saying.japanese.segments.segments_of",
+    "mandarin": "sayahead.text.saying.mandarin.segments.MandarinFilter",
+}
 """What parts the words of a language, by the key ``segmenter`` of its data file; imported when it
 is first wanted."""
+OPENERS = "“‘「『（([{【《〈〔"
+"""Marks that belong to the word after them."""
+MARKS = "，。！？、；：…—”’」』）】》〉〕"
+"""Marks that belong to the word before them."""
+SIGNS = "+-−±¥$€£₩₹~#@"
+"""Signs that belong to the figures after them."""
 MAX_SYLLABLES = 5
 """Characters of figures in words that are said at once."""
 _NUMERALS = re.compile("[零〇一二三四五六七八九十百千万亿兆点幺两]+[，。！？；：、]?")
@@ -27,6 +37,11 @@ class Segments(Protocol):
     def push(self, characters: list[Character]) -> list[Character]:
         """The characters that are certain, with a space before each that begins a word."""
         ...
+
+
+def space_before(character: Character) -> Character:
+    """A space of no length before a character."""
+    return SPACE, character[1], character[1]
 
 
 def segments_of(record: Record) -> Segments:

@@ -7,15 +7,9 @@ from collections.abc import Container
 
 from sayahead.text.markup import Character
 from sayahead.text.reading.pattern import SENTENCE_END, SPACE, WHITE
+from sayahead.text.reading.unspaced import MARKS, OPENERS, SIGNS, space_before
 from sayahead.text.saying.mandarin.dictionary import dictionary
 from sayahead.text.saying.mandarin.segmenter import Segmenter
-
-OPENERS = "“‘「『（([{【《〈〔"
-"""Marks that belong to the word after them."""
-MARKS = "，。！？、；：…—”’」』）】》〉〕"
-"""Marks that belong to the word before them."""
-SIGNS = "+-−±¥$€£₩₹~#@"
-"""Signs that belong to the figures after them."""
 
 
 def is_han(char: str) -> bool:
@@ -81,7 +75,7 @@ class MandarinFilter:
         self._last = character[0]
 
     def _space(self, before: Character, out: list[Character]) -> None:
-        out.append((SPACE, before[1], before[1]))
+        out.append(space_before(before))
         self._last = SPACE
 
     def _is_parted(self, char: str) -> bool:

@@ -1,0 +1,1 @@
+"""Japanese: accent phrases for words, readings by OpenJTalk, and these as phonemes."""
