@@ -234,3 +234,11 @@ def test_short_forms(tag: str) -> None:
         form, said = pair.split("=")
         assert said.replace("_", " ").lower() in spoken(tag, f"xa {form} xo").lower()
         assert ends(tag, f"xa {form} xo") == 1
+
+
+@pytest.mark.parametrize("form", ["kr", "Kr", "kr.", "Kr."])
+@pytest.mark.parametrize("amount", ["45", "1", "1.250", "45,50", "3 mio."])
+def test_danish_crowns_before_their_number(form: str, amount: str) -> None:
+    """ "Kr" raised: the rule had forms that the table of currencies had not."""
+    for gap in ("", " "):
+        assert "kron" in spoken("da", f"xa {form}{gap}{amount} xo")
