@@ -53,3 +53,11 @@ def read(language: str, text: str) -> None:
 @example("e:³1\\d+t")
 def test_no_text_raises(language: str, text: str) -> None:
     read(language, text)
+
+
+@pytest.mark.parametrize("language", ["ru", "ar", "en", "de"])
+@pytest.mark.parametrize("text", ["①00", "a①00 b", "①a1", "②②2 x", "①00①"])
+def test_a_run_that_no_rule_takes_waits_for_its_end(language: str, text: str) -> None:
+    """The second character of such a run ended it, if it came by itself."""
+    FRONTS.setdefault(language, front_end(language))
+    read(language, text)

@@ -214,7 +214,7 @@ class TokenReader:
         """Follow the automaton; whether no rule can make a longer token of what may still come."""
         if not self._is_begun:
             self._begin_token()
-        if self._state == DEAD or self._is_followed():
+        if self._state != DEAD and self._is_followed():
             return True
         goes_on = self._state != DEAD and (self._states.is_open[self._state] or self._may_grow())
         return over or not (goes_on or (self._text[-1].isalnum() and self._is_in_run()))
