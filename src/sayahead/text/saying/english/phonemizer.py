@@ -148,14 +148,7 @@ class EnglishPhonemizer:
         texts = [*texts, stand_in] if stand_in else texts
         pieces = [max(1, len(text.split())) for text in texts]
         joined = " ".join(" ".join(text.split()) or "," for text in texts)
-        tagged = self._g2p.tokenize(joined)
-        for token in tagged:
-            token.text = self._unshouted(token.text)
-        homographs.settle(tagged, self._readings, known=len(tagged) - bool(stand_in))
-        if self._british:
-            for token in tagged:
-                token.phonemes = token.phonemes and from_american(token.phonemes, token.text)
-        tokens = self._g2p.phonemize_tokens(tagged)
+        tokens = self.tokens(joined, has_stand_in=bool(stand_in))
         if self._british:
             link(tokens)
         readings = [""] * len(texts)
@@ -166,6 +159,18 @@ class EnglishPhonemizer:
             readings[at] += (token.phonemes or "") + (" " if token.whitespace else "")
             piece += bool(token.whitespace)
         return [phonemes.strip() for phonemes in readings]
+
+    def tokens(self, text: str, *, has_stand_in: bool = False) -> list[Any]:
+        """The tokens of a text with their tags and phonemes, by the tagger, the lexicon and the
+        rules of homographs; the last is no word of the text if it is a stand-in."""
+        tagged = self._g2p.tokenize(text)
+        for token in tagged:
+            token.text = self._unshouted(token.text)
+        homographs.settle(tagged, self._readings, known=len(tagged) - has_stand_in)
+        if self._british:
+            for token in tagged:
+                token.phonemes = token.phonemes and from_american(token.phonemes, token.text)
+        return list(self._g2p.phonemize_tokens(tagged))
 
 
 def names() -> dict[str, str]:
