@@ -260,12 +260,12 @@ def revision() -> str:
     return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def table(rows: Sequence[dict[str, Any]]) -> str:
-    """The results as Markdown."""
+def table(rows: Sequence[dict[str, Any]], size: str) -> str:
+    """The results as Markdown; ``size``: the options that say how much is read."""
     lines = [
         "# Reading at full size",
         "",
-        "Command: `python lab/benchmarks/reading_full.py DEBIAN`",
+        f"Command: `python lab/benchmarks/reading_full.py DEBIAN {size}`",
         "",
         "| part | language | texts | characters | violations | revision |",
         "|---|---|--:|--:|---|---|",
@@ -321,7 +321,11 @@ def main() -> int:
             with (arguments.out / "full.txt").open("a", encoding="utf-8") as opened:
                 opened.writelines(f"{example}\n" for example in part.examples)
             print(name, language, f"{part.texts:,} texts", dict(part.violations), flush=True)
-    (arguments.out / "full.md").write_text(table(rows), encoding="utf-8")
+    options = ("generated", "characters", "fuzz")
+    sizes = " ".join(f"--{name} {getattr(arguments, name)}" for name in options)
+    order = [*PARTS]
+    rows.sort(key=lambda row: (order.index(row["part"]), LANGUAGES.index(row["language"])))
+    (arguments.out / "full.md").write_text(table(rows, sizes), encoding="utf-8")
     return int(any(row["violations"] for row in rows))
 
 
