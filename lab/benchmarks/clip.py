@@ -35,6 +35,7 @@ from sayahead.voices.install.clip.hearing import hear
 from sayahead.voices.install.clip.making import Studio, fit, manner_like
 from sayahead.voices.install.clip.manner import Manner, manner_of
 from sayahead.voices.install.clip.reading import RATE, at_rate, clip_of
+from sayahead.voices.install.clip.speaker import SpeakerMaker
 
 from sayahead_lab.eval.listening.likeness import load_embedder
 from sayahead_lab.eval.listening.listeners import (
@@ -56,6 +57,12 @@ FIELDS = (
 ).split()
 
 
+ANCHORS: dict[str, Callable[[SpeakerMaker, Floats, float], list[int]]] = {
+    "nearest": SpeakerMaker.nearest_single,
+    "blend": SpeakerMaker.nearest,
+}
+"""What voices of clips are compared with: the most similar of the family's own speakers, and what a
+fit begins with."""
 SecondJudge = Callable[[Floats], Floats]
 """Makes a vector of length 1 of samples at 24 kHz."""
 
@@ -216,14 +223,14 @@ def main() -> None:
         "--setting",
         action="append",
         default=[],
-        help="near=1,rounds=4; blend and nearest are always measured",
+        help="near=1,rounds=4; manner=0: the pitch alone is the clip's",
     )
     add("--sentences", type=int, default=SENTENCES)
     add("--judged", type=int, default=SENTENCES)
     add("--limit", type=int, default=1000)
     add("--no-second", action="store_true")
     add("--no-words", action="store_true")
-    add("--anchors", action="store_true", help="the nearest speaker and the blend, too")
+    add("--anchor", action="append", default=[], choices=ANCHORS, help="measured beside it, too")
     add("--sounds", type=Path, help="where the sounds go, and a page of them")
     add("--out", type=Path, required=True)
     arguments = parser.parse_args()
@@ -259,11 +266,10 @@ def main() -> None:
             seconds = hearing_s + time.process_time() - begun
             told = {"seconds": seconds, "clip": fitted.similarity}
             voices[setting] = studio.as_speaker(fitted.tables), told
-        if arguments.anchors:
-            for label, nearest in (("blend", maker.nearest), ("nearest", maker.nearest_single)):
-                tables = maker.blended(nearest(heard.embedding, heard.f0))
-                manner = manner_like(studio, tables, heard)
-                voices[label] = studio.as_speaker({**tables, MANNER: manner}), {}
+        for label in arguments.anchor:
+            tables = maker.blended(ANCHORS[label](maker, heard.embedding, heard.f0))
+            manner = manner_like(studio, tables, heard)
+            voices[label] = studio.as_speaker({**tables, MANNER: manner}), {}
         for label, (voice, told) in voices.items():
             sounds = [voice.synthesize(text) for text in texts]
             found = {
