@@ -40,7 +40,7 @@ NICENESS = "10"
 """The fit runs behind speech, in a process of its own."""
 COMMAND = (sys.executable, "-m", "sayahead", "voices", "from-clip")
 ERROR = "sayahead: error: "
-OPTIONS = ("consent", "language", "description", "near", "transcript")
+OPTIONS = ("consent", "language", "description", "near")
 """Fields of the form that are options of ``sayahead voices from-clip``."""
 
 

@@ -31,7 +31,7 @@ from sayahead.voices.write import write_voice
 
 FAMILY = "family"
 """The voice whose speakers others join."""
-NEAR = 0.8
+NEAR = 1.0
 """Between a voice that sounds natural (0: a blend of the family's speakers) and one that is like
 the clip (1)."""
 ROUNDS = 2
