@@ -51,7 +51,7 @@ def encoded(name: str, chunks: list[Floats], rate: int, *, before: bool) -> tupl
 
 def decoded(data: bytes) -> tuple[int, Floats]:
     """The samples of encoded sound, and how many a second has."""
-    with av.open(io.BytesIO(data)) as container:
+    with av.open(io.BytesIO(data), "r") as container:
         frames = [frame.to_ndarray() for frame in container.decode(audio=0)]
         rate = container.streams.audio[0].rate
     samples = np.concatenate([frame.reshape(-1) for frame in frames])
