@@ -321,14 +321,10 @@ class Session:
         left = math.inf if characters is None else characters
         together = 1 if self.keeps_up else together
         while self._next is None:
-            more = (
-                bool(self._inbox)
-                and self._inbox[0] is not Flush.BREATH
-                and self._sentence.wants(together)
-            )
-            if not more and (segment := self._segment(together)) is not None:
-                if patient and self._sentence.hungry and not (self._inbox or self._ended):
-                    self.hungry = True
+            segment = None if self._reads_on(together) else self._segment(together)
+            if segment is not None:
+                self.hungry = patient and self._awaits_more()
+                if self.hungry:
                     return 0
                 self._next = segment
             elif left <= 0:
@@ -340,6 +336,16 @@ class Session:
                 left -= read
         self._size = max(1, len(self._next.ids), self._next.steps or 0)
         return self._size
+
+    def _reads_on(self, together: int) -> bool:
+        """Whether text that is there is read before anything is said."""
+        if not self._inbox or self._inbox[0] is Flush.BREATH:
+            return False
+        return self._sentence.wants(together)
+
+    def _awaits_more(self) -> bool:
+        """Whether text that is not there yet could add to the words that are ready."""
+        return self._sentence.hungry and not (self._inbox or self._ended)
 
     def _check_spoken(self) -> None:
         """SessionError where the text is over and the policy waits for more of it."""

@@ -282,21 +282,18 @@ class Utterance:
             if flush is None and not ending:
                 flush = self._feed(speaking)
                 ending = self.finishing and flush is None
-            patience_s = 0.0
-            if not (flush or ending or speaking.session.keeps_up):
-                patience_s = self._pacing.patience_s(speaking.together)
+            patience_s = 0.0 if flush or ending else self._patience_s(speaking)
             if patience_s and speaking.together.few(self._waiting):
                 await self._woken(self._loop.time() + patience_s)
                 continue
             self._keep_up(speaking)
             chunk = await speaking.pull(deadline=self._deadline(), patient=patience_s > 0)
             await self._tell_skipped(speaking)
-            if chunk is None and speaking.session.hungry:
-                if not self._inbox:
-                    await self._woken(self._loop.time() + patience_s)
-            elif chunk is not None:
+            if chunk is not None:
                 await self._give_spoken(chunk, speaking.sample_rate)
                 await self._stay_near()
+            elif speaking.session.hungry:
+                await self._until_fed(patience_s)
             elif flush is not None:
                 await self._warn_unreadable()
                 await self._send(m.Flushed(self.name, flush.mark, self.sent_s))
@@ -306,6 +303,17 @@ class Utterance:
                 return
             elif not (self._inbox or self.finishing):
                 await self._rest(speaking)
+
+    def _patience_s(self, speaking: Speaking) -> float:
+        """How long more text may be awaited, so that more words are said in one step."""
+        if speaking.session.keeps_up:
+            return 0.0
+        return self._pacing.patience_s(speaking.together)
+
+    async def _until_fed(self, patience_s: float) -> None:
+        """Wait for text, but not for longer than that."""
+        if not self._inbox:
+            await self._woken(self._loop.time() + patience_s)
 
     async def _stay_near(self) -> None:
         """Far ahead of playback, wait: a text that is cancelled then costs little. Whoever has sent
