@@ -117,11 +117,14 @@ def vocabularies_of(record: Record) -> Mapping[str, list[str]]:
 
 def _parts_of(record: Record) -> Mapping[str, Iterable[str]]:
     """Parts of tables that rules ask for."""
-    currencies = record.currencies
+    return {**_short_forms(record), **_endings(record), **_names_of_amounts(record)}
+
+
+def _short_forms(record: Record) -> Mapping[str, Iterable[str]]:
+    """Of what is written short: months and days, what ends a sentence, what stands before
+    figures."""
     units = record.units
     short = record.vocabularies.get("short", ())
-    ending = {form for form in record.may_end if form.endswith(".")}
-    never = {form.lower() for form in record.never_ends}
     return {
         "month_forms": {*record.months, *record.short_months, *map(str.lower, record.month_names)},
         "short_words": {
@@ -129,17 +132,34 @@ def _parts_of(record: Record) -> Mapping[str, Iterable[str]]:
             for form in short
             if form.rstrip(".").lower() in record.whole and form not in record.abbreviations
         },
+        "short_months": record.short_months,
+        "weekday_forms": record.days_of_week,
+        "abbreviations": record.abbreviations,
+        "labels": {form for form in record.before_number if form.rstrip(".") not in units},
+        "agreeing": {form for form, words in record.abbreviations.items() if "/" in words},
+    }
+
+
+def _endings(record: Record) -> Mapping[str, Iterable[str]]:
+    """What may end a sentence by its own full stop, and what never does."""
+    short = {*record.vocabularies.get("short", ())}
+    ending = {form for form in record.may_end if form.endswith(".")}
+    never = {form.lower() for form in record.never_ends}
+    return {
         "ending_forms": ending - record.never_ends.keys(),
         "ending_capitals": {form for form in ending if form.lower() not in never},
         "ending_phrases": {
             form for form in record.phrases if form.replace(" ", "") in record.may_end
         },
-        "short_months": record.short_months,
-        "unending": {form for form in record.never_ends if {form, form.lower()} & {*short}},
-        "weekday_forms": record.days_of_week,
-        "abbreviations": record.abbreviations,
-        "labels": {form for form in record.before_number if form.rstrip(".") not in units},
-        "agreeing": {form for form, words in record.abbreviations.items() if "/" in words},
+        "unending": {form for form in record.never_ends if {form, form.lower()} & short},
+    }
+
+
+def _names_of_amounts(record: Record) -> Mapping[str, Iterable[str]]:
+    """Of money and measures."""
+    currencies = record.currencies
+    units = record.units
+    return {
         "currency_words": record.currency_words,
         "currency_names": filter(str.isalpha, record.currency_words),
         "currency_prefixes": filter(_CURRENCY_PREFIX.fullmatch, currencies),
