@@ -118,8 +118,8 @@ class Settings:
     """Threads of each process that make speech; none: one for each processor core, or where there
     are several processes, two."""
     step_words: Annotated[int, Bound(1, 16)] = 6
-    """Words that one step says at most, where the player has half a second of sound left; 1: each
-    word by itself, so that the sound of a text does not depend on when it came."""
+    """Words that one step says at most, after a text's first steps; 1: each word by itself, so that
+    the sound of a text does not depend on when it came, however slowly."""
     measure_s: Annotated[float, Bound(0, 60)] = 0.5
     """How long the server speaks to nobody at its start, to find how many texts at once the machine
     holds, where limits.sessions does not say; 0: not at all, and 16 for each processor core."""

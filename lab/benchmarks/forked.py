@@ -1,0 +1,64 @@
+"""Memory of processes that share a voice, which was loaded before they were forked; on Linux.
+
+    python lab/benchmarks/forked.py --json lab/benchmarks/results/forked.json
+
+Each process speaks a few sentences. What it has changed or made is its own; the rest is shared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+from multiprocessing import get_context
+from pathlib import Path
+
+from sayahead.server.synthesis.capacity import spoken
+from sayahead.voice import Voice, load_voice
+
+PROCESSES, TEXTS = 3, 4
+KINDS = {"Rss:": "all", "Pss:": "fair share", "Private_Dirty:": "own"}
+
+
+def memory() -> dict[str, float]:
+    """This process's memory in MB."""
+    lines = Path(f"/proc/{os.getpid()}/smaps_rollup").read_text(encoding="ascii").splitlines()
+    sizes = {line.split()[0]: int(line.split()[1]) / 1000 for line in lines if "kB" in line}
+    return {told: round(sizes[kind], 1) for kind, told in KINDS.items()}
+
+
+def main() -> None:
+    """Fork, speak and look."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    voice = load_voice("heart")
+    spoken(voice)
+    gc.collect()
+    gc.freeze()
+    context = get_context("fork")
+    queue = context.SimpleQueue()
+    gate = context.Barrier(PROCESSES)
+
+    def speak(voice: Voice) -> None:
+        for _ in range(TEXTS):
+            spoken(voice)
+        gate.wait()
+        queue.put(memory())
+        gate.wait()
+
+    processes = [context.Process(target=speak, args=(voice,)) for _ in range(PROCESSES)]
+    for process in processes:
+        process.start()
+    rows = [queue.get() for _ in processes]
+    for process in processes:
+        process.join()
+    told = {"loaded_mb": memory(), "processes_mb": rows}
+    print(json.dumps(told))
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
