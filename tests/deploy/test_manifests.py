@@ -52,7 +52,7 @@ def test_kubernetes_gives_a_replica_the_time_that_it_needs() -> None:
         re.findall(r"sleep\((\d+)\)", container["lifecycle"]["preStop"]["exec"]["command"][-1])[0]
     )
     assert pod["terminationGracePeriodSeconds"] > settings.drain_s + waits
-    assert container["resources"]["requests"]["cpu"] == str(settings.workers)
+    assert container["resources"]["requests"]["cpu"] == str(settings.processes)
     assert container["image"].endswith(f":{__version__}")
 
 
