@@ -3,6 +3,7 @@ to them."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
@@ -34,31 +35,45 @@ class Version:
     """Lines of its log by level and event."""
 
     @property
+    def processes(self) -> list[Path]:
+        """Where the system tells of its processes, of which there may be several."""
+        found = [Path(f"/proc/{self.process.pid}")]
+        for folder in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError, IndexError):
+                if int(stat(folder)[1]) == self.process.pid:
+                    found.append(folder)
+        return found
+
+    @property
     def rss_mb(self) -> float:
-        """Its memory."""
-        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text(encoding="ascii").split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+        """Its memory; what its processes share counts once."""
+        lines = [
+            line
+            for folder in self.processes
+            for line in (folder / "smaps_rollup").read_text(encoding="ascii").splitlines()
+        ]
+        return sum(int(line.split()[1]) / 1000 for line in lines if line.startswith("Pss:"))
 
     @property
     def descriptors(self) -> int:
         """Files and sockets that it has open."""
-        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+        return sum(len(os.listdir(folder / "fd")) for folder in self.processes)
 
     @property
     def processor_s(self) -> float:
         """Processor time that it has taken."""
-        fields = (
-            Path(f"/proc/{self.process.pid}/stat")
-            .read_text(encoding="ascii")
-            .rsplit(") ", 1)[1]
-            .split()
-        )
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        ticks = sum(int(stat(folder)[at]) for folder in self.processes for at in (11, 12))
+        return ticks / os.sysconf("SC_CLK_TCK")
 
     def stop(self) -> None:
         """Kill it."""
         self.process.kill()
         self.process.wait()
+
+
+def stat(folder: Path) -> list[str]:
+    """What the system tells of a process, from its state on."""
+    return (folder / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
 
 
 def started(
