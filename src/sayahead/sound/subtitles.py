@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 from sayahead.errors import ConfigError
@@ -14,9 +15,11 @@ from sayahead.types import WordTiming
 
 LINE = 42
 """Longest line of a subtitle in characters, unless one word is longer."""
-SENTENCE_ENDS = (".", "!", "?")
+SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
 ITEM = re.compile(r"\(?(?:\d{1,3}|[A-Za-z]|[IVXivx]+)[.)]")
 """The number of an item, which is on the item's line."""
+UNSPACED = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
+"""Characters and marks of Chinese and Japanese, which have no spaces between words."""
 INITIALS = re.compile(r"(?:\w\.){2,}")
 """What has full stops of its own: a.m., U.S."""
 
@@ -49,7 +52,7 @@ def timings_srt(
         start = clock(line[0].onset / sample_rate, ",")
         end = clock(line[-1].offset / sample_rate, ",")
         who = f"{line[0].speaker}: " if line[0].speaker else ""
-        blocks.append(f"{number}\n{start} --> {end}\n{who}{' '.join(word.text for word in line)}\n")
+        blocks.append(f"{number}\n{start} --> {end}\n{who}{text_of(line)}\n")
     return "\n".join(blocks)
 
 
@@ -62,12 +65,12 @@ def timings_vtt(
     for line in cues(shown(words, spoken=spoken), each_word):
         start = clock(line[0].onset / sample_rate, ".")
         end = clock(line[-1].offset / sample_rate, ".")
-        text = [escape(line[0].text)]
-        text += [
-            f"<{clock(word.onset / sample_rate, '.')}>{escape(word.text)}" for word in line[1:]
-        ]
+        text = escape(line[0].text)
+        for before, word in pairwise(line):
+            stamp = clock(word.onset / sample_rate, ".")
+            text += f"{between(before, word)}<{stamp}>{escape(word.text)}"
         who = f"<v {escape(line[0].speaker)}>" if line[0].speaker else ""
-        blocks.append(f"{start} --> {end}\n{who}{' '.join(text)}\n")
+        blocks.append(f"{start} --> {end}\n{who}{text}\n")
     return "\n".join(blocks)
 
 
@@ -114,12 +117,23 @@ def lines(words: Sequence[Caption]) -> Iterator[list[Caption]]:
     line: list[Caption] = []
     for word in words:
         over = bool(line) and (line[-1].ends or line[-1].speaker != word.speaker)
-        if line and (over or len(" ".join(each.text for each in (*line, word))) > LINE):
+        if line and (over or len(text_of([*line, word])) > LINE):
             yield line
             line = []
         line.append(word)
     if line:
         yield line
+
+
+def text_of(line: Sequence[Caption]) -> str:
+    """The words of a line as they stand in it."""
+    gaps = [between(before, word) for before, word in pairwise(line)]
+    return "".join(gap + word.text for gap, word in zip(["", *gaps], line, strict=True))
+
+
+def between(before: Caption, word: Caption) -> str:
+    """What stands between two words: nothing beside a script that has no spaces."""
+    return "" if UNSPACED.search(f"{before.text[-1:]}{word.text[:1]}") else " "
 
 
 def clock(seconds: float, point: str) -> str:
