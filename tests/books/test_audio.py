@@ -16,7 +16,7 @@ from support.epubs import epub
 from support.servers import toy_voice
 
 from sayahead.books import Book, read_book
-from sayahead.books.audio import Progress, Spoken, speak_book
+from sayahead.books.audio import Progress, SpokenChapter, speak_book
 from sayahead.books.folder import write_folder
 from sayahead.books.m4b import write_m4b
 from sayahead.books.read_along import heard_places, write_page
@@ -45,7 +45,7 @@ def book(tmp_path: Path) -> Book:
     return read_book(tmp_path / "book.epub")
 
 
-def spoken(book: Book, folder: Path, **options: Any) -> list[Spoken]:
+def spoken(book: Book, folder: Path, **options: Any) -> list[SpokenChapter]:
     return list(speak_book(book, toy_voice(), folder, **options))
 
 

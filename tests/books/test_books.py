@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.epubs import epub
 
 from sayahead import ConfigError
-from sayahead.books import Block, read_book
+from sayahead.books import Passage, read_book
 from sayahead.books.epub import read_epub
 from sayahead.books.pages import blocks_of
 
@@ -170,7 +170,7 @@ def test_markdown_and_text(tmp_path: Path) -> None:
         ("One", "One\n\nfirst\nline\n\nWithin\n\n- item"),
         ("Two", "Two\n\nsecond"),
     ]
-    assert book.chapters[1].blocks[0] == Block("One", heading=True)
+    assert book.chapters[1].blocks[0] == Passage("One", heading=True)
     text = "The Book\r\n\r\nChapter I\r\n\r\n# no heading\r\n\r\nChapter Two: Home\r\n\r\nx"
     (tmp_path / "book.txt").write_bytes(text.encode("utf-16"))
     titles = [chapter.title for chapter in read_book(tmp_path / "book.txt").chapters]

@@ -1,6 +1,6 @@
 """Books: what is in an EPUB, a Markdown file or a plain text, and an audiobook of it."""
 
-from sayahead.books.book import Block, Book, Chapter
+from sayahead.books.book import Book, Chapter, Passage
 from sayahead.books.files import read_book
 
-__all__ = ["Block", "Book", "Chapter", "read_book"]
+__all__ = ["Book", "Chapter", "Passage", "read_book"]

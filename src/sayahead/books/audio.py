@@ -23,7 +23,7 @@ KEPT = ".flac"
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class SpokenChapter:
     """A chapter's sound, in a file of its own."""
 
     chapter: Chapter
@@ -54,7 +54,7 @@ def speak_book(
     *,
     on_progress: Callable[[Progress], object] = lambda progress: None,
     **options: Any,
-) -> Iterator[Spoken]:
+) -> Iterator[SpokenChapter]:
     """Speak every chapter into a folder, one after another.
 
     Chapters that an earlier run has finished, of the same text by the same voice with the same
@@ -100,7 +100,7 @@ class Watch:
 
 def speak_chapter(
     chapter: Chapter, voice: Voice, path: Path, digest: str, watch: Watch, options: dict[str, Any]
-) -> Spoken:
+) -> SpokenChapter:
     """Speak one into a file, which has its name when it is whole."""
     unfinished = path.with_suffix(".part")
     samples = 0
@@ -120,10 +120,10 @@ def speak_chapter(
     timings = path.with_suffix(".json")
     timings.write_text(json.dumps(record), encoding="utf-8")
     os.replace(unfinished, path)
-    return Spoken(chapter, path, samples, words)
+    return SpokenChapter(chapter, path, samples, words)
 
 
-def kept(path: Path, digest: str, chapter: Chapter) -> Spoken | None:
+def kept(path: Path, digest: str, chapter: Chapter) -> SpokenChapter | None:
     """A chapter that an earlier run has spoken; None where that was another text or voice, or was
     not finished."""
     try:
@@ -131,7 +131,7 @@ def kept(path: Path, digest: str, chapter: Chapter) -> Spoken | None:
         if record["digest"] != digest or not path.is_file():
             return None
         words = tuple(WordTiming(**word) for word in record["words"])
-        return Spoken(chapter, path, int(record["samples"]), words)
+        return SpokenChapter(chapter, path, int(record["samples"]), words)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -11,7 +11,7 @@ DECLARED = re.compile(rb"""(?:encoding|charset)=["']?([\w.:-]+)""")
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class Passage:
     """A heading, a paragraph, a verse, an item of a list or a row of a table."""
 
     text: str
@@ -24,14 +24,14 @@ class Block:
 @dataclass(frozen=True, slots=True)
 class Chapter:
     title: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[Passage, ...]
 
     @property
     def text(self) -> str:
         """All of it: each block is a paragraph."""
         return "\n\n".join(block.text for block in self.blocks)
 
-    def places(self) -> Iterator[tuple[int, Block]]:
+    def places(self) -> Iterator[tuple[int, Passage]]:
         """Where in ``text`` each block begins."""
         at = 0
         for block in self.blocks:

@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
-from sayahead.books.book import Block, Book, Chapter, decoded
+from sayahead.books.book import Book, Chapter, Passage, decoded
 from sayahead.books.pages import blocks_of
 from sayahead.errors import ConfigError
 
@@ -205,11 +205,13 @@ class _Contents(HTMLParser):
             self.links[-1] = (target, title + data)
 
 
-def chapters(pages: Mapping[str, list[Block]], contents: Mapping[Place, str]) -> Iterator[Chapter]:
+def chapters(
+    pages: Mapping[str, list[Passage]], contents: Mapping[Place, str]
+) -> Iterator[Chapter]:
     """The chapters, which begin where the table of contents says; without one, each page is a
     chapter. A page that it does not name belongs to the chapter before."""
     title = ""
-    within_it = list[Block]()
+    within_it = list[Passage]()
     for page, blocks in pages.items():
         begins = contents.get(Place(page, ""))
         if begins is None and (not contents or not within_it):

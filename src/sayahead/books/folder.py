@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sayahead.books.audio import Spoken
+from sayahead.books.audio import SpokenChapter
 from sayahead.sound.files import fail
 from sayahead.sound.formats import codecs
 from sayahead.sound.out import save
@@ -20,7 +20,9 @@ NAME = 60
 """Characters of a title in a file's name."""
 
 
-def write_folder(folder: Path, spoken: Sequence[Spoken], *, ending: str, sample_rate: int) -> None:
+def write_folder(
+    folder: Path, spoken: Sequence[SpokenChapter], *, ending: str, sample_rate: int
+) -> None:
     """Write the chapters. ``ending``: mp3, opus, flac or wav. OutputError if one cannot be."""
     playlist = ["#EXTM3U"]
     for number, chapter in enumerate(spoken, start=1):

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sayahead.books.audio import Spoken
+from sayahead.books.audio import SpokenChapter
 from sayahead.books.book import Book
 from sayahead.sound.files import fail
 from sayahead.sound.formats import codecs
@@ -23,7 +23,7 @@ BIT_RATE = 64_000
 def write_m4b(
     path: Path,
     book: Book,
-    spoken: Sequence[Spoken],
+    spoken: Sequence[SpokenChapter],
     *,
     sample_rate: int,
     bit_rate: int = BIT_RATE,
@@ -66,7 +66,7 @@ def metadata_of(book: Book) -> dict[str, str]:
     return {name: value for name, value in names.items() if value} | {"genre": "Audiobook"}
 
 
-def chapter_marks(spoken: Sequence[Spoken], sample_rate: int) -> list[dict[str, Any]]:
+def chapter_marks(spoken: Sequence[SpokenChapter], sample_rate: int) -> list[dict[str, Any]]:
     """Where chapters begin and end."""
     marks = []
     at = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
-from sayahead.books.book import Block
+from sayahead.books.book import Passage
 
 HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
 BLOCKS = HEADINGS | frozenset(
@@ -31,7 +31,7 @@ UNSEEN = str.maketrans(dict.fromkeys("\u00ad\u200b\ufeff\u2060", ""))
 """Where a word may be broken, and other characters without a form."""
 
 
-def blocks_of(page: str) -> list[Block]:
+def blocks_of(page: str) -> list[Passage]:
     """The blocks of a page, in order: notes, page numbers, tables of contents and what is hidden
     are left out."""
     reader = _Page()
@@ -44,7 +44,7 @@ def blocks_of(page: str) -> list[Block]:
 class _Page(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.blocks = list[Block]()
+        self.blocks = list[Passage]()
         self._parts = list[str]()
         self._ids = list[str]()
         self._raised = ""
@@ -104,7 +104,7 @@ class _Page(HTMLParser):
         text = "\n".join(line for line in lines if line)
         self._parts = []
         if text:
-            self.blocks.append(Block(text, self._heading, tuple(self._ids)))
+            self.blocks.append(Passage(text, self._heading, tuple(self._ids)))
             # A name before a block without text is the next one's.
             self._ids = []
         self._heading = False

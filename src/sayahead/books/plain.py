@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from sayahead.books.book import Block, Book, Chapter, decoded
+from sayahead.books.book import Book, Chapter, Passage, decoded
 from sayahead.books.pages import UNSEEN
 
 HEADING = re.compile(r"(#{1,6})[ \t]+(.+?)[ \t]*#*")
@@ -29,27 +29,27 @@ def read_plain(data: bytes, path: Path) -> Book:
     return Book(title, tuple(chapters))
 
 
-def blocks_of(text: str, *, markdown: bool) -> Iterator[tuple[int, Block]]:
+def blocks_of(text: str, *, markdown: bool) -> Iterator[tuple[int, Passage]]:
     """Blocks, between empty lines, and the level of each heading; 0 of what is none."""
     for part in re.split(r"\n[ \t]*\n\s*", text.replace("\r\n", "\n").strip()):
         lines = part.splitlines()
         while markdown and lines and (heading := HEADING.fullmatch(lines[0])):
-            yield len(heading[1]), Block(heading[2], heading=True)
+            yield len(heading[1]), Passage(heading[2], heading=True)
             del lines[0]
         if markdown and len(lines) == 2 and UNDERLINED.fullmatch(lines[1]):
-            yield 1 if lines[1][0] == "=" else 2, Block(lines[0].strip(), heading=True)
+            yield 1 if lines[1][0] == "=" else 2, Passage(lines[0].strip(), heading=True)
             continue
         if not markdown and len(lines) == 1 and CHAPTER.fullmatch(lines[0].strip()):
-            yield 1, Block(lines[0].strip(), heading=True)
+            yield 1, Passage(lines[0].strip(), heading=True)
             continue
         if whole := "\n".join(lines).strip():
-            yield 0, Block(whole)
+            yield 0, Passage(whole)
 
 
-def divided(blocks: list[tuple[int, Block]]) -> Iterator[Chapter]:
+def divided(blocks: list[tuple[int, Passage]]) -> Iterator[Chapter]:
     """The chapters: what stands before the first heading is one without a title."""
     title = ""
-    within = list[Block]()
+    within = list[Passage]()
     for level, block in blocks:
         if 0 < level <= LEVELS:
             if within:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from sayahead.books.audio import Spoken
-from sayahead.books.book import Block, Book
+from sayahead.books.audio import SpokenChapter
+from sayahead.books.book import Book, Passage
 from sayahead.sound.files import fail
 from sayahead.types import WordTiming
 
@@ -73,7 +73,7 @@ PAGE = """<!DOCTYPE html>
 
 
 def write_page(
-    path: Path, sound: str, book: Book, spoken: Sequence[Spoken], *, sample_rate: int
+    path: Path, sound: str, book: Book, spoken: Sequence[SpokenChapter], *, sample_rate: int
 ) -> None:
     """Write the page. ``sound``: the whole book's file, by its address as seen from the page."""
     times = list[float]()
@@ -112,7 +112,7 @@ def heard_places(words: Sequence[WordTiming]) -> list[WordTiming]:
     return places
 
 
-def section(chapter: Spoken, places: Sequence[WordTiming]) -> str:
+def section(chapter: SpokenChapter, places: Sequence[WordTiming]) -> str:
     """A chapter's blocks, with a mark around each place that is heard."""
     waiting = iter(places)
     word = next(waiting, None)
@@ -131,7 +131,7 @@ def section(chapter: Spoken, places: Sequence[WordTiming]) -> str:
     return "\n".join(blocks)
 
 
-def tagged(block: Block, parts: Sequence[str]) -> Iterator[str]:
+def tagged(block: Passage, parts: Sequence[str]) -> Iterator[str]:
     tag = "h2" if block.heading else "p"
     yield f"<{tag}>"
     yield from parts

@@ -18,7 +18,7 @@ from sayahead.errors import ConfigError, VoiceError
 
 if TYPE_CHECKING:
     from sayahead.books import Book
-    from sayahead.books.audio import Progress, Spoken
+    from sayahead.books.audio import Progress, SpokenChapter
     from sayahead.voice import Voice
 
 EPILOG = """examples:
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     voice = voice_of(arguments.voice, book.language)
     console = Console(quiet=arguments.quiet)
     work = place.with_name(place.name + ".chapters") if as_file else place / ".chapters"
-    spoken = list["Spoken"]()
+    spoken = list["SpokenChapter"]()
     try:
         for chapter in speak_book(
             book,
@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
 def finish(
     arguments: argparse.Namespace,
     book: Book,
-    spoken: Sequence[Spoken],
+    spoken: Sequence[SpokenChapter],
     place: Path,
     voice: Voice,
     console: Console,

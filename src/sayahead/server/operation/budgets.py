@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TypeAlias
 
-from sayahead.server.operation.counters import Counters, Of
+from sayahead.server.operation.counters import Of, SharedCounters
 from sayahead.server.operation.settings import Limits
 
 
@@ -19,7 +19,7 @@ class Counted:
     LOOK_S = 0.01
     """How often they are asked: a message must cost nothing."""
 
-    def __init__(self, counters: Counters, what: Of, client: str) -> None:
+    def __init__(self, counters: SharedCounters, what: Of, client: str) -> None:
         self._counters = counters
         self._what = what
         self._client = client
@@ -188,7 +188,7 @@ class Accounts:
     REQUESTS = 4
     TEXTS = 1
 
-    def __init__(self, limits: Limits, share: int, counters: Counters | None = None) -> None:
+    def __init__(self, limits: Limits, share: int, counters: SharedCounters | None = None) -> None:
         """``share``: how many places a client may take; ``counters``: those of all processes."""
         self._limits = limits
         self._share = share

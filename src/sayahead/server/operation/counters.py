@@ -73,7 +73,7 @@ LIVING = (Of.PLACES, Of.WAITING)
 """Counts that end with their process; the others only grow."""
 
 
-class Counters:
+class SharedCounters:
     """The counts as one process sees them. Its own thread of the event loop writes; any may
     read."""
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from sayahead.server.operation.counters import Counters
+from sayahead.server.operation.counters import SharedCounters
 
 ALIVE_S = 2.0
 """A process that has said nothing for so long is not counted on."""
@@ -22,7 +22,7 @@ class Siblings:
 
     def __init__(
         self,
-        counters: Counters | None = None,
+        counters: SharedCounters | None = None,
         *,
         name: str = "",
         secret: bytes = b"",
@@ -32,7 +32,7 @@ class Siblings:
         """``name`` and ``secret``: the server's, the same in all of its processes; ``folder``: for
         files that only they share; ``measured``: how many places the machine was measured to have,
         0: not yet."""
-        self.counters = counters or Counters()
+        self.counters = counters or SharedCounters()
         """Counts of all processes."""
         self.name = name or secrets.token_hex(8)
         self.secret = secret or secrets.token_bytes(32)

@@ -34,7 +34,7 @@ from sayahead.errors import SayaheadError
 from sayahead.server.hub import Hub, store_of
 from sayahead.server.operation import logs, malloc
 from sayahead.server.operation.access import Access
-from sayahead.server.operation.counters import Counters, Process
+from sayahead.server.operation.counters import Process, SharedCounters
 from sayahead.server.operation.metrics import Samples, lasting, merged
 from sayahead.server.operation.passed_logs import Lines, Passed, record_of
 from sayahead.server.operation.settings import Settings
@@ -102,7 +102,7 @@ class Shared:
 
 
 @dataclass(slots=True)
-class Member:
+class ServerProcess:
     """A process as the supervisor knows it."""
 
     index: int
@@ -170,14 +170,14 @@ class Supervisor:
         self._forks = self._context.get_start_method() == "fork"
         self._folder = Path(tempfile.mkdtemp(prefix="sayahead-", dir=memory_folder()))
         self._path = self._folder / "counters"
-        Counters.make(self._path, processes)
-        self._counters = Counters(processes, path=self._path)
+        SharedCounters.make(self._path, processes)
+        self._counters = SharedCounters(processes, path=self._path)
         self._name, self._secret = secrets.token_hex(8), secrets.token_bytes(32)
         self._listeners = dict[str, socket.socket]()
         self._reserved = list[socket.socket]()
         self._numbers = dict[str, int]()
         self._measured = 0
-        self._members = dict[int, Member]()
+        self._members = dict[int, ServerProcess]()
         self._failures = [0] * processes
         self._accepting = False
         self._draining = self._failed = False
@@ -349,7 +349,7 @@ class Supervisor:
             each.close()
         for each in (door, lines):
             each.setblocking(False)
-        member = Member(index, process, door, line, lines, time.monotonic())
+        member = ServerProcess(index, process, door, line, lines, time.monotonic())
         self._members[index] = member
         self._loop.add_reader(process.sentinel, self._ended, member)
         self._loop.add_reader(door, self._acknowledged, member)
@@ -379,7 +379,7 @@ class Supervisor:
             self._given,
         )
 
-    def _ended(self, member: Member) -> None:
+    def _ended(self, member: ServerProcess) -> None:
         """A process has ended, by itself or otherwise."""
         assert self._loop is not None
         self._loop.remove_reader(member.process.sentinel)
@@ -482,7 +482,7 @@ class Supervisor:
         stale = time.monotonic() - ALIVE_S
         counters = self._counters
 
-        def load(member: Member) -> tuple[bool, bool, float]:
+        def load(member: ServerProcess) -> tuple[bool, bool, float]:
             index = member.index
             has = member.given - counters.of(Process.CLOSED, index)
             return (
@@ -496,7 +496,7 @@ class Supervisor:
         member.waiting.append((name, peer))
         self._flush(member)
 
-    def _flush(self, member: Member) -> None:
+    def _flush(self, member: ServerProcess) -> None:
         """Send a process the connections that wait for it, as far as there is room."""
         assert self._loop is not None
         while member.waiting:
@@ -512,7 +512,7 @@ class Supervisor:
             member.sent.append(member.waiting.popleft())
         self._loop.remove_writer(member.door)
 
-    def _acknowledged(self, member: Member) -> None:
+    def _acknowledged(self, member: ServerProcess) -> None:
         """A process has its connections: they are its own now."""
         with contextlib.suppress(OSError, ValueError):
             for _ in range(int(member.door.recv(64) or b"0")):
@@ -520,13 +520,13 @@ class Supervisor:
 
     # Messages.
 
-    async def _listen(self, member: Member) -> None:
+    async def _listen(self, member: ServerProcess) -> None:
         reader, member.writer = await asyncio.open_connection(sock=member.line, limit=LINE_BYTES)
         with contextlib.suppress(OSError, ValueError):
             while line := await reader.readline():
                 self._take(member, json.loads(line))
 
-    def _take(self, member: Member, row: dict[str, Any]) -> None:
+    def _take(self, member: ServerProcess, row: dict[str, Any]) -> None:
         """A process says something, or asks something of the others."""
         if "answer" in row:
             if (answers := self._asks.get(row["answer"])) is not None:
@@ -539,7 +539,7 @@ class Supervisor:
         elif (other := self._members.get(row.get("to", -1))) is not None:
             other.write({"what": row["what"], "value": row["value"]})
 
-    async def _ask_others(self, member: Member, row: dict[str, Any]) -> None:
+    async def _ask_others(self, member: ServerProcess, row: dict[str, Any]) -> None:
         """Ask all other processes on behalf of one, and tell it what they answer in time."""
         others = [each for each in self._members.values() if each is not member and each.started]
         self._asked += 1
@@ -562,7 +562,7 @@ class Supervisor:
         others = [row for index, row in self._counted.items() if index != asking]
         return [*others, self._gone]
 
-    def _up(self, member: Member) -> None:
+    def _up(self, member: ServerProcess) -> None:
         """A process serves."""
         member.started = True
         if self._came_up:
@@ -577,7 +577,7 @@ class Supervisor:
         if self._draining:
             member.write({"what": "drain", "value": None})
 
-    def _logged(self, member: Member) -> None:
+    def _logged(self, member: ServerProcess) -> None:
         """Write what a process has for the log."""
         data = b""
         with contextlib.suppress(OSError):
@@ -621,7 +621,7 @@ def main(
     settings = shared.settings
     logs.set_up(settings.log, text=settings.log_text, to=lines.fileno(), formatter=Passed())
     malloc.bound_heaps(threads_for(settings, shared.processes))
-    counters = Counters(shared.processes, index=shared.index, path=shared.folder / "counters")
+    counters = SharedCounters(shared.processes, index=shared.index, path=shared.folder / "counters")
     siblings = Child(
         counters,
         door=door,

@@ -49,7 +49,7 @@ def routes(hub: Hub) -> list[Route]:
     scraped: list[Any] = [-SCRAPE_S, b""]
 
     async def metrics(request: Request) -> Response:
-        """Counters for Prometheus."""
+        """SharedCounters for Prometheus."""
         # It takes some milliseconds, and needs no key.
         if (now := time.monotonic()) >= scraped[0] + SCRAPE_S:
             scraped[:] = now, await hub.scraped()
