@@ -25,8 +25,8 @@ from sayahead.sound.subtitles import form_of, write_timings
 from sayahead.speech.fragments import asynchronous as asynchronous
 from sayahead.speech.fragments import fragments_of as fragments_of
 from sayahead.speech.playback import IDLE_S as IDLE_S
-from sayahead.speech.playback import Due as Due
 from sayahead.speech.playback import Playback as Playback
+from sayahead.speech.playback import StepScheduler as StepScheduler
 from sayahead.speech.playback import early_s as early_s
 from sayahead.speech.reader import READ_AHEAD, NoReader, Reader, TaskReader, ThreadReader
 from sayahead.speech.turn import Device as Device
@@ -91,7 +91,7 @@ class Speech:
         # Whether somebody listens meanwhile; the steps that are due.
         self._live = True
         whole = self._in_memory and len(self._text) == 1  # type: ignore[arg-type]
-        self._due = Due(session, awaited=wakes or not self._in_memory, whole=whole)
+        self._scheduler = StepScheduler(session, awaited=wakes or not self._in_memory, whole=whole)
         # When text came last, if it has not been flushed since.
         self._came_at = math.inf
         # One step, or change of the text, at a time; who writes; and who takes a piece that is read
@@ -143,7 +143,7 @@ class Speech:
         steps = self._steps if isinstance(item, Revision) else contextlib.nullcontext()
         with self._writing, steps:
             self._session.take(item)
-            self._due.took(item)
+            self._scheduler.took(item)
             self._came_at = (
                 math.inf if isinstance(item, Flush) else time.monotonic() if item else self._came_at
             )
@@ -246,7 +246,7 @@ class Speech:
     def pause_s(self) -> float:
         """How long more text may be awaited before its chunks are asked for again; infinite where
         none is due."""
-        return min(early_s(self._session), self._due.spare_s(self._left_s) or math.inf)
+        return min(early_s(self._session), self._scheduler.spare_s(self._left_s) or math.inf)
 
     def heard(self, played_s: float | None = None) -> Heard:
         """What the listener has heard after ``played_s`` seconds of sound.
@@ -305,7 +305,7 @@ class Speech:
         """Begin to read the text."""
         self._begun = True
         self._live = live
-        self._due.live = live
+        self._scheduler.live = live
         if self._text is None or self._session.cancelled:
             return
         if isinstance(self._text, AsyncIterable):
@@ -395,7 +395,7 @@ class Speech:
     def _pull(self) -> AudioChunk | None:
         """The next chunk at its sample rate; None if more text is needed, or awaited."""
         with self._steps:
-            chunk = self._due.pull(self._left_s)
+            chunk = self._scheduler.pull(self._left_s)
         self._reader.moved()
         return None if chunk is None else self._resampled.push(chunk)
 

@@ -12,19 +12,25 @@ from sayahead.types import AudioChunk
 
 IDLE_S = 0.6
 """Seconds without text after which everything so far is spoken, with a breath."""
+STEPS = 4
+"""The cost of a step is averaged over about so many of the last ones."""
+EARLY_S = 0.05
+"""Seconds before a player runs dry at which a session that keeps up is pulled, so that a word can
+be finished in time."""
 
 
 class Playback:
-    """What a player has heard that begins with the first sound and plays in real time: assumed of
-    one that is silent.
+    """A player that begins with the first sound and plays in real time, which is assumed of one
+    that does not report.
 
     Times are those of one clock, in seconds.
     """
 
     def __init__(self) -> None:
         self.given_s = 0.0
-        self._dry = math.inf
         """Seconds of sound that it was given."""
+        self._dry = math.inf
+        """When it runs dry; infinite before the first sound."""
 
     def give(self, seconds: float, now: float) -> None:
         """It is given more sound."""
@@ -40,7 +46,7 @@ class Playback:
         return max(0.0, self.given_s - self.left_s(now))
 
 
-class Due:
+class StepScheduler:
     """The steps of a session that says several words in one where the player has sound left
     (``step_words``)."""
 
@@ -56,15 +62,17 @@ class Due:
         its first piece is all of it. ``clock``: the time in seconds."""
         self.live = True
         """Whether somebody listens meanwhile."""
+
         self._session = session
         self._clock = clock
         self._awaited = awaited and not session.keeps_up
         self._together = Together(session.step_words or 1)
         self._step_s = UNKNOWN_S
         self._whole = whole and self._together.most > 1
-        # When text came last; whether all of it is wanted now.
         self._settled = 0.0
+        """When text came last."""
         self._pressed = False
+        """Whether all of the text is wanted now."""
 
     def took(self, item: Item) -> None:
         """The session was given a piece of the text."""
@@ -105,15 +113,9 @@ class Due:
         return chunk
 
 
-STEPS = 4
-"""Of so many steps, the last ones, is what a step is taken to cost."""
-EARLY_S = 0.05
-"""So long before a player runs dry a session that keeps up is pulled, to finish a word in time."""
-
-
 def early_s(session: Session) -> float:
-    """Seconds until then; infinite where the player has run dry, or the session does not go by
-    it."""
+    """Seconds until the session must be pulled; infinite where the player has run dry, or the
+    session does not follow it."""
     left_s = session.unplayed_s - EARLY_S
     # Not at once: a player that stands still must not keep a processor busy.
     return max(0.02, left_s) if session.keeps_up and left_s > 0 else math.inf

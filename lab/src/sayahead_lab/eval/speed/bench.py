@@ -16,7 +16,7 @@ from sayahead.engine.session import Session
 from sayahead.policies.fixed import LookaheadK, WaitAll
 from sayahead.sound.files import OutputError
 from sayahead.sound.pcm import audible, from_pcm16
-from sayahead.speech.playback import Due, Playback
+from sayahead.speech.playback import Playback, StepScheduler
 from sayahead.voice import Voice
 
 from sayahead_lab.eval.experiment.clock import Tokens
@@ -170,7 +170,7 @@ def listened(session: Session, text: str) -> float:
     computing takes no time."""
     now_s = 0.0
     playback = Playback()
-    due = Due(session, awaited=True, whole=False, clock=lambda: now_s)
+    scheduler = StepScheduler(session, awaited=True, whole=False, clock=lambda: now_s)
 
     def left_s() -> float:
         return playback.left_s(now_s)
@@ -181,13 +181,13 @@ def listened(session: Session, text: str) -> float:
     ):
         now_s = arrival.at_s
         session.push(arrival.text)
-        due.took(arrival.text)
+        scheduler.took(arrival.text)
         if math.isinf(until_s):
             session.finish()
         while True:
-            while (chunk := due.pull(left_s)) is not None:
+            while (chunk := scheduler.pull(left_s)) is not None:
                 playback.give(chunk.duration_s, now_s)
-            wait_s = due.spare_s(left_s)
+            wait_s = scheduler.spare_s(left_s)
             if not wait_s or now_s + wait_s > until_s:
                 break
             now_s += wait_s
