@@ -283,7 +283,7 @@ class Utterance:
                 flush = self._feed(speaking)
                 ending = self.finishing and flush is None
             patience_s = 0.0 if flush or ending else self._patience_s(speaking)
-            if patience_s and speaking.together.few(self._waiting):
+            if patience_s and speaking.batch_size.few(self._waiting):
                 await self._woken(self._loop.time() + patience_s)
                 continue
             self._keep_up(speaking)
@@ -308,7 +308,7 @@ class Utterance:
         """How long more text may be awaited, so that more words are said in one step."""
         if speaking.session.keeps_up:
             return 0.0
-        return self._pacing.patience_s(speaking.together)
+        return self._pacing.patience_s(speaking.batch_size)
 
     async def _until_fed(self, patience_s: float) -> None:
         """Wait for text, but not for longer than that."""

@@ -6,8 +6,8 @@ import math
 import time
 from collections.abc import Callable
 
+from sayahead.engine.batch_size import UNKNOWN_S, BatchSize
 from sayahead.engine.session import Flush, Item, Session
-from sayahead.engine.together import UNKNOWN_S, Together
 from sayahead.types import AudioChunk
 
 IDLE_S = 0.6
@@ -66,9 +66,9 @@ class StepScheduler:
         self._session = session
         self._clock = clock
         self._awaited = awaited and not session.keeps_up
-        self._together = Together(session.step_words or 1)
+        self._batch_size = BatchSize(session.step_words or 1)
         self._step_s = UNKNOWN_S
-        self._whole = whole and self._together.most > 1
+        self._whole = whole and self._batch_size.max_words > 1
         self._settled = 0.0
         """When text came last."""
         self._pressed = False
@@ -85,30 +85,30 @@ class StepScheduler:
         """How long more text is awaited although some could be spoken; ``left_s`` tells what is
         left to play."""
         if (
-            self._together.most == 1
+            self._batch_size.max_words == 1
             or not (self.live and self._awaited)
             or self._pressed
             or self._session.ended
         ):
             return 0.0
         quiet_s = self._clock() - self._settled
-        return self._together.spare_s(self._session.unspoken, left_s=left_s(), quiet_s=quiet_s)
+        return self._batch_size.spare_s(self._session.unspoken, left_s=left_s(), quiet_s=quiet_s)
 
     def pull(self, left_s: Callable[[], float]) -> AudioChunk | None:
         """The session's next chunk; None if that takes more text, or more is awaited."""
-        if self._together.most == 1 or not self.live:
+        if self._batch_size.max_words == 1 or not self.live:
             return self._session.pull()
         if self.spare_s(left_s):
             return None
         begun = time.thread_time()
         self._session.prepare(
-            together=self._together.words(self._step_s, ended=self._session.ended)
+            together=self._batch_size.words(self._step_s, ended=self._session.ended)
         )
         chunk = self._session.pull()
         if chunk is None:
             self._pressed = False
         else:
-            self._together.made()
+            self._batch_size.made()
             self._step_s += (time.thread_time() - begun - self._step_s) / STEPS
         return chunk
 

@@ -14,7 +14,7 @@ import pytest
 from support.servers import Running, serving, toy_voice
 
 from sayahead.client import AsyncClient
-from sayahead.engine.together import Together
+from sayahead.engine.batch_size import BatchSize
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.synthesis.capacity import Lateness
 from sayahead.server.synthesis.pacing import Pacing
@@ -79,7 +79,7 @@ def test_text_is_awaited_while_it_comes_and_the_player_has_enough() -> None:
         loop = asyncio.get_running_loop()
         pacing = Pacing(Metrics(), loop, Lateness())
         pacing.text(10)
-        six = later(Together(6), 4)
+        six = later(BatchSize(6), 4)
         assert pacing.patience_s(six) == 0
         pacing.deadline()
         pacing.sent(EncodedChunk(b"", 24000, (), True, 0.0, 0.0), duration_s=2.0)
@@ -87,7 +87,7 @@ def test_text_is_awaited_while_it_comes_and_the_player_has_enough() -> None:
         assert six.few(10)
         assert not six.few(60)
         # Each word is by itself.
-        assert pacing.patience_s(later(Together(1), 4)) == 0
+        assert pacing.patience_s(later(BatchSize(1), 4)) == 0
         # None came lately.
         await asyncio.sleep(0.31)
         assert pacing.patience_s(six) == 0
@@ -97,7 +97,7 @@ def test_text_is_awaited_while_it_comes_and_the_player_has_enough() -> None:
     asyncio.run(run())
 
 
-def later(together: Together, steps: int) -> Together:
+def later(together: BatchSize, steps: int) -> BatchSize:
     """It, after so many steps."""
     for _ in range(steps):
         together.words(0.01, ended=False)
@@ -109,7 +109,7 @@ def test_how_many_words_a_step_says_is_told_by_its_number_alone() -> None:
     """It depended on what was left to play at that moment."""
 
     def steps(step_s: float, *, ended: bool) -> list[int]:
-        together, numbers = Together(6), list[int]()
+        together, numbers = BatchSize(6), list[int]()
         for _ in range(6):
             numbers.append(together.words(step_s, ended=ended))
             together.made()
@@ -123,7 +123,7 @@ def test_how_many_words_a_step_says_is_told_by_its_number_alone() -> None:
 
 def grouped(pieces: list[str]) -> list[int]:
     """How many words each step says of a text that comes in pieces, awaited where they may be."""
-    session, together, said = toy_voice().session(), Together(6), list[int]()
+    session, together, said = toy_voice().session(), BatchSize(6), list[int]()
     rest = deque(pieces)
     while not session.finished:
         number = together.words(0.01, ended=session.ended)

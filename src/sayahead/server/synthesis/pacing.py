@@ -7,7 +7,7 @@ import asyncio
 from collections import deque
 
 from sayahead.engine import heard
-from sayahead.engine.together import Together
+from sayahead.engine.batch_size import BatchSize
 from sayahead.server.operation.budgets import Account
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.synthesis.capacity import Lateness
@@ -85,10 +85,10 @@ class Pacing:
         """Buffered audio: what the player has yet to play."""
         return 0.0 if self._dry is None else self._dry - self._loop.time()
 
-    def patience_s(self, together: Together) -> float:
+    def patience_s(self, batch_size: BatchSize) -> float:
         """How long more text may be awaited for words in one step."""
         quiet_s = self._loop.time() - self._settled
-        return together.patience_s(left_s=self.buffered_s(), quiet_s=quiet_s)
+        return batch_size.patience_s(left_s=self.buffered_s(), quiet_s=quiet_s)
 
     def played(self, played_s: float) -> None:
         """The client has played so much."""

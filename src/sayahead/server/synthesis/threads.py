@@ -23,10 +23,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sayahead.config import trait
+from sayahead.engine.batch_size import UNKNOWN_S, BatchSize
 from sayahead.engine.cast import Cast, Tags
 from sayahead.engine.options import SessionOptions
 from sayahead.engine.session import Session
-from sayahead.engine.together import UNKNOWN_S, Together
 from sayahead.server.operation.budgets import Account
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.capacity import ProcessorShare
@@ -133,7 +133,7 @@ class Speaking:
         # Whether a file still lacks its sound.
         self._mute = options.file
         wanted = options.session.step_words
-        self.together = Together(
+        self.batch_size = BatchSize(
             pool.step_words if wanted is None else min(wanted, pool.step_words)
         )
         """How many words its steps may say."""
@@ -171,8 +171,8 @@ class Speaking:
         """The next chunk; or what the step is, if that is another than it was taken for."""
         start = time.perf_counter()
         computing = time.thread_time()
-        together = self.together.words(self._pool.cost(self._voice), ended=self.session.ended)
-        phonemes = self.session.prepare(READ_AT_ONCE, together=together, patient=patient)
+        max_words = self.batch_size.words(self._pool.cost(self._voice), ended=self.session.ended)
+        phonemes = self.session.prepare(READ_AT_ONCE, together=max_words, patient=patient)
         if self.session.hungry:
             return None
         if phonemes is None or (phonemes > MAX_SHORT and size is Size.SHORT):
@@ -191,7 +191,7 @@ class Speaking:
             data = self._encoder.push(chunk.samples)
             loud = len(audible(chunk.samples)) > 0
             self._mute = False
-            self.together.made()
+            self.batch_size.made()
         elif self.session.finished and not self._over:
             if self._mute:
                 data = self._encoder.push(np.zeros(round(MOMENT_S * self.sample_rate), np.float32))

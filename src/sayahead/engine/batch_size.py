@@ -6,9 +6,9 @@ from __future__ import annotations
 GROWING = (1, 2, 4)
 """Words of a text's first steps: each is made while what the one before has made is played."""
 TOGETHER_S = 0.5
+"""Text is awaited for a step while so much sound is left to play."""
 EARLY_S = 0.15
-"""Text is awaited for a step while so much is left to play; for one of the first ones, which take
-less time, while there is so much."""
+"""The same for one of a text's first steps, which take less time."""
 WORD_CHARACTERS = 7
 """A word, with the blank after it and a share of those that are seen."""
 COMING_S = 0.3
@@ -20,18 +20,19 @@ SLOW_S = 0.15
 written."""
 
 
-class Together:
+class BatchSize:
     """How many words each step of one text may say: a number of its own for each step, so that the
     same text sounds the same whenever its words are there in time."""
 
-    def __init__(self, most: int) -> None:
-        """``most`` words a step; 1: each by itself."""
-        self.most = most
-        # Steps that gave sound, and whether all of the text was there before.
+    def __init__(self, max_words: int) -> None:
+        """``max_words`` words a step; 1: each by itself."""
+        self.max_words = max_words
         self._steps = 0
+        """Steps that gave sound."""
         self._whole = False
-        # Whether the voice is slow, which is found out once.
+        """Whether all of the text was there before the first of them."""
         self._slow: bool | None = None
+        """Whether the voice is slow; None until it has made a step, which decides it once."""
 
     def words(self, step_s: float, *, ended: bool) -> int:
         """How many words the next step may say of a voice whose step takes ``step_s``; ``ended``:
@@ -45,7 +46,7 @@ class Together:
     def _next(self) -> int:
         if self._slow:
             return 1
-        return min(self.most, (*GROWING, self.most)[min(self._steps, len(GROWING))])
+        return min(self.max_words, (*GROWING, self.max_words)[min(self._steps, len(GROWING))])
 
     def made(self) -> None:
         """A step gave sound."""
