@@ -41,7 +41,7 @@ from sayahead.voices.files import check_files
 
 SHAPED = "shaped"
 """The kind of a voice that is another one with its pitch and formants changed."""
-SPOKEN = ("sample_rate", "format", "bit_rate", "idle_s")
+OUTPUT_OPTIONS = ("sample_rate", "format", "bit_rate", "idle_s")
 """What ``speak`` and ``stream`` take besides the options of a session."""
 
 
@@ -165,8 +165,8 @@ class Voice:
         if unknown := sorted(options.keys() - known.keys()):
             hint = (
                 ": speak() and stream() have it"
-                if unknown[0] in SPOKEN
-                else nearest(unknown[0], [*known, *SPOKEN])
+                if unknown[0] in OUTPUT_OPTIONS
+                else nearest(unknown[0], [*known, *OUTPUT_OPTIONS])
             )
             raise ConfigError(f"unknown option {unknown[0]!r}{hint}.")
         chosen = replace(record or SessionOptions(), **options)
