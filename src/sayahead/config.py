@@ -269,15 +269,15 @@ def chosen(
     if name not in given:
         if name not in table:
             raise ConfigError(f"{what} {name!r} is not known{nearest(name, {*table, *given})}.")
-        if trait(table[name], "taught", usual=False):
+        if class_flag(table[name], "taught", default=False):
             raise ConfigError(f"{whose} has no {what} {name!r}: choose another {what}.")
     return call(given.get(name) or table[name], {**described, **options}, where=f"{what} {name!r}")
 
 
-def trait(maker: Callable[..., Any], name: str, *, usual: bool) -> bool:
-    """What a class, or the class of a class method, says about itself in an attribute; ``usual`` if
-    nothing."""
-    return bool(getattr(getattr(maker, "__self__", maker), name, usual))
+def class_flag(maker: Callable[..., Any], name: str, *, default: bool) -> bool:
+    """An attribute of a class, or of a class method's class, as a boolean; ``default`` where it has
+    none."""
+    return bool(getattr(getattr(maker, "__self__", maker), name, default))
 
 
 def named(what: str, spec: object) -> tuple[str, dict[str, Any]]:

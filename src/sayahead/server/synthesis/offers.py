@@ -13,12 +13,12 @@ from sayahead.config import (
     Bound,
     Spec,
     check_bound,
+    class_flag,
     from_mapping,
     hints_of,
     named,
     nearest,
     plain,
-    trait,
 )
 from sayahead.contexts import CONTEXTS
 from sayahead.engine.keep_up import keep_up
@@ -35,7 +35,9 @@ UNBOUNDED = Bound(0, 100)
 
 def offers(what: str) -> list[str]:
     """The names of all policies or contexts ("policy" or "context") whose classes are served."""
-    return [name for name, maker in TABLES[what].items() if trait(maker, "served", usual=True)]
+    return [
+        name for name, maker in TABLES[what].items() if class_flag(maker, "served", default=True)
+    ]
 
 
 def offered(what: str, spec: object) -> Spec | None:
@@ -48,7 +50,7 @@ def offered(what: str, spec: object) -> Spec | None:
         return None
     name, options = named(what, spec)
     maker = TABLES[what].get(name)
-    if maker is None or not trait(maker, "served", usual=True):
+    if maker is None or not class_flag(maker, "served", default=True):
         raise ConfigError(f"{what} {name[:80]!r} is not known{nearest(name[:80], offers(what))}.")
     hints = hints_of(maker)
     for key, value in options.items():

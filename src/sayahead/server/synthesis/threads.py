@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sayahead.config import trait
+from sayahead.config import class_flag
 from sayahead.engine.batch_size import UNKNOWN_S, BatchSize
 from sayahead.engine.cast import Cast, Tags
 from sayahead.engine.options import SessionOptions
@@ -121,7 +121,7 @@ class Speaking:
         self._voice = voice.config.name
         self._account = account
         # Who asks another process may wait for it.
-        self._waits = trait(type(voice.loaded.phonemizer), "waits", usual=False)
+        self._waits = class_flag(type(voice.loaded.phonemizer), "waits", default=False)
         self.sample_rate = voice.sample_rate
         """Samples per second of the words' times."""
         self.session = session_of(voice, options.session, others)

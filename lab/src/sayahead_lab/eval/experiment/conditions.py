@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sayahead import contexts, policies
-from sayahead.config import Spec, call, from_mapping, named, nearest, trait
+from sayahead.config import Spec, call, class_flag, from_mapping, named, nearest
 from sayahead.contexts import CONTEXTS
 from sayahead.engine.context import ContextPredictor
 from sayahead.engine.keep_up import keep_up
@@ -249,7 +249,7 @@ def text_clock(clock: Clock, ends_s: tuple[float, ...] = ()) -> TextClock:
 
 def taught(table: Mapping[str, Callable[..., object]], name: str) -> bool:
     """Whether only a voice that has learned it can make the policy or context of that name."""
-    return trait(table[name], "taught", usual=False)
+    return class_flag(table[name], "taught", default=False)
 
 
 def policy(condition: Condition) -> Policy:
