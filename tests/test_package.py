@@ -17,7 +17,7 @@ import pytest
 from support.servers import serving, toy_voice
 
 import sayahead
-from sayahead import VoiceError, client, extensions, research
+from sayahead import VoiceError, client, extensions, research, types
 from sayahead.cli import main
 
 pytestmark = pytest.mark.smoke
@@ -55,6 +55,11 @@ def test_few_names_are_for_everyone_and_researchers_have_theirs() -> None:
 def test_programs_of_the_last_version_find_its_names(name: str) -> None:
     with pytest.warns(DeprecationWarning, match=f"sayahead.research.{name}"):
         assert getattr(sayahead, name) is getattr(research, name)
+
+
+def test_models_of_the_last_version_find_the_record_that_they_return() -> None:
+    with pytest.warns(DeprecationWarning, match="SynthesizedAudio"):
+        assert types.Speech is types.SynthesizedAudio  # type: ignore[attr-defined]
 
 
 def test_calls_of_the_last_version_warn_and_work() -> None:

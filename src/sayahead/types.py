@@ -5,7 +5,9 @@ characters and the name says which; seconds are floats whose names end in ``_s``
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,7 +169,7 @@ NOTHING = Segment(np.zeros(0, np.int64), 0, (), False)
 
 
 @dataclass(frozen=True, slots=True)
-class Speech:
+class SynthesizedAudio:
     """What a synthesizer returns for one segment."""
 
     samples: Floats
@@ -252,3 +254,13 @@ class Rendering:
     use."""
     speaker: int = 0
     """Number of the speaker, of a voice that has several."""
+
+
+if not TYPE_CHECKING:  # Type checkers tell a wrong name; this would take any.
+
+    def __getattr__(name: str) -> type[SynthesizedAudio]:
+        if name != "Speech":
+            raise AttributeError(f"module 'sayahead.types' has no attribute {name!r}")
+        message = "types.Speech is types.SynthesizedAudio now; the old name goes with version 0.3."
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return SynthesizedAudio

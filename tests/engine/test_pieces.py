@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sayahead.engine.pieces import MAX_CHARACTERS, MAX_PHONEMES, MAX_SYMBOLS, in_pieces
-from sayahead.types import Floats, Rendering, Segment, Speech, Word
+from sayahead.types import Floats, Rendering, Segment, SynthesizedAudio, Word
 from sayahead.voice import Voice
 
 OWN = "[x](/" + "bæ" * 1500 + "/) yes. "
@@ -27,9 +27,9 @@ class Weighing:
     def initial(self, rendering: Rendering) -> None:
         return None
 
-    def step(self, segment: Segment, state: None) -> tuple[Speech, None]:
+    def step(self, segment: Segment, state: None) -> tuple[SynthesizedAudio, None]:
         self.sizes.append(len(segment.ids))
-        return Speech(
+        return SynthesizedAudio(
             np.zeros(1, np.float32), tuple((0, 1) for _ in segment.spans), ended=segment.ends
         ), None
 

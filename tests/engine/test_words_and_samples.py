@@ -12,7 +12,7 @@ from support.toy import toy_session
 
 from sayahead import Voice
 from sayahead.engine.session import Session
-from sayahead.types import Segment, Speech, WordTiming
+from sayahead.types import Segment, SynthesizedAudio, WordTiming
 
 TEXT = "One two ; three. Four ! five: six, - seven? Eight nine . Ten"
 
@@ -31,7 +31,7 @@ class Cut:
     def initial(self, rendering: Any) -> Any:
         return self._whole.initial(rendering)
 
-    def step(self, segment: Segment, state: Any) -> tuple[Speech, Any]:
+    def step(self, segment: Segment, state: Any) -> tuple[SynthesizedAudio, Any]:
         speech, state = self._whole.step(segment, state)
         self._step += 1
         speech = replace(

@@ -25,7 +25,7 @@ from sayahead.sound.device import Player
 from sayahead.sound.files import OutputError
 from sayahead.systems.loading import Loaded
 from sayahead.text.reading.stream import new_reader
-from sayahead.types import Floats, Rendering, Segment, Speech, WordTiming
+from sayahead.types import Floats, Rendering, Segment, SynthesizedAudio, WordTiming
 from sayahead.voice import Voice
 from sayahead.voices import Defaults, VoiceConfig
 from support.toy import RATE, ToyPhonemizer
@@ -62,7 +62,7 @@ class Counted:
     def initial(self, rendering: Rendering) -> CountedState:
         return CountedState()
 
-    def step(self, segment: Segment, state: CountedState) -> tuple[Speech, CountedState]:
+    def step(self, segment: Segment, state: CountedState) -> tuple[SynthesizedAudio, CountedState]:
         turn = state.turn
         at = state.samples
         words = list[tuple[int, int]]()
@@ -75,7 +75,8 @@ class Counted:
         words = [(int(places[first]), int(places[end])) for first, end in segment.spans]
         ended = segment.closes
         end = int(places[-1]) + PAUSE * ended
-        return Speech(numbers(turn, at, end), tuple(words), ended=ended), CountedState(turn, end)
+        audio = SynthesizedAudio(numbers(turn, at, end), tuple(words), ended=ended)
+        return audio, CountedState(turn, end)
 
 
 def numbers(turn: int, begin: int, end: int) -> Floats:

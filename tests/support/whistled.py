@@ -12,7 +12,7 @@ import numpy as np
 
 from sayahead.systems import KINDS
 from sayahead.systems.loading import Loaded
-from sayahead.types import Ids, Pronunciation, Rendering, Segment, Speech, Word
+from sayahead.types import Ids, Pronunciation, Rendering, Segment, SynthesizedAudio, Word
 from sayahead.voices import FORMAT, VoiceConfig
 
 RATE = 8000
@@ -67,10 +67,11 @@ class Whistler:
     def initial(self, rendering: Rendering) -> int:
         return 0
 
-    def step(self, segment: Segment, state: int) -> tuple[Speech, int]:
+    def step(self, segment: Segment, state: int) -> tuple[SynthesizedAudio, int]:
         turns = np.cumsum(np.repeat(200 + 10 * (segment.ids[: segment.speak] % 32), NOTE) / RATE)
         words = tuple((state + first * NOTE, state + end * NOTE) for first, end in segment.spans)
-        return Speech(np.sin(2 * np.pi * turns).astype(np.float32), words), state + len(turns)
+        samples = np.sin(2 * np.pi * turns).astype(np.float32)
+        return SynthesizedAudio(samples, words), state + len(turns)
 
 
 def load_whistled(config: VoiceConfig, folder: Path, threads: int) -> Loaded:

@@ -20,7 +20,7 @@ from sayahead.errors import ConfigError, VoiceError
 from sayahead.policies.learned import LearnedPolicy, Network
 from sayahead.systems.loading import Loaded
 from sayahead.text import front_end
-from sayahead.types import NOTHING, Rendering, Segment, Shape, Speech
+from sayahead.types import NOTHING, Rendering, Segment, Shape, SynthesizedAudio
 from sayahead.voice import Voice
 from sayahead.voices import VoiceConfig, read_config
 
@@ -53,7 +53,7 @@ class Remote:
             *numbers, self._shape.pitch, self._shape.pitch_range, self._shape.formants
         )
 
-    def step(self, segment: Segment, state: Any) -> tuple[Speech, Any]:
+    def step(self, segment: Segment, state: Any) -> tuple[SynthesizedAudio, Any]:
         """As ``Synthesizer.step``."""
         if segment is NOTHING:
             made = engine().rest(state)
@@ -72,7 +72,7 @@ class Remote:
         places = iter(made.words.to_py())
         words = tuple(zip(places, places, strict=True))
         sound = Sound([made.samples]) if made.samples.length else Sound([])
-        return Speech(sound, words, ended=made.ended, more=made.more), made.state
+        return SynthesizedAudio(sound, words, ended=made.ended, more=made.more), made.state
 
 
 class Encoder:

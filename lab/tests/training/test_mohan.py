@@ -27,7 +27,7 @@ from sayahead.systems.mohan import CharacterAcoustic, CharacterState
 from sayahead.text import front_end
 from sayahead.text.saying.english.spelling import EnglishSpeller
 from sayahead.text.saying.letters import ALPHABET
-from sayahead.types import Floats, Rendering, Segment, Speech, Word
+from sayahead.types import Floats, Rendering, Segment, SynthesizedAudio, Word
 from support.effort import examples
 from support.texts import splits, texts
 
@@ -158,7 +158,7 @@ def test_letters_give_each_character_once_and_the_mark_at_the_end() -> None:
         text += ALPHABET[segment.ids[0]]
         places += segment.spans
         assert segment.ends == (text == "oh my.")
-        spoken += letters.done(Speech(np.zeros(0, np.float32), ()))
+        spoken += letters.done(SynthesizedAudio(np.zeros(0, np.float32), ()))
     assert segment is not None
     assert segment.steps == 1
     assert text == "oh my."
@@ -176,7 +176,7 @@ def test_words_with_letters_outside_the_alphabet_keep_their_places_in_the_source
     while (segment := letters.next(None)) is not None and segment.steps == 0:
         text += ALPHABET[segment.ids[0]]
         places += segment.spans
-        spoken += letters.done(Speech(np.zeros(0, np.float32), ()))
+        spoken += letters.done(SynthesizedAudio(np.zeros(0, np.float32), ()))
     assert text == "strasse oeuvres."
     assert [text[first:end] for first, end in places] == ["strasse", "", "oeuvres"]
     assert [(word.start, word.end) for word in spoken] == [(3, 9), (10, 16), (17, 24)]

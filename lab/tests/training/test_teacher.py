@@ -15,7 +15,7 @@ from sayahead.errors import ConfigError
 from sayahead.policies.fixed import WaitAll
 from sayahead.text.reading.stream import new_reader
 from sayahead.text.saying.english.phonemizer import PAUSES, EnglishPhonemizer
-from sayahead.types import Rendering, Segment, Speech
+from sayahead.types import Rendering, Segment, SynthesizedAudio
 
 from sayahead_lab.training.corpus.frontend import PRESETS
 from sayahead_lab.training.corpus.store import Corpus, Item
@@ -65,9 +65,9 @@ class Listening:
     def initial(self, rendering: Rendering) -> None:
         return None
 
-    def step(self, segment: Segment, state: None) -> tuple[Speech, None]:
+    def step(self, segment: Segment, state: None) -> tuple[SynthesizedAudio, None]:
         self.segments.append(segment)
-        return Speech(np.zeros(0, np.float32), ()), None
+        return SynthesizedAudio(np.zeros(0, np.float32), ()), None
 
 
 def test_sentences_are_those_that_a_session_hands_to_its_synthesizer(items: list[Item]) -> None:

@@ -10,7 +10,7 @@ from sayahead.engine.policy import READ, LetterPolicy, LetterView, Read, Steps, 
 from sayahead.engine.sentence import rest_of
 from sayahead.errors import SessionError
 from sayahead.text import Speller
-from sayahead.types import Floats, Segment, Speech, Word
+from sayahead.types import Floats, Segment, SynthesizedAudio, Word
 
 
 class Letters:
@@ -134,7 +134,7 @@ class Letters:
             steps=0,
         )
 
-    def done(self, speech: Speech) -> Sequence[Word]:
+    def done(self, speech: SynthesizedAudio) -> Sequence[Word]:
         """A break ends the sentence before it."""
         if self._pending and self._pending[0].pause_s and not self._size:
             self._start = self._pending.popleft().end

@@ -21,7 +21,7 @@ from sayahead.engine.pieces import FEW, MAX_PHONEMES, MAX_TOGETHER, fitting, in_
 from sayahead.engine.policy import Read, Speak, View, WordPolicy, check_action
 from sayahead.errors import ConfigError, SessionError
 from sayahead.text import Phonemizer, pronounced, sounds
-from sayahead.types import Floats, Segment, Speech, Word
+from sayahead.types import Floats, Segment, SynthesizedAudio, Word
 
 PAUSES = ",;:—–…"
 """Marks after which a phrase may pause."""
@@ -104,7 +104,7 @@ class Sentence(Protocol):
         """Whether ``next`` would have given more words, had more text been there."""
         ...
 
-    def done(self, speech: Speech) -> Sequence[Word]:
+    def done(self, speech: SynthesizedAudio) -> Sequence[Word]:
         """Record that the last segment was rendered; returns its words, whose times follow from now
         on."""
         ...
@@ -314,7 +314,7 @@ class Words:
             )
         return action
 
-    def done(self, speech: Speech) -> Sequence[Word]:
+    def done(self, speech: SynthesizedAudio) -> Sequence[Word]:
         if self._closes:
             self._closes = False
             self._open = 0

@@ -29,7 +29,7 @@ from sayahead.types import (
     Floats,
     Rendering,
     Segment,
-    Speech,
+    SynthesizedAudio,
     Word,
     WordTiming,
 )
@@ -387,7 +387,7 @@ class Session:
                 " session."
             )
 
-    def _step(self) -> Speech | None:
+    def _step(self) -> SynthesizedAudio | None:
         """Carry out the next decision; None if that takes more text than there is."""
         if self._more:
             speech, self._state = self._synthesizer.step(NOTHING, self._state)
@@ -400,7 +400,7 @@ class Session:
         if (segment := self._next) is None:
             return None
         if segment.silence_s and not segment.breath:
-            speech = Speech(np.zeros(0, np.float32), (), self._observation)
+            speech = SynthesizedAudio(np.zeros(0, np.float32), (), self._observation)
         else:
             segment = self._pace.applied(segment, *self._progress())
             speech, self._state = self._synthesizer.step(segment, self._state)
@@ -415,7 +415,7 @@ class Session:
         self._pace.emitted(len(speech.samples))
         return speech
 
-    def _silenced(self, speech: Speech) -> Speech:
+    def _silenced(self, speech: SynthesizedAudio) -> SynthesizedAudio:
         """Speech at its time in the session, with the break after it: the synthesizer knows nothing
         of breaks."""
         if self._inserted:
@@ -489,7 +489,7 @@ class Session:
     def _take_words(self, words: list[Word]) -> None:
         self._sentence.take(self._deliveries.applied(words))
 
-    def _time(self, speech: Speech) -> None:
+    def _time(self, speech: SynthesizedAudio) -> None:
         """Give words their times: each time belongs to the first of those spoken that has none.
 
         A step may have times and no samples, such as that of a mark by itself, whose sound is cut

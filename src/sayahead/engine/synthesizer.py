@@ -12,7 +12,7 @@ import numpy as np
 from sayahead.engine.stages import AcousticModel, Shapeable, Vocoder, moved
 from sayahead.errors import ConfigError
 from sayahead.sound.pcm import audible_ends
-from sayahead.types import NOTHING, Floats, Rendering, Segment, Shape, Speech
+from sayahead.types import NOTHING, Floats, Rendering, Segment, Shape, SynthesizedAudio
 
 A = TypeVar("A")
 V = TypeVar("V")
@@ -29,7 +29,7 @@ class Synthesizer(Protocol[State]):
         """The state before the first word of a session."""
         ...
 
-    def step(self, segment: Segment, state: State) -> tuple[Speech, State]:
+    def step(self, segment: Segment, state: State) -> tuple[SynthesizedAudio, State]:
         """The sound that is final after this segment, and the next state; ``state`` itself is left
         as it was.
 
@@ -137,8 +137,8 @@ class TwoStage(Generic[A, V]):
 
     def step(
         self, segment: Segment, state: TwoStageState[A, V]
-    ) -> tuple[Speech, TwoStageState[A, V]]:
-        speeches = list[Speech]()
+    ) -> tuple[SynthesizedAudio, TwoStageState[A, V]]:
+        speeches = list[SynthesizedAudio]()
         while state.rest is not None:
             speech, state = self._vocode(
                 *state.rest, state, state.acoustic, state.waiting, state.progress.unheard
@@ -151,7 +151,7 @@ class TwoStage(Generic[A, V]):
 
     def _advance(
         self, segment: Segment, state: TwoStageState[A, V]
-    ) -> tuple[Speech, TwoStageState[A, V]]:
+    ) -> tuple[SynthesizedAudio, TwoStageState[A, V]]:
         """A step of both stages."""
         rendering = state.rendering
         held_s = state.rendering.hold_back_s
@@ -191,7 +191,7 @@ class TwoStage(Generic[A, V]):
         acoustic: A,
         waiting: tuple[Floats, ...],
         words: tuple[tuple[int, int], ...],
-    ) -> tuple[Speech, TwoStageState[A, V]]:
+    ) -> tuple[SynthesizedAudio, TwoStageState[A, V]]:
         """The second stage for final frames, or for the first of them where there are too many for
         one piece.
 
@@ -239,7 +239,7 @@ class TwoStage(Generic[A, V]):
         timings: tuple[tuple[int, int], ...],
         *,
         pause: int | None,
-    ) -> tuple[Speech, Progress]:
+    ) -> tuple[SynthesizedAudio, Progress]:
         """Bound the silence at both ends of a sentence, and time the words that begin in the rest.
 
         ``timings``: the frames of the words that were not heard; ``pause``: how many samples of
@@ -256,7 +256,7 @@ class TwoStage(Generic[A, V]):
             samples = np.concatenate([lead, samples])[cut:]
             origin = origin - cut
             if loud is None and pause is None:
-                return Speech(samples[:0], ()), replace(
+                return SynthesizedAudio(samples[:0], ()), replace(
                     progress, lead=samples, origin=origin, unheard=timings
                 )
         silence = silence + len(samples) if loud is None else quiet
@@ -281,12 +281,12 @@ class TwoStage(Generic[A, V]):
                 words.append((onset, timed))
             else:
                 unheard.append((first_frame, end_frame))
-        return Speech(samples, tuple(words)), Progress(
+        return SynthesizedAudio(samples, tuple(words)), Progress(
             origin, emitted, None, silence, tuple(unheard), timed
         )
 
 
-def joined(parts: list[Speech]) -> Speech:
+def joined(parts: list[SynthesizedAudio]) -> SynthesizedAudio:
     """Several speeches as one; what is true of the last is true of all."""
     if len(parts) == 1:
         return parts[0]

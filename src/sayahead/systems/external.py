@@ -22,7 +22,7 @@ from sayahead.errors import ConfigError, VoiceError
 from sayahead.sound.pcm import audible, from_pcm16
 from sayahead.systems.loading import Loaded
 from sayahead.text import front_end
-from sayahead.types import Floats, Ids, Pronunciation, Rendering, Segment, Speech, Word
+from sayahead.types import Floats, Ids, Pronunciation, Rendering, Segment, SynthesizedAudio, Word
 from sayahead.voices import VoiceConfig
 
 Speaks = Callable[[str], Floats]
@@ -76,12 +76,12 @@ class WholeTexts:
     def initial(self, rendering: Rendering) -> int:
         return 0
 
-    def step(self, segment: Segment, state: int) -> tuple[Speech, int]:
+    def step(self, segment: Segment, state: int) -> tuple[SynthesizedAudio, int]:
         ended = segment.closes
         text = "".join(map(chr, segment.ids[: segment.speak])).strip()
         if not text:
             return (
-                Speech(
+                SynthesizedAudio(
                     np.zeros(0, np.float32), ((state, state),) * len(segment.spans), ended=ended
                 ),
                 state,
@@ -94,7 +94,7 @@ class WholeTexts:
             (state + first + round(a * letter), state + first + round(b * letter))
             for a, b in segment.spans
         )
-        return Speech(samples, words, ended=ended), state + len(samples)
+        return SynthesizedAudio(samples, words, ended=ended), state + len(samples)
 
 
 def by_command(command: Sequence[str], *, sample_rate: int) -> Speaks:

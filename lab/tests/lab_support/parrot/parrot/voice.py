@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from sayahead.systems.loading import Loaded
-from sayahead.types import Ids, Pronunciation, Rendering, Segment, Speech, Word
+from sayahead.types import Ids, Pronunciation, Rendering, Segment, SynthesizedAudio, Word
 from sayahead.voices import VoiceConfig
 
 RATE = 8000
@@ -69,11 +69,11 @@ class Squawker:
     def initial(self, rendering: Rendering) -> int:
         return 0
 
-    def step(self, segment: Segment, state: int) -> tuple[Speech, int]:
+    def step(self, segment: Segment, state: int) -> tuple[SynthesizedAudio, int]:
         pitch = 200 + 10 * (segment.ids[: segment.speak] % 32) + (len(segment.ids) - segment.speak)
         samples = np.sin(2 * np.pi * np.cumsum(np.repeat(pitch, NOTE) / RATE)).astype(np.float32)
         words = tuple((state + first * NOTE, state + end * NOTE) for first, end in segment.spans)
-        return Speech(samples, words), state + len(samples)
+        return SynthesizedAudio(samples, words), state + len(samples)
 
 
 def load_squawk(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
