@@ -11,19 +11,20 @@ until a voice with one word of lookahead may begin; phonemes that a word has wit
 lookahead as with the whole sentence. ``speech``: VOICE is a folder with Kokoro's styles; each
 sentence is said whole, and with one word of lookahead. What Whisper hears is read by the language's
 own front end, and its syllables (of Mandarin with their tones, of Japanese kana) are compared with
-those of the text. Sounds that are in FOLDER are not made again.
+those of the text. Sounds that are in FOLDER are not made again; the table is written after each
+sentence.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from output import tell
+from output import keep, tell
 from sayahead.sound.files import write_wav
 from sayahead.text import Normalizer, front_end
 from sayahead.types import Floats, Word
@@ -167,6 +168,12 @@ def hear(arguments: argparse.Namespace) -> list[str]:
             heard[name].syllables.append(len(wanted))
             heard[name].opinion.append(opinion(sound))
             print(file, heard[name].errors[-1], f"{heard[name].opinion[-1]:.2f}", found, flush=True)
+        keep(judged(heard, arguments.speaker), arguments.results)
+    return judged(heard, arguments.speaker)
+
+
+def judged(heard: Mapping[str, Heard], speaker: str) -> list[str]:
+    """The table of what has been heard so far."""
     lines = ["| | wrong syllables | DistillMOS |", "|---|--:|--:|"]
     for name, one in heard.items():
         rate = sum(one.errors) / sum(one.syllables) * 100
@@ -174,7 +181,7 @@ def hear(arguments: argparse.Namespace) -> list[str]:
     pairs = zip(heard["k = 1"].opinion, heard["whole"].opinion, strict=True)
     less = with_interval([late - whole for late, whole in pairs])
     count = len(heard["whole"].opinion)
-    return [*lines, "", f"{arguments.speaker}, {count} sentences; k = 1 less whole: {less}"]
+    return [*lines, "", f"{speaker}, {count} sentences; k = 1 less whole: {less}"]
 
 
 def with_interval(values: Sequence[float]) -> str:
