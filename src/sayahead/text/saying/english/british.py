@@ -62,6 +62,11 @@ _CLOSED = {
 """Vowels before an r that is not said; with any other, a weak vowel takes its place ("fire")."""
 
 
+_LONG = {"ɑ": "ɑː", "ɔ": "ɔː"}
+"""Vowels that are longer where their letters are not rounded."""
+ROUNDED = ("o", "ou")
+
+
 def link(tokens: Sequence[Any]) -> None:
     """Give hibari's tokens of running text, in place, the r with which words go over to a vowel:
     "far away".
@@ -118,18 +123,31 @@ def from_american(phonemes: str, spelling: str) -> str:
 def _vowel(sound: re.Match[str], written: str, spelling: str, *, stressed: bool) -> str:
     """The British vowel, and the r where it is said, for an American one and its letters."""
     vowel, r, after = sound.groups()
-    rounded = written in ("o", "ou")
-    if r and (not after or after not in VOWELS):
+    if not r:
+        return _open(vowel, written, stressed=stressed)
+    if not after or after not in VOWELS:
         return _CLOSED.get(vowel, _BARE.get(vowel, vowel) + "ə" * (vowel != "ə"))
-    if vowel == "ɑ":
-        return ("ɒ" if rounded else "ɑː") + r
-    if vowel == "ɔ":
-        return ("ɒ" if rounded and (not r or "rr" in spelling) else "ɔː") + r
+    return _before_r(vowel, written, spelling, stressed=stressed) + r
+
+
+def _open(vowel: str, written: str, *, stressed: bool) -> str:
+    """A vowel with no r behind it."""
+    if written in ROUNDED and vowel in "ɑɔ":
+        return "ɒ"
     if vowel == "i":
-        return ("iː" if stressed else "i") + r
-    if vowel == "ɛ" and r:
+        return "iː" if stressed else "i"
+    return _LONG.get(vowel) or _BARE.get(vowel, vowel)
+
+
+def _before_r(vowel: str, written: str, spelling: str, *, stressed: bool) -> str:
+    """A vowel before an r that is said."""
+    doubled = {"ɔ": ("rr", "ɒ"), "ɜ": ("urr", "ʌ")}
+    letters, short = doubled.get(vowel, ("", ""))
+    if short and letters in spelling and (vowel == "ɜ" or written in ROUNDED):
+        return short
+    if vowel == "ɛ":
         open_a = re.search("ar(?:a|ah)$", spelling)
-        return ("ɑː" if open_a else {"a": "a", "e": "ɛ"}.get(written, "ɛː")) + r
-    if vowel == "ɜ" and r:
-        return ("ʌ" if "urr" in spelling else "ɜː") + r
-    return ("ʊə" if vowel == "ʊ" and r else _BARE.get(vowel, vowel)) + r
+        return "ɑː" if open_a else {"a": "a", "e": "ɛ"}.get(written, "ɛː")
+    if vowel == "ʊ":
+        return "ʊə"
+    return "ɔː" if vowel == "ɔ" else _open(vowel, written, stressed=stressed)
