@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sayahead.errors import ConfigError
+from sayahead.text.languages import record_of
 from sayahead.text.languages.data_file import read_record
 from sayahead.text.reading.language import Language
 from sayahead.text.reading.stream import TokenReader
@@ -105,3 +106,8 @@ def test_what_is_wrong_is_told_by_file_line_and_key(
 ) -> None:
     with pytest.raises(ConfigError, match=rf"da\.txt, line {line}: .*{sentence}"):
         read_record(written(tmp_path, STUB.replace(old, new)))
+
+
+def test_a_variant_makes_units_of_its_own_bases() -> None:
+    """Brazil's keV was Portugal's: prefixes went before the units that the variant changes."""
+    assert record_of("pt-br").units["keV"].one == "quiloelétron-volt"

@@ -55,6 +55,18 @@ class _File:
                 self.places[name] = number
             elif text and not text.startswith("//"):
                 lines.append((number, text))
+        grammar = self.sections.pop("grammar", [])
+        self.grammar = tuple((path.name, number, text) for number, text in grammar)
+        """Its rules: file, line and text of each."""
+
+    def inherit(self, base: _File) -> None:
+        """Take the lines of another file for those of this one that it does not change."""
+        self.grammar += base.grammar
+        for name, lines in base.sections.items():
+            own = self.sections.get(name, [])
+            is_replaced = bool(own) and (name == "months" or _TABLES.get(name) in _WHOLE)
+            self.sections[name] = own if is_replaced else [*lines, *own]
+            self.places.setdefault(name, base.places[name])
 
     def wrong(self, line: int, what: str) -> NoReturn:
         """ConfigError with the place."""
@@ -225,57 +237,53 @@ _TABLES: Mapping[str, Callable[[_File, Lines], Any]] = {
 }
 
 
+_WHOLE = (_File.words, _File.rows, _File.form_rows)
+"""Kinds of tables that a file has for its own where it has them at all."""
+
+
 def read_record(path: Path) -> Record:
     """The record of a data file; ``base`` names a file beside it, whose keys and tables it changes
     and adds to.
 
     Raises ConfigError where a key is unknown, a required one is missing, or a value is not of its
     kind."""
-    file = _File(path)
-    fields: dict[str, Any] = {}
+    file = _read(path)
+    fields: dict[str, Any] = {"grammar": file.grammar, "vocabularies": {}}
     numbers: dict[str, Any] = {}
-    base = next((value for _, key, value in file.pairs(file.sections[""]) if key == "base"), "")
-    old = read_record(path.with_name(f"{base}.txt")) if base else None
+    sets: dict[str, Rules] = {}
     for line, key, value in file.pairs(file.sections[""]):
         _simple(file, line, key, value, fields, numbers)
-    sets: dict[str, Rules] = dict(old.numbers.sets) if old and old.numbers else {}
     for name, lines in file.sections.items():
-        if name.partition(" ")[0] in SETS:
-            sets[name] = {**sets.get(name, {}), **file.rules(lines)}
+        kind, _, rest = name.partition(" ")
+        if kind in SETS:
+            sets[name] = file.rules(lines)
         elif name == "months":
             fields["months"], numbers["months"] = _months(file, lines)
             fields["month_names"] = numbers["months"]
         elif name in _TABLES:
-            table = _TABLES[name](file, lines)
-            into, owner = (numbers, old and old.numbers) if name in _NUMBERS else (fields, old)
-            before = getattr(owner, name, None)
-            into[name] = {**before, **table} if isinstance(table, dict) and before else table
-        elif name.partition(" ")[0] not in ("", "grammar", "vocabulary"):
+            (numbers if name in _NUMBERS else fields)[name] = _TABLES[name](file, lines)
+        elif kind == "vocabulary":
+            fields["vocabularies"][rest.strip()] = file.vocabulary(lines)
+        elif name:
             names = [*_TABLES, *SETS, "months"]
             file.wrong(file.places[name], f"the table [{name}] is unknown{nearest(name, names)}")
-    fields |= _for_rules(file, old)
-    fields |= {name: _small(fields[name]) for name in ("units", "currencies") if name in fields}
-    if old:
-        record = dataclasses.replace(old, **fields)
-        changed = dataclasses.replace(old.numbers, **numbers, sets=sets) if old.numbers else None
-        return dataclasses.replace(record, numbers=changed)
     _check(file, fields, sets)
     fields["units"] = _small({**_prefixed(fields), **fields.get("units", {})})
+    fields["currencies"] = _small(fields.get("currencies", {}))
     return Record(**fields, numbers=Numbers(sets, **numbers) if sets else None)
 
 
-def _for_rules(file: _File, old: Record | None) -> dict[str, Any]:
-    """The rules that the language alone has, before those of its base, and the vocabularies that
-    rules name."""
-    grammar: list[tuple[str, int, str]] = []
-    vocabularies = {name: dict(words) for name, words in old.vocabularies.items()} if old else {}
-    for name, lines in file.sections.items():
-        if name == "grammar":
-            grammar += [(file.path.name, number, text) for number, text in lines]
-        elif name.startswith("vocabulary "):
-            vocabularies.setdefault(name.split()[1], {}).update(file.vocabulary(lines))
-    grammar += old.grammar if old else ()
-    return {"grammar": tuple(grammar), "vocabularies": vocabularies}
+def _read(path: Path) -> _File:
+    """A file with all that it has from its base, which is read by itself first: its own errors are
+    told with its own lines."""
+    file = _File(path)
+    for _, key, value in file.pairs(file.sections[""]):
+        if key == "base":
+            base = path.with_name(f"{value}.txt")
+            read_record(base)
+            file.inherit(_read(base))
+            break
+    return file
 
 
 def _simple(

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sayahead.text.languages.nouns import Currency, Noun
 from sayahead.text.languages.numbers import Numbers
 from sayahead.text.languages.signs import name_of
-
-CURRENCIES = "$€£¥₹₽₺₩₪₫฿₴₦¢₡₲₧₱"
-"""Signs of currencies."""
-SUBTRACTED = "\ufe63"
-"""A minus before what is no number: a hyphen would be silent there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,7 +256,6 @@ class Record:
 
     def sign(self, name: str) -> str:
         """What a sign is called, in its own words or CLDR's."""
-        name = "-" if name == SUBTRACTED else name
         if own := self.signs.get(name):
             return own
         return (
@@ -272,23 +265,6 @@ class Record:
     def over(self, name: str) -> str:
         """What a sign between two numbers is called."""
         return self.between.get(name) or self.sign(name)
-
-    @functools.cached_property
-    def scaled_currency(self) -> re.Pattern[str]:
-        """A pattern of a scale and a currency in one: ``M€``."""
-        scales = sorted({scale.rstrip(".") for scale in self.scales}, key=len, reverse=True)
-        return re.compile(rf"({'|'.join(map(re.escape, scales)) or '(?!)'})\.?([{CURRENCIES}])")
-
-    @functools.cached_property
-    def number(self) -> str:
-        """A pattern of unsigned numbers."""
-        mark = re.escape(self.decimal)
-        groups = "".join(map(re.escape, self.groups.replace(self.decimal, "")))
-        other = "" if self.decimal == "." else r"|[0-9]{1,3}(?:,[0-9]{3}){2,}"
-        return (
-            rf"(?:[0-9]{{1,3}}(?:[{groups}"
-            rf" ][0-9]{{3}})+(?:{mark}[0-9]+)?(?![0-9]){other}|[0-9]+(?:{mark}[0-9]+)?)"
-        )
 
     @functools.cached_property
     def currency_words(self) -> Mapping[str, Currency]:

@@ -39,18 +39,21 @@ def parts(text: str, char: str) -> bool:
     with their particles. Longer stretches are cut anyway, so that nothing waits for long."""
     before = script(text[-1])
     here = script(char)
+    is_long = len(text) >= OTHERS
     if char in _TRAILING or text[-1] in _LEADING:
         return False
     if here == before == "HAN":
-        if len(text) < OTHERS and (
-            char in _PARTICLES or (text[-1] in _PARTICLES and char in _GO_ON)
-        ):
-            return False
-        return len(text) >= HAN or (len(text) > 1 and text[-1] in _PARTICLES)
+        return _parts_han(text, char, is_long=is_long)
     if here == before or not (here and before):
-        return not char.isascii() and len(text) >= OTHERS
+        return is_long and not char.isascii()
     if here == "HIRAGANA":
-        return len(text) >= OTHERS
-    if before == "LATIN":
-        return not text[-1].isdecimal()
-    return text not in _HONORIFICS
+        return is_long
+    return not text[-1].isdecimal() if before == "LATIN" else text not in _HONORIFICS
+
+
+def _parts_han(text: str, char: str, *, is_long: bool) -> bool:
+    """The same between two Chinese characters."""
+    is_behind = text[-1] in _PARTICLES
+    goes_on = char in _PARTICLES or (is_behind and char in _GO_ON)
+    least = 2 if is_behind else HAN
+    return is_long or (len(text) >= least and not goes_on)
