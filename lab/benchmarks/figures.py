@@ -437,6 +437,8 @@ PLACES: dict[str, Callable[[], str]] = {
     "saeki_future": table("saeki/future.md", "python lab/benchmarks/saeki/future.py"),
     "saeki_pauses": table("saeki/pauses.md", "python lab/benchmarks/saeki/pauses.py"),
     "saeki_control": table("saeki/control.md", "python lab/benchmarks/saeki/control.py"),
+    "saeki_verify": reports.SAEKI_VERIFY,
+    "saeki_waste": table("saeki/verify/waste.md", "python lab/benchmarks/saeki/waste.py"),
     "saeki_guided": table("saeki/guided.md", "python lab/benchmarks/saeki/steps.py"),
     "saeki_steps": table("saeki/steps.md", "python lab/benchmarks/saeki/steps.py"),
     "saeki_cosine_runs": table("saeki/runs/cosine.md", "python lab/benchmarks/saeki/cosine.py"),

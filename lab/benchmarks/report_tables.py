@@ -429,6 +429,18 @@ SAEKI_DROPOUT = FromReport(
         Figure("less unicontext's", "quality.csv", "WER, %: difference"),
     ),
 )
+SAEKI_VERIFY = FromReport(
+    "saeki/verify",
+    "sayahead eval run lab/benchmarks/saeki/verify.toml",
+    (
+        Figure("WER, %", "quality.csv", "WER, %"),
+        Figure("DistillMOS", "quality.csv", "DistillMOS"),
+        Figure("pitch RMSE, cents", "prosody.csv", "pitch RMSE, cents", 0),
+        Figure("word duration RMSE, ms", "prosody.csv", "word duration RMSE, ms", 0),
+        Figure("gaps, % of seams", "seams.csv", "gaps, % of seams", 0),
+        Figure("d_T", "latency-1.csv", "d_T"),
+    ),
+)
 MOHAN_LATENCY = FromReport(
     "mohan/latency",
     "sayahead eval run lab/benchmarks/mohan/latency.toml",
