@@ -32,7 +32,6 @@ SPAN, LAST = 100, 500
 GUIDED = {
     "guided-alpha-0": "no cosine loss",
     "guided-alpha-0.001": "alpha = 0.001, the paper's",
-    "guided-small": "alpha = 0.001, of 12,800 prefixes",
     "guided-alpha-0.1": "alpha = 0.1",
     "guided-fixed-0.1": "alpha = 0.1, towards the network as it was",
 }
