@@ -6,8 +6,8 @@ import functools
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sayahead.text.classes.quantity import numbers_of
-from sayahead.text.classes.verbalize import cardinal, is_million, is_one, parse, sign, whole
+from sayahead.text.classes.quantity import amount_of, number, numbers_of
+from sayahead.text.classes.verbalize import cardinal, sign
 from sayahead.text.languages.numbers import first
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.reading.words import Words
@@ -32,7 +32,8 @@ def signed(match: Match) -> Reading | None:
 
 def agreeing(match: Match) -> Reading | None:
     """A number that has several forms, in that of the noun that it counts."""
-    value = whole(match["n"], match.language)
+    amount = amount_of(match["n"], match.language)
+    value = amount.whole if amount and not amount.decimals else None
     if value is None or not numbers_of(match.language).varies(value):
         return None
     gender = gender_of(match, match["noun"], is_one=value == 1)
@@ -59,7 +60,7 @@ def thousands(match: Match) -> Reading | None:
     """``5k``; ``4K`` are pixels."""
     text = match["n"]
     if (
-        parse(text, match.language) is None
+        amount_of(text, match.language) is None
         or len(text) > 4
         or (match.text[-1] == "K" and text in SEVERAL_K)
     ):
@@ -69,22 +70,22 @@ def thousands(match: Match) -> Reading | None:
 
 def counting(match: Match, text: str, form: str = "") -> Reading | None:
     """A number in words, and what it means for a unit or a noun behind it."""
-    value = parse(text, match.language)
-    if value is None:
+    amount = amount_of(text, match.language)
+    if amount is None:
         return None
     numbers = numbers_of(match.language)
-    if text.isdecimal() and 1100 <= value[0] <= 1999 and numbers.has("year"):
-        return Reading(numbers.year(value[0]), NUMBER)
+    if text.isdecimal() and 1100 <= amount.whole <= 1999 and numbers.has("year"):
+        return Reading(numbers.year(amount.whole), NUMBER)
     tags = set(NUMBER)
-    if text.isdecimal() and 1 <= value[0] <= 31:
+    if text.isdecimal() and 1 <= amount.whole <= 31:
         tags.add(OF_MONTH)
     if match.is_attributive or "measure" in match.context.tags:
         tags.add("measured")
     return Reading(
-        cardinal(text, match.language, form),
+        number(amount, match.language, form),
         frozenset(tags),
-        is_one=match.is_attributive or is_one(text, match.language),
-        is_million=is_million(text, match.language),
+        is_one=match.is_attributive or numbers.singular(amount.value),
+        is_million=amount.is_million,
     )
 
 

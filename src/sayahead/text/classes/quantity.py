@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +10,10 @@ from dataclasses import dataclass
 from sayahead.text.languages.nouns import Currency, Noun
 from sayahead.text.languages.numbers import Numbers
 from sayahead.text.reading.context import Context
-from sayahead.text.reading.words import Words
+from sayahead.text.reading.words import MAX_KNOWN, Words
 
+SIGNS = {"-": "-", "−": "-", "–": "-", "+": "+", "±": "±"}
+"""Signs of numbers, each as that which has the name."""
 MILLION = 1_000_000
 LARGEST = 10**15
 """Whole numbers from here on are read figure by figure."""
@@ -55,14 +58,15 @@ def numbers_of(language: Words) -> Numbers:
     return language.record.numbers
 
 
+@functools.lru_cache(maxsize=MAX_KNOWN)
 def amount_of(text: str, language: Words, *, is_english: bool = False) -> Amount | None:
     """The number that a text is, as its language writes it or else as English does; None if it is
     none.
 
     ``is_english``: English's marks count first, as in "$1,250".
     """
-    sign = "-" if text[:1] in ("-", "−") else text[:1] if text[:1] in ("+", "±") else ""
-    figures = text[1:] if text[:1] and text[:1] in "-−+±" else text
+    sign = SIGNS.get(text[:1], "")
+    figures = text[1:] if sign else text
     record = language.record
     marks = [(record.decimal, record.groups.replace(record.decimal, "") + " "), (".", ",")]
     if is_english and _GROUPED.fullmatch(figures):
@@ -80,6 +84,12 @@ def amount_of(text: str, language: Words, *, is_english: bool = False) -> Amount
     return amount_of(sign + figures.translate(_SWAPPED), language) if is_continental else None
 
 
+def worth(text: str, language: Words) -> float:
+    """What a number is worth, without its sign; 0 where it is none."""
+    amount = amount_of(text, language)
+    return amount.value if amount else 0.0
+
+
 def number(amount: Amount, language: Words, form: str = "") -> str:
     """A number in words, with its sign."""
     record = language.record
@@ -87,6 +97,7 @@ def number(amount: Amount, language: Words, form: str = "") -> str:
     words = numbers.cardinal(amount.whole, "" if amount.decimals else form)
     if amount.decimals:
         words = f"{words} {record.point} {numbers.fraction(amount.decimals)}"
+        words = words if record.spaced else words.replace(" ", "")
     return f"{record.sign(amount.sign)} {words}" if amount.sign else words
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sayahead.text.classes.verbalize import amount, cardinal, digits, over, parse, sign
+from sayahead.text.classes.quantity import amount_of, worth
+from sayahead.text.classes.verbalize import cardinal, digits, over, sign
 from sayahead.text.reading.context import SILENT, Match, Reading
 
 SMALL = 100
@@ -14,9 +15,9 @@ def span(match: Match) -> Reading | None:
     """A dash between two numbers: from one to another, which grows and has a like size; else a
     pause in a code."""
     text = match.context.word
-    low = amount(text, match.language)
-    high = amount(match["b"], match.language)
-    is_code = parse(match["b"], match.language) is None
+    low = worth(text, match.language)
+    high = worth(match["b"], match.language)
+    is_code = amount_of(match["b"], match.language) is None
     is_far = 0 < 10 * low < high and len(match["b"]) - len(text) > 1
     if is_far:
         return Reading("", mark=",")
@@ -26,7 +27,7 @@ def span(match: Match) -> Reading | None:
 def falling(match: Match) -> Reading | None:
     """A dash between two small numbers of which the second is no greater: a result, said without a
     word."""
-    low, high = (amount(text, match.language) for text in (match.context.word, match["b"]))
+    low, high = (worth(text, match.language) for text in (match.context.word, match["b"]))
     return SILENT if high <= low < SMALL else None
 
 

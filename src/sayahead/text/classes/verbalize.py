@@ -6,74 +6,26 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 
-from sayahead.text.classes.quantity import MILLION, amount_of, counted, numbers_of, unit_of
+from sayahead.text.classes.quantity import SIGNS, amount_of, counted, number, numbers_of, unit_of
+from sayahead.text.classes.roman import value_of
 from sayahead.text.languages.signs import name_of
 from sayahead.text.reading.words import Words
 
 CENTURY = 50
 """Years of two figures from here on are of the twentieth century."""
-SIGNS = "+-±−–"
-MINUS = str.maketrans("−–", "--")
-
-
-def parse(text: str, language: Words) -> tuple[int, str] | None:
-    """A number's whole part and its decimals; None if it has a leading zero or is too long to be
-    said."""
-    mark = language.record.decimal
-    text = text.lstrip(SIGNS)
-    is_english = mark == "," and re.fullmatch(r"\d{1,3}(,\d{3}){2,}", text)
-    head, _, decimals = (text, "", "") if is_english else text.partition(mark)
-    figures = re.sub(r"\D", "", head)
-    if not figures or len(figures) > 15 or (len(figures) > 1 and figures[0] == "0"):
-        return None
-    if decimals and not decimals.isdecimal():
-        return None
-    return int(figures), decimals
-
-
-def whole(text: str, language: Words) -> int | None:
-    """The value of a whole number as it is written, without its sign; None if it is none."""
-    value = parse(text, language)
-    return value[0] if value and not value[1] else None
-
-
-def amount(text: str, language: Words) -> float:
-    """What a number is worth, without its sign."""
-    value = parse(text, language)
-    return float(f"{value[0]}.{value[1] or 0}") if value else 0.0
-
-
-def is_one(text: str, language: Words) -> bool:
-    """Whether what a number counts is in the singular."""
-    return numbers_of(language).singular(amount(text, language))
-
-
-def is_million(text: str, language: Words) -> bool:
-    """Whether a number is whole millions: "un millón de euros"."""
-    value = whole(text, language)
-    return value is not None and value >= MILLION and value % MILLION == 0
 
 
 def cardinal(text: str, language: Words, form: str = "") -> str:
     """A number as it is written, with or without a sign, in words."""
-    numbers = numbers_of(language)
-    bare = text.lstrip(SIGNS)
-    name = language.record.sign(text[0].translate(MINUS)) if text != bare else ""
-    text = bare
-    value = parse(text, language)
-    if value is None:
-        head, mark, decimals = text.partition(language.record.decimal)
-        words = [
-            digits(head, language),
-            *([language.record.point, digits(decimals, language)] if mark else []),
-        ]
-    elif value[1]:
-        words = [numbers.cardinal(value[0]), language.record.point, numbers.fraction(value[1])]
-        if not language.record.spaced:
-            words = ["".join(words).replace(" ", "")]
-    else:
-        words = [numbers.cardinal(value[0], form)]
-    return " ".join([name, *words]).strip()
+    amount = amount_of(text, language)
+    if amount is not None:
+        return number(amount, language, form)
+    bare = text.lstrip("".join(SIGNS))
+    head, mark, decimals = bare.partition(language.record.decimal)
+    name = language.record.sign(SIGNS[text[0]]) if text != bare else ""
+    point = language.record.point if mark else ""
+    words = [name, digits(head, language), point, digits(decimals, language)]
+    return " ".join(filter(None, words))
 
 
 def ordinal(text: str, language: Words, form: str = "") -> str:
@@ -274,17 +226,6 @@ def elements(text: str, language: Words, form: str = "") -> str:
 def roman(text: str, language: Words, form: str = "") -> str:
     """A Roman numeral as a number, by the set of rules that ``form`` names."""
     return numbers_of(language).in_words(form or "cardinal", value_of(text.upper()))
-
-
-_ROMAN_FIGURES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
-
-
-def value_of(numeral: str) -> int:
-    """What the letters of a Roman numeral are worth."""
-    values = [_ROMAN_FIGURES[char] for char in numeral]
-    return sum(
-        -one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True)
-    )
 
 
 def count(text: str, language: Words, form: str = "") -> str:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 
 from sayahead.text.classes import telephone
 from sayahead.text.classes.date import said_day
-from sayahead.text.classes.quantity import numbers_of
-from sayahead.text.classes.verbalize import cardinal, letters, parse
+from sayahead.text.classes.quantity import amount_of, numbers_of
+from sayahead.text.classes.verbalize import cardinal, letters
 from sayahead.text.reading.language import Language, language_of
 from sayahead.text.reading.stream import normalize
 
@@ -64,8 +64,9 @@ def _cardinal(text: str, form: str, language: Language) -> str:
 
 def _ordinal(text: str, form: str, language: Language) -> str:
     match = re.fullmatch(r"([0-9.,]+)[^\W\d_ºª]{0,3}[.ºª]?", text.strip())
-    value = parse(match[1].rstrip("."), language) if match else None
-    return numbers_of(language).ordinal(value[0]) if value and not value[1] else ""
+    amount = amount_of(match[1].rstrip("."), language) if match else None
+    is_whole = amount is not None and not amount.decimals
+    return numbers_of(language).ordinal(amount.whole) if amount and is_whole else ""
 
 
 def _telephone(text: str, form: str, language: Language) -> str:
