@@ -13,7 +13,7 @@ from support.other_readings import LANGUAGES, cases_of
 
 from sayahead.text.reading.automaton import AutomatonStates
 from sayahead.text.reading.language import language_of
-from sayahead.text.reading.stream import TokenReader
+from sayahead.text.reading.stream import MAX_TOKEN, TokenReader
 from sayahead.types import Word
 
 ODD = (
@@ -206,3 +206,15 @@ def test_a_long_run_of_letters_is_cut() -> None:
     assert [word.end - word.start for word in read("sv", "x" * 150)] == [60, 60, 30]
     assert [word.end - word.start for word in read("sv", "x" * 61)] == [60, 1]
     assert [word.end - word.start for word in read("sv", "x" * 60)] == [60]
+
+
+@pytest.mark.parametrize("first", ["", "e", "1"])
+def test_marks_that_belong_to_nothing_are_not_kept(first: str) -> None:
+    """However many come, what the reader holds is no more than one fragment and one token."""
+    reader = TokenReader(language_of("nl"))
+    reader.push(first)
+    for _ in range(10):
+        words = reader.push("\u0301" * 1000)
+        assert sum(len(word.text) for word in words) <= 2000
+        assert len(reader._text) <= 1000 + 2 * MAX_TOKEN
+        assert reader._pending is None or len(reader._pending.text) <= 2 * MAX_TOKEN
