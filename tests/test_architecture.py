@@ -38,6 +38,9 @@ LEVELS = (
 """Rooms from the ground up: a room imports itself and rooms of lower levels. ``voices.install`` is
 above the rest of ``voices``: what it installs must speak before it is there."""
 MAX_MODULES = 10
+PARTICIPLES = frozenset("made found said told taken begun given".split())
+MAX_PARTICIPLES = 180
+"""Variables of the package that are named by one: only ever fewer; 100 is the aim."""
 MAX_COMPLEXITY = 15
 COMPLEX_FUNCTIONS = Path(__file__).with_name("complex_functions.txt")
 """The functions above MAX_COMPLEXITY that the package still has, each with a complexity that it may
@@ -310,6 +313,37 @@ def test_functions_are_simple() -> None:
 
 def limit(listed: dict[str, str], name: str) -> int:
     return int(listed.get(name, MAX_COMPLEXITY))
+
+
+def variables(function: ast.AST) -> set[str]:
+    """Names that a function itself binds: its parameters and variables, not those of functions
+    inside it."""
+    names = set[str]()
+    inside = list(ast.iter_child_nodes(function))
+    while inside:
+        node = inside.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            continue
+        if isinstance(node, ast.arg):
+            names.add(node.arg)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        inside += ast.iter_child_nodes(node)
+    return names
+
+
+def test_variables_are_named_by_what_they_are() -> None:
+    """``match`` and ``prefix``, not ``found`` and ``begun``."""
+    source = "def f(given, *, one=1):\n  found = [told for told in given]\n  def g(): made = 1"
+    tree = ast.parse(source).body[0]
+    assert variables(tree) & PARTICIPLES == {"given", "found", "told"}
+    named = [
+        f"{module.name}.{function.name}: {name}"
+        for module in modules().values()
+        for function in functions(module)
+        for name in variables(function) & PARTICIPLES
+    ]
+    assert len(named) <= MAX_PARTICIPLES, "\n".join(sorted(named))
 
 
 def test_everything_is_annotated() -> None:

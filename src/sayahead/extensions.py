@@ -56,17 +56,17 @@ class Extensible(MutableMapping[str, T]):
         """ConfigError for another package's that cannot be imported."""
         if name in self._own:
             own = self._own[name]
-            made: T = load(own) if isinstance(own, str) else own
-            return made
+            entry: T = load(own) if isinstance(own, str) else own
+            return entry
         point = entry_points(self.group)[name]
         try:
-            made = point.load()
+            entry = point.load()
         except (ImportError, AttributeError) as error:
             package = point.dist.name if point.dist else point.value
             raise ConfigError(
                 f"{name!r} comes with the package {package}, which cannot be loaded: {error}."
             ) from error
-        return made
+        return entry
 
     def __setitem__(self, name: str, made: T) -> None:
         self._own[name] = made
@@ -93,10 +93,10 @@ class Extensible(MutableMapping[str, T]):
 def load(place: str) -> Any:
     """The object at ``module:attribute``, or a module."""
     module, _, path = place.partition(":")
-    found: Any = importlib.import_module(module)
+    target: Any = importlib.import_module(module)
     for attribute in filter(None, path.split(".")):
-        found = getattr(found, attribute)
-    return found
+        target = getattr(target, attribute)
+    return target
 
 
 def folders(group: str) -> dict[Path, str]:

@@ -226,10 +226,10 @@ class Voice:
         it cannot."""
         if lexicon is None:
             return self._unlisted
-        made = Lexicon.of(lexicon)
-        if (known := self._lexicons.get(made)) is None:
-            self._lexicons[made] = self._listed(made, read=self._read)
-            known = self._lexicons[made]
+        compiled = Lexicon.of(lexicon)
+        if (known := self._lexicons.get(compiled)) is None:
+            self._lexicons[compiled] = self._listed(compiled, read=self._read)
+            known = self._lexicons[compiled]
         return known
 
     def _normalizer(self, options: SessionOptions) -> Callable[[int], Normalizer]:

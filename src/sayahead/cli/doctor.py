@@ -162,15 +162,15 @@ def speech() -> Finding:
     from sayahead.voice import load_voice
 
     try:
-        begun = time.perf_counter()
+        start = time.perf_counter()
         voice = load_voice()
-        loaded = time.perf_counter() - begun
+        loaded = time.perf_counter() - start
         voice.synthesize("Hello.")
         session = voice.session()
         first = None
         audio = 0.0
         loudest = 0.0
-        begun = time.perf_counter()
+        start = time.perf_counter()
         session.push(SENTENCE)
         session.finish()
         for chunk in session.chunks():
@@ -178,8 +178,8 @@ def speech() -> Finding:
             level = np.abs(chunk.samples)
             loudest = max(loudest, float(level.max()))
             if first is None and (level > AUDIBLE).any():
-                first = time.perf_counter() - begun
-        elapsed = time.perf_counter() - begun
+                first = time.perf_counter() - start
+        elapsed = time.perf_counter() - start
     except (SayaheadError, RuntimeError, ValueError) as error:
         return Finding("speech", f"failed: {error}", "broken")
     if first is None or loudest < 10 * AUDIBLE or audio < 1:

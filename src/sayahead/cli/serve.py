@@ -53,13 +53,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         raise missing(error) from error
     add = parser.add_argument
     for record in records:
-        told = documented(record)
+        descriptions = documented(record)
         for field in dataclasses.fields(record):
             if field.name in NO_FLAGS:
                 continue
             flag = "--" + FLAGS.get(field.name, field.name).replace("_", "-")
             usual = field.default
-            text = told.get(field.name, "").rstrip(".").replace("%", "%%")
+            text = descriptions.get(field.name, "").rstrip(".").replace("%", "%%")
             # As in every command's help, but for names such as API.
             text = text if text[:2].isupper() else text[:1].lower() + text[1:]
             if isinstance(usual, bool):

@@ -55,9 +55,9 @@ class Typed:
             self._begun = ""
             return ""
         text = self._SEQUENCE.sub("", self._begun + fragment)
-        begun = self._BEGUN.search(text)
-        self._begun = begun[0] if begun else ""
-        return text.removesuffix(self._begun) if begun else text
+        prefix = self._BEGUN.search(text)
+        self._begun = prefix[0] if prefix else ""
+        return text.removesuffix(self._begun) if prefix else text
 
 
 class Source:

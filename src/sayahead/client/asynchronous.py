@@ -80,15 +80,15 @@ class AsyncClient:
         and the fields of SessionOptions by name."""
         if session.get("encoding", "pcm_s16le") != "pcm_s16le":
             raise ConfigError("Client: encoding must be pcm_s16le, or left out.")
-        given = [url] if isinstance(url, str) else url
-        if not isinstance(given, Sequence) or not given:
+        addresses = [url] if isinstance(url, str) else url
+        if not isinstance(addresses, Sequence) or not addresses:
             raise ConfigError(
                 f"Client: url is {describe(url)}: give the address of at least one server."
             )
-        self._urls = random.sample([address(each) for each in given], len(given))
+        self._urls = random.sample([address(each) for each in addresses], len(addresses))
         self._session = cast(dict[str, Any], session)
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._resumes = len(given) > 1 if resume is None else bool(resume)
+        self._resumes = len(addresses) > 1 if resume is None else bool(resume)
         self._open: dict[str, AsyncSpeech] = {}
         self._names = itertools.count()
         self._reading: asyncio.Task[None] | None = None
@@ -510,8 +510,8 @@ class AsyncSpeech:
     def write_apart(self, text: str | Iterable[str] | AsyncIterable[str]) -> None:
         """Have a text written by a task; an error in it is raised where the sound is awaited, as
         soon as it happens."""
-        given = fragments_of(text)
-        self._writing = asyncio.create_task(self.write(given), name="text")
+        fragments = fragments_of(text)
+        self._writing = asyncio.create_task(self.write(fragments), name="text")
         self._writing.add_done_callback(self._written)
 
     def _written(self, writing: asyncio.Task[None]) -> None:

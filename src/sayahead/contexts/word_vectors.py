@@ -107,15 +107,15 @@ class WordVectors:
 def tokens_of(words: list[str]) -> list[str]:
     """Words as the vectors know them: in lower case, with a mark after a word as a token of its
     own."""
-    made = []
+    tokens = []
     for word in words:
         bare = word.strip(" \"'()“”‘’" + PUNCTUATION).lower()
         if bare:
-            made.append(bare)
+            tokens.append(bare)
         marks = [mark for mark in word if mark in PUNCTUATION]
         if marks and word.rstrip("\"')”’")[-1:] in PUNCTUATION:
-            made.append(marks[-1])
-    return made
+            tokens.append(marks[-1])
+    return tokens
 
 
 def ngrams(word: str, shortest: int, longest: int) -> list[str]:
@@ -124,20 +124,20 @@ def ngrams(word: str, shortest: int, longest: int) -> list[str]:
     A mark alone is not one (as in fastText).
     """
     marked = f"<{word}>"
-    found = []
+    grams = []
     for first in range(len(marked)):
         sizes = range(shortest, min(longest, len(marked) - first) + 1)
-        found += [
+        grams += [
             marked[first : first + size]
             for size in sizes
             if size > 1 or 0 < first < len(marked) - 1
         ]
-    return found
+    return grams
 
 
 def fnv(text: str) -> int:
     """fastText's hash: 32-bit FNV-1a over the UTF-8 bytes, each taken as a signed number."""
-    made = 2166136261
+    value = 2166136261
     for byte in text.encode():
-        made = ((made ^ (byte if byte < 128 else byte | 0xFFFFFF00)) * 16777619) & 0xFFFFFFFF
-    return made
+        value = ((value ^ (byte if byte < 128 else byte | 0xFFFFFF00)) * 16777619) & 0xFFFFFFFF
+    return value

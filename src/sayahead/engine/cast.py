@@ -280,14 +280,14 @@ class Cast(Session):
         tags = self._tags.find(text, opens_line=opens)
         cut = tags[0][0] if tags else self._tags.begun(text, opens_line=opens)
         place = min(self._place(part, max(at, part.begin)), part.characters)
-        given = session.revise(place, text[:cut])
-        at = at if given == place else part.places.start(given)
-        rest = session.text[given:]
-        part.characters = given
+        position = session.revise(place, text[:cut])
+        at = at if position == place else part.places.start(position)
+        rest = session.text[position:]
+        part.characters = position
         self.transcript.rewrite(source[:at] + rest + text[cut:])
-        part.places.cut(given)
-        part.places.add(given, at)
-        part.characters = given + len(rest)
+        part.places.cut(position)
+        part.places.add(position, at)
+        part.characters = position + len(rest)
         self._read_tags(text[cut:], at + len(rest))
         return at
 

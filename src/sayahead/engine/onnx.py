@@ -73,10 +73,10 @@ class OnnxGraph:
 
     def zeros(self, prefix: str) -> dict[str, Array]:
         """Zeros for the inputs of fixed shape whose names begin so."""
-        given = {name: shape for name, shape in self.shapes.items() if name.startswith(prefix)}
+        shapes = {name: shape for name, shape in self.shapes.items() if name.startswith(prefix)}
         return {
             name: np.zeros([int(size) for size in shape], np.float32)
-            for name, shape in given.items()
+            for name, shape in shapes.items()
         }
 
     def __call__(self, **inputs: Array) -> dict[str, Array]:

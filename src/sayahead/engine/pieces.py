@@ -39,15 +39,15 @@ def in_pieces(word: Word) -> list[Word]:
     if word.phonemes:
         mark = _MARKS.search(word.text)[0]  # type: ignore[index]
         bare = word.text[: len(word.text) - len(mark)][:MAX_CHARACTERS]
-        said = cut(word.phonemes, MAX_SYMBOLS, _SYLLABLE)
-        texts = [*(bare for _ in said[1:]), bare + mark[:1]]
+        syllables = cut(word.phonemes, MAX_SYMBOLS, _SYLLABLE)
+        texts = [*(bare for _ in syllables[1:]), bare + mark[:1]]
     else:
         texts = [text.strip() for text in cut(word.text, PIECE, _BLANK)]
-        said = ["" for _ in texts]
+        syllables = ["" for _ in texts]
     size = word.end - word.start
     count = len(texts)
     pieces = list[Word]()
-    for number, (text, phonemes) in enumerate(zip(texts, said, strict=True)):
+    for number, (text, phonemes) in enumerate(zip(texts, syllables, strict=True)):
         start, end = (word.start + size * n // count for n in (number, number + 1))
         end = max(start + (size > 0), end)
         pieces.append(

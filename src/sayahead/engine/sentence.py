@@ -343,8 +343,10 @@ class Words:
         self._showing = max(0, self._seen - 1)
         if not self._open:
             return Segment(np.zeros(0, np.int64), 0, (), False, silence_s=word.pause_s)
-        said = pronounced(self._phonemizer, [word] if word.text else [], left=self._left())
-        ids = np.concatenate([np.zeros(0, np.int64), *(mark.ids for mark in said)])
+        pronunciations = pronounced(
+            self._phonemizer, [word] if word.text else [], left=self._left()
+        )
+        ids = np.concatenate([np.zeros(0, np.int64), *(mark.ids for mark in pronunciations)])
         return Segment(ids, len(ids), (), False, breath=True, silence_s=word.pause_s)
 
     def _silent(self, word: Word) -> Sequence[Word]:
@@ -405,12 +407,14 @@ class Words:
             if predicted and predicted[-1].text[-1:] in ".!?":
                 ends = True
                 predicted[-1] = replace(predicted[-1], ends=True)
-        said = pronounced(self._phonemizer, [*words, *visible, *predicted], left=self._left())
-        bounds = [0, *itertools.accumulate(len(word.ids) for word in said)]
-        own = zip(bounds, said[: len(words)], strict=False)
+        pronunciations = pronounced(
+            self._phonemizer, [*words, *visible, *predicted], left=self._left()
+        )
+        bounds = [0, *itertools.accumulate(len(word.ids) for word in pronunciations)]
+        own = zip(bounds, pronunciations[: len(words)], strict=False)
         spans = tuple((at + word.first, at + word.end) for at, word in own)
         real = bounds[len(words) + len(visible)]
-        ids = np.concatenate([word.ids for word in said])
+        ids = np.concatenate([word.ids for word in pronunciations])
         speeds = None
         if any(word.speed != 1.0 for word in shown):
             rates = [*(word.speed for word in shown), *(1.0 for _ in predicted)]

@@ -222,5 +222,5 @@ class LearnedPolicy:
     def _waits(self, view: View, count: int) -> bool:
         """Whether one more word is worth waiting for when ``count`` are there."""
         clues = self.clues(view.past, view.pending[:count], view.phonemes)
-        told = np.array(terms(self.price, self.words_per_min, view.seen), np.float32)
-        return self.network(np.concatenate([clues, told])) > 0
+        inputs = np.array(terms(self.price, self.words_per_min, view.seen), np.float32)
+        return self.network(np.concatenate([clues, inputs])) > 0

@@ -100,7 +100,7 @@ class StepScheduler:
             return self._session.pull()
         if self.spare_s(left_s):
             return None
-        begun = time.thread_time()
+        start = time.thread_time()
         self._session.prepare(
             together=self._batch_size.words(self._step_s, ended=self._session.ended)
         )
@@ -109,7 +109,7 @@ class StepScheduler:
             self._pressed = False
         else:
             self._batch_size.made()
-            self._step_s += (time.thread_time() - begun - self._step_s) / STEPS
+            self._step_s += (time.thread_time() - start - self._step_s) / STEPS
         return chunk
 
 

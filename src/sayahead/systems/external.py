@@ -46,13 +46,13 @@ class Characters:
     """A word's characters, with a space before each but the first of a sentence."""
 
     def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
-        made = list[Pronunciation]()
+        pronunciations = list[Pronunciation]()
         inside = bool(left)
         for word in words:
             text = " " * inside + word.text
-            made.append(Pronunciation(self.ids(text), int(inside), len(text)))
+            pronunciations.append(Pronunciation(self.ids(text), int(inside), len(text)))
             inside = True
-        return made
+        return pronunciations
 
     def phonemes(self, word: Word) -> int:
         """Characters."""

@@ -133,24 +133,24 @@ class Styles(Blends):
         high = np.maximum(tables["high"].max(0), 0)
         scales = np.maximum((high - low) / 255, 1e-9).astype(np.float32)
         zeros = np.clip(np.rint(-low / scales), 0, 255).astype(np.uint8)
-        made = self._style(style=mixed["row"][None], mean=mixed["mean"], variance=variance)
-        given = dict[str, dict[str, Array]]()
+        outputs = self._style(style=mixed["row"][None], mean=mixed["mean"], variance=variance)
+        inputs = dict[str, dict[str, Array]]()
         past = dict[str, dict[str, Array]]()
         at = 0
         for name, graph in self._graphs.items():
             size = int(graph.shapes["scales"][0])
-            given[name] = {
-                "style": made[name],
+            inputs[name] = {
+                "style": outputs[name],
                 "scales": scales[at : at + size],
                 "zeros": zeros[at : at + size],
             }
-            past[name] = before(graph, given[name]["zeros"], self._places[name])
+            past[name] = before(graph, inputs[name]["zeros"], self._places[name])
             at += size
         middle = float(np.exp(shares @ np.log(tables["middle"])))
         return Styled(
             mixed["row"],
-            given["prosody"],
-            given["decoder"],
+            inputs["prosody"],
+            inputs["decoder"],
             past["prosody"],
             past["decoder"],
             middle,
@@ -297,9 +297,11 @@ class KokoroAcoustic:
                 f" {self._config.longest}: the sentence is too long to be said as a whole, so let"
                 " it be said word by word."
             )
-        made = self._text(**{self._tokens: tokens[None], "style": self._styles[speaker].row[None]})
+        outputs = self._text(
+            **{self._tokens: tokens[None], "style": self._styles[speaker].row[None]}
+        )
         durations, prosody, sound = (
-            made[name][edge:].copy() for name in ("durations", "prosody", "sound")
+            outputs[name][edge:].copy() for name in ("durations", "prosody", "sound")
         )
         return durations, prosody, sound
 
@@ -320,12 +322,12 @@ class KokoroAcoustic:
         style = self._styles[speaker]
         seen = rows[: commit + near + self._config.seen]
         past = state.past or style.prosody_past
-        made = self._prosody(rows=prosody[seen], commit=count(commit), **style.prosody, **past)
-        pitch, energy = (made.pop(name).reshape(-1, 2) for name in ("pitch", "energy"))
+        outputs = self._prosody(rows=prosody[seen], commit=count(commit), **style.prosody, **past)
+        pitch, energy = (outputs.pop(name).reshape(-1, 2) for name in ("pitch", "energy"))
         number = np.full((len(seen), 1), speaker, np.float32)
         wanted = commit + right
         features = np.concatenate([sound[seen], pitch, energy, number], axis=1)[:wanted]
-        return features, {name.removeprefix("next_"): value for name, value in made.items()}
+        return features, {name.removeprefix("next_"): value for name, value in outputs.items()}
 
     def _forget(self, state: KokoroState) -> KokoroState:
         """Drop the oldest phonemes beyond the window, but none whose sound is still held back."""
@@ -391,11 +393,9 @@ def reading(language: str, phonemes: Mapping[str, int]) -> Reading:
     phonemizer = front.phonemizer(phonemes, stand_in="people" if english else "")
     base = language.split("-")[0]
     words = [Word(word, 0, 0) for word in (record_of(base).tail if base in RECORDS else "").split()]
-    made = [word.ids for word in phonemizer.phonemize(words, left=["a"])] if words else []
+    ids = [word.ids for word in phonemizer.phonemize(words, left=["a"])] if words else []
     nothing = np.zeros(0, np.int64)
-    return Reading(
-        front, phonemizer, (np.concatenate([nothing, *made]), made[0] if made else nothing)
-    )
+    return Reading(front, phonemizer, (np.concatenate([nothing, *ids]), ids[0] if ids else nothing))
 
 
 def load_kokoro(config: VoiceConfig, folder: Path, threads: int) -> Loaded:

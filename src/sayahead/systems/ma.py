@@ -250,17 +250,17 @@ class AttentionAcoustic:
         return -(-frames // self._model.reduction)
 
     def _text(self, ids: Ids, first: int) -> Encoded:
-        made = self._encoder(ids=ids, places=np.arange(first, first + len(ids)))
-        return Encoded(first, (made["memory1"], made["memory2"]))
+        outputs = self._encoder(ids=ids, places=np.arange(first, first + len(ids)))
+        return Encoded(first, (outputs["memory1"], outputs["memory2"]))
 
     def _walk(self, text: Encoded, state: AttentionState) -> Iterator[Step]:
         """An endless sequence of steps: first those held back, then where the attentions go by
         themselves."""
         past = state.past
         for places in itertools.chain(state.held, itertools.repeat(None)):
-            made = self._decode(text, past, places)
-            yield made
-            past = made.past
+            step = self._decode(text, past, places)
+            yield step
+            past = step.past
 
     def _decode(self, text: Encoded, past: Past, places: Places | None) -> Step:
         """One step; its attentions go to ``places`` if these are given."""

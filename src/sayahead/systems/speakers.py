@@ -71,7 +71,7 @@ class Blends:
 def shares(text: str, speakers: Mapping[str, int]) -> dict[int, float]:
     """Shares of speakers by number, of a blend such as ``af_heart:0.7+am_michael:0.3``; ConfigError
     for none."""
-    found = dict[int, float]()
+    parts = dict[int, float]()
     for part in text.split("+"):
         name, _, share = part.strip().partition(":")
         if name not in speakers:
@@ -84,10 +84,10 @@ def shares(text: str, speakers: Mapping[str, int]) -> dict[int, float]:
             raise ConfigError(
                 f"The share of {name} is {share!r}, but must be a number from 0 up: {name}:0.5."
             )
-        found[speakers[name]] = found.get(speakers[name], 0.0) + value
-    if not sum(found.values()) > 0:
+        parts[speakers[name]] = parts.get(speakers[name], 0.0) + value
+    if not sum(parts.values()) > 0:
         raise ConfigError(f"The shares of {text!r} are all 0: give one of the speakers a share.")
-    return found
+    return parts
 
 
 class Speakers(Blends):

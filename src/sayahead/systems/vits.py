@@ -215,16 +215,16 @@ class VitsAcoustic:
         config = self._config
         known = self._text.shapes
         scales = [config.noise_scale, config.length_scale / rendering.speed, config.noise_w]
-        given: dict[str, Array] = {
+        inputs: dict[str, Array] = {
             "input": ids[None],
             "input_lengths": np.array([len(ids)], np.int64),
             "scales": np.array(scales, np.float32),
             "noise": rows_of_noise(rendering.seed, token, len(ids), 2).T[None],
             "sid": np.array([rendering.speaker], np.int64),
         }
-        made = self._text(**{name: value for name, value in given.items() if name in known})
-        deviations = np.exp(made["log_deviation"][0]) * np.float32(config.noise_scale)
-        return made["mean"][0], deviations, made["frames"].reshape(-1)
+        outputs = self._text(**{name: value for name, value in inputs.items() if name in known})
+        deviations = np.exp(outputs["log_deviation"][0]) * np.float32(config.noise_scale)
+        return outputs["mean"][0], deviations, outputs["frames"].reshape(-1)
 
     def _forget(self, state: VitsState) -> VitsState:
         """Drop the oldest tokens beyond the window, but none whose sound is still held back."""
@@ -282,6 +282,6 @@ def vits_stages(
 def tails(text: str, phonemizer: Phonemizer) -> tuple[Ids, Ids]:
     """Phonemes of words as they stand inside a sentence, and of the first of them."""
     words = [Word(word, 0, 0) for word in text.split()]
-    made = [word.ids for word in phonemizer.phonemize(words, left=["a"])] if words else []
+    ids = [word.ids for word in phonemizer.phonemize(words, left=["a"])] if words else []
     nothing = np.zeros(0, np.int64)
-    return np.concatenate([nothing, *made]), made[0] if made else nothing
+    return np.concatenate([nothing, *ids]), ids[0] if ids else nothing

@@ -109,7 +109,7 @@ class KokoroVocoder:
             prosody[:, :2].reshape(-1), state.turns, None if begins else state.hz
         )
         caches = style.decoder_past if begins else state.caches
-        made = self._graph(
+        outputs = self._graph(
             rows=np.ascontiguousarray(frames[:, : self._width]),
             prosody=prosody,
             turns=turns,
@@ -119,9 +119,9 @@ class KokoroVocoder:
             **style.decoder,
             **caches,
         )
-        samples = made.pop("samples")
+        samples = outputs.pop("samples")
         size = len(final) * UNIT
-        kept = {name.removeprefix("next_"): value for name, value in made.items()}
+        kept = {name.removeprefix("next_"): value for name, value in outputs.items()}
         after = KokoroSound(
             kept, int(middles[2 * len(final) - 1]), float(prosody[len(final) - 1, 1])
         )

@@ -84,7 +84,7 @@ class Recurrent:
         w = self._w
         (joined, beside, later) = conditions
         (last, first, second) = past
-        given = np.hstack([joined, joined @ w["first.inner"] + w["first.inner.bias"]])
+        inputs = np.hstack([joined, joined @ w["first.inner"] + w["first.inner.bias"]])
         heard = self._heard
         wide = len(first)
         deep = w["dense0"].shape[1]
@@ -96,18 +96,18 @@ class Recurrent:
         dense1 = w["dense1"]
         out = w["out"]
         bias = w["out.bias"]
-        made = np.concatenate([last, np.empty((count, values), np.float32)])
-        line = made.reshape(-1)
+        rows = np.concatenate([last, np.empty((count, values), np.float32)])
+        line = rows.reshape(-1)
         for at in range(count):
-            both = given[at] + line[at * values : (at + lag) * values] @ heard
+            both = inputs[at] + line[at * values : (at + lag) * values] @ heard
             first = gru(both[wide:], first @ outer[0] + outer_bias[0], first, wide)
             x = both[:wide] + first
             second = gru(x @ inner + beside, second @ outer[1] + outer_bias[1], second, wide)
             x += second
             x = np.maximum(x @ dense0 + later[:deep], 0)
             x = np.maximum(x @ dense1 + later[deep:], 0)
-            made[at + lag] = draw(at, x @ out + bias)
-        return made[lag:], (made[count:], first, second)
+            rows[at + lag] = draw(at, x @ out + bias)
+        return rows[lag:], (rows[count:], first, second)
 
 
 def gru(inner: Floats, outer: Floats, was: Floats, wide: int) -> Floats:

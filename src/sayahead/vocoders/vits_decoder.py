@@ -98,10 +98,10 @@ class LatentVocoder:
         caches at the next."""
         known = speaker if "sid" in graph.shapes else {}
         given = {f"cache{number}": cache for number, cache in enumerate(caches)}
-        made = list(
+        outputs = list(
             graph(rows=np.ascontiguousarray(rows), commit=count(commit), **known, **given).values()
         )
-        return made[0], tuple(made[1:])
+        return outputs[0], tuple(outputs[1:])
 
 
 def rows_of_noise(seed: int, first: int, rows: int, channels: int) -> Floats:
@@ -116,6 +116,6 @@ def rows_of_noise(seed: int, first: int, rows: int, channels: int) -> Floats:
 def noise_block(seed: int, block: int, channels: int) -> Floats:
     """(32, C) standard normal noise of one block of rows."""
     draw = np.random.default_rng([seed, block, channels])
-    made = draw.standard_normal((NOISE_BLOCK, channels), dtype=np.float32)
-    made.flags.writeable = False
-    return made
+    noise = draw.standard_normal((NOISE_BLOCK, channels), dtype=np.float32)
+    noise.flags.writeable = False
+    return noise

@@ -69,9 +69,9 @@ class WaveRNNVocoder:
         model = self._model
         w = self._w
         follows = right[:0] if ended else right[: model.right]
-        given = (np.concatenate([final, follows]) - w["mean"]) / w["std"]
+        frames = (np.concatenate([final, follows]) - w["mean"]) / w["std"]
         missing = np.zeros((model.right - len(follows), model.n_mels), np.float32)
-        rows = np.concatenate([state.past, given, missing]).astype(np.float32)
+        rows = np.concatenate([state.past, frames, missing]).astype(np.float32)
         sound = list[Floats]()
         width = model.left + 1 + model.right
         now = (state.last, state.first, state.second)

@@ -120,17 +120,17 @@ class BandsVocoder:
         follows = right[:0] if ended else right[: self.context]
         *trains, pulses = self._pulses.beside(final, follows, state.pulses)
         train = np.concatenate(trains)[:, model.n_mels :].reshape(-1, 2, model.hop_length)
-        given = np.concatenate([final, follows])
+        frames = np.concatenate([final, follows])
         missing = np.zeros((model.right + 1, model.n_mels), np.float32)
-        rows = np.concatenate([state.past, (given - w["mean"]) / w["std"], missing]).astype(
+        rows = np.concatenate([state.past, (frames - w["mean"]) / w["std"], missing]).astype(
             np.float32
         )
-        voices = self._voices(rows, len(given))
-        levels = self._levels(given)
+        voices = self._voices(rows, len(frames))
+        levels = self._levels(frames)
         now = (state.last, state.first, state.second)
         sound = [state.tail]
         after = now
-        for at in range(min(count + 1, len(given))):
+        for at in range(min(count + 1, len(frames))):
             before = state.train if at == 0 else train[at - 1]
             voice = self._voice(voices[at : at + 2], [before, *train[at : at + 2]])
             beside = self._conditions(rows[at : at + model.left + 1 + model.right])
@@ -163,20 +163,20 @@ class BandsVocoder:
         count + 1, the last one twice."""
         w = self._w
         left = self._model.left
-        made = list[Floats]()
+        voices = list[Floats]()
         for at in range(left, left + count):
             hidden = rows[at - 1 : at + 2].reshape(-1) @ w["voice.first"] + w["voice.first.bias"]
-            made.append(gelu(hidden) @ w["voice.last"] + w["voice.last.bias"])
-        return [*made, made[-1]]
+            voices.append(gelu(hidden) @ w["voice.last"] + w["voice.last.bias"])
+        return [*voices, voices[-1]]
 
     def _levels(self, mel: Floats) -> list[Floats]:
         """Each frame's log of the bands' level; the last one twice."""
         w = self._w
-        made = [
+        levels = [
             (0.5 * np.log(np.exp(2 * row) @ w["level"] + w["least"])).astype(np.float32)
             for row in mel
         ]
-        return [*made, made[-1]]
+        return [*levels, levels[-1]]
 
     def _between(self, pair: list[Floats]) -> Floats:
         """(S, D) from one frame's values (D,) to the next one's."""

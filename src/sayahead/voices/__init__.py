@@ -192,7 +192,7 @@ def chosen(language: str | None = None, gender: str | None = None) -> str:
     """
     if language is None and gender is None:
         return DEFAULT
-    found = list[tuple[int, int, str]]()
+    matches = list[tuple[int, int, str]]()
     for order, (name, folder) in enumerate(installed_voices().items()):
         try:
             config = read_config(folder)
@@ -203,10 +203,10 @@ def chosen(language: str | None = None, gender: str | None = None) -> str:
             and speaks(config.language, language or "")
             and not config.research
         ):
-            found.append((len(config.speakers) > 1, (name != DEFAULT) * (1 + order), name))
-    if not found:
+            matches.append((len(config.speakers) > 1, (name != DEFAULT) * (1 + order), name))
+    if not matches:
         raise VoiceError(why_none(language, gender))
-    return min(found)[2]
+    return min(matches)[2]
 
 
 def why_none(language: str | None, gender: str | None) -> str:

@@ -101,13 +101,13 @@ class Embedder:
             part: self._weights[f"lstm.{part}_l{layer}"]
             for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         }
-        given = x @ own["weight_ih"].T + (own["bias_ih"] + own["bias_hh"])
+        inputs = x @ own["weight_ih"].T + (own["bias_ih"] + own["bias_hh"])
         recurrent = np.ascontiguousarray(own["weight_hh"].T)
         hidden = np.zeros((len(x), WIDTH), np.float32)
         cell = np.zeros_like(hidden)
         out = np.empty((len(x), x.shape[1], WIDTH), np.float32)
         for frame in range(x.shape[1]):
-            gates = given[:, frame] + hidden @ recurrent
+            gates = inputs[:, frame] + hidden @ recurrent
             enter, forget, new, leave = np.split(gates, 4, axis=1)
             cell = sigmoid(forget) * cell + sigmoid(enter) * np.tanh(new)
             hidden = sigmoid(leave) * np.tanh(cell)

@@ -49,9 +49,9 @@ class Kokoro:
         """The tensor whose name ends so; VoiceError for a graph of another export."""
         for suffix in (f"/{path}_output_0", f".{path}", f"/{path}"):
             for names in (self._made, self.graph.weights):
-                found = [name for name in names if name.endswith(suffix)]
-                if len(found) == 1:
-                    return found[0]
+                matches = [name for name in names if name.endswith(suffix)]
+                if len(matches) == 1:
+                    return matches[0]
         raise VoiceError(
             f"{self.graph.where} is no Kokoro that this version knows: it has no {path}."
         )
@@ -71,12 +71,12 @@ class Kokoro:
 
     def product(self, path: str) -> Product:
         """The product whose result a name ends so."""
-        found = product_of(self.graph, self.tensor(path))
-        if found is None:
+        match = product_of(self.graph, self.tensor(path))
+        if match is None:
             raise VoiceError(
                 f"{self.graph.where} is no Kokoro that this version knows: {path} is no product."
             )
-        return found
+        return match
 
     def norm(self, path: str) -> tuple[str, str]:
         """The tensors of an instance norm's mean and variance."""
@@ -401,8 +401,8 @@ class Layers:
                 [f"piece{n}" for n in range(len(sizes))],
             )
         ]
-        given = [info(*value) for value in inputs]
-        given += [info("commit", INT64, (1,)), info("style", FLOAT, (int(sizes.sum()),))]
+        infos = [info(*value) for value in inputs]
+        infos += [info("commit", INT64, (1,)), info("style", FLOAT, (int(sizes.sum()),))]
         places = range(len(self.ranges))
         if self.integers:
             ones = self.new.constant(np.ones(len(self.ranges), np.int64))
@@ -410,11 +410,11 @@ class Layers:
                 helper.make_node("Split", [f"{k}s", ones], [f"{k}{n}" for n in places])
                 for k in ("scale", "zero")
             ]
-            given += [
+            infos += [
                 info("scales", FLOAT, (len(self.ranges),)),
                 info("zeros", UINT8, (len(self.ranges),)),
             ]
-        given += [
+        infos += [
             info(f"cache{n}", kind, (rows, width)) for n, (rows, width, _) in enumerate(self.caches)
         ]
         results = [info(name, type_, None) for name, type_ in outputs]
@@ -422,6 +422,6 @@ class Layers:
         nodes = [*head, *self.new.nodes]
         used = {name for node in nodes for name in node.input}
         weights = [weight for weight in self.new.weights if weight.name in used]
-        graph = helper.make_graph(nodes, "kokoro", given, results, weights)
+        graph = helper.make_graph(nodes, "kokoro", infos, results, weights)
         opsets = [helper.make_opsetid("", 20), helper.make_opsetid(MICROSOFT, 1)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=9)

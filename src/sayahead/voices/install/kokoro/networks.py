@@ -93,9 +93,9 @@ def pooled(layers: Layers, path: str, x: Rows) -> Rows:
     """Each channel by itself at twice the rate: a transposed convolution of three taps and a stride
     of two."""
     new = layers.new
-    found = layers.kokoro.product(f"{path}/pool/ConvTranspose")
-    weight = found.floats[:, 0, :]
-    bias = new.constant(layers.kokoro.value(found.bias).reshape(-1))
+    product = layers.kokoro.product(f"{path}/pool/ConvTranspose")
+    weight = product.floats[:, 0, :]
+    bias = new.constant(layers.kokoro.value(product.bias).reshape(-1))
     after = layers.cut(x.name, layers.whole(1), layers.later(x.count, 1))
     nothing = new.constant(np.zeros((1, x.width), np.float32))
     after = new.op("Concat", after, nothing, axis=0)
@@ -107,9 +107,9 @@ def pooled(layers: Layers, path: str, x: Rows) -> Rows:
 
 def raised(layers: Layers, path: str, x: Rows, stride: int, factor: float = 1.0) -> Rows:
     """A transposed convolution as a product of each row and its neighbours."""
-    found = layers.kokoro.product(path)
-    weight = found.floats * factor
-    taps = found.weight.shape[2]
+    product = layers.kokoro.product(path)
+    weight = product.floats * factor
+    taps = product.weight.shape[2]
     channels = weight.shape[1]
     pad = (taps - stride) // 2
     matrix = np.zeros((3, x.width, stride, channels), np.float32)
@@ -119,9 +119,9 @@ def raised(layers: Layers, path: str, x: Rows, stride: int, factor: float = 1.0)
                 matrix[place, :, row] = weight[:, :, tap]
     flat = matrix.reshape(3 * x.width, stride * channels)
     weight, zero, scale = layers.quantized(flat, np.zeros(1, np.int8), np.ones(1, np.float32))
-    bias = np.tile(layers.kokoro.value(found.bias).reshape(-1), stride)
-    made = layers.times(x, weight, zero, scale, bias, ranged=found.rows, taps=3)
-    name = layers.new.op("Reshape", made.name, layers.whole(-1, channels))
+    bias = np.tile(layers.kokoro.value(product.bias).reshape(-1), stride)
+    rows = layers.times(x, weight, zero, scale, bias, ranged=product.rows, taps=3)
+    name = layers.new.op("Reshape", rows.name, layers.whole(-1, channels))
     return Rows(
         name, channels, x.rate * stride, layers.new.op("Mul", x.count, layers.whole(stride))
     )
@@ -156,14 +156,14 @@ def smooth(layers: Layers, path: str, rows: str, column: int, cache: str) -> Row
     """Pitch or energy, two a unit in two columns of rows (T, 4), at one a unit; ``cache`` (1, 4) is
     the row before."""
     new = layers.new
-    found = layers.kokoro.product(path)
+    product = layers.kokoro.product(path)
     count = layers.cut(new.op("Shape", rows), layers.whole(0), layers.whole(1))
     past = layers.cut(new.op("Concat", cache, rows, axis=0), layers.whole(0), count)
     before = layers.cut(past, layers.whole(column + 1), layers.whole(column + 2), 1)
     own = layers.cut(rows, layers.whole(column), layers.whole(column + 2), 1)
     seen = new.op("Concat", before, own, axis=1)
-    weight = new.constant(found.floats.reshape(3, 1))
-    bias = new.constant(layers.kokoro.value(found.bias).reshape(-1))
+    weight = new.constant(product.floats.reshape(3, 1))
+    bias = new.constant(layers.kokoro.value(product.bias).reshape(-1))
     return Rows(new.op("Add", new.op("MatMul", seen, weight), bias), 1, 1, count)
 
 
@@ -284,16 +284,18 @@ def spectra(layers: Layers) -> str:
     sounding = new.op(
         "Mul", new.op("Unsqueeze", "voiced", layers.whole(1)), new.constant(np.float32(0.1))
     )
-    found = kokoro.product("m_source/l_linear/MatMul")
+    product = kokoro.product("m_source/l_linear/MatMul")
     bias = new.constant(kokoro.value(kokoro.tensor("m_source.l_linear.bias")))
-    mixed = new.op("MatMul", new.op("Mul", waves, sounding), new.constant(found.floats))
+    mixed = new.op("MatMul", new.op("Mul", waves, sounding), new.constant(product.floats))
     signal = new.op("Reshape", new.op("Tanh", new.op("Add", mixed, bias)), layers.whole(1, -1))
     node = kokoro.graph.maker(kokoro.tensor("generator/STFT"))
     step, window, size = (new.constant(kokoro.value(name)) for name in node.input[1:4])
-    made = new.op(
+    harmonics = new.op(
         "Squeeze", new.op("STFT", signal, step, window, size, onesided=1), layers.whole(0)
     )
-    real, imaginary = (new.op("Gather", made, new.constant(np.array(n)), axis=2) for n in (0, 1))
+    real, imaginary = (
+        new.op("Gather", harmonics, new.constant(np.array(n)), axis=2) for n in (0, 1)
+    )
     power = new.op("Add", new.op("Mul", real, real), new.op("Mul", imaginary, imaginary))
     angle = new.op("Atan", new.op("Div", imaginary, real))
     zero = new.constant(np.float32(0))
@@ -311,9 +313,9 @@ def spectra(layers: Layers) -> str:
 def coarse(layers: Layers, source: str) -> Rows:
     """The source at 800 rows a second: a convolution of twelve taps and a stride of six."""
     new = layers.new
-    found = layers.kokoro.product("generator/noise_convs.0/Conv")
+    product = layers.kokoro.product("generator/noise_convs.0/Conv")
     stride = UPS[1]
-    width = found.weight.shape[0]
+    width = product.weight.shape[0]
     columns = 2 * SPECTRUM
     rate = 2 * UPS[0] * stride
     begin = new.op("Mul", "commit", layers.whole(rate))
@@ -327,10 +329,15 @@ def coarse(layers: Layers, source: str) -> Rows:
     rows = new.op("Sub", count, layers.whole(1))
     halves = [layers.cut(blocks, layers.whole(0), rows), layers.cut(blocks, layers.whole(1), count)]
     joined = Rows(new.op("Concat", *halves, axis=1), 2 * stride * columns, 2 * UPS[0], rows)
-    matrix = found.weight.transpose(2, 1, 0).reshape(-1, width)
-    matrix, zero, scale = layers.quantized(matrix, found.zero, found.scale)
+    matrix = product.weight.transpose(2, 1, 0).reshape(-1, width)
+    matrix, zero, scale = layers.quantized(matrix, product.zero, product.scale)
     return layers.times(
-        joined, matrix, zero, scale, layers.kokoro.value(found.bias).reshape(-1), ranged=found.rows
+        joined,
+        matrix,
+        zero,
+        scale,
+        layers.kokoro.value(product.bias).reshape(-1),
+        ranged=product.rows,
     )
 
 
@@ -360,8 +367,8 @@ def waves(layers: Layers, x: Rows) -> str:
     """Samples of the last rows: spectra, and their overlapping inverse transforms."""
     new = layers.new
     kokoro = layers.kokoro
-    found = kokoro.product("generator/conv_post/Conv")
-    taps = found.weight.shape[2]
+    product = kokoro.product("generator/conv_post/Conv")
+    taps = product.weight.shape[2]
     side = (taps - 1) // 2
     begin = layers.commit(x.rate)
     seen = new.op(
@@ -369,11 +376,11 @@ def waves(layers: Layers, x: Rows) -> str:
     )
     new.op("Slice", seen, begin, layers.later(begin, side), layers.whole(0), name="next_final")
     parts = [layers.cut(seen, layers.whole(tap), layers.later(x.count, tap)) for tap in range(taps)]
-    matrix = found.floats.transpose(2, 1, 0).reshape(-1, 2 * SPECTRUM) / len(KERNELS)
+    matrix = product.floats.transpose(2, 1, 0).reshape(-1, 2 * SPECTRUM) / len(KERNELS)
     made = new.op(
         "MatMul", new.op("Concat", *parts, axis=1), new.constant(matrix.astype(np.float32))
     )
-    made = new.op("Add", made, new.constant(kokoro.value(found.bias).reshape(-1)))
+    made = new.op("Add", made, new.constant(kokoro.value(product.bias).reshape(-1)))
     level, turn = (
         layers.cut(made, layers.whole(n * SPECTRUM), layers.whole((n + 1) * SPECTRUM), 1)
         for n in (0, 1)

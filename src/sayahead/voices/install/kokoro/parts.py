@@ -183,12 +183,12 @@ class Parts:
         whole = self.listened
         name = next(name for name in whole.shapes if name not in ("style", "speed"))
         tokens = np.concatenate([[EDGE], ids, [EDGE]]).astype(np.int64)[None]
-        given: dict[str, Array] = {
+        inputs: dict[str, Array] = {
             name: tokens,
             "style": row[None],
             "speed": np.ones(1, np.float32),
         }
-        return whole(**given)
+        return whole(**inputs)
 
     def measured(self, made: Mapping[str, Array]) -> Measured:
         """Of one of its runs."""

@@ -85,10 +85,10 @@ def write(files: Files, folder: Path) -> None:
     }
     parts.save(folder)
     with ThreadPoolExecutor(cores()) as pool:
-        found = list(
+        styles = list(
             pool.map(lambda name: measure(parts, texts[files.languages[name]], rows[name]), rows)
         )
-    write_styles(folder, parts, rows, found)
+    write_styles(folder, parts, rows, styles)
     name = next(iter(rows))
     check_whole(Parts(graph, integers=False), texts[files.languages[name]][0], rows[name])
     check_steps(folder, texts[files.languages[name]][0])
@@ -117,14 +117,12 @@ def readable(files: Files) -> tuple[Files, dict[str, list[Ids]]]:
 def spoken(language: str, vocab: Mapping[str, int]) -> list[Ids]:
     """Phonemes of a language's sentences, from which styles are measured."""
     read = reading(language, vocab)
-    made = list[Ids]()
+    ids = list[Ids]()
     for text in samples()[language.lower().split("-")[0]]:
         normalizer = read.front.normalizer(0)
         words = [*normalizer.push(text), *normalizer.flush()]
-        made.append(
-            np.concatenate([word.ids for word in read.phonemizer.phonemize(words, left=[])])
-        )
-    return made
+        ids.append(np.concatenate([word.ids for word in read.phonemizer.phonemize(words, left=[])]))
+    return ids
 
 
 def measure(parts: Parts, texts: Sequence[Ids], row: Floats) -> Measured:
@@ -158,11 +156,11 @@ def check_whole(parts: Parts, ids: Ids, row: Floats) -> None:
 
     The source's spectra are compared by their magnitudes: the phase of what is silent is left to
     rounding."""
-    made = parts.run(ids, row)
-    inside = {name: made[tensor] for name, tensor in parts.inside.items()}
-    found = parts.measured(made)
+    outputs = parts.run(ids, row)
+    inside = {name: outputs[tensor] for name, tensor in parts.inside.items()}
+    statistics = parts.measured(outputs)
     graphs = {name: OnnxGraph(model.SerializeToString()) for name, model in parts.models().items()}
-    style = graphs["style"](style=row[None], mean=found.mean, variance=found.variance)
+    style = graphs["style"](style=row[None], mean=statistics.mean, variance=statistics.variance)
     tokens = next(name for name in graphs["text"].shapes if name != "style")
     text = graphs["text"](
         **{tokens: np.concatenate([[EDGE], ids, [EDGE]])[None], "style": row[None]}
@@ -178,8 +176,8 @@ def check_whole(parts: Parts, ids: Ids, row: Floats) -> None:
     )
     prosody = np.concatenate([curves[name].reshape(-1, 2) for name in ("pitch", "energy")], axis=1)
     turns, voiced, _ = source(curves["pitch"], 0, None)
-    given = {"rows": text["sound"][spread], "prosody": prosody, "lead": count(1), "commit": commit}
-    given |= {"style": style["decoder"], **nothing_before(graphs["decoder"])}
+    inputs = {"rows": text["sound"][spread], "prosody": prosody, "lead": count(1), "commit": commit}
+    inputs |= {"style": style["decoder"], **nothing_before(graphs["decoder"])}
     part = Graph(parts.decoder.model, where=str(parts.kokoro.graph.where))
     shape = ("spectra", FLOAT, ("rows", inside["spectra"].shape[1]))
     rest = OnnxGraph(
@@ -187,7 +185,7 @@ def check_whole(parts: Parts, ids: Ids, row: Floats) -> None:
     )
     head = OnnxGraph(part.cut({}, {parts.decoder.spectra: "spectra"}).model.SerializeToString())
     spectra = head(turns=turns, voiced=voiced)["spectra"]
-    known = {name: value for name, value in given.items() if name in rest.shapes}
+    known = {name: value for name, value in inputs.items() if name in rest.shapes}
     samples = rest(spectra=np.ascontiguousarray(inside["spectra"][0].T), **known)["sound"]
     half = spectra.shape[1] // 2
     pairs = {
@@ -196,7 +194,7 @@ def check_whole(parts: Parts, ids: Ids, row: Floats) -> None:
         "source": (spectra[:, :half], inside["spectra"][0].T[:, :half]),
         "sound": (
             samples[EDGE_SAMPLES:][: len(spread) * UNIT - EDGE_SAMPLES],
-            made["audio"].reshape(-1)[EDGE_SAMPLES:],
+            outputs["audio"].reshape(-1)[EDGE_SAMPLES:],
         ),
     }
     for name, (own, whole) in pairs.items():

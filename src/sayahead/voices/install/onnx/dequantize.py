@@ -122,7 +122,7 @@ def summed_product(graph: Graph, tensor: str) -> tuple[Any | None, str]:
         while bias and graph.value(bias) is None:
             bias = graph.maker(bias).input[0]
         makers = (graph.made_by(name) for name in node.input)
-        products = (made for made in makers if made is not None and made.op_type in PRODUCTS)
+        products = (maker for maker in makers if maker is not None and maker.op_type in PRODUCTS)
         node = next(products, None)
     return (node if node is not None and node.op_type in PRODUCTS else None), bias
 
@@ -133,14 +133,18 @@ def dequantized(graph: Graph) -> Graph:
     new = Nodes("plain_")
     changes = dict[int, list[Any]]()
     for number, node in enumerate(graph.nodes):
-        found = integers_at(graph, node) if node.op_type == "Mul" else None
-        if found is not None:
-            inputs = [found.rows, new.constant(found.floats), *([found.bias] if found.bias else [])]
+        product = integers_at(graph, node) if node.op_type == "Mul" else None
+        if product is not None:
+            inputs = [
+                product.rows,
+                new.constant(product.floats),
+                *([product.bias] if product.bias else []),
+            ]
             new.op(
-                "Conv" if found.weight.ndim > 2 else "MatMul",
+                "Conv" if product.weight.ndim > 2 else "MatMul",
                 *inputs,
                 name=node.output[0],
-                **found.about,
+                **product.about,
             )
             changes[number] = new.taken()
         elif node.op_type == "DynamicQuantizeLSTM":
@@ -150,17 +154,17 @@ def dequantized(graph: Graph) -> Graph:
                 if key in ("hidden_size", "direction")
             }
             kernels = [new.constant(kernel) for kernel in recurrent(graph, node)]
-            made = new.onnx.helper.make_node(
+            network = new.onnx.helper.make_node(
                 "LSTM", [node.input[0], *kernels, *node.input[3:7]], node.output, **about
             )
-            changes[number] = [made]
+            changes[number] = [network]
     return graph.rewritten(changes, new.weights)
 
 
 def recurrent(graph: Graph, node: Any) -> tuple[Array, Array]:
     """(directions, 4 H, I) weights of the input and (directions, 4 H, H) of the state of an LSTM,
     as floats."""
-    made = list[Array]()
+    weights = list[Array]()
     for place in (0, 1):
         weight = graph.value(node.input[1 + place])
         if node.op_type == "DynamicQuantizeLSTM" and weight is not None:
@@ -174,5 +178,5 @@ def recurrent(graph: Graph, node: Any) -> tuple[Array, Array]:
             weight = floats.transpose(0, 2, 1)
         if weight is None:
             raise graph.strange("has a recurrent network whose weights vary")
-        made.append(np.ascontiguousarray(weight, np.float32))
-    return made[0], made[1]
+        weights.append(np.ascontiguousarray(weight, np.float32))
+    return weights[0], weights[1]
