@@ -4,7 +4,7 @@ there.
     python docs/rooms.py [--check]
 
 Each table stands between a line such as ``<!-- rooms src/sayahead -->`` and ``<!-- /rooms -->``:
-the first line of each module's and folder's docstring. With ``--check`` nothing is written, and a
+the first paragraph of each module's and folder's docstring. With ``--check`` nothing is written, and a
 document that differs ends the run with an error.
 """
 
@@ -55,11 +55,11 @@ def table(package: Path) -> str:
 
 
 def summary(path: Path) -> str:
-    """The first line of a module's docstring; SystemExit where there is none."""
+    """The first paragraph of a module's docstring; SystemExit where there is none."""
     docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
     if not docstring:
         raise SystemExit(f"{path} has no docstring: say in its first line what it is.")
-    return docstring.splitlines()[0].replace("``", "`").replace("|", "\\|")
+    return " ".join(docstring.partition("\n\n")[0].split()).replace("``", "`").replace("|", "\\|")
 
 
 def inner(folder: Path) -> str:

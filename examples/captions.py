@@ -56,7 +56,7 @@ def captions(voice: Voice, lines: Iterable[str], output: str | None = None) -> S
 
 def main() -> None:
     """Speak standard input."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("-o", "--output", help="a file instead of the sound device")
     parser.add_argument("--voice", default="heart")
     arguments = parser.parse_args()

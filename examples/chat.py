@@ -101,7 +101,7 @@ class Lines:
 
 def main(source: Iterable[str] = sys.stdin, command: list[str] | None = None) -> list[Message]:
     """Chat until the end of input; the conversation."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--model", required=True)
     parser.add_argument("--ollama", action="store_true", help="ask Ollama instead of OpenAI")
     parser.add_argument(

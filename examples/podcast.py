@@ -28,7 +28,7 @@ def podcast(script: str, cast: Mapping[str, str | Voice], output: Path) -> Speec
 
 def main() -> None:
     """Make a podcast of a script."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("script", type=Path)
     parser.add_argument("output", type=Path)
     parser.add_argument("cast", nargs="+", metavar="NAME=VOICE")

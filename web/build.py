@@ -56,7 +56,7 @@ class BuildError(Exception):
 
 def main() -> None:
     """Build the page."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument(
         "site", type=Path, metavar="FOLDER", help="where the page goes; what is there is replaced"
     )

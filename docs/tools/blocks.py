@@ -288,7 +288,7 @@ def follow(page: Path, uv: str, repository: Path) -> Iterator[tuple[Block, str, 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the blocks; 1 if one of them failed."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("pages", nargs="*", type=Path)
     parser.add_argument(
         "--uv", default=shutil.which("uv") or "uv", help="what installs packages, in seconds"

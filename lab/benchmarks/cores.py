@@ -162,7 +162,7 @@ def measured(
 
 def main() -> None:
     """Measure in turns."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     add = parser.add_argument
     add(
         "--passes",

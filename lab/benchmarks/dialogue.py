@@ -85,7 +85,7 @@ def gaps(samples: Floats, words: list[WordTiming]) -> list[float]:
 
 def main() -> int:
     """Measure; the exit code."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     results: dict[str, Any] = {"changes": CHANGES, "pairs": {}}

@@ -61,7 +61,7 @@ def decoded(data: bytes) -> tuple[int, Floats]:
 
 def main() -> None:
     """Measure in turns, and write medians."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--json", type=Path)
     parser.add_argument("--sounds", type=Path)
     arguments = parser.parse_args()

@@ -30,7 +30,7 @@ def memory() -> dict[str, float]:
 
 def main() -> None:
     """Fork, speak and look."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     voice = load_voice("heart")

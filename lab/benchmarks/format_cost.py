@@ -34,7 +34,7 @@ def cost(voice: Voice, name: str, seconds: float) -> float:
 
 def main() -> None:
     """Measure, and write milliseconds."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--out", type=Path, default=Path("lab/benchmarks/results/format_cost.json"))
     args = parser.parse_args()
     voice = load_voice("heart")

@@ -28,7 +28,7 @@ PORT = 8765
 
 def main() -> None:
     """Take the picture."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("output", metavar="PNG")
     parser.add_argument("--width", type=int, default=1180)
     parser.add_argument("--height", type=int, default=1600)

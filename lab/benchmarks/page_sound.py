@@ -186,7 +186,7 @@ def measure(browsers: Sequence[str], count: int) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Measure, and write the rows."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--out", type=Path, default=Path("lab/benchmarks/results/page_sound.json"))
     parser.add_argument("--count", type=int, default=9)
     parser.add_argument("--browsers", nargs="+", choices=BROWSERS, default=list(BROWSERS))

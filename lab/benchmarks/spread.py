@@ -184,7 +184,7 @@ def measured(way: Callable[[], Any], count: int) -> dict[str, Any]:
 
 def main() -> None:
     """Measure each way in turns."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     rows = list[dict[str, Any]]()

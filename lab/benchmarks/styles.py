@@ -53,7 +53,7 @@ def pitches(samples: Floats) -> Floats:
 
 def main() -> int:
     """Measure; the exit code."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument(
         "--whisper", required=True, help="folder of a Whisper model for faster-whisper"
     )

@@ -123,7 +123,7 @@ def transcript(words: Sequence[tuple[str, float]]) -> Callable[[NDArray[np.float
 
 def main(arguments: list[str] | None = None) -> dict[str, float]:
     """Interpret a recording, or the greeting; the latencies."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("recording", nargs="?", help="speech, in any format that PyAV reads")
     parser.add_argument(
         "output", nargs="?", help="a .wav: the recording left, the interpreter right"

@@ -205,7 +205,7 @@ def save(path: str, left: NDArray[np.float32], playback: Playback, rate: int) ->
 
 def main(arguments: list[str] | None = None) -> None:
     """Shadow a file."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("recording", help="speech, in any format that PyAV reads")
     parser.add_argument("output", help="a .wav: the recording left, the speech right")
     parser.add_argument(

@@ -90,7 +90,8 @@ def described(routes: list[BaseRoute]) -> dict[str, Any]:
     for route in routes:
         if isinstance(route, Route | WebSocketRoute):
             named = [{"name": name, "in": "path"} for name in route.param_convertors]
-            told = (route.endpoint.__doc__ or "").split("\n")[0]
+            first = (route.endpoint.__doc__ or "").partition("\n\n")[0]
+            told = " ".join(first.split())
             what: dict[str, Any] = {
                 "summary": told,
                 "parameters": [{**one, "required": True, "schema": {}} for one in named],
