@@ -4,8 +4,8 @@ there.
     python docs/rooms.py [--check]
 
 Each table stands between a line such as ``<!-- rooms src/sayahead -->`` and ``<!-- /rooms -->``:
-the first paragraph of each module's and folder's docstring. With ``--check`` nothing is written, and
-a document that differs ends the run with an error.
+the first paragraph of each module's and folder's docstring. With ``--check`` nothing is written,
+and a document that differs ends the run with an error.
 """
 
 from __future__ import annotations
