@@ -63,7 +63,7 @@ def spoken_of(session: Session, text: str, *, over: bool = False) -> list[Segmen
 
 def same(one: Segment, other: Segment) -> bool:
     """Whether two segments sound the same."""
-    fields = ("speak", "words", "ends", "predicted", "steps", "breath")
+    fields = ("speak", "spans", "ends", "predicted", "steps", "breath")
     return one.ids.tolist() == other.ids.tolist() and all(
         getattr(one, f) == getattr(other, f) for f in fields
     )

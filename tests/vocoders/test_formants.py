@@ -105,7 +105,7 @@ def test_a_shaped_voice_is_one_of_its_own(heart: Voice, tmp_path: Path) -> None:
     np.testing.assert_allclose(bass.synthesize(TEXT), np.clip(wanted, -1, 1), atol=1e-6)
     # What the voice has learned is there, too, and its shape can be changed on.
     assert bass.session(policy="learned", context="distilled", pitch=2.0) is not None
-    with pytest.raises(VoiceError, match="shape the voice 'heart'"):
+    with pytest.raises(VoiceError, match="is made of 'heart': shape that one"):
         shape_voice("bass", "deeper", Shape(pitch=-1.0))
     (added.folder.parent / "lost").mkdir()
     about = json.loads((added.folder / "voice.json").read_text()) | {"model": {"voice": "gone"}}

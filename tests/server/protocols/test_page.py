@@ -640,7 +640,7 @@ def test_it_works_by_keys_and_everything_has_a_name(server: Running, browser: Br
         ):
             assert line in tree, tree
         reached = []
-        for _ in range(10):
+        for _ in range(11):
             seat.page.keyboard.press("Tab")
             reached.append(seat.value("document.activeElement.id || document.activeElement.name"))
         assert reached == [
@@ -648,6 +648,7 @@ def test_it_works_by_keys_and_everything_has_a_name(server: Running, browser: Br
             "mode",
             "pace",
             "voice",
+            "mine",
             "lookahead",
             "speed",
             "wav",
