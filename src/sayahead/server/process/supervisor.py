@@ -65,7 +65,7 @@ BACKLOG = 1024
 FULL = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 PAUSE_S = 0.1
 """How long nobody is accepted where there are too many files."""
-BACKOFF_S, MOST_BACKOFF_S, STEADY_S = 0.1, 5.0, 60.0
+BACKOFF_S, MAX_BACKOFF_S, STEADY_S = 0.1, 5.0, 60.0
 """Until an ended process is started again: twice as long each time, unless it had lived so long."""
 END_S = 2.0
 """How long processes that are told to end at once have for it."""
@@ -399,7 +399,9 @@ class Supervisor:
         (member.line if member.writer is None else member.writer).close()
         code = member.process.exitcode
         if self._draining:
-            self._drop(lost)
+            # Who came while it ended is told by those that still have texts to end.
+            for name, peer in lost:
+                self._hand(name, peer)
             if not self._members:
                 self._over.set()
             return
@@ -416,7 +418,7 @@ class Supervisor:
             return
         lived_s = time.monotonic() - member.begun
         self._failures[member.index] = 1 if lived_s > STEADY_S else self._failures[member.index] + 1
-        wait_s = min(MOST_BACKOFF_S, BACKOFF_S * 2 ** (self._failures[member.index] - 1))
+        wait_s = min(MAX_BACKOFF_S, BACKOFF_S * 2 ** (self._failures[member.index] - 1))
         self._loop.call_later(wait_s, self._again, member.index)
         self._watch()
         for name, peer in lost:
