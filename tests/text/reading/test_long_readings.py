@@ -7,8 +7,9 @@ import itertools
 import pytest
 from support import readings
 
-from sayahead.text.reading.long_readings import AT_ONCE, portions
+from sayahead.text.reading.long_readings import AT_ONCE, in_portions, portions
 from sayahead.text.reading.stream import normalize
+from sayahead.types import Word
 
 HOSTILE = {
     "signs": "≤≥" * 30,
@@ -37,7 +38,8 @@ def test_a_token_is_handed_out_in_words_that_are_short_to_say(text: str) -> None
     # They share the token's span, in order.
     assert (words[0].start, words[-1].end) == (8, 8 + len(text))
     assert all(a.start <= b.start <= a.end <= b.end for a, b in itertools.pairwise(words))
-    assert all(word.start < word.end for word in words)
+    # Of more portions than characters some have none: two with the same one would say it twice.
+    assert all(one.end == other.start for one, other in itertools.pairwise(words))
 
 
 @pytest.mark.parametrize(
@@ -106,3 +108,14 @@ def test_words_about_a_dash_are_said_as_words(dash: str) -> None:
         said
         == "It left unexpectedly at noon for nineteen dollars and seventy-five cents a steal.".split()  # noqa: E501
     )
+
+
+@pytest.mark.parametrize("size", range(6))
+def test_more_portions_than_characters_stay_in_order(size: int) -> None:
+    word = Word("zero signwriting hand fist thumb between index middle ring finger", 3, 3 + size)
+    parts = in_portions(word)
+    assert len(parts) > 2
+    places = [place for part in parts for place in (part.start, part.end)]
+    assert places == sorted(places)
+    assert (places[0], places[-1]) == (word.start, word.end)
+    assert all(one.end == other.start for one, other in itertools.pairwise(parts))

@@ -61,10 +61,12 @@ def in_portions(word: Word) -> list[Word]:
     size = word.end - word.start
     if len(parts) == 1:
         return [word]
-    places = [word.start + size * n // len(parts) for n in range(len(parts) + 1)]
+    # Where there are more portions than characters, the first ones have them.
+    shares = range(1, len(parts) + 1)
+    ends = [word.start + max(min(size, 1), size * n // len(parts)) for n in shares]
     words = [
-        Word(part, start, max(start + (size > 0), end), continues=True)
-        for part, start, end in zip(parts, places[:-1], places[1:], strict=True)
+        Word(part, start, end, continues=True)
+        for part, start, end in zip(parts, [word.start, *ends], ends, strict=False)
     ]
     return [*words[:-1], replace(words[-1], ends=word.ends, continues=False)]
 
