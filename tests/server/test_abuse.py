@@ -118,6 +118,17 @@ def test_a_head_has_a_size(beginning: bytes) -> None:
         assert httpx.get(server.http + "/health").is_success
 
 
+@pytest.mark.parametrize("size", [4097, 8193, 20_000, 60_000])
+def test_a_body_that_is_too_large_is_told_so_however_fast_it_comes(size: int) -> None:
+    """Of more than twice the limit in one piece, the connection was cut without an answer."""
+    head = "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n"
+    with serving(limits={"message_bytes": 4096}) as server:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as peer:
+            peer.sendall(head.format(size).encode() + b"x" * size)
+            assert peer.recv(100).startswith(b"HTTP/1.1 413")
+        assert httpx.get(server.http + "/health").is_success
+
+
 def test_a_head_of_the_usual_size_passes() -> None:
     with serving() as server:
         assert httpx.get(server.http + "/health", headers={"X-n": "a" * 20_000}).is_success

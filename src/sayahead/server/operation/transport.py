@@ -54,6 +54,7 @@ ACCEPTED = 128
 HANDSHAKES = 256
 END = b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large" + END
+BODY_TOO_LARGE = b"HTTP/1.1 413 Content Too Large" + END
 BAD = b"HTTP/1.1 400 Bad Request" + END
 
 
@@ -120,10 +121,8 @@ class HttpConnection(HttpToolsProtocol):
                 self.transport.abort()
             if upgraded or self.transport.is_closing():
                 return
-            limits = self._limits
-            large = self._overhead > limits.head_bytes or self._body > 2 * limits.message_bytes
-            if large or len(self.pipeline) > PIPELINED:
-                self._refuse(TOO_LARGE)
+            if answer := self._excess():
+                self._refuse(answer)
             if self._refused:
                 return
         # uvicorn waits for the next request until its first byte.
@@ -133,6 +132,12 @@ class HttpConnection(HttpToolsProtocol):
             and (self.cycle is None or self.cycle.response_complete)
         ):
             self._wait(HEAD_S)
+
+    def _excess(self) -> bytes:
+        """What to answer to more than is read of a request, or of several at once; else nothing."""
+        if self._overhead > self._limits.head_bytes or len(self.pipeline) > PIPELINED:
+            return TOO_LARGE
+        return BODY_TOO_LARGE if self._body > 2 * self._limits.message_bytes else b""
 
     def _throws_away(self, data: bytes) -> bool:
         """Whether nothing of what comes is read any more, of which there may be only so much."""
@@ -147,12 +152,17 @@ class HttpConnection(HttpToolsProtocol):
         if self._refused:
             return
         self._refused = True
-        if self.cycle is None or self.cycle.response_complete:
-            # Closed at once, with data still to be read, the connection would lose the answer.
-            self.transport.write(answer)
-            self._wait(LINGER_S)
-        else:
-            self.transport.abort()
+        if self.cycle is not None and not self.cycle.response_complete:
+            is_its_body = answer is BODY_TOO_LARGE and not self.pipeline
+            if not is_its_body or self.cycle.response_started:
+                self.transport.abort()
+                return
+            # This is the answer, not what the application would say to the part that it has.
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        # Closed at once, with data still to be read, the connection would lose the answer.
+        self.transport.write(answer)
+        self._wait(LINGER_S)
 
     def on_message_begin(self) -> None:
         self._overhead = 0
