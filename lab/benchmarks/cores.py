@@ -13,19 +13,16 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
 from sayahead.engine.onnx import cores
 from sayahead.voice import load_voice
+from served import SOURCE, Version, started
 
 from sayahead_lab.eval.experiment.clock import Tokens
 from sayahead_lab.eval.experiment.machine import LoadWatch, idle_s, processor
@@ -34,76 +31,26 @@ from sayahead_lab.eval.speed import load, search
 from sayahead_lab.eval.speed.bench import sentences
 from sayahead_lab.eval.speed.callers import processes_for, spread
 
-WARM_S, BOUND_MS, EVERY_S = 5.0, 130.0, 0.2
+WARM_S = 5.0
+"""Of each round, before anything is counted."""
+BOUND_MS = 130.0
+"""First sound, in 95 % of turns."""
+EVERY_S = 0.2
+"""Between two questions for /health."""
 LEVELS = {1: (80, 100), 0: (120, 150, 170)}
 """Sessions by processes; 0: one a core."""
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
-    """A server."""
-
-    processes: int
-    pid: int
-    port: int
-
-    def family(self) -> list[int]:
-        """Its processes."""
-        found = [self.pid]
-        for folder in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError, IndexError, ValueError):
-                parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-                if parent == self.pid:
-                    found.append(int(folder.name))
-        return found
-
-    def busy_s(self) -> dict[int, float]:
-        """Processor time of each process."""
-        times = dict[int, float]()
-        for pid in self.family():
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            times[pid] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-        return times
-
-    def memory_mb(self) -> list[float]:
-        """Memory of each process, what several share divided among them."""
-        sizes = list[float]()
-        for pid in self.family():
-            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-            sizes += [int(line.split()[1]) / 1000 for line in lines if line.startswith("Pss:")]
-        return [round(size, 1) for size in sizes]
-
-
 @contextlib.contextmanager
-def server(processes: int, arguments: list[str]) -> Iterator[Running]:
+def server(processes: int, arguments: list[str]) -> Iterator[Version]:
     """A server of so many processes; 0: as many as it chooses."""
-    command = [
-        sys.executable,
-        "-m",
-        "sayahead",
-        "serve",
-        "--port",
-        "0",
-        "--log",
-        "json",
-        "--voice",
-        "heart",
-    ]
-    command += ["--set", "limits.sessions=4000", "--set", "measure_s=0", "--no-page", *arguments]
-    command += ["--processes", str(processes)] if processes else []
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        port = 0
-        for line in process.stderr:
-            row = json.loads(line)
-            if row["event"] == "listening":
-                port = int(row["url"].rpartition(":")[2])
-                break
-        threading.Thread(target=process.stderr.read, daemon=True).start()
-        try:
-            yield Running(processes or cores(), process.pid, port)
-        finally:
-            process.kill()
+    chosen = ["--processes", str(processes)] if processes else []
+    settings = ["--set", "limits.sessions=4000", "--set", "measure_s=0", "--no-page"]
+    version = started(str(processes or cores()), SOURCE, *settings, *arguments, *chosen)
+    try:
+        yield version
+    finally:
+        version.stop()
 
 
 class Health:
@@ -111,7 +58,8 @@ class Health:
 
     def __init__(self, port: int) -> None:
         self.took_ms = list[float]()
-        self._url, self._end = f"http://127.0.0.1:{port}/health", threading.Event()
+        self._url = f"http://127.0.0.1:{port}/health"
+        self._end = threading.Event()
         self._thread = threading.Thread(target=self._ask, daemon=True)
         self._thread.start()
 
@@ -130,11 +78,13 @@ class Health:
 
 
 def measured(
-    running: Running, scripts: list[load.TurnScript], sessions: int, seconds: float
+    version: Version, scripts: list[load.TurnScript], sessions: int, seconds: float
 ) -> dict[str, Any]:
     """One round."""
-    url = f"ws://127.0.0.1:{running.port}/v1/stream"
-    health, begun, before = Health(running.port), time.monotonic(), running.busy_s()
+    url = f"ws://127.0.0.1:{version.port}/v1/stream"
+    health = Health(version.port)
+    begun = time.monotonic()
+    before = version.times_s
     idle = idle_s() or 0.0
     tally, clients = spread(
         url,
@@ -144,15 +94,18 @@ def measured(
         seconds=seconds,
         warm_s=WARM_S,
     )
-    lasted_s, after = time.monotonic() - begun, running.busy_s()
-    spent = {pid: round((after[pid] - before.get(pid, 0.0)) / lasted_s, 3) for pid in after}
+    lasted_s = time.monotonic() - begun
+    spent = [
+        round((after_s - before.get(folder, 0.0)) / lasted_s, 3)
+        for folder, after_s in version.times_s.items()
+    ]
     took = health.close()
-    row = {"processes": running.processes, **load.row(tally, sessions)}
-    row |= {"server_cores": round(sum(spent.values()), 3), "busiest_cores": max(spent.values())}
+    row = {"processes": int(version.name), **load.row(tally, sessions)}
+    row |= {"server_cores": round(sum(spent), 3), "busiest_cores": max(spent)}
     row |= {"sessions_cores": round(clients, 3), "cores": cores()}
     row |= {
         "idle_cores": round(((idle_s() or 0.0) - idle) / lasted_s, 3),
-        "memory_mb": running.memory_mb(),
+        "memory_mb": [round(size, 1) for size in version.memories_mb],
     }
     row |= {"health_ms": {"p95": round(quantile(took, 0.95), 1), "most": round(max(took), 1)}}
     row["passed"] = search.passed(row, "llm", BOUND_MS)
@@ -201,11 +154,13 @@ def main() -> None:
     )
     add("--json", type=Path)
     arguments, others = parser.parse_known_args()
-    voice, clock = load_voice("heart"), Tokens(50.0)
+    voice = load_voice("heart")
+    clock = Tokens(50.0)
     texts = [" ".join(pair) for pair in zip(sentences(11, 8), sentences(7, 8), strict=True)]
     scripts = [load.script(voice, text, clock) for text in texts]
     del voice
-    watch, rows = LoadWatch(2), list[dict[str, Any]]()
+    watch = LoadWatch(2)
+    rows = list[dict[str, Any]]()
     with server(1, others) as one, server(arguments.processes, others) as several:
         for number in range(arguments.passes):
             tries = [(one, level) for level in arguments.one] + [

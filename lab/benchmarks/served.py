@@ -45,14 +45,19 @@ class Version:
         return found
 
     @property
-    def rss_mb(self) -> float:
-        """Its memory; what its processes share counts once."""
+    def memories_mb(self) -> list[float]:
+        """Memory of each process; what several share is divided among them."""
         lines = [
             line
             for folder in self.processes
             for line in (folder / "smaps_rollup").read_text(encoding="ascii").splitlines()
         ]
-        return sum(int(line.split()[1]) / 1000 for line in lines if line.startswith("Pss:"))
+        return [int(line.split()[1]) / 1000 for line in lines if line.startswith("Pss:")]
+
+    @property
+    def rss_mb(self) -> float:
+        """Its memory; what its processes share counts once."""
+        return sum(self.memories_mb)
 
     @property
     def descriptors(self) -> int:
@@ -60,10 +65,18 @@ class Version:
         return sum(len(os.listdir(folder / "fd")) for folder in self.processes)
 
     @property
+    def times_s(self) -> dict[Path, float]:
+        """Processor time that each process has taken."""
+        ticks = os.sysconf("SC_CLK_TCK")
+        return {
+            folder: sum(int(stat(folder)[at]) for at in (11, 12)) / ticks
+            for folder in self.processes
+        }
+
+    @property
     def processor_s(self) -> float:
         """Processor time that it has taken."""
-        ticks = sum(int(stat(folder)[at]) for folder in self.processes for at in (11, 12))
-        return ticks / os.sysconf("SC_CLK_TCK")
+        return sum(self.times_s.values())
 
     def stop(self) -> None:
         """Kill it."""

@@ -77,7 +77,7 @@ def test_a_reading_goes_to_the_word_that_has_it() -> None:
 
 @needs_openjtalk
 def test_one_word_of_lookahead_is_nearly_as_good_as_the_sentence() -> None:
-    phonemizer = Japanese().phonemizer(SYMBOLS)
+    phonemizer = Japanese("ja").phonemizer(SYMBOLS)
     wrong = total = 0
     for case in cases_of("ja"):
         words = words_of("ja", case.text)

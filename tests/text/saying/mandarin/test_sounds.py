@@ -72,7 +72,7 @@ def test_tones_change_beside_others(text: str, syllables: str) -> None:
 
 def test_a_clause_ends_what_tones_lean_on() -> None:
     spoken_words = [Word("很，", 0, 2), Word("好。", 2, 4, ends=True)]
-    ids = Mandarin().phonemizer(SYMBOLS).phonemize(spoken_words, left=[])
+    ids = Mandarin("zh").phonemizer(SYMBOLS).phonemize(spoken_words, left=[])
     assert ["".join(NAMES[number] for number in one.ids.tolist()).strip() for one in ids] == [
         "xə↓n,",
         "xau↓.",
@@ -107,7 +107,7 @@ def test_every_syllable_has_phonemes_that_voices_know() -> None:
 
 
 def test_one_word_of_lookahead_is_as_good_as_the_sentence() -> None:
-    phonemizer = Mandarin().phonemizer(SYMBOLS)
+    phonemizer = Mandarin("zh").phonemizer(SYMBOLS)
     for case in cases_of("zh"):
         words = words_of("zh", case.text)
         first = next((place for place, word in enumerate(words, 1) if word.ends), len(words))

@@ -7,17 +7,14 @@ import os
 from collections.abc import Mapping
 
 from sayahead.errors import ConfigError, SayaheadError
-from sayahead.text import Normalizer, Speller
 from sayahead.text.languages import record_of
 from sayahead.text.languages.espeak_voices import voice_of
-from sayahead.text.reading.language import language_of
-from sayahead.text.reading.stream import TokenReader
 from sayahead.text.saying.clauses import ClausePhonemizer
 from sayahead.text.saying.english.front_end import OPENERS
 from sayahead.text.saying.espeak.client import ESPEAK
 from sayahead.text.saying.espeak.phonemizer import EspeakPhonemizer
+from sayahead.text.saying.front_end import DataFrontEnd
 from sayahead.text.saying.layout import Layout
-from sayahead.text.saying.letters import LetterSpeller
 from sayahead.text.saying.romance import LANGUAGES, ROUGH, sounds_of
 
 PHONEMES = "SAYAHEAD_PHONEMES"
@@ -25,7 +22,7 @@ PHONEMES = "SAYAHEAD_PHONEMES"
 own."""
 
 
-class EspeakFrontEnd:
+class EspeakFrontEnd(DataFrontEnd):
     """A front end for any language of espeak-ng: words by the data of the language, espeak-ng's
     phonemes.
 
@@ -35,15 +32,12 @@ class EspeakFrontEnd:
     def __init__(self, language: str, *, voice: str = "", layout: Layout | None = None) -> None:
         """``voice`` is espeak-ng's, where it is not the language's own; ConfigError for a language
         it does not have."""
-        self.language = language
+        super().__init__(language)
         self.voice = voice_of(voice or language)
         self._layout = layout
-        self._english = language.lower().replace("_", "-").split("-")[0] == "en"
         self.stand_in = record_of(language).stand_in
-        self.openers = OPENERS if self._english else record_of(language).openers
-
-    def normalizer(self, start: int = 0) -> Normalizer:
-        return TokenReader(language_of(self.language), start)
+        if language.lower().replace("_", "-").split("-")[0] == "en":
+            self.openers = OPENERS
 
     def phonemizer(
         self, phonemes: Mapping[str, int], *, stand_in: str = "", inner_punctuation: bool = True
@@ -61,14 +55,6 @@ class EspeakFrontEnd:
             )
         sounds = sounds_of(self.voice, stand_in)
         return ClausePhonemizer(sounds, phonemes, layout=self._layout, inner_punctuation=marks)
-
-    def speller(self) -> Speller:
-        """ConfigError where the language's letters are not known."""
-        if not (letters := record_of(self.language).accented):
-            raise ConfigError(
-                f"Voices that read letters do not know those of the language {self.language!r}."
-            )
-        return LetterSpeller(letters)
 
 
 def wants_espeak() -> bool:
