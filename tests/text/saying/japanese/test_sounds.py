@@ -94,5 +94,5 @@ def test_one_word_of_lookahead_is_nearly_as_good_as_the_sentence() -> None:
 
 def test_the_front_end_is_its_own() -> None:
     assert isinstance(front_end("ja-JP"), Japanese)
-    with pytest.raises(ConfigError, match="do not know the characters"):
+    with pytest.raises(ConfigError, match="do not know those of the language"):
         front_end("ja").speller()

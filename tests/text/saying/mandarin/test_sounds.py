@@ -130,5 +130,5 @@ def test_cantonese_is_another_language() -> None:
 
 
 def test_voices_that_read_letters_are_refused_in_a_sentence() -> None:
-    with pytest.raises(ConfigError, match="do not know the characters"):
+    with pytest.raises(ConfigError, match="do not know those of the language"):
         front_end("zh").speller()
