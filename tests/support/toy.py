@@ -17,8 +17,8 @@ from sayahead.engine.session import Session
 from sayahead.engine.stages import AcousticModel, Frames
 from sayahead.engine.synthesizer import Pauses, TwoStage
 from sayahead.policies.fixed import LookaheadK
+from sayahead.text import front_end
 from sayahead.text.reading.stream import new_reader
-from sayahead.text.saying.english.front_end import English
 from sayahead.text.saying.english.spelling import EnglishSpeller
 from sayahead.types import Floats, Ids, Pronunciation, Rendering, Segment, Word
 
@@ -171,7 +171,7 @@ def toy_session(
         acoustic, ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800)
     )
     sentence: Sentence = Words(
-        decider, ToyPhonemizer(), context or NoContext(), openers=English.openers
+        decider, ToyPhonemizer(), context or NoContext(), openers=front_end("en-US").openers
     )
     if characters:
         sentence = Letters(decider, EnglishSpeller())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from sayahead.text import Normalizer
 from sayahead.text.ssml.tags import Places
@@ -39,14 +39,8 @@ class Manner:
 
     def changed(self, change: Change) -> Manner:
         """After a tag."""
-        asked = {
-            "style": change.style,
-            "pace": change.pace,
-            "volume": change.volume,
-            "pitch": change.pitch,
-            "emphasis": change.emphasis,
-        }
-        return replace(self, **{name: value for name, value in asked.items() if value is not None})  # type: ignore[arg-type]
+        asked = {field.name: getattr(change, field.name) for field in fields(self)}
+        return replace(self, **{name: value for name, value in asked.items() if value is not None})
 
     @property
     def delivery(self) -> Delivery:

@@ -10,7 +10,6 @@ from sayahead.errors import ConfigError, SayaheadError
 from sayahead.text.languages import record_of
 from sayahead.text.languages.espeak_voices import voice_of
 from sayahead.text.saying.clauses import ClausePhonemizer
-from sayahead.text.saying.english.front_end import OPENERS
 from sayahead.text.saying.espeak.client import ESPEAK
 from sayahead.text.saying.espeak.phonemizer import EspeakPhonemizer
 from sayahead.text.saying.front_end import DataFrontEnd
@@ -36,8 +35,6 @@ class EspeakFrontEnd(DataFrontEnd):
         self.voice = voice_of(voice or language)
         self._layout = layout
         self.stand_in = record_of(language).stand_in
-        if language.lower().replace("_", "-").split("-")[0] == "en":
-            self.openers = OPENERS
 
     def phonemizer(
         self, phonemes: Mapping[str, int], *, stand_in: str = "", inner_punctuation: bool = True
