@@ -30,17 +30,7 @@ DOCUMENTS = (
         for page in (ROOT / docs).rglob("*.md")
     ),
 )
-MA = (
-    "quality",
-    "adaptation",
-    "own",
-    "latency",
-    "positions",
-    "shadowing",
-    "person",
-    "prompts",
-    "clarinet",
-)
+MA = ("quality", "adaptation", "latency")
 LINK = re.compile(r"(?<=\]\()((?:docs|lab)/[^)#\s]+)")
 """A link of a place, from the repository's root; it becomes one from the document's folder."""
 
@@ -363,36 +353,26 @@ PLACES: dict[str, Callable[[], str]] = {
         for paper in ("", *claims.NAMES)
     },
     **{f"ma_{name}": getattr(reports, f"MA_{name}".upper()) for name in MA},
-    "ma_speakers": table("ma/speakers/trainings.md"),
-    "ma_speakers_each": table("ma/speakers/each.md"),
-    "ma_own_likeness": table("ma/own/likeness.md"),
-    "ma_student": table("ma/clarinet/student.md"),
+    "ma_speakers": table("ma/speakers/trainings.md", columns=(0, 1, 3, 5)),
     "ma_vocoders": table("ma/clarinet/vocoders.md"),
-    "vocoders": reports.VOCODERS,
     "vocoded": reports.VOCODED,
     "first_token": table("first_token.md"),
     "saeki_quality": reports.SAEKI_QUALITY,
     "saeki_free": reports.SAEKI_FREE,
-    "saeki_dropout": reports.SAEKI_DROPOUT,
-    "saeki_dropout_failures": table(
-        "saeki/dropout/failures.md", "python lab/benchmarks/saeki/segments.py"
-    ),
-    "saeki_free_failures": table(
-        "saeki/free/failures.md", "python lab/benchmarks/saeki/segments.py"
-    ),
-    "saeki_free_prosody": table("saeki/free/prosody.md", "python lab/benchmarks/saeki/segments.py"),
-    "saeki_frame": table("saeki/frame/trainings.md", "python lab/benchmarks/trainings.py"),
-    "saeki_frame_learned": table(
-        "saeki/frame/learned.md", "python lab/benchmarks/saeki/segments.py"
-    ),
-    "saeki_free_learned": table("saeki/free/learned.md", "python lab/benchmarks/saeki/segments.py"),
+    "saeki_frame": table("saeki/frame/trainings.md", columns=(0, 1, 2, 3, 5)),
     "saeki_quality_prosody": table(
-        "saeki/quality/prosody.md", "python lab/benchmarks/saeki/segments.py"
+        "saeki/quality/prosody.md",
+        rows=(
+            "full sentence",
+            "independent",
+            "unicontext",
+            "bicontext, random words",
+            "bicontext, truth",
+            "bicontext, fine-tuned (teacher)",
+        ),
+        columns=(0, 1, 3, 4),
     ),
     "saeki_equal": table("saeki/equal/equal.md", "python lab/benchmarks/saeki/equal.py"),
-    "saeki_students": table("saeki/students/prosody.md", "python lab/benchmarks/saeki/segments.py"),
-    "saeki_waveglow": reports.SAEKI_WAVEGLOW,
-    "saeki_vocoders": table("saeki/waveglow/vocoders.md"),
     "pace_lag": table("pace/lag.md", "python lab/benchmarks/pace/tables.py"),
     "pace_quality": table("pace/quality.md", "python lab/benchmarks/pace/tables.py"),
     "pace_fast": table("pace/fast.md", "python lab/benchmarks/pace/fast.py"),
@@ -434,30 +414,35 @@ PLACES: dict[str, Callable[[], str]] = {
     "family_losses": table(
         "family/losses.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"
     ),
-    "saeki_future": table("saeki/future.md", "python lab/benchmarks/saeki/future.py"),
-    "saeki_pauses": table("saeki/pauses.md", "python lab/benchmarks/saeki/pauses.py"),
-    "saeki_control": table("saeki/control.md", "python lab/benchmarks/saeki/control.py"),
+    "saeki_future": table("saeki/future.md", columns=(0, 1, 2, 3), number=1),
+    "saeki_pauses": table(
+        "saeki/pauses.md",
+        rows=(
+            "LJ Speech's reader, all marks",
+            "default voice, final marks",
+            "default voice, whole texts, aligned",
+        ),
+        columns=(0, 3, 4, 5),
+    ),
     "saeki_verify": reports.SAEKI_VERIFY,
     "saeki_waste": table("saeki/verify/waste.md", "python lab/benchmarks/saeki/waste.py"),
-    "saeki_guided": table("saeki/guided.md", "python lab/benchmarks/saeki/steps.py"),
-    "saeki_steps": table("saeki/steps.md", "python lab/benchmarks/saeki/steps.py"),
-    "saeki_cosine_runs": table("saeki/runs/cosine.md", "python lab/benchmarks/saeki/cosine.py"),
-    "mohan_frontier": table("mohan/frontier.md", "python lab/benchmarks/mohan/frontier.py out"),
-    "mohan_french": table(
-        "mohan/french/frontier.md", "python lab/benchmarks/mohan/frontier.py out"
+    "saeki_guided": table("saeki/guided.md", columns=(0, 1, 6, 7)),
+    "saeki_cosine_before": table(
+        "saeki/runs/cosine.md",
+        rows=("random words", "k = 1", "no future"),
+        columns=(0, 2, 3, 4, 5),
+        number=1,
     ),
-    "mohan_speaker": table(
-        "mohan/speaker/frontier.md", "python lab/benchmarks/mohan/frontier.py out"
+    "saeki_cosine_after": table(
+        "saeki/runs/cosine.md", rows=("random words", "k = 1", "no future"), columns=(0, 2, 3, 4, 5)
     ),
-    "mohan_third": table("mohan/third/frontier.md", "python lab/benchmarks/mohan/frontier.py out"),
-    "mohan_liaisons": table("mohan/french/liaisons.md"),
+    "mohan_frontier": table("mohan/frontier.md", columns=(0, 1, 2, 3, 5, 6, 7)),
+    "mohan_french": table("mohan/french/frontier.md", columns=(0, 1, 2, 3)),
+    "mohan_speaker": table("mohan/speaker/frontier.md", columns=(0, 1, 2, 3)),
+    "mohan_third": table("mohan/third/frontier.md", columns=(0, 1, 2, 3)),
     "mohan_latency": reports.MOHAN_LATENCY,
-    "mohan_environment": table("mohan/environment.md"),
-    "mohan_speed": table("mohan/speed.md"),
-    "mohan_wavernn": reports.MOHAN_WAVERNN,
-    "mohan_lessons": table("mohan/lessons.md", "python lab/benchmarks/lessons.py"),
-    "mohan_vocoders": table("mohan/vocoders.md", "python lab/benchmarks/vocoders.py"),
-    "saeki_processing": table("saeki/processing.md", "python lab/benchmarks/saeki/processing.py"),
+    "mohan_environment": table("mohan/environment.md", columns=(0, 1, 2)),
+    "saeki_processing": table("saeki/processing.md", columns=(0, 1, 2, 3)),
 }
 
 

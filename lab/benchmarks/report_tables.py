@@ -7,7 +7,7 @@ import csv
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -36,9 +36,17 @@ FORMER_SCRIPTS = {"faster": "cost", "released": "quality"} | {
 """What the scripts that results name are measures of now, in ``side_by_side.py``."""
 
 
-def table(name: str, command: str = "") -> Callable[[], str]:
+def table(
+    name: str,
+    command: str = "",
+    *,
+    rows: Sequence[str] = (),
+    columns: Sequence[int] = (),
+    number: int = 0,
+) -> Callable[[], str]:
     """A results file's table, its command as it is now; where one is named that makes it, it may
-    not be there yet."""
+    not be there yet. With ``rows`` (their first cell, or their first two with ", " between them) or
+    ``columns`` (by position) only those of the file's table ``number``."""
     path = RESULTS / name
     waiting = f"Not measured yet: `{command}`."
 
@@ -49,11 +57,32 @@ def table(name: str, command: str = "") -> Callable[[], str]:
     def read() -> str:
         if command and not path.exists():
             return waiting
-        return re.sub(
-            r"lab/benchmarks/(\w+)\.py ", present, path.read_text(encoding="utf-8").strip()
-        )
+        text = path.read_text(encoding="utf-8").strip()
+        if rows or columns:
+            text = selection(text, rows, columns, number)
+        return re.sub(r"lab/benchmarks/(\w+)\.py ", present, text)
 
     return read
+
+
+def selection(text: str, rows: Sequence[str], columns: Sequence[int], number: int) -> str:
+    """Rows and columns of one of the tables in a text; ValueError for a row that it lacks."""
+    found = re.findall(r"(?:^\|.*\n?)+", text, flags=re.MULTILINE)[number]
+    lines = [
+        [cell.strip() for cell in line.strip().strip("|").split("|")]
+        for line in found.strip().splitlines()
+    ]
+
+    def key(line: list[str]) -> str:
+        return ", ".join(line[:2]) if ", ".join(line[:2]) in rows else line[0]
+
+    body = [line for line in lines[2:] if not rows or key(line) in rows]
+    if missing := set(rows) - {key(line) for line in body}:
+        raise ValueError(f"there is no row {', '.join(sorted(missing))}")
+    at = columns or range(len(lines[0]))
+    return "\n".join(
+        "| " + " | ".join(line[index] for index in at) + " |" for line in (*lines[:2], *body)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +177,6 @@ MA_ADAPTATION = FromReport(
     (
         Figure("WER, %", "quality.csv", "WER, %"),
         Figure("DistillMOS", "quality.csv", "DistillMOS"),
-        Figure("DistillMOS: difference", "quality.csv", "DistillMOS: difference", 3),
         Figure("pitch RMSE, cents", "prosody.csv", "pitch RMSE, cents", 0),
         Figure("word duration RMSE, ms", "prosody.csv", "word duration RMSE, ms", 0),
     ),
@@ -270,7 +298,6 @@ MA_QUALITY = FromReport(
         }
     },
 )
-MA_OWN = replace(OWN_VOICE, folder="ma/own", command="sayahead eval run lab/benchmarks/ma/own.toml")
 MA_LATENCY = FromReport(
     "ma/latency",
     "sayahead eval run lab/benchmarks/ma/latency.toml",
@@ -283,87 +310,8 @@ MA_LATENCY = FromReport(
     ),
     rows={name: name for name in ("full sentence", "lookahead-2", "lookahead-1")},
 )
-MA_POSITIONS = FromReport(
-    "ma/latency",
-    "sayahead eval run lab/benchmarks/ma/latency.toml",
-    tuple(
-        Figure(f"{place} chunk, %", "positions.csv", f"{place} chunk: computing / audio, %", 1)
-        for place in ("first", "second", "third", "last but one", "last")
-    ),
-    rows={name: name for name in ("lookahead-2", "lookahead-1")},
-)
-MA_SHADOWING = FromReport(
-    "ma/shadowing",
-    "sayahead eval run lab/benchmarks/ma/shadowing.toml",
-    (
-        Figure("average chunk delay, s", "latency-1.csv", "average chunk delay, s"),
-        Figure(
-            "over sentence length, ms a word",
-            "latency-1.csv",
-            "O(1): average chunk delay, ms a word",
-        ),
-        Figure(
-            "largest word lag over sentence length, ms a word",
-            "latency-1.csv",
-            "O(1): largest word lag, ms a word",
-        ),
-    ),
-)
-MA_PERSON = replace(
-    MA_SHADOWING, folder="ma/person", command="sayahead eval run lab/benchmarks/ma/person.toml"
-)
-MA_PROMPTS = replace(MA_PERSON, folder="ma/prompts")
-MA_CLARINET = FromReport(
-    "ma/clarinet",
-    "sayahead eval run lab/benchmarks/ma/clarinet.toml",
-    WORDS_AND_OPINION,
-    rows={
-        "ground truth": "ground truth",
-        "ground truth mel, mel vocoder of `ma-lj`": "ground truth mel, ma-lj",
-        "ground truth mel, ClariNet": "ground truth mel",
-        "full sentence, ClariNet": "full sentence",
-        "lookahead-2, ClariNet": "lookahead-2",
-        "lookahead-1, ClariNet": "lookahead-1",
-    },
-    beside={"MOS in the paper": MA_QUALITY.beside["MOS in the paper"]},
-)
-
-VOCODERS = FromReport(
-    "vocoders", "sayahead eval run lab/benchmarks/papers/vocoders.toml", WORDS_AND_OPINION
-)
 VOCODED = FromReport(
     "vocoded", "sayahead eval run lab/benchmarks/papers/vocoded.toml", WORDS_AND_OPINION
-)
-
-MOHAN_WAVERNN = FromReport(
-    "mohan/wavernn",
-    "sayahead eval run lab/benchmarks/mohan/wavernn.toml",
-    WORDS_AND_OPINION,
-    rows={
-        "ground truth": "ground truth",
-        "ground truth mel, mel vocoder of `ma-lj`": "ground truth mel, ma-lj",
-        "ground truth mel, WaveRNN": "ground truth mel",
-        "wait-end, mel vocoder": "wait-end, mel vocoder",
-        "wait-end, WaveRNN": "wait-end, WaveRNN",
-    },
-)
-
-SAEKI_WAVEGLOW = FromReport(
-    "saeki/waveglow",
-    "sayahead eval run lab/benchmarks/saeki/waveglow.toml",
-    WORDS_AND_OPINION,
-    rows={
-        "ground truth": "ground truth",
-        "ground truth mel, mel vocoder of `ma-lj`": "ground truth mel, ma-lj",
-        "ground truth mel, WaveGlow": "ground truth mel",
-        "ground truth mel, WaveGlow of true mel": "ground truth mel, beside",
-        "full sentence, mel vocoder": "full sentence, mel vocoder",
-        "full sentence, WaveGlow": "full sentence, WaveGlow",
-        "full sentence, WaveGlow of true mel": "full sentence, WaveGlow of true mel",
-        "student, mel vocoder": "student, mel vocoder",
-        "student, WaveGlow": "student, WaveGlow",
-        "student, WaveGlow, delta = 1": "student, WaveGlow, delta = 1",
-    },
 )
 
 SAEKI_QUALITY = FromReport(
@@ -407,8 +355,6 @@ SAEKI_FREE = FromReport(
     (
         Figure("WER, %", "quality.csv", "WER, %"),
         Figure("less unicontext's", "quality.csv", "WER, %: difference"),
-        Figure("DistillMOS", "quality.csv", "DistillMOS"),
-        Figure("less unicontext's", "quality.csv", "DistillMOS: difference"),
     ),
     beside={
         "WER, % (a)": {
@@ -421,14 +367,6 @@ SAEKI_FREE = FromReport(
 )
 
 
-SAEKI_DROPOUT = FromReport(
-    "saeki/dropout",
-    "sayahead eval run lab/benchmarks/saeki/dropout.toml",
-    (
-        Figure("WER, %", "quality.csv", "WER, %"),
-        Figure("less unicontext's", "quality.csv", "WER, %: difference"),
-    ),
-)
 SAEKI_VERIFY = FromReport(
     "saeki/verify",
     "sayahead eval run lab/benchmarks/saeki/verify.toml",
@@ -446,10 +384,9 @@ MOHAN_LATENCY = FromReport(
     "sayahead eval run lab/benchmarks/mohan/latency.toml",
     (
         Figure("first sound, ms, 50 tokens/s", "latency-1.csv", "first audible sample p50, ms", 0),
-        Figure("180 words/min", "latency-2.csv", "first audible sample p50, ms", 0),
         Figure("word lag, s, 180 words/min", "latency-2.csv", "word lag mean, s"),
-        Figure("stalls an utterance, 50 tokens/s", "latency-1.csv", "stalls an utterance"),
-        Figure("180 words/min", "latency-2.csv", "stalls an utterance"),
+        Figure("stalls, 50 tokens/s", "latency-1.csv", "stalls an utterance"),
+        Figure("stalls, 180 words/min", "latency-2.csv", "stalls an utterance"),
         Figure("stalled, s, 180 words/min", "latency-2.csv", "stalled, s an utterance"),
         Figure("RTF", "latency-1.csv", "RTF", 3),
     ),

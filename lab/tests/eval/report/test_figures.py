@@ -92,3 +92,15 @@ def test_the_columns_are_those_that_a_report_writes(figures: Any) -> None:
     }
     for figure in figures.reports.LOOKAHEAD.figures:
         assert figure.column in known["quality.csv" if figure.file == "quality.csv" else "latency"]
+
+
+def test_a_place_may_show_some_rows_and_columns_of_a_table(figures: Any, tmp_path: Path) -> None:
+    (tmp_path / "results" / "two.md").write_text(
+        "Before.\n\n| a | b |\n|---|--:|\n| x | 1 |\n\n| a | b | c |\n|---|--:|--:|\n"
+        "| x | 1 | 2 |\n| y | 3 | 4 |\n| y | 5 | 6 |\n",
+        encoding="utf-8",
+    )
+    one = figures.reports.table("two.md", rows=("x", "y, 5"), columns=(0, 2), number=1)
+    assert one() == "| a | c |\n| --- | --: |\n| x | 2 |\n| y | 6 |"
+    with pytest.raises(ValueError, match="there is no row z"):
+        figures.reports.table("two.md", rows=("z",))()
