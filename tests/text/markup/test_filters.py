@@ -194,3 +194,35 @@ def test_a_breath_within_markup_loses_nothing_before_it(text: str, cut: int) -> 
     assert reader.breathe() == []
     words += reader.push(text[cut:]) + reader.flush()
     assert all(one.end <= other.start for one, other in itertools.pairwise(words))
+
+
+DOLLARS = st.from_regex(r"\$(?:[0-9]{1,3}|[a-z]{1,2})[=+<>][a-z0-9]{1,3}", fullmatch=True)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_dollar_sign_that_closes_no_formula_is_said(language: str) -> None:
+    """It opened a formula that nothing closed, and was lost in silence: "$0=0"."""
+
+    @settings(max_examples=examples(100))
+    @given(DOLLARS)
+    def check(token: str) -> None:
+        kept = shown(read(language, f"xx {token} yy"))
+        assert kept != shown(read(language, f"xx {token[1:]} yy"))
+        assert "dol" in kept.lower()
+
+    check()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("see $0=0 now", "see zero dollars equals zero now|"),
+        ("so $x = 5$ is", "so x equals five is|"),
+        ("$$x = 5$$", "x equals five|"),
+        ("echo $x and $y", "echo dollar x and dollar y|"),
+        ("Is $x = 3. Then $y", "Is dollar x equals three.| Then dollar y|"),
+        ("costs $$ and more x-y", "costs dollars dollars and more x-y|"),
+    ],
+)
+def test_dollar_signs_open_what_others_close(text: str, said: str) -> None:
+    assert shown(read("en", text)) == said

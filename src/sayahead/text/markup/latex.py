@@ -16,6 +16,19 @@ _OPENS = re.compile(
 """A dollar sign before a variable, a command, a sign or a power; before figures alone it is
 money."""
 _WHOLE = re.compile(r"\$[^$\s]*[^$\s–—-]\$(?!\d)")
+MAX_FORMULA = 160
+"""Characters in which a formula that a dollar sign opens must be closed."""
+_INNER = r"(?:[^$\\\n.?]|\\(?:.|\n)|\n(?!\s*\n)|[.?](?!\s))*"
+"""What a formula is made of: neither the end of a sentence nor a blank line."""
+_CLOSED = {
+    "$": re.compile(rf"\$(?!\$){_INNER}(?<!\s)\$(?!\d)"),
+    "$$": re.compile(rf"\$\${_INNER}[.?]?\s*\$\$"),
+}
+_UNCLOSED = {
+    "$": re.compile(rf"\$(?!\$){_INNER}(?:\\|[.?]|\n\s*|(?<!\s)\$)?"),
+    "$$": re.compile(rf"\$\${_INNER}(?:\\|[.?]?\s*\$?)"),
+}
+"""A formula that may still be closed."""
 _LOSS = re.compile(
     r"\$(?:\(([0-9][0-9,.]*)\)|[-−]([0-9][0-9,]*\.[0-9]{2}))(?=[.,;:!?]*\s|[.,;:!?]*$)"
 )
@@ -132,7 +145,7 @@ class LatexFilter(Rewriter):
         self.OPENERS = self._INSIDE
 
     def _rewrite(self, at: int, out: Output, *, over: bool) -> int | None:
-        rest = self._held.chars[at : at + 2 * MAX_OPENING]
+        rest = self._held.chars[at : at + MAX_FORMULA]
         if rest[0] == "$":
             taken = self._dollar(at, rest, out, over=over)
         elif rest[0] == "\\":
@@ -156,9 +169,7 @@ class LatexFilter(Rewriter):
         if self._last.isalpha():
             return 0
         if rest[1:2] == "$":
-            self._silence(at)
-            self._enter()
-            return 2
+            return self._open(at, "$$", rest, over=over)
         token = re.split(r"\s", rest[:MAX_OPENING], maxsplit=1)[0]
         if len(token) == len(rest) < MAX_OPENING and not over:
             return None
@@ -167,14 +178,28 @@ class LatexFilter(Rewriter):
             figures = loss.start(1) if loss[1] else loss.start(2)
             self._copy(at + figures, at + figures + len(loss[1] or loss[2]), out)
             return loss.end()
-        if _WHOLE.match(token) or _OPENS.match(token):
+        if _WHOLE.match(token):
             self._silence(at)
             self._enter()
             return 1
-        return 0
+        return self._open(at, "$", rest, over=over) if _OPENS.match(token) else 0
+
+    def _open(self, at: int, sign: str, rest: str, *, over: bool) -> int | None:
+        """Dollar signs open a formula where others close it; elsewhere they are those of money or
+        of a name."""
+        closed = _CLOSED[sign].match(rest)
+        may_close = len(rest) < MAX_FORMULA and _UNCLOSED[sign].fullmatch(rest)
+        if may_close and not over:
+            return None
+        if not closed:
+            return 0
+        self._silence(at)
+        self._enter()
+        return len(sign)
 
     def _command(self, at: int, rest: str, out: Output, *, over: bool) -> int | None:
         """A command of a formula, or one that stands in a text."""
+        rest = rest[: 2 * MAX_OPENING]
         command = _COMMAND.match(rest)
         if not over and len(rest) < 2 * MAX_OPENING and _COMMAND_BEGUN.fullmatch(rest):
             return None
