@@ -218,7 +218,7 @@ LOADS = {"threads": "a language model, 50 tokens/s", "reader": "a reader, 180 wo
 
 
 def server_load() -> str:
-    """What sayahead loadtest measured, a line per round."""
+    """What sayahead loadtest measured: its first and last round, and the overload."""
     lines = [
         (
             "| text of | sessions | refused | stalls | first sample, ms: p50, p95 | after its text"
@@ -228,7 +228,8 @@ def server_load() -> str:
     ]
     for name, clock in LOADS.items():
         result = load(f"server/{name}.json")
-        for row in [*result["rounds"], *([result["overload"]] if "overload" in result else [])]:
+        overload = [result["overload"]] if "overload" in result else []
+        for row in (result["rounds"][0], result["rounds"][-1], *overload):
             times = [
                 f"{row[kind]['p50']:.0f}, {row[kind]['p95']:.0f}"
                 for kind in ("first_ms", "after_its_text_ms")
@@ -302,30 +303,25 @@ PLACES: dict[str, Callable[[], str]] = {
     "prosody": table("prosody.md"),
     "held_out": table("held_out.md"),
     "arithmetic": table("arithmetic.md"),
-    "taught_release": table("taught_release.md"),
-    "taught_blind": table("taught_blind.md"),
-    "taught_memory": table("taught_memory.md"),
-    "context_streams": table("context_streams.md"),
-    "context_hidden": table("context_hidden.md"),
-    "released": table("released.md"),
+    "context_streams": table(
+        "context_streams.md",
+        rows=("k = 2", "k = 1", "k = 0", "k = 0, distilled", "k = 0, random", "k = 0, true"),
+        columns=(0, 1, 3),
+    ),
+    "released": table(
+        "released.md", rows=("now, whole", "now, k = 1", "now, k = 0"), columns=(0, 2, 4)
+    ),
     "server_memory": table("server/memory.md"),
-    "server_versions": table("server/versions.md"),
     "spent": table("spent.md"),
-    "step_words_load": table("server/step_words.md"),
-    "step_words_prosody": table("step_words_prosody.md"),
-    "step_words": table("step_words.md"),
-    "together": table("together.md"),
+    "step_words_load": table(
+        "server/step_words.md",
+        rows=("100, release", "100, now", "130, release", "215, release", "215, now", "240, now"),
+        columns=(0, 1, 6, 7, 9, 11),
+    ),
+    "step_words_prosody": table("step_words_prosody.md", columns=(0, 1, 3)),
     "together_cold": table("together_cold.md"),
     "simulated": table("capacity.md"),
     "start": table("start.md"),
-    "calls": table("calls.md"),
-    "loop": table("faster_loop.md"),
-    "loop_words": table("faster_words.md"),
-    "calls_nodes": table("calls_nodes.md"),
-    "faster_nodes": table("faster_nodes.md"),
-    "calls_integers": table("calls_integers.md"),
-    "faster_integers": table("faster_integers.md"),
-    "released_integers": table("released_integers.md"),
     "bench_runs": bench_runs,
     "browser": table(
         "browser.md",
@@ -334,19 +330,54 @@ PLACES: dict[str, Callable[[], str]] = {
     ),
     "lookahead": reports.LOOKAHEAD,
     "context": reports.CONTEXT,
-    "context_prosody": table(
-        "context_prosody.md", "python lab/benchmarks/prosody.py lab/benchmarks/context.json"
+    "frontier_tokens": table(
+        "frontier/frontier.md",
+        rows=(
+            "k = 0, 50 ms",
+            "k = 1, 50 ms",
+            "k = 3, 50 ms",
+            "learned, 50 tokens/s, price 0.3",
+            "learned, 50 tokens/s, price 3",
+            "no lookahead for the first word, then k = 3",
+        ),
+        columns=(0, 1, 2, 3),
     ),
-    "taught": table("taught.md", "python lab/benchmarks/prosody.py lab/benchmarks/taught.json"),
-    "frontier": table("frontier/frontier.md", "python lab/benchmarks/frontier/report.py"),
-    "frontier_am_michael": table(
-        "frontier/am_michael/frontier.md", "python lab/benchmarks/frontier/report.py"
+    "frontier_reader": table(
+        "frontier/frontier.md",
+        rows=(
+            "k = 0, 50 ms",
+            "k = 1, 50 ms",
+            "k = 3, 50 ms",
+            "learned, 180 words/min, price 0.15",
+            "learned, 180 words/min, price 1",
+            "learned, 180 words/min, price 2",
+        ),
+        columns=(0, 1, 2, 3),
+        number=1,
     ),
     "listened": reports.LISTENED,
-    "opportunistic": reports.OPPORTUNISTIC,
-    "clues": table("frontier/clues.md", "python lab/benchmarks/frontier/clues.py"),
-    "joins": table("joins.md"),
-    "blind": table("blind.md", "python lab/benchmarks/blind.py"),
+    "joins": table(
+        "joins.md",
+        rows=(
+            "k = 1",
+            "k = 1, 27 and 2 provisional frames",
+            "k = 0",
+            "k = 0, expected spectra stay",
+            "k = 0, 150 ms held back",
+        ),
+        columns=(0, 2, 3, 4, 5),
+    ),
+    "blind": table(
+        "blind.md",
+        rows=(
+            "k = 1",
+            "k = 1, 25 ms held back",
+            "k = 0",
+            "k = 0, 50 ms held back",
+            "k = 0, nothing held back",
+        ),
+        columns=(0, 2),
+    ),
     "lookahead_summary": reports.SUMMARY,
     **{
         f"claims{'_' * bool(paper)}{paper}": partial(claims.table, paper)
@@ -378,16 +409,42 @@ PLACES: dict[str, Callable[[], str]] = {
     "pace_fast": table("pace/fast.md", "python lab/benchmarks/pace/fast.py"),
     "pace_stalls": table("pace/stalls.md", "python lab/benchmarks/pace/tables.py"),
     "first_sound": table("first_sound.md", "python lab/benchmarks/side_by_side.py first_sound"),
-    "fairness": table("server/fairness.md", "python lab/benchmarks/fairness.py"),
+    "fairness": table(
+        "server/fairness.md",
+        rows=tuple(
+            f"{text}, {version}"
+            for text in ("prose", "digits", "signs")
+            for version in ("before", "after")
+        ),
+        columns=(0, 1, 2, 4, 6, 9),
+    ),
     "shapes": reports.SHAPES,
     "own": table("own_voice/own.md", "sayahead train own FOLDER"),
     "own_stages": table("own_voice/stages.md", "python lab/benchmarks/pupil.py"),
     "own_voice": reports.OWN_VOICE,
     "another_voice": reports.ANOTHER_VOICE,
     "another_speaker": reports.ANOTHER_SPEAKER,
-    "soak": table("server/soak.md", "python lab/benchmarks/soak.py"),
-    "abuse": table("server/abuse.md", "python lab/benchmarks/abuse.py"),
-    "floods": table("server/floods.md", "python lab/benchmarks/floods.py"),
+    "soak": table(
+        "server/soak.md",
+        rows=(
+            "before a text's first sound, in seconds of the control's sound",
+            "for a second of sound, of the control's",
+        ),
+    ),
+    "abuse": table(
+        "server/abuse.md",
+        rows=(
+            "native: pronunciation",
+            "native: dashes",
+            "native: all texts",
+            "storm: large messages",
+            "storm: revisions",
+            "bomb: gRPC",
+            "held: who never reads",
+        ),
+        columns=(0, 1, 3, 4, 5, 6, 7, 11),
+    ),
+    "floods": table("server/floods.md", columns=(0, 3, 4, 5, 6)),
     "aligner": table("aligner.md", "python lab/benchmarks/aligner.py"),
     "family": table(
         "family/voices/table.md",

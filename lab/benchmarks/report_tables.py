@@ -239,10 +239,8 @@ CONTEXT = FromReport(
     "context",
     "sayahead eval run lab/benchmarks/context.toml",
     (
-        Figure("WER, %", "quality.csv", "WER, %"),
-        Figure("difference", "quality.csv", "WER, %: difference"),
-        Figure("DistillMOS", "quality.csv", "DistillMOS"),
-        Figure("difference", "quality.csv", "DistillMOS: difference", 3),
+        Figure("WER: difference", "quality.csv", "WER, %: difference"),
+        Figure("DistillMOS: difference", "quality.csv", "DistillMOS: difference", 3),
         Figure(
             "first sound, ms, 180 words/min", "latency-1.csv", "first audible sample p50, ms", 0
         ),
@@ -255,21 +253,9 @@ LISTENED = replace(
     folder="listened",
     command="sayahead eval run lab/benchmarks/policy/listened.toml",
     figures=(
-        *CONTEXT.figures[:4],
+        *CONTEXT.figures[:2],
         Figure("word lag, s, 180 words/min", "latency-1.csv", "word lag mean, s"),
         Figure("word lag, s, 50 tokens/s", "latency-2.csv", "word lag mean, s"),
-    ),
-)
-
-OPPORTUNISTIC = replace(
-    CONTEXT,
-    folder="opportunistic",
-    command="sayahead eval run lab/benchmarks/policy/opportunistic.toml",
-    figures=(
-        *CONTEXT.figures[:4],
-        Figure("word lag, s, typist", "latency-1.csv", "word lag mean, s"),
-        Figure("word lag, s, 180 words/min", "latency-2.csv", "word lag mean, s"),
-        Figure("word lag, s, 50 tokens/s", "latency-3.csv", "word lag mean, s"),
     ),
 )
 
