@@ -16,7 +16,7 @@ from debian_prose import dictionary, english, sentences
 from romance_tree import grown, lines_of
 from sayahead.text.saying.espeak.client import ESPEAK
 from sayahead.text.saying.espeak.phonemizer import BETWEEN, FLAG
-from sayahead.text.saying.romance import LEARNED, vowels_of
+from sayahead.text.saying.romance import LEARNED
 from sayahead.text.saying.romance.portuguese import weighed
 from sayahead.text.saying.romance.reading import RomanceSounds, initials
 from sayahead.text.saying.romance.rules import END, PRIMARY, TIE, VOWELS
@@ -189,7 +189,7 @@ def tree_of(language: str, words: Mapping[str, str]) -> list[str]:
     """The file of a tree that reads these words."""
     made = LEARNED[language]
     taught = dict[str, str]()
-    vowels = set(vowels_of(language))
+    vowels = set(made.vowels)
     for word, said in words.items():
         plain = said.replace("ˌ", "") if language == "pt-br" else said
         foreign = set(plain) & set(UNTAUGHT[language]) or ENGLISH_LENGTH.search(plain)

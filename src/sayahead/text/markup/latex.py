@@ -11,11 +11,11 @@ MAX_OPENING = 40
 
 _OPENS = re.compile(
     r"\$(?=\\?[A-Za-z](?![A-Za-z0-9])|\\[A-Za-z]|[A-Za-z]+[({^_=<>]"
-    r"|(?![0-9.]+\W*$)[0-9.]*[A-Za-z]?[\^_\\{(=<>]|[-−+(|\[{]+[A-Za-z0-9.\\(]|[0-9]+[xyzn](?![A-Za-z]))"
+    r"|(?![0-9.]+\W*$)[0-9.]*[A-Za-z]?[\^_\\{(=<>]|[-−+(|\[{]+[A-Za-z0-9.\\(]|[0-9]+[xyzn](?![A-Za-z])"
+    r"|[^$\s]*[^$\s–—-]\$(?!\d))"
 )
-"""A dollar sign before a variable, a command, a sign or a power; before figures alone it is
-money."""
-_WHOLE = re.compile(r"\$[^$\s]*[^$\s–—-]\$(?!\d)")
+"""A dollar sign before a variable, a command, a sign or a power, or with another one in the same
+token; before figures alone it is money."""
 MAX_FORMULA = 160
 """Characters in which a formula that a dollar sign opens must be closed."""
 _INNER = r"(?:[^$\\\n.?]|\\(?:.|\n)|\n(?!\s*\n)|[.?](?!\s))*"
@@ -175,23 +175,17 @@ class LatexFilter(Rewriter):
             return None
         if loss := _LOSS.match(rest):
             self._put("-$", at, 2, out)
-            figures = loss.start(1) if loss[1] else loss.start(2)
-            self._copy(at + figures, at + figures + len(loss[1] or loss[2]), out)
+            start, end = loss.span(loss.lastindex or 0)
+            self._copy(at + start, at + end, out)
             return loss.end()
-        if _WHOLE.match(token):
-            self._silence(at)
-            self._enter()
-            return 1
         return self._open(at, "$", rest, over=over) if _OPENS.match(token) else 0
 
     def _open(self, at: int, sign: str, rest: str, *, over: bool) -> int | None:
         """Dollar signs open a formula where others close it; elsewhere they are those of money or
         of a name."""
-        closed = _CLOSED[sign].match(rest)
-        may_close = len(rest) < MAX_FORMULA and _UNCLOSED[sign].fullmatch(rest)
-        if may_close and not over:
+        if not over and len(rest) < MAX_FORMULA and _UNCLOSED[sign].fullmatch(rest):
             return None
-        if not closed:
+        if not _CLOSED[sign].match(rest):
             return 0
         self._silence(at)
         self._enter()

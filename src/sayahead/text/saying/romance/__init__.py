@@ -45,11 +45,6 @@ def learned(voice: str) -> Tree:
     return read_tree(WORDS / f"{LANGUAGES[voice]}.tree", made.vowels, made.accents)
 
 
-def vowels_of(voice: str) -> str:
-    """Letters of a language that can be stressed."""
-    return str(LEARNED[voice].vowels)
-
-
 @functools.cache
 def words(name: str) -> dict[str, str]:
     """Words that are not read by their spelling, with their sounds; capitals stand for themselves
