@@ -9,7 +9,7 @@ import importlib.metadata
 import json
 import urllib.parse
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sayahead.cli import number
@@ -93,15 +93,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the words; the exit code."""
-    from sayahead.text import front_end
-    from sayahead.text.saying.lexicon import Lexicon
-    from sayahead.text.saying.pronouncing import Pronunciations, pronouncing
-    from sayahead.text.saying.transcription import IPA
-    from sayahead.text.ssml.reader import Markup, Resources
-    from sayahead.text.ssml.say_as import say_as_of
     from sayahead.text.why import Watch
     from sayahead.voices import located, read_config
 
+    check(arguments)
+    name = arguments.voice or "heart"
+    config = read_config(located(name))
+    console = Console(quiet=False)
+    front = front_of(arguments.language, config)
+    source, typed = open_source(arguments, console)
+    if typed:
+        console.note("Type; Ctrl-D ends.")
+    text = "".join(fragment for fragment in source.fragments() if fragment)
+    language = arguments.language or config.language
+    watch = Watch(language) if arguments.why or arguments.report else None
+    rows = list(
+        readings(
+            text,
+            normalizer_of(arguments, config, front),
+            sounds_of(arguments, config, front, console.warn),
+            warn=console.warn,
+            watch=watch,
+        )
+    )
+    if not rows:
+        why = "the text has no words that can be spoken" if text.strip() else "the text is empty"
+        console.warn(f"Nothing to read: {why}.")
+    elif arguments.report:
+        print(report(text, rows, arguments.language or f"{config.language}, voice {name}"))
+    else:
+        as_text = as_json if arguments.json else as_line
+        print(*map(as_text, rows), sep="\n")
+    return 0
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """ConfigError for options that do not go together."""
     if arguments.text and arguments.file is not None:
         raise ConfigError("Give TEXT or --file, not both.")
     if arguments.voice is not None and arguments.language is not None:
@@ -109,50 +136,49 @@ def run(arguments: argparse.Namespace) -> int:
             "--language reads without a voice, with the language's phonemes: leave out --voice or"
             " --language."
         )
-    name = arguments.voice or "heart"
-    config = read_config(located(name))
-    tag = config.reads or config.language
-    front = front_end(tag, espeak=str(config.model.get("espeak", "")))
-    if arguments.language is not None:
-        front = language_front_end(arguments.language)
-    console = Console(quiet=False)
-    source, typed = open_source(arguments, console)
-    if typed:
-        console.note("Type; Ctrl-D ends.")
-    text = "".join(fragment for fragment in source.fragments() if fragment)
-    k = config.defaults.lookahead if arguments.lookahead is None else arguments.lookahead
-    shown = False
-    lexicon = Lexicon.of(arguments.lexicon) if arguments.lexicon else None
-    symbols = config.phonemes if arguments.language is None else IPA
-    known = Pronunciations(lexicon, normalizer=front.normalizer, symbols=symbols, language=tag)
+
+
+def front_of(language: str | None, config: VoiceConfig) -> FrontEnd:
+    """What reads for a voice, or a language without one."""
+    from sayahead.text import front_end
+
+    if language is not None:
+        return language_front_end(language)
+    espeak = str(config.model.get("espeak", ""))
+    return front_end(config.reads or config.language, espeak=espeak)
+
+
+def normalizer_of(
+    arguments: argparse.Namespace, config: VoiceConfig, front: FrontEnd
+) -> Normalizer:
+    """What makes words of the text, with the lexicon and the markup that were asked for."""
+    from sayahead.text.saying.lexicon import Lexicon
+    from sayahead.text.saying.pronouncing import Pronunciations, pronouncing
+    from sayahead.text.saying.transcription import IPA
+    from sayahead.text.ssml.reader import Markup, Resources
+    from sayahead.text.ssml.say_as import say_as_of
+
+    known = Pronunciations(
+        Lexicon.of(arguments.lexicon) if arguments.lexicon else None,
+        normalizer=front.normalizer,
+        symbols=config.phonemes if arguments.language is None else IPA,
+        language=config.reads or config.language,
+    )
     words = functools.partial(pronouncing, front.normalizer, known)
-    tags = Markup(
-        Resources(
-            words,
-            known,
-            say_as_of(arguments.language or config.language),
-            (config.speed[0], config.speed[-1]),
-        )
-    )
-    normalizer: Normalizer = tags(0) if arguments.ssml else words(0)
+    if not arguments.ssml:
+        return words(0)
+    say_as = say_as_of(arguments.language or config.language)
+    return Markup(Resources(words, known, say_as, (config.speed[0], config.speed[-1])))(0)
+
+
+def sounds_of(
+    arguments: argparse.Namespace, config: VoiceConfig, front: FrontEnd, warn: Callable[[str], None]
+) -> Callable[[list[Word]], list[str]]:
+    """What makes phonemes, or letters, of a sentence's words."""
+    k = config.defaults.lookahead if arguments.lookahead is None else arguments.lookahead
     if arguments.language is None:
-        said = sounds(config, front, k)
-    else:
-        said = language_sounds(arguments.language, front, k, console.warn)
-    watch = (
-        Watch(arguments.language or config.language) if arguments.why or arguments.report else None
-    )
-    read = list(readings(text, normalizer, said, warn=console.warn, watch=watch))
-    if arguments.report and read:
-        print(report(text, read, arguments.language or f"{config.language}, voice {name}"))
-        return 0
-    for reading in read:
-        print(as_json(reading) if arguments.json else as_line(reading))
-        shown = True
-    if not shown:
-        why = "the text has no words that can be spoken" if text.strip() else "the text is empty"
-        console.warn(f"Nothing to read: {why}.")
-    return 0
+        return sounds(config, front, k)
+    return language_sounds(arguments.language, front, k, warn)
 
 
 def readings(
@@ -164,27 +190,29 @@ def readings(
     watch: Watch | None = None,
 ) -> Iterator[Reading]:
     """The words of a text that comes character by character, sentence by sentence."""
-    late: list[tuple[Word, int | None]] = []
-    whys: list[Why | None] = []
-    for count, character in enumerate([*text, ""], start=1):
-        with watch.watching() if watch else contextlib.nullcontext():
-            words = normalizer.push(character) if character else normalizer.flush()
-        late += [(word, count - word.end if character else None) for word in words]
-        whys += [watch.why(word, text[word.start : word.end]) if watch else None for word in words]
-        if watch and words:
-            watch.forget()
+    rows = list(silent_readings(text, normalizer, watch))
     for start, end, skipped in normalizer.skipped:
         warn(f"Skipped {skipped!r} (characters {start} to {end}): this voice cannot read it.")
     begin = 0
-    for i, (last, _) in enumerate(late):
-        if last.ends or i == len(late) - 1:
-            sentence = late[begin : i + 1]
-            begin = i + 1
-            why = whys[i + 1 - len(sentence) : i + 1]
-            for (word, waited), sound, reason in zip(
-                sentence, sounds([w for w, _ in sentence]), why, strict=True
-            ):
-                yield Reading(word, text[word.start : word.end], sound, waited, reason)
+    for end, last in enumerate(rows, start=1):
+        if last.word.ends or end == len(rows):
+            sentence = rows[begin:end]
+            for row, sound in zip(sentence, sounds([each.word for each in sentence]), strict=True):
+                yield replace(row, sound=sound)
+            begin = end
+
+
+def silent_readings(text: str, normalizer: Normalizer, watch: Watch | None) -> Iterator[Reading]:
+    """The words as they become final, yet without their sounds."""
+    for count, character in enumerate([*text, ""], start=1):
+        with watch.watching() if watch else contextlib.nullcontext():
+            words = normalizer.push(character) if character else normalizer.flush()
+        for word in words:
+            source = text[word.start : word.end]
+            late = count - word.end if character else None
+            yield Reading(word, source, "", late, watch.why(word, source) if watch else None)
+        if watch and words:
+            watch.forget()
 
 
 def sounds(config: VoiceConfig, front: FrontEnd, k: int) -> Callable[[list[Word]], list[str]]:
