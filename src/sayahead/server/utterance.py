@@ -91,6 +91,9 @@ class Utterance:
         self._wordless = True
         self._unread = list[str]()
         self._mute = list[EncodedChunk]()
+        # The flush whose text is being spoken, and whether the rest of all text is.
+        self._flush: m.Flush | None = None
+        self._ending = False
         self._over = False
         self._resting = False
         self._loop = asyncio.get_running_loop()
@@ -274,15 +277,10 @@ class Utterance:
                 )
 
     async def _speak(self, speaking: Speaking) -> None:
-        flush = None
-        ending = False
         while True:
-            while self._revisions:
-                flush = await self._revise(speaking, flush)
-            if flush is None and not ending:
-                flush = self._feed(speaking)
-                ending = self.finishing and flush is None
-            patience_s = 0.0 if flush or ending else self._patience_s(speaking)
+            await self._take_commands(speaking)
+            is_all = self._flush is not None or self._ending
+            patience_s = 0.0 if is_all else self._patience_s(speaking)
             if patience_s and speaking.batch_size.few(self._waiting):
                 await self._woken(self._loop.time() + patience_s)
                 continue
@@ -294,15 +292,23 @@ class Utterance:
                 await self._stay_near()
             elif speaking.session.hungry:
                 await self._until_fed(patience_s)
-            elif flush is not None:
+            elif self._flush is not None:
                 await self._warn_unreadable()
-                await self._send(m.Flushed(self.name, flush.mark, self.sent_s))
-                flush = None
-            elif ending:
+                await self._send(m.Flushed(self.name, self._flush.mark, self.sent_s))
+                self._flush = None
+            elif self._ending:
                 await self._end()
                 return
             elif not (self._inbox or self.finishing):
                 await self._rest(speaking)
+
+    async def _take_commands(self, speaking: Speaking) -> None:
+        """Carry out what came, up to the next flush, or to the end."""
+        while self._revisions:
+            await self._revise(speaking)
+        if self._flush is None and not self._ending:
+            self._flush = self._feed(speaking)
+            self._ending = self.finishing and self._flush is None
 
     def _patience_s(self, speaking: Speaking) -> float:
         """How long more text may be awaited, so that more words are said in one step."""
@@ -390,8 +396,8 @@ class Utterance:
             speaking.session.finish()
         return None
 
-    async def _revise(self, speaking: Speaking, flush: m.Flush | None) -> m.Flush | None:
-        """Carry out the next revision, and all that came before it; the flush that still waits.
+    async def _revise(self, speaking: Speaking) -> None:
+        """Carry out the next revision, and all that came before it.
 
         Flushes that wait are taken back with what they were to speak, and answered, unless the
         revision is refused."""
@@ -411,8 +417,9 @@ class Utterance:
                 f"at is {revision.at}, but the text has {most} characters: nothing was revised."
             )
             await self._send(m.Failed("invalid_option", message, self.name, mark=revision.mark))
-            return flush
-        flushes = [] if flush is None else [flush]
+            return
+        flushes = [] if self._flush is None else [self._flush]
+        self._flush = None
         for item in before:
             self._inbox.popleft()
             if isinstance(item, m.Flush):
@@ -432,7 +439,6 @@ class Utterance:
         for item in flushes:
             await self._send(m.Flushed(self.name, item.mark, self.sent_s))
         await self._send(m.Revised(self.name, revision.mark, at, text[at:]))
-        return None
 
     def _expect_known(self) -> None:
         """Where no revision waits, it is known how long the text is."""

@@ -73,26 +73,31 @@ class Voices:
         the default one. VoiceError for a name, or without ``any_voice`` a language, that is
         unknown.
         """
-        name, _, speaker = (request or "").partition(":")
-        config = self.configs.get(name)
         if request in self.configs:
             return request, None
+        name, _, speaker = (request or "").partition(":")
+        config = self.configs.get(name)
         if config is not None and speaker in config.speakers:
             return name, speaker
-        if config is not None and not any_voice:
-            raise VoiceError(
-                f"The voice {name!r} has no speaker"
-                f" {speaker[:80]!r}{nearest(speaker[:80], config.speakers)}."
-            )
-        if request is not None and not any_voice:
-            raise VoiceError(
-                f"There is no voice {request[:80]!r}{nearest(request[:80], self.configs)}."
-            )
-        found = self.speaking(language) if language is not None else None
-        if found is None and language is not None and not any_voice:
-            spoken = sorted({config.language for config in self.configs.values()})
-            raise VoiceError(f"No voice speaks {language[:80]!r}{nearest(language[:80], spoken)}.")
-        return (name if config is not None else found or self.default), None
+        if not any_voice:
+            self._refuse_unknown(request, language)
+        # Where a voice has no such speaker, it speaks itself.
+        if config is not None:
+            return name, None
+        return (self.speaking(language) if language is not None else None) or self.default, None
+
+    def _refuse_unknown(self, request: str | None, language: str | None) -> None:
+        """VoiceError for a voice, or one of its speakers, that is named and not there, and for a
+        language that no voice speaks."""
+        if request is not None:
+            name, _, speaker = request.partition(":")
+            if name in self.configs:
+                what = f"The voice {name!r} has no speaker {speaker[:80]!r}"
+                raise VoiceError(f"{what}{nearest(speaker, self.configs[name].speakers)}.")
+            raise VoiceError(f"There is no voice {request[:80]!r}{nearest(request, self.configs)}.")
+        if language is not None and self.speaking(language) is None:
+            spoken = {config.language for config in self.configs.values()}
+            raise VoiceError(f"No voice speaks {language[:80]!r}{nearest(language, spoken)}.")
 
     def speaking(self, language: str) -> str | None:
         """The first voice of a language, of its variety if there is one, the default voice before
