@@ -210,6 +210,12 @@ def nearest(word: str, known: typing.Iterable[str]) -> str:
     return f" (known: {', '.join(choices)})" if 0 < len(choices) <= MAX_LISTED else ""
 
 
+def unknown(name: object, known: typing.Iterable[str]) -> str:
+    """``"'x' is unknown (did you mean 'y'?)"``: what an error says of a name that is not known."""
+    shown_name = str(name)[:MAX_NAMED]
+    return f"{shown_name!r} is unknown{nearest(shown_name, known)}"
+
+
 def check_number(name: str, value: object, least: float, most: float) -> float:
     """The value, also one of NumPy's, as a float; ConfigError unless it is a number between the
     two."""

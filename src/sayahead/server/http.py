@@ -186,19 +186,19 @@ class SpeechResponse:
         text: str,
         options: m.Options,
         *,
-        wrapping: Wrapping,
         failure: Failure,
+        wrapping: Wrapping | None = None,
         turns: Sequence[tuple[str, str]] = (),
     ) -> None:
-        """``turns``: who says which parts of the text, voices by name; none: the voice of the
-        options says all."""
+        """``wrapping``: None is the audio itself. ``turns``: who says which parts of the text,
+        voices by name; none: the voice of the options says all."""
         self._hub = hub
         self._caller = caller
         self._protocol = protocol
         options = replace(options, file=options.format.width is None)
         self._text = text
         self._options = options
-        self._wrapping = wrapping
+        self._wrapping = wrapping or Sound(options.format)
         self._failure = failure
         self._turns = turns
         self._started = False

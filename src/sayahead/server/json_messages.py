@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, TypeVar
 
+from sayahead.config import unknown
 from sayahead.errors import SayaheadError
 
+T = TypeVar("T")
 MAX_NAME = 128
 
 _COMPACT = json.JSONEncoder(separators=(",", ":")).encode
@@ -72,6 +74,24 @@ def text_frame(message: str | bytes) -> dict[str, Any]:
     if isinstance(message, bytes):
         raise MessageError("Messages must be JSON in text frames, not in binary ones.")
     return json_object(message, halves=TEXTS)
+
+
+def by_type(data: Mapping[str, Any], kinds: Mapping[str, T]) -> T:
+    """What a table has for a message's ``type``. MessageError for another type, or none."""
+    kind = data.get("type")
+    if not isinstance(kind, str):
+        raise MessageError("A message needs a type, a string.")
+    if kind not in kinds:
+        raise MessageError(f"The type {unknown(kind, kinds)}.")
+    return kinds[kind]
+
+
+def text_in(data: Mapping[str, Any], what: str) -> str:
+    """The text in a message. MessageError without any; ``what``: the message's type."""
+    text = data.get("text")
+    if not isinstance(text, str):
+        raise MessageError(f"{what} needs text, a string.")
+    return text
 
 
 def joined(text: str) -> tuple[str, str]:

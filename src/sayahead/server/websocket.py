@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
+from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from sayahead.errors import SayaheadError
+from sayahead.errors import ConfigError, SayaheadError
 from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, Lease, RefusedError
 from sayahead.server.json_messages import MessageError
@@ -68,6 +69,31 @@ class SocketProtocol:
     def closing(self, outcome: m.Outcome) -> tuple[int, str]:
         """Closing code and reason."""
         return m.closing_code(outcome), outcome.message
+
+
+def denial(error: ConfigError) -> Response:
+    """The answer to an address that asks for what cannot be had, in a form of no protocol's."""
+    return JSONResponse({"error": str(error)}, 400)
+
+
+def socket_route(
+    hub: Hub,
+    path: str,
+    make: Callable[[WebSocket], SocketProtocol],
+    refuse: Callable[[ConfigError], Response] = denial,
+) -> WebSocketRoute:
+    """Where connections of a protocol are served; ``refuse`` answers those for whose address
+    ``make`` raises a ConfigError."""
+
+    async def serve(websocket: WebSocket) -> None:
+        try:
+            protocol = make(websocket)
+        except ConfigError as error:
+            await websocket.send_denial_response(refuse(error))
+            return
+        await serve_socket(hub, websocket, protocol)
+
+    return WebSocketRoute(path, serve)
 
 
 async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol) -> None:

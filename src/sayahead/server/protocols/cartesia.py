@@ -12,13 +12,12 @@ from typing import Any, ClassVar
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
-from starlette.websockets import WebSocket
 
-from sayahead.config import nearest
+from sayahead.config import unknown
 from sayahead.errors import ConfigError
-from sayahead.server.http import RequestError, Sound, SpeechResponse, answers, json_body, text_of
+from sayahead.server.http import RequestError, SpeechResponse, answers, json_body, text_of
 from sayahead.server.hub import Hub
 from sayahead.server.json_messages import MessageError, compact, number, text_frame, utterance_name
 from sayahead.server.operation.access import Caller
@@ -26,7 +25,7 @@ from sayahead.server.protocols.character_times import source_words
 from sayahead.server.protocols.dictionaries import Dictionaries
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.offers import session_of
-from sayahead.server.websocket import SocketProtocol, serve_socket
+from sayahead.server.websocket import SocketProtocol, socket_route
 from sayahead.sound.formats import AudioFormat, wav_of
 from sayahead.text.styles.table import style
 from sayahead.types import PLAIN, Delivery
@@ -203,10 +202,7 @@ def format_of(form: dict[str, Any], containers: Collection[str]) -> AudioFormat:
             f" {' or '.join(containers)}."
         )
     if not isinstance(encoding, str) or encoding not in ENCODINGS:
-        encoding = str(encoding)[:80]
-        raise ConfigError(
-            f"output_format.encoding {encoding!r} is unknown{nearest(encoding, ENCODINGS)}."
-        )
+        raise ConfigError(f"output_format.encoding {unknown(encoding, ENCODINGS)}.")
     rate = form.get("sample_rate")
     bits = form.get("bit_rate")
     for name, value in (("sample_rate", rate), ("bit_rate", bits)):
@@ -248,16 +244,14 @@ def routes(hub: Hub) -> list[BaseRoute]:
 
     store = Dictionaries.of_server(hub)
 
-    async def speak(websocket: WebSocket) -> None:
-        await serve_socket(hub, websocket, Cartesia(store))
-
     @answers(hub, failure)
     async def sound(request: Request, caller: Caller) -> ASGIApp:
         body = await json_body(hub, request)
         text = text_of(hub, body, "transcript")
         options = options_of(body, store, containers=("raw", "wav", "mp3"))
-        return SpeechResponse(
-            hub, caller, "cartesia", text, options, wrapping=Sound(options.format), failure=failure
-        )
+        return SpeechResponse(hub, caller, "cartesia", text, options, failure=failure)
 
-    return [WebSocketRoute("/tts/websocket", speak), Route("/tts/bytes", sound, methods=["POST"])]
+    return [
+        socket_route(hub, "/tts/websocket", lambda _: Cartesia(store)),
+        Route("/tts/bytes", sound, methods=["POST"]),
+    ]

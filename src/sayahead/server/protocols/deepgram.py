@@ -5,26 +5,25 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
-from starlette.websockets import WebSocket
 
 from sayahead import __version__
-from sayahead.config import nearest
+from sayahead.config import unknown
 from sayahead.errors import ConfigError
-from sayahead.server.http import RequestError, Sound, SpeechResponse, answers, json_body, text_of
+from sayahead.server.http import RequestError, SpeechResponse, answers, json_body, text_of
 from sayahead.server.hub import Hub
-from sayahead.server.json_messages import MessageError, compact, text_frame, whole
+from sayahead.server.json_messages import by_type, compact, text_frame, text_in, whole
 from sayahead.server.operation.access import Caller
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.offers import session_of
-from sayahead.server.websocket import SocketProtocol, serve_socket
+from sayahead.server.websocket import SocketProtocol, socket_route
 from sayahead.sound.formats import AudioFormat, wav_of
 
 # A connection may idle for as long as the server allows.
@@ -34,7 +33,6 @@ ENCODINGS = {"linear16": ("pcm_s16le", 24000), "mulaw": ("mulaw", 8000), "alaw":
 """Values of ``encoding``: ours, and the default number of samples per second."""
 PACKED = ("mp3", "opus", "flac", "aac")
 """Further values over HTTP."""
-KINDS = ("Speak", "Flush", "Clear", "Close")
 # One text at a time, without a name.
 ONLY = ""
 
@@ -68,30 +66,33 @@ class Deepgram(SocketProtocol):
 
     def read(self, message: str | bytes) -> Iterable[m.Command]:
         data = text_frame(message)
-        match data.get("type"):
-            case "Speak":
-                text = data.get("text")
-                if not isinstance(text, str):
-                    raise MessageError("Speak needs text, a string.")
-                self._open = True
-                self._waits = self._waits or bool(text.strip())
-                yield m.Open(ONLY, self._options)
-                yield m.Text(ONLY, text)
-            case "Flush":
-                self._waits = False
-                yield (
-                    m.Flush(ONLY, self._next())
-                    if self._open
-                    else m.Reply(say("Flushed", sequence_id=self._next()))
-                )
-            case "Clear":
-                yield m.Cancel(ONLY) if self._open else m.Reply(self._cleared())
-            case "Close":
-                yield m.End()
-            case str(kind):
-                raise MessageError(f"The type {kind[:80]!r} is unknown{nearest(kind[:80], KINDS)}.")
-            case _:
-                raise MessageError("A message needs a type, a string.")
+        yield from by_type(data, self.KINDS)(self, data)
+
+    def _speak(self, data: dict[str, Any]) -> Iterable[m.Command]:
+        text = text_in(data, "Speak")
+        self._open = True
+        self._waits = self._waits or bool(text.strip())
+        yield m.Open(ONLY, self._options)
+        yield m.Text(ONLY, text)
+
+    def _flush(self, data: dict[str, Any]) -> Iterable[m.Command]:
+        self._waits = False
+        number = self._next()
+        yield m.Flush(ONLY, number) if self._open else m.Reply(say("Flushed", sequence_id=number))
+
+    def _clear(self, data: dict[str, Any]) -> Iterable[m.Command]:
+        yield m.Cancel(ONLY) if self._open else m.Reply(self._cleared())
+
+    def _close(self, data: dict[str, Any]) -> Iterable[m.Command]:
+        yield m.End()
+
+    KINDS: ClassVar[Mapping[str, Callable[..., Iterable[m.Command]]]] = {
+        "Speak": _speak,
+        "Flush": _flush,
+        "Clear": _clear,
+        "Close": _close,
+    }
+    """What reads a message, by its type."""
 
     def write(self, event: m.Event) -> Iterable[str | bytes]:
         match event:
@@ -138,9 +139,7 @@ def format_of(query: Mapping[str, str]) -> AudioFormat:
     encoding = query.get("encoding", "linear16")
     rate = number_in(query, "sample_rate")
     if encoding not in ENCODINGS:
-        raise ConfigError(
-            f"encoding {encoding[:80]!r} is unknown{nearest(encoding[:80], ENCODINGS)}."
-        )
+        raise ConfigError(f"encoding {unknown(encoding, ENCODINGS)}.")
     if query.get("container", "none") != "none":
         raise ConfigError("Raw samples have no container: omit it, or use none.")
     form = AudioFormat(ENCODINGS[encoding][0], ENCODINGS[encoding][1] if rate is None else rate)
@@ -154,9 +153,7 @@ def packed_format_of(query: Mapping[str, str]) -> AudioFormat:
     encoding = query.get("encoding", "mp3")
     container = query.get("container")
     if encoding not in ENCODINGS and encoding not in PACKED:
-        raise ConfigError(
-            f"encoding {encoding[:80]!r} is unknown{nearest(encoding[:80], (*ENCODINGS, *PACKED))}."
-        )
+        raise ConfigError(f"encoding {unknown(encoding, (*ENCODINGS, *PACKED))}.")
     if encoding in ENCODINGS and container not in (None, "wav"):
         return format_of(query)
     rate = number_in(query, "sample_rate")
@@ -196,18 +193,13 @@ def failure(error: RequestError) -> Response:
     )
 
 
+def refused(error: ConfigError) -> Response:
+    """The answer to a query that cannot be."""
+    return failure(RequestError("invalid_option", str(error)))
+
+
 def routes(hub: Hub) -> list[BaseRoute]:
     """``/v1/speak``."""
-
-    async def speak(websocket: WebSocket) -> None:
-        try:
-            protocol = Deepgram(hub, websocket.query_params)
-        except ConfigError as error:
-            await websocket.send_denial_response(
-                failure(RequestError("invalid_option", str(error)))
-            )
-            return
-        await serve_socket(hub, websocket, protocol)
 
     @answers(hub, failure)
     async def sound(request: Request, caller: Caller) -> ASGIApp:
@@ -216,8 +208,9 @@ def routes(hub: Hub) -> list[BaseRoute]:
         form = packed_format_of(query)
         session = session_of(query, speed=speed_of(query))
         options = m.Options(voice=query.get("model"), any_voice=True, format=form, session=session)
-        return SpeechResponse(
-            hub, caller, "deepgram", text, options, wrapping=Sound(form), failure=failure
-        )
+        return SpeechResponse(hub, caller, "deepgram", text, options, failure=failure)
 
-    return [WebSocketRoute("/v1/speak", speak), Route("/v1/speak", sound, methods=["POST"])]
+    return [
+        socket_route(hub, "/v1/speak", lambda socket: Deepgram(hub, socket.query_params), refused),
+        Route("/v1/speak", sound, methods=["POST"]),
+    ]

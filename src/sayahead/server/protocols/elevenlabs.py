@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
-from sayahead.config import nearest
+from sayahead.config import unknown
 from sayahead.engine.options import SessionOptions
 from sayahead.errors import ConfigError, SayaheadError
 from sayahead.server.http import (
@@ -42,7 +42,7 @@ from sayahead.server.protocols.character_times import Aligner, Alignment
 from sayahead.server.protocols.dictionaries import Dictionaries
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.offers import session_of
-from sayahead.server.websocket import SocketProtocol, serve_socket
+from sayahead.server.websocket import SocketProtocol, socket_route
 from sayahead.sound.formats import AudioFormat, whole_file
 from sayahead.text.saying.lexicon import Lexicon
 from sayahead.voices import VoiceConfig
@@ -91,7 +91,7 @@ def audio_format(name: str | None) -> AudioFormat:
     """The format in ``output_format``. ConfigError for an unknown one."""
     name = name or DEFAULT
     if name not in FORMATS:
-        raise ConfigError(f"output_format {name[:80]!r} is unknown{nearest(name[:80], FORMATS)}.")
+        raise ConfigError(f"output_format {unknown(name, FORMATS)}.")
     kind, rate, *kilobits = name.split("_")
     form = AudioFormat(ENCODINGS[kind], int(rate), int(kilobits[0]) * 1000 if kilobits else None)
     form.check()
@@ -444,15 +444,11 @@ def routes(hub: Hub) -> list[BaseRoute]:
 
     store = Dictionaries.of_server(hub)
 
-    async def single(websocket: WebSocket) -> None:
-        await serve_socket(
-            hub, websocket, Single(websocket.path_params["voice"], websocket.query_params, store)
-        )
+    def socket(path: str, protocol: type[Multi]) -> WebSocketRoute:
+        def make(websocket: WebSocket) -> Multi:
+            return protocol(websocket.path_params["voice"], websocket.query_params, store)
 
-    async def multi(websocket: WebSocket) -> None:
-        await serve_socket(
-            hub, websocket, Multi(websocket.path_params["voice"], websocket.query_params, store)
-        )
+        return socket_route(hub, f"/v1/text-to-speech/{{voice}}/{path}", make)
 
     @answers(hub, failure)
     async def speech(request: Request, caller: Caller) -> ASGIApp:
@@ -509,8 +505,8 @@ def routes(hub: Hub) -> list[BaseRoute]:
 
     path = "/v1/text-to-speech/{voice}"
     return [
-        WebSocketRoute(f"{path}/stream-input", single),
-        WebSocketRoute(f"{path}/multi-stream-input", multi),
+        socket("stream-input", Single),
+        socket("multi-stream-input", Multi),
         *(Route(path + rest, speech, methods=["POST"]) for rest in ("", *TIMED, "/stream")),
         *(Route(place, voices) for place in ("/v1/voices", "/v2/voices", "/v1/voices/{voice}")),
         *(Route(place, user) for place in ("/v1/user", "/v1/user/subscription")),

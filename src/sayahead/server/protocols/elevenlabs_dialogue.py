@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
-from sayahead.server.http import RequestError, Sound, SpeechResponse, answers, json_body
+from sayahead.server.http import RequestError, SpeechResponse, answers, json_body
 from sayahead.server.hub import Hub
 from sayahead.server.json_messages import MessageError, compact, text_frame, utterance_name
 from sayahead.server.operation.access import Caller
@@ -20,7 +20,7 @@ from sayahead.server.protocols.character_times import Alignment
 from sayahead.server.protocols.dictionaries import Dictionaries
 from sayahead.server.protocols.elevenlabs import OPTIONS, Multi, audio_format, failure, spoken
 from sayahead.server.synthesis import messages as m
-from sayahead.server.websocket import serve_socket
+from sayahead.server.websocket import socket_route
 
 MAX_INPUTS = 1000
 """Lines of one message or request."""
@@ -170,11 +170,11 @@ def routes(hub: Hub) -> list[BaseRoute]:
 
     store = Dictionaries.of_server(hub)
 
-    async def single(websocket: WebSocket) -> None:
-        await serve_socket(hub, websocket, SingleDialogue(hub, websocket.query_params, store))
+    def socket(path: str, protocol: type[MultiDialogue]) -> WebSocketRoute:
+        def make(websocket: WebSocket) -> MultiDialogue:
+            return protocol(hub, websocket.query_params, store)
 
-    async def multi(websocket: WebSocket) -> None:
-        await serve_socket(hub, websocket, MultiDialogue(hub, websocket.query_params, store))
+        return socket_route(hub, f"/v1/text-to-dialogue/{path}", make)
 
     @answers(hub, failure)
     async def sound(request: Request, caller: Caller) -> ASGIApp:
@@ -194,12 +194,13 @@ def routes(hub: Hub) -> list[BaseRoute]:
         session = spoken(request.query_params, body.get("settings"), seed=seed, lexicon=lexicon)
         options = replace(OPTIONS, voice=first, language=language, format=form, session=session)
         turns = [(speaker(hub, voice, first), text) for voice, text, _ in lines]
-        shown: dict[str, Any] = {"wrapping": Sound(form), "failure": failure}
-        return SpeechResponse(hub, caller, "elevenlabs", text, options, turns=turns, **shown)
+        return SpeechResponse(
+            hub, caller, "elevenlabs", text, options, failure=failure, turns=turns
+        )
 
     path = "/v1/text-to-dialogue"
     return [
-        WebSocketRoute(f"{path}/stream-input", single),
-        WebSocketRoute(f"{path}/multi-stream-input", multi),
+        socket("stream-input", SingleDialogue),
+        socket("multi-stream-input", MultiDialogue),
         *(Route(path + rest, sound, methods=["POST"]) for rest in ("", "/stream")),
     ]

@@ -6,30 +6,27 @@ from __future__ import annotations
 import secrets
 import uuid
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
-from starlette.websockets import WebSocket
 
 from sayahead import __version__
-from sayahead.config import nearest
 from sayahead.errors import ConfigError, SayaheadError
-from sayahead.server.http import RequestError, Sound, SpeechResponse, answers, json_body, text_of
+from sayahead.server.http import RequestError, SpeechResponse, answers, json_body, text_of
 from sayahead.server.hub import Hub
-from sayahead.server.json_messages import MessageError, joined, number, text_frame
+from sayahead.server.json_messages import MessageError, by_type, joined, number, text_frame, text_in
 from sayahead.server.operation.access import Caller
 from sayahead.server.protocols.deepgram import IDLE_S, OPTIONS, format_of, packed_format_of, say
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.offers import session_of
-from sayahead.server.websocket import SocketProtocol, serve_socket
+from sayahead.server.websocket import SocketProtocol, socket_route
 from sayahead.types import Delivery
 
-KINDS = ("Speak", "Flush", "Interrupt", "Configure", "Close")
 ONLY = ""
 """The one utterance of a connection: turns are parts of its text."""
 SLOWEST = 0.5
@@ -136,28 +133,10 @@ class Flux(SocketProtocol):
 
     def read(self, message: str | bytes) -> Iterable[m.Command]:
         data = text_frame(message)
-        match data.get("type"):
-            case "Speak":
-                yield from self._speak(data.get("text"))
-            case "Flush":
-                yield from self._flush()
-            case "Interrupt":
-                yield from self._interrupt(data.get("playback_offset"))
-            case "Configure":
-                yield from self._configure(data.get("speed"))
-            case "Close":
-                self._ending = True
-                if not self._open:
-                    yield m.Reply(self._totals())
-                yield m.End()
-            case str(kind):
-                raise MessageError(f"The type {kind[:80]!r} is unknown{nearest(kind[:80], KINDS)}.")
-            case _:
-                raise MessageError("A message needs a type, a string.")
+        yield from by_type(data, self.KINDS)(self, data)
 
-    def _speak(self, text: object) -> Iterable[m.Command]:
-        if not isinstance(text, str):
-            raise MessageError("Speak needs text, a string.")
+    def _speak(self, data: dict[str, Any]) -> Iterable[m.Command]:
+        text = text_in(data, "Speak")
         if not self._open:
             self._open = True
             self._opened_speed = self._speed
@@ -176,15 +155,15 @@ class Flux(SocketProtocol):
         self._all_characters += len(whole)
         yield m.Text(ONLY, text)
 
-    def _flush(self) -> Iterable[m.Command]:
+    def _flush(self, data: dict[str, Any]) -> Iterable[m.Command]:
         if not self._turns or self._turns[-1].flushed:
             yield m.Reply(warning(NO_SPEECH))
             return
         self._turns[-1].flushed = True
         yield m.Flush(ONLY)
 
-    def _interrupt(self, offset: object) -> Iterable[m.Command]:
-        self._offset_s = offset_of(offset)
+    def _interrupt(self, data: dict[str, Any]) -> Iterable[m.Command]:
+        self._offset_s = offset_of(data.get("playback_offset"))
         if not self._open:
             heard_nothing = not self._before_s
             yield m.Reply(warning("NO_AUDIO_GENERATED" if heard_nothing else NO_SPEECH))
@@ -201,7 +180,8 @@ class Flux(SocketProtocol):
         else:
             yield m.Cancel(ONLY, min(max(0.0, self._offset_s - self._before_s), self._sent_s))
 
-    def _configure(self, given: object) -> Iterable[m.Command]:
+    def _configure(self, data: dict[str, Any]) -> Iterable[m.Command]:
+        given = data.get("speed")
         if given is None:
             yield m.Reply(say("ConfigureSuccess", applied={"speed": self._speed}))
             return
@@ -220,6 +200,21 @@ class Flux(SocketProtocol):
         if self._open:
             yield m.Deliver(ONLY, replace(self._delivery, speed=self._speed / self._opened_speed))
         yield m.Reply(say("ConfigureSuccess", applied={"speed": self._speed}))
+
+    def _close(self, data: dict[str, Any]) -> Iterable[m.Command]:
+        self._ending = True
+        if not self._open:
+            yield m.Reply(self._totals())
+        yield m.End()
+
+    KINDS: ClassVar[Mapping[str, Callable[..., Iterable[m.Command]]]] = {
+        "Speak": _speak,
+        "Flush": _flush,
+        "Interrupt": _interrupt,
+        "Configure": _configure,
+        "Close": _close,
+    }
+    """What reads a message, by its type."""
 
     def write(self, event: m.Event) -> Iterable[str | bytes]:
         match event:
@@ -384,14 +379,6 @@ def refused(error: SayaheadError) -> Response:
 def routes(hub: Hub) -> list[BaseRoute]:
     """``/v2/speak``."""
 
-    async def speak(websocket: WebSocket) -> None:
-        try:
-            protocol = Flux(hub, websocket.query_params)
-        except ConfigError as error:
-            await websocket.send_denial_response(refused(error))
-            return
-        await serve_socket(hub, websocket, protocol)
-
     @answers(hub, failure)
     async def sound(request: Request, caller: Caller) -> ASGIApp:
         query = request.query_params
@@ -410,8 +397,9 @@ def routes(hub: Hub) -> list[BaseRoute]:
             "delivery": delivery,
         }
         options = m.Options(any_voice=True, session=session_of(query, speed=speed), **chosen)
-        return SpeechResponse(
-            hub, caller, "flux", text, options, wrapping=Sound(form), failure=failure
-        )
+        return SpeechResponse(hub, caller, "flux", text, options, failure=failure)
 
-    return [WebSocketRoute("/v2/speak", speak), Route("/v2/speak", sound, methods=["POST"])]
+    return [
+        socket_route(hub, "/v2/speak", lambda socket: Flux(hub, socket.query_params), refused),
+        Route("/v2/speak", sound, methods=["POST"]),
+    ]

@@ -7,16 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-from starlette.responses import JSONResponse
-from starlette.routing import BaseRoute, WebSocketRoute
-from starlette.websockets import WebSocket
+from starlette.routing import BaseRoute
 
-from sayahead.errors import ConfigError
 from sayahead.server.hub import Hub
-from sayahead.server.json_messages import MessageError, text_frame, whole
+from sayahead.server.json_messages import MessageError, text_frame, text_in, whole
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.offers import session_of
-from sayahead.server.websocket import SocketProtocol, serve_socket
+from sayahead.server.websocket import SocketProtocol, socket_route
 from sayahead.sound.formats import AudioFormat
 
 RATE = 16000
@@ -51,9 +48,7 @@ class Jambonz(SocketProtocol):
         data = text_frame(message)
         match data.get("type"):
             case "stream":
-                text = data.get("text")
-                if not isinstance(text, str):
-                    raise MessageError("stream needs a text, a string.")
+                text = text_in(data, "stream")
                 yield m.Open(ONLY, self._options)
                 # A message is whole words, with or without a blank at the end.
                 yield m.Text(ONLY, text if text[-1:].isspace() else text + " ")
@@ -77,13 +72,4 @@ class Jambonz(SocketProtocol):
 
 def routes(hub: Hub) -> list[BaseRoute]:
     """``/v1/jambonz``."""
-
-    async def speak(websocket: WebSocket) -> None:
-        try:
-            protocol = Jambonz(websocket.query_params)
-        except ConfigError as error:
-            await websocket.send_denial_response(JSONResponse({"error": str(error)}, 400))
-            return
-        await serve_socket(hub, websocket, protocol)
-
-    return [WebSocketRoute("/v1/jambonz", speak)]
+    return [socket_route(hub, "/v1/jambonz", lambda socket: Jambonz(socket.query_params))]

@@ -9,18 +9,16 @@ from typing import Any, ClassVar
 
 import msgpack
 import numpy as np
-from starlette.responses import JSONResponse
-from starlette.routing import BaseRoute, WebSocketRoute
-from starlette.websockets import WebSocket
+from starlette.routing import BaseRoute
 
-from sayahead.config import nearest
+from sayahead.config import unknown
 from sayahead.errors import ConfigError
 from sayahead.server.hub import Hub
-from sayahead.server.json_messages import MessageError, whole
+from sayahead.server.json_messages import MessageError, text_in, whole
 from sayahead.server.protocols.character_times import source_words
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.offers import session_of
-from sayahead.server.websocket import SocketProtocol, serve_socket
+from sayahead.server.websocket import SocketProtocol, socket_route
 from sayahead.sound.formats import AudioFormat
 
 RATE = 24000
@@ -51,7 +49,7 @@ class Kyutai(SocketProtocol):
         """ConfigError for a format that is unknown."""
         name = query.get("format", DEFAULT)
         if name not in FORMATS:
-            raise ConfigError(f"format {name[:80]!r} is unknown{nearest(name[:80], FORMATS)}.")
+            raise ConfigError(f"format {unknown(name, FORMATS)}.")
         form, self._packed = FORMATS[name]
         form.check()
         session = session_of(query, seed=(whole(query.get("seed")) or 0) % 2**32)
@@ -70,10 +68,7 @@ class Kyutai(SocketProtocol):
             data = unpack(message)
             match data.get("type"):
                 case "Text":
-                    text = data.get("text")
-                    if not isinstance(text, str):
-                        raise MessageError("Text needs text, a string.")
-                    yield from self._text(text)
+                    yield from self._text(text_in(data, "Text"))
                 case "Eos":
                     yield from self._end()
                 case "Voice":
@@ -132,13 +127,4 @@ def unpack(message: bytes) -> dict[str, Any]:
 
 def routes(hub: Hub) -> list[BaseRoute]:
     """``/api/tts_streaming``."""
-
-    async def speak(websocket: WebSocket) -> None:
-        try:
-            protocol = Kyutai(websocket.query_params)
-        except ConfigError as error:
-            await websocket.send_denial_response(JSONResponse({"error": str(error)}, 400))
-            return
-        await serve_socket(hub, websocket, protocol)
-
-    return [WebSocketRoute("/api/tts_streaming", speak)]
+    return [socket_route(hub, "/api/tts_streaming", lambda socket: Kyutai(socket.query_params))]

@@ -4,35 +4,32 @@ messages."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, ClassVar
 
-from starlette.routing import BaseRoute, WebSocketRoute
-from starlette.websockets import WebSocket
+from starlette.routing import BaseRoute
 
-from sayahead.config import Bound, from_mapping, nearest
+from sayahead.config import Bound, from_mapping
 from sayahead.server.hub import Hub
 from sayahead.server.json_messages import (
     MAX_NAME,
     MessageError,
+    by_type,
     compact,
     mark_of,
     number,
     text_frame,
+    text_in,
     utterance_name,
 )
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.offers import Choice, offers
-from sayahead.server.websocket import SocketProtocol, serve_socket
+from sayahead.server.websocket import SocketProtocol, socket_route
 from sayahead.sound.formats import ENCODINGS, RATES, AudioFormat
 
 FRAME_S = 0.08
 # More is granted only up to limits.idle_most_s.
 LONGEST_IDLE_S = 86400.0
-KINDS = (
-    "session.update session.ping session.end speech.played "
-    "input_text.append input_text.revise input_text.flush input_text.end input_text.cancel"
-).split()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,49 +99,42 @@ class Native(SocketProtocol):
     def read(self, message: str | bytes) -> Iterable[m.Command | m.Later]:
         data = text_frame(message)
         name = utterance_name(data.get("context_id", ""))
-        match data.get("type"):
-            case "session.update":
-                yield from self._update(data.get("session"))
-            case "input_text.append":
-                text = data.get("text")
-                if not isinstance(text, str):
-                    raise MessageError("input_text.append needs text, a string.")
-                yield m.Open(name, self._options)
-                yield m.Text(name, text)
-            case "input_text.revise":
-                yield from self._revise(name, data)
-            case "input_text.flush":
-                if not isinstance(end := data.get("end", True), bool):
-                    raise MessageError(
-                        "input_text.flush: end must be true or false.", utterance=name
-                    )
-                yield m.Flush(name, mark_of(data, "flush_id"), end)
-            case "input_text.end":
-                # A text may be empty: it begins, and ends.
-                yield m.Open(name, self._options)
-                yield m.Finish(name)
-            case "input_text.cancel":
-                played_s = number(data.get("played_s"))
-                if data.get("played_s") is not None and (played_s is None or played_s < 0):
-                    played_s = None
-                    message = "input_text.cancel: played_s must be a number of seconds, at least 0."
-                    yield m.Refuse("invalid_message", message, name)
-                yield m.Cancel(name, played_s)
-            case "speech.played":
-                played_s = number(data.get("played_s"))
-                if played_s is None or played_s < 0:
-                    message = "speech.played: played_s must be a number of seconds, at least 0."
-                    raise MessageError(message, utterance=name)
-                yield m.Played(name, played_s)
-            case "session.ping":
-                yield m.KeepAlive(name if "context_id" in data else None)
-                yield m.Reply(say("session.pong"))
-            case "session.end":
-                yield m.End()
-            case str(kind):
-                raise MessageError(f"The type {kind[:80]!r} is unknown{nearest(kind[:80], KINDS)}.")
-            case _:
-                raise MessageError("A message needs a type, a string.")
+        return by_type(data, self.KINDS)(self, name, data)
+
+    def _append(self, name: str, data: dict[str, Any]) -> Iterable[m.Command]:
+        text = text_in(data, "input_text.append")
+        yield m.Open(name, self._options)
+        yield m.Text(name, text)
+
+    def _flush(self, name: str, data: dict[str, Any]) -> Iterable[m.Command]:
+        if not isinstance(end := data.get("end", True), bool):
+            raise MessageError("input_text.flush: end must be true or false.", utterance=name)
+        yield m.Flush(name, mark_of(data, "flush_id"), end)
+
+    def _end(self, name: str, data: dict[str, Any]) -> Iterable[m.Command]:
+        # A text may be empty: it begins, and ends.
+        yield m.Open(name, self._options)
+        yield m.Finish(name)
+
+    def _cancel(self, name: str, data: dict[str, Any]) -> Iterable[m.Command]:
+        """A listener whose place makes no sense is silenced all the same."""
+        played_s = None
+        try:
+            if data.get("played_s") is not None:
+                played_s = played_in(data, name)
+        except MessageError as error:
+            yield self.refuse(error)
+        yield m.Cancel(name, played_s)
+
+    def _played(self, name: str, data: dict[str, Any]) -> Iterable[m.Command]:
+        yield m.Played(name, played_in(data, name))
+
+    def _ping(self, name: str, data: dict[str, Any]) -> Iterable[m.Command]:
+        yield m.KeepAlive(name if "context_id" in data else None)
+        yield m.Reply(say("session.pong"))
+
+    def _end_session(self, name: str, data: dict[str, Any]) -> Iterable[m.Command]:
+        yield m.End()
 
     def _revise(self, name: str, data: dict[str, Any]) -> Iterable[m.Command]:
         """A revision of a text; one from its first character on may begin it."""
@@ -166,8 +156,9 @@ class Native(SocketProtocol):
                 yield m.Open(name, self._options)
             yield m.Revise(name, at, text, mark)
 
-    def _update(self, session: object) -> Iterable[m.Command | m.Later]:
+    def _update(self, name: str, data: dict[str, Any]) -> Iterable[m.Command | m.Later]:
         """Choose for the utterances to come; answers with all choices in force."""
+        session = data.get("session")
         if not isinstance(session, dict):
             raise MessageError("session.update needs session, an object.")
         merged = self._choices | session
@@ -186,6 +177,19 @@ class Native(SocketProtocol):
         self._choices = merged
         self._options = options
         return {"session": dataclasses.asdict(choice) | {"voice": voice}}
+
+    KINDS: ClassVar[Mapping[str, Callable[..., Iterable[m.Command | m.Later]]]] = {
+        "session.update": _update,
+        "session.ping": _ping,
+        "session.end": _end_session,
+        "speech.played": _played,
+        "input_text.append": _append,
+        "input_text.revise": _revise,
+        "input_text.flush": _flush,
+        "input_text.end": _end,
+        "input_text.cancel": _cancel,
+    }
+    """What reads a message, by its type."""
 
     def write(self, event: m.Event) -> Iterable[str | bytes]:
         match event:
@@ -230,6 +234,15 @@ class Native(SocketProtocol):
                 yield str(message)
 
 
+def played_in(data: dict[str, Any], name: str) -> float:
+    """The seconds that a message says were played. MessageError for what is no such number."""
+    played_s = number(data.get("played_s"))
+    if played_s is None or played_s < 0:
+        message = f"{data['type']}: played_s must be a number of seconds, at least 0."
+        raise MessageError(message, utterance=name)
+    return played_s
+
+
 def word_row(word: m.SpokenWord) -> dict[str, Any]:
     """A word as the client gets it."""
     times = {"onset_s": round(word.onset_s, 6), "offset_s": round(word.offset_s, 6)}
@@ -252,8 +265,4 @@ def say(kind: str, **rest: Any) -> str:
 
 def routes(hub: Hub) -> list[BaseRoute]:
     """``/v1/stream``."""
-
-    async def stream(websocket: WebSocket) -> None:
-        await serve_socket(hub, websocket, Native(hub))
-
-    return [WebSocketRoute("/v1/stream", stream)]
+    return [socket_route(hub, "/v1/stream", lambda _: Native(hub))]

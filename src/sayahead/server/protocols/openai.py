@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
-from sayahead.config import nearest
+from sayahead.config import unknown
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.server.http import RequestError, Sound, SpeechResponse, answers, json_body
 from sayahead.server.hub import Hub
@@ -82,10 +82,7 @@ def speech_options(hub: Hub, body: dict[str, Any]) -> m.Options:
     """What a request chooses. RequestError for what is unknown or out of range."""
     kind = "mp3" if body.get("response_format") is None else body["response_format"]
     if not isinstance(kind, str) or kind not in FORMATS:
-        name = str(kind)[:80]
-        raise bad(
-            "response_format", f"response_format {name!r} is unknown{nearest(name, FORMATS)}."
-        )
+        raise bad("response_format", f"response_format {unknown(kind, FORMATS)}.")
     speed = number(1.0 if body.get("speed") is None else body["speed"])
     if speed is None or not SPEED[0] <= speed <= SPEED[1]:
         given = str(body["speed"])[:80]
