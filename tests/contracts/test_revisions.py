@@ -238,6 +238,28 @@ def test_what_was_spoken_of_what_begins_like_a_tag_is_not_said_again() -> None:
 
 
 @pytest.mark.parametrize(
+    "token", ['<sub alias="Big One">B1</sub>', "**so**", "$x$", "3.14", "&amp;"]
+)
+def test_what_a_flush_cut_in_two_stays_cut(token: str) -> None:
+    for cut in range(1, len(token)):
+        spoken: list[list[str]] = []
+        for revised in (False, True):
+            session = toy_voice().session(policy=LookaheadK(0), markup="ssml")
+            session.push("It is " + token[:cut])
+            session.flush()
+            words = said(session)
+            session.push(token[cut:-1])
+            behind = said(session)
+            if revised:
+                session.revise(len(session.text), "")
+            session.push(token[-1] + " for all.")
+            session.finish()
+            # Where nothing behind the flush was spoken, it is taken back.
+            spoken.append([*words, *behind, *said(session)] if behind else [])
+        assert spoken[0] == spoken[1], cut
+
+
+@pytest.mark.parametrize(
     ("rest", "words"), [("> 5 ", ["greater than", "five"]), ("```x y ", ["x", "y"])]
 )
 def test_what_goes_on_in_a_line_opens_none(rest: str, words: list[str]) -> None:

@@ -228,7 +228,10 @@ class Session:
         # their line.
         opening, start = reread(source, begin)
         self._normalizer = self._normalizer_from(start - len(opening))
-        self._normalizer.push(opening + source[start:spoken])
+        self._normalizer.push(opening + source[start:begin])
+        # No tag or token stretches over a sentence's beginning, where the text was maybe flushed.
+        self._normalizer.breathe()
+        self._normalizer.push(source[begin:spoken])
         self._normalizer.forget_spoken(begun=self._sentence.take_back(), over=begin == spoken)
         self._normalizer.skipped.clear()
         if source[spoken:at] + text:
