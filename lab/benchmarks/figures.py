@@ -356,17 +356,6 @@ PLACES: dict[str, Callable[[], str]] = {
         number=1,
     ),
     "listened": reports.LISTENED,
-    "joins": table(
-        "joins.md",
-        rows=(
-            "k = 1",
-            "k = 1, 27 and 2 provisional frames",
-            "k = 0",
-            "k = 0, expected spectra stay",
-            "k = 0, 150 ms held back",
-        ),
-        columns=(0, 2, 3, 4, 5),
-    ),
     "blind": table(
         "blind.md",
         rows=(
@@ -406,7 +395,6 @@ PLACES: dict[str, Callable[[], str]] = {
     "saeki_equal": table("saeki/equal/equal.md", "python lab/benchmarks/saeki/equal.py"),
     "pace_lag": table("pace/lag.md", "python lab/benchmarks/pace/tables.py"),
     "pace_quality": table("pace/quality.md", "python lab/benchmarks/pace/tables.py"),
-    "pace_fast": table("pace/fast.md", "python lab/benchmarks/pace/fast.py"),
     "pace_stalls": table("pace/stalls.md", "python lab/benchmarks/pace/tables.py"),
     "first_sound": table("first_sound.md", "python lab/benchmarks/side_by_side.py first_sound"),
     "fairness": table(
@@ -462,16 +450,12 @@ PLACES: dict[str, Callable[[], str]] = {
     "family_more": table(
         "family/more.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"
     ),
-    "family_second": table(
-        "family/second.md", "python lab/benchmarks/second_listeners.py OUT SOUNDS --english ANOTHER"
-    ),
     "family_alone": table(
         "family/alone.md", "python lab/benchmarks/pupil.py RUN --corpus corpus/family/NAME"
     ),
     "family_losses": table(
         "family/losses.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"
     ),
-    "saeki_future": table("saeki/future.md", columns=(0, 1, 2, 3), number=1),
     "saeki_pauses": table(
         "saeki/pauses.md",
         rows=(

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[3]
 BENCHMARKS = ROOT / "lab" / "benchmarks"
 USUAL = {
     "ma": ("quality", "latency", "lookahead", "shadowing", "adaptation"),
-    "saeki": ("free", "dropout", "students"),
+    "saeki": ("free", "students"),
     "mohan": ("quality", "latency"),
 }
 """What needs nothing but the repository, the texts and Whisper; others want what their heads
