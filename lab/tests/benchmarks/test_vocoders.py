@@ -16,10 +16,9 @@ SCRIPTS = Path(__file__).parents[2] / "benchmarks"
 
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The module ``vocoders``; others of its folder can be imported, too."""
+    """The module ``vocoders``."""
     monkeypatch.syspath_prepend(str(SCRIPTS))
-    for name in ("vocoders", "lessons"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.delitem(sys.modules, "vocoders", raising=False)
     return importlib.import_module("vocoders")
 
 
@@ -51,13 +50,3 @@ def test_a_vocoder_is_itself_in_steps_and_a_smaller_delta_is_not(
     assert lines[-1].startswith(
         f"| saeki-lj: mel | {made[2].megabytes:.1f} | {made[2].vocoder.context} | "
     )
-
-
-def test_a_lesson_is_rated_by_the_mean_over_sentences(script: Any, tmp_path: Path) -> None:
-    tiny_voice(tmp_path / "tiny", "waveglow in bands")
-    mels = [np.full((frames, 80), -4, np.float32) for frames in (20, 30)]
-    lessons = importlib.import_module("lessons")
-    line = lessons.rated(
-        str(tmp_path / "tiny"), [mels, mels[:1] * 2], lambda samples: len(samples) / 1000
-    )
-    assert line == "| tiny | 5.00 ± 1.00 | 4.00 ± 0.00 |"
