@@ -1,4 +1,5 @@
-"""The field's tables and picture, from its cards: docs/field.md and docs/field.png.
+"""The comparison's tables and picture, from its cards: docs/field.md, docs/field.png and tables.md
+beside the cards.
 
     python lab/benchmarks/field/page.py [OUT | --check]
 
@@ -39,6 +40,7 @@ from sayahead_lab.scripts import strided
 ROOT = Path(__file__).parents[3]
 CARDS = ROOT / "lab/benchmarks/results/field/cards"
 PAGE = ROOT / "docs/field.md"
+TABLES = CARDS.parent / "tables.md"
 PICTURE = ROOT / "docs/field.png"
 AGAIN = CARDS.parent / "again"
 SERVICES = CARDS.parent / "services"
@@ -314,10 +316,9 @@ def recordings(out: Path, cards: Sequence[Card]) -> str:
 
 
 def filled(text: str, parts: dict[str, str]) -> str:
-    """The page with its marked parts replaced."""
+    """A page with those of the parts replaced that it has marks for."""
     for name, part in parts.items():
         place = re.compile(rf"<!-- {name} -->.*?<!-- /{name} -->", re.DOTALL)
-        assert place.search(text), name
         text = place.sub(f"<!-- {name} -->\n{part}\n<!-- /{name} -->".replace("\\", r"\\"), text)
     return text
 
@@ -340,11 +341,14 @@ def main() -> int:
     }
     if folders := [Path(given) for given in sys.argv[1:] if given != "--check"]:
         parts["recordings"] = recordings(folders[0], second)
-    former = PAGE.read_text(encoding="utf-8")
-    page = filled(former, parts)
+    former = {path: path.read_text(encoding="utf-8") for path in (PAGE, TABLES)}
+    missing = [name for name in parts if f"<!-- {name} -->" not in "".join(former.values())]
+    assert not missing, missing
+    pages = {path: filled(text, parts) for path, text in former.items()}
     if "--check" in sys.argv:
-        return int(page != former)
-    PAGE.write_text(page, encoding="utf-8")
+        return int(pages != former)
+    for path, text in pages.items():
+        path.write_text(text, encoding="utf-8")
     picture(first)
     return 0
 
