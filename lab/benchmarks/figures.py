@@ -165,27 +165,6 @@ def waiting() -> str:
     return "\n".join(lines)
 
 
-def speed() -> str:
-    """Speed in one small table."""
-    bench = load("bench.json")
-    first = bench["first_audio_ms"]
-    word = bench["word_ms"]
-    rtf = bench["rtf"]
-    before = load("bench_imported.json")["rtf"]["streamed"]
-    low, high = first["slope_ci95"]
-    return f"""One {bench["machine"]["cpu"]} core, one word of lookahead, sentences of 5 to 80 words
-([bench.json](lab/benchmarks/results/bench.json), made by `sayahead bench --json`):
-
-| | |
-|---|---|
-| first audible sample after its lookahead word | {first["p50"]:.1f} ms (p95 {first["p95"]:.1f} ms) |
-| growth with sentence length | {first["slope_ms_per_word"]:+.4f} ms a word (95 %: {low:+.4f} to {high:+.4f}) |
-| computing time per word | {word["p50"]:.1f} ms (p99 {word["p99"]:.1f} ms) |
-| computing time / audio time, word by word | {rtf["streamed"]:.3f} (before training on prefixes: {before:.3f}) |
-| the same, sentence by sentence | {rtf["oneshot"]:.3f} (hibari-tts in the same run: {rtf["peer_oneshot"]:.3f}) |
-| from process start to first sound | {bench["cold_start_s"]:.2f} s |"""  # noqa: E501
-
-
 def bench_runs() -> str:
     """The first line of each of several runs of ``sayahead bench``, the last of which is
     ``bench.json``."""
@@ -295,14 +274,9 @@ PLACES: dict[str, Callable[[], str]] = {
     "capacity": capacity,
     "cost": cost,
     "waiting": waiting,
-    "speed": speed,
     "server_load": server_load,
     "server_overload": server_overload,
     "server_processes": server_processes,
-    "quality": table("quality.md"),
-    "prosody": table("prosody.md"),
-    "held_out": table("held_out.md"),
-    "arithmetic": table("arithmetic.md"),
     "context_streams": table(
         "context_streams.md",
         rows=("k = 2", "k = 1", "k = 0", "k = 0, distilled", "k = 0, random", "k = 0, true"),
@@ -437,25 +411,13 @@ PLACES: dict[str, Callable[[], str]] = {
     "family": table(
         "family/voices/table.md",
         "python lab/benchmarks/family.py TESTS --voices FOLDER --whisper WHISPER -o OUT",
+        columns=(0, 1, 3, 5, 6, 7, 9),
     ),
     "kokoro": table(
         "family/kokoro/table.md",
         "python lab/benchmarks/family.py TESTS --voices FOLDER --whisper WHISPER -o OUT",
     ),
     "kokoro_cost": kokoro_cost,
-    "family_without_espeak": table("family/without_espeak/table.md"),
-    "family_steps": table(
-        "family/steps.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"
-    ),
-    "family_more": table(
-        "family/more.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"
-    ),
-    "family_alone": table(
-        "family/alone.md", "python lab/benchmarks/pupil.py RUN --corpus corpus/family/NAME"
-    ),
-    "family_losses": table(
-        "family/losses.md", "python lab/benchmarks/pupil.py RUNS --corpus corpus/family --means"
-    ),
     "saeki_pauses": table(
         "saeki/pauses.md",
         rows=(
