@@ -1,11 +1,13 @@
 """sayahead: incremental text-to-speech. Text goes in word by word, speech comes out a word or two
 behind."""
 
-import warnings
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+# The command line starts with this module: typing and warnings would make it slower.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from sayahead.casting import dialogue as dialogue
     from sayahead.engine.heard import Heard as Heard
     from sayahead.engine.keep_up import KeepUp as KeepUp
@@ -67,7 +69,11 @@ _MOVED = frozenset(
 
 
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
     if name in _MOVED:
+        import warnings
+
         message = f"sayahead.{name} is sayahead.research.{name} now, and here until version 0.3."
         warnings.warn(message, DeprecationWarning, stacklevel=2)
         return getattr(import_module("sayahead.research"), name)

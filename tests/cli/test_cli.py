@@ -13,7 +13,6 @@ import subprocess
 import sys
 import time
 import wave
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,15 +35,6 @@ def seconds(path: Path | io.BytesIO) -> float:
     with wave.open(path if isinstance(path, io.BytesIO) else str(path), "rb") as file:
         assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (RATE, 1, 2)
         return len(file.readframes(file.getnframes())) / 2 / RATE
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Children get SIGINT's default even where the tests themselves run in the background, without
-    it."""
-    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, previous)
 
 
 def test_help_and_version(sayahead: Command) -> None:

@@ -3,6 +3,7 @@
 import functools
 import gc
 import os
+import signal
 import ssl
 from collections.abc import Iterator
 
@@ -65,3 +66,12 @@ def sayahead(
     """The command line, run in this process."""
     folder: Path = tmp_path_factory.mktemp("command")
     return in_process(capfdbinary, monkeypatch, folder)
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Children get SIGINT's default even where the tests themselves run in the background, without
+    it."""
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, previous)

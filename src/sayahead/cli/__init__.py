@@ -161,11 +161,18 @@ def outcome(words: list[str]) -> int:
         return complain(f"{error.filename or unnamed}: {error.strerror or error}.", FAILED)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except ImportError as error:
-        # Compiled modules turn Ctrl-C into this while they are loading.
-        if isinstance(error.__cause__, KeyboardInterrupt):
+    except Exception as error:
+        # Compiled modules turn Ctrl-C into errors of their own while they are loading.
+        if is_interruption(error):
             return INTERRUPTED
         raise
+
+
+def is_interruption(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is what an error began with."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def command(words: list[str]) -> int:

@@ -454,7 +454,12 @@ def keep_timings(
     def keep() -> None:
         end = speaker.written_s * sample_rate
         words = [word for word in speaker.speech.words if word.onset < end]
-        write_timings(path, words, sample_rate=sample_rate, **chosen)
+        try:
+            write_timings(path, words, sample_rate=sample_rate, **chosen)
+        except KeyboardInterrupt:
+            # The file was emptied when it was opened.
+            write_timings(path, words, sample_rate=sample_rate, **chosen)
+            raise
 
     return keep
 

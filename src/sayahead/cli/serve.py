@@ -8,6 +8,7 @@ import functools
 from pathlib import Path
 from typing import Any
 
+from sayahead.cli import FAILED, INTERRUPTED
 from sayahead.config import documented
 from sayahead.errors import ConfigError
 
@@ -108,7 +109,8 @@ def run(arguments: argparse.Namespace) -> int:
     settings = reread()
     logs.set_up(settings.log, text=settings.log_text)
     if not arguments.check and (processes := processes_of(settings)) > 1:
-        return Supervisor(settings, processes, config=arguments.config, reread=reread).run()
+        supervisor = Supervisor(settings, processes, config=arguments.config, reread=reread)
+        return supervisor.run() or INTERRUPTED * supervisor.interrupted
     malloc.bound_heaps(threads_for(settings, 1))
     hub = Hub(settings, config=arguments.config, reread=reread)
     if arguments.check:
@@ -126,7 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
     malloc.keep()
     server = Server(hub)
     server.run()
-    return 0 if server.started else 1
+    return INTERRUPTED * server.interrupted if server.started else FAILED
 
 
 def missing(error: ImportError) -> ConfigError:

@@ -63,6 +63,8 @@ class Server(uvicorn.Server):
         tls["proxy_headers"] = False
         options: dict[str, Any] = {**address, **socket_options, **bounds, **silence, **tls}
         self._hub = hub
+        self.interrupted = False
+        """Whether Ctrl-C has come."""
         self._reloader = Reloader(hub)
         super().__init__(uvicorn.Config(create_app(hub, self._reloader), **options))
         hub.changed.append(self._take_over)
@@ -176,6 +178,7 @@ class Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Drain at the first signal, end at the second."""
+        self.interrupted = self.interrupted or sig == signal.SIGINT
         if self._draining is not None or not self.started:
             super().handle_exit(signal.SIGINT if self.should_exit else sig, frame)
             return

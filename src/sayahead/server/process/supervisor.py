@@ -181,6 +181,8 @@ class Supervisor:
         self._failures = [0] * processes
         self._accepting = False
         self._draining = self._failed = False
+        self.interrupted = False
+        """Whether Ctrl-C has come."""
         self._over = asyncio.Event()
         self._asks = dict[int, Answers]()
         # What each process has counted when it was last asked, and what those that have ended had.
@@ -270,7 +272,7 @@ class Supervisor:
         """Be told of signals while inside."""
         wanted: dict[int, Callable[[], None]] = {
             signal.SIGTERM: self._end,
-            signal.SIGINT: self._end,
+            signal.SIGINT: self._interrupt,
             signal.SIGHUP: self._reload,
         }
         for name in MEANINGLESS:
@@ -286,6 +288,10 @@ class Supervisor:
                 loop.remove_signal_handler(number)
 
     # What operators want.
+
+    def _interrupt(self) -> None:
+        self.interrupted = True
+        self._end()
 
     def _end(self) -> None:
         """Drain at the first signal, end at the second."""
