@@ -3,8 +3,8 @@ beside the cards.
 
     python lab/benchmarks/field/page.py [OUT | --check]
 
-The cards of a run are ``lab/benchmarks/results/field/cards``, those of the same run an hour later
-``again``, those of services.toml ``services``, if there are any.
+The cards of a run are ``cards.jsonl`` in ``lab/benchmarks/results/field``, those of the same run an
+hour later ``again.jsonl``, those of services.toml ``services.jsonl``, if there are any.
 
 With OUT, the folder of ``sayahead eval run``, the recordings docs/samples/field-*.mp3 and their
 table are made, too: what a listener hears of each engine at a reader's pace. A recording begins
@@ -38,12 +38,12 @@ from sayahead_lab.eval.measures.latency import first_heard_s, playback, stalls_s
 from sayahead_lab.scripts import strided
 
 ROOT = Path(__file__).parents[3]
-CARDS = ROOT / "lab/benchmarks/results/field/cards"
+CARDS = ROOT / "lab/benchmarks/results/field/cards.jsonl"
 PAGE = ROOT / "docs/field.md"
 TABLES = CARDS.parent / "tables.md"
 PICTURE = ROOT / "docs/field.png"
-AGAIN = CARDS.parent / "again"
-SERVICES = CARDS.parent / "services"
+AGAIN = CARDS.parent / "again.jsonl"
+SERVICES = CARDS.parent / "services.jsonl"
 VALIDATION = CARDS.parent / "validation.json"
 SHOWN = ("tokens 50", "reader 180")
 MAIN = ("first", "first-p95", "given", "wait", "safe", "lag", "stalls", "rtf")
@@ -154,7 +154,7 @@ def checks(cards: Sequence[Card]) -> str:
 
 def an_hour_later(cards: Sequence[Card]) -> str:
     """How far a second run of the same is from the first, on both clocks."""
-    if not AGAIN.is_dir():
+    if not AGAIN.is_file():
         return "It was not run again yet."
     later = read_cards([AGAIN])
     return "\n\n".join(again(cards, later, clock=clock) for clock in SHOWN)
@@ -162,7 +162,7 @@ def an_hour_later(cards: Sequence[Card]) -> str:
 
 def services() -> str:
     """The same voice through services and plug-ins, on the wall clock."""
-    if not SERVICES.is_dir():
+    if not SERVICES.is_file():
         return "They were not measured yet."
     cards = read_cards([SERVICES])
     rows = ["| way | text goes in | first sound, ms | p95 | safe start, ms | cancelled after, ms |"]

@@ -25,8 +25,8 @@ EPILOG = """An evaluation has three steps, each of which can be repeated:
 A field of engines (a TOML that names engines) is run the same way, and has two steps of its own:
 
   sayahead eval run lab/benchmarks/field/field.toml -o out                every engine that is installed, on every clock
-  sayahead eval card out -o cards                                         a JSON for each engine
-  sayahead eval compare cards --clock 'reader 180'                        ranks them, if they can be compared
+  sayahead eval card out -o cards.jsonl                                   a JSON for each engine, a line each
+  sayahead eval compare cards.jsonl --clock 'reader 180'                  ranks them, if they can be compared
 
 People listen to any of these, or to a folder with a folder of WAV files for each voice and texts.csv:
 
@@ -73,8 +73,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         type=Path,
         help=(
-            "folder for traces and sound (run), tables and plots (report), cards, results (text);"
-            " listen: the page"
+            "folder for traces and sound (run), tables and plots (report), results (text); card: a"
+            " JSON Lines file; listen: the page"
         ),
     )
     add = parser.add_argument_group("run and score").add_argument
@@ -297,13 +297,13 @@ def card_step(arguments: argparse.Namespace, console: Console) -> None:
     from sayahead_lab.eval.listening.quality import Listeners
 
     jobs = arguments.jobs or 1
-    target = arguments.out or arguments.path / "cards"
+    target = arguments.out or arguments.path / "cards.jsonl"
     listeners = Listeners(arguments.whisper, utmos=arguments.utmos, threads=2 if jobs == 1 else 1)
     without = arguments.without or ()
-    paths = cards(
+    count = cards(
         arguments.path, target, listeners, without=without, jobs=jobs, progress=console.progress
     )
-    console.note(f"{target}: {len(paths)} cards")
+    console.note(f"{target}: {count} cards")
 
 
 def listen_step(arguments: argparse.Namespace, console: Console) -> None:

@@ -117,9 +117,10 @@ def test_a_field_from_its_file_to_its_ranking(tmp_path: Path) -> None:
         normalizer=str.lower,
         distillmos=lambda samples: 4.0,
     )
-    made = cards(out, tmp_path / "cards", listeners)
-    assert sorted(path.name for path in made) == ["late.json", "soon.json"]
-    both = read_cards([tmp_path / "cards"])
+    path = tmp_path / "new" / "cards.jsonl"
+    assert cards(out, path, listeners) == 2
+    both = read_cards([path])
+    assert [card["engine"] for card in both] == ["late", "soon"]
     soon = both[1]
     assert list(soon["clocks"]) == ["llm", "reader"]
     figures = on(soon, "reader")["figures"]
@@ -159,7 +160,7 @@ def test_a_field_from_its_file_to_its_ranking(tmp_path: Path) -> None:
             compare([both[0], {**soon, **changed}], clock="reader")
     with pytest.raises(ConfigError, match="no column 'firts'"):
         compare(both, by="firts")
-    with pytest.raises(ConfigError, match="is no card of schema 1"):
+    with pytest.raises(ConfigError, match="has no cards of schema 1"):
         read_cards([out / "field.json"])
 
 

@@ -1,4 +1,5 @@
-"""Cards: one JSON for an engine in a field, with everything that its figures depend on.
+"""Cards: a JSON for each engine in a field, a line each, with everything that its figures depend
+on.
 
 Times are those of all texts and repeats: p50, p95, quartiles, and the p50 of each repeat. Zero is
 the first character's arrival; ``given`` has all text there then. What is heard counts: the first
@@ -7,6 +8,7 @@ start of playback that never stalls."""
 
 from __future__ import annotations
 
+import json
 import math
 import platform
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -63,8 +65,8 @@ def cards(
     without: Sequence[str] = (),
     jobs: int = 1,
     progress: Progress = silent,
-) -> list[Path]:
-    """Write a card for each engine of the field in OUT; the files.
+) -> int:
+    """Write a card for each engine of the field in OUT, a line each, into ``target``; how many.
 
     Quality is left out where there is no recognizer. Several jobs listen at once. ConfigError where
     OUT is no field's folder.
@@ -90,17 +92,19 @@ def cards(
         "own_wer": own,
         "own_wer_of": f"{REFERENCE}, whole texts" if own else None,
     }
-    paths = []
-    for engine in field["engines"]:
+    lines = []
+    for engine in sorted(field["engines"]):
         progress(f"{engine}: card")
         quality = {
             **quality_of(heard[engine]),
             **prosody_gap(out / engine, main_clock(field["clocks"])),
         }
-        paths.append(target / f"{engine}.json")
-        save_json(paths[-1], finite(card(out, field, engine, quality, recognizer)))
+        one = finite(card(out, field, engine, quality, recognizer))
+        lines.append(json.dumps(one) + "\n")
     progress("")
-    return paths
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text("".join(lines), encoding="utf-8")
+    return len(lines)
 
 
 def card(

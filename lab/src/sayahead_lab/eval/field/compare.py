@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
@@ -11,7 +12,6 @@ from typing import Any, TypeAlias
 from sayahead.config import nearest
 from sayahead.errors import ConfigError
 
-from sayahead_lab.eval.experiment.folder import read_json
 from sayahead_lab.eval.experiment.machine import BUSY_CORES
 from sayahead_lab.eval.field.card import SCHEMA
 
@@ -103,20 +103,29 @@ def number(value: float | None) -> str:
 
 
 def read_cards(paths: Sequence[Path]) -> list[Card]:
-    """Cards from files, and from folders of them, with all their clocks; ConfigError for what is
-    none."""
-    files = [
-        file
-        for path in paths
-        for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])
-    ]
-    cards: list[Card] = [read_json(file) for file in files]
-    for file, one in zip(files, cards, strict=True):
-        if one.get("schema") != SCHEMA:
-            raise ConfigError(
-                f"{file} is no card of schema {SCHEMA}: make it with sayahead eval card."
-            )
-    return cards
+    """Cards, a line each of the files, with all their clocks; ConfigError for what is none."""
+    return [card_of(line, path) for path in paths for line in text_of(path).splitlines()]
+
+
+def text_of(path: Path) -> str:
+    """A file's text; ConfigError where it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from error
+
+
+def card_of(line: str, path: Path) -> Card:
+    """A line's card; ConfigError, with the file, for what is none."""
+    try:
+        card = json.loads(line)
+    except ValueError:
+        card = None
+    if not isinstance(card, dict) or card.get("schema") != SCHEMA:
+        raise ConfigError(
+            f"{path} has no cards of schema {SCHEMA}: make it with sayahead eval card."
+        )
+    return card
 
 
 def on(card: Card, clock: str) -> Card:
@@ -135,7 +144,7 @@ def compare(cards: Sequence[Card], *, by: str = "first", clock: str | None = Non
     what their figures depend on."""
     if len(cards) < 2:
         raise ConfigError(
-            f"{len(cards)} cards are too few to compare: name two, or a folder of them."
+            f"{len(cards)} cards are too few to compare: name two, or a file of several."
         )
     chosen = clock or next(iter(cards[0]["clocks"]))
     cards = [on(card, chosen) for card in cards]
