@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from support.spoken import LANGUAGES, spoken
 
-from sayahead.text.classes.quantity import numbers_of
 from sayahead.text.classes.verbalize import cardinal
 from sayahead.text.reading.language import language_of
 
@@ -31,8 +30,8 @@ NOUNS = {
 def test_a_number_in_figures_is_said_in_words(language: str) -> None:
     words = language_of(language)
     for value in VALUES:
-        name = "year" if 1100 <= value < 2000 and numbers_of(words).has("year") else "cardinal"
-        assert spoken(language, f"{value}") == f"{numbers_of(words).in_words(name, value)} |"
+        name = "year" if 1100 <= value < 2000 and words.numbers.has("year") else "cardinal"
+        assert spoken(language, f"{value}") == f"{words.numbers.in_words(name, value)} |"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -96,7 +95,7 @@ def test_numbers_with_a_sign_agree_too(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_many_figures_behind_a_point_are_said_one_by_one(language: str) -> None:
     words = language_of(language)
-    figures = " ".join(numbers_of(words).cardinal(int(figure)) for figure in "52298725")
-    said = f"{numbers_of(words).cardinal(0)} {words.record.dot} {figures}"
+    figures = " ".join(words.numbers.cardinal(int(figure)) for figure in "52298725")
+    said = f"{words.numbers.cardinal(0)} {words.record.dot} {figures}"
     assert spoken(language, "0.52298725") == f"{said} |"
     assert spoken(language, "-0.52298725") == f"{words.record.sign('-')} {said} |"

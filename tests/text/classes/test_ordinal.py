@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from support.spoken import LANGUAGES, spoken
 
-from sayahead.text.classes.quantity import numbers_of
 from sayahead.text.classes.roman import value_of
 from sayahead.text.reading.language import language_of
 
@@ -28,7 +27,7 @@ def test_figures_with_a_suffix_are_ordinals(language: str) -> None:
     record = language_of(language).record
     for suffix, form in record.ordinal_suffixes.items():
         for value in (2, 3, 11):
-            ordinal = numbers_of(language_of(language)).ordinal(value, form)
+            ordinal = language_of(language).numbers.ordinal(value, form)
             assert spoken(language, f"bla {value}{suffix} bla") == f"bla {ordinal} bla |"
 
 
@@ -53,7 +52,7 @@ def test_ordinals_are_no_degrees(language: str, text: str) -> None:
 @pytest.mark.parametrize("value", [1, 3, 7, 8, 20, 31])
 @pytest.mark.parametrize("word", ENDINGS)
 def test_a_german_full_stop_makes_an_ordinal_of_the_right_case(word: str, value: int) -> None:
-    stem = numbers_of(language_of("de")).ordinal(value).removesuffix("e")
+    stem = language_of("de").numbers.ordinal(value).removesuffix("e")
     assert spoken("de", f"Er {word} {value}. kam") == f"Er {word} {stem}{ENDINGS[word]} kam |"
 
 

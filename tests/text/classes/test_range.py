@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from support.spoken import LANGUAGES, spoken
 
-from sayahead.text.classes.quantity import numbers_of
 from sayahead.text.classes.verbalize import cardinal, over
 from sayahead.text.reading.language import language_of
 
@@ -39,7 +38,7 @@ def test_a_sign_between_two_numbers_has_its_name_there(language: str, sign: str)
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_fraction_with_a_name_is_said_by_it(language: str) -> None:
-    numbers = numbers_of(language_of(language))
+    numbers = language_of(language).numbers
     for below in numbers.parts.keys() - {2}:
         assert spoken(language, f"bla 2/{below} bla") == f"bla {numbers.part(2, below)} bla |"
 

@@ -28,7 +28,7 @@ def full(match: Match) -> Reading | None:
 def is_unit(match: Match) -> bool:
     """Whether it is what the number before it is of: "25 min." in a language whose min. is a
     minimum, too."""
-    units = match.language.record.units
+    units = match.record.units
     return "number" in match.context.tags and match["a"].rstrip(".") in units
 
 
@@ -68,10 +68,10 @@ def priced(match: Match) -> Reading | None:
 def numbered(match: Match) -> Reading | None:
     """What counts pages, chapters and the like, before a number: "S. 5", "los km 3 y 5"."""
     letters = "".join(filter(str.isalpha, match["next"]))
-    if letters and (len(match["a"]) == 1 or letters in match.language.record.starters):
+    if letters and (len(match["a"]) == 1 or letters in match.record.starters):
         return None
-    one, _, many = match.language.record.before_number[match["a"]].partition("/")
-    is_plural = bool(many) and match.context.word.lower() in match.language.record.many_days
+    one, _, many = match.record.before_number[match["a"]].partition("/")
+    is_plural = bool(many) and match.context.word.lower() in match.record.many_days
     return said(match, many if is_plural else one, "label")
 
 
@@ -82,26 +82,26 @@ def bracketed(match: Match) -> Reading | None:
 
 def ranked(match: Match) -> Reading | None:
     """What an ordinal counts: "4º and.", "3. OG"."""
-    return said(match, match.language.record.after_ordinal[match["a"]])
+    return said(match, match.record.after_ordinal[match["a"]])
 
 
 def small(match: Match) -> Reading | None:
     """What is an abbreviation before a small letter alone: "c/ desayuno"."""
-    return said(match, match.language.record.before_small[match["a"]])
+    return said(match, match.record.before_small[match["a"]])
 
 
 def phrase(match: Match) -> Reading | None:
     """Several words that are read as one: "z. B."; what is counted, by its number."""
-    one, _, many = match.language.record.phrases[match["a"]].partition("/")
+    one, _, many = match.record.phrases[match["a"]].partition("/")
     words = many if many and not match.context.is_one else one
-    cue = match.language.record.cues.get(one.replace(" ", "-"), "")
+    cue = match.record.cues.get(one.replace(" ", "-"), "")
     return Reading(words, frozenset({cue} if cue else ()), word=words.rpartition(" ")[2])
 
 
 def short(match: Match) -> Reading | None:
     """A word that is written short: several of it after a number or their article."""
     form = match["a"]
-    record = match.language.record
+    record = match.record
     left = match.context.word
     if form[0].isupper() and left[:1].isupper() and not (record.capital_nouns or match["menu"]):
         return None  # A name: "Juan Mart. llegó".
@@ -136,18 +136,18 @@ def suffixed(match: Match) -> Reading | None:
     """A word whose end is cut: "Hauptstr."."""
     if match.text.rstrip(".").lower() in match.language.common:
         return None
-    return Reading(match["stem"] + match.language.record.suffixes[match["a"]])
+    return Reading(match["stem"] + match.record.suffixes[match["a"]])
 
 
 def plain(match: Match) -> Reading | None:
     """An abbreviation without a full stop: "Mme", "km"-like."""
-    words = match.language.record.plain[match["a"]]
+    words = match.record.plain[match["a"]]
     return said(match, agreed(words, match, match.context.noun or match.context.word))
 
 
 def joined(match: Match) -> Reading | None:
     """A title that a hyphen joins to its name: "St-Étienne"."""
-    return Reading(f"{match.language.record.plain[match['a']]}-{match['name']}")
+    return Reading(f"{match.record.plain[match['a']]}-{match['name']}")
 
 
 def titled(match: Match) -> Reading | None:
@@ -158,7 +158,7 @@ def titled(match: Match) -> Reading | None:
 
 def weekday(match: Match) -> Reading | None:
     """A weekday in short, in a list of them: "lun., mer. et ven."."""
-    names = match.language.record.weekdays
+    names = match.record.weekdays
     return said(match, names.get(match["a"]) or names.get(match["a"].lower(), ""))
 
 
@@ -174,12 +174,10 @@ def initial(match: Match) -> Reading | None:
 
 def initials(match: Match) -> Reading | None:
     """Letters with full stops between them; those that a table has are for its rules."""
-    if match.text in match.language.record.abbreviations:
+    if match.text in match.record.abbreviations:
         return None
     text = match.text.replace(".", "")
-    return Reading(
-        letters(text, match.language) if match.language.record.dotted_letters else " ".join(text)
-    )
+    return Reading(letters(text, match.language) if match.record.dotted_letters else " ".join(text))
 
 
 def expanded(language: Words, form: str) -> str:
@@ -201,7 +199,7 @@ def said(match: Match, words: str, *tags: str) -> Reading | None:
     """What is said, with the elision before it and what it announces."""
     if not words:
         return None
-    cue = match.language.record.cues.get(match["a"].rstrip(".").lower(), "")
+    cue = match.record.cues.get(match["a"].rstrip(".").lower(), "")
     announced = frozenset(tag for tag in (*tags, cue) if tag)
     noun = (
         match.context.noun or match.context.word
@@ -214,7 +212,7 @@ def said(match: Match, words: str, *tags: str) -> Reading | None:
 def agreed(words: str, match: Match, noun: str) -> str:
     """The one of two forms that a noun asks for: ``izquierda/izquierdo``; in the plural after its
     article."""
-    record = match.language.record
+    record = match.record
     one, _, other = words.partition("/")
     if not other:
         return plural(one, match) if match.context.word.lower() in record.plurals else one
@@ -231,5 +229,5 @@ def agreed(words: str, match: Match, noun: str) -> str:
 
 def plural(words: str, match: Match) -> str:
     """Several of what an abbreviation stands for, as far as the form tells."""
-    is_regular = match.language.record.plural_s and words[-1] in "aeo" and words.isalpha()
+    is_regular = match.record.plural_s and words[-1] in "aeo" and words.isalpha()
     return f"{words}s" if is_regular else words

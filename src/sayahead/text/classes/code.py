@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sayahead.text.classes import money
-from sayahead.text.classes.quantity import amount_of, number, numbers_of
+from sayahead.text.classes.quantity import amount_in, number
 from sayahead.text.classes.verbalize import digits as figures
 from sayahead.text.classes.verbalize import label, pieces, spelled
 from sayahead.text.reading.context import Match, Reading
@@ -32,26 +32,24 @@ def cued(match: Match) -> Reading | None:
 
 def single(match: Match) -> Reading | None:
     """Figures one by one, whatever stands before them."""
-    return Reading(
-        pieces(match.text, match.language, match.language.record.address, is_single=True)
-    )
+    return Reading(pieces(match.text, match.language, match.record.address, is_single=True))
 
 
 def masked(match: Match) -> Reading | None:
     """``••4471``: the last figures of a card, as the language says those of labels, or one by
     one."""
-    read = label if numbers_of(match.language).has("rules label") else figures
+    read = label if match.numbers.has("rules label") else figures
     return Reading(read(match["n"], match.language))
 
 
 def firm(match: Match) -> Reading | None:
     """``3M``: the company, unless it counts what follows."""
-    record = match.language.record
+    record = match.record
     word = match["w"]
     is_noun = record.capital_nouns and word.istitle()
     if word and (not word.isalpha() or is_noun or re.fullmatch(record.counted, word.lower())):
         return money.million(match)
-    return Reading(f"{numbers_of(match.language).cardinal(3)} M")
+    return Reading(f"{match.numbers.cardinal(3)} M")
 
 
 def version(match: Match) -> Reading | None:
@@ -61,15 +59,15 @@ def version(match: Match) -> Reading | None:
     letter = "" if match.text[0] != "v" else f"{match.language.meaning('version', 'v') or 'v'} "
     first, *others = text.split(".")
     is_long = len(others) == 1 and len(others[0]) > 2
-    numbers = numbers_of(match.language)
+    numbers = match.numbers
     words = [numbers.cardinal(int(first))]
     for part in others:
         is_spelled = is_long or (len(part) > 1 and part[0] == "0")
         words.append(figures(part, match.language) if is_spelled else numbers.cardinal(int(part)))
-    dot = match.language.record.version_mark or match.language.record.dot
+    dot = match.record.version_mark or match.record.dot
     said = letter + f" {dot} ".join(words)
     if suffix:
-        names = match.language.record.address
+        names = match.record.address
         return Reading(f"{said} {names['-']} {pieces(suffix, match.language, names)}")
     return Reading(said, frozenset({"number"}))
 
@@ -83,5 +81,4 @@ def hexadecimal(match: Match) -> Reading | None:
 
 def labelled(match: Match) -> Reading | None:
     """``14A``: a seat, a house, a track."""
-    amount = amount_of(match["n"], match.language)
-    return Reading(f"{number(amount, match.language)} {match['l']}") if amount else None
+    return Reading(f"{number(amount_in(match), match.language)} {match['l']}")

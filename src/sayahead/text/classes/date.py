@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sayahead.text.classes.ordinal import form_of
-from sayahead.text.classes.quantity import numbers_of
 from sayahead.text.classes.time import clock_of
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.reading.words import Words
@@ -51,14 +50,14 @@ def day_month_span(match: Match) -> Reading | None:
 
 def named(match: Match) -> Reading | None:
     """``15/fev.``, ``15-Feb-2025``."""
-    return dated(match, int(match["d"]), match.language.record.month_of(match["name"]), match["y"])
+    return dated(match, int(match["d"]), match.record.month_of(match["name"]), match["y"])
 
 
 def dated(match: Match, day: int, month: int, year: str) -> Reading | None:
     """A whole date in words."""
     if not 1 <= month <= 12:
         return None
-    form = form_of(match) if numbers_of(match.language).endings else ""
+    form = form_of(match) if match.numbers.endings else ""
     words = spoken(match, day, month, year, form)
     mark = "." if match["next"] else ""
     return Reading(words, frozenset({"date"}), mark=mark, ends=bool(mark), form=form)
@@ -66,7 +65,7 @@ def dated(match: Match, day: int, month: int, year: str) -> Reading | None:
 
 def spoken(match: Match, day: int, month: int, year: str, form: str) -> str:
     """Day, month and perhaps the year, as the language says them."""
-    numbers = numbers_of(match.language)
+    numbers = match.numbers
     elided = "elided" if match.context.word[-1:] in ("'", "’") else ""
     words = {
         "day": said_day(match.language, day, form or elided),
@@ -83,7 +82,7 @@ def spoken(match: Match, day: int, month: int, year: str, form: str) -> str:
 
 def card(match: Match) -> Reading | None:
     """``05/27`` of a card that expires: a month and a year."""
-    numbers = numbers_of(match.language)
+    numbers = match.numbers
     month = int(match["m"])
     year = int(match["y"])
     if month > MAX_MONTH or year <= MAX_MONTH:
@@ -102,7 +101,7 @@ def days_of_month(match: Match) -> Reading | None:
     date = numeric(match)
     if date is None:
         return None
-    record = match.language.record
+    record = match.record
     first = said_day(match.language, int(match["first"]), form_of(match))
     link = record.and_word if match["link"] == "/" else record.until
     return replace(date, text=f"{first} {link} {date.text}")
@@ -110,7 +109,7 @@ def days_of_month(match: Match) -> Reading | None:
 
 def said_day(language: Words, day: int, form: str = "") -> str:
     """A day of a month."""
-    numbers = numbers_of(language)
+    numbers = language.numbers
     if numbers.endings:
         return numbers.ordinal(day, form)
     return numbers.in_words("day", day, form) if numbers.has("day") else numbers.cardinal(day)
@@ -118,7 +117,7 @@ def said_day(language: Words, day: int, form: str = "") -> str:
 
 def first(match: Match) -> Reading | None:
     """The first of a month, where a language has a word of its own for it."""
-    if numbers_of(match.language).endings:
+    if match.numbers.endings:
         return None
     elided = "elided" if match.context.word[-1:] in ("'", "’") else ""
     return Reading(said_day(match.language, 1, elided), frozenset({"number", "monthday"}))
@@ -150,16 +149,14 @@ def of(match: Match) -> Reading | None:
 def month_before_year(match: Match) -> Reading | None:
     """A month in short before a year."""
     name = match["name"].lower().rstrip(".")
-    if name not in match.language.record.short_months:
+    if name not in match.record.short_months:
         return None
     return Reading(_month(match.language, name), frozenset({"month"}))
 
 
 def year(match: Match) -> Reading | None:
     """A year after its month, with the word between them that is not written."""
-    return Reading(
-        f"{match.language.record.date_of} {numbers_of(match.language).year(int(match['y']))}"
-    )
+    return Reading(f"{match.record.date_of} {match.numbers.year(int(match['y']))}")
 
 
 def season(match: Match) -> Reading | None:
@@ -167,7 +164,7 @@ def season(match: Match) -> Reading | None:
     after = str(int(match["a"]) + 1)
     if match["b"] not in (after, after[2:]):
         return None
-    numbers = numbers_of(match.language)
+    numbers = match.numbers
     return Reading(f"{numbers.year(int(match['a']))} {numbers.cardinal(int(match['b']))}")
 
 
@@ -178,20 +175,18 @@ def months(match: Match) -> Reading | None:
 
 def days(match: Match) -> Reading | None:
     """``Mo-Fr``."""
-    return _span(match, [match.language.record.weekdays[match[group]] for group in ("a", "b")])
+    return _span(match, [match.record.weekdays[match[group]] for group in ("a", "b")])
 
 
 def many_days(match: Match) -> Reading | None:
     """``17/18 juin``."""
     *some, last = [said_day(match.language, int(match[group])) for group in "def" if match[group]]
-    return Reading(
-        f"{', '.join(some)} {match.language.record.and_word} {last}", frozenset({"monthday"})
-    )
+    return Reading(f"{', '.join(some)} {match.record.and_word} {last}", frozenset({"monthday"}))
 
 
 def _is_cued(match: Match) -> bool:
     """Whether the word before the day says that it is one: "il 3 sett."."""
-    return match.language.record.cues.get(match.context.before.lower()) == "day"
+    return match.record.cues.get(match.context.before.lower()) == "day"
 
 
 def _month(language: Words, name: str) -> str:
@@ -199,7 +194,7 @@ def _month(language: Words, name: str) -> str:
 
 
 def _span(match: Match, names: list[str]) -> Reading:
-    record = match.language.record
+    record = match.record
     link = match.language.meaning("until_words", match["link"])
     link = link or record.abbreviations.get(match["link"]) or match["link"] or record.until
     return Reading(f" {link} ".join(names), frozenset({"weekday"}))

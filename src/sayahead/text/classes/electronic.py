@@ -14,9 +14,7 @@ _SCHEME = re.compile(r"^(?:https?://)?(?:www\.)?")
 def address(match: Match) -> Reading | None:
     """An address or a path with its signs by name; what every address begins with is silent."""
     return Reading(
-        pieces(
-            _SCHEME.sub("", match.text).rstrip("/"), match.language, match.language.record.address
-        )
+        pieces(_SCHEME.sub("", match.text).rstrip("/"), match.language, match.record.address)
     )
 
 
@@ -25,15 +23,15 @@ def call(match: Match) -> Reading | None:
     name, _, inside = match.text.rstrip(")").partition("(")
     if "." not in name and "_" not in name and inside:
         return None
-    words = pieces(name, match.language, match.language.record.address)
+    words = pieces(name, match.language, match.record.address)
     return Reading(f"{words} {pieces(inside, match.language)}".strip())
 
 
 def handle(match: Match) -> Reading | None:
     """``@jensen.me``: a name on a network."""
-    return Reading(pieces(match.text, match.language, match.language.record.address))
+    return Reading(pieces(match.text, match.language, match.record.address))
 
 
 def hashtag(match: Match) -> Reading | None:
     """``#MeToo``."""
-    return Reading(f"{match.language.record.hashtag} {pieces(match.text[1:], match.language)}")
+    return Reading(f"{match.record.hashtag} {pieces(match.text[1:], match.language)}")

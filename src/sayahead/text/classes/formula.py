@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sayahead.text.classes.quantity import amount_of, number, numbers_of
+from sayahead.text.classes.quantity import amount_in, amount_of, number
 from sayahead.text.classes.verbalize import cardinal, digits, greek, pieces
 from sayahead.text.reading.context import SILENT, START, Match, Reading
 
@@ -30,7 +30,7 @@ MIN_WORD = 3
 def footnote(match: Match) -> Reading | None:
     """``ago¹``: a word with the number of a note, which is silent."""
     word = match["n"]
-    is_unit = match.text in match.language.record.units
+    is_unit = match.text in match.record.units
     return (
         None if len(word) < MIN_WORD or is_unit else Reading(word, frozenset({"word"}), word=word)
     )
@@ -39,11 +39,7 @@ def footnote(match: Match) -> Reading | None:
 def dated(match: Match) -> Reading | None:
     """``1998³``: a year with the number of a note."""
     year = int(match["n"])
-    return (
-        Reading(numbers_of(match.language).year(year))
-        if len(match["n"]) == 4 and year in _YEARS
-        else None
-    )
+    return Reading(match.numbers.year(year)) if len(match["n"]) == 4 and year in _YEARS else None
 
 
 def mark(match: Match) -> Reading | None:
@@ -77,13 +73,10 @@ def typed(match: Match) -> Reading | None:
 
 def scientific(match: Match) -> Reading | None:
     """``3 × 10⁸``."""
-    amount = amount_of(match["n"], match.language)
-    if amount is None:
-        return None
+    amount = amount_in(match)
     ten = cardinal(match["v"], match.language)
     return Reading(
-        f"{number(amount, match.language)} {match.language.record.sign('×')} {ten} {_power(match)}",
-        FORMULA,
+        f"{number(amount, match.language)} {match.record.sign('×')} {ten} {_power(match)}", FORMULA
     )
 
 
@@ -109,7 +102,7 @@ def ion(match: Match) -> Reading | None:
     """``Ca²⁺``."""
     charge = match["p"].translate(_PLAIN)
     count = cardinal(charge[:-1], match.language) if charge[:-1] else ""
-    words = [pieces(match["n"], match.language), count, match.language.record.sign(charge[-1])]
+    words = [pieces(match["n"], match.language), count, match.record.sign(charge[-1])]
     return Reading(" ".join(filter(None, words)))
 
 
@@ -124,12 +117,7 @@ def lowered(match: Match) -> Reading | None:
 
 def molar(match: Match) -> Reading | None:
     """``0,1 M NaOH``: moles a liter, beside a formula of chemistry."""
-    amount = amount_of(match["n"], match.language)
-    return (
-        Reading(f"{number(amount, match.language)} {match.language.record.molar}")
-        if amount
-        else None
-    )
+    return Reading(f"{number(amount_in(match), match.language)} {match.record.molar}")
 
 
 def chemical(match: Match) -> Reading | None:
@@ -139,19 +127,19 @@ def chemical(match: Match) -> Reading | None:
 
 def digraph(match: Match) -> Reading | None:
     """``>=``: two characters for a sign."""
-    return Reading(match.language.record.signs.get(_ALIKE[match["s"]], ""), OPERATOR)
+    return Reading(match.record.signs.get(_ALIKE[match["s"]], ""), OPERATOR)
 
 
 def named(match: Match) -> Reading | None:
     """A sign of mathematics by its name."""
-    name = match.language.record.signs.get(match["s"], "")
+    name = match.record.signs.get(match["s"], "")
     return Reading(name, OPERATOR) if name else None
 
 
 def minus(match: Match) -> Reading | None:
     """A hyphen that subtracts."""
     is_variable = "letter" not in match.context.tags or match.context.word.isascii()
-    return Reading(match.language.record.sign("-"), OPERATOR) if is_variable else None
+    return Reading(match.record.sign("-"), OPERATOR) if is_variable else None
 
 
 def _power(match: Match) -> str:
@@ -159,7 +147,7 @@ def _power(match: Match) -> str:
     raised = match["p"]
     if not raised:
         return ""
-    record = match.language.record
+    record = match.record
     name = record.signs.get({"2": "²", "3": "³"}.get(raised, raised))
     if name:
         return name
@@ -171,7 +159,7 @@ def _power(match: Match) -> str:
 
 def _exponent(text: str, match: Match) -> str:
     """To what power: a number with its sign, a variable."""
-    record = match.language.record
+    record = match.record
     to = match.language.meaning("formula", "power") or record.sign("^")
     if text.lstrip("-").isdecimal():
         return f"{to} {cardinal(text, match.language)}"

@@ -6,7 +6,6 @@ from __future__ import annotations
 import unicodedata
 
 from sayahead.text.classes.number import gender_of
-from sayahead.text.classes.quantity import numbers_of
 from sayahead.text.classes.verbalize import cardinal
 from sayahead.text.reading.context import Match, Reading
 
@@ -17,7 +16,7 @@ UNNAMED = 5
 
 def half(match: Match) -> Reading | None:
     """``½``, ``1 1/2``: a half, in the form of what it is of."""
-    record = match.language.record
+    record = match.record
     whole = match["n"]
     if not whole:
         gender = _gender(match)
@@ -39,7 +38,7 @@ def _gender(match: Match) -> str:
     """The gender of what a half is of; a neuter one only where the tables say so."""
     noun = match["noun"]
     gender = gender_of(match, noun, is_one=True) if noun else ""
-    record = match.language.record
+    record = match.record
     is_known = noun.lower() in record.genders or noun in record.units
     return gender if gender != "n" or is_known else ""
 
@@ -58,22 +57,16 @@ def plain(match: Match) -> Reading | None:
 def _part(match: Match, above: int, below: int) -> Reading | None:
     if above >= below >= UNNAMED:
         return None
-    part = numbers_of(match.language).part(above, below)
+    part = match.numbers.part(above, below)
     if not part:
         return None
-    sign = match.language.record.sign(match["s"].replace("−", "-")) if match["s"] else ""
+    sign = match.record.sign(match["s"].replace("−", "-")) if match["s"] else ""
     if not match["n"]:
         return Reading(
             f"{sign} {part}".strip(), TAGS, is_one=True, is_million=(above, below) != (1, 2)
         )
     part = match.language.meaning("more_parts", part) or part
-    words = (
-        f"{cardinal(match['s'] + match['n'], match.language)} {match.language.record.and_word}"
-        f" {part}"
-    )
+    words = f"{cardinal(match['s'] + match['n'], match.language)} {match.record.and_word} {part}"
     return Reading(
-        words,
-        TAGS,
-        is_one=not match.language.record.plural_parts,
-        is_million=(above, below) != (1, 2),
+        words, TAGS, is_one=not match.record.plural_parts, is_million=(above, below) != (1, 2)
     )

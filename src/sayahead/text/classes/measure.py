@@ -7,14 +7,15 @@ from dataclasses import replace
 
 from sayahead.text.classes.quantity import (
     Amount,
+    amount_in,
     amount_of,
     counted,
     noun_after,
     noun_of,
     number,
-    numbers_of,
     per_unit,
-    unit_of,
+    unit_in,
+    worth,
 )
 from sayahead.text.classes.verbalize import cardinal
 from sayahead.text.reading.context import Match, Reading
@@ -25,6 +26,7 @@ UNSURE = "unsure_units"
 LETTERS = frozenset("ABCFT")
 """Units that are letters of seats, houses and classes after small whole numbers."""
 MAX_LABEL = 200
+MAX_STARS = 5
 ELECTRIC = frozenset(("V", "W", "kW", "Hz", "Ω", "mA", "VA", "kVA", "Wh", "kWh", "Ah", "mAh"))
 """Units beside which A is an ampere, as it is after what a language's table [vocabulary electrical]
 names."""
@@ -33,14 +35,11 @@ ELECTRICAL = frozenset(("electrical", "after:electrical"))
 
 def before(match: Match) -> Reading | None:
     """A number that has several forms, in that of the unit behind it."""
-    amount = amount_of(match["n"], match.language)
-    noun = unit_of(match["u"], match.language)
-    if match["u"].lower() in match.language.record.genders:
-        return None
-    if amount is None or noun is None or amount.decimals:
-        return None
-    numbers = numbers_of(match.language)
-    if not numbers.varies(amount.whole):
+    amount = amount_in(match)
+    noun = unit_in(match)
+    numbers = match.numbers
+    is_noun = match["u"].lower() in match.record.genders
+    if is_noun or amount.decimals or not numbers.varies(amount.whole):
         return None
     is_one = numbers.singular(amount.value)
     words = number(amount, match.language, noun.gender)
@@ -53,30 +52,18 @@ def unit(match: Match) -> Reading | None:
     return None if is_unsure and "measured" not in match.context.tags else sure_unit(match)
 
 
-def unit_glued(match: Match) -> Reading | None:
-    """The same behind a hyphen or a stroke, where a capital is a letter: "12/A"."""
-    count = amount_of(match.context.word, match.language)
-    return None if _is_letter(match, count) else unit(match)
-
-
 def part(match: Match) -> Reading | None:
     """What a unit is of, before it: "square" feet."""
-    noun = unit_of(match["u"], match.language)
-    if noun is None:
-        return None
-    return Reading(noun.one, NUMBER, is_one=match.context.is_one, word=match.context.word)
+    words = unit_in(match).one
+    return Reading(words, NUMBER, is_one=match.context.is_one, word=match.context.word)
 
 
 def sure_unit(match: Match) -> Reading | None:
     """A unit, whatever else it may be elsewhere."""
     name = match["u"]
     count = amount_of(match.context.word, match.language)
-    noun = unit_of(name, match.language, count.value if count else 0)
-    if (
-        noun is None
-        or _is_letter(match, count)
-        or (len(name) == 1 and "label" in match.context.tags)
-    ):
+    noun = unit_in(match, worth(match.context.word, match.language))
+    if _is_letter(match, count):
         return None
     return Reading(
         noun_after(noun, match.context, match.language), _tags(name, match), noun=noun.many
@@ -85,21 +72,12 @@ def sure_unit(match: Match) -> Reading | None:
 
 def glued(match: Match) -> Reading | None:
     """``5km``, ``3.5GB``, ``10–15kg``: a number, or a range, and its unit."""
-    amount = amount_of(match["n"], match.language)
-    if amount is None:
+    amount = replace(amount_in(match), is_attributive=match.is_attributive)
+    noun = unit_in(match, amount.value)
+    low = amount_in(match, "m") if match["m"] else None
+    if _is_letter(match, amount) or (low and low.value >= amount.value):
         return None
-    amount = replace(amount, is_attributive=match.is_attributive)
-    noun = unit_of(match["u"], match.language, amount.value)
-    low = amount_of(match["m"], match.language)
-    if (
-        noun is None
-        or _is_letter(match, amount)
-        or (match["m"] and (low is None or low.value >= amount.value))
-    ):
-        return None
-    begin = (
-        f"{number(low, match.language, noun.gender)} {match.language.record.until} " if low else ""
-    )
+    begin = f"{number(low, match.language, noun.gender)} {match.record.until} " if low else ""
     return Reading(
         begin + counted(amount, noun, match.language), _tags(match["u"], match), noun=noun.many
     )
@@ -107,17 +85,17 @@ def glued(match: Match) -> Reading | None:
 
 def _tags(name: str, match: Match) -> frozenset[str]:
     """What a unit means for the next token."""
-    is_hours = name in match.language.record.hours
+    is_hours = name in match.record.hours
     return frozenset({"hours"} if is_hours else {"electrical"} if name in ELECTRIC else ())
 
 
 def compound(match: Match) -> Reading | None:
     """``10-km-Lauf``: a unit within a word."""
-    amount = amount_of(match["n"], match.language)
-    noun = unit_of(match["u"], match.language)
-    if amount is None or noun is None or _is_letter(match, amount):
+    amount = amount_in(match)
+    noun = unit_in(match)
+    if _is_letter(match, amount):
         return None
-    unit = noun.one if match.language.record.single_units else noun_of(noun, amount, match.language)
+    unit = noun.one if match.record.single_units else noun_of(noun, amount, match.language)
     words = f"{number(amount, match.language, noun.gender)} {unit}"
     return Reading(f"{words} {match['w']}", word=match["w"])
 
@@ -144,11 +122,9 @@ def per(match: Match) -> Reading | None:
 
 def per_many(match: Match) -> Reading | None:
     """``/100 km``: several of a unit."""
-    amount = amount_of(match["n"], match.language)
-    if amount is None:
-        return None
-    record = match.language.record
-    is_one = numbers_of(match.language).singular(amount.value)
+    amount = amount_in(match)
+    record = match.record
+    is_one = match.numbers.singular(amount.value)
     return Reading(
         f"{record.per_many or record.per} {number(amount, match.language)}", NUMBER, is_one=is_one
     )
@@ -156,28 +132,19 @@ def per_many(match: Match) -> Reading | None:
 
 def per_many_glued(match: Match) -> Reading | None:
     """``/100km``: several of a unit, which touches its number."""
-    amount = amount_of(match["n"], match.language)
-    noun = unit_of(match["u"], match.language)
-    record = match.language.record
-    if amount is None or noun is None:
-        return None
-    return Reading(f"{record.per_many or record.per} {counted(amount, noun, match.language)}")
+    many = counted(amount_in(match), unit_in(match), match.language)
+    return Reading(f"{match.record.per_many or match.record.per} {many}")
 
 
 def share(match: Match) -> Reading | None:
     """``24 h/24``: no rate."""
-    amount = amount_of(match["n"], match.language)
-    return (
-        Reading(f"{match.language.record.over('/')} {number(amount, match.language)}", NUMBER)
-        if amount
-        else None
-    )
+    return Reading(f"{match.record.over('/')} {number(amount_in(match), match.language)}", NUMBER)
 
 
 def size(match: Match) -> Reading | None:
     """``30 x 20 x 12 cm``, ``L x A x H``: what is said between the sides may be another word than
     in a product."""
-    record = match.language.record
+    record = match.record
     sides = re.split(r" ?[xX×] ?", match.text)
     is_size = len(sides) > 2 or match["u"] or match.text[0].isalpha()
     between = record.sized if record.sized and is_size else record.over("x")
@@ -195,7 +162,7 @@ def size(match: Match) -> Reading | None:
 
 def often(match: Match) -> Reading | None:
     """``3x``, ``3-5x``: how many times."""
-    record = match.language.record
+    record = match.record
     low = f"{cardinal(match['m'], match.language, 'f')} {record.until} " if match["m"] else ""
     return Reading(
         f"{low}{cardinal(match['n'], match.language, 'f')} {record.multiplied or record.over('x')}"
@@ -204,25 +171,23 @@ def often(match: Match) -> Reading | None:
 
 def pressure(match: Match) -> Reading | None:
     """``120/80``: of the blood."""
-    between = match.language.record.pressure
+    between = match.record.pressure
     ends = [cardinal(match[end], match.language) for end in ("m", "n")]
     return Reading(f" {between} ".join(ends), NUMBER) if between else None
 
 
 def stars(match: Match) -> Reading | None:
     """``4*``: of a hotel."""
-    noun = match.language.record.units.get("★")
-    amount = amount_of(match["n"], match.language)
-    return (
-        Reading(counted(amount, noun, match.language))
-        if noun and amount and amount.whole < 6
-        else None
-    )
+    noun = match.record.units.get("★")
+    amount = amount_in(match)
+    if noun is None or amount.whole > MAX_STARS:
+        return None
+    return Reading(counted(amount, noun, match.language))
 
 
 def angle(match: Match) -> Reading | None:
     """``48°51′24″N``: degrees, minutes, seconds, and which way they go."""
-    record = match.language.record
+    record = match.record
     units = iter(("°", "min", "s"))
     words = []
     for text in re.findall(r"-?\d+(?:[.,]\d+)?", match.text):
@@ -246,11 +211,10 @@ def inches(match: Match) -> Reading | None:
 
 
 def _primed(match: Match, name: str) -> Reading | None:
-    noun = match.language.record.units.get(name)
-    amount = amount_of(match["n"], match.language)
-    if noun is None or amount is None:
+    noun = match.record.units.get(name)
+    if noun is None:
         return None
-    amount = replace(amount, is_attributive=match.is_attributive)
+    amount = replace(amount_in(match), is_attributive=match.is_attributive)
     tags = frozenset({"minutes"}) if name == "′" else frozenset[str]()
     return Reading(counted(amount, noun, match.language), tags, noun=noun.many)
 
@@ -262,47 +226,39 @@ def per_area(match: Match) -> Reading | None:
 
 def factor(match: Match) -> Reading | None:
     """``24 x 63,50 €``: how many of a price."""
-    amount = amount_of(match["n"], match.language)
-    return (
-        Reading(f"{number(amount, match.language)} {match.language.record.over('x')}")
-        if amount
-        else None
-    )
+    return Reading(f"{number(amount_in(match), match.language)} {match.record.over('x')}")
 
 
 def cross(match: Match) -> Reading | None:
     """``1 g x 2``: times."""
-    return Reading(match.language.record.over("x"))
+    return Reading(match.record.over("x"))
 
 
 def every(match: Match) -> Reading | None:
     """``c/8 h``: how often."""
-    return _with_word(match.language.record.every, match)
+    word = match.record.every
+    noun = unit_in(match)
+    amount = amount_in(match)
+    if not word:
+        return None
+    is_one = match.numbers.singular(amount.value)
+    return Reading(f"{word} {number(amount, match.language, noun.gender)}", NUMBER, is_one=is_one)
 
 
 def each(match: Match) -> Reading | None:
     """``de 8/8 h``: a length of time that is given twice."""
     first, _, last = match.text.partition("/")
     many = cardinal(match["n"], match.language, "f")
-    link = match.language.record.each_in
+    link = match.record.each_in
     return Reading(f"{many} {link} {many}", NUMBER) if link and first == last else None
-
-
-def _with_word(word: str, match: Match) -> Reading | None:
-    noun = unit_of(match["u"], match.language)
-    amount = amount_of(match["n"], match.language)
-    if not word or noun is None or amount is None:
-        return None
-    is_one = numbers_of(match.language).singular(amount.value)
-    return Reading(f"{word} {number(amount, match.language, noun.gender)}", NUMBER, is_one=is_one)
 
 
 def rate(match: Match) -> Reading | None:
     """``km/h`` without a number."""
-    return Reading(match.language.record.units[match["u"]].many)
+    return Reading(match.record.units[match["u"]].many)
 
 
 def named_per(match: Match) -> Reading | None:
     """``0,5 ml por kg``: a unit after the word for what things are counted for."""
     is_letter = len(match["u"]) == 1
-    return None if is_letter else Reading(match.language.record.units[match["u"]].one)
+    return None if is_letter else Reading(match.record.units[match["u"]].one)

@@ -6,10 +6,10 @@ import functools
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sayahead.text.classes.quantity import amount_of, number, numbers_of
+from sayahead.text.classes.quantity import amount_in, amount_of, number
 from sayahead.text.classes.verbalize import cardinal, sign
 from sayahead.text.languages.numbers import first
-from sayahead.text.reading.context import Match, Reading
+from sayahead.text.reading.context import Match, Reading, RefusedError
 from sayahead.text.reading.words import Words
 
 NUMBER = frozenset({"number"})
@@ -26,23 +26,25 @@ def plain(match: Match) -> Reading | None:
 
 def signed(match: Match) -> Reading | None:
     """A number with its sign."""
-    reading = counting(match, match["n"])
-    return reading and replace(reading, text=cardinal(match.text, match.language), tags=NUMBER)
+    return replace(
+        counting(match, match["n"]), text=cardinal(match.text, match.language), tags=NUMBER
+    )
 
 
 def agreeing(match: Match) -> Reading | None:
     """A number that has several forms, in that of the noun that it counts."""
-    amount = amount_of(match["n"], match.language)
-    value = amount.whole if amount and not amount.decimals else None
-    if value is None or not numbers_of(match.language).varies(value):
+    amount = amount_in(match)
+    value = amount.whole
+    if amount.decimals or not match.numbers.varies(value):
         return None
     gender = gender_of(match, match["noun"], is_one=value == 1)
-    reading = counting(match, match["n"], gender) if gender else None
-    if reading is None or not match["s"]:
+    if not gender:
+        return None
+    reading = counting(match, match["n"], gender)
+    if not match["s"]:
         return reading
-    return replace(
-        reading, text=cardinal(match["s"] + match["n"], match.language, gender), tags=NUMBER
-    )
+    words = cardinal(match["s"] + match["n"], match.language, gender)
+    return replace(reading, text=words, tags=NUMBER)
 
 
 def minutes(match: Match) -> Reading | None:
@@ -59,21 +61,18 @@ def day(match: Match) -> Reading | None:
 def thousands(match: Match) -> Reading | None:
     """``5k``; ``4K`` are pixels."""
     text = match["n"]
-    if (
-        amount_of(text, match.language) is None
-        or len(text) > 4
-        or (match.text[-1] == "K" and text in SEVERAL_K)
-    ):
+    amount_in(match)
+    if len(text) > 4 or (match.text[-1] == "K" and text in SEVERAL_K):
         return None
     return counting(match, f"{text}000")
 
 
-def counting(match: Match, text: str, form: str = "") -> Reading | None:
+def counting(match: Match, text: str, form: str = "") -> Reading:
     """A number in words, and what it means for a unit or a noun behind it."""
     amount = amount_of(text, match.language)
     if amount is None:
-        return None
-    numbers = numbers_of(match.language)
+        raise RefusedError
+    numbers = match.numbers
     if text.isdecimal() and 1100 <= amount.whole <= 1999 and numbers.has("year"):
         return Reading(numbers.year(amount.whole), NUMBER)
     tags = set(NUMBER)
@@ -91,7 +90,7 @@ def counting(match: Match, text: str, form: str = "") -> Reading | None:
 
 def gender_of(match: Match, noun: str, *, is_one: bool) -> str:
     """The gender of a noun: from the tables, else by its form."""
-    record = match.language.record
+    record = match.record
     bare = noun.rstrip(".'")
     one, _, many = match.language.meaning("short", f"{bare}.").partition("+")
     bare = (one if is_one else many) or one or bare
@@ -108,7 +107,7 @@ def gender_of(match: Match, noun: str, *, is_one: bool) -> str:
         return ""
     if bare in _genders_of_units(match.language):
         return _genders_of_units(match.language)[bare]
-    numbers = numbers_of(match.language)
+    numbers = match.numbers
     return first(
         (*numbers.genders_of_one, *numbers.noun_genders) if is_one else numbers.noun_genders, bare
     ).strip("-")
@@ -120,9 +119,7 @@ def suffixed(match: Match) -> Reading | None:
     rest = match["rest"].replace("-", " ")
     percent = sign("%", language).lower() if "%" in match.text else ""
     reading = counting(match, match["n"], "n")
-    return reading and replace(
-        reading, text=f"{reading.text}{percent}{match['tail']}{rest}", tags=frozenset()
-    )
+    return replace(reading, text=f"{reading.text}{percent}{match['tail']}{rest}", tags=frozenset())
 
 
 @functools.cache

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from sayahead.text.classes.quantity import numbers_of
 from sayahead.text.classes.roman import value_of
 from sayahead.text.classes.verbalize import cardinal
 from sayahead.text.languages.nouns import Noun
@@ -24,15 +23,13 @@ COLD = 13
 def suffixed(match: Match) -> Reading | None:
     """``3ª``, ``2ème``."""
     value = int(re.sub(r"\D", "", match["n"]))
-    is_unit = (
-        match["s"].isascii() and match["s"] in match.language.record.units and value >= GREATEST
-    )
+    is_unit = match["s"].isascii() and match["s"] in match.record.units and value >= GREATEST
     return _ordinal(match, value, match["s"]) if value and not is_unit else None
 
 
 def degrees(match: Match) -> Reading | None:
     """``21°``, where it is no ordinal: by the words beside it and its size."""
-    record = match.language.record
+    record = match.record
     unit = record.units.get(match["s"])
     value = int(match["n"])
     is_alone = not (match["noun"] or match["place"])
@@ -47,7 +44,7 @@ def degrees(match: Match) -> Reading | None:
 
 def degrees_to(match: Match) -> Reading | None:
     """``de 5° a -10 °C``; ``del 1º al 8`` are days."""
-    unit = match.language.record.units.get(match["s"])
+    unit = match.record.units.get(match["s"])
     if unit is None or match.text == "1º":
         return None
     return Reading(
@@ -56,14 +53,14 @@ def degrees_to(match: Match) -> Reading | None:
 
 
 def _several(unit: Noun, match: Match) -> str:
-    return numbers_of(match.language).form_of(unit, match["n"], is_one=False)
+    return match.numbers.form_of(unit, match["n"], is_one=False)
 
 
 def _is_degrees(match: Match, is_alone: bool) -> bool:
     """Whether the words beside figures with a degree sign tell of a temperature."""
     if "degrees" in match.context.tags:
         return True
-    is_free = match.context.word.lower() not in match.language.record.articles
+    is_free = match.context.word.lower() not in match.record.articles
     return is_free and (match["place"] != "" or (is_alone and match["s"] == "°"))
 
 
@@ -72,7 +69,7 @@ def roman(match: Match) -> Reading | None:
     numeral = match["r"]
     value = value_of(numeral)
     if len(numeral) == 1 and (
-        numeral not in "IVX" or match["s"] not in match.language.record.letter_suffixes
+        numeral not in "IVX" or match["s"] not in match.record.letter_suffixes
     ):
         return None
     return _ordinal(match, value, match["s"]) if value else None
@@ -80,21 +77,21 @@ def roman(match: Match) -> Reading | None:
 
 def roman_span(match: Match) -> Reading | None:
     """``XVIIIe-XIXe``."""
-    forms = match.language.record.ordinal_suffixes
+    forms = match.record.ordinal_suffixes
     values = [(value_of(match["a"]), match["s"]), (value_of(match["b"]), match["t"])]
-    words = [numbers_of(match.language).ordinal(value, forms[suffix]) for value, suffix in values]
+    words = [match.numbers.ordinal(value, forms[suffix]) for value, suffix in values]
     return (
-        Reading(f" {match.language.record.until} ".join(words))
+        Reading(f" {match.record.until} ".join(words))
         if all(value for value, _ in values)
         else None
     )
 
 
 def _ordinal(match: Match, value: int, suffix: str) -> Reading:
-    form = match.language.record.ordinal_suffixes[suffix]
+    form = match.record.ordinal_suffixes[suffix]
     tags = frozenset({"monthday"} if value == 1 else ())
     rest = match["rest"].replace("-", " ")
-    return Reading(numbers_of(match.language).ordinal(value, form) + rest, tags)
+    return Reading(match.numbers.ordinal(value, form) + rest, tags)
 
 
 # ---- full stops
@@ -104,7 +101,7 @@ def _ordinal(match: Match, value: int, suffix: str) -> Reading:
 def dotted(match: Match) -> Reading | None:
     """``3.``, where the words to its left say that it is an ordinal."""
     noun = match["noun"]
-    if noun not in match.language.record.starters:
+    if noun not in match.record.starters:
         return _dotted(match, noun)
     reading = _dotted(match, "")
     is_great = len(match["n"]) > 2
@@ -115,7 +112,7 @@ def dotted_before(match: Match) -> Reading | None:
     """``3.`` before a noun: no ordinal where the noun begins a sentence."""
     noun = match["noun"].rstrip("'")
     context = match.context
-    record = match.language.record
+    record = match.record
     if match["r"] and context.before and context.word[:1].isupper():
         return None
     is_named = noun in record.clubs or any(
@@ -129,7 +126,7 @@ def dotted_before(match: Match) -> Reading | None:
 
 def _dotted(match: Match, noun: str) -> Reading | None:
     figures = match["n"] or str(value_of(match["r"]))
-    record = match.language.record
+    record = match.record
     if figures[0] == "0" and figures.strip("0") == "":
         return None
     named = record.after_ordinal.get(noun) or record.after_ordinal.get(f"{noun}.") or noun
@@ -137,14 +134,14 @@ def _dotted(match: Match, noun: str) -> Reading | None:
     said = "" if noun in record.clubs else record.month_names[month - 1] if month else named
     form = form_of(match, said)
     tags = frozenset({"monthday"} if int(figures) <= 31 else ())
-    return Reading(numbers_of(match.language).ordinal(int(figures), form), tags, form=form)
+    return Reading(match.numbers.ordinal(int(figures), form), tags, form=form)
 
 
 def form_of(match: Match, noun: str = "") -> str:
     """The form of an ordinal with a full stop by the words to its left and the noun: "am
     dritten"."""
     context = match.context
-    numbers = numbers_of(match.language)
+    numbers = match.numbers
     gender = first(numbers.noun_genders, noun).strip("-") or "-"
     before = context.before if context.word else ""
     place = (

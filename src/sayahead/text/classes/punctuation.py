@@ -28,9 +28,7 @@ def stop(match: Match) -> Reading | None:
 
 def question(match: Match) -> Reading | None:
     """What ends a question, where it is another mark elsewhere."""
-    return (
-        Reading("", mark="?", ends=True) if match.text == match.language.record.question else None
-    )
+    return Reading("", mark="?", ends=True) if match.text == match.record.question else None
 
 
 def _shown(marks: str) -> str:
@@ -55,7 +53,7 @@ def dash(match: Match) -> Reading | None:
 
 def option(match: Match) -> Reading | None:
     """An option of a command: "--help", "-U" after a word."""
-    name = match.language.record.address.get("-", "")
+    name = match.record.address.get("-", "")
     dashes = len(match["d"])
     is_one = dashes == 1 and len(match["w"]) == 1 and match.context.word[:1].islower()
     is_long = dashes == 2 and match["w"].islower() and len(match["w"]) > 1

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sayahead.text.languages.nouns import Currency, Noun
-from sayahead.text.languages.numbers import Numbers
-from sayahead.text.reading.context import Context
+from sayahead.text.reading.context import Context, Match, RefusedError
 from sayahead.text.reading.words import MAX_KNOWN, Words
 
 SIGNS = {"-": "-", "−": "-", "–": "-", "+": "+", "±": "±"}
@@ -52,12 +51,6 @@ class Amount:
         return not self.decimals and self.whole >= MILLION and self.whole % MILLION == 0
 
 
-def numbers_of(language: Words) -> Numbers:
-    """The number words of a language that has some."""
-    assert language.record.numbers is not None
-    return language.record.numbers
-
-
 @functools.lru_cache(maxsize=MAX_KNOWN)
 def amount_of(text: str, language: Words, *, is_english: bool = False) -> Amount | None:
     """The number that a text is, as its language writes it or else as English does; None if it is
@@ -84,6 +77,14 @@ def amount_of(text: str, language: Words, *, is_english: bool = False) -> Amount
     return amount_of(sign + figures.translate(_SWAPPED), language) if is_continental else None
 
 
+def amount_in(match: Match, group: str = "n") -> Amount:
+    """The number that a slot captured; where it is none, the rule does not mean the token."""
+    amount = amount_of(match[group], match.language)
+    if amount is None:
+        raise RefusedError
+    return amount
+
+
 def worth(text: str, language: Words) -> float:
     """What a number is worth, without its sign; 0 where it is none."""
     amount = amount_of(text, language)
@@ -93,7 +94,7 @@ def worth(text: str, language: Words) -> float:
 def number(amount: Amount, language: Words, form: str = "") -> str:
     """A number in words, with its sign."""
     record = language.record
-    numbers = numbers_of(language)
+    numbers = language.numbers
     words = numbers.cardinal(amount.whole, "" if amount.decimals else form)
     if amount.decimals:
         words = f"{words} {record.point} {numbers.fraction(amount.decimals)}"
@@ -112,7 +113,7 @@ def noun_of(noun: Noun, amount: Amount, language: Words) -> str:
 
 def form_of(noun: Noun, amount: Amount, language: Words) -> str:
     """A noun in the form that a number asks for by its figures."""
-    numbers = numbers_of(language)
+    numbers = language.numbers
     return numbers.form_of(noun, amount.figures(language), is_one=numbers.singular(amount.value))
 
 
@@ -124,7 +125,7 @@ def counted(amount: Amount, noun: Noun, language: Words) -> str:
 def noun_after(noun: Noun, context: Context, language: Words) -> str:
     """A noun after a number that has been said already."""
     record = language.record
-    if numbers_of(language).noun_forms:
+    if language.numbers.noun_forms:
         return form_after(noun.forms, context, language)
     if context.is_million:
         return record.of(noun.one if context.is_one else noun.many)
@@ -142,7 +143,7 @@ def form_after(forms: Sequence[str], context: Context, language: Words) -> str:
     """The form of a noun after a number that has been said already."""
     amount = amount_of(context.word, language)
     figures = amount.figures(language) if amount else context.word
-    return numbers_of(language).chosen(forms, figures, is_one=context.is_one)
+    return language.numbers.chosen(forms, figures, is_one=context.is_one)
 
 
 def unit_of(name: str, language: Words, count: float = 0) -> Noun | None:
@@ -155,6 +156,14 @@ def unit_of(name: str, language: Words, count: float = 0) -> Noun | None:
         if one is not None:
             return one.main if isinstance(one, Currency) else one
     return None
+
+
+def unit_in(match: Match, count: float = 0) -> Noun:
+    """The unit that the slot ``u`` captured; where it is none, the rule does not mean the token."""
+    unit = unit_of(match["u"], match.language, count)
+    if unit is None:
+        raise RefusedError
+    return unit
 
 
 def per_unit(name: str, language: Words) -> str:
@@ -171,5 +180,5 @@ def per_unit(name: str, language: Words) -> str:
 
 
 def _is_feminine(name: str, unit: Noun | None, language: Words) -> bool:
-    by_form = unit.gender if unit else numbers_of(language).gender(name, is_one=True)
+    by_form = unit.gender if unit else language.numbers.gender(name, is_one=True)
     return (language.record.genders.get(unit.one if unit else name) or by_form) in ("f", "e")

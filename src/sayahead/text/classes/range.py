@@ -43,14 +43,14 @@ def lettered(match: Match) -> Reading | None:
     if match["x"] != match["y"] or low >= high:
         return None
     words = (f"{match['x']} {cardinal(str(value), match.language)}" for value in (low, high))
-    return Reading(f" {match.language.record.until} ".join(words))
+    return Reading(f" {match.record.until} ".join(words))
 
 
 def alphabet(match: Match) -> Reading | None:
     """``D–F``, ``A-Z``."""
     first = match.text[0]
     last = match.text[-1]
-    return Reading(f"{first} {match.language.record.until} {last}") if first < last else None
+    return Reading(f"{first} {match.record.until} {last}") if first < last else None
 
 
 def account(match: Match) -> Reading | None:
@@ -63,7 +63,7 @@ def account(match: Match) -> Reading | None:
 
 def until(match: Match) -> Reading | None:
     """The same whatever the numbers are."""
-    until = match.language.record.until
+    until = match.record.until
     return Reading(until, _onward(match), word=until, form=match.context.form)
 
 
@@ -79,9 +79,7 @@ def _onward(match: Match) -> frozenset[str]:
 
 def also(match: Match) -> Reading | None:
     """``24./25.12.``: one and another."""
-    return Reading(
-        match.language.record.and_word, word=match.language.record.and_word, form=match.context.form
-    )
+    return Reading(match.record.and_word, word=match.record.and_word, form=match.context.form)
 
 
 def ratio(match: Match) -> Reading | None:
@@ -91,7 +89,7 @@ def ratio(match: Match) -> Reading | None:
 
 def slash(match: Match) -> Reading | None:
     """``7,5/10``, ``24/7``."""
-    record = match.language.record
+    record = match.record
     word = match.context.word
     if (word, match["b"]) == ("24", "7"):
         return SILENT
@@ -115,4 +113,4 @@ def score_named(match: Match) -> Reading | None:
 
 def minus(match: Match) -> Reading | None:
     """``10 - 4 = 6``: no range before an equals sign."""
-    return Reading(match.language.record.sign("-"))
+    return Reading(match.record.sign("-"))

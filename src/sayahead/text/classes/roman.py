@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sayahead.text.classes.quantity import numbers_of
 from sayahead.text.reading.context import Match, Reading
 
 _ROMAN = re.compile(r"(?=[IVXLCDM])(M{0,3})(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})")
@@ -43,7 +42,7 @@ def named(match: Match) -> Reading | None:
     """A numeral after the name of a monarch or a pope."""
     if value_of(match["r"]) > GREATEST:
         return None
-    numbers = numbers_of(match.language)
+    numbers = match.numbers
     is_feminine = re.fullmatch(numbers.feminine_names, match.context.word) is not None
     reading = spoken(match, [match["r"]], "f" if is_feminine else "")
     return replace(reading, mark=".", ends=True) if reading and match["next"] else reading
@@ -54,19 +53,17 @@ def titled(match: Match) -> Reading | None:
     context = match.context
     name = context.word.rpartition("-")[2]
     is_name = (
-        context.word[:1].isupper()
-        and context.before
-        and context.word not in match.language.record.months
+        context.word[:1].isupper() and context.before and context.word not in match.record.months
     )
     is_small = len(match["r"]) > 1 and set(match["r"]) <= set("IVX")
-    return named(match) if name in match.language.record.names or (is_name and is_small) else None
+    return named(match) if name in match.record.names or (is_name and is_small) else None
 
 
 def century(match: Match) -> Reading | None:
     """``XX secolo``: an ordinal before its noun."""
     values = [value_of(match[group]) for group in "ab" if match[group]]
     words = [before_noun(match, value, "m") for value in values]
-    return Reading(f" {match.language.record.until} ".join(words)) if all(values) else None
+    return Reading(f" {match.record.until} ".join(words)) if all(values) else None
 
 
 def span(match: Match) -> Reading | None:
@@ -76,13 +73,13 @@ def span(match: Match) -> Reading | None:
 
 def before_noun(match: Match, value: int, gender: str) -> str:
     """An ordinal in the form that stands before a noun: "tercer milenio"."""
-    numbers = numbers_of(match.language)
+    numbers = match.numbers
     return numbers.ordinal(value, "s" if gender == "m" and numbers.has("ordinal s") else gender)
 
 
 def after_article(match: Match) -> Reading | None:
     """``la II Guerra Mundial``: an ordinal before its noun; ``el XVIII``: a century."""
-    record = match.language.record
+    record = match.record
     numeral = match["r"]
     noun = match["noun"]
     value = value_of(numeral)
@@ -104,21 +101,15 @@ def going_on(match: Match) -> Reading | None:
 def road(match: Match) -> Reading | None:
     """``N-II``."""
     value = value_of(match["r"])
-    return (
-        Reading(f"{match['road']} {numbers_of(match.language).cardinal(value)}") if value else None
-    )
+    return Reading(f"{match['road']} {match.numbers.cardinal(value)}") if value else None
 
 
 def spoken(
     match: Match, numerals: Iterable[str], form: str, tags: Iterable[str] = ()
 ) -> Reading | None:
     """Numerals in words, from one to another; None where one is none."""
-    numbers = numbers_of(match.language)
+    numbers = match.numbers
     values = [value_of(numeral) for numeral in numerals]
     name = "roman" if numbers.has("roman") else "cardinal"
     words = [numbers.in_words(name, value, form) for value in values]
-    return (
-        Reading(f" {match.language.record.until} ".join(words), frozenset(tags))
-        if all(values)
-        else None
-    )
+    return Reading(f" {match.record.until} ".join(words), frozenset(tags)) if all(values) else None

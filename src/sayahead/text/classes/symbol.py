@@ -14,7 +14,7 @@ def menu(match: Match) -> Reading | None:
 
 def before(match: Match) -> Reading | None:
     """A sign that has its name before figures only."""
-    return Reading(match.language.record.sign(match.text.strip()))
+    return Reading(match.record.sign(match.text.strip()))
 
 
 def once(match: Match) -> Reading | None:
@@ -24,14 +24,14 @@ def once(match: Match) -> Reading | None:
 
 def currency(match: Match) -> Reading | None:
     """The sign of a currency without an amount: one of it."""
-    return Reading(match.language.record.currencies[match["c"]].main.one)
+    return Reading(match.record.currencies[match["c"]].main.one)
 
 
 def unnamed(match: Match) -> Reading | None:
     """A sign that the language's own table has no word for."""
     if match.text.isalnum():
         return None
-    name = name_of(match.text, match.language.record.tag.partition("-")[0])
+    name = name_of(match.text, match.record.tag.partition("-")[0])
     if name:
         return Reading(name)
     return SILENT if is_silent(match.text) else Reading("", frozenset({UNHEARD}))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from sayahead.text.classes.quantity import numbers_of
 from sayahead.text.classes.verbalize import digits
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.reading.words import Words
@@ -68,5 +67,5 @@ def _group(group: str, language: Words) -> str:
     if known:
         return known
     if language.record.pairs and len(group) in (2, 3) and group[0] != "0":
-        return numbers_of(language).cardinal(int(group))
+        return language.numbers.cardinal(int(group))
     return digits(group, language)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sayahead.text.classes.quantity import numbers_of
 from sayahead.text.classes.verbalize import cardinal
 from sayahead.text.reading.context import Match, Reading
 
@@ -36,17 +35,17 @@ def between(match: Match) -> Reading | None:
     """``7.30-16.00 h``: from one time to another."""
     first = clock_of(match, int(match["a"]), int(match["b"]), None)
     last = clock_of(match, int(match["h"]), int(match["m"]), None)
-    return Reading(f"{first} {match.language.record.until} {last}", TIME)
+    return Reading(f"{first} {match.record.until} {last}", TIME)
 
 
 def clock_of(match: Match, hour: int, minute: int | None, second: int | None) -> str:
     """A time in words, by the word before it too."""
-    return numbers_of(match.language).clock(hour, minute, second, match.context.word)
+    return match.numbers.clock(hour, minute, second, match.context.word)
 
 
 def lasting(match: Match) -> Reading | None:
     """``10:30 Minuten``: a length of time, the unit after its first number."""
-    record = match.language.record
+    record = match.record
     name = match["u"]
     major = int(match["h"])
     minor = int(match["m"])
@@ -54,7 +53,7 @@ def lasting(match: Match) -> Reading | None:
     if is_clock or (match.context.word.lower() in record.hour_from and name in record.hour_words):
         return Reading(clock_of(match, major, minor, None), TIME) if major <= 24 else None
     unit = record.units.get(name)
-    numbers = numbers_of(match.language)
+    numbers = match.numbers
     gender = unit.gender if unit else "f"
     noun = numbers.form_of(unit, str(major), is_one=major == 1) if unit else name
     words = [numbers.cardinal(major, gender), noun]
@@ -65,8 +64,8 @@ def lasting(match: Match) -> Reading | None:
 
 def long(match: Match) -> Reading | None:
     """``12h02m00s``, ``2h30min``: hours, minutes and seconds with their nouns."""
-    record = match.language.record
-    numbers = numbers_of(match.language)
+    record = match.record
+    numbers = match.numbers
     words: list[str] = []
     for group, unit in (("h", "h"), ("m", "min"), ("s", "s")):
         value = int(match[group] or 0)
@@ -86,7 +85,7 @@ def seconds(match: Match) -> Reading | None:
     count = match["s"]
     if noun is None:
         return None
-    name = numbers_of(language).form_of(noun, count, is_one=count == "1")
+    name = language.numbers.form_of(noun, count, is_one=count == "1")
     return Reading(
         joined([cardinal(count, language, noun.gender), name, cardinal(match["c"], language)]), TIME
     )

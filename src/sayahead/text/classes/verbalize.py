@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 
-from sayahead.text.classes.quantity import SIGNS, amount_of, counted, number, numbers_of, unit_of
+from sayahead.text.classes.quantity import SIGNS, amount_of, counted, number, unit_of
 from sayahead.text.classes.roman import value_of
 from sayahead.text.languages.signs import name_of
 from sayahead.text.reading.words import Words
@@ -30,17 +30,17 @@ def cardinal(text: str, language: Words, form: str = "") -> str:
 
 def ordinal(text: str, language: Words, form: str = "") -> str:
     """Figures as an ordinal."""
-    return numbers_of(language).ordinal(int(text), form)
+    return language.numbers.ordinal(int(text), form)
 
 
 def year(text: str, language: Words, form: str = "") -> str:
     """Figures of a year."""
-    return numbers_of(language).year(int(text))
+    return language.numbers.year(int(text))
 
 
 def digits(text: str, language: Words, form: str = "") -> str:
     """Figures one by one, by [rules form] where the language has it."""
-    numbers = numbers_of(language)
+    numbers = language.numbers
     name = "rules" if form and numbers.has(f"rules {form}") else "cardinal"
     between = " " if language.record.spaced else ""
     figures = [int(char) for char in text if char.isdecimal()]
@@ -59,7 +59,7 @@ def letters(text: str, language: Words, form: str = "") -> str:
 def label(text: str, language: Words, form: str = "") -> str:
     """Figures of a name or of what has a number: by [rules label], many or with a leading zero one
     by one."""
-    numbers = numbers_of(language)
+    numbers = language.numbers
     is_long = len(text) > LONG and not (len(text) == LONG + 1 and text.endswith("00"))
     if is_long or (text[0] == "0" and len(text) > 1):
         return digits(text, language)
@@ -187,13 +187,13 @@ def said(text: str, language: Words, form: str = "") -> str:
 
 def by_rules(text: str, language: Words, form: str = "") -> str:
     """Figures by a set of the language's own number rules: ``form`` names [rules form]."""
-    return numbers_of(language).in_words("rules", int(re.sub(r"\D", "", text)), form)
+    return language.numbers.in_words("rules", int(re.sub(r"\D", "", text)), form)
 
 
 def short_year(text: str, language: Words, form: str = "") -> str:
     """Two figures of a year, in full."""
     value = int(text)
-    return numbers_of(language).year(value + (2000 if value < CENTURY else 1900))
+    return language.numbers.year(value + (2000 if value < CENTURY else 1900))
 
 
 def one(text: str, language: Words, form: str = "") -> str:
@@ -225,7 +225,7 @@ def elements(text: str, language: Words, form: str = "") -> str:
 
 def roman(text: str, language: Words, form: str = "") -> str:
     """A Roman numeral as a number, by the set of rules that ``form`` names."""
-    return numbers_of(language).in_words(form or "cardinal", value_of(text.upper()))
+    return language.numbers.in_words(form or "cardinal", value_of(text.upper()))
 
 
 def count(text: str, language: Words, form: str = "") -> str:
@@ -251,7 +251,7 @@ def plural(text: str, language: Words, form: str = "") -> str:
 def clock(text: str, language: Words, form: str = "") -> str:
     """Hours, minutes and perhaps seconds, parted by a mark, as a time of day."""
     hour, minute, *second = map(int, re.findall(r"\d+", text))
-    return numbers_of(language).clock(hour, minute, second[0] if second else None)
+    return language.numbers.clock(hour, minute, second[0] if second else None)
 
 
 VERBALIZERS: Mapping[str, Callable[[str, Words, str], str]] = {

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from sayahead.text.languages.numbers import Numbers
+from sayahead.text.languages.record import Record
 from sayahead.text.reading.grammar import Rule
 from sayahead.text.reading.words import Words
 
@@ -64,6 +66,10 @@ UNHEARD = "unheard"
 """The tag of what is silent for want of a word, which whoever sent it is told."""
 
 
+class RefusedError(Exception):
+    """A rule does not mean the token: the next candidate is asked."""
+
+
 ATTRIBUTIVE = "after:attributive"
 """The tag of a word after which a quantity belongs to a noun: "a 5 km run"."""
 
@@ -79,6 +85,16 @@ class Match:
     """The token as it is written."""
     groups: Mapping[str, str] = field(default_factory=dict)
     """What the rule's slots captured, in the token and to its right."""
+
+    @property
+    def record(self) -> Record:
+        """The tables of its language."""
+        return self.language.record
+
+    @property
+    def numbers(self) -> Numbers:
+        """The number words of its language."""
+        return self.language.numbers
 
     @property
     def is_attributive(self) -> bool:

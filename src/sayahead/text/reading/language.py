@@ -17,7 +17,7 @@ from sayahead.text.classes import BARE_CLASSES, CLASSES
 from sayahead.text.classes.verbalize import VERBALIZERS, pieces
 from sayahead.text.languages import record_of
 from sayahead.text.languages.record import Record
-from sayahead.text.reading.context import ATTRIBUTIVE, Match, Reading
+from sayahead.text.reading.context import ATTRIBUTIVE, Match, Reading, RefusedError
 from sayahead.text.reading.grammar import Grammar, Line, Rule, lines_of, parse
 from sayahead.text.reading.words import MAX_KNOWN, Words, macros_of
 
@@ -30,8 +30,8 @@ _SAYS = re.compile(r"(?P<says>.+?)(?: as (?P<tags>[\w ]+))?")
 _SAYER = re.compile(r"(?:([a-z_]+)\.)?([a-z_]+)")
 
 Sayer = Callable[[Match], Reading | None]
-"""What is said for a match; None where the rule does not mean it, and the next candidate is
-asked."""
+"""What is said for a match; None or RefusedError where the rule does not mean it, and the next
+candidate is asked."""
 
 
 class Language(Words):
@@ -49,7 +49,10 @@ class Language(Words):
 
     def say(self, match: Match) -> Reading | None:
         """What is said for a match, or None where the rule does not mean it."""
-        return self._sayers[match.rule](match)
+        try:
+            return self._sayers[match.rule](match)
+        except RefusedError:
+            return None
 
     def unruled(self, text: str) -> Reading:
         """What is said for a text that no rule means: figures as such, the rest as it is

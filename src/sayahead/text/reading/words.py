@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
+from sayahead.text.languages.numbers import Numbers
 from sayahead.text.languages.record import Record
 from sayahead.text.markup import SENTENCE_END
 
@@ -75,6 +76,12 @@ class Words:
         self._short_ending = re.compile(record.short_ending or "(?!)")
         self.is_short = functools.lru_cache(maxsize=MAX_KNOWN)(self._may_be_short)
         """Whether a full stop after a word may be that of an abbreviation which no table has."""
+
+    @property
+    def numbers(self) -> Numbers:
+        """Its number words, which a language with rules for figures has."""
+        assert self.record.numbers is not None
+        return self.record.numbers
 
     def is_cut(self, word: str) -> bool:
         """Whether letters can only be an abbreviation: no word ends so, or they have no vowel."""

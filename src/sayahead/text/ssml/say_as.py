@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from sayahead.text.classes import telephone
 from sayahead.text.classes.date import said_day
-from sayahead.text.classes.quantity import amount_of, numbers_of
+from sayahead.text.classes.quantity import amount_of
 from sayahead.text.classes.verbalize import cardinal, letters
 from sayahead.text.reading.language import Language, language_of
 from sayahead.text.reading.stream import normalize
@@ -66,7 +66,7 @@ def _ordinal(text: str, form: str, language: Language) -> str:
     match = re.fullmatch(r"([0-9.,]+)[^\W\d_ºª]{0,3}[.ºª]?", text.strip())
     amount = amount_of(match[1].rstrip("."), language) if match else None
     is_whole = amount is not None and not amount.decimals
-    return numbers_of(language).ordinal(amount.whole) if amount and is_whole else ""
+    return language.numbers.ordinal(amount.whole) if amount and is_whole else ""
 
 
 def _telephone(text: str, form: str, language: Language) -> str:
@@ -75,7 +75,7 @@ def _telephone(text: str, form: str, language: Language) -> str:
 
 def _date(text: str, form: str, language: Language) -> str:
     """A date whose parts stand in the order of ``form``: mdy, dmy, ymd, md, dm, ym, my, y."""
-    numbers = numbers_of(language)
+    numbers = language.numbers
     parts = re.findall(r"[0-9]+|[^\W\d_]+", text)
     if not form and len(parts) == 3:
         is_month_first = numbers.date.find("{month}") < numbers.date.find("{day}")
@@ -92,7 +92,7 @@ def _date(text: str, form: str, language: Language) -> str:
 
 def _dated(fields: Mapping[str, int], language: Language) -> str:
     """The parts of a date that there are, in words."""
-    numbers = numbers_of(language)
+    numbers = language.numbers
     year = numbers.year(fields["y"]) if "y" in fields else ""
     day = said_day(language, fields["d"]) if "d" in fields else ""
     if "m" not in fields:
