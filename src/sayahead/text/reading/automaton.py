@@ -16,7 +16,6 @@ from sayahead.text.reading.pattern import (
     NEWLINE,
     SPACE,
     Chars,
-    Choice,
     Node,
     Pattern,
     Repeat,
@@ -136,24 +135,25 @@ class Automaton:
             for part in node.parts:
                 at = self._add(part, at)
             return at
-        if isinstance(node, Choice):
-            end = self._new()
-            for part in node.parts:
-                self.places[self._add(part, at)].empty.append(end)
-            return end
-        return self._add_repeat(node, at)
+        if isinstance(node, Repeat):
+            return self._add_repeat(node, at)
+        end = self._new()
+        for part in node.parts:
+            self.places[self._add(part, at)].empty.append(end)
+        return end
 
     def _add_repeat(self, node: Repeat, at: int) -> int:
+        (part,) = node.parts
         for _ in range(node.low):
-            at = self._add(node.part, at)
+            at = self._add(part, at)
         end = self._new()
         self.places[at].empty.append(end)
         if node.high is None:
-            back = self._add(node.part, end)
+            back = self._add(part, end)
             self.places[back].empty.append(end)
             return end
         for _ in range(node.high - node.low):
-            at = self._add(node.part, at)
+            at = self._add(part, at)
             self.places[at].empty.append(end)
         return end
 

@@ -14,7 +14,7 @@ from collections.abc import Container, Iterable, Iterator
 from sayahead.text.reading.automaton import DEAD
 from sayahead.text.reading.grammar import MACRO, Line, Rule
 from sayahead.text.reading.language import Language, common_lines, language_of
-from sayahead.text.reading.pattern import Choice, Node, Repeat, Series, Vocabulary
+from sayahead.text.reading.pattern import Choice, Node, Repeat, Vocabulary
 from sayahead.text.reading.words import macros_of
 
 MAX_STATES = 60
@@ -140,13 +140,10 @@ def _can_match(node: Node, language: Language) -> bool:
     """Whether the language has words for all slots that the pattern needs."""
     if isinstance(node, Vocabulary):
         return bool(language.vocabularies[node.name.rstrip("~")])
-    if isinstance(node, Series):
-        return all(_can_match(part, language) for part in node.parts)
-    if isinstance(node, Choice):
-        return any(_can_match(part, language) for part in node.parts)
-    if isinstance(node, Repeat):
-        return node.low == 0 or _can_match(node.part, language)
-    return True
+    if isinstance(node, Repeat) and node.low == 0:
+        return True
+    counts = any if isinstance(node, Choice) else all
+    return counts(_can_match(part, language) for part in node.parts)
 
 
 def main() -> int:

@@ -19,51 +19,50 @@ import functools
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from sayahead.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)
-class Chars:
+class Node:
+    """A part of a pattern."""
+
+    parts: tuple[Node, ...] = field(default=(), kw_only=True)
+    group: str = field(default="", kw_only=True)
+    """The name by which its text is captured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chars(Node):
     """One character of a set; ``source`` is the set as Python's ``re`` writes it."""
 
     source: str
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(Node):
     """One word of a vocabulary."""
 
     name: str
-    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class Series(Node):
     """One after the other."""
 
-    parts: tuple[Node, ...]
-    group: str = ""
-
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Node):
     """One of several."""
 
-    parts: tuple[Node, ...]
-
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
-    """``low`` to ``high`` times; ``high`` is None without a limit."""
+class Repeat(Node):
+    """Its only part ``low`` to ``high`` times; ``high`` is None without a limit."""
 
-    part: Node
     low: int
     high: int | None
-
-
-Node = Chars | Vocabulary | Series | Choice | Repeat
 
 
 @dataclass(frozen=True)
@@ -86,23 +85,20 @@ class Pattern:
 
 
 def _ends_with_word(node: Node) -> bool:
-    if isinstance(node, Series):
-        return bool(node.parts) and _ends_with_word(node.parts[-1])
-    if isinstance(node, Choice):
-        return any(map(_ends_with_word, node.parts))
-    if isinstance(node, Repeat):
-        return _ends_with_word(node.part)
-    return isinstance(node, Vocabulary)
+    last = node.parts[-1:] if isinstance(node, Series) else node.parts
+    return isinstance(node, Vocabulary) or any(map(_ends_with_word, last))
 
 
 def _groups(node: Node) -> Iterator[str]:
-    if isinstance(node, Vocabulary | Series) and node.group:
+    if node.group:
         yield node.group
-    if isinstance(node, Series | Choice):
-        for part in node.parts:
-            yield from _groups(part)
-    if isinstance(node, Repeat):
-        yield from _groups(node.part)
+    for part in node.parts:
+        yield from _groups(part)
+
+
+def with_parts(node: Node, change: Callable[[Node], Node]) -> Node:
+    """The same node with each of its parts changed."""
+    return replace(node, parts=tuple(map(change, node.parts))) if node.parts else node
 
 
 MAX_CASED = 0x530
@@ -184,25 +180,25 @@ class PatternParser:
         while self._peek() == "|":
             self._at += 1
             parts.append(self._sequence())
-        return parts[0] if len(parts) == 1 else Choice(tuple(parts))
+        return parts[0] if len(parts) == 1 else Choice(parts=tuple(parts))
 
     def _sequence(self) -> Node:
         parts: list[Node] = []
         while self._peek() not in ("", "|", ")") and not self._text.startswith("(?=", self._at):
             parts.append(self._repeated(self._one()))
-        return parts[0] if len(parts) == 1 else Series(tuple(parts))
+        return parts[0] if len(parts) == 1 else Series(parts=tuple(parts))
 
     def _repeated(self, node: Node) -> Node:
         sign = self._peek()
         if sign and sign in "?*+":
             self._at += 1
             low, high = {"?": (0, 1), "*": (0, None), "+": (1, None)}[sign]
-            return Repeat(node, low, high)
+            return Repeat(low, high, parts=(node,))
         if m := re.compile(r"\{(\d+)(?:(,)(\d*))?\}").match(self._text, self._at):
             self._at = m.end()
             least = int(m[1])
             most = least if not m[2] else int(m[3]) if m[3] else None
-            return Repeat(node, least, most)
+            return Repeat(least, most, parts=(node,))
         return node
 
     def _one(self) -> Node:
@@ -236,7 +232,7 @@ class PatternParser:
             name = m[1] or ""
         inner = self._choice()
         self._expect(")")
-        return Series((inner,), name)
+        return Series(parts=(inner,), group=name)
 
     def _set(self) -> Node:
         end = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]").match(self._text, self._at)
@@ -262,12 +258,11 @@ class PatternParser:
             raise self._error("a slot is written {name} or {group:name}")
         group = m[1] or ""
         name = m[2]
+        self._at = m.end()
         if name in self._macros:
-            self._at = m.end()
-            return Series((without_groups(self._macros[name]),), group)
+            return Series(parts=(without_groups(self._macros[name]),), group=group)
         if name.rstrip("~") in self._vocabularies:
-            self._at = m.end()
-            return Vocabulary(name, group)
+            return Vocabulary(name, group=group)
         raise self._error(f"there is no macro and no vocabulary {name!r}")
 
 
@@ -276,46 +271,28 @@ def _to_end(node: Node) -> Node:
     character."""
     if isinstance(node, Chars):
         return Chars(node.source.replace(f"[^{SENTENCE_END}", "[^"))
-    if isinstance(node, Series):
-        return Series(tuple(map(_to_end, node.parts)), node.group)
-    if isinstance(node, Choice):
-        return Choice(tuple(map(_to_end, node.parts)))
-    if isinstance(node, Repeat):
-        return Repeat(_to_end(node.part), node.low, node.high)
-    return node
+    return with_parts(node, _to_end)
 
 
 def without_groups(node: Node) -> Node:
     """The same node with nothing captured."""
-    if isinstance(node, Vocabulary):
-        return Vocabulary(node.name)
-    if isinstance(node, Series):
-        return Series(tuple(map(without_groups, node.parts)))
-    if isinstance(node, Choice):
-        return Choice(tuple(map(without_groups, node.parts)))
-    if isinstance(node, Repeat):
-        return Repeat(without_groups(node.part), node.low, node.high)
-    return node
+    return replace(with_parts(node, without_groups), group="")
 
 
 def source_of(node: Node, words: Callable[[str], list[str]], behind: str = "") -> str:
     """The node as Python's ``re`` writes it; ``words`` gives those of a vocabulary, ``behind`` what
     follows each."""
+    opening = f"(?P<{node.group}>" if node.group else "(?:"
+    parts = [source_of(part, words, behind) for part in node.parts]
     if isinstance(node, Chars):
         return node.source
     if isinstance(node, Vocabulary):
         keys = sorted(words(node.name.rstrip("~")), key=len, reverse=True)
         inner = "|".join(re.escape(key).replace(r"\ ", f"[{WHITE}]") for key in keys) or "(?!)"
         flag = "i" if node.name.endswith("~") else ""
-        return (
-            f"(?P<{node.group}>(?{flag}:{inner})){behind}"
-            if node.group
-            else f"(?{flag}:{inner}){behind}"
-        )
-    if isinstance(node, Series):
-        inner = "".join(source_of(part, words, behind) for part in node.parts)
-        return f"(?P<{node.group}>{inner})" if node.group else f"(?:{inner})"
-    if isinstance(node, Choice):
-        return f"(?:{'|'.join(source_of(part, words, behind) for part in node.parts)})"
-    high = "" if node.high is None else node.high
-    return f"(?:{source_of(node.part, words, behind)}){{{node.low},{high}}}"
+        return f"{opening}(?{flag}:{inner})){behind}"
+    if isinstance(node, Repeat):
+        high = "" if node.high is None else node.high
+        return f"(?:{parts[0]}){{{node.low},{high}}}"
+    between = "|" if isinstance(node, Choice) else ""
+    return f"{opening}{between.join(parts)})"
