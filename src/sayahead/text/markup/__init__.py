@@ -83,6 +83,9 @@ class Rewriter:
 
     def __init__(self) -> None:
         self._held = Text()
+        self._out = Output()
+        self._is_over = False
+        """Whether nothing more of the text is awaited."""
         self._last = "\n"
         """The character before the ones that are held."""
         self._lead = -1
@@ -93,7 +96,8 @@ class Rewriter:
         if text.chars and self.passes(text.chars):
             self.let(text.chars)
             return text
-        return self._pass_on(text, over=False)
+        self._is_over = False
+        return self._pass_on(text)
 
     def passes(self, chars: str) -> bool:
         """Whether characters would pass as they are, whatever follows."""
@@ -105,47 +109,51 @@ class Rewriter:
 
     def flush(self, text: Text) -> Text:
         """The characters that these make certain, and all that wait, as if the text were over."""
-        return self._pass_on(text, over=True)
+        self._is_over = True
+        return self._pass_on(text)
 
     def end_line(self) -> None:
         """What comes next begins a new line."""
         self._last = "\n"
 
-    def _pass_on(self, text: Text, *, over: bool) -> Text:
+    def _pass_on(self, text: Text) -> Text:
         self._held = self._held + text if self._held.chars else text
-        out = Output()
-        self._held = self._held[self._run(0, out, over=over) :]
-        return out.text()
+        self._out = Output()
+        self._held = self._held[self._run(0) :]
+        return self._out.text()
 
-    def _rewrite(self, at: int, out: Output, *, over: bool) -> int | None:
-        """Take in what begins at a place of what is held: how many characters; None while more must
-        come."""
+    def _rewrite(self, at: int) -> int | None:
+        """Take in what begins at a place of what is held: how many characters, 0 for no markup;
+        None while more must come."""
         raise NotImplementedError
 
     def _is_broken_off(self) -> bool:
         """Whether what comes next is looked at in another way."""
         return False
 
-    def _run(self, at: int, out: Output, *, over: bool) -> int:
+    def _run(self, at: int) -> int:
         """Pass on what is held from a place on; up to where that went."""
         chars = self._held.chars
         while at < len(chars):
             opener = self.OPENERS.search(chars, at)
             end = opener.start() if opener else len(chars)
-            self._copy(at, end, out)
+            self._copy(at, end)
             at = end
             if opener is None:
                 break
-            size = self._rewrite(at, out, over=over)
+            size = self._rewrite(at)
             if size is None:
                 break
+            if size == 0:
+                size = 1
+                self._copy(at, at + 1)
             self._last = chars[at + size - 1]
             at += size
             if self._is_broken_off():
                 break
         return at
 
-    def _copy(self, start: int, end: int, out: Output) -> None:
+    def _copy(self, start: int, end: int) -> None:
         """Pass on what is no markup."""
         if start == end:
             return
@@ -154,14 +162,14 @@ class Rewriter:
         if self._lead >= 0:
             part.places[0] = (self._lead, part.places[0][1])
             self._lead = -1
-        out.extend(part)
+        self._out.extend(part)
 
     def _silence(self, at: int) -> None:
         """Leave out what begins here; before a word, it belongs to that."""
         if self._lead < 0 and self._last.isspace():
             self._lead = self._held.places[at][0]
 
-    def _put(self, chars: str, at: int, size: int, out: Output) -> None:
+    def _put(self, chars: str, at: int, size: int) -> None:
         """Put characters in place of some that are held."""
-        out.append(chars, (self._held.places[at][0], self._held.places[at + size - 1][1]))
+        self._out.append(chars, (self._held.places[at][0], self._held.places[at + size - 1][1]))
         self._lead = -1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sayahead.text.markup import Output, Rewriter
+from sayahead.text.markup import Rewriter
 
 MAX_OPENING = 40
 """Characters behind a dollar sign that are looked at to know whether it opens a formula."""
@@ -112,6 +112,8 @@ MAX_VARIABLES = 2
 _VARIABLES = re.compile(r"[abcnpqrtuvwxyz]{1,2}(?![A-Za-z])")
 _PLAIN = {"-": "−", "&": " ", "~": " "}
 """Characters of formulas that stand for others."""
+_ESCAPED = dict.fromkeys(",;:! ", " ") | {"\\": ", "}
+"""What commands of one character stand for; others for that."""
 _FRACTIONS = frozenset(("frac", "dfrac", "tfrac"))
 
 
@@ -144,24 +146,16 @@ class LatexFilter(Rewriter):
         self._is_math = True
         self.OPENERS = self._INSIDE
 
-    def _rewrite(self, at: int, out: Output, *, over: bool) -> int | None:
+    def _rewrite(self, at: int) -> int | None:
         rest = self._held.chars[at : at + MAX_FORMULA]
-        if rest[0] == "$":
-            taken = self._dollar(at, rest, out, over=over)
-        elif rest[0] == "\\":
-            taken = self._command(at, rest, out, over=over)
-        elif rest[0].isalpha():
-            taken = self._product(at, rest, out, over=over)
-        else:
-            taken = self._brace(at, rest, out, over=over)
-        if taken == 0:
-            self._copy(at, at + 1, out)
-            return 1
-        return taken
+        if rest[0].isalpha():
+            return self._product(at, rest)
+        special = {"$": self._dollar, "\\": self._command}
+        return special.get(rest[0], self._brace)(at, rest)
 
-    def _dollar(self, at: int, rest: str, out: Output, *, over: bool) -> int | None:
+    def _dollar(self, at: int, rest: str) -> int | None:
         """What a dollar sign is: it opens a formula or closes it, or belongs to an amount."""
-        if len(rest) == 1 and not over:
+        if len(rest) == 1 and not self._is_over:
             return None
         if self._is_math:
             self._leave()
@@ -169,21 +163,21 @@ class LatexFilter(Rewriter):
         if self._last.isalpha():
             return 0
         if rest[1:2] == "$":
-            return self._open(at, "$$", rest, over=over)
+            return self._open(at, "$$", rest)
         token = re.split(r"\s", rest[:MAX_OPENING], maxsplit=1)[0]
-        if len(token) == len(rest) < MAX_OPENING and not over:
+        if len(token) == len(rest) < MAX_OPENING and not self._is_over:
             return None
         if loss := _LOSS.match(rest):
-            self._put("-$", at, 2, out)
+            self._put("-$", at, 2)
             start, end = loss.span(loss.lastindex or 0)
-            self._copy(at + start, at + end, out)
+            self._copy(at + start, at + end)
             return loss.end()
-        return self._open(at, "$", rest, over=over) if _OPENS.match(token) else 0
+        return self._open(at, "$", rest) if _OPENS.match(token) else 0
 
-    def _open(self, at: int, sign: str, rest: str, *, over: bool) -> int | None:
+    def _open(self, at: int, sign: str, rest: str) -> int | None:
         """Dollar signs open a formula where others close it; elsewhere they are those of money or
         of a name."""
-        if not over and len(rest) < MAX_FORMULA and _UNCLOSED[sign].fullmatch(rest):
+        if not self._is_over and len(rest) < MAX_FORMULA and _UNCLOSED[sign].fullmatch(rest):
             return None
         if not _CLOSED[sign].match(rest):
             return 0
@@ -191,28 +185,28 @@ class LatexFilter(Rewriter):
         self._enter()
         return len(sign)
 
-    def _command(self, at: int, rest: str, out: Output, *, over: bool) -> int | None:
+    def _command(self, at: int, rest: str) -> int | None:
         """A command of a formula, or one that stands in a text."""
         rest = rest[: 2 * MAX_OPENING]
         command = _COMMAND.match(rest)
-        if not over and len(rest) < 2 * MAX_OPENING and _COMMAND_BEGUN.fullmatch(rest):
+        if not self._is_over and len(rest) < 2 * MAX_OPENING and _COMMAND_BEGUN.fullmatch(rest):
             return None
         if command is None:
             return 0
         if command[2]:
-            return self._escape(at, command[2], out)
+            return self._escape(at, command[2])
         name = command[1]
         is_path = self._last.isalnum() or self._last in tuple(":\\.")
         if is_path and not self._is_math:
             return 0
         if name in WITH_ARGUMENT or name in ACCENTS:
-            return self._with_argument(at, command, out, over=over)
+            return self._with_argument(at, command)
         if not (self._is_math or name in COMMANDS or name in SILENT):
             return 0
-        self._named(at, command, out)
+        self._named(at, command)
         return command.end()
 
-    def _named(self, at: int, command: re.Match[str], out: Output) -> None:
+    def _named(self, at: int, command: re.Match[str]) -> None:
         """A command as its sign, or silent; with an argument it begins a formula."""
         self._silence(at)
         name = command[1]
@@ -220,9 +214,7 @@ class LatexFilter(Rewriter):
         sign = COMMANDS.get(name, "" if name in SILENT else name)
         if sign:
             is_last = self._held.chars[at + command.end() : at + command.end() + 1] in CLOSING
-            self._put(
-                sign if sign == "°" else f" {sign}" + " " * (not is_last), at, command.end(), out
-            )
+            self._put(sign if sign == "°" else f" {sign}" + " " * (not is_last), at, command.end())
         if (
             not self._is_math
             and self._held.chars[at + command.end() : at + command.end() + 1] == "{"
@@ -230,7 +222,7 @@ class LatexFilter(Rewriter):
             self._enter()
             self._depth = 0
 
-    def _escape(self, at: int, char: str, out: Output) -> int:
+    def _escape(self, at: int, char: str) -> int:
         if char in "([":
             self._silence(at)
             self._enter()
@@ -238,33 +230,27 @@ class LatexFilter(Rewriter):
             self._leave()
         elif not self._is_math:
             return 0
-        elif char in ",;:! ":
-            self._put(" ", at, 2, out)
-        elif char == "\\":
-            self._put(", ", at, 2, out)
         elif char in "{}":
             self._silence(at)
         else:
-            self._put(char, at, 2, out)
+            self._put(_ESCAPED.get(char, char), at, 2)
         return 2
 
-    def _with_argument(
-        self, at: int, command: re.Match[str], out: Output, *, over: bool
-    ) -> int | None:
+    def _with_argument(self, at: int, command: re.Match[str]) -> int | None:
         rest = self._held.chars[at + command.end() : at + command.end() + 62]
         argument = _ARGUMENT.match(rest)
         if argument is None:
             may_go_on = not rest or (
                 rest[0] == "{" and len(rest) < 62 and "}" not in rest and "\n" not in rest
             )
-            if may_go_on and not over:
+            if may_go_on and not self._is_over:
                 return None
             self._silence(at)
             return command.end()
         if command[1] in ACCENTS:
             start = at + command.end() + 1
-            self._copy(start, start + len(argument[1]), out)
-            self._put(f" {command[1]} ", start + len(argument[1]), 1, out)
+            self._copy(start, start + len(argument[1]))
+            self._put(f" {command[1]} ", start + len(argument[1]), 1)
         else:
             self._silence(at)
             if command[1] == "begin":
@@ -273,20 +259,20 @@ class LatexFilter(Rewriter):
                 self._leave()
         return command.end() + argument.end()
 
-    def _product(self, at: int, rest: str, out: Output, *, over: bool) -> int | None:
+    def _product(self, at: int, rest: str) -> int | None:
         """Variables behind a figure stand by themselves: ``4ac``."""
         if not self._last.isdecimal():
             return 0
-        if len(rest) < MAX_VARIABLES + 1 and rest.isalpha() and not over:
+        if len(rest) < MAX_VARIABLES + 1 and rest.isalpha() and not self._is_over:
             return None
         variables = _VARIABLES.match(rest)
         if variables is None:
             return 0
         for place in range(variables.end()):
-            self._put(f" {rest[place]}", at + place, 1, out)
+            self._put(f" {rest[place]}", at + place, 1)
         return variables.end()
 
-    def _brace(self, at: int, rest: str, out: Output, *, over: bool) -> int | None:
+    def _brace(self, at: int, rest: str) -> int | None:
         """Braces group; between those of a fraction something is divided."""
         char = rest[0]
         if char == "\n":
@@ -294,14 +280,14 @@ class LatexFilter(Rewriter):
                 self._leave()
             return 0
         if char in _PLAIN:
-            self._put(_PLAIN[char], at, 1, out)
+            self._put(_PLAIN[char], at, 1)
             return 1
         if char == "}" and (self._fractions or self._depth == 1):
-            if len(rest) == 1 and not over:
+            if len(rest) == 1 and not self._is_over:
                 return None
             if rest[1:2] == "{" and self._fractions:
                 self._fractions -= 1
-                self._put(" ÷ ", at, 2, out)
+                self._put(" ÷ ", at, 2)
                 return 2
         self._silence(at)
         self._nest(char)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from sayahead.text.markup import LIST_STOP, SENTENCE_END, Output, Place, Rewriter
+from sayahead.text.markup import LIST_STOP, SENTENCE_END, Place, Rewriter
 
 MAX_LINK = 2000
 """Characters of a link's target, beyond which its end is not awaited."""
@@ -108,14 +108,14 @@ class MarkdownFilter(Rewriter):
 
     # ---- lines -----------------------------------------------------------------------------------
 
-    def _run(self, at: int, out: Output, *, over: bool) -> int:
-        while at < len(self._held.chars) or (over and self._opens_line):
+    def _run(self, at: int) -> int:
+        while at < len(self._held.chars) or (self._is_over and self._opens_line):
             if self._opens_line:
-                size = self._open_line(at, out, over=over)
+                size = self._open_line(at)
                 if size is None:
                     break
                 at += size
-            at = super()._run(at, out, over=over)
+            at = super()._run(at)
             if not self._opens_line:
                 break
         return at
@@ -126,25 +126,25 @@ class MarkdownFilter(Rewriter):
     def _is_broken_off(self) -> bool:
         return self._opens_line
 
-    def _open_line(self, at: int, out: Output, *, over: bool) -> int | None:
+    def _open_line(self, at: int) -> int | None:
         """Take in what opens the line: how many characters; None while that is not known."""
         chars = self._held.chars
         indent = _INDENT.match(chars, at).end() - at  # type: ignore[union-attr]
         rest = chars[at + indent : at + indent + MAX_LINK]
-        if not rest and (over or indent < MAX_MARKER):
-            if over and self._break:
-                out.append("\n", self._break)
+        if not rest and (self._is_over or indent < MAX_MARKER):
+            if self._is_over and self._break:
+                self._out.append("\n", self._break)
                 self._break = None
             return None
-        if not over and _BEGUN.fullmatch(rest):
+        if not self._is_over and _BEGUN.fullmatch(rest):
             return None
-        kind, size, number = self._marker(f"{rest}\n" if over else rest, over=over)
+        kind, size, number = self._marker(f"{rest}\n" if self._is_over else rest)
         if kind == "wait":
             return None
-        self._end_before(kind, is_blank=rest.startswith("\n"), out=out)
-        return self._take_marker(kind, at, indent, min(size, len(rest)), number, out)
+        self._end_before(kind, is_blank=rest.startswith("\n"))
+        return self._take_marker(kind, at, indent, min(size, len(rest)), number)
 
-    def _marker(self, rest: str, *, over: bool) -> tuple[str, int, str]:
+    def _marker(self, rest: str) -> tuple[str, int, str]:
         """What the line's beginning makes of it, how long that is, and the number of a list's
         item."""
         for kind, pattern in _MARKERS:
@@ -154,38 +154,36 @@ class MarkdownFilter(Rewriter):
             number = next(filter(None, m.groups()), "") if kind == "number" else ""
             if number.isdecimal() and "." in m[0]:
                 word = re.match(r"\S{0,20}", rest[m.end() :])[0]  # type: ignore[index]
-                if not over and m.end() + len(word) == len(rest):
+                if not self._is_over and m.end() + len(word) == len(rest):
                     return "wait", 0, ""
                 if self._is_dated(word):
                     continue
             return kind, m.end(), number
         return "", 0, ""
 
-    def _end_before(self, kind: str, *, is_blank: bool, out: Output) -> None:
+    def _end_before(self, kind: str, *, is_blank: bool) -> None:
         """End the sentence of the line before, or go on with it."""
         goes_on = self._is_fenced and kind != "fence"
         if is_blank or (
             kind and not goes_on and not (kind == self._before and kind in ("quote", "table"))
         ):
-            out.append(SENTENCE_END, self._break or (self._end, self._end))
+            self._out.append(SENTENCE_END, self._break or (self._end, self._end))
         elif self._break:
-            out.append("\n", self._break)
+            self._out.append("\n", self._break)
         self._break = None
 
-    def _take_marker(
-        self, kind: str, at: int, indent: int, size: int, number: str, out: Output
-    ) -> int:
+    def _take_marker(self, kind: str, at: int, indent: int, size: int, number: str) -> int:
         places = self._held.places
         start = at + indent
         self._last = "\n"
         self._lead = places[start][0] if size else -1
         if number:
             figures = self._held.chars.index(number, start)
-            out.append(
+            self._out.append(
                 number.upper() if number.isalpha() else number,
                 (self._lead, places[figures + len(number) - 1][1]),
             )
-            out.append(f"{LIST_STOP} ", places[start + size - 1])
+            self._out.append(f"{LIST_STOP} ", places[start + size - 1])
             self._lead = -1
         if kind == "fence":
             self._is_fenced = not self._is_fenced
@@ -200,27 +198,10 @@ class MarkdownFilter(Rewriter):
     # ---- within a line
     # -----------------------------------------------------------------------------
 
-    def _rewrite(self, at: int, out: Output, *, over: bool) -> int | None:
-        char = self._held.chars[at]
-        if char == "\n":
-            return self._newline(at, out)
-        taken: int | None = 0
-        if char == "`":
-            taken = self._code(at, out, over=over)
-        elif char == "!":
-            taken = self._image(at, over=over)
-        elif char in "[]":
-            taken = self._bracket(at, over=over)
-        elif char in "*_~":
-            taken = self._emphasis(at, out, over=over)
-        elif char == "|" and self._line == "table":
-            taken = self._cell(at, out, over=over)
-        if taken == 0:
-            self._copy(at, at + 1, out)
-            return 1
-        return taken
+    def _rewrite(self, at: int) -> int | None:
+        return _INLINE[self._held.chars[at]](self, at)
 
-    def _newline(self, at: int, out: Output) -> int:
+    def _newline(self, at: int) -> int:
         """A line's end: the next line tells whether the sentence goes on, unless a mark or its kind
         does."""
         self._opens_line = True
@@ -228,26 +209,28 @@ class MarkdownFilter(Rewriter):
         self._ticks = 0
         self._end = self._held.places[at][1]
         if self._line in OF_THEIR_OWN:
-            self._put(SENTENCE_END, at, 1, out)
+            self._put(SENTENCE_END, at, 1)
         elif self._last in _CLOSING:
-            self._put("\n", at, 1, out)
+            self._put("\n", at, 1)
         else:
             self._break = self._held.places[at]
         return 1
 
-    def _cell(self, at: int, out: Output, *, over: bool) -> int | None:
+    def _cell(self, at: int) -> int | None:
         """A cell's end: a pause, but for the last one's."""
+        if self._line != "table":
+            return 0
         rest = self._held.chars[at + 1 : at + MAX_MARKER].lstrip(" \t")
-        if not rest and not over and len(self._held.chars) - at < MAX_MARKER:
+        if not rest and not self._is_over and len(self._held.chars) - at < MAX_MARKER:
             return None
         if rest and rest[0] != "\n":
-            self._put(", ", at, 1, out)
+            self._put(", ", at, 1)
         return 1
 
-    def _code(self, at: int, out: Output, *, over: bool) -> int | None:
+    def _code(self, at: int) -> int | None:
         ticks = _CODE.match(self._held.chars, at)[0]  # type: ignore[index]
         after = self._held.chars[at + len(ticks) : at + len(ticks) + 1]
-        if not after and not over and len(ticks) < MAX_MARKER:
+        if not after and not self._is_over and len(ticks) < MAX_MARKER:
             return None
         if self._last.isalnum() and after.isalnum() and not self._ticks:
             return 0
@@ -255,26 +238,26 @@ class MarkdownFilter(Rewriter):
         self._silence(at)
         return len(ticks)
 
-    def _image(self, at: int, *, over: bool) -> int | None:
+    def _image(self, at: int) -> int | None:
         """The mark before an image, whose label is read."""
         if self._last not in _SPACES:
             return 0
         rest = self._held.chars[at : at + 2]
-        if len(rest) == 1 and not over:
+        if len(rest) == 1 and not self._is_over:
             return None
         if rest != "![":
             return 0
         self._silence(at)
         return 1
 
-    def _bracket(self, at: int, *, over: bool) -> int | None:
+    def _bracket(self, at: int) -> int | None:
         """Links, of which the label is read, notes and keys of sources, which are silent."""
         if self._ticks or self._last == "^":
             return 0
         rest = self._held.chars[at : at + MAX_LINK]
         wholes, begun = _BRACKETS[rest[0]]
         goes_on = len(rest) < MAX_LINK and any(pattern.fullmatch(rest) for pattern in begun)
-        if goes_on and not over:
+        if goes_on and not self._is_over:
             return None
         size = max((m.end() for whole in wholes if (m := whole.match(rest))), default=0)
         if not size and not (rest[0] == "[" and self._last.isalnum()):
@@ -283,7 +266,7 @@ class MarkdownFilter(Rewriter):
             self._silence(at)
         return size
 
-    def _emphasis(self, at: int, out: Output, *, over: bool) -> int | None:
+    def _emphasis(self, at: int) -> int | None:
         """Marks of emphasis: silent where they open before a word, or close behind one what is
         open; else all stay."""
         if self._ticks:
@@ -291,14 +274,14 @@ class MarkdownFilter(Rewriter):
         chars = self._held.chars
         run = _EMPHASIS.match(chars, at)
         end = run.end() if run else at + 1
-        if end == len(chars) and not over and end - at < MAX_MARKER:
+        if end == len(chars) and not self._is_over and end - at < MAX_MARKER:
             return None
         if run is None:
             return 0
         if self._closes(run[0], chars[end : end + 1]) or self._opens(run[0], chars[end : end + 1]):
             self._silence(at)
         else:
-            self._copy(at, end, out)
+            self._copy(at, end)
         return len(run[0])
 
     def _closes(self, run: str, after: str) -> bool:
@@ -330,6 +313,17 @@ class MarkdownFilter(Rewriter):
         return (
             after != "" and after not in _SPACES and not before.isalnum() and before not in _CLOSED
         )
+
+
+_INLINE: Mapping[str, Callable[[MarkdownFilter, int], int | None]] = {
+    "\n": MarkdownFilter._newline,
+    "`": MarkdownFilter._code,
+    "!": MarkdownFilter._image,
+    **dict.fromkeys("[]", MarkdownFilter._bracket),
+    **dict.fromkeys("*_~", MarkdownFilter._emphasis),
+    "|": MarkdownFilter._cell,
+}
+"""What takes in each of ``OPENERS``."""
 
 
 def _broken(rest: str, *, goes_on: bool) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from sayahead.text.markup import SENTENCE_END, Output, Rewriter, Text
+from sayahead.text.markup import SENTENCE_END, Rewriter, Text
 
 MAX_TAG = 400
 """Characters of a tag, beyond which its end is not awaited."""
@@ -63,6 +63,7 @@ MODELS = frozenset(
     "answer response reasoning reflection output result context tool_call tool_response".split()
 )
 """Tags that language models write around what they say."""
+KNOWN = INLINE | BLOCKS | CELLS | HIDDEN | MODELS | {"br"}
 _RAISED = str.maketrans("0123456789+-−n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻ⁿ")
 _LOWERED = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋")
 SHIFTED = {"sup": _RAISED, "sub": _LOWERED}
@@ -89,23 +90,23 @@ class TagFilter(Rewriter):
         self._hidden = ""
         self._shift: dict[int, int] = {}
 
-    def _pass_on(self, text: Text, *, over: bool) -> Text:
+    def _pass_on(self, text: Text) -> Text:
         if self._is_broken:
-            text = self._behind_tag(text, over=over)
+            text = self._behind_tag(text)
         whole = self._held.chars + text.chars
-        out = super()._pass_on(text, over=over)
+        out = super()._pass_on(text)
         passed = whole[: len(whole) - len(self._held.chars)]
         self._before = (self._before + passed)[-MAX_WORD:]
         return out
 
-    def _behind_tag(self, text: Text, *, over: bool) -> Text:
+    def _behind_tag(self, text: Text) -> Text:
         """What stands behind the rest of a tag that was broken off; nothing until its end has
         come."""
         self._rest += text
         rest = self._rest.chars
         end = rest.find(">")
         may_go_on = len(rest) < MAX_TAG and "<" not in rest and "\n" not in rest
-        if end < 0 and may_go_on and not (over and rest):
+        if end < 0 and may_go_on and not (self._is_over and rest):
             return Text()
         behind = self._rest[end + 1 :]
         self._rest = Text()
@@ -126,7 +127,7 @@ class TagFilter(Rewriter):
         super().let(chars)
         self._before = (self._before + chars)[-MAX_WORD:]
 
-    def _copy(self, start: int, end: int, out: Output) -> None:
+    def _copy(self, start: int, end: int) -> None:
         if self._hidden:
             if start < end:
                 self._hide(start, end)
@@ -134,7 +135,7 @@ class TagFilter(Rewriter):
         if self._shift:
             chars = self._held.chars
             self._held.chars = chars[:start] + chars[start:end].translate(self._shift) + chars[end:]
-        super()._copy(start, end, out)
+        super()._copy(start, end)
 
     def _hide(self, start: int, end: int) -> None:
         places = self._held.places
@@ -145,43 +146,35 @@ class TagFilter(Rewriter):
             text = before + text
         self._skipped.append((first, places[end - 1][1], text))
 
-    def _rewrite(self, at: int, out: Output, *, over: bool) -> int | None:
+    def _rewrite(self, at: int) -> int | None:
         rest = self._held.chars[at : at + MAX_COMMENT]
-        taken = (
-            self._entity(at, rest, out, over=over)
-            if rest[0] == "&"
-            else self._angle(at, rest, out, over=over)
-        )
-        if taken == 0:
-            self._copy(at, at + 1, out)
-            return 1
-        return taken
+        return self._entity(at, rest) if rest[0] == "&" else self._angle(at, rest)
 
-    def _entity(self, at: int, rest: str, out: Output, *, over: bool) -> int | None:
+    def _entity(self, at: int, rest: str) -> int | None:
         if shown := _SHOWN.match(rest):
-            self._copy_name(at, shown, out)
+            self._copy_name(at, shown)
             return shown.end()
-        if not over and (_ENTITY_BEGUN.fullmatch(rest) or _SHOWN_BEGUN.fullmatch(rest)):
+        if not self._is_over and (_ENTITY_BEGUN.fullmatch(rest) or _SHOWN_BEGUN.fullmatch(rest)):
             return None
         entity = _ENTITY.match(rest)
         char = html.unescape(html.unescape(entity[0])) if entity else ""
         if entity is None or char == entity[0]:
             return 0
         if not self._hidden:
-            self._put(char, at, entity.end(), out)
+            self._put(char, at, entity.end())
         return entity.end()
 
-    def _angle(self, at: int, rest: str, out: Output, *, over: bool) -> int | None:
+    def _angle(self, at: int, rest: str) -> int | None:
         if rest.startswith(COMMENT) or COMMENT.startswith(rest):
-            return self._comment(at, rest, over=over)
+            return self._comment(at, rest)
         if address := _ADDRESS.match(rest):
-            self._copy_name(at, address, out)
+            self._copy_name(at, address)
             return address.end()
         tag = _TAG.match(rest)
         if tag is not None:
-            return self._tag(at, tag, rest, out, over=over)
+            return self._tag(at, tag, rest)
         line = rest.partition("\n")[0][:MAX_TAG]
-        may_go_on = len(line) == len(rest) and not over
+        may_go_on = len(line) == len(rest) and not self._is_over
         if _BEGUN.fullmatch(line) or _ADDRESS_BEGUN.fullmatch(line):
             if may_go_on:
                 return None
@@ -192,36 +185,34 @@ class TagFilter(Rewriter):
                 return broken.end()
         return 0
 
-    def _comment(self, at: int, rest: str, *, over: bool) -> int | None:
+    def _comment(self, at: int, rest: str) -> int | None:
         end = rest.find("-->")
-        if end < 0 and not over and len(rest) < MAX_COMMENT:
+        if end < 0 and not self._is_over and len(rest) < MAX_COMMENT:
             return None
         if end < 0 and not rest.startswith(COMMENT):
             return 0
         self._silence(at)
         return end + 3 if end >= 0 else len(rest)
 
-    def _tag(
-        self, at: int, tag: re.Match[str], rest: str, out: Output, *, over: bool
-    ) -> int | None:
+    def _tag(self, at: int, tag: re.Match[str], rest: str) -> int | None:
         name = (tag[2] or "").lower()
         if self._hidden:
             return self._unhide(tag, name)
         after = rest[tag.end() : tag.end() + 1]
         is_alone = bool(name) and not (tag[1] or tag[3])
-        may_be_shown = is_alone and not (self._is_known(name) and not self._before_names)
-        if may_be_shown and not (after or over):
+        may_be_shown = is_alone and not (name in KNOWN and not self._before_names)
+        if may_be_shown and not (after or self._is_over):
             return None
         if (is_alone and self._is_shown(at, name, after)) or (self._last == "`" and name):
-            self._copy_name(at, tag, out)
+            self._copy_name(at, tag)
         else:
-            self._part(at, tag, name, out)
+            self._part(at, tag, name)
         return tag.end()
 
     def _is_shown(self, at: int, name: str, after: str) -> bool:
         """Whether a lone tag is spoken of, by the word before it or, where nobody knows it, by what
         touches it."""
-        if not self._is_known(name) and self._is_placeholder(after):
+        if name not in KNOWN and self._is_placeholder(after):
             return True
         return not after.isalnum() and self._word_before(at) in self._before_names
 
@@ -236,35 +227,25 @@ class TagFilter(Rewriter):
         self._hidden = ""
         return tag.end()
 
-    def _is_known(self, name: str) -> bool:
-        return (
-            name in INLINE
-            or name in BLOCKS
-            or name in CELLS
-            or name in HIDDEN
-            or name in MODELS
-            or name == "br"
-        )
-
-    def _part(self, at: int, tag: re.Match[str], name: str, out: Output) -> None:
+    def _part(self, at: int, tag: re.Match[str], name: str) -> None:
         """What a tag does: it ends a sentence or a cell, raises figures, hides, or nothing."""
         self._silence(at)
         if name in BLOCKS:
-            self._put(SENTENCE_END, at, tag.end(), out)
+            self._put(SENTENCE_END, at, tag.end())
         elif name == "br":
-            self._put("\n", at, tag.end(), out)
+            self._put("\n", at, tag.end())
         elif name in CELLS and tag[1]:
-            self._put(", ", at, tag.end(), out)
+            self._put(", ", at, tag.end())
         elif name in SHIFTED:
             self._shift = {} if tag[1] else SHIFTED[name]
         elif name in HIDDEN and not (tag[1] or tag[0].endswith("/>")):
             self._hidden = name
 
-    def _copy_name(self, at: int, match: re.Match[str], out: Output) -> None:
+    def _copy_name(self, at: int, match: re.Match[str]) -> None:
         """Pass on the name of a tag that is shown, or an address, parted from what touches it."""
         name = match[1] + match[2] if match.re is _TAG else match[1].strip("/")
         start = at + match[0].index(name)
-        out.append(" ", self._held.places[at])
-        self._copy(start, start + len(name), out)
+        self._out.append(" ", self._held.places[at])
+        self._copy(start, start + len(name))
         if self._held.chars[at + match.end() :][:1] not in tuple(".,;:!?)"):
-            out.append(" ", self._held.places[at + match.end() - 1])
+            self._out.append(" ", self._held.places[at + match.end() - 1])
