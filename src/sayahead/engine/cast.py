@@ -17,7 +17,7 @@ from sayahead.config import check_whole
 from sayahead.engine.heard import Heard, Transcript
 from sayahead.engine.session import MAX_SKIPPED, Flush, Item, Revision, Session, Speaker
 from sayahead.errors import VoiceError
-from sayahead.text.ssml.tags import Places
+from sayahead.text.ssml.untagged import Places
 from sayahead.types import PLAIN, AudioChunk, Delivery, WordTiming
 
 MAX_TAG = 120

@@ -20,7 +20,6 @@ from sayahead.text.saying.pronouncing import Pronunciations
 from sayahead.text.ssml.replaced import PLACEHOLDER, Replaced, instead
 from sayahead.text.ssml.say_as import SayAs
 from sayahead.text.ssml.tags import (
-    Places,
     Tag,
     alphabet_of,
     break_s,
@@ -30,6 +29,7 @@ from sayahead.text.ssml.tags import (
     rate_of,
     tag_of,
 )
+from sayahead.text.ssml.untagged import Untagged
 from sayahead.types import Word
 
 log = logging.getLogger("sayahead")
@@ -51,7 +51,6 @@ MAX_TOUCHING = 40
 two."""
 CENSORED_S = 0.4
 """Silence in place of what is not to be said."""
-_MARKS = re.compile(r"[.,;:!?…—)]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ class Markup:
         return Marked(self._resources, start, self._open)
 
 
-class Marked:
+class Marked(Untagged):
     """A normalizer of text with tags."""
 
     def __init__(
@@ -91,18 +90,11 @@ class Marked:
         start: int,
         opened: list[tuple[int, tuple[tuple[str, float], ...]]],
     ) -> None:
-        self.skipped: list[tuple[int, int, str]] = []
+        super().__init__(resources.normalizer(start), start)
         self._resources = resources
         self._opened = opened
-        self._inner = resources.normalizer(start)
-        # Places in the source, and in the text that the inner normalizer gets; they are equal at
-        # the start.
-        self._at = start
-        self._given = start
-        self._places = Places([start], [start])
         # Characters that may become a tag, an entity or a stage direction.
         self._buffer = ""
-        self._quote = ""
         # Elements that change the speed, and from where on in the inner text which speed holds.
         self._rates = list(opened[-1][1])
         self._speeds = [(start, self._speed())]
@@ -113,70 +105,47 @@ class Marked:
         self._replaced: dict[int, Replaced] = {}
         # Ends in the source of characters that take more than one there.
         self._wide: dict[int, int] = {}
-        self._apart = False
-        self._last = ""
         # Characters since the last blank.
         self._touching = 0
-        self._open = False
-        self._mark = False
-        # End of the last word in the source.
-        self._done = start
 
-    # ---- the normalizer
-    # ------------------------------------------------------------------------------------------
-
-    def push(self, fragment: str) -> list[Word]:
-        out: list[Word] = []
-        at = 0
-        while at < len(fragment):
-            if not self._buffer and self._tag is None and (plain := _PLAIN.match(fragment, at)):
-                self._feed(plain[0], out)
-                self._at += len(plain[0])
-                at = plain.end()
-                continue
-            self._char(fragment[at], out)
-            at += 1
-        return out
+    # ---- the normalizer's methods --------------------------------------------------------------
 
     def flush(self) -> list[Word]:
-        """What is not closed ends here."""
-        out: list[Word] = []
-        self._literal(out)
+        self._settle()
         if self._tag is not None:
-            self._unclosed(self._tag, f"<{self._tag.name}> is not closed where the text ends", out)
-        self._take(self._inner.flush(), out)
-        self._open = False
+            self._unclosed(self._tag, f"<{self._tag.name}> is not closed where the text ends")
+        words = super().flush()
         self._apart = False
         self._last = ""
-        return out
-
-    def breathe(self) -> list[Word]:
-        """An element whose content is replaced is waited for."""
-        out: list[Word] = []
-        self._literal(out)
-        self._take(self._inner.breathe(), out)
-        return out
+        return words
 
     def forget_spoken(self, *, begun: bool, over: bool) -> list[Word]:
         """An element that is open was said in its place."""
-        out: list[Word] = []
-        self._literal(out)
+        self._settle()
         self._tag = None
         self._content = ""
-        self._take(self._inner.forget_spoken(begun=begun, over=over), out)
-        self._open = self._open and not over
-        return out
+        return super().forget_spoken(begun=begun, over=over)
 
-    # ---- characters
-    # ----------------------------------------------------------------------------------------------
+    # ---- characters ----------------------------------------------------------------------------
 
-    def _char(self, char: str, out: list[Word]) -> None:
+    def _read(self, fragment: str) -> None:
+        at = 0
+        while at < len(fragment):
+            if not self._buffer and self._tag is None and (plain := _PLAIN.match(fragment, at)):
+                self._feed(plain[0])
+                self._at += len(plain[0])
+                at = plain.end()
+                continue
+            self._char(fragment[at])
+            at += 1
+
+    def _char(self, char: str) -> None:
         """Take in a character of the source."""
         if not self._buffer:
             if char in "<&[":
                 self._buffer = char
             else:
-                self._text(char, out)
+                self._text(char)
             self._at += 1
             return
         text = self._buffer + char
@@ -185,55 +154,54 @@ class Marked:
                 self._buffer = text
                 self._at += 1
             else:
-                self._literal(out)
-                self._char(char, out)
+                self._settle()
+                self._char(char)
             return
         self._buffer = ""
         if text[0] == "[":
-            self._char(char, out)
+            self._char(char)
             return
         self._at += 1
         start = self._at - len(text)
         if text[0] == "&":
-            self._entity(html.unescape(text), start, out)
+            self._entity(html.unescape(text), start)
         elif (tag := tag_of(text, start)) is not None:
-            self._element(tag, out)
+            self._element(tag)
 
-    def _literal(self, out: list[Word]) -> None:
-        """What looked like a tag is text."""
+    def _settle(self) -> None:
         buffer = self._buffer
         self._buffer = ""
         end = self._at
         self._at -= len(buffer)
         for char in buffer:
-            self._text(char, out)
+            self._text(char)
             self._at += 1
         self._at = end
 
-    def _entity(self, text: str, start: int, out: list[Word]) -> None:
+    def _entity(self, text: str, start: int) -> None:
         """An entity's characters stand where it stands; the last of them takes all its room."""
         end = self._at
         self._at = start
         if self._tag is None:
             self._wide[self._given + len(text) - 1] = end
-        self._text(text, out)
+        self._text(text)
         self._at = end
 
-    def _text(self, text: str, out: list[Word]) -> None:
+    def _text(self, text: str) -> None:
         """Text that begins at the present place of the source: for the normalizer, or for an
         element's content."""
         if self._tag is None:
-            self._feed(text, out)
+            self._feed(text)
             return
         if not self._content:
             self._content_at = self._at
         self._content += text
         if len(self._content) > MAX_CONTENT:
             self._unclosed(
-                self._tag, f"<{self._tag.name}> is not closed after {MAX_CONTENT} characters", out
+                self._tag, f"<{self._tag.name}> is not closed after {MAX_CONTENT} characters"
             )
 
-    def _unclosed(self, tag: Tag, why: str, out: list[Word]) -> None:
+    def _unclosed(self, tag: Tag, why: str) -> None:
         """What an element that does not end would have replaced is read, so that nothing of the
         text is lost."""
         log.warning("%s (character %d): its content is read.", why, tag.start)
@@ -242,42 +210,36 @@ class Marked:
         self._tag = None
         self._at, end = self._content_at, self._at
         if content:
-            self._feed(content, out)
+            self._feed(content)
         self._at = end
 
-    def _feed(self, text: str, out: list[Word]) -> None:
+    def _feed(self, text: str) -> None:
         """Give the normalizer text that stands at the present place of the source."""
         if self._apart and (text[0].isalnum() or text[0] == "-" or not text[0].isprintable()):
-            self._space(out)
+            self._space()
         self._apart = False
-        self._last = text[-1]
         tail = len(_TAIL.search(text)[0])  # type: ignore[index]
         self._touching = tail if tail < len(text) else self._touching + tail
-        self._places.add(self._given, self._at)
-        self._given += len(text)
-        self._take(self._inner.push(text), out)
+        self._give(text, self._at)
 
-    def _space(self, out: list[Word]) -> None:
+    def _space(self) -> None:
         """A blank that is not in the source."""
-        self._places.add(self._given, self._at)
-        self._given += 1
-        self._take(self._inner.push(" "), out)
-        self._last = " "
+        self._give(" ", self._at)
         self._touching = 0
 
     # ---- elements
     # ------------------------------------------------------------------------------------------------  # noqa: E501
 
-    def _element(self, tag: Tag, out: list[Word]) -> None:
+    def _element(self, tag: Tag) -> None:
         """Do what a tag says."""
         name = tag.name
         if self._tag is not None:
             # Tags within replaced content say nothing, but its end does; so does one that cannot
             # stand within.
             if tag.closes and name == self._tag.name:
-                self._replace(self._tag, out)
+                self._replace(self._tag)
             elif name in _SENTENCES:
-                self._unclosed(self._tag, f"<{self._tag.name}> is not closed before <{name}>", out)
+                self._unclosed(self._tag, f"<{self._tag.name}> is not closed before <{name}>")
             if tag.closes or name not in _SENTENCES:
                 return
         if name in _COLLECTED and not tag.closes:
@@ -285,41 +247,30 @@ class Marked:
             self._content = ""
             self._content_at = self._at
             if tag.empty:
-                self._replace(tag, out)
+                self._replace(tag)
         elif name in _SENTENCES:
-            self._end(tag.start, out)
+            self._end(tag.start)
         elif name == "break" and not tag.closes:
-            self._break(tag, out)
+            self._silence(tag, break_s(tag))
         elif name in ("prosody", "speed"):
             self._pace(tag)
         elif name == "br":
-            self._space(out)
+            self._space()
 
-    def _end(self, place: int, out: list[Word]) -> None:
+    def _end(self, place: int) -> None:
         """The sentence ends."""
-        self._take(self._inner.flush(), out)
+        self._take(self._inner.flush())
         if self._open:
-            out.append(Word(".", place, place, ends=True))
+            self._words.append(Word(".", place, place, ends=True))
         self._open = False
         self._apart = False
         self._last = ""
 
-    def _break(self, tag: Tag, out: list[Word]) -> None:
-        """Silence where a tag asks for it."""
-        if seconds := break_s(tag):
-            self._silence(tag, seconds, out)
-
-    def _silence(self, tag: Tag, seconds: float, out: list[Word]) -> None:
-        """Silence from a tag on: a word of its own, with a comma where the words before have no
-        mark."""
-        self._take(self._inner.breathe(), out)
-        if not self._last.isspace():
-            self._space(out)
-        out.append(
-            Word("," if self._open and not self._mark else "", tag.start, self._at, pause_s=seconds)
-        )
-        self._mark = True
-        self._done = self._at
+    def _silence(self, tag: Tag, seconds: float) -> None:
+        """Silence from a tag on."""
+        if seconds:
+            self._pause(tag.start, seconds)
+            self._touching = 0
 
     def _pace(self, tag: Tag) -> None:
         """A change of speed, for the words that begin after the tag."""
@@ -346,7 +297,7 @@ class Marked:
         least, most = self._resources.speeds
         return min(max(speed, least), most)
 
-    def _replace(self, tag: Tag, out: list[Word]) -> None:
+    def _replace(self, tag: Tag) -> None:
         """Say what an element has instead of its content."""
         content = self._content
         start = self._content_at
@@ -354,14 +305,14 @@ class Marked:
         self._tag = None
         self._content = ""
         if is_censored(tag):
-            self._silence(tag, CENSORED_S, out)
+            self._silence(tag, CENSORED_S)
             return
         words, phonemes = self._said(tag, content)
         if not words:
             if content:
                 here = self._at
                 self._at = start
-                self._feed(content, out)
+                self._feed(content)
                 self._at = here
             return
         # Nor does it stick to a sign that cannot be seen, such as a mark of direction.
@@ -370,13 +321,11 @@ class Marked:
             or self._touching > MAX_TOUCHING
             or not (self._last + " ").isprintable()
         ):
-            self._space(out)
+            self._space()
         self._replaced[self._given] = Replaced(
             words, phonemes, tag.start, tag.start if tag.empty else start, end
         )
-        self._places.add(self._given, start)
-        self._given += len(PLACEHOLDER)
-        self._take(self._inner.push(PLACEHOLDER), out)
+        self._give(PLACEHOLDER, start)
         self._places.add(self._given, self._at)
         self._apart = True
         self._last = "x"
@@ -409,33 +358,28 @@ class Marked:
     # ---- words
     # ---------------------------------------------------------------------------------------------------  # noqa: E501
 
-    def _take(self, words: list[Word], out: list[Word]) -> None:
-        """Words of the inner normalizer, as words of the source."""
-        for start, end, text in self._inner.skipped:
-            self.skipped.append((self._places.start(start), self._places.start(end - 1) + 1, text))
-        self._inner.skipped.clear()
-        for word in words:
-            place = bisect.bisect_right(self._speeds, (word.start, 99.0)) - 1
-            speed = self._speeds[max(0, place)][1]
-            if 0 < word.text.count(PLACEHOLDER) <= len(self._replaced):
-                out += self._instead(word, speed)
-            else:
-                start = max(self._places.start(word.start), self._done)
-                end = self._end_of(word) if word.end > word.start else start
-                out.append(replace(word, start=start, end=max(start, end), speed=speed))
-            self._done = out[-1].end
-            if self._replaced and not word.continues:
-                self._replaced = {
-                    at: replaced for at, replaced in self._replaced.items() if at >= word.end
-                }
-            self._open = not word.ends
-            self._mark = bool(_MARKS.search(word.text)[0])  # type: ignore[index]
+    def _take(self, words: list[Word]) -> None:
+        super()._take(words)
         if words:
-            self._places.forget(words[-1].end)
-            self._wide = {place: end for place, end in self._wide.items() if place >= words[-1].end}
-            del self._speeds[
-                : max(0, bisect.bisect_right(self._speeds, (words[-1].start, 99.0)) - 1)
-            ]
+            last = words[-1]
+            self._wide = {place: end for place, end in self._wide.items() if place >= last.end}
+            del self._speeds[: self._speed_at(last)]
+
+    def _placed(self, word: Word) -> list[Word]:
+        speed = self._speeds[self._speed_at(word)][1]
+        if 0 < word.text.count(PLACEHOLDER) <= len(self._replaced):
+            placed = self._instead(word, speed)
+        else:
+            start = max(self._places.start(word.start), self._done)
+            end = self._end_of(word) if word.end > word.start else start
+            placed = [replace(word, start=start, end=max(start, end), speed=speed)]
+        if self._replaced and not word.continues:
+            self._replaced = {at: own for at, own in self._replaced.items() if at >= word.end}
+        return placed
+
+    def _speed_at(self, word: Word) -> int:
+        """Which of the changes of speed holds for a word."""
+        return max(0, bisect.bisect_right(self._speeds, (word.start, 99.0)) - 1)
 
     def _end_of(self, word: Word) -> int:
         """Where a word ends in the source."""

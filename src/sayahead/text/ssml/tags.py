@@ -3,11 +3,10 @@ source."""
 
 from __future__ import annotations
 
-import bisect
 import html
 import logging
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sayahead.text.saying.transcription import ALPHABETS
 
@@ -59,40 +58,6 @@ class Tag:
     """Whether it is a closing tag."""
     empty: bool = False
     """Whether it closes itself."""
-
-
-@dataclass(slots=True)
-class Places:
-    """Which character of the source each character of the normalizer's text is."""
-
-    text: list[int] = field(default_factory=lambda: [0])
-    """Where stretches begin in the normalizer's text."""
-    source: list[int] = field(default_factory=lambda: [0])
-    """Where they begin in the source."""
-
-    def add(self, text: int, source: int) -> None:
-        """From here on the one is the other, character for character."""
-        if text == self.text[-1]:
-            self.source[-1] = source
-        elif source - self.source[-1] != text - self.text[-1]:
-            self.text.append(text)
-            self.source.append(source)
-
-    def start(self, place: int) -> int:
-        """Where a character is in the source."""
-        at = bisect.bisect_right(self.text, place) - 1
-        return self.source[at] + place - self.text[at]
-
-    def cut(self, place: int) -> None:
-        """Drop what holds only from a later place on."""
-        at = bisect.bisect_right(self.text, place)
-        del self.text[max(1, at) :], self.source[max(1, at) :]
-
-    def forget(self, place: int) -> None:
-        """Drop what is only needed before a place."""
-        at = bisect.bisect_right(self.text, place) - 1
-        if at > 64:
-            del self.text[:at], self.source[:at]
 
 
 def may_become(text: str) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
 from sayahead.text import Normalizer
-from sayahead.text.ssml.tags import Places
+from sayahead.text.ssml.untagged import Untagged
 from sayahead.text.styles.table import EMPHASIS
 from sayahead.text.styles.tags import MAX_TAG, Change, change_of, may_become
 from sayahead.types import PLAIN, Delivery, Word
@@ -49,6 +49,9 @@ class Manner:
         return self.style.joined(asked).joined(self.emphasis)
 
 
+_NEUTRAL = Manner()
+
+
 class Styles:
     """Makes the normalizers of one session; it knows what was asked for where, for texts that are
     revised."""
@@ -57,7 +60,7 @@ class Styles:
         """``ssml``: whether elements that are SSML's, too, are left to what reads it."""
         self._normalizer = normalizer
         self._ssml = ssml
-        self._changes: list[tuple[int, Manner]] = [(0, Manner())]
+        self._changes: list[tuple[int, Manner]] = [(0, _NEUTRAL)]
 
     def __call__(self, start: int) -> Styled:
         """A normalizer for the text from a place of the source on."""
@@ -65,99 +68,65 @@ class Styles:
         return Styled(self._normalizer(start), start, self._changes, ssml=self._ssml)
 
 
-class Styled:
+class Styled(Untagged):
     """A normalizer of text with tags of styles."""
 
     def __init__(
         self, inner: Normalizer, start: int, changes: list[tuple[int, Manner]], *, ssml: bool
     ) -> None:
-        self.skipped: list[tuple[int, int, str]] = []
-        self._inner = inner
+        super().__init__(inner, start)
         self._changes = changes
         self._ssml = ssml
-        # Places in the source, and in the text that the inner normalizer gets; they are equal at
-        # the start.
-        self._at = start
-        self._given = start
-        self._places = Places([start], [start])
         self._held = ""
         self._last = "\n"
-        self._is_plain = True
         # Where an emphasis by a star ends at the latest; None where there is none.
         self._starred: int | None = None
-        # Whether a tag has just parted a word from what follows.
-        self._apart = False
-        # Whether a sentence is open, whether its last word has a mark, and where that ends.
-        self._open = False
-        self._marked = False
-        self._done = start
-
-    # ---- the normalizer
-    # ------------------------------------------------------------------------------------------
-
-    def push(self, fragment: str) -> list[Word]:
-        out: list[Word] = []
-        self._read(self._held + fragment, out, over=False)
-        return out
 
     def flush(self) -> list[Word]:
-        out: list[Word] = []
-        self._read(self._held, out, over=True)
-        self._take(self._inner.flush(), out)
+        words = super().flush()
         if self._starred is not None:
             self._unstar()
-        self._open = False
         self._last = "\n"
-        return out
+        return words
 
-    def breathe(self) -> list[Word]:
-        out: list[Word] = []
-        self._read(self._held, out, over=True)
-        self._take(self._inner.breathe(), out)
-        return out
+    def _read(self, fragment: str) -> None:
+        self._pass_on(self._held + fragment, over=False)
 
-    def forget_spoken(self, *, begun: bool, over: bool) -> list[Word]:
-        out: list[Word] = []
-        self._read(self._held, out, over=True)
-        self._take(self._inner.forget_spoken(begun=begun, over=over), out)
-        self._open = self._open and not over
-        return out
+    def _settle(self) -> None:
+        self._pass_on(self._held, over=True)
 
-    # ---- characters
-    # ----------------------------------------------------------------------------------------------
-
-    def _read(self, text: str, out: list[Word], *, over: bool) -> None:
+    def _pass_on(self, text: str, *, over: bool) -> None:
         """Pass on text without its tags; what may become one is held, unless the text is
         ``over``."""
         self._held = ""
         at = 0
-        styled = self._changes[-1][1] != Manner()
+        styled = self._changes[-1][1] != _NEUTRAL
         while at < len(text):
             opener = (_BOTH if styled else _OPENERS).search(text, at)
             end = opener.start() if opener else len(text)
-            self._feed_starred(text[at:end], out)
+            self._feed_starred(text[at:end])
             at = end
             if opener is None:
                 break
             if text[at] == "\n":
                 # A paragraph ends, and with it what was asked for.
                 self._starred = None
-                self._change(Manner())
-                self._feed(opener[0], out)
+                self._change(_NEUTRAL)
+                self._feed(opener[0])
                 at = opener.end()
                 styled = False
                 continue
             if text[at] == "*":
-                size = self._star(text[at : at + 2], out, over=over)
+                size = self._star(text[at : at + 2], over=over)
             else:
-                size = self._tag(text[at:], out, over=over)
+                size = self._tag(text[at:], over=over)
             if size is None:
                 self._held = text[at:]
                 break
             at += size
-            styled = self._changes[-1][1] != Manner()
+            styled = self._changes[-1][1] != _NEUTRAL
 
-    def _star(self, rest: str, out: list[Word], *, over: bool) -> int | None:
+    def _star(self, rest: str, *, over: bool) -> int | None:
         """Take in a star, which stays in the text: one alone before a word begins an emphasis, and
         one behind a word ends it. How many characters; None while more must come."""
         if len(rest) == 1 and not over:
@@ -170,7 +139,7 @@ class Styled:
             back = 0 if self._last.isspace() else 1
             self._change(replace(self._changes[-1][1], emphasis=_MODERATE), back=back)
             self._starred = self._at + MAX_EMPHASIZED
-        self._feed("*", out)
+        self._feed("*")
         return 1
 
     def _unstar(self) -> None:
@@ -178,7 +147,7 @@ class Styled:
         self._starred = None
         self._change(replace(self._changes[-1][1], emphasis=PLAIN))
 
-    def _feed_starred(self, text: str, out: list[Word]) -> None:
+    def _feed_starred(self, text: str) -> None:
         """Pass on text without tags. What a star has begun ends with its line, or where it is too
         long, if no other star ends it."""
         if self._starred is not None:
@@ -186,33 +155,32 @@ class Styled:
             line = text.find("\n")
             size = line if 0 <= line < left else left
             if len(text) > size:
-                self._feed(text[:size], out)
+                self._feed(text[:size])
                 self._unstar()
                 text = text[size:]
-        self._feed(text, out)
+        self._feed(text)
 
-    def _tag(self, rest: str, out: list[Word], *, over: bool) -> int | None:
+    def _tag(self, rest: str, *, over: bool) -> int | None:
         """Take in what begins with an opener: how many characters; None while more must come."""
         end = rest.find("]" if rest[0] == "[" else ">", 0, MAX_TAG) + 1
         if not end:
             if not over and may_become(rest):
                 return None
-            self._feed(rest[0], out)
+            self._feed(rest[0])
             return 1
         change = change_of(rest[:end], attributes=not self._ssml)
         # What follows a bracket may make it a link.
         if change is not None and rest[0] == "[" and len(rest) == end and not over:
             return None
         if change is None or (rest[0] == "[" and self._is_other(rest, end, change)):
-            self._feed(rest[0], out)
+            self._feed(rest[0])
             return 1
         start = self._at
         self._at = self._at + end
-        self._is_plain = False
         if change.is_sound:
             self.skipped.append((start, self._at, rest[:end]))
         if change.pause_s:
-            self._pause(start, change.pause_s, out)
+            self._pause(start, change.pause_s)
         self._change(self._changes[-1][1].changed(change))
         self._apart = self._last.isalnum()
         return end
@@ -232,58 +200,21 @@ class Styled:
             if len(self._changes) > 2 * MAX_KEPT:
                 del self._changes[1:-MAX_KEPT]
 
-    def _feed(self, text: str, out: list[Word]) -> None:
+    def _feed(self, text: str) -> None:
         if text:
             if self._apart and text[0].isalnum():
-                self._blank(self._at, out)
+                self._give(" ", self._at)
             self._apart = False
-            self._places.add(self._given, self._at)
-            self._given += len(text)
+            start = self._at
             self._at += len(text)
-            self._last = text[-1]
-            self._take(self._inner.push(text), out)
+            self._give(text, start)
 
-    def _blank(self, place: int, out: list[Word]) -> None:
-        """A blank that is not in the source, where a tag parts two words."""
-        self._places.add(self._given, place)
-        self._given += 1
-        self._last = " "
-        self._take(self._inner.push(" "), out)
-
-    def _pause(self, start: int, seconds: float, out: list[Word]) -> None:
-        """Silence: a word of its own, with a comma where the words before have no mark."""
-        self._take(self._inner.breathe(), out)
-        if not self._last.isspace():
-            self._blank(start, out)
-        mark = "," if self._open and not self._marked else ""
-        out.append(Word(mark, max(start, self._done), self._at, pause_s=seconds))
-        self._marked = True
-        self._done = self._at
-
-    # ---- words
-    # ---------------------------------------------------------------------------------------------------  # noqa: E501
-
-    def _take(self, words: list[Word], out: list[Word]) -> None:
-        """Words of the inner normalizer at their places in the source, as they are to be said."""
-        for start, end, text in self._inner.skipped:
-            self.skipped.append((self._places.start(start), self._places.start(end - 1) + 1, text))
-        self._inner.skipped.clear()
-        for word in words:
-            if not self._is_plain:
-                start = max(self._places.start(word.start), self._done)
-                end = max(
-                    start, self._places.start(word.end - 1) + 1 if word.end > word.start else start
-                )
-                word = replace(word, start=start, end=end)
-            manner = self._changes[
-                bisect.bisect_right(self._changes, word.start, key=lambda entry: entry[0]) - 1
-            ][1]
-            delivery = (
-                word.delivery if manner == Manner() else word.delivery.joined(manner.delivery)
-            )
-            out.append(word if delivery == word.delivery else replace(word, delivery=delivery))
-            self._done = word.end
-            self._open = not word.ends
-            self._marked = word.text[-1:] in ".,;:!?…—"
-        if words:
-            self._places.forget(words[-1].end)
+    def _placed(self, word: Word) -> list[Word]:
+        start = max(self._places.start(word.start), self._done)
+        end = max(start, self._places.start(word.end - 1) + 1) if word.end > word.start else start
+        place = bisect.bisect_right(self._changes, start, key=lambda entry: entry[0]) - 1
+        manner = self._changes[place][1]
+        if manner == _NEUTRAL and (start, end) == (word.start, word.end):
+            return [word]
+        delivery = word.delivery.joined(manner.delivery)
+        return [replace(word, start=start, end=end, delivery=delivery)]
