@@ -7,8 +7,8 @@ import functools
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import replace
 
+from sayahead.text.parts import parted
 from sayahead.types import Word
 
 AT_ONCE = 8.0
@@ -56,19 +56,9 @@ def portions(text: str) -> tuple[str, ...]:
 
 
 def in_portions(word: Word) -> list[Word]:
-    """A word as the words that its portions are, each with a part of its place in the text."""
+    """A word as the words that its portions are."""
     parts = portions(word.text)
-    size = word.end - word.start
-    if len(parts) == 1:
-        return [word]
-    # Where there are more portions than characters, the first ones have them.
-    shares = range(1, len(parts) + 1)
-    ends = [word.start + max(min(size, 1), size * n // len(parts)) for n in shares]
-    words = [
-        Word(part, start, end, continues=True)
-        for part, start, end in zip(parts, [word.start, *ends], ends, strict=False)
-    ]
-    return [*words[:-1], replace(words[-1], ends=word.ends, continues=False)]
+    return [word] if len(parts) == 1 else parted(word, parts)
 
 
 def _atoms(word: str) -> list[tuple[str, float]]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from sayahead.text.markup import Text
+from sayahead.text.parts import parted
 from sayahead.text.reading.automaton import DEAD
 from sayahead.text.reading.characters import Filters
 from sayahead.text.reading.context import START, UNHEARD, Context, Match, Reading
@@ -467,20 +468,13 @@ class TokenReader:
         return is_short or word in self._language.record.linking
 
 
-def portions(word: Word) -> Iterator[Word]:
-    """A word, or more where its reading is long, each with its share of the source."""
+def portions(word: Word) -> list[Word]:
+    """A word, or more where its reading is long."""
     spoken = word.text.split()
     if len(spoken) <= MAX_SPOKEN_WORDS:
-        yield word
-        return
-    size = word.end - word.start
+        return [word]
     step = MAX_SPOKEN_WORDS // 2
-    parts = [" ".join(spoken[i : i + step]) for i in range(0, len(spoken), step)]
-    for number, part in enumerate(parts, 1):
-        start = word.start - (-size * (number - 1) // len(parts))
-        end = word.start - (-size * number // len(parts))
-        is_last = number == len(parts)
-        yield Word(part, start, end, word.ends and is_last, continues=not is_last)
+    return parted(word, [" ".join(spoken[at : at + step]) for at in range(0, len(spoken), step)])
 
 
 def new_reader(start: int = 0, tag: str = "en") -> TokenReader:

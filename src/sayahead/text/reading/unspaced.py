@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterator
 from typing import Protocol
 
 from sayahead.text.languages.record import Record
 from sayahead.text.markup import Character
+from sayahead.text.parts import parted
 from sayahead.text.reading.pattern import SPACE
 from sayahead.text.reading.segments import SegmentFilter
 from sayahead.types import Word
@@ -54,8 +54,8 @@ def segments_of(record: Record) -> Segments:
     return segments
 
 
-def numeral_portions(word: Word) -> Iterator[Word]:
-    """A word, or more where its reading is a long number, each with its share of the source."""
+def numeral_portions(word: Word) -> list[Word]:
+    """A word, or more where its reading is a long number."""
     parts = [""]
     for piece in word.text.split():
         for part in _pieces(piece):
@@ -64,12 +64,7 @@ def numeral_portions(word: Word) -> Iterator[Word]:
                 parts.append(part)
             else:
                 parts[-1] += part
-    size = word.end - word.start
-    for number, part in enumerate(parts, 1):
-        start = word.start - (-size * (number - 1) // len(parts))
-        end = word.start - (-size * number // len(parts))
-        is_last = number == len(parts)
-        yield Word(part, start, end, word.ends and is_last, continues=not is_last)
+    return parted(word, parts)
 
 
 def _pieces(text: str) -> list[str]:

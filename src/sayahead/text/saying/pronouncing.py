@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from sayahead.errors import ConfigError
 from sayahead.text import Normalizer
+from sayahead.text.parts import parted
 from sayahead.text.saying.lexicon import Entry, Lexicon, spaced
 from sayahead.text.saying.transcription import Transcriber
 from sayahead.types import Word
@@ -326,20 +327,13 @@ class Pronouncing:
         )
         if not (first or last):
             return [said_so([word], entry, "")]
-        places = [word.start, word.start + link.start(), word.start + link.end(), word.end]
         mark = _MARKS.search(word.text)[0]  # type: ignore[index]
-        words = [
-            replace(word, text=text, start=a, end=b, ends=False, continues=True)
-            for text, a, b in zip((first, link[1], last), places[:-1], places[1:], strict=True)
-        ]
-        words[1] = replace(words[1], phonemes=entry.phonemes)
-        words = [one for one in words if one.text]
-        return [
-            *words[:-1],
-            replace(
-                words[-1], text=words[-1].text + mark, ends=word.ends, continues=word.continues
-            ),
-        ]
+        pieces = [(first, link.start()), (link[1], link.end()), (last, len(source))]
+        texts, ends = zip(*(piece for piece in pieces if piece[0]), strict=True)
+        words = parted(word, [*texts[:-1], texts[-1] + mark], [word.start + end for end in ends])
+        place = bool(first)
+        words[place] = replace(words[place], phonemes=entry.phonemes)
+        return words
 
     def _parts(self, words: list[Word], source: str, before: Tokens = ()) -> list[Word] | None:
         """The words of a compound ("Nguyen-led") of which one is in the lexicon; None where there

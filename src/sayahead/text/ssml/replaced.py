@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from sayahead.text.parts import parted
 from sayahead.text.saying.transcription import Transcriber
 from sayahead.types import Word
 
@@ -59,19 +60,10 @@ def instead(
         )
         low = max(start, min(low, end))
         high = min(end, max(high, start))
-        places = [start, *(low + (high - low) * n // len(parts) for n in range(1, len(parts))), end]
-        words += (
-            replace(
-                word,
-                text=part,
-                start=a,
-                end=b,
-                phonemes=own.phonemes if own else "",
-                ends=False,
-                continues=True,
-            )
-            for part, a, b in zip(parts, places[:-1], places[1:], strict=True)
-        )
+        places = [*(low + (high - low) * n // len(parts) for n in range(1, len(parts))), end]
+        run = replace(word, start=start, phonemes=own.phonemes if own else "", continues=True)
+        words += parted(run, parts, places)
+    words = [replace(one, ends=False) for one in words]
     return [*words[:-1], replace(words[-1], ends=word.ends, continues=word.continues)]
 
 
