@@ -105,7 +105,9 @@ class Letters:
         """Only the end of a sentence releases what is held back."""
         return None
 
-    def next(self, observation: Floats | None, *, together: int = 1) -> Segment | None:
+    def next(
+        self, observation: Floats | None, *, together: int = 1, patient: bool = False
+    ) -> Segment | None:
         """The next character, or decoder steps, of which a policy says itself how many."""
         self._action = self._decide(observation) if self._read else READ
         if isinstance(self._action, Steps):

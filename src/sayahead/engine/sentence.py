@@ -92,11 +92,14 @@ class Sentence(Protocol):
         held back."""
         ...
 
-    def next(self, observation: Floats | None, *, together: int = 1) -> Segment | None:
+    def next(
+        self, observation: Floats | None, *, together: int = 1, patient: bool = False
+    ) -> Segment | None:
         """What the synthesizer gets next, or None if the policy wants more words first.
 
         ``observation`` is that of the last step; ``together``: how many words the policy may decide
-        on for one step. Nothing changes until ``done``, so that an error loses no word."""
+        on for one step; ``patient``: None also where more text would add to them (``hungry``).
+        Nothing changes until ``done``, so that an error loses no word."""
         ...
 
     @property
@@ -254,7 +257,9 @@ class Words:
         self._showing = 0
         return Segment(np.zeros(0, np.int64), 0, (), False, breath=True, stretch=stretch)
 
-    def next(self, observation: Floats | None, *, together: int = 1) -> Segment | None:
+    def next(
+        self, observation: Floats | None, *, together: int = 1, patient: bool = False
+    ) -> Segment | None:
         self._hungry = False
         if self._closes or (self._breathes and not self._pending):
             self._speaking = ()
@@ -271,6 +276,8 @@ class Words:
                 return None
             action = Speak(len(pending), 0)
         action = self._further(pending, action, together) if together > 1 else action
+        if patient and self._hungry:
+            return None
         words, visible = self._bounded(pending, action)
         words, visible = before_break(words, visible)
         if action.alone:

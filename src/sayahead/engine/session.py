@@ -324,12 +324,14 @@ class Session:
         left = math.inf if characters is None else characters
         together = 1 if self.keeps_up else together
         while self._next is None:
-            segment = None if self._reads_on(together) else self._segment(together)
+            waits = patient and not (self._inbox or self._ended)
+            reads_on = self._reads_on(together)
+            segment = None if reads_on else self._segment(together, patient=waits)
             if segment is not None:
-                self.hungry = patient and self._awaits_more()
-                if self.hungry:
-                    return 0
                 self._next = segment
+            elif waits and self._sentence.hungry:
+                self.hungry = True
+                return 0
             elif left <= 0:
                 return None
             elif not (read := self._read()):
@@ -345,10 +347,6 @@ class Session:
         if not self._inbox or self._inbox[0] is Flush.BREATH:
             return False
         return self._sentence.wants(together)
-
-    def _awaits_more(self) -> bool:
-        """Whether text that is not there yet could add to the words that are ready."""
-        return self._sentence.hungry and not (self._inbox or self._ended)
 
     def _check_spoken(self) -> None:
         """SessionError where the text is over and the policy waits for more of it."""
@@ -433,7 +431,7 @@ class Session:
             self._silence_s = 0.0
         return speech
 
-    def _segment(self, together: int) -> Segment | None:
+    def _segment(self, together: int, *, patient: bool) -> Segment | None:
         """What is spoken next; None if more text must be read first.
 
         Where the player is about to run dry, words wait for the end of their phrase, and what is
@@ -441,7 +439,7 @@ class Session:
         keep_up = self._pace.keep_up
         dry = self._pace.dry
         if keep_up is None or not (dry or self._slow):
-            return self._sentence.next(self._observation, together=together)
+            return self._sentence.next(self._observation, together=together, patient=patient)
         segment = None
         ready = self._sentence.phrase_ready(keep_up.gather)
         # Once it has run dry, each phrase waits, until there is one in time.
