@@ -323,24 +323,25 @@ class Session:
         self.hungry = False
         left = math.inf if characters is None else characters
         together = 1 if self.keeps_up else together
-        while self._next is None:
-            waits = patient and not (self._inbox or self._ended)
-            reads_on = self._reads_on(together)
-            segment = None if reads_on else self._segment(together, patient=waits)
-            if segment is not None:
-                self._next = segment
-            elif waits and self._sentence.hungry:
-                self.hungry = True
-                return 0
-            elif left <= 0:
+        while not self._decided(together, patient=patient):
+            if left <= 0:
                 return None
-            elif not (read := self._read()):
+            if not (read := self._read()):
                 self._check_spoken()
                 return 0
-            else:
-                left -= read
+            left -= read
+        if self._next is None:
+            return 0
         self._size = max(1, len(self._next.ids), self._next.steps or 0)
         return self._size
+
+    def _decided(self, together: int, *, patient: bool) -> bool:
+        """Whether it is known what is said next, or that it waits for text that is not there."""
+        if self._next is None and not self._reads_on(together):
+            waits = patient and not (self._inbox or self._ended)
+            self._next = self._segment(together, patient=waits)
+            self.hungry = waits and self._sentence.hungry
+        return self.hungry or self._next is not None
 
     def _reads_on(self, together: int) -> bool:
         """Whether text that is there is read before anything is said."""
