@@ -30,7 +30,7 @@ DOCUMENTS = (
         for page in (ROOT / docs).rglob("*.md")
     ),
 )
-MA = ("quality", "adaptation", "latency")
+MA = ("quality", "latency")
 LINK = re.compile(r"(?<=\]\()((?:docs|lab)/[^)#\s]+)")
 """A link of a place, from the repository's root; it becomes one from the document's folder."""
 
@@ -347,30 +347,14 @@ PLACES: dict[str, Callable[[], str]] = {
         for paper in ("", *claims.NAMES)
     },
     **{f"ma_{name}": getattr(reports, f"MA_{name}".upper()) for name in MA},
-    "ma_speakers": table("ma/speakers/trainings.md", columns=(0, 1, 3, 5)),
     "ma_vocoders": table("ma/clarinet/vocoders.md"),
     "vocoded": reports.VOCODED,
     "first_token": table("first_token.md"),
     "saeki_quality": reports.SAEKI_QUALITY,
     "saeki_free": reports.SAEKI_FREE,
-    "saeki_frame": table("saeki/frame/trainings.md", columns=(0, 1, 2, 3, 5)),
-    "saeki_quality_prosody": table(
-        "saeki/quality/prosody.md",
-        rows=(
-            "full sentence",
-            "independent",
-            "unicontext",
-            "bicontext, random words",
-            "bicontext, truth",
-            "bicontext, fine-tuned (teacher)",
-        ),
-        columns=(0, 1, 3, 4),
-    ),
-    "saeki_equal": table("saeki/equal/equal.md", "python lab/benchmarks/saeki/equal.py"),
     "pace_lag": table("pace/lag.md", "python lab/benchmarks/pace/tables.py"),
     "pace_quality": table("pace/quality.md", "python lab/benchmarks/pace/tables.py"),
     "pace_stalls": table("pace/stalls.md", "python lab/benchmarks/pace/tables.py"),
-    "first_sound": table("first_sound.md", "python lab/benchmarks/side_by_side.py first_sound"),
     "fairness": table(
         "server/fairness.md",
         rows=tuple(
@@ -382,9 +366,7 @@ PLACES: dict[str, Callable[[], str]] = {
     ),
     "shapes": reports.SHAPES,
     "own": table("own_voice/own.md", "sayahead train own FOLDER"),
-    "own_stages": table("own_voice/stages.md", "python lab/benchmarks/pupil.py"),
     "own_voice": reports.OWN_VOICE,
-    "another_voice": reports.ANOTHER_VOICE,
     "another_speaker": reports.ANOTHER_SPEAKER,
     "soak": table(
         "server/soak.md",
@@ -428,23 +410,9 @@ PLACES: dict[str, Callable[[], str]] = {
         columns=(0, 3, 4, 5),
     ),
     "saeki_verify": reports.SAEKI_VERIFY,
-    "saeki_waste": table("saeki/verify/waste.md", "python lab/benchmarks/saeki/waste.py"),
-    "saeki_guided": table("saeki/guided.md", columns=(0, 1, 6, 7)),
-    "saeki_cosine_before": table(
-        "saeki/runs/cosine.md",
-        rows=("random words", "k = 1", "no future"),
-        columns=(0, 2, 3, 4, 5),
-        number=1,
-    ),
-    "saeki_cosine_after": table(
-        "saeki/runs/cosine.md", rows=("random words", "k = 1", "no future"), columns=(0, 2, 3, 4, 5)
-    ),
     "mohan_frontier": table("mohan/frontier.md", columns=(0, 1, 2, 3, 5, 6, 7)),
     "mohan_french": table("mohan/french/frontier.md", columns=(0, 1, 2, 3)),
-    "mohan_speaker": table("mohan/speaker/frontier.md", columns=(0, 1, 2, 3)),
-    "mohan_third": table("mohan/third/frontier.md", columns=(0, 1, 2, 3)),
     "mohan_latency": reports.MOHAN_LATENCY,
-    "mohan_environment": table("mohan/environment.md", columns=(0, 1, 2)),
     "saeki_processing": table("saeki/processing.md", columns=(0, 1, 2, 3)),
 }
 

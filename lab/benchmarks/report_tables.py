@@ -171,16 +171,6 @@ LOOKAHEAD = FromReport(
     ),
 )
 
-MA_ADAPTATION = FromReport(
-    "ma/adaptation",
-    "sayahead eval run lab/benchmarks/ma/adaptation.toml",
-    (
-        Figure("WER, %", "quality.csv", "WER, %"),
-        Figure("DistillMOS", "quality.csv", "DistillMOS"),
-        Figure("pitch RMSE, cents", "prosody.csv", "pitch RMSE, cents", 0),
-        Figure("word duration RMSE, ms", "prosody.csv", "word duration RMSE, ms", 0),
-    ),
-)
 
 WORDS_AND_OPINION = (
     Figure("WER, %", "quality.csv", "WER, %"),
@@ -208,11 +198,6 @@ OWN_VOICE = FromReport(
     "own_voice", "sayahead eval run lab/benchmarks/own_voice.toml", SHAPES.figures[:4]
 )
 
-ANOTHER_VOICE = FromReport(
-    "another_voice",
-    "sayahead eval run lab/benchmarks/another_voice.toml",
-    (*SHAPES.figures[:4], Figure("RTF", "latency-1.csv", "RTF", 3)),
-)
 
 ANOTHER_SPEAKER = FromReport(
     "another_speaker",
