@@ -293,7 +293,6 @@ PLACES: dict[str, Callable[[], str]] = {
         columns=(0, 1, 6, 7, 9, 11),
     ),
     "step_words_prosody": table("step_words_prosody.md", columns=(0, 1, 3)),
-    "together_cold": table("together_cold.md"),
     "simulated": table("capacity.md"),
     "start": table("start.md"),
     "bench_runs": bench_runs,
