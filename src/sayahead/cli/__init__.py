@@ -31,7 +31,7 @@ COMMANDS: Extensible[Any] = Extensible(
     "sayahead.commands", {name: f"sayahead.cli.{name}" for name in HELP}
 )
 """Name to module; only the chosen command's module is imported, which keeps the start short."""
-ELSEWHERE = dict.fromkeys(("train", "eval", "bench", "loadtest"), "sayahead-lab")
+ELSEWHERE = dict.fromkeys(("train", "eval", "bench", "loadtest", "measure"), "sayahead-lab")
 """Commands that come with packages of their own, for the hint where they are missing."""
 
 WRONG = 2

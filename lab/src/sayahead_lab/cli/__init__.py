@@ -1,1 +1,1 @@
-"""The laboratory's commands: ``sayahead train``, ``eval``, ``bench`` and ``loadtest``."""
+"""The laboratory's commands: ``train``, ``eval``, ``bench``, ``loadtest`` and ``measure``."""
