@@ -70,7 +70,7 @@ class Archive:
 
     def __init__(self, data: bytes) -> None:
         self._zip = zipfile.ZipFile(io.BytesIO(data))
-        self._names = {name.lower(): name for name in self._zip.namelist()}
+        self._names = {posixpath.normpath(name).lower(): name for name in self._zip.namelist()}
 
     def read(self, name: str) -> bytes:
         """A file's bytes; KeyError if there is none, OSError if it is too large or locked."""
@@ -209,26 +209,49 @@ def chapters(
     pages: Mapping[str, list[Passage]], contents: Mapping[Place, str]
 ) -> Iterator[Chapter]:
     """The chapters, which begin where the table of contents says; without one, each page is a
-    chapter. A page that it does not name belongs to the chapter before."""
+    chapter. A page that it does not name belongs to the chapter before.
+
+    What begins with a page without text, such as a picture, goes on with the next one."""
     title = ""
     within_it = list[Passage]()
+    contents = existing(pages, contents)
+    begins = None
     for page, blocks in pages.items():
-        begins = contents.get(Place(page, ""))
+        begins = contents.get(Place(page, ""), begins)
+        if not blocks:
+            continue
         if begins is None and (not contents or not within_it):
             begins = ""
         for number, block in enumerate(blocks):
-            found = [
-                contents[place] for name in block.ids if (place := Place(page, name)) in contents
-            ]
-            here = found[-1] if found else begins if number == 0 else None
+            here = title_at(page, block, contents)
+            if number == 0 and here is None:
+                here = begins
             if here is not None:
                 if within_it:
                     yield Chapter(title, tuple(within_it))
                 title = here or (block.text if block.heading else "")
                 within_it = []
             within_it.append(block)
+        begins = None
     if within_it:
         yield Chapter(title, tuple(within_it))
+
+
+def title_at(page: str, block: Passage, contents: Mapping[Place, str]) -> str | None:
+    """The title by which a table of contents names a block; None where it does not."""
+    found = [contents[place] for name in block.ids if (place := Place(page, name)) in contents]
+    return found[-1] if found else None
+
+
+def existing(pages: Mapping[str, list[Passage]], contents: Mapping[Place, str]) -> dict[Place, str]:
+    """A table of contents without pages that are not there. An element that its page does not have
+    stands for the page."""
+    found = dict[Place, str]()
+    for place, title in contents.items():
+        names = {name for block in pages.get(place.page, ()) for name in block.ids}
+        if place.page in pages:
+            found.setdefault(place if place.name in names else Place(place.page, ""), title)
+    return found
 
 
 def cover(

@@ -25,6 +25,7 @@ def write_folder(
 ) -> None:
     """Write the chapters. ``ending``: mp3, opus, flac or wav. OutputError if one cannot be."""
     playlist = ["#EXTM3U"]
+    folder.mkdir(parents=True, exist_ok=True)
     for number, chapter in enumerate(spoken, start=1):
         title = chapter.chapter.title
         name = re.sub(r"[^\w' -]+", "", title).strip()[:NAME].strip() or "chapter"

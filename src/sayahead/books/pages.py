@@ -27,6 +27,8 @@ ASIDE = frozenset(
 """What a book says of parts that are not read (epub:type), with "doc-" before it as a role."""
 NOTE = re.compile(r"[\d*†‡§¶,\s\[\]()]+")
 """A raised mark of a note."""
+LINKED_NOTE = re.compile(r"\s*(?:[\[(]\s*(?:\d+|[*†‡§¶↑↩^])\ufe0e?\s*[\])]|[*†‡§¶↑↩^]+\ufe0e?)\s*")
+"""The text of a link to a note or back, which is not raised."""
 UNSEEN = str.maketrans(dict.fromkeys("\u00ad\u200b\ufeff\u2060", ""))
 """Where a word may be broken, and other characters without a form."""
 
@@ -48,9 +50,11 @@ class _Page(HTMLParser):
         self._parts = list[str]()
         self._ids = list[str]()
         self._raised = ""
-        # The open tags, and whether they are silent; the next number of each open list, None
-        # without numbers.
-        self._open = list[tuple[str, bool]]()
+        # Where in the parts a link within the book began; None outside one.
+        self._link: int | None = None
+        # The open tags, whether they are silent, and whether they are lines; the next number of
+        # each open list, None without numbers.
+        self._open = list[tuple[str, bool, bool]]()
         self._numbers = list[int | None]()
         self._heading = False
 
@@ -59,10 +63,16 @@ class _Page(HTMLParser):
         if tag in BLOCKS:
             self.end_block()
         if tag not in EMPTY:
-            self._open.append((tag, is_silent(tag, known)))
+            self._begin(tag, known)
         self._ids += [name for key in ("id", "name") if (name := known.get(key))]
         self._heading = self._heading or tag in HEADINGS
+        self._mark(tag, known)
+
+    def _mark(self, tag: str, known: dict[str, str | None]) -> None:
+        """What an element adds to the text by itself."""
         match tag:
+            case "a":
+                self._link = len(self._parts) if "#" in (known.get("href") or "") else None
             case "br":
                 self._parts.append("\n")
             case "ol" | "ul":
@@ -74,6 +84,12 @@ class _Page(HTMLParser):
             case "math":
                 self._parts += [] if self._is_silent(below=1) else [known.get("alttext") or ""]
 
+    def _begin(self, tag: str, attrs: dict[str, str | None]) -> None:
+        """An element that has an end begins."""
+        is_line = tag not in BLOCKS and "display:block" in style_of(attrs)
+        self._parts += ["\n"] if is_line else []
+        self._open.append((tag, is_silent(tag, attrs), is_line))
+
     def handle_endtag(self, tag: str) -> None:
         if tag == "sup":
             # 1st is a word, and 1998³ is a year with a note.
@@ -83,14 +99,18 @@ class _Page(HTMLParser):
             self.end_block()
         if tag in ("ol", "ul") and self._numbers:
             self._numbers.pop()
-        tags = [each for each, _ in self._open]
+        if tag == "a":
+            self._end_link()
+        tags = [each for each, _, _ in self._open]
         if tag in tags:
-            del self._open[len(tags) - 1 - tags[::-1].index(tag) :]
+            at = len(tags) - 1 - tags[::-1].index(tag)
+            self._parts += ["\n"] if self._open[at][2] else []
+            del self._open[at:]
 
     def handle_data(self, data: str) -> None:
         if self._is_silent():
             return
-        tags = {tag for tag, _ in self._open}
+        tags = {tag for tag, _, _ in self._open}
         if "sup" in tags:
             self._raised += data
         else:
@@ -103,6 +123,7 @@ class _Page(HTMLParser):
         )
         text = "\n".join(line for line in lines if line)
         self._parts = []
+        self._link = None
         if text:
             self.blocks.append(Passage(text, self._heading, tuple(self._ids)))
             # A name before a block without text is the next one's.
@@ -110,7 +131,13 @@ class _Page(HTMLParser):
         self._heading = False
 
     def _is_silent(self, *, below: int = 0) -> bool:
-        return any(silent for _, silent in self._open[: len(self._open) - below])
+        return any(silent for _, silent, _ in self._open[: len(self._open) - below])
+
+    def _end_link(self) -> None:
+        """A link ends: one to a note is not read."""
+        if self._link is not None and LINKED_NOTE.fullmatch("".join(self._parts[self._link :])):
+            del self._parts[self._link :]
+        self._link = None
 
     def _number(self, attrs: dict[str, str | None]) -> None:
         """An item begins."""
@@ -125,14 +152,18 @@ class _Page(HTMLParser):
 def is_silent(tag: str, attrs: dict[str, str | None]) -> bool:
     """Whether what is between a tag and its end is not read."""
     kinds = f"{attrs.get('epub:type') or ''} {attrs.get('role') or ''}".replace("doc-", "").split()
-    style = (attrs.get("style") or "").replace(" ", "").lower()
     return (
         tag in SILENT
         or bool(ASIDE & set(kinds))
         or "hidden" in attrs
         or attrs.get("aria-hidden") == "true"
-        or "display:none" in style
+        or "display:none" in style_of(attrs)
     )
+
+
+def style_of(attrs: dict[str, str | None]) -> str:
+    """An element's own style, without spaces."""
+    return (attrs.get("style") or "").replace(" ", "").lower()
 
 
 def first_number(attrs: dict[str, str | None]) -> int:
