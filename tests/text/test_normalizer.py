@@ -110,7 +110,7 @@ READINGS = [
         "five five five, one two three four,|five five five,|one two three,|four five six seven",
     ),
     ("(555) 123-4567", "five five five,|one two three,|four five six seven"),
-    ("+1 555 123 4567", "plus one|five five five one|two three four five|six seven"),
+    ("+1 555 123 4567", "plus one|five five five,|one two three,|four five six seven"),
     ("https://www.example.com/a-b", "example dot com slash A. dash B"),
     ("info@example.org foo.py Node.js", "info at example dot org|foo dot P Y|Node dot J S"),
     ("Try you.com. On you.com/a or it.is", "Try|you dot com.||On|you dot com slash A.|or|it.||is"),

@@ -197,6 +197,15 @@ def test_a_breath_within_markup_loses_nothing_before_it(text: str, cut: int) -> 
     assert all(one.end <= other.start for one, other in itertools.pairwise(words))
 
 
+@pytest.mark.parametrize("tag", ["<b>", "</b>", "<br/>", "<https://x.org>", "&lt;b&gt;"])
+@pytest.mark.parametrize("behind", [")", ").", ", aa", ":", ") aa", "!", "aa"])
+def test_a_mark_behind_a_tag_that_is_shown_belongs_to_it(tag: str, behind: str) -> None:
+    """It was lost where it came by itself: "`<b>)", letter by letter."""
+    for language in LANGUAGES:
+        for text in (f"`{tag}{behind}", f"aa (`{tag}{behind}` bb", f"aa {tag}{behind}"):
+            assert read(language, *text) == read(language, text)
+
+
 DOLLARS = st.from_regex(r"\$(?:[0-9]{1,3}|[a-z]{1,2})[=+<>][a-z0-9]{1,3}", fullmatch=True)
 
 

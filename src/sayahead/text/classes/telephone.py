@@ -14,6 +14,9 @@ MIN_FIGURES = 6
 
 _DATE = re.compile(r"\d{1,2}([-./])\d{1,2}\1(?:\d{2}|\d{4})|\d{4}([-./])\d{1,2}\2\d{1,2}")
 
+_NO_PAUSE = re.compile(r"^(\+\d+)\D+|\D*\(")
+"""The code of a country with what parts it from the number, what opens a bracket."""
+
 
 def dialled(match: Match) -> Reading | None:
     """What a cue announced: "Tel. 0171 123456"."""
@@ -48,11 +51,11 @@ def shaped(match: Match) -> Reading | None:
 def spoken(text: str, language: Words) -> str:
     """The figures of a number, group by group."""
     plus = f"{language.record.sign('+')} " if text.startswith("+") else ""
-    parts = re.findall(r"(\d+)(\D*)", text)
+    parts = re.findall(r"(\d+)(\D*)", _NO_PAUSE.sub(r"\1+", text))
     words = []
     for figures, gap in parts:
         groups = _pairs(figures) if language.record.pairs else [figures]
-        pause = language.record.phone_pause if gap.strip(" +(") else ""
+        pause = language.record.phone_pause if gap.strip("+") else ""
         words.append(" ".join(_group(group, language) for group in groups) + pause)
     return plus + " ".join(words).rstrip(language.record.phone_pause)
 

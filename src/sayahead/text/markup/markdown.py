@@ -70,7 +70,9 @@ _BRACKETS = {
     "[": ((_SILENT_BRACKET,), (_SILENT_BRACKET_BEGUN,)),
 }
 """What a bracket may be, and what may still become that."""
-_EMPHASIS = re.compile(r"\*+|_+|~~+")
+_EMPHASIS = re.compile(r"\*\*/\*|\*+|_+|~~+")
+"""Marks of emphasis, or the stars of a path."""
+_EMPHASIS_BEGUN = re.compile(r"(?:\*+|_+|~+)/?")
 _CODE = re.compile("`+")
 _SPACES = " \t\n\u00a0"
 _CLOSED = ")]}"
@@ -272,17 +274,22 @@ class MarkdownFilter(Rewriter):
         if self._ticks:
             return 0
         chars = self._held.chars
-        run = _EMPHASIS.match(chars, at)
-        end = run.end() if run else at + 1
-        if end == len(chars) and not self._is_over and end - at < MAX_MARKER:
+        if (
+            not self._is_over
+            and len(chars) - at < MAX_MARKER
+            and _EMPHASIS_BEGUN.fullmatch(chars, at)
+        ):
             return None
+        run = _EMPHASIS.match(chars, at)
         if run is None:
             return 0
-        if self._closes(run[0], chars[end : end + 1]) or self._opens(run[0], chars[end : end + 1]):
+        marks = run[0]
+        after = chars[run.end() :][:1]
+        if "/" not in marks and (self._closes(marks, after) or self._opens(marks, after)):
             self._silence(at)
         else:
-            self._copy(at, end)
-        return len(run[0])
+            self._copy(at, run.end())
+        return len(marks)
 
     def _closes(self, run: str, after: str) -> bool:
         """Whether marks end an emphasis; two of them do though none is open."""

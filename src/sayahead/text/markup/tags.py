@@ -152,8 +152,7 @@ class TagFilter(Rewriter):
 
     def _entity(self, at: int, rest: str) -> int | None:
         if shown := _SHOWN.match(rest):
-            self._copy_name(at, shown)
-            return shown.end()
+            return self._copy_name(at, shown)
         if not self._is_over and (_ENTITY_BEGUN.fullmatch(rest) or _SHOWN_BEGUN.fullmatch(rest)):
             return None
         entity = _ENTITY.match(rest)
@@ -168,8 +167,7 @@ class TagFilter(Rewriter):
         if rest.startswith(COMMENT) or COMMENT.startswith(rest):
             return self._comment(at, rest)
         if address := _ADDRESS.match(rest):
-            self._copy_name(at, address)
-            return address.end()
+            return self._copy_name(at, address)
         tag = _TAG.match(rest)
         if tag is not None:
             return self._tag(at, tag, rest)
@@ -204,9 +202,8 @@ class TagFilter(Rewriter):
         if may_be_shown and not (after or self._is_over):
             return None
         if (is_alone and self._is_shown(at, name, after)) or (self._last == "`" and name):
-            self._copy_name(at, tag)
-        else:
-            self._part(at, tag, name)
+            return self._copy_name(at, tag)
+        self._part(at, tag, name)
         return tag.end()
 
     def _is_shown(self, at: int, name: str, after: str) -> bool:
@@ -241,11 +238,15 @@ class TagFilter(Rewriter):
         elif name in HIDDEN and not (tag[1] or tag[0].endswith("/>")):
             self._hidden = name
 
-    def _copy_name(self, at: int, match: re.Match[str]) -> None:
+    def _copy_name(self, at: int, match: re.Match[str]) -> int | None:
         """Pass on the name of a tag that is shown, or an address, parted from what touches it."""
+        after = self._held.chars[at + match.end() :][:1]
+        if not (after or self._is_over):
+            return None
         name = match[1] + match[2] if match.re is _TAG else match[1].strip("/")
         start = at + match[0].index(name)
         self._out.append(" ", self._held.places[at])
         self._copy(start, start + len(name))
-        if self._held.chars[at + match.end() :][:1] not in tuple(".,;:!?)"):
+        if after not in tuple(".,;:!?)"):
             self._out.append(" ", self._held.places[at + match.end() - 1])
+        return match.end()

@@ -1,0 +1,204 @@
+"""Kinds that were read wrongly at first sight (``tests/text/sight``), each as a whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from sayahead.text.reading.language import language_of
+from sayahead.text.reading.stream import TokenReader
+from sayahead.types import Word
+
+LANGUAGES = ("en", "de", "es", "fr", "it", "nl", "pt", "pt-br", "pl", "sv", "da")
+
+
+def words_of(tag: str, text: str) -> list[Word]:
+    """The words of a text."""
+    reader = TokenReader(language_of(tag))
+    return [*reader.push(text), *reader.flush()]
+
+
+def spoken(tag: str, text: str) -> str:
+    """What is said for a text."""
+    return " ".join(word.text for word in words_of(tag, text))
+
+
+def ends(tag: str, text: str) -> int:
+    """How many sentences a text has."""
+    return sum(word.ends for word in words_of(tag, text))
+
+
+@pytest.mark.parametrize("cue", ["arr.", "dep.", "Arr.", "platform 4, arr.", "train 12 dep."])
+@pytest.mark.parametrize("time", ["10:05", "12:30", "23:59", "06:48", "19:15"])
+def test_a_time_behind_a_label_is_a_time(cue: str, time: str) -> None:
+    assert spoken("en", f"{cue} {time} today").endswith(spoken("en", f"at {time} today")[2:])
+
+
+@pytest.mark.parametrize("ports", ["8080:80", "80:8080", "443:443", "80:80", "5432:5432"])
+def test_ports_keep_their_colon(ports: str) -> None:
+    assert " colon " in spoken("en", f"Map port {ports} now")
+
+
+@pytest.mark.parametrize("start", ["Mon.-Fri. except", "daily except", "Mon", "Sat.", "excluding"])
+@pytest.mark.parametrize("day", ["7/4", "12/24", "1/2", "5/6", "10/3"])
+def test_a_day_that_weekdays_or_an_exception_announce_is_a_date(start: str, day: str) -> None:
+    month, number = day.split("/")
+    said = spoken("en", f"Open {start} {day}.")
+    assert language_of("en").record.month_names[int(month) - 1] in said
+    assert ends("en", f"Open {start} {day}.") == 1
+    assert said.endswith(spoken("en", f"March {number}.").removeprefix("March"))
+
+
+@pytest.mark.parametrize("days", ["7/4-7/8", "1/2-1/9", "3/5–4/6", "10/1-10/2", "5/6-6/7"])
+def test_american_days_from_one_to_another_have_their_month_first(days: str) -> None:
+    months = [int(day.split("/")[0]) - 1 for day in days.replace("–", "-").split("-")]
+    names = [language_of("en").record.month_names[month] for month in months]
+    said = spoken("en", f"Open on {days} only").split()
+    assert [word for word in said if word in language_of("en").record.month_names] == names
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("part", ["1", "25", "5", "05", "125"])
+def test_a_part_of_one_before_a_mark_is_molar(tag: str, part: str) -> None:
+    record = language_of(tag).record
+    amount = f"0{record.decimal}{part}"
+    for text in (f"xa {amount} M, xo", f"xa {amount} M.", f"(xa {amount} M) xo"):
+        assert record.molar in spoken(tag, text), text
+
+
+@pytest.mark.parametrize("solute", ["urea", "glucose", "ethanol", "NaCl", "Tris"])
+@pytest.mark.parametrize("amount", ["3 M", "6 M", "0.5 M", "2M", "12 M"])
+def test_what_is_dissolved_is_molar(amount: str, solute: str) -> None:
+    assert " molar " in spoken("en", f"Add {amount} {solute} slowly")
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("torque", ["180 Nm", "5 Nm", "22 N·m", "350 Nm", "90 N⋅m"])
+def test_torque_is_in_newton_metres(tag: str, torque: str) -> None:
+    said = spoken(tag, f"xa {torque} xo").lower()
+    assert "nm" not in said.split()
+    assert "newton" in said or "niuton" in said
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("formula", ["$x_1$", "$y_{2}$", "$v_0 = 3$", "$a_{ij}$", r"\(z_{12}\)"])
+def test_a_subscript_has_no_underscore(tag: str, formula: str) -> None:
+    underscore = language_of(tag).record.sign("_")
+    assert underscore not in spoken(tag, f"xa {formula} xo")
+
+
+@pytest.mark.parametrize("name", ["my_var", "max_len", "user_id", "foo_bar_1", "is_x_ok"])
+def test_a_name_of_a_program_keeps_its_underscores(name: str) -> None:
+    assert spoken("en", f"Set {name} now").count("underscore") == name.count("_")
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("path", ["**/*.js", "**/*.test.ts", "**/*", "**/*.md", "**/*_spec.rb"])
+def test_stars_that_begin_a_path_are_said(tag: str, path: str) -> None:
+    star = language_of(tag).record.sign("*").split()[0]
+    for text in (f"xa {path} xo", f"{path} xa", f"xa {path} zo src/{path}"):
+        assert spoken(tag, text).split().count(star) == text.count("*")
+        letters = TokenReader(language_of(tag))
+        alike = [word for char in text for word in letters.push(char)] + letters.flush()
+        assert alike == words_of(tag, text)
+
+
+@pytest.mark.parametrize("path", ["/etc/hosts", "/usr/bin", "/var/log/x", "/tmp/a", "/opt/b"])
+def test_a_path_between_stars_is_emphasized(path: str) -> None:
+    assert "star" not in spoken("en", f"Edit **{path}** now")
+
+
+@pytest.mark.parametrize("move", ["O-O", "O-O-O", "0-0", "e4", "Nf3"])
+@pytest.mark.parametrize("number", ["1.", "13.", "13...", "40.", "7."])
+def test_a_move_belongs_to_its_number(number: str, move: str) -> None:
+    assert ends("en", f"After {number} {move} it is over") == 1
+
+
+@pytest.mark.parametrize(
+    ("amount", "said"),
+    [
+        ("3,50,000", "three lakh fifty thousand"),
+        ("12,34,567", "twelve lakh thirty-four thousand five hundred sixty-seven"),
+        ("1,00,000", "one lakh"),
+        ("2,00,00,000", "two crore"),
+        ("1,25,00,000", "one crore twenty-five lakh"),
+    ],
+)
+def test_indian_groups_are_lakhs_and_crores(amount: str, said: str) -> None:
+    assert spoken("en", f"It has {amount} users") == f"It has {said} users"
+    for sign in ("₹", "Rs ", "Rs. ", "INR "):
+        assert spoken("en", f"Pay {sign}{amount} now") == f"Pay {said} rupees now"
+    assert spoken("en", f"Pay ₹{amount}/- now") == f"Pay {said} rupees now"
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["+1 555 010 9999", "+44 20 7946 0958", "+49 30 901820", "555 010 9999", "+1-555-010-9999"],
+)
+def test_groups_of_a_telephone_number_are_parted(number: str) -> None:
+    groups = number.replace("-", " ").split()
+    parted = len(groups) - 1 - number.startswith("+")
+    assert spoken("en", f"Call {number}, please").count(",") == parted + 1
+
+
+LABELS = {
+    "en": "invoice no.",
+    "de": "Rechnung Nr.",
+    "fr": "facture n°",
+    "es": "factura n.º",
+    "it": "fattura n.",
+    "nl": "factuur nr.",
+    "pt": "fatura n.º",
+}
+
+
+@pytest.mark.parametrize("tag", LABELS)
+@pytest.mark.parametrize("number", ["2024-117", "2023-0081", "2024-9", "2025-00042", "2024-12"])
+def test_a_year_and_a_number_are_no_range(tag: str, number: str) -> None:
+    said = spoken(tag, f"{LABELS[tag]} {number}: xo")
+    assert f" {language_of(tag).record.until} " not in said
+
+
+@pytest.mark.parametrize("law", ["Abs.", "§ 3 Abs.", "Art.", "Artikel", "Absatz"])
+@pytest.mark.parametrize("numbers", [(1, 2), (2, 1), (3, 4), (1, 1), (10, 2)])
+def test_sentences_of_a_law(law: str, numbers: tuple[int, int]) -> None:
+    part, sentence = numbers
+    said = spoken("de", f"Nach {law} {part} S. {sentence} gilt es").replace("eine ", "?? ")
+    cardinals = language_of("de").record.numbers
+    assert cardinals is not None
+    assert f"{cardinals.cardinal(part)} Satz {cardinals.cardinal(sentence)} gilt" in said
+
+
+@pytest.mark.parametrize("cue", ["um", "gegen", "gg.", "ab", "bis"])
+@pytest.mark.parametrize("hour", [7, 12, 19, 22, 24])
+def test_an_hour_behind_a_word_for_times(cue: str, hour: int) -> None:
+    numbers = language_of("de").record.numbers
+    assert numbers is not None
+    assert f"{numbers.cardinal(hour)} Uhr" in spoken("de", f"Bin {cue} {hour}h da")
+
+
+@pytest.mark.parametrize("tag", ["de", "nl"])
+@pytest.mark.parametrize("times", [("10.00", "16.30"), ("9.15", "11.45"), ("8.00", "9.00")])
+def test_a_time_before_and_has_the_word_of_the_next(tag: str, times: tuple[str, str]) -> None:
+    word = {"de": "Uhr", "nl": "uur"}[tag]
+    link = language_of(tag).record.and_word
+    first, last = times
+    said = spoken(tag, f"xa {first} {link} {last} {word} xo")
+    alone = spoken(tag, f"xa {first} {word} xo").removesuffix(" xo")
+    assert said.startswith(f"{alone} {link} ")
+
+
+@pytest.mark.parametrize("series", ["1-0-1", "1-1-1", "2-0-1", "0-0-1", "1-0-0-1"])
+def test_how_many_tablets_at_a_time(series: str) -> None:
+    assert "Tablette" in spoken("de", f"nimmt {series} Tbl. ein")
+
+
+@pytest.mark.parametrize("stem", ["Factuur", "Order", "Klant", "Dossier", "Lidmaatschaps"])
+def test_numbers_joined_to_their_noun(stem: str) -> None:
+    assert spoken("nl", f"{stem}nr. 45 xo").startswith(f"{stem}nummer ")
+    assert ends("nl", f"{stem}nr. 45 xo") == 1
+
+
+@pytest.mark.parametrize("article", ["6:162", "3:40", "7:658", "2:9", "10:1"])
+def test_articles_of_a_law_with_their_book(article: str) -> None:
+    book, number = (language_of("nl").record.numbers.cardinal(int(n)) for n in article.split(":"))
+    assert spoken("nl", f"op grond van art. {article} BW").endswith(f"artikel {book} {number} BW")
