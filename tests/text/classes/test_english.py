@@ -76,7 +76,7 @@ F#m7 = F sharp minor seven
 Bmaj7 = B major seven
 E♭, then D♯ = E flat, then D sharp
 g'(x) = G prime of x
-+44 20 7946 0958 = plus forty-four two zero seven nine four six zero nine five eight
++44 20 7946 0958 = plus forty-four two zero, seven nine four six, zero nine five eight
 a vi-IV-I turn = a six, four, one turn
 P(B|A) = P of B given A.
 Use `==` here = Use double equals here
