@@ -200,5 +200,7 @@ def test_numbers_joined_to_their_noun(stem: str) -> None:
 
 @pytest.mark.parametrize("article", ["6:162", "3:40", "7:658", "2:9", "10:1"])
 def test_articles_of_a_law_with_their_book(article: str) -> None:
-    book, number = (language_of("nl").record.numbers.cardinal(int(n)) for n in article.split(":"))
+    numbers = language_of("nl").record.numbers
+    assert numbers is not None
+    book, number = (numbers.cardinal(int(part)) for part in article.split(":"))
     assert spoken("nl", f"op grond van art. {article} BW").endswith(f"artikel {book} {number} BW")
