@@ -399,7 +399,7 @@ def from_clip_options(parser: argparse.ArgumentParser) -> None:
         "--near",
         metavar="0..1",
         type=number(float, 0, 1),
-        help="0: natural; 1: most like the clip; default: 1",
+        help="0: natural; 1: most like the clip; default: 0.9",
     )
     option(
         "--language",

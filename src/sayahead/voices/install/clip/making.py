@@ -31,10 +31,10 @@ from sayahead.voices.write import write_voice
 
 FAMILY = "family"
 """The voice whose speakers others join."""
-NEAR = 1.0
+NEAR = 0.9
 """Between a voice that sounds natural (0: a blend of the family's speakers) and one that is like
 the clip (1)."""
-ROUNDS = 2
+ROUNDS = 3
 """How often a speaker is heard and corrected, at most."""
 STEP = 0.7
 """Share of what is missing that is asked for in addition."""
