@@ -14,6 +14,7 @@ from sayahead.text.saying.espeak.client import ESPEAK
 from sayahead.text.saying.espeak.phonemizer import EspeakPhonemizer
 from sayahead.text.saying.front_end import DataFrontEnd
 from sayahead.text.saying.layout import Layout
+from sayahead.text.saying.mixed import mixed
 from sayahead.text.saying.romance import LANGUAGES, ROUGH, sounds_of
 
 PHONEMES = "SAYAHEAD_PHONEMES"
@@ -50,7 +51,7 @@ class EspeakFrontEnd(DataFrontEnd):
                 layout=self._layout,
                 inner_punctuation=marks,
             )
-        sounds = sounds_of(self.voice, stand_in)
+        sounds = mixed(sounds_of(self.voice, stand_in), self.voice)
         return ClausePhonemizer(sounds, phonemes, layout=self._layout, inner_punctuation=marks)
 
 

@@ -12,6 +12,7 @@ from typing import ClassVar
 from sayahead.text.saying.clauses import ClausePhonemizer
 from sayahead.text.saying.espeak.client import ESPEAK
 from sayahead.text.saying.layout import Layout
+from sayahead.text.saying.mixed import mixed
 
 BETWEEN = " | "
 """Between words: espeak-ng says nothing for it, merges no words across it ("of the"), and keeps
@@ -76,7 +77,7 @@ class EspeakPhonemizer(ClausePhonemizer):
     ) -> None:
         """``voice`` is espeak-ng's ("de", "en-us"); ConfigError where espeak-ng or the voice is not
         there."""
-        sounds = EspeakSounds(voice, stand_in)
+        sounds = mixed(EspeakSounds(voice, stand_in), voice)
         super().__init__(sounds, phonemes, layout=layout, inner_punctuation=inner_punctuation)
 
 

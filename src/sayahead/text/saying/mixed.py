@@ -1,0 +1,68 @@
+"""English words and phrases inside text of another language, said by English's own front end in
+the accent of that language."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+
+from sayahead.text.saying.accents import ACCENTS
+from sayahead.text.saying.clauses import Sounds
+from sayahead.text.saying.english.foreign import english_phrase, words_abroad
+from sayahead.text.saying.romance.reading import initials
+
+_PART = re.compile(r"[a-z]{2,}(?:'s)?")
+
+
+def mixed(own: Sounds, voice: str) -> Sounds:
+    """A language's sounds, with English words in its accent where it has one; ``voice``:
+    espeak-ng's name of the language."""
+    return MixedSounds(own, voice) if voice in ACCENTS else own
+
+
+class MixedSounds:
+    """Phonemes of a language's words, but for those that are English.
+
+    Whether a word is English, it and the word before it tell: no later text changes it."""
+
+    def __init__(self, own: Sounds, voice: str) -> None:
+        """``voice``: espeak-ng's name of the language, one of ``ACCENTS``."""
+        self._own = own
+        self._accent = ACCENTS[voice]
+        self._language = voice.split("-")[0]
+        self._said = functools.lru_cache(maxsize=1024)(self._phrase)
+
+    def clause(self, words: Sequence[str], *, closed: bool) -> list[str]:
+        """Of each word, as running text; English words next to each other are one phrase."""
+        said = self._own.clause(words, closed=closed)
+        phrase = list[str]()
+        for at, word in enumerate([*words, ""]):
+            if self.is_english(word, after=bool(phrase)):
+                phrase.append(word)
+                continue
+            said[at - len(phrase) : at] = self._said(tuple(phrase))
+            phrase.clear()
+        return said
+
+    def alone(self, word: str) -> str:
+        """Of a word by itself."""
+        return self._said((word,))[0] if self.is_english(word) else self._own.alone(word)
+
+    def is_english(self, word: str, *, after: bool = False) -> bool:
+        """Whether a word is English in text of this language, ``after`` an English one or not;
+        initials are read as its letters."""
+        if not word.isascii() or initials(word):
+            return False
+        known = words_abroad(self._language)
+        return all(
+            _PART.fullmatch(part) is not None
+            and ((stem := part.removesuffix("'s")) in known.sure or (after and stem in known.after))
+            for part in word.lower().split("-")
+        )
+
+    def _phrase(self, words: tuple[str, ...]) -> list[str]:
+        if not words:
+            return []
+        spoken = english_phrase(words)
+        return [self._accent.said(sounds, word) for sounds, word in zip(spoken, words, strict=True)]
