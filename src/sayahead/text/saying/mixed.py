@@ -7,7 +7,7 @@ import functools
 import re
 from collections.abc import Sequence
 
-from sayahead.text.saying.accents import ACCENTS
+from sayahead.text.saying.accents import accents
 from sayahead.text.saying.clauses import Sounds
 from sayahead.text.saying.english.foreign import english_phrase, words_abroad
 from sayahead.text.saying.romance.reading import initials
@@ -18,7 +18,7 @@ _PART = re.compile(r"[a-z]{2,}(?:'s)?")
 def mixed(own: Sounds, voice: str) -> Sounds:
     """A language's sounds, with English words in its accent where it has one; ``voice``:
     espeak-ng's name of the language."""
-    return MixedSounds(own, voice) if voice in ACCENTS else own
+    return MixedSounds(own, voice) if voice in accents() else own
 
 
 class MixedSounds:
@@ -27,9 +27,9 @@ class MixedSounds:
     Whether a word is English, it and the word before it tell: no later text changes it."""
 
     def __init__(self, own: Sounds, voice: str) -> None:
-        """``voice``: espeak-ng's name of the language, one of ``ACCENTS``."""
+        """``voice``: espeak-ng's name of the language, one that has an accent."""
         self._own = own
-        self._accent = ACCENTS[voice]
+        self._accent = accents()[voice]
         self._language = voice.split("-")[0]
         self._said = functools.lru_cache(maxsize=1024)(self._phrase)
 
