@@ -27,8 +27,10 @@ NAMES = {
     "student-medium-truth": "medium, taught by the truth",
     "hidden-small": "hidden states, small",
 }
-SPAN, LAST = 100, 500
-"""Training steps that are averaged, and the last of them."""
+ENDS = (500, 1000, 2000, 4000)
+"""Training steps at which fine-tunings are compared."""
+SPAN = 100
+"""Training steps that are averaged before each."""
 GUIDED = {
     "guided-alpha-0": "no cosine loss",
     "guided-alpha-0.001": "alpha = 0.001, the paper's",
@@ -59,16 +61,16 @@ def students() -> Iterator[list[str]]:
 
 def guided() -> Iterator[list[str]]:
     """Rows of a fine-tuning: cosines in training by step, and on validation prefixes."""
-    ends = range(SPAN, LAST + 1, SPAN)
-    yield ["cosine of a guessed context", "", *map(str, ends), f"validation, {LAST}"]
+    last = ENDS[-1]
+    yield ["cosine of a guessed context", "", *map(str, ENDS), f"validation, {last}"]
     for name, title in GUIDED.items():
         lines = log_of(name)
         for part, against in PARTS.items() if lines else ():
-            means = (statistics.fmean(until(lines, end, part)) for end in ends)
+            means = (statistics.fmean(until(lines, end, part)) for end in ENDS)
             validated = [
                 f"{line['validation']['parts'][part]:.3f}"
                 for line in lines
-                if line["step"] == LAST and "validation" in line
+                if line["step"] == last and "validation" in line
             ]
             yield [title, against, *(f"{mean:.3f}" for mean in means), *(validated or ["–"])]
 
