@@ -10,6 +10,7 @@ there. With ``--check`` nothing is written, and a document that differs ends the
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import posixpath
 import re
@@ -168,10 +169,8 @@ def waiting() -> str:
 def bench_runs() -> str:
     """The first line of each of several runs of ``sayahead bench``, the last of which is
     ``bench.json``."""
-    names = sorted(
-        f"bench_runs/{path.name}" for path in (reports.RESULTS / "bench_runs").glob("*.json")
-    )
-    ratios = [load(name)["ratio"] for name in (*names, "bench.json")]
+    former = (reports.RESULTS / "bench_runs.jsonl").read_text(encoding="utf-8").splitlines()
+    ratios = [run["ratio"] for run in (*map(json.loads, former), load("bench.json"))]
     ways = {"streamed": "word by word, one word of lookahead", "oneshot": "whole sentences"}
     if all("listened" in ratio for ratio in ratios):
         ways = {"listened": "for a listener: 20 tokens a second, up to six words a step", **ways}
@@ -179,7 +178,8 @@ def bench_runs() -> str:
         [
             (
                 f"`sayahead bench --json FILE`, {len(ratios)} runs one after the other on a quiet"
-                " machine ([results](lab/benchmarks/results/bench_runs)); the last is bench.json."
+                " machine ([results](lab/benchmarks/results/bench_runs.jsonl)); the last is"
+                " bench.json."
             ),
             "",
             "| processor time beside hibari-tts | median | of each run |",
