@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sayahead.voices import VoiceConfig as VoiceConfig
     from sayahead.voices import installed_voices as installed_voices
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Where each public name lives: imported when it is first used, so that `sayahead --help` need not
 # load numpy.

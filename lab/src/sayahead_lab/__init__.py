@@ -1,3 +1,3 @@
 """sayahead-lab: how the voices of sayahead are trained, and how it is measured beside others."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -1,4 +1,4 @@
 """Twelve voices for sayahead in one network, taught by Kokoro: folders here, which share the
 networks of ``family``."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
