@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from sayahead.config import check_whole
 from sayahead.engine.heard import Heard, Transcript
+from sayahead.engine.playback import Playback
 from sayahead.engine.session import MAX_SKIPPED, Flush, Item, Revision, Session, Speaker
 from sayahead.errors import VoiceError
 from sayahead.text.ssml.untagged import Places
@@ -389,6 +390,10 @@ class Cast(Session):
     def played(self, played_s: float) -> None:
         if self._only is not None:
             self._only.played(played_s)
+
+    def follow(self, playback: Playback, now: float) -> None:
+        if self._only is not None:
+            self._only.follow(playback, now)
 
     def cancel(self, played_s: float | None = None) -> Heard:
         for part in self._parts:

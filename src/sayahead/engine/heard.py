@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sayahead.config import check_number, nearest
+from sayahead.engine.playback import beyond
 from sayahead.errors import ConfigError, renamed
 from sayahead.types import WordTiming
 
-TOLERANCE_S = 0.05
-"""How far a player's clock may be ahead of the audio it was given."""
 BROKEN_OFF = " —"
 """How the message of a turn that was interrupted ends."""
 
@@ -133,11 +132,8 @@ class Transcript:
         played_s = (
             emitted_s if played_s is None else check_number("played_s", played_s, 0.0, math.inf)
         )
-        if played_s > emitted_s + TOLERANCE_S:
-            raise ConfigError(
-                f"played_s is {played_s:.3f}, but only {emitted_s:.3f} s of sound were emitted: "
-                "count only the sound of this text, from its first sample."
-            )
+        if (refusal := beyond(played_s, emitted_s)) is not None:
+            raise ConfigError(refusal)
         played_s = float(min(played_s, emitted_s))
         # Rounded, so that a number of samples that became seconds is that number again.
         words = bisect.bisect_left(self._middles, round(played_s * sample_rate, 3))

@@ -3,14 +3,13 @@ that is slower."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sayahead.config import Spec, call, check_number, check_whole, describe, named
-from sayahead.engine.heard import TOLERANCE_S
+from sayahead.engine.playback import Playback
 from sayahead.errors import ConfigError
 from sayahead.types import Segment
 
@@ -78,8 +77,7 @@ def keep_up(spec: object) -> KeepUp | None:
 
 
 class Pace:
-    """The lag of one session, and the speed that follows from it. It has no clock: what was played
-    is told to it."""
+    """The lag of one session, and the speed that follows from it."""
 
     # What a character lasts until this session's own are known, and how many characters of its own
     # outweigh that.
@@ -94,8 +92,8 @@ class Pace:
     def __init__(self, keep_up: KeepUp | None, sample_rate: int) -> None:
         self.keep_up = keep_up
         self._rate = sample_rate
-        self._emitted = 0
-        self._played_s = math.nan
+        # Without a clock: only what is reported counts as played.
+        self._playback = Playback(sample_rate)
         self._speed = 1.0
         self._pause = 1.0
         # Seconds that the text spoken so far would have lasted at the session's own speed.
@@ -104,37 +102,29 @@ class Pace:
     @property
     def unplayed_s(self) -> float:
         """Seconds of sound that were emitted and not played; 0 if nobody has told."""
-        return (
-            0.0
-            if math.isnan(self._played_s)
-            else max(0.0, self._emitted / self._rate - self._played_s)
-        )
+        played_s = self._playback.known_s
+        return 0.0 if played_s is None else self._playback.given_s - played_s
 
     @property
     def dry(self) -> bool:
         """Whether the player, having played something, is about to run dry."""
-        told = not math.isnan(self._played_s)
-        return self.keep_up is not None and told and self._emitted > 0 and self.unplayed_s <= DRY_S
+        told = self._playback.known_s is not None and self._playback.given_s > 0
+        return self.keep_up is not None and told and self.unplayed_s <= DRY_S
 
     def played(self, played_s: float) -> None:
         """So many seconds have been played in all. ConfigError if that is less than before, or more
         than there is."""
-        played_s = check_number("played_s", played_s, 0.0, math.inf)
-        emitted_s = self._emitted / self._rate
-        if played_s > emitted_s + TOLERANCE_S:
-            raise ConfigError(
-                f"played_s is {played_s:.3f}, but only {emitted_s:.3f} s of sound were emitted: "
-                "count only the sound of this text, from its first sample."
-            )
-        if played_s < self._played_s - TOLERANCE_S:
-            raise ConfigError(
-                f"played_s is {played_s:.3f}, but was {self._played_s:.3f} before: count on."
-            )
-        self._played_s = float(np.fmax(self._played_s, played_s))
+        self._playback.report(played_s)
+
+    def follow(self, playback: Playback, now: float) -> None:
+        """Go by how far a player is ``now``; never back."""
+        before_s = self._playback.known_s or 0.0
+        played_s = min(playback.played_s(now), self._playback.given_s)
+        self._playback.report(max(before_s, played_s))
 
     def emitted(self, samples: int) -> None:
         """So many samples were emitted."""
-        self._emitted += samples
+        self._playback.give(samples)
         self._own_s += samples / self._rate * self._speed
 
     def lag_s(self, spoken: int, waiting: int) -> float:

@@ -16,6 +16,7 @@ from sayahead.config import check_text, check_whole
 from sayahead.engine.deliveries import Deliveries, Gain
 from sayahead.engine.heard import Heard, Transcript
 from sayahead.engine.keep_up import KeepUp, Pace
+from sayahead.engine.playback import Playback
 from sayahead.engine.sentence import Sentence
 from sayahead.engine.synthesizer import AnySynthesizer
 from sayahead.engine.written import written_at
@@ -298,6 +299,11 @@ class Session:
         ConfigError if that is less than before, or more than was emitted; nothing changes then.
         """
         self._pace.played(played_s)
+
+    def follow(self, playback: Playback, now: float) -> None:
+        """Go by how far a player is ``now``, if it keeps up; never back."""
+        if self.keeps_up:
+            self._pace.follow(playback, now)
 
     def cancel(self, played_s: float | None = None) -> Heard:
         """Fall silent at once, and return what was heard. Pulls give nothing any more, even if

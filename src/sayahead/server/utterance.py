@@ -13,14 +13,15 @@ from dataclasses import replace
 
 from sayahead.config import shown
 from sayahead.engine.heard import Heard
+from sayahead.engine.playback import beyond
 from sayahead.engine.session import Session, Speaker
-from sayahead.errors import SayaheadError
+from sayahead.errors import ConfigError, SayaheadError
 from sayahead.server.hub import Hub, Lease
 from sayahead.server.json_messages import joined
 from sayahead.server.operation.usage import Bill
 from sayahead.server.outbox import Outbox
 from sayahead.server.synthesis import messages as m
-from sayahead.server.synthesis.pacing import Pacing, beyond
+from sayahead.server.synthesis.pacing import Pacing
 from sayahead.server.synthesis.threads import EncodedChunk, Speaking
 from sayahead.speech import early_s
 from sayahead.types import WordTiming
@@ -61,8 +62,6 @@ class Utterance:
         self._breath_s = hub.settings.breath_s if options.breath_s is None else options.breath_s
         # When a breath is due, unless more text comes; None: all was flushed.
         self._breath_at: float | None = None
-        self.sent_s = 0.0
-        self._played_s = 0.0
         self.unheard_s = 0.0
         # What came and was not yet passed on to the session; of revisions, how many, and when each
         # came.
@@ -101,6 +100,11 @@ class Utterance:
         self._last_sign = self._loop.time()
         self._task: asyncio.Task[None] | None = None
         self._speaking: Speaking | None = None
+
+    @property
+    def sent_s(self) -> float:
+        """Seconds of sound that were sent."""
+        return self._pacing.playback.given_s
 
     # Commands; none of them waits for speech.
 
@@ -186,9 +190,10 @@ class Utterance:
 
     def played(self, played_s: float) -> str | None:
         """The listener has played so much; why that cannot be."""
-        if (refusal := beyond(played_s, self.sent_s)) is not None:
-            return refusal
-        self._pacing.played(played_s)
+        try:
+            self._pacing.played(played_s)
+        except ConfigError as error:
+            return str(error)
         self._wake.set()
         return None
 
@@ -207,7 +212,7 @@ class Utterance:
         None: to the end; or if ``live``, as far as one that plays in real time what it gets.
         """
         if live and played_s is None:
-            played_s = self._pacing.played_s(self.sent_s)
+            played_s = self._pacing.playback.played_s(self._loop.time())
         await self._close(lambda: self._cancelled(played_s), "cancelled")
 
     def _cancelled(self, played_s: float | None) -> m.Cancelled:
@@ -284,7 +289,7 @@ class Utterance:
             if patience_s and speaking.batch_size.few(self._waiting):
                 await self._woken(self._loop.time() + patience_s)
                 continue
-            self._keep_up(speaking)
+            speaking.session.follow(self._pacing.playback, self._loop.time())
             chunk = await speaking.pull(deadline=self._deadline(), patient=patience_s > 0)
             await self._tell_skipped(speaking)
             if chunk is not None:
@@ -368,12 +373,6 @@ class Utterance:
             "voice": self.bill.voice,
         }
         self._hub.traces.tell(lease.caller.trace, self._pacing, outcome, whose | figures)
-
-    def _keep_up(self, speaking: Speaking) -> None:
-        """Tell a session that goes by it how much was played; never less than before."""
-        if speaking.session.keeps_up:
-            self._played_s = max(self._played_s, self._pacing.played_s(self.sent_s))
-            speaking.session.played(self._played_s)
 
     def _deadline(self) -> float:
         """When the next chunk is needed; later for who has many texts, so that one who has few
@@ -549,7 +548,7 @@ class Utterance:
             text = self._text[: len(self._text) - len(rest)]
             self._text = rest
             self._reported_end = start + len(text)
-        self.sent_s += duration_s
+        self._pacing.give(duration_s)
         self.bill.spoken(self._spoken_end, self.sent_s)
         return m.Audio(self.name, data, start_s, duration_s, words, text, start)
 

@@ -24,11 +24,10 @@ from sayahead.sound.out import save
 from sayahead.sound.subtitles import form_of, write_timings
 from sayahead.speech.fragments import asynchronous as asynchronous
 from sayahead.speech.fragments import fragments_of as fragments_of
-from sayahead.speech.playback import IDLE_S as IDLE_S
-from sayahead.speech.playback import Playback as Playback
-from sayahead.speech.playback import StepScheduler as StepScheduler
-from sayahead.speech.playback import early_s as early_s
 from sayahead.speech.reader import READ_AHEAD, NoReader, Reader, TaskReader, ThreadReader
+from sayahead.speech.steps import IDLE_S as IDLE_S
+from sayahead.speech.steps import StepScheduler as StepScheduler
+from sayahead.speech.steps import early_s as early_s
 from sayahead.speech.turn import Device as Device
 from sayahead.speech.turn import Turn, aplay, play
 from sayahead.types import AudioChunk, WordTiming
@@ -86,8 +85,6 @@ class Speech:
         # Whether an iteration has begun, and whether that was an `async for`.
         self._begun = False
         self._begun_async = False
-        self._playback = Playback()
-        self._told = False
         # Whether somebody listens meanwhile; the steps that are due.
         self._live = True
         whole = self._in_memory and len(self._text) == 1  # type: ignore[arg-type]
@@ -224,24 +221,17 @@ class Speech:
         than there is."""
         if self._turn.over:
             return
-        self._told = True
-        self._session.played(played_s)
-        self._turn.tell(played_s)
+        self._turn.tell(played_s, time.monotonic())
+        self._follow()
 
-    def _tell(self) -> None:
-        """Tell the session how far the player is, if nobody else does."""
-        if self._live and self._session.keeps_up and not self._told:
-            self._session.played(self._so_far_s())
-
-    def _so_far_s(self) -> float:
-        """Seconds that the player has played, or one would have that plays in real time."""
-        played_s = self._turn.played_s() if self._turn.is_played else None
-        return self._playback.played_s(time.monotonic()) if played_s is None else played_s
+    def _follow(self) -> None:
+        """Have the session go by how far the player is."""
+        if self._live:
+            self._session.follow(self._turn.playback, time.monotonic())
 
     def _left_s(self) -> float:
-        """Seconds of sound that it has yet to play."""
-        left_s = self._playback.given_s - self._so_far_s()
-        return min(left_s, self._session.unplayed_s) if self._told else left_s
+        """Seconds of sound that the player has yet to play."""
+        return self._turn.playback.left_s(time.monotonic())
 
     def pause_s(self) -> float:
         """How long more text may be awaited before its chunks are asked for again; infinite where
@@ -357,7 +347,7 @@ class Speech:
         end."""
         while True:
             self._check_failure()
-            self._tell()
+            self._follow()
             if (chunk := self._pull()) is not None:
                 return chunk
             if self._session.finished:
@@ -406,8 +396,7 @@ class Speech:
             self._check_failure()
             return None
         self.words += chunk.words
-        self._playback.give(chunk.duration_s, time.monotonic())
-        self._turn.hand(chunk)
+        self._turn.hand(chunk, time.monotonic())
         return chunk
 
     async def __aiter__(self) -> AsyncIterator[AudioChunk]:

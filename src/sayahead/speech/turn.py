@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Protocol, runtime_checkable
 
 from sayahead.engine.heard import Heard, Transcript
+from sayahead.engine.playback import Playback
 from sayahead.errors import ConfigError
 from sayahead.sound.device import Player
 from sayahead.sound.files import Sink
@@ -73,15 +74,12 @@ class Turn:
         another; ``spoken`` tells whether all sound of the whole text has been made."""
         self._transcript = transcript
         self._spoken = spoken
-        self._rate = sample_rate
         self._words_rate = words_rate or sample_rate
         self._lock = threading.RLock()
-        self._handed = 0
-        # What the caller says was played; where the sound is played, and how much was handed out
-        # before.
-        self._told_s: float | None = None
+        self.playback = Playback(sample_rate)
+        """What was handed out, and how much of it was played."""
+        # Where the sound is played.
         self._place: Place | None = None
-        self._before = 0
         self._heard: Heard | None = None
 
     @property
@@ -94,16 +92,17 @@ class Turn:
         """Whether its sound is played where it can be asked for; otherwise the caller plays it."""
         return self._place is not None
 
-    def hand(self, chunk: AudioChunk) -> None:
+    def hand(self, chunk: AudioChunk, now: float = 0.0) -> None:
         """A chunk is handed out."""
         with self._lock:
-            self._handed += len(chunk.samples)
+            self.playback.give(len(chunk.samples), now)
 
-    def tell(self, played_s: float) -> None:
-        """The caller has played so much. ConfigError for more than was handed out."""
+    def tell(self, played_s: float, now: float = 0.0) -> None:
+        """The caller has played so much. ConfigError for less than before, and for more than was
+        handed out."""
         with self._lock:
             if self._heard is None:
-                self._told_s = self._measure(played_s).played_s
+                self.playback.report(played_s, now)
 
     def track_on(self, player: Player, end: Callable[[], object]) -> Track:
         """A track of a player on which what comes from now on is played; all before counts as
@@ -121,17 +120,10 @@ class Turn:
 
     def _play_on(self, place: Place) -> None:
         with self._lock:
-            self._before = self._handed
+            self.playback.follow(lambda: place.played)
             self._place = place
             if self._heard is not None:
                 place.drop()
-
-    def played_s(self) -> float | None:
-        """Seconds that were played; None if nobody can tell."""
-        # Without the lock: whoever ends the turn may wait for the one who asks.
-        if self._place is None:
-            return self._told_s
-        return min(self._handed, self._before + self._place.played) / self._rate
 
     def heard(self, played_s: float | None = None) -> Heard:
         """What was heard after ``played_s`` seconds of sound; at the end of the turn, if it has
@@ -141,7 +133,7 @@ class Turn:
         handed out. ConfigError for more than that.
         """
         with self._lock:
-            return self._heard or self._measure(self.played_s() if played_s is None else played_s)
+            return self._heard or self._measure(played_s)
 
     def end(self, played_s: float | None, settle: Callable[[], object]) -> Heard:
         """Silence it at once, and decide what was heard: see ``heard``.
@@ -155,16 +147,18 @@ class Turn:
                     self._place.drop()
                 settle()
                 try:
-                    self._heard = self._measure(self.played_s() if played_s is None else played_s)
+                    self._heard = self._measure(played_s)
                 except ConfigError:
-                    self._heard = self._measure(None)
+                    self._heard = self._measure(self.playback.given_s)
                     raise
             return self._heard
 
     def _measure(self, played_s: float | None) -> Heard:
-        handed_s = self._handed / self._rate
         return self._transcript.heard(
-            played_s, emitted_s=handed_s, sample_rate=self._words_rate, spoken=self._spoken()
+            self.playback.known_s if played_s is None else played_s,
+            emitted_s=self.playback.given_s,
+            sample_rate=self._words_rate,
+            spoken=self._spoken(),
         )
 
 

@@ -151,6 +151,7 @@ def test_an_underrun_is_the_servers_only_where_the_text_was_there(loop: Clock) -
     # Nothing was sent: the first piece is wanted since its text came.
     assert pacing.deadline() == 0.0
     loop.now = 0.1
+    pacing.give(0.5)
     pacing.sent(piece(), duration_s=0.5)
     assert pacing.deadline() == pytest.approx(0.6)
     assert pacing.buffered_s() == pytest.approx(0.5)
@@ -159,6 +160,7 @@ def test_an_underrun_is_the_servers_only_where_the_text_was_there(loop: Clock) -
     pacing.text(12)
     pacing.deadline()
     loop.now = 0.9
+    pacing.give(0.5)
     pacing.sent(piece(), duration_s=0.5)
     assert value(metrics, "tts_underruns_total") == 0
     # The text was there, and the player ran dry: its fault. The player's gap moves all that
@@ -166,6 +168,7 @@ def test_an_underrun_is_the_servers_only_where_the_text_was_there(loop: Clock) -
     pacing.text(18)
     pacing.deadline()
     loop.now = 1.5
+    pacing.give(0.5)
     pacing.sent(piece(), duration_s=0.5)
     assert value(metrics, "tts_underruns_total") == 1
     assert pacing.deadline() == pytest.approx(2.0)
@@ -182,6 +185,7 @@ def test_what_is_late_by_its_clients_own_fault_says_nothing_of_the_server(loop: 
             pacing.text(10)
             pacing.deadline()
             loop.now += 0.5
+            pacing.give(0.1)
             pacing.sent(piece(), duration_s=0.1)
         assert lateness.too_late == late
 
@@ -194,10 +198,12 @@ def test_first_sound_and_words_are_timed_from_their_text(loop: Clock) -> None:
     pacing.text(12)
     pacing.deadline()
     loop.now = 1.2
+    pacing.give(0.1)
     pacing.sent(piece(audible=False), duration_s=0.1)
     assert value(metrics, "tts_first_audio_seconds_count", since="first_text") == 0
     loop.now = 1.3
     word = WordTiming("Hello", 0, 5, 0, 100)
+    pacing.give(0.1)
     pacing.sent(piece((word,)), duration_s=0.1)
     assert value(metrics, "tts_first_audio_seconds_sum", since="first_text") == pytest.approx(1.3)
     assert value(metrics, "tts_first_audio_seconds_sum", since="settling_text") == pytest.approx(

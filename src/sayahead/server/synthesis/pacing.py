@@ -4,24 +4,22 @@ of it."""
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 
-from sayahead.engine import heard
 from sayahead.engine.batch_size import BatchSize
+from sayahead.engine.playback import Playback
 from sayahead.server.operation.budgets import Account
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.synthesis.capacity import Lateness
 from sayahead.server.synthesis.threads import EncodedChunk
 
-# A gap shorter than this is not heard.
-TOLERANCE_S = 0.005
 # Arrival times kept while no word was sent.
 FRAGMENTS = 10000
 
 
 class Pacing:
-    """Follows one utterance, whose player is assumed to start with the first chunk and to buffer
-    nothing."""
+    """Follows one utterance: its text, its player, and what metrics record of both."""
 
     # A client is taken to go on playing for so long after it said how far it is.
     TELLING_S = 0.5
@@ -45,7 +43,8 @@ class Pacing:
         """When the first text came; None: not yet."""
         self._settled = loop.time()
         self._unlocked = self._settled
-        self._dry: float | None = None
+        self._needed = self._settled
+        self.playback = Playback(extrapolate_s=self.TELLING_S)
         self._audible = False
         self.waited_s = 0.0
         self.computed_s = 0.0
@@ -55,8 +54,6 @@ class Pacing:
         """From the first text to the first audible sample; None: not yet."""
         self.last_sent = loop.time()
         """When the last chunk was sent."""
-        # What a client has said that it played, and when; None: nothing yet.
-        self._told: tuple[float, float] | None = None
 
     def text(self, characters: int) -> None:
         """Text came: there are ``characters`` of it now."""
@@ -79,11 +76,13 @@ class Pacing:
     def deadline(self) -> float:
         """When the next chunk is needed."""
         self._unlocked = self._settled
-        return self._settled if self._dry is None else self._dry
+        dry_at = self.playback.dry_at
+        self._needed = self._settled if math.isinf(dry_at) else max(dry_at, self._settled)
+        return self._settled if math.isinf(dry_at) else dry_at
 
     def buffered_s(self) -> float:
         """Buffered audio: what the player has yet to play."""
-        return 0.0 if self._dry is None else self._dry - self._loop.time()
+        return self.playback.buffered_s(self._loop.time())
 
     def patience_s(self, batch_size: BatchSize) -> float:
         """How long more text may be awaited for words in one step."""
@@ -91,34 +90,24 @@ class Pacing:
         return batch_size.patience_s(left_s=self.buffered_s(), quiet_s=quiet_s)
 
     def played(self, played_s: float) -> None:
-        """The client has played so much."""
-        self._told = played_s, self._loop.time()
+        """The client has played so much, or more if it said so before. ConfigError for more than it
+        got."""
+        played_s = max(played_s, self.playback.reported_s or 0.0)
+        self.playback.report(played_s, self._loop.time())
 
-    def played_s(self, sent_s: float) -> float:
-        """Seconds that have been played of those sent: what the client said last, and what may have
-        been played since.
-
-        A client that says nothing is taken for one that plays in real time what it gets.
-        """
-        if self._told is None:
-            return max(0.0, sent_s - max(0.0, self.buffered_s()))
-        played_s, at = self._told
-        return min(sent_s, played_s + min(self.TELLING_S, self._loop.time() - at))
+    def give(self, duration_s: float) -> None:
+        """A frame of so many seconds goes to the transport."""
+        dry_at = self.playback.dry_at
+        if self.playback.give(duration_s, self._loop.time()) and self._unlocked < dry_at:
+            self._metrics.underruns.inc()
+            self.underruns += 1
 
     def sent(self, chunk: EncodedChunk, *, duration_s: float) -> None:
-        """A chunk was handed to the transport."""
+        """All frames of a chunk, of so many seconds, were handed to the transport."""
         now = self._loop.time()
         self.last_sent = now
-        needed = self._unlocked if self._dry is None else max(self._dry, self._unlocked)
         if self._account is None or not self._account.debt_s:
-            self._lateness.add(now - needed - chunk.computed_s)
-        dry = now if self._dry is None else self._dry
-        if self._dry is not None and now > dry + TOLERANCE_S:
-            if self._unlocked < dry:
-                self._metrics.underruns.inc()
-                self.underruns += 1
-            dry = now
-        self._dry = dry + duration_s
+            self._lateness.add(now - self._needed - chunk.computed_s)
         self._metrics.queue.observe(chunk.waited_s)
         if duration_s:
             self._metrics.rtf.observe(chunk.took_s / duration_s)
@@ -138,11 +127,3 @@ class Pacing:
                 self._arrivals.popleft()
             if self._arrivals:
                 self._metrics.word_delay.observe(now - self._arrivals[0][1])
-
-
-def beyond(played_s: float, sent_s: float) -> str | None:
-    """That a client says it has played more than was sent, as a sentence."""
-    if played_s <= sent_s + heard.TOLERANCE_S:
-        return None
-    sent = f"but only {sent_s:.3f} s of this context's audio were sent"
-    return f"played_s is {played_s:.3f}, {sent}: count its audio alone, from its first sample."

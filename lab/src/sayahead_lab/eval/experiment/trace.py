@@ -9,7 +9,6 @@ while it waits, so an hour of text takes less than an hour.
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sayahead.config import from_mapping
+from sayahead.engine.playback import Playback
 from sayahead.engine.session import Session
 from sayahead.errors import ConfigError
 from sayahead.sound.pcm import audible
@@ -123,13 +123,12 @@ class TraceRecorder:
         self._read = 0
         self._at_s = 0.0
         self._free_s = 0.0
-        self._dry_s = -math.inf
-        self._handed_s = 0.0
+        self._playback = Playback()
 
     def run(self, arrivals: Sequence[Arrival]) -> None:
         """Speak a text with these arrivals."""
         for arrival in arrivals:
-            early_s = self._dry_s - self.EARLY_S
+            early_s = self._playback.dry_at - self.EARLY_S
             if self._session.keeps_up and self._at_s < early_s < arrival.at_s:
                 self._take(early_s)
             self._take(arrival.at_s, arrival.text)
@@ -141,8 +140,8 @@ class TraceRecorder:
         self._at_s = at_s
         now_s = max(at_s, self._free_s)
         begun = self._stopwatch()
-        if self.chunks and self._session.keeps_up:
-            self._session.played(self._handed_s - max(0.0, self._dry_s - at_s))
+        if self.chunks:
+            self._session.follow(self._playback, at_s)
         if text is None:
             self._session.finish()
         elif text:
@@ -168,8 +167,7 @@ class TraceRecorder:
         self.silent.clear()
         self.words += chunk.words
         self.sounds.append(chunk.samples)
-        self._dry_s = max(self._dry_s, at_s) + chunk.duration_s
-        self._handed_s += chunk.duration_s
+        self._playback.give(chunk.duration_s, at_s)
 
 
 STOPWATCHES: Mapping[str, Callable[[], float]] = {

@@ -12,11 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sayahead.engine.playback import Playback
 from sayahead.engine.session import Session
 from sayahead.policies.fixed import LookaheadK, WaitAll
 from sayahead.sound.files import OutputError
 from sayahead.sound.pcm import audible, from_pcm16
-from sayahead.speech.playback import Playback, StepScheduler
+from sayahead.speech.steps import StepScheduler
 from sayahead.voice import Voice
 
 from sayahead_lab.eval.experiment.clock import Tokens

@@ -1,4 +1,4 @@
-"""How far a listener has got, and when a voice must go on so that the player does not run dry."""
+"""When a voice must go on so that the player does not run dry."""
 
 from __future__ import annotations
 
@@ -17,33 +17,6 @@ STEPS = 4
 EARLY_S = 0.05
 """Seconds before a player runs dry at which a session that keeps up is pulled, so that a word can
 be finished in time."""
-
-
-class Playback:
-    """A player that begins with the first sound and plays in real time, which is assumed of one
-    that does not report.
-
-    Times are those of one clock, in seconds.
-    """
-
-    def __init__(self) -> None:
-        self.given_s = 0.0
-        """Seconds of sound that it was given."""
-        self._dry = math.inf
-        """When it runs dry; infinite before the first sound."""
-
-    def give(self, seconds: float, now: float) -> None:
-        """It is given more sound."""
-        self.given_s += seconds
-        self._dry = now + seconds if math.isinf(self._dry) else max(self._dry, now) + seconds
-
-    def left_s(self, now: float) -> float:
-        """Seconds of sound that it has yet to play."""
-        return 0.0 if math.isinf(self._dry) else max(0.0, self._dry - now)
-
-    def played_s(self, now: float) -> float:
-        """Seconds of sound that it has played."""
-        return max(0.0, self.given_s - self.left_s(now))
 
 
 class StepScheduler:
