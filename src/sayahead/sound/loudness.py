@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,58 +11,74 @@ from sayahead.types import Floats
 
 BLOCK_S = 0.4
 STEP_S = 0.1
-SILENT_LUFS = -70.0
+GATE_LUFS = -70.0
+"""A block below this counts as silence."""
 BELOW_MEAN_LU = 10.0
-# Frequency in Hz and quality of the shelf and of the high pass, gain in dB of the shelf (BS.1770-4,
-# annex 1; given there as coefficients at 48 kHz, here as the filters they come from, for any rate).
-SHELF_HZ = 1681.974450955533
-SHELF_Q = 0.7071752369554196
-SHELF_DB = 3.999843853973347
-PASS_HZ = 38.13547087602444
-PASS_Q = 0.5003270373238773
+"""Blocks so far below the mean of the others do not count."""
 
 
 def loudness(samples: Floats, sample_rate: int) -> float:
-    """Integrated loudness in LUFS of mono samples (S,) at full scale 1; -inf where all is silent or
-    shorter than 0.4 s.
+    """Integrated loudness of a mono sound (S,) in LUFS, -inf where there is none (ITU-R BS.1770-4,
+    Annex 1).
 
-    Blocks of 0.4 s, a tenth of a second apart; those below -70 LUFS, then those 10 LU below the
-    mean, are left out."""
-    block = round(BLOCK_S * sample_rate)
+    K-weighting, mean squares over blocks of 400 ms every 100 ms; the mean over blocks above -70
+    LUFS and not more than 10 LU below those blocks' own mean: pauses do not count. A sound below
+    400 ms is one block."""
+    weighted = k_weighted(samples, sample_rate)
+    size = min(len(weighted), round(BLOCK_S * sample_rate))
     step = round(STEP_S * sample_rate)
-    if len(samples) < block:
-        return float("-inf")
-    sums = np.concatenate([[0.0], np.cumsum(weighted(samples, sample_rate) ** 2)])
-    starts = np.arange(0, len(samples) - block + 1, step)
-    power = (sums[starts + block] - sums[starts]) / block
-    loud = power[power > power_of(SILENT_LUFS)]
+    if not size:
+        return -math.inf
+    squares = np.concatenate([[0.0], np.cumsum(weighted**2)])
+    starts = np.arange(0, len(weighted) - size + 1, step)
+    blocks = np.maximum(squares[starts + size] - squares[starts], 0) / size
+    loud = blocks[blocks > power(GATE_LUFS)]
     if not len(loud):
-        return float("-inf")
-    loud = loud[loud > loud.mean() * 10 ** (-BELOW_MEAN_LU / 10)]
-    return float(-0.691 + 10 * np.log10(loud.mean()))
+        return -math.inf
+    return level(float(loud[loud > loud.mean() * 10 ** (-BELOW_MEAN_LU / 10)].mean()))
 
 
-def power_of(lufs: float) -> float:
-    """The mean square of weighted samples at a loudness."""
+def level(mean_square: float) -> float:
+    """LUFS of a K-weighted mean square (BS.1770, Eq. 2)."""
+    return -0.691 + 10 * math.log10(mean_square)
+
+
+def power(lufs: float) -> float:
+    """The K-weighted mean square of a level."""
     return float(10 ** ((lufs + 0.691) / 10))
 
 
-def weighted(samples: Floats, sample_rate: int) -> NDArray[np.float64]:
-    """K-weighted samples (S,)."""
-    size = len(samples) + sample_rate
-    z = np.exp(-2j * np.pi * np.fft.rfftfreq(size))
-    k = np.tan(np.pi * SHELF_HZ / sample_rate)
-    high = 10 ** (SHELF_DB / 20)
-    middle = 10 ** (SHELF_DB / 20 * 0.4996667741545416)
-    above = (high + middle * k / SHELF_Q + k * k) + 2 * (k * k - high) * z
-    above = above + (high - middle * k / SHELF_Q + k * k) * z * z
-    shelf = above / resonance(k, SHELF_Q, z)
-    k = np.tan(np.pi * PASS_HZ / sample_rate)
-    high_pass = (1 - z) ** 2 / (resonance(k, PASS_Q, z) / (1 + k / PASS_Q + k * k))
-    spectrum = np.fft.rfft(samples, size) * shelf * high_pass
+def k_weighted(samples: Floats, sample_rate: int) -> NDArray[np.float64]:
+    """The sound (S,) through BS.1770's two filters, by their frequency response."""
+    # Zeros after the sound leave room for the filters to ring out.
+    size = 1 << (len(samples) + sample_rate // 2).bit_length()
+    z = np.exp(-2j * np.pi * np.arange(size // 2 + 1) / size)
+    spectrum = np.fft.rfft(np.asarray(samples, np.float64), size)
+    for b, a in k_filters(sample_rate):
+        spectrum *= (b[0] + b[1] * z + b[2] * z**2) / (1 + a[0] * z + a[1] * z**2)
     return np.fft.irfft(spectrum, size)[: len(samples)]
 
 
-def resonance(k: float, q: float, z: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    """The denominator that both filters share, in powers of a sample's delay."""
-    return (1 + k / q + k * k) + 2 * (k * k - 1) * z + (1 - k / q + k * k) * z * z
+def k_filters(sample_rate: int) -> list[tuple[tuple[float, float, float], tuple[float, float]]]:
+    """Numerator b0, b1, b2 and denominator a1, a2 of both filters: a shelf for the head, a high
+    pass.
+
+    BS.1770 gives them for 48 kHz; these are the analog filters that they come from, by the bilinear
+    transform."""
+    k = math.tan(math.pi * 1681.974450955533 / sample_rate)
+    q = 0.7071752369554196
+    gain = 10 ** (3.999843853973347 / 20)
+    middle = gain**0.4996667741545416
+    a0 = 1 + k / q + k * k
+    shelf = (
+        (
+            (gain + middle * k / q + k * k) / a0,
+            2 * (k * k - gain) / a0,
+            (gain - middle * k / q + k * k) / a0,
+        ),
+        (2 * (k * k - 1) / a0, (1 - k / q + k * k) / a0),
+    )
+    k = math.tan(math.pi * 38.13547087602444 / sample_rate)
+    q = 0.5003270373238773
+    a0 = 1 + k / q + k * k
+    return [shelf, ((1.0, -2.0, 1.0), (2 * (k * k - 1) / a0, (1 - k / q + k * k) / a0))]

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from sayahead import ConfigError
 from sayahead.cli import main
+from sayahead.sound.loudness import loudness
 
 from sayahead_lab.eval.experiment.trace import Trace, write_traces
 from sayahead_lab.eval.listening.blind_test import ANCHOR, TEXTS, listening_page, without_treble
-from sayahead_lab.eval.listening.loudness import loudness
 from sayahead_lab.eval.listening.ratings import listening_statistics
 
 CONDITIONS = ("Fullsentence", "Lookahead-none", "Piperpeer")
