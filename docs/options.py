@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 from sayahead.cli.options import flag_of
-from sayahead.config import bound_of, documented, hints_of
-from sayahead.engine.options import SessionOptions
+from sayahead.engine.options import RESEARCH, option_rows
 
 DOCUMENT = Path(__file__).parent / "reference" / "options.md"
 PLACE = re.compile(r"(?<=<!-- options -->\n).*?(?=<!-- /options -->)", re.DOTALL)
@@ -40,24 +38,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 def table() -> str:
     """A row for each option."""
-    hints = hints_of(SessionOptions)
-    docs = documented(SessionOptions)
     rows = ["| option | `sayahead say` | values | default | |", "|---|---|---|---|---|"]
-    for field in fields(SessionOptions):
-        name = field.name
-        bound = bound_of(hints[field.name])
-        values = (
-            ""
-            if bound is None
-            else f"{bound.least:g} to {bound.most:g}"
-            if bound.most < 1e6
-            else "0 and above"
-        )
-        usual = "" if field.default is None else f"`{field.default}`"
-        text = docs[name].replace("``", "`").rstrip(".")
-        rows.append(
-            f"| `{name}` | `{FLAGS.get(name) or flag_of(name)}` | {values} | {usual} | {text} |"
-        )
+    for row in option_rows():
+        name = f'research["{row.name}"]' if row.name in RESEARCH else row.name
+        flag = FLAGS.get(row.name) or flag_of(row.name)
+        usual = f"`{row.default}`" if row.default else ""
+        text = row.text.replace("``", "`")
+        rows.append(f"| `{name}` | `{flag}` | {row.values} | {usual} | {text} |")
     return "\n".join(rows) + "\n"
 
 

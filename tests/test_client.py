@@ -18,6 +18,7 @@ from sayahead import ConfigError, SessionError, TextError
 from sayahead.client import AsyncClient, ServerError
 from sayahead.client.choices import Choices
 from sayahead.client.resume import Splice, begin_again
+from sayahead.engine.options import RESEARCH
 from sayahead.research import LookaheadK
 from sayahead.server.protocols.native import SessionUpdate
 from sayahead.types import AudioChunk, WordTiming
@@ -480,9 +481,8 @@ def test_a_session_that_ends_is_a_success_in_the_log(caplog: pytest.LogCaptureFi
 
 
 def test_type_checkers_know_what_the_server_takes() -> None:
-    assert Choices.__annotations__.keys() == {field.name for field in fields(SessionUpdate)} - {
-        "bit_rate"
-    }
+    taken = {field.name for field in fields(SessionUpdate)} - {"bit_rate"}
+    assert (Choices.__annotations__.keys() - {"research"}) | set(RESEARCH) == taken
 
 
 def test_what_cannot_be_read_is_in_the_log(

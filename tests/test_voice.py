@@ -107,8 +107,8 @@ def test_a_voice_json_that_is_not_json(folder: Path) -> None:
         ({"volume": -1}, "volume is -1"),
         ({"hold_back_s": float("nan")}, "hold_back_s is nan"),
         ({"seed": -1}, "seed is -1"),
-        ({"k2": 99}, "k2 is 99"),
-        ({"delta": -3}, "delta is -3"),
+        ({"research": {"k2": 99}}, "k2 is 99"),
+        ({"research": {"delta": -3}}, "delta is -3"),
     ],
 )
 def test_bad_options_are_named(heart: Voice, options: dict[str, Any], message: str) -> None:
@@ -122,8 +122,11 @@ def test_numpys_numbers_are_numbers(heart: Voice) -> None:
         "volume": np.float16(0.5),
         "hold_back_s": np.float32(0.25),
     }
-    options |= {"seed": np.int64(3), "k2": np.uint8(1), "delta": np.int32(8)}
+    options |= {"seed": np.int64(3)}
+    research: Any = {"k2": np.uint8(1), "delta": np.int32(8)}
     plain: Any = {name: value.item() for name, value in options.items()}
+    plain["research"] = {name: value.item() for name, value in research.items()}
+    options["research"] = research
     k: Any = np.int64(2)
     same = heart.synthesize("Hello there, you.", policy="lookahead:k=2", **plain)
     for policy in (LookaheadK(k), {"name": "lookahead", "k": k}):

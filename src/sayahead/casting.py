@@ -10,7 +10,7 @@ from typing import Unpack
 
 from sayahead.config import nearest
 from sayahead.engine.cast import Cast, Tags
-from sayahead.engine.options import Options, SessionOptions
+from sayahead.engine.options import Options, SessionOptions, flat
 from sayahead.engine.session import Item, Session, Speaker
 from sayahead.errors import TextError, VoiceError
 from sayahead.speech import IDLE_S, Speech
@@ -40,7 +40,7 @@ def dialogue(
 
     VoiceError for a turn of nobody; a ``[voice:NAME]`` of nobody is silent, and told as skipped.
     """
-    speakers = Speakers(cast or {}, SessionOptions(**options))
+    speakers = Speakers(cast or {}, SessionOptions(**flat(options)))
     return Speech(speakers.session(), flattened(turns), idle_s=idle_s, sample_rate=sample_rate)
 
 

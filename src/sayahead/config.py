@@ -27,6 +27,10 @@ Spec = str | Mapping[str, Any]
 "price": 2}``."""
 
 
+MAX_SHOWN = 1e6
+"""A bound from here on is there to keep a number sane; people are told of none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bound:
     """The least and the most of a number, in its annotation: ``k: Annotated[int, Bound(0,
@@ -38,6 +42,13 @@ class Bound:
     """The most."""
     client: float | None = None
     """The most that a client may ask of a server; None: ``most``."""
+    unit: str = ""
+    """What it counts, such as "s" or "semitones"."""
+
+    def __str__(self) -> str:
+        """``0 to 2 s``, ``0 and above``."""
+        upper = f"to {self.most:g}" if self.most < MAX_SHOWN else "and above"
+        return f"{self.least:g} {upper} {self.unit}".rstrip()
 
 
 def hints_of(maker: Callable[..., Any]) -> dict[str, Any]:

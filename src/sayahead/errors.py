@@ -1,6 +1,7 @@
 """Every error that sayahead raises on purpose. Each message is a sentence: what, where, what to
 do."""
 
+import sys
 import warnings
 
 
@@ -26,6 +27,11 @@ class SessionError(SayaheadError):
 
 
 def renamed(old: str, new: str) -> None:
-    """Warn whoever called our caller by a name that goes with version 0.3."""
+    """Warn whoever called this package by a name that goes with version 0.3."""
+    frame = sys._getframe()
+    depth = 1
+    while frame.f_back is not None and frame.f_globals["__name__"].split(".")[0] == "sayahead":
+        frame = frame.f_back
+        depth += 1
     message = f"{old} is {new} now; the old name goes with version 0.3."
-    warnings.warn(message, DeprecationWarning, stacklevel=3)
+    warnings.warn(message, DeprecationWarning, stacklevel=depth)

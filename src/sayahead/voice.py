@@ -19,7 +19,7 @@ from sayahead.engine.files import inside
 from sayahead.engine.keep_up import KeepUp, keep_up
 from sayahead.engine.letters import Letters
 from sayahead.engine.onnx import beside
-from sayahead.engine.options import Options, SessionOptions
+from sayahead.engine.options import Options, SessionOptions, flat
 from sayahead.engine.policy import Policy, check_policy
 from sayahead.engine.sentence import Sentence, Words
 from sayahead.engine.session import Item, Session
@@ -161,15 +161,16 @@ class Voice:
 
         ConfigError for an unknown option or a wrong value.
         """
+        given = flat(options)
         known = SessionOptions.__dataclass_fields__
-        if unknown := sorted(options.keys() - known.keys()):
+        if unknown := sorted(given.keys() - known.keys()):
             hint = (
                 ": speak() and stream() have it"
                 if unknown[0] in OUTPUT_OPTIONS
                 else nearest(unknown[0], [*known, *OUTPUT_OPTIONS])
             )
             raise ConfigError(f"unknown option {unknown[0]!r}{hint}.")
-        chosen = replace(record or SessionOptions(), **options)
+        chosen = replace(record or SessionOptions(), **given)
         if (voice := self.read_for(chosen.speaker)) is not self:
             return voice.session(chosen)
         rendering = self._rendering(chosen)

@@ -45,7 +45,14 @@ def test_with_all_words_in_sight_steps_are_the_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"policy": "lookahead:k=0"}, {"k2": 1}, {"policy": WaitAll()}, {"delta": 3}]
+    "options",
+    [
+        {},
+        {"policy": "lookahead:k=0"},
+        {"research": {"k2": 1}},
+        {"policy": WaitAll()},
+        {"research": {"delta": 3}},
+    ],
 )
 def test_any_split_gives_the_same_sound(voice: Voice, options: Any) -> None:
     (one, words), (two, others) = (

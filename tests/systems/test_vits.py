@@ -38,7 +38,14 @@ def spoken(voice: Voice, fragments: list[str], **options: Any) -> tuple[Floats, 
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"policy": "lookahead:k=0"}, {"k2": 1}, {"policy": WaitAll()}, {"delta": 3}]
+    "options",
+    [
+        {},
+        {"policy": "lookahead:k=0"},
+        {"research": {"k2": 1}},
+        {"policy": WaitAll()},
+        {"research": {"delta": 3}},
+    ],
 )
 def test_any_split_gives_the_same_sound(options: Any) -> None:
     voice = toy("vits")

@@ -21,7 +21,9 @@ def voice() -> Voice:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"k2": 0, "delta": 0}, {"k2": 1}], ids=["own", "lookahead-1", "lookahead-2"]
+    "options",
+    [{}, {"research": {"k2": 0, "delta": 0}}, {"research": {"k2": 1}}],
+    ids=["own", "lookahead-1", "lookahead-2"],
 )
 @pytest.mark.parametrize("policy", [LookaheadK(1), LookaheadK(1, 18, 6), LookaheadK(0)], ids=str)
 def test_any_split_gives_the_same_sound(

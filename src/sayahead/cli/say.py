@@ -478,7 +478,7 @@ def session_of(arguments: argparse.Namespace, voice: Voice) -> Session:
     """A stream of speech of one voice, or of a cast, in which that voice is the narrator's."""
     options = session_options(arguments, voice)
     if not arguments.cast:
-        return voice.session(**options)
+        return voice.session(SessionOptions(**options))
     from sayahead.casting import Speakers
 
     cast: dict[str, str | Path | Voice] = {"narrator": voice}

@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Self, Unpack, cast
+from typing import Any, Self, Unpack
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from sayahead.client.resume import MAX_AGAIN, Splice, begin_again
 from sayahead.client.wire import ELSEWHERE, ENDED, ServerError, Wire, address
 from sayahead.config import check_text, check_whole, describe
 from sayahead.engine.heard import Heard, Transcript
+from sayahead.engine.options import flat
 from sayahead.engine.written import written_at
 from sayahead.errors import ConfigError, SessionError, renamed
 from sayahead.sound.device import Player
@@ -86,7 +87,7 @@ class AsyncClient:
                 f"Client: url is {describe(url)}: give the address of at least one server."
             )
         self._urls = random.sample([address(each) for each in addresses], len(addresses))
-        self._session = cast(dict[str, Any], session)
+        self._session = flat(session)
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._resumes = len(addresses) > 1 if resume is None else bool(resume)
         self._open: dict[str, AsyncSpeech] = {}

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
+
+from sayahead.engine.options import PlainOptions
 
 Named = str | Mapping[str, Any] | None
 """A policy or context by name, ``learned:price=2``, or as a table, ``{"name": "learned", "price":
 2}``."""
 
 
-class Choices(TypedDict, total=False):
-    """What ``session`` in the server's session.update takes."""
+class Choices(PlainOptions, total=False):
+    """What ``session`` in the server's session.update takes, and the options of a session as a
+    message can have them."""
 
     voice: str | None
     language: str | None
@@ -21,17 +24,5 @@ class Choices(TypedDict, total=False):
     breath_s: float | None
     policy: Named
     context: Named
-    hold_back_s: float | None
-    k2: int
-    delta: int | None
-    speed: float
-    volume: float
-    seed: int
-    speaker: str | int | None
-    pitch: float | None
-    pitch_range: float | None
-    formants: float | None
     keep_up: bool | Named
     lexicon: Mapping[str, str] | None
-    step_words: int | None
-    markup: str

@@ -157,7 +157,7 @@ def test_other_protocols_carry_a_policy(server: Running) -> None:
 
 
 def test_other_protocols_carry_any_option(server: Running) -> None:
-    local = toy_voice().synthesize(TEXT, hold_back_s=0.2, k2=1)
+    local = toy_voice().synthesize(TEXT, hold_back_s=0.2, research={"k2": 1})
     assert not np.array_equal(local, toy_voice().synthesize(TEXT))
     for path, body in requests(hold_back_s=0.2, k2=1):
         answer = httpx.post(server.http + path, json=body)

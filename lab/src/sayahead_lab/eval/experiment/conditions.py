@@ -307,8 +307,7 @@ def session(condition: Condition, text: str, lm: str | None = None) -> Session:
         context=context(condition, text, lm),
         speed=condition.speed,
         seed=condition.seed,
-        k2=condition.k2,
-        delta=condition.delta,
+        research={"k2": condition.k2, "delta": condition.delta},
         keep_up=condition.keep_up,
         **options,
     )
