@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +71,10 @@ def assets() -> Path:
     return Path(hibari.__file__).parent / "assets"
 
 
+@functools.cache
 def heart_weights() -> HibariWeights:
-    """The weights of the graph in hibari-tts, by their names."""
+    """The weights of the graph in hibari-tts, by their names; read once, so nobody may change
+    them."""
     return HibariWeights(assets() / "hibari.onnx")
 
 

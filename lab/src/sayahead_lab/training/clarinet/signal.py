@@ -11,6 +11,8 @@ Axes: B batch, T frames, S steps (T times ``steps``), D channels.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -79,7 +81,7 @@ class FilterBank(nn.Module):
         super().__init__()
         self.bands = bands
         if bands > 1:
-            filters = torch.from_numpy(bank_filters(bands))[:, None]
+            filters = torch.tensor(bank_filters(bands))[:, None]
             self.register_buffer("filters", filters, persistent=False)
 
     def split(self, samples: Tensor) -> Tensor:
@@ -104,6 +106,7 @@ def bank_reach(bands: int) -> int:
     return TAPS_PER_BAND * bands // 2 if bands > 1 else 0
 
 
+@functools.cache
 def bank_filters(bands: int) -> Floats:
     """(bands, taps + 1) filters: a low pass under a Kaiser window, moved to each band by a cosine.
 
