@@ -1,3 +1,4 @@
-"""All tests share the fixtures of ``support.fixtures``, and train without torch's compiler."""
+"""All tests share the fixtures of ``support.fixtures``, train without torch's compiler, and draw
+coarsely."""
 
-pytest_plugins = ["support.fixtures", "lab_support.eager"]
+pytest_plugins = ["support.fixtures", "lab_support.eager", "lab_support.coarse"]

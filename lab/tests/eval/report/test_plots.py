@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lab_support.coarse import DPI
 from lab_support.traces import utterance
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
@@ -17,7 +18,7 @@ from sayahead.types import Floats
 from sayahead_lab.eval.experiment.conditions import Condition
 from sayahead_lab.eval.measures.latency import by_position, time_balance_s
 from sayahead_lab.eval.report import attention as panels
-from sayahead_lab.eval.report import plots
+from sayahead_lab.eval.report import drawing, plots
 from sayahead_lab.eval.report.drawing import (
     COLOURS,
     COLUMN_IN,
@@ -38,6 +39,13 @@ from sayahead_lab.eval.report.tables import Column
 
 SHORT = utterance(3)
 LONG = utterance(6)
+
+
+@pytest.fixture(autouse=True)
+def as_users_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "DPI", DPI)
+
+
 WHOLE = utterance(6, whole=True)
 SERIES = {
     "no context": [Point("k=0", 0, 3.0, 2.9, 3.1), Point("k=1", 1, 3.5)],

@@ -50,6 +50,8 @@ class Point:
 
 FORMATS = ("png", "pdf", "svg")
 """What figures can be written as."""
+DPI = 160
+"""Of a PNG."""
 COLUMN_IN = 3.5
 """Width of a column of a paper, in inches."""
 PAPER_PT = 7.0
@@ -68,7 +70,7 @@ def save(figure: Figure, path: Path) -> None:
     from PIL import Image
 
     png = io.BytesIO()
-    figure.savefig(png, dpi=160, metadata={"Software": None})
+    figure.savefig(png, dpi=DPI, metadata={"Software": None})
     with Image.open(png) as picture:
         picture.convert("RGB").quantize(
             256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
