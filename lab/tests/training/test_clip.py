@@ -150,9 +150,10 @@ def test_pitch_is_set_where_there_is_some() -> None:
 
 @pytest.fixture
 def recipe(
-    tmp_path: Path, embedder: SpeakerEmbedder, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, embedder: SpeakerEmbedder, family: Family, monkeypatch: pytest.MonkeyPatch
 ) -> ClipRecipe:
     """A training on two people who hum, by an embedder that has learned nothing."""
+    monkeypatch.setattr(learning, "Family", lambda archive: family)
     monkeypatch.setattr(learning, "load_speaker_embedder", lambda weights: embedder)
     monkeypatch.setattr(learning, "embedder_weights", lambda: tmp_path)
     lines = ["speaker\tsex\tpart", "1\tF\ttrain", "2\tM\ttrain", "3\tF\tvalidation"]
@@ -170,8 +171,8 @@ def recipe(
         "crops": 1,
         "network": SpeakerNetworkConfig(hidden=8, rank=4),
     }
-    family = str(ROOT / "archives" / "runs" / "family.tar.xz")
-    return ClipRecipe("toy", family, str(tmp_path / "people.tsv"), **sizes)  # type: ignore[arg-type]
+    archive = str(ROOT / "archives" / "runs" / "family.tar.xz")
+    return ClipRecipe("toy", archive, str(tmp_path / "people.tsv"), **sizes)  # type: ignore[arg-type]
 
 
 def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(

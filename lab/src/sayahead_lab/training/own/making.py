@@ -338,8 +338,13 @@ def all_recordings(corpus: Corpus) -> SaidTexts:
 def unrecorded(own: OwnVoice) -> SaidTexts:
     """Sentences that nobody recorded, spoken word by word."""
     voice = load_voice(own.out)
-    texts = files(__package__).joinpath("sentences.txt").read_text(encoding="utf-8").splitlines()
+    texts = unrecorded_texts()
     return SaidTexts(texts, [voice.synthesize(text, policy=BY_WORDS) for text in texts])
+
+
+def unrecorded_texts() -> list[str]:
+    """The sentences by which voices are compared, whatever was recorded."""
+    return files(__package__).joinpath("sentences.txt").read_text(encoding="utf-8").splitlines()
 
 
 def sound_of(item: Item) -> Floats:
