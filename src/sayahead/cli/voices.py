@@ -10,9 +10,12 @@ import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sayahead.cli import Part, one_of
+
+if TYPE_CHECKING:
+    from sayahead.voices.install.catalogue import Entry, Shared
 
 EPILOG = """examples:
   sayahead voices                                     those that are installed
@@ -343,36 +346,29 @@ def show_catalogue(arguments: argparse.Namespace) -> int:
     """Print the catalogue; the exit code."""
     from dataclasses import asdict
 
-    from sayahead.config import nearest
-    from sayahead.errors import ConfigError
     from sayahead.voices import speaks
-    from sayahead.voices.install.catalogue import archives, catalogue
+    from sayahead.voices.install.catalogue import archives
 
     wanted = arguments.language
-    entries = list(catalogue().values())
-    if wanted:
-        entries = [
-            e for e in entries if speaks(e.language, wanted) or e.english.lower() == wanted.lower()
-        ]
-    if not entries:
-        known = sorted({entry.english for entry in catalogue().values()})
-        raise ConfigError(
-            f"The catalogue has no voice for the language {wanted!r}{nearest(wanted, known)}."
-        )
+    entries, shared = listed_for(wanted)
     if arguments.json:
-        files = ({"files": {name: address for name, address, _ in e.downloads()}} for e in entries)
-        print(
-            json.dumps([asdict(e) | more for e, more in zip(entries, files, strict=True)], indent=1)
-        )
+        both = [*entries, *shared]
+        files = ({"files": {name: address for name, address, _ in e.downloads()}} for e in both)
+        print(json.dumps([asdict(e) | more for e, more in zip(both, files, strict=True)], indent=1))
         return 0
-    rows = [
-        (e.key, e.language, e.english, str(e.speakers), f"{e.size / 1e6:.0f} MB") for e in entries
-    ]
-    print_table([("name", "language", "", "speakers", "size"), *rows])
-    print(
-        "The licence of each is in its model card, which is downloaded and shown when the voice is"
-        " added."
-    )
+    if entries:
+        rows = [
+            (e.key, e.language, e.english, str(e.speakers), f"{e.size / 1e6:.0f} MB")
+            for e in entries
+        ]
+        print_table([("name", "language", "", "speakers", "size"), *rows])
+        print(
+            "The licence of each is in its model card, which is downloaded and shown when the voice"
+            " is added."
+        )
+    if shared:
+        print("Of others, not tried by sayahead's makers:")
+        print_table([(e.key, e.language, e.license, e.maker, e.address) for e in shared])
     print(
         "Kokoro (Apache-2.0; English and five more languages, 121 MB) is added by name, too:"
         " kokoro."
@@ -382,6 +378,32 @@ def show_catalogue(arguments: argparse.Namespace) -> int:
             f"Research voices of this version can be added by name, too: {', '.join(archives())}."
         )
     return 0
+
+
+def listed_for(wanted: str | None) -> tuple[list[Entry], list[Shared]]:
+    """Piper's voices and the registry's, of a language or all. ConfigError where there are none."""
+    from sayahead.config import nearest
+    from sayahead.errors import ConfigError
+    from sayahead.voices import speaks
+    from sayahead.voices.install.catalogue import catalogue, community
+
+    entries = list(catalogue().values())
+    shared = list(community().values())
+    if not wanted:
+        return entries, shared
+    entries = [e for e in entries if speaks(e.language, wanted) or is_same(e.english, wanted)]
+    shared = [e for e in shared if speaks(e.language, wanted)]
+    if not entries and not shared:
+        known = sorted({entry.english for entry in catalogue().values()})
+        raise ConfigError(
+            f"The catalogue has no voice for the language {wanted!r}{nearest(wanted, known)}."
+        )
+    return entries, shared
+
+
+def is_same(name: str, wanted: str) -> bool:
+    """Whether two names are the same, by their letters alone."""
+    return name.lower() == wanted.lower()
 
 
 def from_clip_options(parser: argparse.ArgumentParser) -> None:
@@ -496,7 +518,7 @@ PARTS = {
     ),
     "try": Part("hear a voice say a sentence of its language", try_options, try_it),
     "catalogue": Part(
-        "list public Piper voices that can be added by name", catalogue_options, show_catalogue
+        "list public voices that can be added by name", catalogue_options, show_catalogue
     ),
     "pack": Part("write a voice as an archive, to be passed on", pack_options, pack, PACK),
 }

@@ -7,6 +7,7 @@ import http.server
 import io
 import json
 import os
+import re
 import shutil
 import tarfile
 import threading
@@ -161,6 +162,31 @@ def test_an_archive_of_the_release_is_added_by_name(
         with pytest.raises(VoiceError, match="not what was promised"):
             add("silbo", replace=True)
     assert "silbo" in installed_voices()
+
+
+def test_a_voice_of_the_registry_is_listed_and_added_by_name(
+    silbo: Path, sayahead: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest = sha256(packed(silbo, tmp_path / "silbo.tar.gz"))
+    with served(tmp_path) as address:
+        line = f"silbo\tgom\tCC0-1.0\t{address}/silbo.tar.gz\t{digest}\tGomera, gomera.example"
+        monkeypatch.setattr(
+            module, "community", lambda: {"silbo": module.Shared(*line.split("\t"))}
+        )
+        listed = sayahead("voices", "catalogue", "gom")[0].decode()
+        assert all(told in listed for told in ("silbo", "CC0-1.0", "Gomera"))
+        assert add("silbo").config.name == "silbo"
+        (tmp_path / "silbo.tar.gz").write_bytes(b"another")
+        with pytest.raises(VoiceError, match="not what was promised"):
+            add("silbo", replace=True)
+
+
+def test_the_registry_has_addresses_with_digests_and_licences() -> None:
+    for name, entry in module.community().items():
+        assert re.fullmatch("[a-z0-9-]+", name)
+        assert entry.address.startswith("https://")
+        assert re.fullmatch("[0-9a-f]{64}", entry.digest)
+        assert all((entry.language, entry.license, entry.maker))
 
 
 def test_without_a_network_all_addresses_and_the_way_by_hand_are_told(

@@ -17,7 +17,14 @@ from sayahead.extensions import OURS
 from sayahead.voice import load_voice
 from sayahead.voices import VoiceConfig, installed_voices, read_config
 from sayahead.voices.install.archives import ENDINGS, is_archive, unpack, write_archive
-from sayahead.voices.install.catalogue import KOKORO, KOKORO_LICENCE, archives, catalogue, download
+from sayahead.voices.install.catalogue import (
+    KOKORO,
+    KOKORO_LICENCE,
+    archives,
+    catalogue,
+    community,
+    download,
+)
 from sayahead.voices.install.fetch import Digest, Progress, fetch, is_address
 from sayahead.voices.install.kokoro.files import is_kokoro
 from sayahead.voices.install.kokoro.voice import add_kokoro
@@ -182,7 +189,7 @@ def place(source: str, work: Path, sha256: str | None, progress: Progress | None
 
 def unknown(name: str) -> str:
     """That the catalogue has no voice of a name."""
-    hint = nearest(name, [*catalogue(), *archives(), KOKORO])
+    hint = nearest(name, [*catalogue(), *community(), *archives(), KOKORO])
     return f"no voice of this name in the catalogue{hint}: sayahead voices catalogue lists them."
 
 

@@ -1,5 +1,5 @@
-"""The catalogue: public Piper voices, and this version's own archives, with their addresses and
-digests.
+"""The catalogue: public Piper voices, the registry of voices that others made, and this version's
+own archives, with their addresses and digests.
 
 Nothing is downloaded unless it is asked for.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from sayahead import __version__
 from sayahead.errors import VoiceError
@@ -45,6 +45,8 @@ RELEASE = f"https://github.com/sayahead/sayahead/releases/download/v{__version__
 """Where this version's archives of voices are published."""
 CLONE = Path(__file__).parents[4] / "archives"
 """Where they lie in a clone of the repository."""
+COMMUNITY = "community.tsv"
+"""The registry: voices that others made for sayahead (docs/reference/community-voices.md)."""
 SUMS = Path(__file__).with_name("SHA256SUMS")
 """The digests of all of them."""
 
@@ -82,11 +84,33 @@ class Entry:
             yield name, BASE + quote(f"{self.folder}/{name}"), Digest("md5", value)
 
 
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A voice of somebody else's, as an archive (``sayahead voices pack``)."""
+
+    key: str
+    """Its name."""
+    language: str
+    """BCP 47 tag of what it speaks."""
+    license: str
+    """SPDX's name of its licence."""
+    address: str
+    """Where the archive is."""
+    digest: str
+    """SHA-256 of the archive."""
+    maker: str
+    """Who made it, and where to ask."""
+
+    def downloads(self) -> Iterable[tuple[str, str, Digest]]:
+        """File name, address and digest of the archive."""
+        yield Path(urlsplit(self.address).path).name, self.address, Digest("sha256", self.digest)
+
+
 def downloads(name: str) -> list[tuple[str, str, Digest]]:
     """File name, address and digest of each file of a voice by its name, the voice first; none for
     another name."""
-    if name in catalogue():
-        return list(catalogue()[name].downloads())
+    if entry := catalogue().get(name) or community().get(name):
+        return list(entry.downloads())
     if name == KOKORO:
         return [(file, address, Digest("sha256", digest)) for file, address, digest in KOKORO_FILES]
     if name not in archives():
@@ -140,15 +164,22 @@ def archives() -> dict[str, str]:
 
 
 @functools.cache
+def community() -> dict[str, Shared]:
+    """All voices of the registry by name."""
+    entries = [Shared(*line.split("\t")) for line in lines_of(COMMUNITY)]
+    return {entry.key: entry for entry in entries}
+
+
+def lines_of(name: str) -> list[str]:
+    """The rows of a table beside this module."""
+    lines = files("sayahead.voices.install").joinpath(name).read_text(encoding="utf-8")
+    return [line for line in lines.splitlines() if line and not line.startswith("#")]
+
+
+@functools.cache
 def catalogue() -> dict[str, Entry]:
-    """All public voices by name."""
-    lines = (
-        files("sayahead.voices.install")
-        .joinpath("catalogue.tsv")
-        .read_text(encoding="utf-8")
-        .splitlines()
-    )
-    entries = [read(line) for line in lines if not line.startswith("#")]
+    """All public Piper voices by name."""
+    entries = [read(line) for line in lines_of("catalogue.tsv")]
     return {entry.key: entry for entry in entries}
 
 
