@@ -352,7 +352,7 @@ def show_catalogue(arguments: argparse.Namespace) -> int:
     wanted = arguments.language
     entries, shared = listed_for(wanted)
     if arguments.json:
-        both = [*entries, *shared]
+        both: list[Entry | Shared] = [*entries, *shared]
         files = ({"files": {name: address for name, address, _ in e.downloads()}} for e in both)
         print(json.dumps([asdict(e) | more for e, more in zip(both, files, strict=True)], indent=1))
         return 0
