@@ -388,7 +388,6 @@ PLACES: dict[str, Callable[[], str]] = {
         columns=(0, 1, 3, 4, 5, 6, 7, 11),
     ),
     "floods": table("server/floods.md", columns=(0, 3, 4, 5, 6)),
-    "aligner": table("aligner.md", "python lab/benchmarks/aligner.py"),
     "family": table(
         "family/voices/table.md",
         "python lab/benchmarks/family.py TESTS --voices FOLDER --whisper WHISPER -o OUT",
