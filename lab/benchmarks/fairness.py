@@ -40,6 +40,8 @@ TEXTS = {
     "paths": "/a/b/c" * 10 + " ",
     "signs": "≤" * 60 + " ",
     "two signs": "≤√" * 30 + " ",
+    "tags": "<prosody rate='fast'>a</prosody> ",
+    "open tags": "<prosody rate='fast'>a ",
 }
 CONTEXTS = 8
 CHARACTERS = 16000
@@ -74,6 +76,7 @@ def attack(port: int, text: str) -> None:
     with opened(port) as peer:
         # A server that it keeps busy may say nothing for long.
         peer.settimeout(None)
+        peer.sendall(frame(event("session.update", session={"markup": "ssml"})))
         for name in range(CONTEXTS):
             for at in range(0, CHARACTERS, MESSAGE):
                 part = whole[at : at + MESSAGE]
