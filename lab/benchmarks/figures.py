@@ -300,6 +300,15 @@ PLACES: dict[str, Callable[[], str]] = {
         "browser.md",
         "python lab/benchmarks/browser.py web/site --last OTHER --out"
         " lab/benchmarks/results/browser",
+        rows=(
+            "**all, MB** (sent with gzip)",
+            "opened to first sound, nothing kept, s",
+            "opened to first sound, kept by the browser, s",
+            "from a word to its sound, ms",
+            "processor seconds a second of sound",
+            "words within 2 ms of Python's",
+            "log spectra from Python's, dB",
+        ),
     ),
     "lookahead": reports.LOOKAHEAD,
     "context": reports.CONTEXT,
@@ -350,7 +359,6 @@ PLACES: dict[str, Callable[[], str]] = {
     "vocoded": reports.VOCODED,
     "first_token": table("first_token.md"),
     "saeki_quality": reports.SAEKI_QUALITY,
-    "saeki_free": reports.SAEKI_FREE,
     "pace_lag": table("pace/lag.md", "python lab/benchmarks/pace/tables.py"),
     "pace_quality": table("pace/quality.md", "python lab/benchmarks/pace/tables.py"),
     "pace_stalls": table("pace/stalls.md", "python lab/benchmarks/pace/tables.py"),

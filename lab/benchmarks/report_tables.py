@@ -320,22 +320,6 @@ SAEKI_QUALITY = FromReport(
         },
     },
 )
-SAEKI_FREE = FromReport(
-    "saeki/free",
-    "sayahead eval run lab/benchmarks/saeki/free.toml",
-    (
-        Figure("WER, %", "quality.csv", "WER, %"),
-        Figure("less unicontext's", "quality.csv", "WER, %: difference"),
-    ),
-    beside={
-        "WER, % (a)": {
-            "unicontext": "53.9",
-            "independent": "96.9",
-            "bicontext, truth": "24.2",
-            "full sentence": "18.2",
-        }
-    },
-)
 
 
 SAEKI_VERIFY = FromReport(
