@@ -22,6 +22,8 @@ from sayahead.contexts.language_model import LanguageModel
 from sayahead.engine.context import ContextPredictor, NoContext, Prediction
 from sayahead.policies.fixed import LookaheadK
 
+from sayahead_lab.eval.report.drawing import Point, canvas, dots, legend, save, whole_steps
+
 
 class Timed:
     """A predictor whose processor time is counted."""
@@ -103,7 +105,24 @@ def main() -> None:
         json.dumps({"texts": len(texts), "rows": made}, indent=1) + "\n", encoding="utf-8"
     )
     arguments.out.with_suffix(".md").write_text(table(made), encoding="utf-8")
+    draw(made, arguments.out.with_suffix(".png"))
     print(table(made))
+
+
+def draw(made: dict[str, Any], path: Path) -> None:
+    """Processing time of all steps so far; logarithmic, as a language model and a student do not
+    fit one scale."""
+    figure, axes = canvas(
+        "Processing time until a step is spoken", "time step", "seconds (logarithmic)", height=5.2
+    )
+    for number, (name, row) in enumerate(made.items()):
+        label = f"{name}: {row['words_a_minute']:.0f} words/min"
+        points = [Point(name, step, value) for step, value in enumerate(row["cumulative_s"][:12])]
+        dots(axes, points, number, label=label, line=True)
+    axes.set_yscale("log")
+    whole_steps(axes)
+    legend(axes, 2)
+    save(figure, path)
 
 
 def table(made: dict[str, Any]) -> str:
