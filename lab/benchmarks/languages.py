@@ -31,7 +31,7 @@ from sayahead.text.saying.espeak.phonemizer import FLAG, EspeakPhonemizer
 from support.other_readings import LANGUAGES, cases_of, right
 
 SENTENCES = Path(__file__).with_name("languages")
-VOICES = {"en": "en-us", "de": "de", "fr": "fr", "es": "es", "it": "it", "pt": "pt"}
+VOICES = {"en": "en-us", "de": "de", "fr": "fr", "es": "es", "it": "it", "pt": "pt", "hi": "hi"}
 CONDITIONS = ((0, False), (0, True), (1, False), (1, True), (2, True))
 
 
