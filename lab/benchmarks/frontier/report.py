@@ -2,8 +2,6 @@
 settings.
 
 python lab/benchmarks/frontier/report.py OUT --results lab/benchmarks/results/frontier
-
-Without OUT, the pictures are drawn anew from the figures that the results have.
 """
 
 from __future__ import annotations
@@ -185,34 +183,24 @@ def report(out: Path, results: Path, measured: Sequence[Condition]) -> None:
     results.mkdir(parents=True, exist_ok=True)
     data = dict[str, Any]()
     parts = list[str]()
-    for clock in CLOCKS:
+    for number, clock in enumerate(CLOCKS, start=1):
         points = read(out, measured, clock)
         fixed = [point for point in points if point.condition.group.startswith("fixed")]
         others = [point for point in points if point.condition.group != "learned"]
         data[clock] = [summary(point, fixed, others) for point in points]
         parts.append(table(clock, data[clock]))
+        picture(clock, data[clock], results / f"frontier-{number}.png")
     (results / "frontier.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     (results / "frontier.md").write_text("\n".join(parts), encoding="utf-8")
-    draw(results)
-
-
-def draw(results: Path) -> None:
-    """Write a picture a clock of the figures that the results have."""
-    data = json.loads((results / "frontier.json").read_text(encoding="utf-8"))
-    for number, (clock, rows) in enumerate(data.items(), start=1):
-        picture(clock, rows, results / f"frontier-{number}.png")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("out", type=Path, nargs="?")
+    parser.add_argument("out", type=Path)
     parser.add_argument("--results", type=Path, required=True)
     arguments = parser.parse_args()
-    if arguments.out is None:
-        draw(arguments.results)
-        return
     measured = [
         condition for condition in conditions() if file_of(arguments.out, condition).is_file()
     ]
