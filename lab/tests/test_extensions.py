@@ -30,6 +30,7 @@ sys.stdout.buffer.write(voice.synthesize({TEXT!r}, policy="parrot:words=2", cont
 """  # noqa: E501
 COMMANDS = """
 import json, sys
+import lab_support.eager
 from sayahead.cli import main
 for arguments in json.loads(sys.argv[1]):
     try:
@@ -82,7 +83,8 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
     subprocess.run(
         [*pip, "--target", str(place / "site"), str(place / "source")], check=True, timeout=120
     )
-    paths = [str(place / "site"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    ours = filter(None, [os.environ.get("PYTHONPATH")])
+    paths = [str(place / "site"), *ours, str(Path(__file__).parent)]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 

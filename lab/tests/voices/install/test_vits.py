@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from sayahead.voices import read_config
 from sayahead.voices.install.add import add
 from sayahead.voices.install.piper import tag
 from sayahead.voices.install.vits.voice import add_piper
+from support.toy_voices import TOYS
 
 QUICK = ("medium", "high, several, fixed durations")
 SHAPED = pytest.mark.parametrize(
@@ -100,6 +102,12 @@ def test_a_voice_that_reads_phonemes_is_of_its_language(tmp_path: Path) -> None:
 
 def test_kokoro_s_graph_is_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SAYAHEAD_VOICES", str(tmp_path / "home"))
+
+    def earlier(onnx: Path, config: Path | None, folder: Path) -> None:
+        # Its own tests make voices of Kokoro's graph (test_kokoro.py).
+        shutil.copytree(TOYS / "kokoro", folder)
+
+    monkeypatch.setattr("sayahead.voices.install.add.add_kokoro", earlier)
     made = add(str(tiny_kokoro(tmp_path / "given")))
     assert (made.config.name, made.config.kind) == ("kokoro", "kokoro")
     assert len(load_voice("kokoro").synthesize("One.")) > 1000
