@@ -363,6 +363,8 @@ def test_a_reader_that_stops_stops_only_itself() -> None:
             heard = 0.0
             while server.metric("tts_sessions_total", protocol="native", outcome="dropped") < 1:
                 heard += sum([chunk.duration_s async for chunk in client.stream([TEXT])])
+                # As people do, it leaves the processor to others between two texts.
+                await asyncio.sleep(0.1)
             return heard
 
     with serving(limits={"write_stall_s": 1.0}) as server, upgraded(server) as peer:
