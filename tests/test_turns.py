@@ -76,7 +76,7 @@ def test_what_was_heard_is_exact_over_sockets(loop: asyncio.AbstractEventLoop) -
         running.settle()
 
 
-TURNS = 10_000 if FULL else 300
+TURNS = 10_000 if FULL else 150
 """After so many nothing may be left."""
 
 
