@@ -141,6 +141,23 @@ ELEVENLABS: dict[str, list[Any]] = {
     "close_socket": [False],
     "voice_settings": [{"speed": 1.2}, {"speed": float("nan")}],
 }
+DIALOGUE: dict[str, list[Any]] = {
+    "voices": [["toy"], ["toy", "none"], [], "toy", [1]],
+    "inputs": [
+        [{"text": "Hello there. ", "voice_id": "toy"}],
+        [{"text": "Hi. ", "voice_id": "none", "new_turn": True}, {"text": ""}],
+        [{"text": "<long>", "voice_id": "toy"}],
+        [{}],
+        ["Hello"],
+        {"text": "Hello"},
+    ],
+    "context_id": ["a", "b", 1],
+    "flush": [True],
+    "close_context": [True],
+    "close_socket": [True, False],
+    "voice_settings": [{"speed": 1.2}, {"speed": float("nan")}],
+    "pronunciation_dictionary_locators": [[], [{"pronunciation_dictionary_id": "x"}]],
+}
 CARTESIA: dict[str, list[Any]] = {
     "context_id": ["a", "b"],
     "transcript": ["Hello there ", "", "<long>"],
@@ -189,11 +206,16 @@ WYOMING: dict[str, list[Any]] = {
     "payload_length": [0, 3, 10**9],
 }
 VOICE = "/v1/text-to-speech/toy"
+DIALOGUES = "/v1/text-to-dialogue"
 SOCKETS = [
     Target("native", "/v1/stream", RAW | almost(NATIVE)),
     Target("elevenlabs", f"{VOICE}/stream-input?output_format=pcm_8000", RAW | almost(ELEVENLABS)),
     Target(
         "elevenlabs-multi", f"{VOICE}/multi-stream-input?output_format=pcm_8000", almost(ELEVENLABS)
+    ),
+    Target("dialogue", f"{DIALOGUES}/stream-input?output_format=pcm_8000", RAW | almost(DIALOGUE)),
+    Target(
+        "dialogue-multi", f"{DIALOGUES}/multi-stream-input?output_format=pcm_8000", almost(DIALOGUE)
     ),
     Target("cartesia", "/tts/websocket", RAW | almost(CARTESIA)),
     Target("deepgram", "/v1/speak?encoding=mulaw", RAW | almost(DEEPGRAM)),
@@ -203,6 +225,7 @@ SOCKETS = [
 REQUESTS = [
     Target("openai", "/v1/audio/speech", RAW | almost(SPEECH)),
     Target("elevenlabs", f"{VOICE}/stream?output_format=pcm_8000", RAW | almost(ELEVENLABS)),
+    Target("dialogue", f"{DIALOGUES}/stream?output_format=pcm_8000", RAW | almost(DIALOGUE)),
     Target("cartesia", "/tts/bytes", RAW | almost(CARTESIA)),
     Target("deepgram", "/v1/speak?encoding=mulaw", RAW | almost(DEEPGRAM)),
     Target("tokens", "/v1/tokens", RAW),
