@@ -1,7 +1,9 @@
-"""Make the recordings of docs/samples.md and docs/voices.md: python docs/tools/samples.py [voices]
+"""Make the recordings of docs/samples.md and docs/voices.md:
 
-It needs the codecs extra, espeak-ng and, for the second page, which ``voices`` makes alone, the
-voices of ``pip install ./voices/family``.
+    python docs/tools/samples.py [voices | podcast]
+
+It needs the codecs extra, espeak-ng and the voices of ``pip install ./voices/family``. ``voices``
+makes the second page alone, ``podcast`` the dialogue.
 
 The same sentence arrives word by word at a reader's 180 words a minute, and each system speaks it
 as soon as it can. A recording begins with the text's first letter, so the silence at the beginning
@@ -24,7 +26,7 @@ from pathlib import Path
 import av
 import numpy as np
 
-from sayahead import Options, Voice, load_voice
+from sayahead import Options, Voice, dialogue, load_voice
 from sayahead.sound.pcm import audible, from_pcm16, to_pcm16
 from sayahead.types import Floats
 from sayahead.voices import read_config
@@ -67,6 +69,10 @@ SPOKEN = {
     "pt": "O texto chega palavra por palavra, e eu já estou falando.",
 }
 """The same in the languages of the voices."""
+
+
+PODCAST = {"Ann": "heart", "Ben": "am_michael"}
+"""Who speaks in the podcast."""
 
 
 def arrivals() -> Iterator[tuple[str, float]]:
@@ -129,8 +135,13 @@ def write_mp3(path: Path, samples: Floats, rate: int) -> None:
 def main() -> int:
     """Make all of them, and write the moments into the page."""
     FOLDER.mkdir(exist_ok=True)
-    put("voices", ["| voice | language | | |", "|---|---|---|---|", *voices()], DOCS / "voices.md")
-    if sys.argv[1:] == ["voices"]:
+    part = (*sys.argv[1:], "")[0]
+    if part != "podcast":
+        rows = ["| voice | language | | |", "|---|---|---|---|", *voices()]
+        put("voices", rows, DOCS / "voices.md")
+    if part != "voices":
+        put("podcast", podcast())
+    if part:
         return 0
     voice = load_voice("heart")
     rows = []
@@ -173,6 +184,16 @@ def voices() -> Iterator[str]:
         write_mp3(FOLDER / f"voice-{name}.mp3", load_voice(name).synthesize(text), 24000)
         spoken = re.split("[,;]", config.description)[0]
         yield f"| `{name}` | {spoken} | {config.gender} | {player(f'voice-{name}')} |"
+
+
+def podcast() -> list[str]:
+    """Make the podcast of two voices, with its captions; what the page says of it."""
+    script = (FOLDER / "podcast.txt").read_text(encoding="utf-8")
+    speech = dialogue(script, cast=PODCAST)
+    captions = FOLDER / "podcast.vtt"
+    speech.save(FOLDER / "podcast.mp3", timings=captions)
+    texts = "[script](samples/podcast.txt) and [captions](samples/podcast.vtt)"
+    return ["| | |", "|---|---|", f"| a podcast: its {texts} | {player('podcast')} |"]
 
 
 def player(name: str) -> str:
