@@ -204,3 +204,141 @@ def test_articles_of_a_law_with_their_book(article: str) -> None:
     assert numbers is not None
     book, number = (numbers.cardinal(int(part)) for part in article.split(":"))
     assert spoken("nl", f"op grond van art. {article} BW").endswith(f"artikel {book} {number} BW")
+
+
+@pytest.mark.parametrize("start", ["as of", "at the time of", "instead of", "of"])
+@pytest.mark.parametrize("time", ["3:45 PM", "9:10 a.m.", "12:30 pm", "1:05 p.m.", "7:20 AM"])
+def test_a_time_with_its_half_of_the_day_is_no_length(start: str, time: str) -> None:
+    assert "minute" not in spoken("en", f"The price {start} {time} was low")
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("month", ["2020-12", "2024-03", "2019-07", "2031-10", "2025-01"])
+def test_a_year_and_a_month_in_figures(tag: str, month: str) -> None:
+    names = language_of(tag).record.month_names
+    said = spoken(tag, f"xa {month} xo").lower()
+    assert names[int(month[5:]) - 1].lower() in said
+    assert f" {language_of(tag).record.until} " not in said
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("formula", ["E = mc²", "E = mc^2", "U = gh²", "p = ab³", "v = at²"])
+def test_two_variables_with_a_power_are_letters(tag: str, formula: str) -> None:
+    record = language_of(tag).record
+    power = record.signs["³" if "³" in formula else "²"]
+    said = spoken(tag, f"xa {formula} xo").lower()
+    assert power.lower() in said
+    assert formula[4:6] not in said.split()
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("units", ["J·s", "kJ·kg⁻¹", "m·s⁻²", "kJ·kg⁻¹·K⁻¹", "mol·L⁻¹"])
+def test_products_of_units_are_said_in_full(tag: str, units: str) -> None:
+    per = language_of(tag).record.per
+    said = spoken(tag, f"xa 4 {units} xo")
+    assert not any(mark in said for mark in "·⁻¹²")
+    assert said.split().count(per) >= units.count("⁻") * (tag not in ("pl", "es"))
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("mark", ["=", "≥", "≤"])
+@pytest.mark.parametrize("amount", ["65W", "230V", "50Hz", "24kHz", "5GHz"])
+def test_units_right_behind_a_sign(tag: str, mark: str, amount: str) -> None:
+    alone = spoken(tag, f"xa {amount} xo").removeprefix("xa ")
+    assert spoken(tag, f"xa {mark}{amount} xo").endswith(alone)
+
+
+@pytest.mark.parametrize("word", ["pt", "reb", "ast", "spd", "dr"])
+@pytest.mark.parametrize("text", ["a 28-{}. game", "an 11-{}., slow one", "a 5-{} car"])
+def test_short_nouns_behind_a_hyphen(text: str, word: str) -> None:
+    full = language_of("en").meaning("counted_short", word)
+    said = spoken("en", f"It was {text.format(word)} today")
+    assert full in said.replace(",", "").split()
+    assert ends("en", f"It was {text.format(word)} today") == 1
+
+
+@pytest.mark.parametrize("minute", ["67'", "45+2'", "90+4'", "12’", "8'"])
+def test_the_minute_of_a_goal_is_no_foot(minute: str) -> None:
+    said = spoken("en", f"Goals by Kane {minute}, Salah {minute}.")
+    assert said.count("minutes") == 2
+    assert "feet" not in said
+
+
+@pytest.mark.parametrize("parts", ["(1)–(4)", "(a)-(c)", "(2)–(3)", "(i)–(iv)", "(5)-(9)"])
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_brackets_from_one_to_another(tag: str, parts: str) -> None:
+    assert language_of(tag).record.until in spoken(tag, f"xa § 5{parts} xo").split()
+
+
+@pytest.mark.parametrize("life", ["b. 1480", "b. ca. 1480", "d. Aug. 3, 1541", "d. 1541", "b. May"])
+def test_who_was_born_and_died(life: str) -> None:
+    said = {"b": "born", "d": "died"}[life[0]]
+    assert f" {said} " in spoken("en", f"Ann Lee ({life} 5) wrote it").replace("(", " ")
+
+
+@pytest.mark.parametrize("tag", ["es", "it"])
+@pytest.mark.parametrize("cue", ["máx.", "min.", "mín.", "max."])
+@pytest.mark.parametrize("degrees", [8, 9, 3, 12, 10])
+def test_degrees_of_the_weather_are_no_ordinals(tag: str, cue: str, degrees: int) -> None:
+    if cue.rstrip(".") in language_of(tag).record.vocabularies["extremes"]:
+        numbers = language_of(tag).record.numbers
+        assert numbers is not None
+        said = spoken(tag, f"xa: {cue} {degrees}°, xo")
+        assert f"{numbers.cardinal(degrees)} grad" in said
+
+
+@pytest.mark.parametrize(
+    ("tag", "text"),
+    [
+        ("es", "900 123 456"),
+        ("es", "902 555 010"),
+        ("it", "800.123.456"),
+        ("it", "800 900 100"),
+        ("it", "333.1234567"),
+    ],
+)
+def test_free_numbers_are_dialled(tag: str, text: str) -> None:
+    numbers = language_of(tag).record.numbers
+    assert numbers is not None
+    figures = [numbers.cardinal(int(figure)) for figure in text if figure.isdecimal()]
+    assert " ".join(figures) in spoken(tag, f"xa: {text}, xo")
+
+
+@pytest.mark.parametrize("month", ["out.", "jan.", "fev.", "ago.", "dez."])
+def test_a_month_in_short_and_its_year_behind_a_stroke(month: str) -> None:
+    said = spoken("pt", f"subiu em {month}/2024 de novo")
+    assert said.endswith(" de dois mil e vinte e quatro de novo")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("2ª-feira", "segunda feira"),
+        ("3ª f.", "terça feira"),
+        ("4ª-feira", "quarta feira"),
+        ("5ª feira", "quinta feira"),
+        ("6ª f.", "sexta feira"),
+    ],
+)
+def test_portuguese_weekdays_by_their_number(text: str, said: str) -> None:
+    assert spoken("pt", f"vem na {text} cedo") == f"vem na {said} cedo"
+    assert ends("pt", f"vem na {text} cedo") == 1
+
+
+SHORT_FORMS = {
+    "en": "exc.=except Wm.=William Bn.=Battalion idx.=index execs.=executives Gm._5=Game_five",
+    "fr": "v._1412=vers moy.=moyen div.=dividende sf=sauf prox.=proximité art._L._121-1=article",
+    "es": "Precal.=precalienta asto.=asiento cám.=cámaras bat.=batería IVA_inc.=incluido",
+    "it": "rig.=rigore esc.=escluso p._3°=piano um._78%=umidità "
+    "cl._en.=classe_energetica cmq=comunque",
+    "pt": "inc._LXXIV=setenta_e_quatro arts._98=artigos e_segs.=seguintes ped._nº_3=pedido "
+    "leite_cond.=condensado 4,8x=vírgula_oito_vezes",
+}
+
+
+@pytest.mark.parametrize("tag", SHORT_FORMS)
+def test_short_forms_of_small_print(tag: str) -> None:
+    for pair in SHORT_FORMS[tag].split():
+        form, said = pair.replace("_", " ").split("=")
+        assert said.lower() in spoken(tag, f"xa {form} xo").lower()
+        assert ends(tag, f"xa {form} xo") == 1
