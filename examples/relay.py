@@ -42,7 +42,7 @@ async def speech_of_a_stream(socket: WebSocket) -> None:
         async for chunk in speech.encoded("mp3"):
             for word in chunk.words:
                 await socket.send_json(
-                    {"word": word.text, "start_s": word.onset / chunk.sample_rate}
+                    {"word": word.text, "start_s": word.onset_samples / chunk.sample_rate}
                 )
             if chunk.data:
                 await socket.send_bytes(chunk.data)

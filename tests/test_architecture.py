@@ -21,7 +21,8 @@ from packaging.requirements import Requirement
 
 SOURCE = Path(__file__).parents[1] / "src"
 LEVELS = (
-    {"types", "errors"},
+    {"errors"},
+    {"types"},
     {"extensions"},
     {"config"},
     {"text", "sound"},

@@ -54,12 +54,16 @@ def test_a_stream_is_what_the_voice_says(server: Running) -> None:
         np.abs(np.concatenate([c.samples for c in chunks]) - toy_voice().synthesize(TEXT)).max()
         < 1e-4
     )
-    assert [c.start for c in chunks] == list(np.cumsum([0, *(len(c.samples) for c in chunks[:-1])]))
+    assert [c.start_samples for c in chunks] == list(
+        np.cumsum([0, *(len(c.samples) for c in chunks[:-1])])
+    )
     words = [w for c in chunks for w in c.words]
     assert [TEXT[w.start : w.end] for w in words] == TEXT.split()
     for chunk in chunks:
         for word in chunk.words:
-            assert chunk.start <= word.onset < chunk.start + len(chunk.samples)
+            assert (
+                chunk.start_samples <= word.onset_samples < chunk.start_samples + len(chunk.samples)
+            )
 
 
 def test_several_texts_at_once_do_not_mix(server: Running) -> None:
@@ -327,11 +331,13 @@ def test_a_text_goes_on_elsewhere(server: Running, each: int) -> None:
         assert np.abs(sound[:3900] - whole[:3900]).max() < 1e-4
         assert len(sound) == pytest.approx(len(whole), abs=5 * 80)
         assert np.abs(np.diff(sound)).max() < np.abs(np.diff(whole)).max() + 0.02
-        assert [c.start for c in chunks] == list(
+        assert [c.start_samples for c in chunks] == list(
             np.cumsum([0, *(len(c.samples) for c in chunks[:-1])])
         )
         assert all(
-            c.start <= word.onset < c.start + len(c.samples) for c in chunks for word in c.words
+            c.start_samples <= word.onset_samples < c.start_samples + len(c.samples)
+            for c in chunks
+            for word in c.words
         )
 
     with serving(step_s=0.005) as other:
@@ -432,14 +438,22 @@ def test_what_is_new_of_a_sentence_said_again(
     splice = Splice(old, samples, offset, np.zeros(0, np.float32))
     said = [w for w in WORDS if w.start >= offset]
     new = [
-        WordTiming(w.text, w.start - offset, w.end - offset, w.onset - shift, w.offset - shift)
+        WordTiming(
+            w.text,
+            w.start - offset,
+            w.end - offset,
+            w.onset_samples - shift,
+            w.offset_samples - shift,
+        )
         for w in said
     ]
     whole = np.arange(300, dtype=np.float32)
     parts = list[np.ndarray[Any, Any]]()
     words = list[WordTiming]()
     for at in range(0, 300, 20):
-        sound, fresh = splice.take(whole[at : at + 20], [w for w in new if at <= w.onset < at + 20])
+        sound, fresh = splice.take(
+            whole[at : at + 20], [w for w in new if at <= w.onset_samples < at + 20]
+        )
         parts.append(sound)
         words += fresh
     assert np.array_equal(np.concatenate(parts), whole[skip:])

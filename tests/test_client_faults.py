@@ -38,7 +38,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def said(words: list[WordTiming], text: str) -> list[str]:
     assert all(
-        one.end <= other.start and one.onset <= other.onset
+        one.end <= other.start and one.onset_samples <= other.onset_samples
         for one, other in itertools.pairwise(words)
     )
     return [text[word.start : word.end] for word in words]

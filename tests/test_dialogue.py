@@ -86,14 +86,14 @@ def test_words_are_where_they_are_heard_and_written() -> None:
     words = list[WordTiming]()
     position = 0
     for chunk in chunks:
-        assert chunk.start == position
+        assert chunk.start_samples == position
         position += len(chunk.samples)
-        assert all(chunk.start <= word.onset < position for word in chunk.words)
+        assert all(chunk.start_samples <= word.onset_samples < position for word in chunk.words)
         words += chunk.words
     assert [word.speaker for word in words] == ["ben", *["ann"] * 7, *["ben"] * 6]
     for word in words:
         assert text[word.start : word.end].strip(".,? ").lower() == word.text.strip(".,? ").lower()
-    middle = (words[3].onset + words[3].offset) / 2 / 8000
+    middle = (words[3].onset_samples + words[3].offset_samples) / 2 / 8000
     heard = session.heard(middle + 0.001)
     assert heard.text == text[: words[3].end]
     assert heard.text + heard.unsaid == text

@@ -140,7 +140,7 @@ def test_cancel_while_it_is_iterated_says_what_was_heard() -> None:
         handed += len(chunk.samples)
         if handed > 8000:
             word = speech.words[1]
-            middle_s = (word.onset + word.offset) / 2 / 8000
+            middle_s = (word.onset_samples + word.offset_samples) / 2 / 8000
             assert speech.heard(middle_s - 0.01).word_count == 1
             heard = speech.cancel(middle_s + 0.01)
     assert (heard.word_count, heard.text) == (2, "one two")
@@ -559,8 +559,10 @@ def test_chunks_at_another_rate_are_the_same_sound_and_words(rate: int) -> None:
     plain = toy_voice().speak(TEXT)
     list(plain)
     for word, own in zip(speech.words, plain.words, strict=True):
-        assert (word.text, word.onset) == (own.text, round(own.onset * rate / 8000))
-    assert all(two.start == one.start + len(one.samples) for one, two in pairwise(chunks))
+        assert (word.text, word.onset_samples) == (own.text, round(own.onset_samples * rate / 8000))
+    assert all(
+        two.start_samples == one.start_samples + len(one.samples) for one, two in pairwise(chunks)
+    )
     assert speech.heard().text == TEXT.strip()
     with pytest.raises(ConfigError, match="The sample rate is 7000, but must be one of"):
         toy_voice().speak(TEXT, sample_rate=7000)

@@ -48,7 +48,9 @@ class SayaheadEngine(BaseEngine):
                 # As it is written: what several words are spoken for comes with the first of them.
                 if word.written:
                     self.timings.put(
-                        TimingInfo(word.onset / rate, word.offset / rate, word.written)
+                        TimingInfo(
+                            word.onset_samples / rate, word.offset_samples / rate, word.written
+                        )
                     )
             self.queue.put(to_pcm16(chunk.samples).tobytes())
             spoken = True

@@ -96,7 +96,9 @@ def voice() -> Voice:
 @functools.cache
 def words_of(text: str) -> list[tuple[int, int]]:
     """Where each word ends, and the sample with which it begins."""
-    return [(word.end, word.onset) for chunk in voice().stream([text]) for word in chunk.words]
+    return [
+        (word.end, word.onset_samples) for chunk in voice().stream([text]) for word in chunk.words
+    ]
 
 
 class Place:

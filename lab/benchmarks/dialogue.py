@@ -77,7 +77,7 @@ def gaps(samples: Floats, words: list[WordTiming]) -> list[float]:
     found = []
     for last, word in itertools.pairwise(words):
         if last.speaker != word.speaker:
-            middle = np.searchsorted(loud, (last.offset + word.onset) // 2)
+            middle = np.searchsorted(loud, (last.offset_samples + word.onset_samples) // 2)
             near = slice(max(0, middle - 4000), middle + 4000)
             found.append(float(np.diff(loud[near]).max()) / RATE)
     return found

@@ -65,8 +65,12 @@ def play(voice: Voice, text: list[tuple[str, float]], policy: Policy) -> list[He
             ready = arrived + time.perf_counter() - start_s
             start = max(played_to, ready)
             for word in chunk.words:
-                onset = start + (word.onset - chunk.start) / rate
-                heard.append(Heard(word.text, onset, onset + (word.offset - word.onset) / rate))
+                onset = start + (word.onset_samples - chunk.start_samples) / rate
+                heard.append(
+                    Heard(
+                        word.text, onset, onset + (word.offset_samples - word.onset_samples) / rate
+                    )
+                )
             played_to = start + chunk.duration_s
     return heard
 

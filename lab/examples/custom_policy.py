@@ -32,7 +32,7 @@ def main(text: str) -> list[list[str]]:
     phrases = []
     for chunk in voice.stream(fragments, policy=WaitPhrase()):
         phrases.append([word.text for word in chunk.words])
-        print(f"{chunk.start / chunk.sample_rate:5.2f} s", *phrases[-1])
+        print(f"{chunk.start_samples / chunk.sample_rate:5.2f} s", *phrases[-1])
     return phrases
 
 

@@ -122,7 +122,7 @@ class Playback:
                 break
             begin_s = max(self._end_s, due_s)
             for word in chunk.words:
-                at_s = begin_s + (word.onset - chunk.start) / chunk.sample_rate
+                at_s = begin_s + (word.onset_samples - chunk.start_samples) / chunk.sample_rate
                 self.words.append(Word(self._session.text[word.start : word.end], at_s))
             self.chunks.append((begin_s, chunk.samples))
             self.reads_s.append(self.heard_s)

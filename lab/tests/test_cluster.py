@@ -190,8 +190,8 @@ def test_an_evaluation_sounds_the_same_and_goes_on(cluster: Cluster, tmp_path: P
             measured_traces(tmp_path / place / name, scripts) for place in ("here", "ray")
         )
         assert [trace.name for trace in there] == ["a", "b", "c"]
-        assert [[word.onset for word in trace.words] for trace in there] == [
-            [word.onset for word in trace.words] for trace in here
+        assert [[word.onset_samples for word in trace.words] for trace in there] == [
+            [word.onset_samples for word in trace.words] for trace in here
         ]
 
 

@@ -5,12 +5,13 @@ characters and the name says which; seconds are floats whose names end in ``_s``
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sayahead.errors import renamed
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.int64]
@@ -105,9 +106,9 @@ class WordTiming:
     """First character in the source text."""
     end: int
     """End in the source text (exclusive)."""
-    onset: int
+    onset_samples: int
     """First sample of the word, from the first sample of the session."""
-    offset: int
+    offset_samples: int
     """End of its last phoneme in samples (exclusive), as expected when its onset was handed out:
     what follows may lengthen it a little. Spaces and pauses lie between words."""
     written: str = ""
@@ -117,6 +118,18 @@ class WordTiming:
     """Who says it, in a text with several speakers."""
     ends: bool = False
     """Whether a sentence, a heading or an item of a list is known to end with it."""
+
+    @property
+    def onset(self) -> int:
+        """The name of ``onset_samples`` in version 0.1."""
+        renamed("onset", "onset_samples")
+        return self.onset_samples
+
+    @property
+    def offset(self) -> int:
+        """The name of ``offset_samples`` in version 0.1."""
+        renamed("offset", "offset_samples")
+        return self.offset_samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +203,7 @@ class AudioChunk:
 
     samples: Floats
     """(S,) mono samples in [-1, 1]."""
-    start: int
+    start_samples: int
     """Index of its first sample, from the first sample of the session."""
     sample_rate: int
     """Samples per second."""
@@ -201,6 +214,12 @@ class AudioChunk:
     def duration_s(self) -> float:
         """Playing time of the chunk in seconds."""
         return len(self.samples) / self.sample_rate
+
+    @property
+    def start(self) -> int:
+        """The name of ``start_samples`` in version 0.1."""
+        renamed("start", "start_samples")
+        return self.start_samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +280,5 @@ if not TYPE_CHECKING:  # Type checkers tell a wrong name; this would take any.
     def __getattr__(name: str) -> type[SynthesizedAudio]:
         if name != "Speech":
             raise AttributeError(f"module 'sayahead.types' has no attribute {name!r}")
-        message = "types.Speech is types.SynthesizedAudio now; the old name goes with version 0.3."
-        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        renamed("types.Speech", "types.SynthesizedAudio")
         return SynthesizedAudio

@@ -115,16 +115,16 @@ def test_every_word_once_in_order_with_timings_in_order(data: st.DataObject) -> 
     assert [(w.text, w.start, w.end) for w in timings] == [(w.text, w.start, w.end) for w in words]
     position = 0
     for chunk in chunks:
-        assert chunk.start == position
+        assert chunk.start_samples == position
         assert len(chunk.samples)
         position += len(chunk.samples)
         for timing in chunk.words:
-            assert chunk.start <= timing.onset < position
-            assert timing.onset <= timing.offset
+            assert chunk.start_samples <= timing.onset_samples < position
+            assert timing.onset_samples <= timing.offset_samples
     for word, timing, after in zip(words, timings, timings[1:], strict=False):
-        assert timing.onset <= after.onset
-        assert word.ends or timing.offset <= after.onset
-    assert not timings or timings[-1].offset <= position
+        assert timing.onset_samples <= after.onset_samples
+        assert word.ends or timing.offset_samples <= after.onset_samples
+    assert not timings or timings[-1].offset_samples <= position
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=repr)
@@ -177,10 +177,10 @@ def test_what_was_heard_is_what_was_played() -> None:
     words = [word for chunk in session.chunks() for word in chunk.words]
     assert session.heard(0.0) == Heard(0, 0, "", 0.0, text, interrupted=True)
     for number, word in enumerate(words, start=1):
-        just_after = ((word.onset + word.offset) // 2 + 1) / session.sample_rate
+        just_after = ((word.onset_samples + word.offset_samples) // 2 + 1) / session.sample_rate
         heard = session.heard(just_after)
         assert (heard.word_count, heard.end, heard.text) == (number, word.end, text[: word.end])
-        assert session.heard(word.onset / session.sample_rate).word_count == number - 1
+        assert session.heard(word.onset_samples / session.sample_rate).word_count == number - 1
     assert session.heard().word_count == 6
     assert session.cancel(0.0).word_count == 0
     assert session.pull() is None
@@ -208,7 +208,7 @@ def test_a_breath_says_all_that_is_there_and_goes_on_with_the_sentence(policy: P
     assert [word.text for chunk in before for word in chunk.words] == ["one", "two", "thr"]
     # All sound of the words has been handed out, without a pause behind them.
     last = before[-1].words[-1] if before[-1].words else before[-2].words[-1]
-    assert abs(before[-1].start + len(before[-1].samples) - last.offset) <= 2 * HOP
+    assert abs(before[-1].start_samples + len(before[-1].samples) - last.offset_samples) <= 2 * HOP
     session.flush(end=False)
     assert session.pull() is None
     session.push(" four.")

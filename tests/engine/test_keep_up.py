@@ -121,7 +121,7 @@ def test_the_lag_stays_bounded_where_text_is_faster_than_speech() -> None:
     words = [word for chunk in chunks for word in chunk.words]
     own = [word for chunk in followed(toy_session(), 0.05)[0] for word in chunk.words]
     lasts = [
-        (word.offset - word.onset) / (same.offset - same.onset)
+        (word.offset_samples - word.onset_samples) / (same.offset_samples - same.onset_samples)
         for word, same in zip(words, own, strict=True)
     ]
     assert lasts[0] == 1.0

@@ -151,7 +151,7 @@ def test_it_sounds_like_the_sentence(heart: Voice, policy: str) -> None:
             session.prepare(together=together[0])
             if (chunk := session.pull()) is None:
                 return np.diff(times) / heart.sample_rate
-            times += [word.onset for word in chunk.words]
+            times += [word.onset_samples for word in chunk.words]
 
     whole = ends([1], "wait-all")
     single = ends([1])

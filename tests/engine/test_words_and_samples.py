@@ -49,12 +49,12 @@ def words_of(session: Session) -> list[WordTiming]:
     position = 0
     for chunk in session.chunks():
         assert len(chunk.samples)
-        assert chunk.start == position
+        assert chunk.start_samples == position
         position += len(chunk.samples)
         for word in chunk.words:
-            assert chunk.start <= word.onset < position
-            assert word.onset <= word.offset
-            assert not words or words[-1].onset <= word.onset
+            assert chunk.start_samples <= word.onset_samples < position
+            assert word.onset_samples <= word.offset_samples
+            assert not words or words[-1].onset_samples <= word.onset_samples
             words.append(word)
     assert not session._untimed
     assert not session._timed

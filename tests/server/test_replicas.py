@@ -96,7 +96,7 @@ async def told_by(client: AsyncClient, fleet: Fleet, words: list[str]) -> None:
         writing.cancel()
     text = "".join(words)
     assert [text[word.start : word.end] for word in speech.words] == text.split()
-    assert all(a.onset <= b.onset for a, b in itertools.pairwise(speech.words))
+    assert all(a.onset_samples <= b.onset_samples for a, b in itertools.pairwise(speech.words))
 
 
 @pytest.mark.timeout(900 if FULL else 120)

@@ -350,7 +350,7 @@ def test_a_client_knows_what_was_heard_while_it_is_sent_and_long_after() -> None
             await speech.push(TEXT)
             chunks = await until_s(speech, 1.5)
             words = [word for chunk in chunks for word in chunk.words]
-            middle_s = (words[3].onset + words[3].offset) / 2 / 8000
+            middle_s = (words[3].onset_samples + words[3].offset_samples) / 2 / 8000
             assert speech.heard(middle_s - 0.01).word_count == 3
             assert speech.heard(middle_s + 0.01).word_count == 4
             with pytest.raises(ConfigError, match=r"played_s is 99\.000, but only"):

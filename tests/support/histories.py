@@ -106,18 +106,19 @@ class History:
         if chunk is None:
             return False
         self.check(len(chunk.samples) > 0, "a chunk is empty")
-        self.check(chunk.start == self.samples, "a chunk begins elsewhere")
+        self.check(chunk.start_samples == self.samples, "a chunk begins elsewhere")
         self.check(bool(np.isfinite(chunk.samples).all()), "a sample is no number")
         self.check(bool(np.abs(chunk.samples).max() <= 1.0), "a sample is beyond 1")
         self.samples += len(chunk.samples)
         for word in chunk.words:
             self.check(
-                chunk.start <= word.onset < self.samples, f"{word} begins outside of its chunk"
+                chunk.start_samples <= word.onset_samples < self.samples,
+                f"{word} begins outside of its chunk",
             )
-            self.check(word.onset <= word.offset, f"{word} ends before it begins")
+            self.check(word.onset_samples <= word.offset_samples, f"{word} ends before it begins")
             if self.words:
                 last = self.words[-1]
-                self.check(last.onset <= word.onset, f"{word} is before {last}")
+                self.check(last.onset_samples <= word.onset_samples, f"{word} is before {last}")
                 self.check(
                     last.start <= word.start and last.end <= word.end, f"{word} follows {last}"
                 )
@@ -130,7 +131,11 @@ class History:
         rate = self.session.sample_rate
         played_s = self.dice.uniform(0, self.samples / rate)
         found = self.session.heard(played_s)
-        heard = [word for word in self.words if (word.onset + word.offset) // 2 < played_s * rate]
+        heard = [
+            word
+            for word in self.words
+            if (word.onset_samples + word.offset_samples) // 2 < played_s * rate
+        ]
         self.check(
             found.word_count == len(heard), f"{found.word_count} words were heard, not {len(heard)}"
         )

@@ -180,7 +180,7 @@ def onsets(text: str) -> list[tuple[str, float]]:
     session.push(text)
     session.finish()
     words = [word for chunk in session.chunks() for word in chunk.words]
-    return [(text[word.start : word.end], word.onset / RATE) for word in words]
+    return [(text[word.start : word.end], word.onset_samples / RATE) for word in words]
 
 
 def check_times(told: Sequence[tuple[str, float]], text: str) -> None:

@@ -16,7 +16,11 @@ Timings = list[tuple[str, int, int]]
 def joined(voice: Voice, fragments: list[str], **options: Any) -> tuple[Floats, Timings]:
     """The sound of fragments and its words; ``options`` are those of ``Voice.stream``."""
     chunks = list(voice.stream(fragments, **options))
-    words = [(word.text, word.onset, word.offset) for chunk in chunks for word in chunk.words]
+    words = [
+        (word.text, word.onset_samples, word.offset_samples)
+        for chunk in chunks
+        for word in chunk.words
+    ]
     return np.concatenate([chunk.samples for chunk in chunks]), words
 
 

@@ -590,10 +590,10 @@ class Conversation:
         words: list[WordTiming] = turn.speech.words
         for word in words:
             assert text[word.start : word.end].strip() == word.text, (word, text)
-            assert word.offset - word.onset == LETTER * len(word.text)
+            assert word.offset_samples - word.onset_samples == LETTER * len(word.text)
         for before, after in itertools.pairwise(words):
-            assert after.onset - before.offset in (SPACE, PAUSE), (before, after)
-        spoken = [word for word in words if (word.onset + word.offset) // 2 < count]
+            assert after.onset_samples - before.offset_samples in (SPACE, PAUSE), (before, after)
+        spoken = [word for word in words if (word.onset_samples + word.offset_samples) // 2 < count]
         assert heard.word_count == len(spoken), (heard, words)
         assert heard.end == (spoken[-1].end if spoken else 0)
         if turn.end == "nothing" and not turn.silenced:

@@ -26,7 +26,7 @@ def test_it_speaks_word_by_word_under_any_policy(tmp_path: Path) -> None:
     assert [(word.text, TEXT[word.start : word.end]) for word in words] == [
         (w, w) for w in TEXT.replace("/", "·").split("·")
     ]
-    assert [word.onset for word in words] == list(np.cumsum([0, 2, 3, 2, 2]) * NOTE)
+    assert [word.onset_samples for word in words] == list(np.cumsum([0, 2, 3, 2, 2]) * NOTE)
     whole = voice.synthesize(TEXT, policy="wait-all")
     assert len(whole) == 10 * NOTE
     for policy in (LookaheadK(0), "lookahead:k=2", {"name": "independent", "words": 1}):

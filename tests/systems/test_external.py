@@ -66,7 +66,7 @@ def test_a_command_says_whole_sentences(
     chunks = list(voice.stream(list("One two. Three!")))
     assert [len(chunk.samples) for chunk in chunks] == [400 * len("One two."), 400 * len("Three!")]
     words = [word for chunk in chunks for word in chunk.words]
-    assert [(word.text, word.onset, word.offset) for word in words] == [
+    assert [(word.text, word.onset_samples, word.offset_samples) for word in words] == [
         ("One", 0, 1200),
         ("two.", 1600, 3200),
         ("Three!", 3200, 5600),

@@ -218,7 +218,9 @@ def test_words_have_speeds_of_their_own(heart: Voice, policy: str) -> None:
     slow = {"jumps": 0.6, "over": 0.6, "the": 0.6, "lazy": 0.6, "dog,": 0.6}
     slower = [word for chunk in at_speeds(heart, slow, **options) for word in chunk.words]
     for before, after in zip(words, slower, strict=True):
-        ratio = (after.offset - after.onset) / (before.offset - before.onset)
+        ratio = (after.offset_samples - after.onset_samples) / (
+            before.offset_samples - before.onset_samples
+        )
         # The second sentence starts anew; the first "the" is capitalised.
         assert 1.3 < ratio < 2.3 if before.text in slow else 0.7 < ratio < 1.4
 
@@ -348,8 +350,8 @@ def test_more_lookahead_than_the_sentence_has_is_the_whole_sentence(heart: Voice
     """With everything visible, words last as long as in the whole sentence."""
     whole = [w for c in heart.stream([TEXT], policy=WaitAll()) for w in c.words]
     words = [w for c in heart.stream([TEXT], policy=LookaheadK(50)) for w in c.words]
-    assert [(w.text, w.offset - w.onset) for w in whole[:-1]] == [
-        (w.text, w.offset - w.onset) for w in words[:-1]
+    assert [(w.text, w.offset_samples - w.onset_samples) for w in whole[:-1]] == [
+        (w.text, w.offset_samples - w.onset_samples) for w in words[:-1]
     ]
 
 
@@ -397,8 +399,8 @@ def test_words_are_timed_where_they_sound(heart: Voice, k: int | None) -> None:
         )
         words = [word for chunk in chunks for word in chunk.words]
         # An onset is where the phoneme begins, which may be a little before it is loud.
-        assert -0.05 < (words[0].onset - sound[0]) / 24000 < 0.03
-        assert -0.05 < (words[-1].offset - sound[-1]) / 24000 < 0.06
+        assert -0.05 < (words[0].onset_samples - sound[0]) / 24000 < 0.03
+        assert -0.05 < (words[-1].offset_samples - sound[-1]) / 24000 < 0.06
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def test_any_split_gives_the_same_sound(voice: Voice, options: Any) -> None:
     assert words == others
     assert [word.text for word in words] == TEXT.split()
     for word, after in itertools.pairwise(words):
-        assert word.onset <= word.offset <= after.onset
+        assert word.onset_samples <= word.offset_samples <= after.onset_samples
 
 
 def test_sound_comes_before_the_sentence_is_over(voice: Voice) -> None:

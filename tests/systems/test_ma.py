@@ -258,10 +258,10 @@ def test_sessions_keep_their_promises(voice: Voice, data: st.DataObject) -> None
     ]
     ends = [word.ends for word in normalize(text)]
     for ended, timing, after in zip(ends, timings, timings[1:], strict=False):
-        assert timing.onset <= timing.offset
-        assert timing.onset <= after.onset
-        assert ended or timing.offset <= after.onset
-    assert not timings or timings[-1].offset <= len(sound(whole))
+        assert timing.onset_samples <= timing.offset_samples
+        assert timing.onset_samples <= after.onset_samples
+        assert ended or timing.offset_samples <= after.onset_samples
+    assert not timings or timings[-1].offset_samples <= len(sound(whole))
 
 
 def test_a_pace_that_it_does_not_have_is_refused(voice: Voice) -> None:

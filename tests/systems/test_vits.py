@@ -56,7 +56,7 @@ def test_any_split_gives_the_same_sound(options: Any) -> None:
     assert words == others
     assert [word.text for word in words] == TEXT.split()
     for word, after in itertools.pairwise(words):
-        assert word.onset <= word.offset <= after.onset
+        assert word.onset_samples <= word.offset_samples <= after.onset_samples
 
 
 def test_pace_seed_and_speaker_are_options() -> None:

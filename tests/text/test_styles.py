@@ -123,7 +123,9 @@ def test_an_emphasized_word_is_longer() -> None:
     def lasting(text: str) -> int:
         speech = load_voice("heart").speak(text)
         assert list(speech)
-        return next(word.offset - word.onset for word in speech.words if word.text == "not")
+        return next(
+            word.offset_samples - word.onset_samples for word in speech.words if word.text == "not"
+        )
 
     plain, moderate, strong = (
         lasting(f"I did {word} say that.")

@@ -132,8 +132,8 @@ class Spoken:
                 "ends": word.ends,
                 "start": word.start,
                 "end": word.end,
-                "onset_s": word.onset / self._voice_rate,
-                "offset_s": word.offset / self._voice_rate,
+                "onset_s": word.onset_samples / self._voice_rate,
+                "offset_s": word.offset_samples / self._voice_rate,
             }
             for word in chunk.words
         ]

@@ -99,7 +99,7 @@ def test_sound_comes_before_the_last_word_and_words_have_times(voice: Voice) -> 
         assert "".join(timed) == TEXT + " "
         expected = [word for chunk in voice.stream([TEXT + " "]) for word in chunk.words]
         assert [part.start_time for part in timed[: len(expected)]] == [
-            word.onset / 24000 for word in expected
+            word.onset_samples / 24000 for word in expected
         ]
         assert " $5 million." in timed
         assert [metric.streamed for metric in collected] == [True]

@@ -370,7 +370,10 @@ class SayaheadTTSService(TTSService):
         twice = 2 * chunk.sample_rate
         turn.wait()
         words = [
-            (source[word.start : word.end], (word.onset + word.offset) / twice + turn.late_s)
+            (
+                source[word.start : word.end],
+                (word.onset_samples + word.offset_samples) / twice + turn.late_s,
+            )
             for word in chunk.words
         ]
         async with self._order:

@@ -150,7 +150,7 @@ def test_sound_comes_before_the_last_word_and_words_have_times(voice: Voice) -> 
             "".join(frame.text.split()) for frame in bot.ear.words
         )
         expected = [
-            (word.onset + word.offset) / 48000
+            (word.onset_samples + word.offset_samples) / 48000
             for chunk in voice.stream([TEXT + " "])
             for word in chunk.words
         ]

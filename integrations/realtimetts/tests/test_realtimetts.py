@@ -74,7 +74,7 @@ def test_words_are_told_with_their_times(engine: SayaheadEngine) -> None:
     ]
     assert "9:30." in [word.word for word in words]
     assert [word.word for word in words] == [word.written for word in expected]
-    assert [word.start_time for word in words] == [word.onset / 24000 for word in expected]
+    assert [word.start_time for word in words] == [word.onset_samples / 24000 for word in expected]
     assert engine.timings.empty()
 
 

@@ -130,7 +130,9 @@ class Speaker:
         ):
             begin = 0
             for word in chunk.words:
-                onset = min(max(word.onset - chunk.start, begin), len(chunk.samples))
+                onset = min(
+                    max(word.onset_samples - chunk.start_samples, begin), len(chunk.samples)
+                )
                 yield chunk.samples[begin:onset], at
                 begin = onset
                 at = word.start + 1

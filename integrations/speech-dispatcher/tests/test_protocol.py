@@ -119,7 +119,7 @@ def test_index_marks_come_where_their_words_are_heard(daemon: Daemon, voice: Voi
     assert [data for _, data in marks] == [b"__spd_1", b"two"]
     words = [word for chunk in voice.stream(["The first and the & second"]) for word in chunk.words]
     before = len(samples(events[: marks[0][0]])) // 2
-    assert before == next(word.onset for word in words if word.start == 10)
+    assert before == next(word.onset_samples for word in words if word.start == 10)
     # The last one behind all sound.
     assert not samples(events[marks[1][0] :])
     assert samples(events) == to_pcm16(voice.synthesize("The first and the & second")).tobytes()

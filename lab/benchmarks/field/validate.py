@@ -67,7 +67,7 @@ def known() -> dict[str, dict[str, float]]:
             errors["stall"].append(float(stalls_s(trace).sum()) - KNOWN["stall_s"])
             if plain and moved:
                 apart = [
-                    (b.onset - a.onset) / voice.sample_rate
+                    (b.onset_samples - a.onset_samples) / voice.sample_rate
                     for a, b in zip(plain, moved, strict=True)
                 ]
                 errors["shift"].append(float(np.mean(apart)) - KNOWN["shift_s"])

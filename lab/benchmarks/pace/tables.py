@@ -42,9 +42,9 @@ def places(trace: Trace) -> list[tuple[str, float]]:
         if stall <= 0:
             continue
         at = chunk.start
-        after = next((i for i, word in enumerate(words) if word.onset >= at), len(words))
+        after = next((i for i, word in enumerate(words) if word.onset_samples >= at), len(words))
         before = words[after - 1] if after else None
-        if before is not None and before.offset - at > WHOLE_S * trace.sample_rate:
+        if before is not None and before.offset_samples - at > WHOLE_S * trace.sample_rate:
             place = "word"
         elif before is None or before.text[-1:] in PAUSES + ".!?" or after == len(words):
             place = "pause"

@@ -530,9 +530,10 @@ def test_any_split_gives_the_same_words_and_audio(voice: Voice, data: st.DataObj
     assert words == [word for chunk in parts for word in chunk.words]
     for chunk in whole:
         assert all(
-            chunk.start <= word.onset < chunk.start + len(chunk.samples) for word in chunk.words
+            chunk.start_samples <= word.onset_samples < chunk.start_samples + len(chunk.samples)
+            for word in chunk.words
         )
-    edges = [edge for word in words for edge in (word.onset, word.offset)]
+    edges = [edge for word in words for edge in (word.onset_samples, word.offset_samples)]
     assert edges == sorted(edges)
 
 
@@ -633,7 +634,9 @@ def test_flush_speaks_what_is_there_and_a_new_sentence_begins(voice: Voice) -> N
 def test_words_without_letters_are_timed_all_the_same(voice: Voice) -> None:
     for text in ("— —", "12 ... 5", "..."):
         chunks = list(voice.stream([text], policy=WaitEnd()))
-        assert all(word.onset <= word.offset for chunk in chunks for word in chunk.words)
+        assert all(
+            word.onset_samples <= word.offset_samples for chunk in chunks for word in chunk.words
+        )
 
 
 # --- languages

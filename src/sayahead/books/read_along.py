@@ -81,7 +81,7 @@ def write_page(
     at = 0
     for number, chapter in enumerate(spoken, start=1):
         places = heard_places(chapter.words)
-        times += [round((at + word.onset) / sample_rate, 3) for word in places]
+        times += [round((at + word.onset_samples) / sample_rate, 3) for word in places]
         at += chapter.samples
         chapters.append(f'<section id="c{number}">\n{section(chapter, places)}\n</section>')
     contents = (

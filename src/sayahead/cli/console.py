@@ -125,7 +125,7 @@ class Display:
                 self._advance(self._played())
 
     def _advance(self, samples: float) -> None:
-        while self._coming and self._coming[0].onset <= samples:
+        while self._coming and self._coming[0].onset_samples <= samples:
             word = self._coming.popleft()
             if self._console.terminal:
                 self._show(word)

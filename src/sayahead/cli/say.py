@@ -453,7 +453,7 @@ def keep_timings(
 
     def keep() -> None:
         end = speaker.written_s * sample_rate
-        words = [word for word in speaker.speech.words if word.onset < end]
+        words = [word for word in speaker.speech.words if word.onset_samples < end]
         try:
             write_timings(path, words, sample_rate=sample_rate, **chosen)
         except KeyboardInterrupt:

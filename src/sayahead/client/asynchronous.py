@@ -753,7 +753,14 @@ class AsyncSpeech:
         if self._splice is not None:
             samples, words = self._splice.take(samples, words)
             shift = self._splice.shift or 0
-            words = [replace(w, onset=w.onset - shift, offset=w.offset - shift) for w in words]
+            words = [
+                replace(
+                    w,
+                    onset_samples=w.onset_samples - shift,
+                    offset_samples=w.offset_samples - shift,
+                )
+                for w in words
+            ]
             if not (len(samples) or words):
                 return None
         words = [

@@ -93,8 +93,8 @@ class Splice:
                 start = last.end
             self._fresh.append(replace(word, start=start, end=end))
             # Before a word that is new, nothing is left out of it.
-            if not self._joined and (self._skip is None or word.onset < self._skip):
-                self._skip = word.onset
+            if not self._joined and (self._skip is None or word.onset_samples < self._skip):
+                self._skip = word.onset_samples
         self._seen += len(samples)
         if not self._joined:
             self._kept = np.concatenate([self._kept, samples])
@@ -118,15 +118,17 @@ class Splice:
         end = word.end + self._offset
         if end <= last.end or not any(map(str.isalnum, self._part(last.end, end))):
             return None
-        onset = word.onset + (word.offset - word.onset) * (last.end - start) // (end - start)
-        return replace(word, onset=onset)
+        onset = word.onset_samples + (word.offset_samples - word.onset_samples) * (
+            last.end - start
+        ) // (end - start)
+        return replace(word, onset_samples=onset)
 
     def _after(self, word: WordTiming, last: WordTiming) -> int:
         """Where in the new sound the other stopped, which broke off in this word or in the pause
         after it."""
-        if self._samples > last.offset:
-            return word.offset + self._samples - last.offset
-        return min(word.onset + self._samples - last.onset, word.offset)
+        if self._samples > last.offset_samples:
+            return word.offset_samples + self._samples - last.offset_samples
+        return min(word.onset_samples + self._samples - last.onset_samples, word.offset_samples)
 
     def _best(self, skip: int) -> int:
         """The place near ``skip`` before which the new sound is most like the tail."""

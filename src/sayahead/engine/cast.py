@@ -112,9 +112,16 @@ class Part:
         start = self.places.start(word.start)
         end = self.places.start(max(word.start, word.end - 1)) + 1
         end = end if word.end > word.start else start
-        onset = word.onset + self.first
-        offset = word.offset + self.first
-        return replace(word, start=start, end=end, onset=onset, offset=offset, speaker=self.name)
+        onset = word.onset_samples + self.first
+        offset = word.offset_samples + self.first
+        return replace(
+            word,
+            start=start,
+            end=end,
+            onset_samples=onset,
+            offset_samples=offset,
+            speaker=self.name,
+        )
 
 
 class Cast(Session):
@@ -344,7 +351,7 @@ class Cast(Session):
                 words = tuple(part.timed(word) for word in chunk.words)
                 self.transcript.add(words)
                 self._spoken_end = words[-1].end if words else self._spoken_end
-                chunk = replace(chunk, start=self._samples, words=words)
+                chunk = replace(chunk, start_samples=self._samples, words=words)
                 self._samples += len(chunk.samples)
                 return chunk
             if not self._next_part():

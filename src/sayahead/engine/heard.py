@@ -118,7 +118,7 @@ class Transcript:
         """More words have their times."""
         for word in words:
             self._ends.append(word.end)
-            self._middles.append((word.onset + word.offset) // 2)
+            self._middles.append((word.onset_samples + word.offset_samples) // 2)
 
     def heard(
         self, played_s: float | None, *, emitted_s: float, sample_rate: int, spoken: bool

@@ -564,7 +564,7 @@ def unreadable(voice: str, parts: list[str]) -> str:
 
 def spoken_word(word: WordTiming, rate: int) -> m.SpokenWord:
     """A word as protocols get it, its times in seconds."""
-    times = (word.onset / rate, word.offset / rate)
+    times = (word.onset_samples / rate, word.offset_samples / rate)
     return m.SpokenWord(
         word.text,
         word.start,

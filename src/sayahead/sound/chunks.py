@@ -45,8 +45,10 @@ class Resampled:
 
     def _word(self, word: WordTiming) -> WordTiming:
         """Its times in samples of the rate."""
-        onset, offset = (round(at * self.rate / self._source) for at in (word.onset, word.offset))
-        return replace(word, onset=onset, offset=offset)
+        onset, offset = (
+            round(at * self.rate / self._source) for at in (word.onset_samples, word.offset_samples)
+        )
+        return replace(word, onset_samples=onset, offset_samples=offset)
 
 
 class Source(Iterable[AudioChunk], AsyncIterable[AudioChunk], Protocol):

@@ -157,8 +157,8 @@ class SoundQueue:
             if data and not track.waiting:
                 self._tracks.append(track)
             if isinstance(sound, AudioChunk) and self._on_word is not None:
-                begin = track.written - sound.start
-                track.words.extend((begin + word.onset, word) for word in sound.words)
+                begin = track.written - sound.start_samples
+                track.words.extend((begin + word.onset_samples, word) for word in sound.words)
             track.waiting += data
             track.written += len(data) // 2
         self._wait(lambda: len(track.waiting) <= self._most_bytes)

@@ -31,6 +31,9 @@ def timings_json(
     (characters), its times in samples and seconds."""
     rows = [asdict(word) | seconds(word, sample_rate) for word in words]
     for row in rows:
+        for name in ("onset", "offset"):
+            # The file's own names, which other programs read.
+            row[name] = row.pop(f"{name}_samples")
         if not row["speaker"]:
             del row["speaker"]
     return (
@@ -40,7 +43,10 @@ def timings_json(
 
 def seconds(word: WordTiming, sample_rate: int) -> dict[str, float]:
     """Where a word begins and ends in the sound, in seconds."""
-    return {f"{key}_s": round(getattr(word, key) / sample_rate, 4) for key in ("onset", "offset")}
+    return {
+        "onset_s": round(word.onset_samples / sample_rate, 4),
+        "offset_s": round(word.offset_samples / sample_rate, 4),
+    }
 
 
 def timings_srt(
@@ -49,8 +55,8 @@ def timings_srt(
     """Numbered subtitles of one line each, or of one word each."""
     blocks = []
     for number, line in enumerate(cues(shown(words, spoken=spoken), each_word), start=1):
-        start = clock(line[0].onset / sample_rate, ",")
-        end = clock(line[-1].offset / sample_rate, ",")
+        start = clock(line[0].onset_samples / sample_rate, ",")
+        end = clock(line[-1].offset_samples / sample_rate, ",")
         who = f"{line[0].speaker}: " if line[0].speaker else ""
         blocks.append(f"{number}\n{start} --> {end}\n{who}{text_of(line)}\n")
     return "\n".join(blocks)
@@ -63,11 +69,11 @@ def timings_vtt(
     or of one word."""
     blocks = ["WEBVTT\n"]
     for line in cues(shown(words, spoken=spoken), each_word):
-        start = clock(line[0].onset / sample_rate, ".")
-        end = clock(line[-1].offset / sample_rate, ".")
+        start = clock(line[0].onset_samples / sample_rate, ".")
+        end = clock(line[-1].offset_samples / sample_rate, ".")
         text = escape(line[0].text)
         for before, word in pairwise(line):
-            stamp = clock(word.onset / sample_rate, ".")
+            stamp = clock(word.onset_samples / sample_rate, ".")
             text += f"{between(before, word)}<{stamp}>{escape(word.text)}"
         who = f"<v {escape(line[0].speaker)}>" if line[0].speaker else ""
         blocks.append(f"{start} --> {end}\n{who}{text}\n")
@@ -79,8 +85,8 @@ class Caption:
     """A word as it is shown, and its times in samples."""
 
     text: str
-    onset: int
-    offset: int
+    onset_samples: int
+    offset_samples: int
     ends: bool
     """Whether a sentence ends after it."""
     speaker: str = ""
@@ -99,10 +105,17 @@ def shown(words: Sequence[WordTiming], *, spoken: bool) -> list[Caption]:
         if captions and (continues or not re.search(r"\w", word.text)):
             before = captions[-1]
             captions[-1] = replace(
-                before, text=f"{before.text} {text}".rstrip(), offset=word.offset, ends=ends
+                before,
+                text=f"{before.text} {text}".rstrip(),
+                offset_samples=word.offset_samples,
+                ends=ends,
             )
         else:
-            captions.append(Caption(text or word.text, word.onset, word.offset, ends, word.speaker))
+            captions.append(
+                Caption(
+                    text or word.text, word.onset_samples, word.offset_samples, ends, word.speaker
+                )
+            )
     return captions
 
 

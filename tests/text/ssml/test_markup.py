@@ -291,11 +291,11 @@ def test_a_break_is_silence_of_its_length_and_times_are_those_of_the_sound(polic
     ]
     rate = voice.sample_rate
     for before, after, least in ((1, 2, 1.5), (3, 4, 2.0)):
-        gap = words[after].onset - words[before].offset
+        gap = words[after].onset_samples - words[before].offset_samples
         assert least <= gap / rate < least + 0.6
     plain = len(voice.synthesize("Wait here, then go. Done.", policy=policy))
     assert abs(len(sound) - plain - 3.5 * rate) < 0.3 * rate
-    heard = session.heard(words[2].offset / rate)
+    heard = session.heard(words[2].offset_samples / rate)
     assert (heard.word_count, heard.text) == (3, TEXT[: words[2].end])
 
 

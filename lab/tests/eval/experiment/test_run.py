@@ -205,7 +205,7 @@ def test_shadowing_a_speaker(files: Path) -> None:
     heard = list(read_traces(out / "whole" / "voice.jsonl"))
     for made, shadow in zip(speaker, heard, strict=True):
         assert [f.at_s for f in shadow.fragments] == [
-            word.offset / made.sample_rate for word in made.words
+            word.offset_samples / made.sample_rate for word in made.words
         ]
         assert 0.3 < shadow.fragments[-1].at_s < made.duration_s
     before = (out / "speaker of voice" / "measured.jsonl").read_bytes()

@@ -160,7 +160,7 @@ def test_average_chunk_delay_counts_from_the_input_chunks_end_to_its_sounds_end(
     assert metrics.chunk_delays_s(STALLED) == pytest.approx([0.75, 0.75, 0.95])
     # The first chunk holds the first word and half of the second, the second the rest of it, the
     # third a pause.
-    held = replace(STALLED, words=(STALLED.words[0], replace(STALLED.words[1], onset=460)))
+    held = replace(STALLED, words=(STALLED.words[0], replace(STALLED.words[1], onset_samples=460)))
     assert metrics.chunk_delays_s(held) == pytest.approx([0.75, 0.75])
     # One audio chunk for all words: its input chunk ends with the last of them.
     whole = make(

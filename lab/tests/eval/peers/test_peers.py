@@ -139,7 +139,7 @@ def test_a_trace_of_two_sentences(beeping: WorkerPeer) -> None:
     assert samples.dtype == np.float32
     assert 0.01 <= first.generation_s < 60
     assert second.ready_s == pytest.approx(first.generation_s + second.generation_s)
-    assert [(w.text, w.start, w.end, w.onset, w.offset) for w in trace.words] == [
+    assert [(w.text, w.start, w.end, w.onset_samples, w.offset_samples) for w in trace.words] == [
         *(("Hi", 0, 2, 50, 250), ("you!", 3, 7, 250, 550)),
         *(("Go", 10, 12, 650, 850), ("home.", 13, 18, 850, 1250)),
     ]
@@ -340,7 +340,10 @@ def test_what_is_known_is_measured(tmp_path: Path) -> None:
     found, moved = (word_times(one, voice.sample_rate, text) for one in (sound, shifted))
     assert found is not None
     assert moved is not None
-    shifts = [(b.onset - a.onset) / voice.sample_rate for a, b in zip(found, moved, strict=True)]
+    shifts = [
+        (b.onset_samples - a.onset_samples) / voice.sample_rate
+        for a, b in zip(found, moved, strict=True)
+    ]
     assert [word.text for word in found] == text.split()
     assert np.mean(shifts) == pytest.approx(known["shift_s"], abs=0.01)
     assert word_times(sound[::-1].copy(), voice.sample_rate, text) is None

@@ -207,7 +207,9 @@ class SynthesizeStream(tts.SynthesizeStream):
         for word in words:
             text = source[self._timed : word.end]
             timed.append(
-                TimedString(text, start_time=word.onset / rate, end_time=word.offset / rate)
+                TimedString(
+                    text, start_time=word.onset_samples / rate, end_time=word.offset_samples / rate
+                )
             )
             self._timed = word.end
         return timed

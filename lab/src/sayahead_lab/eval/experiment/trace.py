@@ -162,7 +162,9 @@ class TraceRecorder:
         first_loud = int(loud[0]) if len(loud) else None
         times = at_s, now_s, generation_s
         self.chunks.append(
-            TracedChunk(chunk.start, length, *times, self._read, first_loud, tuple(self.silent))
+            TracedChunk(
+                chunk.start_samples, length, *times, self._read, first_loud, tuple(self.silent)
+            )
         )
         self.silent.clear()
         self.words += chunk.words
@@ -275,6 +277,14 @@ def write_traces(path: Path, traces: Iterable[Trace]) -> None:
             file.write(json.dumps(as_json(trace), ensure_ascii=False) + "\n")
 
 
+def renewed(word: Any) -> Any:
+    """A word of a file, with the names that its times had in version 0.1 as they are now."""
+    if not isinstance(word, dict):
+        return word
+    now = {"onset": "onset_samples", "offset": "offset_samples"}
+    return {now.get(key, key): value for key, value in word.items()}
+
+
 def read_traces(path: Path) -> Iterator[Trace]:
     """The traces of a file; ConfigError names an invalid line."""
     fields = Trace.__dataclass_fields__
@@ -287,6 +297,8 @@ def read_traces(path: Path) -> Iterator[Trace]:
                 raise ConfigError(f"{where}: not JSON ({error}).") from error
             if not isinstance(data, dict):
                 raise ConfigError(f"{where}: not a trace.")
+            if isinstance(words := data.get("words"), list):
+                data["words"] = [renewed(word) for word in words]
             yield from_mapping(
                 Trace, {key: value for key, value in data.items() if key in fields}, where=where
             )

@@ -101,7 +101,11 @@ def sounding_ends(text: str, timed: Sequence[WordTiming], sample_rate: int) -> t
     starts = word_starts(text)
     ends = [
         max(
-            (w.offset for w in timed if w.start < stop and w.end > start and w.offset > w.onset),
+            (
+                w.offset_samples
+                for w in timed
+                if w.start < stop and w.end > start and w.offset_samples > w.onset_samples
+            ),
             default=0,
         )
         for start, stop in spans(text, starts)

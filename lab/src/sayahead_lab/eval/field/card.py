@@ -318,7 +318,7 @@ def prosody_gap(folder: Path, clock: str) -> dict[str, Any]:
             continue
         sounds = [read_wav(folder / kind / f"{trace.name}.wav") for kind in ("wav", "whole")]
         words = [
-            tuple((w.onset, w.offset) for w in audible_words(one))
+            tuple((w.onset_samples, w.offset_samples) for w in audible_words(one))
             for one in (trace, whole[trace.name])
         ]
         streamed, full = (

@@ -69,7 +69,7 @@ def chunk_of(trace: Trace, samples: Sequence[int], *, end: bool = False) -> list
 
 def audible_words(trace: Trace) -> list[WordTiming]:
     """The N words with a sound, in order: a full stop that only closes a sentence has none."""
-    return [word for word in trace.words if word.offset > word.onset]
+    return [word for word in trace.words if word.offset_samples > word.onset_samples]
 
 
 def first_audible_s(trace: Trace, *, ideal: bool = False) -> float:
@@ -133,7 +133,7 @@ def word_arrivals_s(trace: Trace) -> Times:
 def word_lags_s(trace: Trace, *, ideal: bool = False) -> Times:
     """on_i - A_i (N,): from the completion of word i in the text to its onset in the sound (an
     ear-voice span)."""
-    onsets = heard_s(trace, [word.onset for word in audible_words(trace)], ideal=ideal)
+    onsets = heard_s(trace, [word.onset_samples for word in audible_words(trace)], ideal=ideal)
     return onsets - word_arrivals_s(trace)
 
 
@@ -147,7 +147,7 @@ def chunk_delays_s(trace: Trace, *, ideal: bool = False) -> Times:
     """
     if not trace.chunks:
         return np.zeros(0)
-    chunks = chunk_of(trace, [word.offset for word in audible_words(trace)], end=True)
+    chunks = chunk_of(trace, [word.offset_samples for word in audible_words(trace)], end=True)
     # Of the words that end in one chunk the last counts.
     last = dict(zip(chunks, word_arrivals_s(trace), strict=True))
     _, ends = playback(trace, ideal=ideal)
@@ -286,7 +286,7 @@ def latency(trace: Trace) -> dict[str, float]:
 def on_clock(trace: Trace, *, ideal: bool) -> dict[str, float]:
     """The scalar metrics that depend on the clock."""
     lags = [float(lag) for lag in word_lags_s(trace, ideal=ideal)]
-    onsets = heard_s(trace, [word.onset for word in audible_words(trace)], ideal=ideal)
+    onsets = heard_s(trace, [word.onset_samples for word in audible_words(trace)], ideal=ideal)
     delays = chunk_delays_s(trace, ideal=ideal)
     stalls = stalls_s(trace, ideal=ideal)
     number = int((stalls > 0).sum())

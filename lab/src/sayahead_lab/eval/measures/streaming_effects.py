@@ -31,7 +31,7 @@ class TracedSound:
     @property
     def words(self) -> tuple[tuple[int, int], ...]:
         """First sample and end of each word."""
-        return tuple((word.onset, word.offset) for word in self.trace.words)
+        return tuple((word.onset_samples, word.offset_samples) for word in self.trace.words)
 
     @property
     def with_pitch(self) -> ListenedUtterance:

@@ -418,7 +418,9 @@ def by_word_s(trace: Trace) -> list[float]:
     total = cumulative_processing_s(trace)
     return [
         float(total[chunk])
-        for chunk in chunk_of(trace, [word.offset for word in audible_words(trace)], end=True)
+        for chunk in chunk_of(
+            trace, [word.offset_samples for word in audible_words(trace)], end=True
+        )
     ]
 
 

@@ -283,8 +283,8 @@ def timeline(traces: Mapping[str, Trace], *, clock: str) -> Figure:
 def words_heard(trace: Trace) -> list[tuple[str, float, float]]:
     """(word, onset, offset) on the playback clock, in s."""
     words = audible_words(trace)
-    begin = heard_s(trace, [word.onset for word in words])
-    end = heard_s(trace, [w.offset for w in words], end=True)
+    begin = heard_s(trace, [word.onset_samples for word in words])
+    end = heard_s(trace, [w.offset_samples for w in words], end=True)
     return [
         (word.text, float(at), float(to)) for word, at, to in zip(words, begin, end, strict=True)
     ]
