@@ -87,7 +87,10 @@ class LetterView:
 
 class WordPolicy(Protocol):
     """When to speak which words: the g(t) of the prefix-to-prefix framework (Ma, Eq. 6), as a
-    decision."""
+    decision.
+
+    With an attribute ``eager`` it is shown so many words that happen to be there, unasked. Only
+    then does its sound depend on how the text arrives."""
 
     @property
     def unit(self) -> str:
@@ -97,20 +100,6 @@ class WordPolicy(Protocol):
     def decide(self, view: View) -> Read | Speak:
         """READ, or SPEAK with at least one word; a sentence whose end is pending must eventually be
         spoken."""
-        ...
-
-
-class EagerPolicy(WordPolicy, Protocol):
-    """A policy over words that is shown text for which it has not asked, if that happens to be
-    there.
-
-    So its decisions, and the sound, depend on how the text arrives. Other policies have no
-    ``eager``: they see the same at each decision, whatever the arrival.
-    """
-
-    @property
-    def eager(self) -> int:
-        """How many words after the first pending one it is shown, if they are there."""
         ...
 
 

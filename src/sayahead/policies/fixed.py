@@ -82,6 +82,7 @@ class Opportunistic:
 
     @property
     def eager(self) -> int:
+        """How many words it is shown without having asked: see ``WordPolicy``."""
         return self.most
 
     def decide(self, view: View) -> Read | Speak:
