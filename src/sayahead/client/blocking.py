@@ -225,9 +225,7 @@ class Speech:
     def heard(self, played_s: float | None = None) -> Heard:
         """What the listener has heard after ``played_s`` seconds of sound.
 
-        None: of what ``play`` has played, or as much as ``played`` was last told; otherwise of all
-        that was handed out. Once the turn is over, by ``play`` or ``cancel``, it is what had been
-        heard then."""
+        None: as far as ``play`` or ``played`` know; see ``AsyncSpeech.heard``."""
         return self._speech.heard(played_s)
 
     def played(self, played_s: float) -> None:
@@ -238,9 +236,7 @@ class Speech:
     def cancel(self, played_s: float | None = None) -> Heard:
         """Fall silent at once (barge-in), and return what was heard, as ``heard`` does.
 
-        A player of yours drops the rest, and stays open. Of a turn that is over, it returns what
-        was heard, and nothing else happens. ConfigError for more seconds than were handed out; it
-        is silent even then."""
+        A player of yours drops the rest, and stays open; see ``AsyncSpeech.cancel``."""
         try:
             # Here and now: the event loop may be busy.
             return self._speech.turn.end(played_s, self._speech.hush)
