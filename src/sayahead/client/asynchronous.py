@@ -362,9 +362,7 @@ class AsyncSpeech:
     async def revise(self, at: int, text: str) -> int:
         """Replace the text from character ``at`` on: what was not spoken yet is taken back.
 
-        Returns the character from which the change could be made, as ``Session.revise`` does.
-        ConfigError if ``at`` lies outside the text, SessionError after the end; neither changes
-        anything."""
+        Returns the character from which it could be, as ``sayahead.Speech.revise`` does."""
         async with self._order:
             self._check_open("revise", text)
             at = check_whole("at", at, 0, len(self.text))
@@ -443,10 +441,7 @@ class AsyncSpeech:
     def heard(self, played_s: float | None = None) -> Heard:
         """What the listener has heard after ``played_s`` seconds of sound.
 
-        None: of what ``aplay`` has played, or as much as ``played`` was last told; otherwise of all
-        that was handed out. Once the turn is over, by ``aplay`` or ``cancel``, it is what had been
-        heard then. It works at any time, even long after the server has sent everything.
-        ConfigError for more than was handed out."""
+        As ``sayahead.Speech.heard``; at any time, even long after the server has sent all."""
         return self.turn.heard(played_s)
 
     async def played(self, played_s: float) -> None:
@@ -466,8 +461,7 @@ class AsyncSpeech:
     async def cancel(self, played_s: float | None = None) -> Heard:
         """Fall silent at once (barge-in), and return what was heard, as ``heard`` does.
 
-        Of a turn that is over, it returns what was heard, and nothing else happens. ConfigError for
-        more seconds than were handed out; it is silent even then.
+        As ``sayahead.Speech.cancel``.
         """
         try:
             return self.turn.end(played_s, self.hush)

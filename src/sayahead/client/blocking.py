@@ -225,7 +225,7 @@ class Speech:
     def heard(self, played_s: float | None = None) -> Heard:
         """What the listener has heard after ``played_s`` seconds of sound.
 
-        None: as far as ``play`` or ``played`` know; see ``AsyncSpeech.heard``."""
+        None: as far as ``play`` or ``played`` know; see ``sayahead.Speech.heard``."""
         return self._speech.heard(played_s)
 
     def played(self, played_s: float) -> None:
@@ -236,7 +236,7 @@ class Speech:
     def cancel(self, played_s: float | None = None) -> Heard:
         """Fall silent at once (barge-in), and return what was heard, as ``heard`` does.
 
-        A player of yours drops the rest, and stays open; see ``AsyncSpeech.cancel``."""
+        A player of yours drops the rest, and stays open; see ``sayahead.Speech.cancel``."""
         try:
             # Here and now: the event loop may be busy.
             return self._speech.turn.end(played_s, self._speech.hush)
