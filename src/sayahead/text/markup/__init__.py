@@ -29,8 +29,7 @@ class Text:
     @classmethod
     def of(cls, fragment: str, start: int) -> Text:
         """A fragment of the source."""
-        end = start + len(fragment)
-        return cls(fragment, list(zip(range(start, end), range(start + 1, end + 1), strict=True)))
+        return cls(fragment, [(at, at + 1) for at in range(start, start + len(fragment))])
 
     @classmethod
     def made_of(cls, characters: Iterable[Character]) -> Text:
@@ -93,15 +92,16 @@ class Rewriter:
 
     def push(self, text: Text) -> Text:
         """The characters that these make certain."""
-        if text.chars and self.passes(text.chars):
+        if text.chars and self.is_idle and self.OPENERS.search(text.chars) is None:
             self.let(text.chars)
             return text
         self._is_over = False
         return self._pass_on(text)
 
-    def passes(self, chars: str) -> bool:
-        """Whether characters would pass as they are, whatever follows."""
-        return not self._held.chars and self._lead < 0 and self.OPENERS.search(chars) is None
+    @property
+    def is_idle(self) -> bool:
+        """Whether characters pass as they are up to what may be markup."""
+        return not self._held.chars and self._lead < 0
 
     def let(self, chars: str) -> None:
         """Let characters pass as they are."""

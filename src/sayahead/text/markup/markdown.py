@@ -122,8 +122,9 @@ class MarkdownFilter(Rewriter):
                 break
         return at
 
-    def passes(self, chars: str) -> bool:
-        return not self._opens_line and super().passes(chars)
+    @property
+    def is_idle(self) -> bool:
+        return not self._opens_line and super().is_idle
 
     def _is_broken_off(self) -> bool:
         return self._opens_line

@@ -119,9 +119,9 @@ class TagFilter(Rewriter):
         words = before[-MAX_WORD:].split()
         return words[-1].lower() if words else ""
 
-    def passes(self, chars: str) -> bool:
-        is_changing = self._hidden or self._shift or self._is_broken
-        return not is_changing and super().passes(chars)
+    @property
+    def is_idle(self) -> bool:
+        return not (self._hidden or self._shift or self._is_broken) and super().is_idle
 
     def let(self, chars: str) -> None:
         super().let(chars)

@@ -17,8 +17,16 @@ from sayahead.text.reading.pattern import NEWLINE, SENTENCE_END, SPACE
 from sayahead.text.reading.punctuation import ENDING, PAUSING, readable
 
 _WHITE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
-_PLAIN = re.compile("[!-~]+(?: [!-~]+)*")
+_VISIBLE = re.compile("[!-~]+(?: [!-~]+)*")
 """Visible characters of ASCII, with single spaces between them."""
+_PLAIN = re.compile(f" |(?: ?){_VISIBLE.pattern} ?")
+"""The same, with a space around them."""
+_MARKUP = re.compile(
+    "|".join(one.OPENERS.pattern for one in (LatexFilter, TagFilter, MarkdownFilter)) + "|\r"
+)
+"""What passes no filter unseen."""
+MAX_PASSED = 100
+"""Characters before markup that its filters look at."""
 _NEWLINES = "\n\r\v\f\u2028\u2029\x85"
 _LIGATURES = "ﬀﬁﬂﬃﬄﬅﬆ"
 _RAISED = "ᵃᵇᶜᵈᵉᶠᵍʰʲᵏˡᵐᵒᵖʳˢᵗᵘᵛʷʸᶻ"
@@ -42,14 +50,14 @@ class CharacterFilter:
 
     def push(self, text: Text) -> Text:
         """The characters of a text."""
-        if _PLAIN.fullmatch(text.chars):
+        if _PLAIN.fullmatch(text.chars) and not (self._is_white and text.chars[0] == SPACE):
             self._newlines = 0
-            self._is_white = False
+            self._is_white = text.chars[-1] == SPACE
             return text
         out = Output()
         at = 0
         while at < len(text.chars):
-            plain = _PLAIN.match(text.chars, at)
+            plain = _VISIBLE.match(text.chars, at)
             if plain:
                 out.extend(text[at : plain.end()])
                 self._newlines = 0
@@ -120,16 +128,34 @@ class Filters:
         ]
         self._last = CharacterFilter(record, skipped)
         self._is_after_return = False
+        self._are_idle = False
+        """Whether the filters of markup let pass what has none."""
+        self._passed = ""
+        """What has passed since they were asked."""
 
     def push(self, fragment: str) -> Text:
         """The characters that a fragment makes certain."""
         text = Text.of(fragment, self.place)
         self.place += len(fragment)
+        if self._are_idle and _MARKUP.search(fragment) is None:
+            self._passed = (self._passed + fragment)[-MAX_PASSED:]
+            return self._last.push(text)
         if self._is_after_return or "\r" in fragment:
             text = self._with_newlines(text)
+        self._let_passed()
         for rewriter in self._markup:
             text = rewriter.push(text)
+        self._are_idle = not self._is_after_return and all(
+            one.is_idle and one.OPENERS is type(one).OPENERS for one in self._markup
+        )
         return self._last.push(text)
+
+    def _let_passed(self) -> None:
+        """Show what has passed the filters to them."""
+        self._are_idle = False
+        for rewriter in self._markup if self._passed else ():
+            rewriter.let(self._passed)
+        self._passed = ""
 
     def _with_newlines(self, text: Text) -> Text:
         """The text with one newline for each end of a line, however it is written."""
@@ -144,12 +170,14 @@ class Filters:
     def flush(self) -> Text:
         """What still waits, as if the text were over."""
         text = Text()
+        self._let_passed()
         for rewriter in self._markup:
             text = rewriter.flush(text)
         return self._last.push(text)
 
     def end_line(self) -> None:
         """What comes next begins a new line."""
+        self._let_passed()
         for rewriter in self._markup:
             rewriter.end_line()
         self._last.end_line()
