@@ -218,3 +218,13 @@ def test_marks_that_belong_to_nothing_are_not_kept(first: str) -> None:
         assert sum(len(word.text) for word in words) <= 2000
         assert len(reader._text) <= 1000 + 2 * MAX_TOKEN
         assert reader._pending is None or len(reader._pending.text) <= 2 * MAX_TOKEN
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [("ES90 8524 7882 0552 ", "seven eight eight two"), ("about 40 li", "forty")],
+)
+def test_a_number_waits_for_no_more_than_may_change_it(text: str, last: str) -> None:
+    """Groups of an account do not wait for each other, nor a number for a scale behind it."""
+    words = TokenReader(language_of("en")).push(text)
+    assert last in [word.text for word in words]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sayahead.text.classes.ordinal import form_of
-from sayahead.text.classes.time import clock_of
+from sayahead.text.classes.time import clock_of, given
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.reading.words import Words
 
@@ -30,8 +30,7 @@ def numeric(match: Match) -> Reading | None:
 def stamp(match: Match) -> Reading | None:
     """``2024-05-03T14:30``: a date and a time."""
     date = numeric(match)
-    second = int(match["s"]) if match["s"] else None
-    time = clock_of(match, int(match["h"]), int(match["min"]), second)
+    time = clock_of(match, int(match["h"]), int(match["min"]), given(match, "s"))
     return date and replace(date, text=f"{date.text} {time}")
 
 

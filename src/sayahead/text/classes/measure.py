@@ -10,6 +10,7 @@ from sayahead.text.classes.quantity import (
     amount_in,
     amount_of,
     counted,
+    named_unit,
     noun_after,
     noun_of,
     number,
@@ -18,7 +19,8 @@ from sayahead.text.classes.quantity import (
     worth,
 )
 from sayahead.text.classes.verbalize import cardinal
-from sayahead.text.reading.context import Match, Reading
+from sayahead.text.reading.context import Match, Reading, RefusedError
+from sayahead.text.reading.words import Words
 
 NUMBER = frozenset({"number"})
 UNSURE = "unsure_units"
@@ -148,16 +150,16 @@ def size(match: Match) -> Reading | None:
     sides = re.split(r" ?[xX×] ?", match.text)
     is_size = len(sides) > 2 or match["u"] or match.text[0].isalpha()
     between = record.sized if record.sized and is_size else record.over("x")
-    amounts = [amount_of(side, match.language) for side in sides]
-    if not all(sides) or any(
-        side[0].isdecimal() and amount is None for side, amount in zip(sides, amounts, strict=True)
-    ):
-        return None
-    words = [
-        side if amount is None else number(amount, match.language)
-        for side, amount in zip(sides, amounts, strict=True)
-    ]
+    words = [_side(side, match.language) for side in sides]
     return Reading(f" {between} ".join(words), NUMBER if sides[-1][0].isdecimal() else frozenset())
+
+
+def _side(text: str, language: Words) -> str:
+    """A side of a size: a number or a letter."""
+    amount = amount_of(text, language)
+    if amount is None and not text.isalpha():
+        raise RefusedError
+    return number(amount, language) if amount else text
 
 
 def often(match: Match) -> Reading | None:
@@ -178,11 +180,9 @@ def pressure(match: Match) -> Reading | None:
 
 def stars(match: Match) -> Reading | None:
     """``4*``: of a hotel."""
-    noun = match.record.units.get("★")
     amount = amount_in(match)
-    if noun is None or amount.whole > MAX_STARS:
-        return None
-    return Reading(counted(amount, noun, match.language))
+    words = counted(amount, named_unit(match, "★"), match.language)
+    return Reading(words) if amount.whole <= MAX_STARS else None
 
 
 def angle(match: Match) -> Reading | None:
@@ -211,9 +211,7 @@ def inches(match: Match) -> Reading | None:
 
 
 def _primed(match: Match, name: str) -> Reading | None:
-    noun = match.record.units.get(name)
-    if noun is None:
-        return None
+    noun = named_unit(match, name)
     amount = replace(amount_in(match), is_attributive=match.is_attributive)
     tags = frozenset({"minutes"}) if name == "′" else frozenset[str]()
     return Reading(counted(amount, noun, match.language), tags, noun=noun.many)

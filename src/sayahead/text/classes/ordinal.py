@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from sayahead.text.classes.roman import value_of
+from sayahead.text.classes.quantity import named_unit
+from sayahead.text.classes.roman import value_in, value_of
 from sayahead.text.classes.verbalize import cardinal
 from sayahead.text.languages.nouns import Noun
 from sayahead.text.languages.numbers import first
@@ -29,31 +30,22 @@ def suffixed(match: Match) -> Reading | None:
 
 def degrees(match: Match) -> Reading | None:
     """``21°``, where it is no ordinal: by the words beside it and its size."""
-    record = match.record
-    unit = record.units.get(match["s"])
+    unit = named_unit(match, match["s"])
     value = int(match["n"])
     is_alone = not (match["noun"] or match["place"])
-    if unit is None or not (
-        (_is_degrees(match, is_alone) and value >= COLD) or (value >= GREATEST and is_alone)
-    ):
-        return None
-    return Reading(
-        f"{cardinal(match['n'], match.language, unit.gender)} {_several(unit, match)}", MEASURE
-    )
+    is_warm = value >= COLD and _is_degrees(match, is_alone)
+    is_great = value >= GREATEST and is_alone
+    return _several(unit, match) if is_warm or is_great else None
 
 
 def degrees_to(match: Match) -> Reading | None:
     """``de 5° a -10 °C``; ``del 1º al 8`` are days."""
-    unit = match.record.units.get(match["s"])
-    if unit is None or match.text == "1º":
-        return None
-    return Reading(
-        f"{cardinal(match['n'], match.language, unit.gender)} {_several(unit, match)}", MEASURE
-    )
+    return None if match.text == "1º" else _several(named_unit(match, match["s"]), match)
 
 
-def _several(unit: Noun, match: Match) -> str:
-    return match.numbers.form_of(unit, match["n"], is_one=False)
+def _several(unit: Noun, match: Match) -> Reading:
+    noun = match.numbers.form_of(unit, match["n"], is_one=False)
+    return Reading(f"{cardinal(match['n'], match.language, unit.gender)} {noun}", MEASURE)
 
 
 def _is_degrees(match: Match, is_alone: bool) -> bool:
@@ -67,24 +59,20 @@ def _is_degrees(match: Match, is_alone: bool) -> bool:
 def roman(match: Match) -> Reading | None:
     """``XXe``."""
     numeral = match["r"]
-    value = value_of(numeral)
+    value = value_in(match, "r")
     if len(numeral) == 1 and (
         numeral not in "IVX" or match["s"] not in match.record.letter_suffixes
     ):
         return None
-    return _ordinal(match, value, match["s"]) if value else None
+    return _ordinal(match, value, match["s"])
 
 
 def roman_span(match: Match) -> Reading | None:
     """``XVIIIe-XIXe``."""
     forms = match.record.ordinal_suffixes
-    values = [(value_of(match["a"]), match["s"]), (value_of(match["b"]), match["t"])]
-    words = [match.numbers.ordinal(value, forms[suffix]) for value, suffix in values]
-    return (
-        Reading(f" {match.record.until} ".join(words))
-        if all(value for value, _ in values)
-        else None
-    )
+    low = match.numbers.ordinal(value_in(match, "a"), forms[match["s"]])
+    high = match.numbers.ordinal(value_in(match, "b"), forms[match["t"]])
+    return Reading(f"{low} {match.record.until} {high}")
 
 
 def _ordinal(match: Match, value: int, suffix: str) -> Reading:

@@ -166,6 +166,14 @@ def unit_in(match: Match, count: float = 0) -> Noun:
     return unit
 
 
+def named_unit(match: Match, name: str) -> Noun:
+    """A unit by its sign; where the language has none, the rule does not mean the token."""
+    unit = match.record.units.get(name)
+    if unit is None:
+        raise RefusedError
+    return unit
+
+
 def per_unit(name: str, language: Words) -> str:
     """What an amount is counted for each of: ``pro Monat``, ``all'ora``; ``name`` is a unit or a
     word."""

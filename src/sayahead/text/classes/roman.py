@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sayahead.text.reading.context import Match, Reading
+from sayahead.text.reading.context import Match, Reading, RefusedError
 
 _ROMAN = re.compile(r"(?=[IVXLCDM])(M{0,3})(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})")
 GREATEST = 40
@@ -25,6 +25,14 @@ def value_of(numeral: str) -> int:
     return sum(
         -one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True)
     )
+
+
+def value_in(match: Match, group: str) -> int:
+    """The value of the numeral in a slot; where it is none, the rule does not mean the token."""
+    value = value_of(match[group])
+    if not value:
+        raise RefusedError
+    return value
 
 
 def labelled(match: Match) -> Reading | None:
@@ -61,9 +69,8 @@ def titled(match: Match) -> Reading | None:
 
 def century(match: Match) -> Reading | None:
     """``XX secolo``: an ordinal before its noun."""
-    values = [value_of(match[group]) for group in "ab" if match[group]]
-    words = [before_noun(match, value, "m") for value in values]
-    return Reading(f" {match.record.until} ".join(words)) if all(values) else None
+    values = [value_in(match, group) for group in "ab" if match[group]]
+    return Reading(f" {match.record.until} ".join(before_noun(match, one, "m") for one in values))
 
 
 def span(match: Match) -> Reading | None:
@@ -82,9 +89,9 @@ def after_article(match: Match) -> Reading | None:
     record = match.record
     numeral = match["r"]
     noun = match["noun"]
-    value = value_of(numeral)
+    value = value_in(match, "r")
     gender = record.articles[match.context.word.lower()]
-    if not value or record.dot_ordinals or not set(numeral) <= set("IVX"):
+    if record.dot_ordinals or not set(numeral) <= set("IVX"):
         return None
     if len(numeral) == 1 and (not noun or (value == 1 and noun not in record.wars)):
         return None
@@ -100,8 +107,7 @@ def going_on(match: Match) -> Reading | None:
 
 def road(match: Match) -> Reading | None:
     """``N-II``."""
-    value = value_of(match["r"])
-    return Reading(f"{match['road']} {match.numbers.cardinal(value)}") if value else None
+    return Reading(f"{match['road']} {match.numbers.cardinal(value_in(match, 'r'))}")
 
 
 def spoken(

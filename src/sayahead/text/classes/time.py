@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sayahead.text.classes.quantity import named_unit
 from sayahead.text.classes.verbalize import cardinal
 from sayahead.text.reading.context import Match, Reading
 
@@ -17,18 +18,21 @@ def clock(match: Match) -> Reading | None:
     """``14:30``, ``14h30``, ``14.30 Uhr``."""
     if match.text[-1] == "H" and "label" in match.context.tags:
         return None
-    minute = int(match["m"]) if match["m"] else None
-    second = int(match["s"]) if match["s"] else None
-    return Reading(clock_of(match, int(match["h"]), minute, second), TIME)
+    words = clock_of(match, int(match["h"]), given(match, "m"), given(match, "s"))
+    return Reading(words, TIME)
 
 
 def zoned(match: Match) -> Reading | None:
     """``20:00 GMT-3``: a time and its zone."""
     language = match.language
-    second = int(match["s"]) if match["s"] else None
-    time = clock_of(match, int(match["h"]), int(match["m"]), second)
+    time = clock_of(match, int(match["h"]), int(match["m"]), given(match, "s"))
     sign = language.record.sign(match["x"].replace("−", "-"))
     return Reading(f"{time} {match['z']} {sign} {cardinal(str(int(match['o'])), language)}", TIME)
+
+
+def given(match: Match, group: str) -> int | None:
+    """Minutes or seconds, where there are some."""
+    return int(match[group]) if match[group] else None
 
 
 def between(match: Match) -> Reading | None:
@@ -81,10 +85,8 @@ def long(match: Match) -> Reading | None:
 def seconds(match: Match) -> Reading | None:
     """``49''87``: seconds and hundredths."""
     language = match.language
-    noun = language.record.units.get("s")
+    noun = named_unit(match, "s")
     count = match["s"]
-    if noun is None:
-        return None
     name = language.numbers.form_of(noun, count, is_one=count == "1")
     return Reading(
         joined([cardinal(count, language, noun.gender), name, cardinal(match["c"], language)]), TIME

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from sayahead.text.markup import Rewriter
 
@@ -39,60 +40,11 @@ _COMMAND_BEGUN = re.compile(r"\\(?:[A-Za-z]+\*? ?)?")
 _ARGUMENT = re.compile(r"\{([^{}\n]{0,60})\}")
 CLOSING = "$})"
 """What closes a formula or a part of it: nothing stands before it."""
-_SIGNS = {
-    "×": "times",
-    "·": "cdot",
-    "÷": "div",
-    "±": "pm",
-    "∓": "mp",
-    "≤": "le leq leqslant",
-    "≥": "ge geq geqslant",
-    "≠": "ne neq",
-    "≈": "approx sim simeq",
-    "∞": "infty",
-    "∑": "sum",
-    "∏": "prod",
-    "∫": "int",
-    "√": "sqrt",
-    "∂": "partial",
-    "∇": "nabla",
-    "∈": "in",
-    "∉": "notin",
-    "⊂": "subset subseteq",
-    "∪": "cup",
-    "∩": "cap",
-    "∅": "emptyset varnothing",
-    "∀": "forall",
-    "∃": "exists",
-    "⇒": "Rightarrow implies Longrightarrow",
-    "↔": "leftrightarrow Leftrightarrow iff",
-    "→": "to rightarrow longrightarrow",
-    "←": "leftarrow gets",
-    "°": "circ degree",
-    "∝": "propto",
-    "<": "lt",
-    ">": "gt",
-}
-_GREEK = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma"
-    " tau upsilon phi chi"
-)
-COMMANDS = {name: sign for sign, names in _SIGNS.items() for name in names.split()}
-COMMANDS |= {
-    name: chr(0x3B1 + place + (place > 16))
-    for place, name in enumerate(f"{_GREEK} psi omega".split())
-}
-COMMANDS |= {
-    "varepsilon": "ε",
-    "vartheta": "θ",
-    "varphi": "φ",
-    "Delta": "Δ",
-    "Sigma": "Σ",
-    "Omega": "Ω",
-    "Pi": "Π",
-}
-COMMANDS |= {"Gamma": "Γ", "Lambda": "Λ", "Phi": "Φ", "Psi": "Ψ", "Theta": "Θ"}
-COMMANDS |= {"lceil": "⌈", "rceil": "⌉", "lfloor": "⌊", "rfloor": "⌋"}
+_ROWS = [
+    line.partition(" = ")
+    for line in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines()
+]
+COMMANDS = {name: sign for sign, _, names in _ROWS for name in names.split()}
 """Commands that are characters."""
 SILENT = frozenset(
     "ldots cdots left right big Big bigl bigr text mathrm mathbf mathbb mathcal mathit mathsf "
