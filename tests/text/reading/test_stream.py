@@ -221,8 +221,7 @@ def test_marks_that_belong_to_nothing_are_not_kept(first: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "last"),
-    [("ES90 8524 7882 0552 ", "seven eight eight two"), ("about 40 l", "forty")],
+    ("text", "last"), [("ES90 8524 7882 0552 ", "seven eight eight two"), ("about 40 l", "forty")]
 )
 def test_a_number_waits_for_no_more_than_may_change_it(text: str, last: str) -> None:
     """Groups of an account do not wait for each other, nor a number for a scale behind it."""
