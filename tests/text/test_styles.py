@@ -135,8 +135,8 @@ def test_an_emphasized_word_is_longer() -> None:
 
 
 def test_a_style_holds_up_to_the_next_its_end_or_the_paragraphs() -> None:
-    happy = STYLES["happy"]
-    sad = STYLES["sad"]
+    happy = STYLES["excited"]
+    sad = STYLES["tired"]
     assert ways("One [happy] two three [sad] four.") == [PLAIN, happy, happy, sad]
     assert ways("[happy] one [/happy] two") == [happy, PLAIN]
     assert ways("[happy] one [normal] two") == [happy, PLAIN]
@@ -177,11 +177,11 @@ def test_with_ssml_speed_is_left_to_it() -> None:
 
 
 def test_instructions_by_their_words() -> None:
-    assert instructed("Speak in a cheerful tone.") == STYLES["happy"]
-    assert instructed("Sound sad, and whisper.") == STYLES["sad"].joined(STYLES["whisper"])
-    assert instructed("Don't sound angry; be calm") == STYLES["calm"]
+    assert instructed("Speak in a cheerful tone.") == STYLES["excited"]
+    assert instructed("Sound sad, and whisper.") == STYLES["tired"].joined(STYLES["whisper"])
+    assert instructed("Don't sound angry; be calm") == STYLES["soft"]
     assert instructed("Pronounce everything clearly.") == PLAIN
-    assert style("Happily") == STYLES["happy"]
+    assert style("Happily") == STYLES["excited"]
     assert style("purple") is None
 
 

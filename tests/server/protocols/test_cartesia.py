@@ -105,7 +105,7 @@ def test_each_message_may_have_its_volume_pace_and_emotion(server: Running) -> N
         await say(socket, "a", "Five six.")
         session = toy_voice().session(volume=0.5)
         session.push("One two. ")
-        session.deliver(STYLES["sad"].joined(Delivery(volume=2.0)))
+        session.deliver(STYLES["tired"].joined(Delivery(volume=2.0)))
         session.push("Three four. Five six.")
         session.finish()
         wanted = np.concatenate([chunk.samples for chunk in session.chunks()])
@@ -120,7 +120,7 @@ def test_an_emotion_holds_from_the_first_word(server: Running) -> None:
     for emotion in ("sad", ["melancholic"], ["sadness:high", "sad:high"]):
         answer = httpx.post(address, json=body | {"generation_config": {"emotion": emotion}})
         session = toy_voice().session()
-        session.deliver(STYLES["sad"])
+        session.deliver(STYLES["tired"])
         session.push("One two. ")
         session.finish()
         wanted = np.concatenate([chunk.samples for chunk in session.chunks()])

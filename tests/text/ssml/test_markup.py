@@ -81,6 +81,8 @@ CASES = [
     ('So.<break time="300ms" />Go', "So.| <0.3> Go|"),
     ("<break/>Hi <break strength='none'/><break time='99s'/>", "<0.5> Hi <10>"),
     ("<say-as interpret-as='characters'>AB1-x</say-as>, ok", "A. B one dash X, ok|"),
+    ("<say-as interpret-as='characters'>Meyer</say-as>, ok", "M, E, Y, E, R, ok|"),
+    ("<spell>Nguyen</spell> of <spell>NASA</spell>", "N, G, U, Y, E, N of N A. S A.|"),
     ("<say-as interpret-as='ordinal'>3</say-as>", "third|"),
     ("<say-as interpret-as='cardinal'>1,984</say-as>", "one thousand nine hundred eighty-four|"),
     (

@@ -17,6 +17,8 @@ SayAs = Callable[[str, str, str], str]
 """Content, ``interpret-as`` and ``format`` to words as they are spoken; empty: the text is read as
 it stands."""
 SPELLED = ("characters", "spell-out", "verbatim", "digits")
+# Fewer letters are an abbreviation, such as NASA.
+_NAME = re.compile(r"[^\W\d_]{5,}")
 _NUMBER = re.compile(r"[-−]?[0-9][0-9.,]*|[-−]?\.[0-9]+")
 
 
@@ -39,7 +41,9 @@ def spelled(text: str, kind: str, form: str) -> str:
 
 
 def _characters(text: str, form: str, language: Language) -> str:
-    return " ".join(filter(None, (_character(char, language) for char in text)))
+    # A short pause after each letter of a name, so that it can be written down.
+    between = ", "[_NAME.fullmatch(text) is None :]
+    return between.join(filter(None, (_character(char, language) for char in text)))
 
 
 def _digits(text: str, form: str, language: Language) -> str:
