@@ -246,8 +246,10 @@ def test_sessions_keep_their_promises(voice: Voice, data: st.DataObject) -> None
     options: dict[str, Any] = {
         "policy": data.draw(st.sampled_from(POLICIES)),
         "hold_back_s": data.draw(st.sampled_from([0.0, 0.05, 0.12])),
-        "k2": data.draw(st.integers(0, 2)),
-        "delta": data.draw(st.sampled_from([None, 0, 3])),
+        "research": {
+            "k2": data.draw(st.integers(0, 2)),
+            "delta": data.draw(st.sampled_from([None, 0, 3])),
+        },
     }
     whole, parts = (chunks(voice.session(**options), pushed) for pushed in ([text], fragments))
     assert np.array_equal(sound(whole), sound(parts))
