@@ -342,3 +342,27 @@ def test_short_forms_of_small_print(tag: str) -> None:
         form, said = pair.replace("_", " ").split("=")
         assert said.lower() in spoken(tag, f"xa {form} xo").lower()
         assert ends(tag, f"xa {form} xo") == 1
+
+
+CARDS = [
+    "4111 1111 1111 1111",
+    "4111-1111-1111-1111",
+    "5500 0000 0000 0004",
+    "6011 0009 9013 9424",
+    "3530 1113 3330 0000",
+]
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("card", CARDS)
+def test_the_number_of_a_card_is_said_figure_by_figure(tag: str, card: str) -> None:
+    numbers = language_of(tag).record.numbers
+    assert numbers is not None
+    figures = [numbers.cardinal(int(figure)) for figure in card if figure.isdecimal()]
+    said = spoken(tag, f"xa {card} xo").replace(",", "")
+    assert said.lower() == f"xa {' '.join(figures)} xo"
+
+
+@pytest.mark.parametrize("number", ["1.5e-3", "2e-9", "6.63E-34", "1e−6", "9.1e-31"])
+def test_a_negative_power_of_ten_keeps_its_sign(number: str) -> None:
+    assert " E minus " in spoken("en", f"about {number} of it")
