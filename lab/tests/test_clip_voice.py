@@ -18,6 +18,7 @@ from sayahead.sound.files import write_wav
 from sayahead.sound.pitch import pitch_hz
 from sayahead.types import Floats
 from sayahead.vocoders.manner import MANNER
+from sayahead.voice import Voice
 from sayahead.voices.install.clip.making import FromClip, Studio, manner_like, voice_from_clip
 from sayahead.voices.locations import installed_voices
 
@@ -63,24 +64,27 @@ def test_it_is_like_the_clip(made: FromClip) -> None:
     assert abs(12 * np.log2(np.median(hertz[hertz > 0]) / heard.f0)) < 1.5
 
 
-def test_it_takes_its_manner_along_into_a_blend(made: FromClip) -> None:
-    """Half of somebody has half of their pace."""
+def with_pace(made: FromClip, name: str, pace: float) -> Voice:
+    """The voice of the clip at another pace."""
     with np.load(made.added.folder / "speakers.npz") as file:
-        numbers = {name: file[name] for name in file.files}
-    numbers[MANNER] = np.array([[0.5, 1.0, np.log(0.5)]], np.float16)
-    folder = made.added.folder.with_name("slow")
+        numbers = {key: file[key] for key in file.files}
+    numbers[MANNER] = np.array([[0.5, 1.0, np.log(pace)]], np.float16)
+    folder = made.added.folder.with_name(name)
     shutil.copytree(made.added.folder, folder)
     save_arrays(folder / "speakers.npz", numbers)
     told = json.loads((folder / "voice.json").read_text())
     told["files"]["speakers.npz"] = sha256(folder / "speakers.npz")
     (folder / "voice.json").write_text(json.dumps(told))
-    voice = load_voice(folder)
-    slow, half = (
-        len(voice.synthesize(TEXT, speaker=who)) for who in ("mine", "mine:0.5+bf_emma:0.5")
-    )
-    plain = len(load_voice("family").synthesize(TEXT, speaker="bf_emma"))
-    assert slow > 1.7 * plain
-    assert 1.2 * plain < half < 0.85 * slow
+    return load_voice(folder)
+
+
+def test_it_takes_its_manner_along_into_a_blend(made: FromClip) -> None:
+    """Half of somebody has half of their pace."""
+    plain, slow = (with_pace(made, f"pace-{pace}", pace) for pace in (1.0, 0.5))
+    assert len(slow.synthesize(TEXT)) > 1.7 * len(plain.synthesize(TEXT))
+    half = len(slow.synthesize(TEXT, speaker="mine:0.5+bf_emma:0.5"))
+    unslowed = len(plain.synthesize(TEXT, speaker="mine:0.5+bf_emma:0.5"))
+    assert 1.2 * unslowed < half < 0.85 * len(slow.synthesize(TEXT))
 
 
 def test_it_costs_twenty_kilobytes_and_no_networks(made: FromClip) -> None:
