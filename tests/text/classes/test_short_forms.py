@@ -4,17 +4,12 @@ nouns behind it."""
 from __future__ import annotations
 
 import pytest
+from support.spoken import read_as
 
 from sayahead.text.reading.language import Language, language_of
 from sayahead.text.reading.stream import TokenReader
 
 LANGUAGES = ("de", "es", "fr", "it", "nl", "pt", "pt-br", "pl", "sv")
-
-
-def spoken(tag: str, text: str) -> str:
-    """What is said for a text."""
-    reader = TokenReader(language_of(tag))
-    return " ".join(word.text for word in [*reader.push(text), *reader.flush()])
 
 
 def meanings(language: Language, table: str) -> list[tuple[str, str]]:
@@ -27,15 +22,15 @@ def meanings(language: Language, table: str) -> list[tuple[str, str]]:
 def test_what_a_price_is_of_is_read_before_it(tag: str, price: str) -> None:
     for form, meaning in meanings(language_of(tag), "before_price"):
         for short, full in ((form, meaning), (form.capitalize(), meaning.capitalize())):
-            said = spoken(tag, f"Xa, {short} {price}.")
-            assert said == spoken(tag, f"Xa, {full} {price}.")
+            said = read_as(tag, f"Xa, {short} {price}.")
+            assert said == read_as(tag, f"Xa, {full} {price}.")
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)
 @pytest.mark.parametrize("size", ["30 x 20 x 12 cm", "30x20 cm", "9 × 4", "2,5 x 3 m", "10x10x10"])
 def test_sizes_are_read_before_their_numbers(tag: str, size: str) -> None:
     for form, meaning in meanings(language_of(tag), "before_size"):
-        assert f" {meaning} " in spoken(tag, f"xa, {form} {size}.")
+        assert f" {meaning} " in read_as(tag, f"xa, {form} {size}.")
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)
@@ -55,9 +50,9 @@ def test_a_metre_with_a_full_stop_is_a_month_after_what_lasts(tag: str) -> None:
     metres = language.record.units["m"].many
     for cue in language.vocabularies["before_months"]:
         if "-" not in cue and not cue.endswith("."):
-            assert f" {months.many}" in spoken(tag, f"xa {cue} 2 m., xo")
-            assert f" {months.one}" in spoken(tag, f"xa {cue} 1 m., xo")
-            assert f" {metres}" in spoken(tag, f"xa {cue} 2 m, xo")
+            assert f" {months.many}" in read_as(tag, f"xa {cue} 2 m., xo")
+            assert f" {months.one}" in read_as(tag, f"xa {cue} 1 m., xo")
+            assert f" {metres}" in read_as(tag, f"xa {cue} 2 m, xo")
 
 
 @pytest.mark.parametrize(
@@ -81,7 +76,7 @@ def test_a_metre_with_a_full_stop_is_a_month_after_what_lasts(tag: str) -> None:
     ],
 )
 def test_an_adjective_before_its_noun_agrees_with_it(tag: str, text: str, said: str) -> None:
-    assert said in spoken(tag, text)
+    assert said in read_as(tag, text)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +90,7 @@ def test_an_adjective_before_its_noun_agrees_with_it(tag: str, text: str, said: 
     ],
 )
 def test_two_adjectives_of_one_noun_agree_with_it(tag: str, text: str, said: str) -> None:
-    assert said in spoken(tag, text)
+    assert said in read_as(tag, text)
 
 
 @pytest.mark.parametrize("tag", [*LANGUAGES, "en"])
@@ -103,7 +98,7 @@ def test_two_adjectives_of_one_noun_agree_with_it(tag: str, text: str, said: str
 def test_the_last_figures_of_a_card_are_no_number(tag: str, mask: str) -> None:
     language = language_of(tag)
     assert language.record.numbers is not None
-    said = spoken(tag, f"xa {mask}4471 xo")
+    said = read_as(tag, f"xa {mask}4471 xo")
     number = language.record.numbers.cardinal(4471)
     assert number not in said
     assert said.startswith("xa ")
@@ -115,7 +110,7 @@ def test_the_last_figures_of_a_card_are_no_number(tag: str, mask: str) -> None:
 def test_small_letters_with_full_stops_are_letters(tag: str, letters: str) -> None:
     """They were read with the name of the full stop between them."""
     spelled = letters.replace(".", " ").strip()
-    assert spoken(tag, f"xa {letters} yyyyyyy.").lower().rstrip(".") == f"xa {spelled} yyyyyyy"
+    assert read_as(tag, f"xa {letters} yyyyyyy.").lower().rstrip(".") == f"xa {spelled} yyyyyyy"
 
 
 @pytest.mark.parametrize("tag", LANGUAGES)
@@ -124,7 +119,7 @@ def test_small_letters_with_full_stops_are_letters(tag: str, letters: str) -> No
 )
 def test_each_stroke_of_a_path_has_its_name(tag: str, path: str) -> None:
     names = language_of(tag).record.address
-    words = spoken(tag, f"xa {path} xo").split()
+    words = read_as(tag, f"xa {path} xo").split()
     assert words.count(names["/"].split()[0]) == path.count("/")
 
 
@@ -133,8 +128,8 @@ def test_each_stroke_of_a_path_has_its_name(tag: str, path: str) -> None:
 )
 def test_the_second_of_two_telephone_numbers_is_one_too(tag: str, word: str) -> None:
     cue = next(cue for cue in language_of(tag).vocabularies["cues.phone"] if cue.isalpha())
-    first, _, second = spoken(tag, f"{cue} 0171 {word} 800 123 456 xo").partition(f" {word} ")
-    assert second == spoken(tag, f"{cue} 800 123 456 xo").removeprefix(f"{cue} ")
+    first, _, second = read_as(tag, f"{cue} 0171 {word} 800 123 456 xo").partition(f" {word} ")
+    assert second == read_as(tag, f"{cue} 800 123 456 xo").removeprefix(f"{cue} ")
     assert first
 
 
@@ -151,7 +146,7 @@ def test_the_second_of_two_telephone_numbers_is_one_too(tag: str, word: str) -> 
     ],
 )
 def test_a_currency_by_the_million_without_a_number(tag: str, text: str, said: str) -> None:
-    assert said in spoken(tag, text)
+    assert said in read_as(tag, text)
 
 
 @pytest.mark.parametrize("tag", ["de", "es", "fr", "it", "pt"])
@@ -166,8 +161,8 @@ def test_a_rate_of_exchange_has_no_cents(tag: str, rate: str) -> None:
         else dollar.many
     )
     for cue in language.vocabularies["exchange"]:
-        said = spoken(tag, f"xa {cue} {rate} {dollar.many} xo")
-        assert said == f"xa {cue} {spoken(tag, rate)} {noun} xo"
+        said = read_as(tag, f"xa {cue} {rate} {dollar.many} xo")
+        assert said == f"xa {cue} {read_as(tag, rate)} {noun} xo"
 
 
 @pytest.mark.parametrize(
@@ -186,7 +181,7 @@ def test_a_rate_of_exchange_has_no_cents(tag: str, rate: str) -> None:
 def test_a_free_number_of_italy_is_read_by_its_groups_after_an_article(
     text: str, said: str
 ) -> None:
-    assert said in spoken("it", text)
+    assert said in read_as("it", text)
 
 
 @pytest.mark.parametrize(
@@ -202,4 +197,4 @@ def test_a_free_number_of_italy_is_read_by_its_groups_after_an_article(
 def test_a_phrase_in_short_announces_what_its_last_word_does(
     tag: str, text: str, said: str
 ) -> None:
-    assert said in spoken(tag, text)
+    assert said in read_as(tag, text)

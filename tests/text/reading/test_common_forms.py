@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from support.spoken import words_of
 
 from sayahead.text.reading import check
 from sayahead.text.reading.language import language_of
-from sayahead.text.reading.stream import TokenReader
-from sayahead.types import Word
 
 LANGUAGES = ("en", "de", "es", "fr", "it", "nl", "pt", "pl", "sv", "da")
 CASES = {
@@ -29,12 +28,6 @@ SHORT = {
 }
 
 
-def words(tag: str, text: str) -> list[Word]:
-    """The words of a text."""
-    reader = TokenReader(language_of(tag))
-    return [*reader.push(text), *reader.flush()]
-
-
 @pytest.mark.parametrize("tag", LANGUAGES)
 def test_no_common_word_is_a_short_form(tag: str) -> None:
     assert not list(check._common_forms(language_of(tag)))
@@ -43,11 +36,11 @@ def test_no_common_word_is_a_short_form(tag: str) -> None:
 @pytest.mark.parametrize("tag", CASES)
 def test_the_word_ends_its_sentence(tag: str) -> None:
     for text, word in CASES[tag].items():
-        assert word in [one.text for one in words(tag, text) if one.ends], text
+        assert word in [one.text for one in words_of(tag, text) if one.ends], text
 
 
 @pytest.mark.parametrize("tag", SHORT)
 def test_elsewhere_it_is_short(tag: str) -> None:
     for text, said in SHORT[tag].items():
-        assert said in " ".join(one.text for one in words(tag, text)), text
-        assert sum(one.ends for one in words(tag, text)) == 1
+        assert said in " ".join(one.text for one in words_of(tag, text)), text
+        assert sum(one.ends for one in words_of(tag, text)) == 1
