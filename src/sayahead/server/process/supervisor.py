@@ -65,8 +65,12 @@ BACKLOG = 1024
 FULL = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 PAUSE_S = 0.1
 """How long nobody is accepted where there are too many files."""
-BACKOFF_S, MAX_BACKOFF_S, STEADY_S = 0.1, 5.0, 60.0
-"""Until an ended process is started again: twice as long each time, unless it had lived so long."""
+BACKOFF_S = 0.1
+"""Until an ended process is started again, twice as long each time."""
+MAX_BACKOFF_S = 5.0
+"""The longest of these waits."""
+STEADY_S = 60.0
+"""A process that had lived so long is started again after the first of them."""
 END_S = 2.0
 """How long processes that are told to end at once have for it."""
 
@@ -163,7 +167,9 @@ class Supervisor:
         spawned elsewhere)."""
         self._settings, self._config = settings, config
         self._reread = reread or functools.partial(same, settings)
-        self._count, self._voices, self._given = processes, voices, voices is not None
+        self._count = processes
+        self._voices = voices
+        self._given = voices is not None
         self._context: Any = multiprocessing.get_context(
             method or ("fork" if sys.platform == "linux" else "spawn")
         )
