@@ -3,10 +3,11 @@ quiet, for 6 minutes.
 
 python lab/benchmarks/cores.py --json lab/benchmarks/results/server/cores.json
 
-Both servers run all the time, one of them idle; rounds alternate between them, and each number of
-sessions comes again in the next pass. Beside each round: how long ``/health`` takes (the longest of
-those asked five times a second), the memory of the server's processes (what they share is counted
-once), and the processor cores that server and clients use."""
+All servers run all the time, all but one of them idle; rounds alternate between them, and each
+number of sessions comes again in the next pass. ``--before FOLDER``: an older version's server,
+too, from the folder ``src`` of its checkout. Beside each round: how long ``/health`` takes (the
+longest of those asked five times a second), the memory of the server's processes (what they share
+is counted once), and the processor cores that server and clients use."""
 
 from __future__ import annotations
 
@@ -37,16 +38,15 @@ BOUND_MS = 130.0
 """First sound, in 95 % of turns."""
 EVERY_S = 0.2
 """Between two questions for /health."""
-LEVELS = {1: (80, 100), 0: (120, 150, 170)}
+LEVELS = {1: (100, 120), 0: (150, 180)}
 """Sessions by processes; 0: one a core."""
 
 
 @contextlib.contextmanager
-def server(processes: int, arguments: list[str]) -> Iterator[Version]:
-    """A server of so many processes; 0: as many as it chooses."""
-    chosen = ["--processes", str(processes)] if processes else []
+def server(name: str, source: Path, arguments: list[str]) -> Iterator[Version]:
+    """A server of the version in a source folder."""
     settings = ["--set", "limits.sessions=4000", "--set", "measure_s=0", "--no-page"]
-    version = started(str(processes or cores()), SOURCE, *settings, *arguments, *chosen)
+    version = started(name, source, *settings, *arguments)
     try:
         yield version
     finally:
@@ -100,7 +100,7 @@ def measured(
         for folder, after_s in version.times_s.items()
     ]
     took = health.close()
-    row = {"processes": int(version.name), **load.row(tally, sessions)}
+    row = {"server": version.name, **load.row(tally, sessions)}
     row |= {"server_cores": round(sum(spent), 3), "busiest_cores": max(spent)}
     row |= {"sessions_cores": round(clients, 3), "cores": cores()}
     row |= {
@@ -135,7 +135,7 @@ def main() -> None:
         nargs="+",
         default=LEVELS[1],
         metavar="N",
-        help="sessions for one process",
+        help="sessions for one process, and for an older version",
     )
     add(
         "--several",
@@ -145,13 +145,7 @@ def main() -> None:
         metavar="N",
         help="sessions for one process a core",
     )
-    add(
-        "--processes",
-        type=int,
-        default=0,
-        metavar="N",
-        help="so many processes instead of one a core",
-    )
+    add("--before", type=Path, metavar="FOLDER", help="source of an older version")
     add("--json", type=Path)
     arguments, others = parser.parse_known_args()
     voice = load_voice("heart")
@@ -161,19 +155,27 @@ def main() -> None:
     del voice
     watch = LoadWatch(2)
     rows = list[dict[str, Any]]()
-    with server(1, others) as one, server(arguments.processes, others) as several:
+    planned = [
+        ("one process", SOURCE, ["--processes", "1", *others], arguments.one),
+        ("one a core", SOURCE, others, arguments.several),
+    ]
+    if arguments.before is not None:
+        planned.append(("before", arguments.before, others, arguments.one))
+    with contextlib.ExitStack() as stack:
+        running = [
+            (stack.enter_context(server(name, source, settings)), levels)
+            for name, source, settings, levels in planned
+        ]
         for number in range(arguments.passes):
-            tries = [(one, level) for level in arguments.one] + [
-                (several, level) for level in arguments.several
-            ]
+            tries = [(version, level) for version, levels in running for level in levels]
             # Alternating, and the other way round in the next pass.
             tries.sort(key=lambda each: each[1], reverse=bool(number % 2))
-            for running, level in tries:
+            for version, level in tries:
                 rows.append(
-                    {"pass": number, **measured(running, scripts, level, arguments.seconds)}
+                    {"pass": number, **measured(version, scripts, level, arguments.seconds)}
                 )
                 shown = (
-                    "processes",
+                    "server",
                     "sessions",
                     "turns",
                     "stalled_turns",
