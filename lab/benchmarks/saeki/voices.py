@@ -46,15 +46,15 @@ def of_runs(runs: Path, voices: Path) -> None:
         trained = load_trained(runs / acoustic)
         make_voice(trained, "ma-lj", folder, name=folder.name, license="Apache-2.0", student=taught)
         if name.startswith("free-independent"):
-            make_independent(folder)
+            make_independent(folder, end_mark=trained.task.data.end_mark)
         print(folder)
 
 
-def make_independent(folder: Path) -> None:
+def make_independent(folder: Path, *, end_mark: bool = True) -> None:
     """Say in a voice's folder, which gives it its name, that its segments know nothing of each
     other."""
     table = json.loads((folder / "voice.json").read_text(encoding="utf-8"))
-    table["model"]["acoustic"]["independent"] = True
+    table["model"]["acoustic"] |= {"independent": True, "end_mark": end_mark}
     table["name"] = folder.name
     change_voice(folder, table)
 

@@ -749,6 +749,41 @@ def test_independent_segments_know_nothing_of_each_other(tmp_path: Path) -> None
     assert np.array_equal(after, spoken(acoustic, replace(segment, ids=segment.ids[:8])).final)
 
 
+@pytest.mark.parametrize("closes", [False, True])
+def test_without_an_end_mark_nothing_says_where_an_independent_segment_ends(
+    closes: bool, tmp_path: Path
+) -> None:
+    voice: Any = tiny_saeki(tmp_path)
+    own = voice.synthesizer.acoustic
+    seen = list[list[int]]()
+
+    def encoder(ids: Any) -> Any:
+        seen.append(ids.tolist())
+        return own._graphs["encoder"](ids=ids)
+
+    segment = Segment(ids(8), 8, ((0, 8),), closes)
+    for end_mark in (True, False):
+        model = replace(own._model, independent=True, end_mark=end_mark)
+        graphs: Any = {**own._graphs, "encoder": encoder}
+        acoustic = SegmentalAcoustic(graphs, model, pad=0)
+        acoustic.step(segment, acoustic.initial(), Rendering(), hold_back=0)
+    words = [0, *segment.ids.tolist()]
+    assert [*words, 0] in seen
+    assert words in seen
+    assert sum(one[:9] == words for one in seen) == 2
+
+
+def test_windows_of_their_own_may_end_without_a_mark(corpus: Corpus) -> None:
+    item = corpus.split("train")[0]
+    marked, bare = (
+        made(corpus, independent_share=1.0, end_mark=end_mark).cutter.alone(item, 0, 2)
+        for end_mark in (True, False)
+    )
+    assert marked.ids.tolist() == [*bare.ids.tolist(), marked.ids[0]]
+    assert marked.frames == bare.frames
+    assert bare.ids[-1] != marked.ids[0]
+
+
 def test_a_whole_text_is_spoken(tmp_path: Path) -> None:
     voice = tiny_saeki(tmp_path)
     text = "One two three four five."

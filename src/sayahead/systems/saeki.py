@@ -63,6 +63,8 @@ class SegmentalConfig:
     independent: bool = False
     """Whether each segment is a separate utterance, without past or future (Saeki-a, IV-B:
     Independent)."""
+    end_mark: bool = True
+    """Whether an independent segment ends with a pad; none of the papers' does."""
     early_stop: bool = False
     """Whether the stop ends a segment wherever it fires, as in the papers, or from the last
     sounding phoneme on."""
@@ -145,9 +147,9 @@ class SegmentalAcoustic:
             segment = replace(segment, ids=spoken, embedding=None)
             past = NO_IDS
             spoken = spoken[first:]
-        apart = self._model.independent or ended
+        closed = self._model.end_mark if self._model.independent else ended
         front = NO_IDS if len(past) else self._pad
-        ids = np.concatenate([front, spoken, self._pad if apart else NO_IDS])
+        ids = np.concatenate([front, spoken, self._pad if closed else NO_IDS])
         embedding = (
             self._embedding(segment, past, ended)
             if segment.embedding is None

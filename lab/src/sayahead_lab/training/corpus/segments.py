@@ -40,12 +40,16 @@ class Piece:
 class SegmentCutter:
     """Cuts items into segments."""
 
-    def __init__(self, *, pad: int, space: int, past: int, lookahead: int) -> None:
-        """``past``: most phonemes of the past; ``lookahead``: most words of the future; 0: all."""
+    def __init__(
+        self, *, pad: int, space: int, past: int, lookahead: int, end_mark: bool = True
+    ) -> None:
+        """``past``: most phonemes of the past; ``lookahead``: most words of the future; 0: all.
+        ``end_mark``: whether a pad ends what is an utterance of its own."""
         self.pad = pad
         self.space = space
         self.past = past
         self.lookahead = lookahead
+        self.end_mark = end_mark
 
     def begin(self, item: Item, word: int) -> int:
         """Index in the padded ids of the first id of a word."""
@@ -66,15 +70,15 @@ class SegmentCutter:
         return Piece(ids[start:stop], durations[start:stop], at, past, ids[stop:stop_id], end)
 
     def alone(self, item: Item, first: int, end: int) -> Piece:
-        """The words as an utterance of their own: pads that last no time, no space in front, no
-        past, no future."""
+        """The words as an utterance of their own: a pad that lasts no time before them, and after
+        them with ``end_mark``; no space in front, no past, no future."""
         start = 1 + int(item.words[first][0])
         stop = 1 + int(item.words[end - 1][1])
         durations = item.durations.astype(np.int64)
-        pad = np.array([self.pad])
-        zero = np.zeros(1, np.int64)
-        ids = np.concatenate([pad, item.ids[start - 1 : stop - 1].astype(np.int64), pad])
-        lasting = np.concatenate([zero, durations[start:stop], zero])
+        pads = (1, int(self.end_mark))
+        spoken = item.ids[start - 1 : stop - 1].astype(np.int64)
+        ids = np.pad(spoken, pads, constant_values=self.pad)
+        lasting = np.pad(durations[start:stop], pads)
         return Piece(ids, lasting, int(durations[:start].sum()), NOTHING, NOTHING, end)
 
     def padded(self, item: Item) -> Numbers:

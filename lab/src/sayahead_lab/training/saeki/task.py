@@ -51,6 +51,8 @@ class SaekiData(Sampling):
     independent_share: float = 0.0
     """Share of windows that are utterances of their own, without past and future: and for
     independent segments."""
+    end_mark: bool = True
+    """Whether such a window ends with a pad; none of the papers' does."""
     pastless_share: float = 0.0
     """Share of the other windows whose past is not shown, so that the future has to be heeded."""
     l1_weight: float = 0.0
@@ -89,7 +91,7 @@ class SaekiTask(Task[HasTacotron]):
         self.data = from_mapping(SaekiData, data, where="[data]")
         self.corpus = corpus
         self.config = checked(config, corpus)
-        self.cutter = cutter(corpus, past=self.data.past, lookahead=self.data.lookahead)
+        self.cutter = cutter(self.data, corpus)
         if not self.data.windows or min(self.data.windows) < 1:
             raise ConfigError(
                 f"[data] windows is {list(self.data.windows)}, but must be numbers of words."
@@ -279,10 +281,14 @@ def checked(config: TacotronConfig, corpus: Corpus) -> TacotronConfig:
     return replace(config, phonemes=phonemes)
 
 
-def cutter(corpus: Corpus, *, past: int, lookahead: int) -> SegmentCutter:
+def cutter(data: SaekiData, corpus: Corpus) -> SegmentCutter:
     """The cutter of the corpus's items."""
     return SegmentCutter(
-        pad=corpus.info.pad, space=corpus.info.phonemes.get(" ", -1), past=past, lookahead=lookahead
+        pad=corpus.info.pad,
+        space=corpus.info.phonemes.get(" ", -1),
+        past=data.past,
+        lookahead=data.lookahead,
+        end_mark=data.end_mark,
     )
 
 
