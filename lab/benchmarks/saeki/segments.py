@@ -13,10 +13,9 @@ attention went and how they ended:
 - *blurred*: for a tenth of a second no three neighbouring phonemes had half of the attention.
 
 Words' durations and pitch are compared with the speaker's who made the corpus, the default voice's
-teacher, in whole sentences; not where rows are of several speakers. Writes ``failures.md``,
-``prosody.md``, ``failures.json``, and of the networks whose logs are in
-``lab/recipes/saeki/results/free-*`` ``attention.png`` and ``learned.md``: attention and stop on
-validation windows over the training.
+teacher, in whole sentences; not where rows are of several speakers. Of the networks whose logs are
+in ``lab/recipes/saeki/results/free-*`` there are attention and stop on validation windows over the
+training, too, and ``attention.png``. Writes ``segments.md`` and ``failures.json``.
 """
 
 from __future__ import annotations
@@ -395,18 +394,20 @@ def main() -> None:
         print(row.condition.name, flush=True)
     arguments.out.mkdir(parents=True, exist_ok=True)
     failures, prosody = tables(measures, len(texts))
-    (arguments.out / "failures.md").write_text(failures, encoding="utf-8")
+    parts = [failures]
     if not any(": " in name for name in measures):
-        (arguments.out / "prosody.md").write_text(prosody, encoding="utf-8")
+        parts.append(prosody)
     kept = {
         name: {figure: sums.tolist() for figure, sums in figures.items()}
         for name, figures in measures.items()
     }
     (arguments.out / "failures.json").write_text(json.dumps(kept) + "\n", encoding="utf-8")
     if logs := logs_of(one.voice for one in matrix.conditions):
-        (arguments.out / "learned.md").write_text(learned(logs), encoding="utf-8")
+        parts.append(learned(logs))
         draw(rows, arguments.out / "attention.png")
-    print(failures, prosody, sep="\n")
+    text = "\n".join(parts)
+    (arguments.out / "segments.md").write_text(text, encoding="utf-8")
+    print(text)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 Reads ``lab/recipes/saeki/results``. Writes ``lab/benchmarks/results/saeki/steps.md``: how near
 students came to their teachers on validation prefixes. A teacher that was fine-tuned (Saeki-a,
 III-C) is shown a language model's words or the true ones; the network of hidden states has the true
-future's embedding before the fine-tuning. And ``guided.md``: how near a guessed context came to the
+future's embedding before the fine-tuning. Below, how near a guessed context came to the
 true one in fine-tunings with other weights of the cosine loss (``guided-small.toml``).
 """
 
@@ -92,10 +92,9 @@ def table(rows: Iterator[list[str]]) -> str:
 
 
 def main() -> None:
-    for name, rows in (("steps", students()), ("guided", guided())):
-        text = table(rows)
-        (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
-        print(text)
+    text = "\n".join(map(table, (students(), guided())))
+    (RESULTS / "steps.md").write_text(text, encoding="utf-8")
+    print(text)
 
 
 if __name__ == "__main__":
