@@ -24,6 +24,8 @@ ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "reference"
 PLACE = re.compile(r"(<!-- api ([\w.]+)(?:: ([\w ]+))? -->\n).*?(?=<!-- /api -->)", re.DOTALL)
 WIDTH = 100
+BRIEF = 72
+"""Characters of a call that fits a line of a list."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -93,19 +95,22 @@ def of_class(node: ast.ClassDef, named: Sequence[str] | None = None) -> Iterator
     yield from documented(node)
     if "__init__" in methods and named is None:
         yield from documented(methods["__init__"][-1])
-    rows = [*fields(node), *properties(methods)]
-    if rows:
-        yield "| | |\n|---|---|"
-        yield from (f"| `{name}` | {text} |" for name, text in rows)
-        yield ""
     public = [
         name
         for name, every in methods.items()
-        if name[0] != "_" and not marked(every[-1], "property") and not is_old_name(every[-1])
+        if name[0] != "_" and not is_attribute(every[-1]) and not is_old_name(every[-1])
+        if ast.get_docstring(every[-1])
     ]
-    for name in public if named is None else named:
-        yield f"### `{node.name}.{name}`\n"
-        yield from of_functions(methods[name])
+    wanted = {name: methods[name] for name in (public if named is None else named)}
+    brief = [name for name, every in wanted.items() if is_brief(every)]
+    lines = [f"- `{name}`: {text}" for name, text in (*fields(node), *properties(methods))]
+    lines += [brief_line(wanted[name][-1]) for name in brief]
+    if lines:
+        yield "\n".join(lines) + "\n"
+    for name, every in wanted.items():
+        if name not in brief:
+            yield f"### `{node.name}.{name}`\n"
+            yield from of_functions(every)
 
 
 def of_functions(every: Sequence[Function]) -> Iterator[str]:
@@ -115,9 +120,25 @@ def of_functions(every: Sequence[Function]) -> Iterator[str]:
     yield from documented(every[-1])
 
 
+def is_brief(every: Sequence[Function]) -> bool:
+    """Whether a method fits a line of a list: one short call, and one paragraph about it."""
+    text = ast.get_docstring(every[-1]) or ""
+    return len(every) == 1 and "\n\n" not in text and len(call(every[0])) <= BRIEF
+
+
+def brief_line(node: Function) -> str:
+    """A method as an item of a list."""
+    return f"- `{call(node).removesuffix(' -> None')}`: {joined(ast.get_docstring(node) or '')}"
+
+
 def is_old_name(node: Function) -> bool:
     """Whether it is there for programs written for an earlier version alone."""
     return (ast.get_docstring(node) or "").startswith("The name of ``")
+
+
+def is_attribute(node: Function) -> bool:
+    """Whether it is a property, or sets one."""
+    return marked(node, "property") or marked(node, "setter")
 
 
 def marked(node: Function, name: str) -> bool:
@@ -129,19 +150,25 @@ def marked(node: Function, name: str) -> bool:
 
 def signature(node: Function, name: str) -> Iterator[str]:
     """How it is called, in a block of Python."""
+    line = call(node, name)
+    if len(line) > WIDTH:
+        line = call(node, name, "(\n    ", ",\n    ", ",\n)")
+    yield f"```python\n{line}\n```\n"
+
+
+def call(
+    node: Function, name: str = "", begin: str = "(", between: str = ", ", end: str = ")"
+) -> str:
+    """How it is called, under its own name or another."""
     arguments = node.args
     if own := [
         one for one in (*arguments.posonlyargs, *arguments.args)[:1] if one.arg in ("self", "cls")
     ]:
         arguments = strip(arguments, own[0])
-    begin = "async def " if isinstance(node, ast.AsyncFunctionDef) else ""
+    prefix = "async def " if isinstance(node, ast.AsyncFunctionDef) else ""
+    name = name or node.name
     result = "" if node.returns is None or name[0].isupper() else f" -> {ast.unparse(node.returns)}"
-    given = list(parts(ast.unparse(arguments)))
-    line = f"{begin}{name}({', '.join(given)}){result}"
-    if len(line) > WIDTH:
-        each = ",\n".join(f"    {part}" for part in given)
-        line = f"{begin}{name}(\n{each},\n){result}"
-    yield f"```python\n{line}\n```\n"
+    return f"{prefix}{name}{begin}{between.join(parts(ast.unparse(arguments)))}{end}{result}"
 
 
 def strip(arguments: ast.arguments, own: ast.arg) -> ast.arguments:
@@ -181,26 +208,22 @@ def fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
             if isinstance(one, ast.AnnAssign | ast.Assign) and isinstance(below, ast.Expr):
                 target = one.target if isinstance(one, ast.AnnAssign) else one.targets[0]
                 name = ast.unparse(target).removeprefix("self.")
-                said = (
-                    ast.unparse(below.value)
-                    if not isinstance(below.value, ast.Constant)
-                    else below.value.value
-                )
-                if not name.startswith("_") and isinstance(said, str):
-                    yield name, cell(said)
+                text = below.value.value if isinstance(below.value, ast.Constant) else None
+                if not name.startswith("_") and isinstance(text, str):
+                    yield name, joined(text)
 
 
 def properties(methods: dict[str, list[Function]]) -> Iterator[tuple[str, str]]:
     """Public properties with their docstrings."""
     for name, every in methods.items():
-        last = every[-1]
-        if name[0] != "_" and marked(last, "property") and not is_old_name(last):
-            yield name, cell(ast.get_docstring(last) or "")
+        getters = [one for one in every if marked(one, "property")]
+        if name[0] != "_" and getters and not is_old_name(getters[-1]):
+            yield name, joined(ast.get_docstring(getters[-1]) or "")
 
 
-def cell(text: str) -> str:
-    """A docstring in a cell of a table."""
-    return " ".join(plain(text).split()).replace("|", "\\|")
+def joined(text: str) -> str:
+    """A docstring in one line."""
+    return " ".join(plain(text).split())
 
 
 def documented(node: ast.ClassDef | Function) -> Iterator[str]:

@@ -22,13 +22,8 @@ class KeepUp:
     """How speech follows text that comes faster or slower than it.
 
     The lag is the sound that was emitted but not played, plus the estimated duration of the text
-    that was pushed but not spoken. From half of ``lag_s`` to ``lag_s``, pauses become shorter, down
-    to their bound; from there to four thirds of it, speech becomes faster, up to its bound. Both
-    return to normal as the lag shrinks. ``Session.played`` says what was played; until it is
-    called, everything emitted counts as played.
-
-    If the player runs dry, text is slower than speech: the last sound is emitted, a little longer,
-    and the next words wait until they reach a place where a phrase may pause.
+    that was pushed but not spoken. From half of ``lag_s``, pauses become shorter, down to their
+    bound; from ``lag_s`` to four thirds of it, speech becomes faster, up to its bound.
     """
 
     lag_s: float = 1.5

@@ -39,16 +39,12 @@ if TYPE_CHECKING:
 class Speech:
     """Text being spoken: iterate over its chunks of sound, by ``for`` or ``async for``, once.
 
-    ``Voice.speak`` makes one from text, or from an iterator that yields text; ``Voice.speech``
-    makes one whose text you push. ``words`` has the timings of all words handed out so far. If you
-    leave a ``for`` early, the next one continues there. Iterating again after the end is a
-    SessionError, as is a second ``async for``. Any thread may call the methods.
+    ``Voice.speak`` makes one from text, ``Voice.open_speech`` one whose text you push. If you leave
+    a ``for`` early, the next one continues there. Iterating again after the end is a SessionError,
+    as is a second ``async for``. Any thread may call the methods.
 
-    The text may be an async iterator, and may have a Flush or a Revision between its pieces. It is
-    read as fast as it comes (a plain iterator in a thread of its own), up to 20,000 characters
-    ahead of the voice; an error in it is raised as soon as it happens. After ``idle_s`` seconds
-    without text, everything so far is spoken; None: never. ``sample_rate`` is that of the chunks,
-    if not the voice's own."""
+    Text is read as fast as it comes, up to 20,000 characters ahead of the voice; an error in it is
+    raised as soon as it happens. A Flush or a Revision may stand between its pieces."""
 
     def __init__(
         self,
@@ -122,7 +118,7 @@ class Speech:
         return self.heard().unsaid
 
     def push(self, text: str) -> None:
-        """Add text of any size, to speech that was made by ``Voice.speech``.
+        """Add text of any size, to speech that was made by ``Voice.open_speech``.
 
         TextError if it is not text, SessionError after the end.
         """
@@ -197,9 +193,8 @@ class Speech:
     def revise(self, at: int, text: str) -> int:
         """Replace the text from character ``at`` on: what was not spoken yet is taken back.
 
-        Returns the character from which the change could be made (see ``Session.revise``).
-        ConfigError if ``at`` lies outside the text, SessionError after the end; neither changes
-        anything."""
+        Returns the character from which the change could be made. ConfigError if ``at`` lies
+        outside the text, SessionError after the end; neither changes anything."""
         with self._writing, self._steps:
             place = self._session.revise(at, text)
             self._came_at = time.monotonic()
@@ -213,12 +208,10 @@ class Speech:
         self._wake()
 
     def played(self, played_s: float) -> None:
-        """Say that ``played_s`` seconds have been played: ``heard`` and ``cancel`` go by it, and
-        ``keep_up``.
+        """Report that ``played_s`` seconds have been played, for ``heard``, ``cancel`` and
+        ``keep_up``. Not needed with ``play``.
 
-        Until this is called, ``keep_up`` takes playback to start with the first chunk and to run in
-        real time; ``play`` asks the sound device. ConfigError for less than before, and for more
-        than there is."""
+        ConfigError for less than before, and for more than there is."""
         if self._turn.over:
             return
         self._turn.tell(played_s, time.monotonic())
@@ -241,17 +234,15 @@ class Speech:
     def heard(self, played_s: float | None = None) -> Heard:
         """What the listener has heard after ``played_s`` seconds of sound.
 
-        None: of what ``play`` has played, or as much as ``played`` was last told; otherwise of all
-        that was handed out. Once the turn is over, by ``play`` or ``cancel``, it is what had been
-        heard then."""
+        None: as far as ``play`` or ``played`` know; otherwise all that was handed out. Once the
+        turn is over, by ``play`` or ``cancel``, it is what had been heard then."""
         return self._turn.heard(played_s)
 
     def cancel(self, played_s: float | None = None) -> Heard:
-        """Stop speaking at once, and return what was heard, as ``heard`` does. The text is closed.
+        """Stop speaking at once, close the text, and return what was heard, as ``heard`` does.
 
-        A player of yours drops the rest, and stays open. Of a turn that is over, it returns what
-        was heard, and nothing else happens. ConfigError for more seconds than were handed out; it
-        is silent even then."""
+        A player of yours drops the rest, and stays open. A turn that is over stays as it is.
+        ConfigError for more seconds than were handed out; it is silent even then."""
         return self._turn.end(played_s, self._stop)
 
     def _stop(self) -> None:
