@@ -43,9 +43,6 @@ PARTICIPLES = frozenset("made found said told taken begun given".split())
 MAX_PARTICIPLES = 180
 """Variables of the package that are named by one: only ever fewer; 100 is the aim."""
 MAX_COMPLEXITY = 15
-COMPLEX_FUNCTIONS = Path(__file__).with_name("complex_functions.txt")
-"""The functions above MAX_COMPLEXITY that the package still has, each with a complexity that it may
-not exceed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,26 +291,8 @@ def test_complexity_counts_every_branch() -> None:
 
 
 def test_functions_are_simple() -> None:
-    """What is complex is listed; the list only shrinks: it takes no new function and keeps none
-    that became simple."""
-    listed = dict(
-        line.split() for line in COMPLEX_FUNCTIONS.read_text(encoding="utf-8").splitlines()
-    )
     found = complex_functions()
-    wrong = [
-        f"{name}: {count}, above {limit(listed, name)}"
-        for name, count in found.items()
-        if count > limit(listed, name)
-    ]
-    wrong += [
-        f"{name}: simple now or gone, take it off {COMPLEX_FUNCTIONS.name}"
-        for name in listed.keys() - found.keys()
-    ]
-    assert not wrong, "\n".join(sorted(wrong))
-
-
-def limit(listed: dict[str, str], name: str) -> int:
-    return int(listed.get(name, MAX_COMPLEXITY))
+    assert not found, f"simpler, please: {found}"
 
 
 def variables(function: ast.AST) -> set[str]:

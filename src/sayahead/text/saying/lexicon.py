@@ -174,18 +174,20 @@ def pls(text: str, name: str) -> Iterator[tuple[str, Entry]]:
     except ElementTree.ParseError as error:
         raise ConfigError(f"{name} is no PLS file: {error}.") from error
     alphabet = root.get("alphabet", "ipa")
-    for number, lexeme in enumerate((e for e in root if local(e) == "lexeme"), start=1):
+    lexemes = [element for element in root if local(element) == "lexeme"]
+    for number, lexeme in enumerate(lexemes, start=1):
         where = f"{name}, lexeme {number}"
-        parts = {
-            kind: [e for e in lexeme if local(e) == kind]
-            for kind in ("grapheme", "phoneme", "alias")
-        }
-        readings = [*parts["alias"], *parts["phoneme"]]
-        if not parts["grapheme"] or not readings or not readings[0].text:
+        parts: dict[str, list[ElementTree.Element]] = {}
+        for element in lexeme:
+            parts.setdefault(local(element), []).append(element)
+        graphemes = parts.get("grapheme")
+        is_alias = "alias" in parts
+        reading = next(iter(parts.get("alias", ()) or parts.get("phoneme", ())), None)
+        if not graphemes or reading is None or not reading.text:
             raise ConfigError(f"{where}: expected a grapheme, and an alias or a phoneme.")
-        written = "" if parts["alias"] else readings[0].get("alphabet", alphabet)
-        for grapheme in parts["grapheme"]:
-            yield spaced(grapheme.text or ""), Entry(readings[0].text, written, where)
+        written = "" if is_alias else reading.get("alphabet", alphabet)
+        for grapheme in graphemes:
+            yield spaced(grapheme.text or ""), Entry(reading.text, written, where)
 
 
 def local(element: ElementTree.Element) -> str:

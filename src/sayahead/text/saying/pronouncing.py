@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sayahead.errors import ConfigError
@@ -246,37 +246,37 @@ class Pronouncing:
         source = spaced(self._characters(word))
         if "](/" in source and (own := self._own(word)):
             return 1, own
-        best: tuple[int, Said, str] | None = None
-        compound: tuple[int, list[Word]] | None = None
+        best: tuple[int, list[Word]] | None = None
         tokens: Tokens = ()
-        for count, next_word in enumerate(self._held, start=1):
-            here = tuple(spaced(self._characters(next_word)).split())
+        for count, last in enumerate(self._held, start=1):
+            here = tuple(spaced(self._characters(last)).split())
             if not here:
                 break
-            tokens += here if tokens else (here[0].lstrip(_OPENING) or here[0], *here[1:])
-            if (ending := self._ending(tokens)) or (count == 1 and (ending := self._ending(here))):
-                best = count, *ending
-            elif (
-                count > 1
-                and len(here) == 1
-                and (parts := self._parts(self._held[:count], here[0], tokens[:-1]))
-            ):
-                compound = count, parts
+            tokens += here if tokens else without_opening(here)
+            if words := self._entered(self._held[:count], here, tokens):
+                best = count, words
             if not self._lexicon.begins(tokens):
                 break
-            if count < len(self._held):
-                if next_word.ends or self._between(next_word, self._held[count]):
-                    break
-            elif not (over or next_word.ends) and self._lexicon.may_follow(
-                tokens, self._next_token(next_word)
-            ):
-                return None
-        if compound is not None and (best is None or best[0] < compound[0]):
-            return compound
-        if best is not None:
-            count, entry, after = best
-            return count, [self._genitive(self._held[:count], entry, after)]
-        return 1, self._parts([word], source) or [word]
+            if count == len(self._held):
+                if not over and self._awaited(tokens):
+                    return None
+            elif last.ends or self._between(last, self._held[count]):
+                break
+        return best or (1, self._parts([word], source) or [word])
+
+    def _awaited(self, tokens: Tokens) -> bool:
+        """Whether a longer phrase may go on behind the last word that waits."""
+        last = self._held[-1]
+        return not last.ends and self._lexicon.may_follow(tokens, self._next_token(last))
+
+    def _entered(self, words: list[Word], here: Tokens, tokens: Tokens) -> list[Word] | None:
+        """What is said for these words if they are an entry, or end with a compound of one;
+        ``tokens`` are written for them, ``here`` for the last of them."""
+        if ending := self._ending(tokens) or (self._ending(here) if len(words) == 1 else None):
+            return [self._genitive(words, *ending)]
+        if len(words) > 1 and len(here) == 1:
+            return self._parts(words, here[0], tokens[:-1])
+        return None
 
     def _ending(self, tokens: Tokens) -> tuple[Said, str] | None:
         """The entry for these words, the marks after the last aside, and the ``'s`` or plural's s
@@ -342,38 +342,35 @@ class Pronouncing:
         Where words stand ``before`` it ("New York-based"), the first one must be in the lexicon
         together with these."""
         written = _HYPHEN.split(source)
-        if len(written) == 1:
-            return None
-        bare = [part.lstrip(_OPENING) for part in written]
         endings = [
-            self._ending((*before * (not i), part)) if part else None for i, part in enumerate(bare)
+            self._ending((*before * (not i), part)) if part else None
+            for i, part in enumerate(part.lstrip(_OPENING) for part in written)
         ]
-        if not (endings[0] if before else any(endings)):
+        if len(written) == 1 or not (endings[0] if before else any(endings)):
             return None
         word = words[-1]
-        places = list(_HYPHEN.finditer(self._characters(word)))
-        mark = _MARKS.search(word.text)
-        text = word.text[: mark.start()] if mark else word.text
-        spoken = _SPOKEN_HYPHEN.split(text) if _SPOKEN_HYPHEN.search(text) else text.split(" ")
-        if any(map(str.isdecimal, source)):
-            # Words of figures have hyphens of their own.
-            spoken = [self._lexicon.read(part) for part in written]
-        if not len(written) == len(spoken) == len(places) + 1 or not all(spoken):
+        ends = [word.start + match.end() for match in _HYPHEN.finditer(self._characters(word))]
+        mark = _MARKS.search(word.text)[0]  # type: ignore[index]
+        spoken = self._spoken(word.text.removesuffix(mark), written)
+        if not len(written) == len(spoken) == len(ends) + 1 or not all(spoken):
             return None
-        result = list[Word]()
-        at = word.start
-        for i, (part, entry) in enumerate(zip(spoken, endings, strict=True)):
-            last = i + 1 == len(spoken)
-            end = word.end if last else word.start + places[i].end()
-            one = replace(
-                word, text=part + (word.text[len(text) :] if last else ""), start=at, end=end
-            )
-            one = replace(one, ends=word.ends and last, continues=word.continues and last)
-            result.append(
-                self._genitive([*(words[:-1] if not i else ()), one], *entry) if entry else one
-            )
-            at = end
-        return result
+        pieces = parted(word, [*spoken[:-1], spoken[-1] + mark], [*ends, word.end])
+        return [
+            self._genitive([*(words[:-1] if not i else ()), piece], *entry) if entry else piece
+            for i, (piece, entry) in enumerate(zip(pieces, endings, strict=True))
+        ]
+
+    def _spoken(self, text: str, written: Sequence[str]) -> list[str]:
+        """The words of a compound's parts."""
+        if any(character.isdecimal() for part in written for character in part):
+            # Words of figures have hyphens of their own.
+            return [self._lexicon.read(part) for part in written]
+        return _SPOKEN_HYPHEN.split(text) if _SPOKEN_HYPHEN.search(text) else text.split(" ")
+
+
+def without_opening(tokens: Tokens) -> Tokens:
+    """Words without the marks that open them."""
+    return (tokens[0].lstrip(_OPENING) or tokens[0], *tokens[1:])
 
 
 def pronouncing(

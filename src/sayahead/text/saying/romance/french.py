@@ -47,6 +47,20 @@ def tied(word: str, said: str) -> str:
     return "t" if word.endswith("ait") or (word.endswith("ent") and said[-1:] != NASAL) else ""
 
 
+def linked(sound: str, before: str, word: str, after: str, start: str) -> str:
+    """A word between two others, of which the second one begins with a sound; none at the end of a
+    clause."""
+    said, listed, liaison = sound.partition(TIE)
+    vowel = start != "" and start in VOWELS and after not in APART
+    if ends := ENDS.get(word.rpartition("-")[2]):
+        said = said.rstrip("szt") + ("" if start and not vowel else ends[bool(start)])
+    elif word in LEANING and before.rpartition("'")[2] in PRONOUNS:
+        said = said.replace(PRIMARY, "")
+    if vowel and not ends:
+        return (liaison or said) if listed else said + tied(word, said)
+    return said
+
+
 class French(LearnedOrthography):
     """Words of French."""
 
@@ -55,17 +69,9 @@ class French(LearnedOrthography):
     vowels = "aeiouyàâäéèêëîïôöùûüœæ"
 
     def running(self, sounds: Sequence[str], words: Sequence[str]) -> list[str]:
-        out = list[str]()
-        small = [word.lower() for word in words]
-        for i, (sound, word) in enumerate(zip(sounds, small, strict=True)):
-            said, listed, liaison = sound.partition(TIE)
-            after = sounds[i + 1].lstrip("ˈˌ")[:1] if i + 1 < len(sounds) else ""
-            vowel = bool(after) and after in VOWELS and small[i + 1] not in APART
-            if ends := ENDS.get(word.rpartition("-")[2]):
-                said = said.rstrip("szt") + ("" if after and not vowel else ends[bool(after)])
-            elif word in LEANING and i and small[i - 1].rpartition("'")[2] in PRONOUNS:
-                said = said.replace(PRIMARY, "")
-            if vowel and not ends:
-                said = (liaison or said) if listed else said + tied(word, said)
-            out.append(said)
-        return out
+        small = ["", *(word.lower() for word in words), ""]
+        starts = [*(sound.lstrip("ˈˌ")[:1] for sound in sounds[1:]), ""]
+        return [
+            linked(sound, small[i - 1], small[i], small[i + 1], starts[i - 1])
+            for i, sound in enumerate(sounds, start=1)
+        ]

@@ -19,6 +19,8 @@ LETTERS = dict(
 ELIDED = {"d": "d"}
 OPEN = frozenset("aeiouyáéíóúâêôãõàü")
 """Letters of vowels."""
+TAPPED = OPEN | {"h"}
+"""Letters before which a final r is a tap."""
 STRESSED = frozenset(PRIMARY + vowel for vowel in VOWELS)
 VOICED = frozenset("bdɡvzʒmnlɾxʎɲjw")
 """Consonants before which a final s is z."""
@@ -75,13 +77,8 @@ def adapted(said: str, word: str, after: str, letter: str) -> str:
         return said[:-1] + "z"
     if said.endswith("y") and letter in OPEN:
         return said[:-1] + ("i" if said[-2:-1] in ("l", "r", "ɾ", "x") else "j")
-    if (
-        said.endswith("ʊ")
-        and vowel
-        and word.endswith("o")
-        and said[-3:-2] + said[-2:-1] not in STRESSED
-    ):
+    if vowel and word.endswith("o") and said.endswith("ʊ") and said[-3:-1] not in STRESSED:
         return said[:-1] + "w"
     if said.endswith("r") and vowel:
-        return said[:-1] + ("ɾ" if letter in OPEN or letter == "h" else "ɹ")
+        return said[:-1] + ("ɾ" if letter in TAPPED else "ɹ")
     return said
