@@ -5,8 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 
 
@@ -16,11 +14,9 @@ def test_the_figures_are_those_of_the_results() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", ["abuse.md", "operation.md"])
-def test_tests_that_are_named_are_there(page: str) -> None:
-    named = set(
-        re.findall(r"`(test_\w+)`", (ROOT / "lab" / "docs" / page).read_text(encoding="utf-8"))
-    )
+def test_tests_that_are_named_are_there() -> None:
+    page = ROOT / "lab" / "docs" / "abuse.md"
+    named = set(re.findall(r"`(test_\w+)`", page.read_text(encoding="utf-8")))
     files = [
         path
         for folder in ("tests", "lab/tests", "integrations")
