@@ -1,10 +1,10 @@
-"""What each class of the grammar reads, and how long its words wait: printed into docs/text.md.
+"""How long the words of each class of the grammar wait: printed into docs/text.md.
 
     python lab/benchmarks/reading_waits.py [--languages en,de] [--write]
 
-A class is a file of rules, whose first comment says what it reads. Golden texts of the tests are
-read character by character; a word waits for the characters behind its end that had to come before
-it was final, the white space among them. ``--write`` puts the table between the marks of the page.
+A class is a file of rules. Golden texts of the tests are read character by character; a word waits
+for the characters behind its end that had to come before it was final, the white space among them.
+``--write`` puts the table between the marks of the page.
 """
 
 from __future__ import annotations
@@ -23,17 +23,10 @@ from sayahead.text.reading.trace import traced
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/text.md"
-RULES = ROOT / "src/sayahead/text/classes"
 LANGUAGES = "en,de,fr,es,it,pt,nl,pl,sv,da"
 MARKS = ("<!-- classes -->\n", "<!-- /classes -->")
 SILENT = frozenset(("bare", "punctuation"))
 """Classes that make no words of their own."""
-
-
-def reads(kind: str) -> str:
-    """What a class reads, as its file says it."""
-    lines = (RULES / f"{kind}.rules").read_text(encoding="utf-8").splitlines()
-    return next(line for line in lines if line.startswith("//"))[3:].rstrip(".")
 
 
 def waits(language: str) -> Iterator[tuple[str, int, str]]:
@@ -58,7 +51,7 @@ def table(languages: list[str]) -> list[str]:
     for language in languages:
         for kind, wait, text in waits(language):
             found[kind].append((wait, text))
-    lines = ["| class | reads | words | mean wait | longest |", "|---|---|--:|--:|---|"]
+    lines = ["| class | words | mean wait | longest |", "|---|--:|--:|---|"]
     for kind in CLASSES:
         some = found[kind]
         if kind in SILENT or not some:
@@ -67,7 +60,7 @@ def table(languages: list[str]) -> list[str]:
         shown = re.sub(r"[|`\n]", " ", text[-28:]).strip()
         mean = sum(wait for wait, _ in some) / len(some)
         link = f"[{kind}](../src/sayahead/text/classes/{kind}.rules)"
-        lines.append(f"| {link} | {reads(kind)} | {len(some):,} | {mean:.2f} | {most}: `{shown}` |")
+        lines.append(f"| {link} | {len(some):,} | {mean:.2f} | {most}: `{shown}` |")
     return lines
 
 
