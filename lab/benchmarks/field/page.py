@@ -53,6 +53,9 @@ ENOUGH = 1000
 """Words from which error rates of a few per cent begin to differ."""
 SET = "answers"
 SILENT = ("piper", "streaming-vits")
+QUARTILES = re.compile(
+    r" \([-+.\d]+ to [-+.\d]+\)|, in brackets quartiles|; in brackets 95 % intervals"
+)
 GAPS = ("wer", "gap", "mos", "gap-mos", "gap-words", "gap-pitch")
 
 
@@ -317,6 +320,11 @@ def recordings(out: Path, cards: Sequence[Card]) -> str:
     return "\n".join([*lines, *(line for _, line in rows)])
 
 
+def medians(text: str) -> str:
+    """A table without the quartiles in brackets, which the picture shows."""
+    return QUARTILES.sub("", text)
+
+
 def filled(text: str, parts: dict[str, str]) -> str:
     """A page with those of the parts replaced that it has marks for."""
     for name, part in parts.items():
@@ -331,14 +339,14 @@ def main() -> int:
     assert set(MAIN) | set(GAPS) == set(COLUMNS)
     parts = {
         "limits": limits(cards),
-        "tokens": "\n".join([table(first, MAIN), "", *notes(first)]),
-        "reader": "\n".join([table(second, READER), "", notes(second)[0]]),
+        "tokens": medians("\n".join([table(first, MAIN), "", *notes(first)])),
+        "reader": medians("\n".join([table(second, READER), "", notes(second)[0]])),
         "gaps": table(first, GAPS),
         "engines": engines(first),
         "checks": checks(first),
         "validation": validation(),
         "again": an_hour_later(cards),
-        "services": services(),
+        "services": medians(services()),
         "clocks": other_clocks(cards, [one["engine"] for one in first]),
     }
     if folders := [Path(given) for given in sys.argv[1:] if given != "--check"]:
