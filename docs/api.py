@@ -1,4 +1,4 @@
-"""Write signatures and docstrings into docs/reference/*.md, or check that they are there.
+"""Write signatures and docstrings into the pages of docs, or check that they are there.
 
     python docs/api.py [--check]
 
@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGES = ROOT / "docs" / "reference"
+PAGES = ROOT / "docs"
 PLACE = re.compile(r"(<!-- api ([\w.]+)(?:: ([\w ]+))? -->\n).*?(?=<!-- /api -->)", re.DOTALL)
 WIDTH = 100
 BRIEF = 72
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing")
     check = parser.parse_args(arguments).check
     wrong = []
-    for page in sorted(PAGES.glob("*.md")):
+    for page in sorted(PAGES.rglob("*.md")):
         before = page.read_text(encoding="utf-8")
         after = PLACE.sub(
             lambda match: match[1] + "\n".join(entry(match[2], match[3])).strip() + "\n", before
